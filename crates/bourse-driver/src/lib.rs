@@ -1,0 +1,1 @@
+//! Workloads, users, threads, schedules and the only clock.

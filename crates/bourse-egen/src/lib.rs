@@ -1,0 +1,5 @@
+//! Rows of the 33 tables and the inputs of all transactions, bit for bit those of EGen 1.14.0 when given its input data.
+//!
+//! Pure: no engine, no clock, no thread, no global.
+
+pub mod txn;

@@ -1,0 +1,1 @@
+//! The seam: engines, sessions, statements, values, errors; the null engine.

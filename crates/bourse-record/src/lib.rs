@@ -1,0 +1,1 @@
+//! Samples to histograms to the run file; machine, settings, memory, sizes.

@@ -1,0 +1,1 @@
+//! Run files to terminal, HTML, CSV; pure functions.

@@ -1,0 +1,90 @@
+//! SQL text derived from a declared table.
+
+use crate::{Column, ColumnType, Dialect, ForeignKey, Index, Table};
+use std::fmt::Write as _;
+
+/// Columns in the order in which the dialect stores them.
+fn stored<'t>(table: &'t Table, dialect: &Dialect) -> Vec<&'t Column> {
+    let is_lob = |column: &&Column| matches!(column.column_type, ColumnType::Lob(_));
+    let mut columns: Vec<&Column> = table.columns.iter().collect();
+    if dialect.lobs_last {
+        columns.sort_by_key(is_lob);
+    }
+    columns
+}
+
+/// `CREATE TABLE` with its primary key and, if `constraints`, its foreign keys and checks.
+pub fn create_table(table: &Table, dialect: &Dialect, constraints: bool) -> String {
+    let integer_key = table.key.len() == 1
+        && table.column(table.key[0]).is_some_and(|column| column.column_type == ColumnType::Ident);
+    let mut lines = Vec::new();
+    for column in stored(table, dialect) {
+        let mut line = format!("{} {}", column.name, (dialect.physical)(column.column_type));
+        if integer_key && column.name == table.key[0] {
+            line.push_str(" PRIMARY KEY");
+        }
+        if !column.nullable {
+            line.push_str(" NOT NULL");
+        }
+        if constraints {
+            if let Some(check) = column.check {
+                write!(line, " CHECK ({check})").expect("a String takes all");
+            }
+            if dialect.check_booleans && column.column_type == ColumnType::Bool {
+                write!(line, " CHECK ({} IN (0, 1))", column.name).expect("a String takes all");
+            }
+        }
+        lines.push(line);
+    }
+    if !integer_key {
+        lines.push(format!("PRIMARY KEY ({})", table.key.join(", ")));
+    }
+    if constraints {
+        for key in table.foreign_keys {
+            let parent = (key.parent)();
+            lines.push(format!(
+                "FOREIGN KEY ({}) REFERENCES {} ({})",
+                key.columns.join(", "),
+                parent.name,
+                parent.key.join(", ")
+            ));
+        }
+    }
+    let tail = if integer_key { "" } else { dialect.clustered };
+    format!("CREATE TABLE {} (\n  {}\n){tail}", table.name, lines.join(",\n  "))
+}
+
+/// `CREATE INDEX`.
+pub fn create_index(table: &Table, index: &Index) -> String {
+    format!("CREATE INDEX {} ON {} ({})", index.name, table.name, index.columns.join(", "))
+}
+
+/// `DROP TABLE IF EXISTS`.
+pub fn drop_table(table: &Table) -> String {
+    format!("DROP TABLE IF EXISTS {}", table.name)
+}
+
+/// `INSERT` of one row, its parameters in column order.
+pub fn insert(table: &Table, dialect: &Dialect) -> String {
+    let names: Vec<_> = table.columns.iter().map(|column| column.name).collect();
+    let parameters: Vec<_> = (1..=names.len()).map(dialect.parameter).collect();
+    format!("INSERT INTO {} ({}) VALUES ({})", table.name, names.join(", "), parameters.join(", "))
+}
+
+/// A query for the rows whose parent is missing: none in a sound database.
+pub fn orphans(table: &Table, key: &ForeignKey) -> String {
+    let parent = (key.parent)();
+    let on: Vec<_> = key
+        .columns
+        .iter()
+        .zip(parent.key)
+        .map(|(child, parent_column)| format!("parent.{parent_column} = child.{child}"))
+        .collect();
+    format!(
+        "SELECT {} FROM {} AS child WHERE NOT EXISTS (SELECT 1 FROM {} AS parent WHERE {})",
+        key.columns.join(", "),
+        table.name,
+        parent.name,
+        on.join(" AND ")
+    )
+}

@@ -1,0 +1,35 @@
+//! TPC-E's 33 tables, each declared once.
+//!
+//! A table is stated in [`tables`] with its columns, keys, checks and indexes; everything else is derived from that:
+//! the row type, the DDL and INSERT text of every dialect ([`ddl`]), the load order ([`load_order`]), the flat-file
+//! line, and the list of tables for checks and documents ([`tables`]).
+//!
+//! ```
+//! use bourse_schema::{TableRow, tables::LastTrade};
+//! assert_eq!(LastTrade::table().name, "last_trade");
+//! assert_eq!(LastTrade::table().key, ["lt_s_symb"]);
+//! ```
+
+mod ddl;
+mod dialect;
+mod field;
+mod macros;
+mod order;
+mod row;
+mod table;
+pub mod tables;
+mod types;
+mod value;
+
+pub use ddl::{create_index, create_table, drop_table, insert, orphans};
+pub use dialect::{DUCKDB, Dialect, MYSQL, POSTGRES, SQLITE};
+pub use field::{ColumnType, Field};
+pub use order::load_order;
+pub use row::{Batch, Rows, TableRow};
+pub use table::{Cardinality, Column, ForeignKey, Group, Index, Section, Table, find};
+pub use types::{
+    AccountId, AddressId, Amount, Balance, BrokerId, CommissionRate, CompanyId, Count, CustomerId, Date, Decimal,
+    ExchangeId, FinAgg, IndustryId, NewsId, Price, Quantity, SectorId, StatusId, Symbol, TaxId, TaxRate, Text,
+    Timestamp, TooLong, TradeId, TradeTypeId, WatchListId, Yield, ZipCodeId,
+};
+pub use value::Value;

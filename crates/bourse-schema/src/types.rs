@@ -1,0 +1,339 @@
+//! The specification's domains as Rust types (Clause 2.2.2): text of bounded width, exact decimals, dates, identifiers.
+
+use std::fmt;
+
+/// A whole count of shares: `S_COUNT_T`, up to 12 digits.
+pub type Count = i64;
+/// A signed quantity of shares: `S_QTY_T`, up to 6 digits; negative where a position is short.
+pub type Quantity = i32;
+
+/// Price of one share: `S_PRICE_T`, 8 digits, 2 of them after the point.
+pub type Price = Decimal<8, 2>;
+/// An amount of money: `VALUE_T`, 10 digits, 2 of them after the point.
+pub type Amount = Decimal<10, 2>;
+/// A balance: `BALANCE_T`, 12 digits, 2 of them after the point.
+pub type Balance = Decimal<12, 2>;
+/// A company's aggregate: `FIN_AGG_T`, 15 digits, 2 of them after the point.
+pub type FinAgg = Decimal<15, 2>;
+/// A commission rate in percent: 5 digits, 2 of them after the point.
+pub type CommissionRate = Decimal<5, 2>;
+/// A yield in percent: 5 digits, 2 of them after the point.
+pub type Yield = Decimal<5, 2>;
+/// A tax rate as a fraction: 6 digits, 5 of them after the point.
+pub type TaxRate = Decimal<6, 5>;
+
+/// A security's symbol.
+pub type Symbol = Text<15>;
+/// `ST_ID`: `CMPT`, `ACTV`, `SBMT`, `PNDG` or `CNCL`.
+pub type StatusId = Text<4>;
+/// `TT_ID`: `TMB`, `TMS`, `TSL`, `TLS` or `TLB`.
+pub type TradeTypeId = Text<3>;
+/// `EX_ID`.
+pub type ExchangeId = Text<6>;
+/// `IN_ID`.
+pub type IndustryId = Text<2>;
+/// `SC_ID`.
+pub type SectorId = Text<2>;
+/// `TX_ID`.
+pub type TaxId = Text<4>;
+/// `ZC_CODE`.
+pub type ZipCodeId = Text<12>;
+
+/// Text of at most `N` bytes (`N` up to 255), stored in place so that rows need no allocation.
+///
+/// ```
+/// use bourse_schema::Text;
+/// let symbol = Text::<15>::new("ZICA").unwrap();
+/// assert_eq!(symbol.as_str(), "ZICA");
+/// assert!(Text::<3>::new("ZICA").is_err());
+/// assert_eq!(Text::<3>::cut("ZICA").as_str(), "ZIC");
+/// ```
+#[derive(Clone, Copy)]
+pub struct Text<const N: usize> {
+    len: u8,
+    bytes: [u8; N],
+}
+
+/// A text does not fit its column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TooLong {
+    /// The text as given.
+    pub text: String,
+    /// The most bytes the column takes.
+    pub limit: usize,
+}
+
+impl fmt::Display for TooLong {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:?} has {} bytes, the column takes {}", self.text, self.text.len(), self.limit)
+    }
+}
+
+impl std::error::Error for TooLong {}
+
+impl<const N: usize> Text<N> {
+    /// The empty text.
+    pub const EMPTY: Self = Self { len: 0, bytes: [0; N] };
+
+    /// The whole of `text`.
+    ///
+    /// # Errors
+    /// [`TooLong`] if it has more than `N` bytes.
+    pub fn new(text: &str) -> Result<Self, TooLong> {
+        if text.len() > N {
+            return Err(TooLong { text: text.to_owned(), limit: N });
+        }
+        Ok(Self::cut(text))
+    }
+
+    /// As much of `text` as fits, cut between characters.
+    pub fn cut(text: &str) -> Self {
+        let mut this = Self::EMPTY;
+        this.push(text);
+        this
+    }
+
+    /// Appends as much of `text` as still fits, cut between characters.
+    pub fn push(&mut self, text: &str) {
+        const { assert!(N <= 255, "the length is kept in one byte") }
+        let from = usize::from(self.len);
+        let mut take = text.len().min(N - from);
+        while !text.is_char_boundary(take) {
+            take -= 1;
+        }
+        self.bytes[from..from + take].copy_from_slice(&text.as_bytes()[..take]);
+        self.len = (from + take) as u8;
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        std::str::from_utf8(self.as_bytes()).expect("only whole characters of a str are ever copied in")
+    }
+
+    /// The text's bytes.
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.bytes[..usize::from(self.len)]
+    }
+
+    /// Whether nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+}
+
+impl<const N: usize> Default for Text<N> {
+    fn default() -> Self {
+        Self::EMPTY
+    }
+}
+
+/// Formatting into a `Text` cuts what does not fit, as the reference generator does.
+impl<const N: usize> fmt::Write for Text<N> {
+    fn write_str(&mut self, s: &str) -> fmt::Result {
+        self.push(s);
+        Ok(())
+    }
+}
+
+impl<const N: usize> PartialEq for Text<N> {
+    fn eq(&self, other: &Self) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+impl<const N: usize> Eq for Text<N> {}
+impl<const N: usize> PartialOrd for Text<N> {
+    fn partial_cmp(&self, other: &Self) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl<const N: usize> Ord for Text<N> {
+    fn cmp(&self, other: &Self) -> std::cmp::Ordering {
+        self.as_bytes().cmp(other.as_bytes())
+    }
+}
+impl<const N: usize> std::hash::Hash for Text<N> {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.as_bytes().hash(state);
+    }
+}
+impl<const N: usize> fmt::Debug for Text<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Debug::fmt(self.as_str(), f)
+    }
+}
+impl<const N: usize> fmt::Display for Text<N> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+impl<const N: usize> PartialEq<&str> for Text<N> {
+    fn eq(&self, other: &&str) -> bool {
+        self.as_bytes() == other.as_bytes()
+    }
+}
+
+/// An exact decimal of `P` digits, `S` of them after the point, kept as a count of its smallest units.
+///
+/// The declared precision is the column's, not a limit of the type: intermediate sums may be larger.
+///
+/// ```
+/// use bourse_schema::Price;
+/// assert_eq!(Price::from_units(2_592).to_string(), "25.92");
+/// assert_eq!(Price::from_units(-5).to_string(), "-0.05");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Decimal<const P: u8, const S: u8>(i64);
+
+impl<const P: u8, const S: u8> Decimal<P, S> {
+    /// A number of smallest units: cents where `S` is 2.
+    pub const fn from_units(units: i64) -> Self {
+        Self(units)
+    }
+
+    /// The number of smallest units: cents where `S` is 2.
+    pub const fn units(self) -> i64 {
+        self.0
+    }
+}
+
+impl<const P: u8, const S: u8> fmt::Display for Decimal<P, S> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let one = 10u64.pow(u32::from(S));
+        let magnitude = self.0.unsigned_abs();
+        let sign = if self.0 < 0 { "-" } else { "" };
+        write!(f, "{sign}{}.{:0width$}", magnitude / one, magnitude % one, width = usize::from(S))
+    }
+}
+
+/// A calendar day, counted from 1970-01-01 (proleptic Gregorian).
+///
+/// ```
+/// use bourse_schema::Date;
+/// assert_eq!(Date::from_ymd(2005, 1, 3).to_string(), "2005-01-03");
+/// assert_eq!(Date::from_ymd(2005, 1, 3).days(), 12_786);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Date(i32);
+
+impl Date {
+    /// The day that lies `days` after 1970-01-01.
+    pub const fn from_days(days: i32) -> Self {
+        Self(days)
+    }
+
+    /// Days since 1970-01-01.
+    pub const fn days(self) -> i32 {
+        self.0
+    }
+
+    /// The day of a year, month (1..=12) and day of month.
+    pub const fn from_ymd(year: i32, month: u32, day: u32) -> Self {
+        // Days are counted in years that begin in March, so that the leap day is the last of its year.
+        let y = if month <= 2 { year - 1 } else { year };
+        let era = y.div_euclid(400);
+        let of_era = y.rem_euclid(400) as u32;
+        let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
+        let day_of_era = of_era * 365 + of_era / 4 - of_era / 100 + of_year;
+        Self(era * 146_097 + day_of_era as i32 - 719_468)
+    }
+
+    /// Year, month (1..=12) and day of month.
+    pub const fn ymd(self) -> (i32, u32, u32) {
+        let z = self.0 + 719_468;
+        let era = z.div_euclid(146_097);
+        let doe = z.rem_euclid(146_097) as u32;
+        let yoe = (doe - doe / 1_460 + doe / 36_524 - doe / 146_096) / 365;
+        let doy = doe - (365 * yoe + yoe / 4 - yoe / 100);
+        let mp = (5 * doy + 2) / 153;
+        let day = doy - (153 * mp + 2) / 5 + 1;
+        let month = if mp < 10 { mp + 3 } else { mp - 9 };
+        (yoe as i32 + era * 400 + (month <= 2) as i32, month, day)
+    }
+}
+
+impl fmt::Display for Date {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (y, m, d) = self.ymd();
+        write!(f, "{y:04}-{m:02}-{d:02}")
+    }
+}
+
+/// A day and time in milliseconds since 1970-01-01 00:00, without zone.
+///
+/// ```
+/// use bourse_schema::{Date, Timestamp};
+/// let opening = Timestamp::at(Date::from_ymd(2005, 1, 3), 9 * 3_600_000);
+/// assert_eq!(opening.to_string(), "2005-01-03 09:00:00.000");
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Timestamp(i64);
+
+impl Timestamp {
+    const DAY: i64 = 86_400_000;
+
+    /// The moment `ms` milliseconds after 1970-01-01 00:00.
+    pub const fn from_millis(ms: i64) -> Self {
+        Self(ms)
+    }
+
+    /// Milliseconds since 1970-01-01 00:00.
+    pub const fn millis(self) -> i64 {
+        self.0
+    }
+
+    /// `ms_of_day` milliseconds into a day.
+    pub const fn at(date: Date, ms_of_day: i64) -> Self {
+        Self(date.days() as i64 * Self::DAY + ms_of_day)
+    }
+
+    /// The day it falls on.
+    pub const fn date(self) -> Date {
+        Date::from_days(self.0.div_euclid(Self::DAY) as i32)
+    }
+
+    /// Milliseconds since midnight.
+    pub const fn ms_of_day(self) -> i64 {
+        self.0.rem_euclid(Self::DAY)
+    }
+}
+
+impl fmt::Display for Timestamp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ms = self.ms_of_day();
+        let (h, m, s) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1_000 % 60);
+        write!(f, "{} {h:02}:{m:02}:{s:02}.{:03}", self.date(), ms % 1_000)
+    }
+}
+
+macro_rules! ids {
+    ($($(#[$doc:meta])* $name:ident;)*) => {$(
+        $(#[$doc])*
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        pub struct $name(pub i64);
+
+        impl fmt::Display for $name {
+            fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                fmt::Display::fmt(&self.0, f)
+            }
+        }
+    )*};
+}
+
+ids! {
+    /// `C_ID`: the first customer is 4300000001.
+    CustomerId;
+    /// `CA_ID`: `(customer - 1) * 10 + 1..=10`.
+    AccountId;
+    /// `B_ID`: the first broker is 4300000001.
+    BrokerId;
+    /// `CO_ID`: the first company is 4300000001.
+    CompanyId;
+    /// `AD_ID`: the first address is 4300000001.
+    AddressId;
+    /// `WL_ID`.
+    WatchListId;
+    /// `NI_ID`, the one identifier without shift.
+    NewsId;
+    /// `T_ID`: the first trade is 200000000000001.
+    TradeId;
+}

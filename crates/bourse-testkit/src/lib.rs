@@ -1,0 +1,1 @@
+//! Engine conformance, golden files, engines that stall and fail on purpose.
