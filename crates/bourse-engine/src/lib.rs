@@ -1,1 +1,19 @@
-//! The seam: engines, sessions, statements, values, errors; the null engine.
+//! The seam between workloads and engines: statements and values go through it, never transactions or benchmarks.
+//!
+//! A workload writes its statements once as [`Sql`] and runs them on a [`Session`] of any [`Engine`]; an engine knows
+//! nothing of who is asking. Blocking and object-safe: embedded engines block, and engines are chosen at run time.
+
+mod engine;
+mod error;
+mod null;
+mod read;
+mod session;
+mod sql;
+
+pub use bourse_schema::{Batch, Dialect, Value};
+pub use engine::{Capabilities, Description, Durability, Engine, Footprint, Loader, Setting};
+pub use error::{EngineError, ErrorKind};
+pub use null::NullEngine;
+pub use read::{FromValue, WrongType};
+pub use session::{Access, EachRow, Isolation, Row, RowExt, Session, SessionExt};
+pub use sql::Sql;

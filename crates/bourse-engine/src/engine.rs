@@ -1,0 +1,164 @@
+use crate::{Batch, EngineError, Isolation, Session};
+use bourse_schema::Dialect;
+use std::fmt;
+
+/// What a commit that was acknowledged survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Durability {
+    /// Nothing survives the process.
+    Volatile,
+    /// A crash of the process.
+    Process,
+    /// Power loss without corruption, though the last commits may be lost.
+    Consistent,
+    /// Power loss.
+    Durable,
+}
+
+impl Durability {
+    /// The word that stands in every table.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Volatile => "volatile",
+            Self::Process => "process",
+            Self::Consistent => "consistent",
+            Self::Durable => "durable",
+        }
+    }
+}
+
+impl fmt::Display for Durability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// What an engine can do: known before a run, so that a workload that needs more is refused at once.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Capabilities {
+    /// Whether it runs SQL.
+    pub sql: bool,
+    /// Isolation levels it gives.
+    pub isolation: &'static [Isolation],
+    /// Whether it enforces foreign keys.
+    pub foreign_keys: bool,
+    /// Whether it enforces checks.
+    pub checks: bool,
+    /// Whether several writers can be at work at once.
+    pub concurrent_writers: bool,
+}
+
+/// One setting in force, as read back from the engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// The engine's name for it.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// What was run on: read back from the engine, not repeated from our options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// Name with build variant, as `sqlite`.
+    pub engine: String,
+    /// The engine's own version.
+    pub version: String,
+    /// The target as given, without secrets.
+    pub target: String,
+    /// What its settings promise.
+    pub durability: Durability,
+    /// Why that class: the settings it follows from, in a few words.
+    pub durability_reason: String,
+    /// Settings in force.
+    pub settings: Vec<Setting>,
+    /// Options the engine was compiled with.
+    pub compile_options: Vec<String>,
+    /// What a reader should know: a setting that could not be had, a file system that forgets.
+    pub warnings: Vec<String>,
+}
+
+/// Sizes, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Footprint {
+    /// The database itself.
+    pub data_bytes: u64,
+    /// Write-ahead log or redo log.
+    pub log_bytes: u64,
+    /// Rollback journal.
+    pub journal_bytes: u64,
+    /// Memory as the engine counts it.
+    pub memory_bytes: u64,
+    /// Times the engine made somebody wait for a lock, since it was opened.
+    pub lock_waits: u64,
+    /// Time spent in those waits, in nanoseconds.
+    pub lock_wait_ns: u64,
+}
+
+/// A database under test, opened with its settings. Each user thread makes its own session.
+pub trait Engine: Send + Sync {
+    /// Version and settings in force, read back from the engine.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn description(&self) -> Result<Description, EngineError>;
+
+    /// What it can do.
+    fn capabilities(&self) -> Capabilities;
+
+    /// Its dialect.
+    fn dialect(&self) -> &'static Dialect;
+
+    /// A new session.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn connect(&self) -> Result<Box<dyn Session>, EngineError>;
+
+    /// Whether there is a database with anything in it.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn exists(&self) -> Result<bool, EngineError>;
+
+    /// A loader that builds a new database in the place of whatever is there; nobody sees any of it before it is finished.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn loader(&self) -> Result<Box<dyn Loader>, EngineError>;
+
+    /// Sizes now. Cheap: it is asked once a second during a run.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn footprint(&self) -> Result<Footprint, EngineError>;
+}
+
+/// Fills a new database as fast as the engine can.
+///
+/// Dropped unfinished, or killed, it leaves nothing that could be taken for a good database.
+pub trait Loader {
+    /// Runs a statement without result: DDL, analysis.
+    ///
+    /// # Errors
+    /// The engine's, with the statement.
+    fn run(&mut self, sql: &str) -> Result<(), EngineError>;
+
+    /// Adds rows to a table that exists.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError>;
+
+    /// Runs a query, to check what was loaded before it is seen.
+    ///
+    /// # Errors
+    /// The engine's, with the statement.
+    fn query(&mut self, sql: &str, each: &mut crate::session::EachRow<'_>) -> Result<(), EngineError>;
+
+    /// Makes the database visible and as durable as its settings promise.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn finish(self: Box<Self>) -> Result<(), EngineError>;
+}

@@ -1,0 +1,92 @@
+use crate::session::EachRow;
+use crate::{
+    Access, Batch, Capabilities, Description, Durability, Engine, EngineError, Footprint, Isolation, Loader, Session,
+    Sql, Value,
+};
+use bourse_schema::Dialect;
+
+/// An engine that does nothing: its figures are the harness's own cost, the floor under every other figure.
+///
+/// Queries return no row, changes change one row.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct NullEngine;
+
+struct NullSession;
+struct NullLoader;
+
+impl Engine for NullEngine {
+    fn description(&self) -> Result<Description, EngineError> {
+        Ok(Description {
+            engine: "null".to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            target: "null:".to_owned(),
+            durability: Durability::Volatile,
+            durability_reason: "nothing is kept".to_owned(),
+            settings: Vec::new(),
+            compile_options: Vec::new(),
+            warnings: Vec::new(),
+        })
+    }
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { sql: false, isolation: &[], foreign_keys: false, checks: false, concurrent_writers: true }
+    }
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::SQLITE
+    }
+    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(NullSession))
+    }
+    fn exists(&self) -> Result<bool, EngineError> {
+        Ok(false)
+    }
+    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        Ok(Box::new(NullLoader))
+    }
+    fn footprint(&self) -> Result<Footprint, EngineError> {
+        Ok(Footprint::default())
+    }
+}
+
+impl Session for NullSession {
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::SQLITE
+    }
+    fn begin(&mut self, _: Isolation, _: Access) -> Result<(), EngineError> {
+        Ok(())
+    }
+    fn query(&mut self, _: &'static Sql, _: &[Value<'_>], _: &mut EachRow<'_>) -> Result<(), EngineError> {
+        Ok(())
+    }
+    fn execute(&mut self, _: &'static Sql, _: &[Value<'_>]) -> Result<u64, EngineError> {
+        Ok(1)
+    }
+    fn commit(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        Ok(())
+    }
+    fn query_text(&mut self, _: &str, _: &[Value<'_>], _: &mut EachRow<'_>) -> Result<(), EngineError> {
+        Ok(())
+    }
+}
+
+impl Loader for NullLoader {
+    fn run(&mut self, _: &str) -> Result<(), EngineError> {
+        Ok(())
+    }
+    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+        for index in 0..batch.len() {
+            batch.with_row(index, &mut |values| {
+                std::hint::black_box(values);
+            });
+        }
+        Ok(())
+    }
+    fn query(&mut self, _: &str, _: &mut EachRow<'_>) -> Result<(), EngineError> {
+        Ok(())
+    }
+    fn finish(self: Box<Self>) -> Result<(), EngineError> {
+        Ok(())
+    }
+}

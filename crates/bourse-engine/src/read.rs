@@ -1,0 +1,173 @@
+use crate::{EngineError, ErrorKind, Value};
+use bourse_schema::{
+    AccountId, AddressId, BrokerId, CompanyId, CustomerId, Date, Decimal, NewsId, Text, Timestamp, TradeId, WatchListId,
+};
+
+/// A value is not of the type that was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct WrongType {
+    /// What was wanted.
+    pub wanted: &'static str,
+    /// What came.
+    pub found: String,
+}
+
+impl WrongType {
+    fn new(wanted: &'static str, value: Value<'_>) -> Self {
+        Self { wanted, found: format!("{value:?}") }
+    }
+
+    /// As an error that names the column.
+    pub fn in_column(self, index: usize) -> EngineError {
+        EngineError::new(
+            ErrorKind::Other,
+            format!("column {index} of a result: wanted {}, found {}", self.wanted, self.found),
+        )
+    }
+}
+
+/// A Rust type that can be read from a [`Value`].
+///
+/// A decimal may come as such (scales are brought together) or as a plain integer of its smallest units, a date as days
+/// and a timestamp as milliseconds since 1970, since SQLite stores them so.
+pub trait FromValue: Sized {
+    /// Reads it.
+    ///
+    /// # Errors
+    /// [`WrongType`] if the value cannot be one.
+    fn from_value(value: Value<'_>) -> Result<Self, WrongType>;
+}
+
+impl FromValue for i64 {
+    fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
+        match value {
+            Value::Int(number) => Ok(number),
+            Value::Bool(flag) => Ok(i64::from(flag)),
+            // Sums and counts of some engines come as decimals without fraction.
+            Value::Decimal { units, scale: 0 } => Ok(units),
+            other => Err(WrongType::new("a whole number", other)),
+        }
+    }
+}
+
+macro_rules! narrower {
+    ($($type:ty),*) => {$(
+        impl FromValue for $type {
+            fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
+                i64::from_value(value)?.try_into().map_err(|_| WrongType::new(stringify!($type), value))
+            }
+        }
+    )*};
+}
+narrower!(u8, u16, u32, u64, i32);
+
+macro_rules! identifiers {
+    ($($type:ident),*) => {$(
+        impl FromValue for $type {
+            fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
+                Ok($type(i64::from_value(value)?))
+            }
+        }
+    )*};
+}
+identifiers!(AccountId, AddressId, BrokerId, CompanyId, CustomerId, NewsId, TradeId, WatchListId);
+
+impl FromValue for bool {
+    fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
+        match value {
+            Value::Bool(flag) => Ok(flag),
+            Value::Int(number) => Ok(number != 0),
+            other => Err(WrongType::new("a flag", other)),
+        }
+    }
+}
+
+impl FromValue for f64 {
+    fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
+        match value {
+            Value::Real(number) => Ok(number),
+            Value::Int(number) => Ok(number as f64),
+            Value::Decimal { units, scale } => Ok(units as f64 / 10f64.powi(i32::from(scale))),
+            other => Err(WrongType::new("a number", other)),
+        }
+    }
+}
+
+impl<const P: u8, const S: u8> FromValue for Decimal<P, S> {
+    fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
+        match value {
+            Value::Int(units) => Ok(Self::from_units(units)),
+            Value::Decimal { units, scale } if scale == S => Ok(Self::from_units(units)),
+            Value::Decimal { units, scale } if scale < S => units
+                .checked_mul(10i64.pow(u32::from(S - scale)))
+                .map(Self::from_units)
+                .ok_or_else(|| WrongType::new("an exact decimal", value)),
+            Value::Decimal { units, scale } => {
+                let surplus = 10i64.pow(u32::from(scale - S));
+                if units % surplus == 0 {
+                    Ok(Self::from_units(units / surplus))
+                } else {
+                    Err(WrongType::new("an exact decimal without further digits", value))
+                }
+            }
+            other => Err(WrongType::new("an exact decimal", other)),
+        }
+    }
+}
+
+impl FromValue for Date {
+    fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
+        match value {
+            Value::Date(date) => Ok(date),
+            Value::Int(days) => days.try_into().map(Date::from_days).map_err(|_| WrongType::new("a date", value)),
+            other => Err(WrongType::new("a date", other)),
+        }
+    }
+}
+
+impl FromValue for Timestamp {
+    fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
+        match value {
+            Value::Timestamp(moment) => Ok(moment),
+            Value::Int(ms) => Ok(Timestamp::from_millis(ms)),
+            other => Err(WrongType::new("a timestamp", other)),
+        }
+    }
+}
+
+impl<const N: usize> FromValue for Text<N> {
+    fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
+        match value {
+            Value::Text(text) => Text::new(text).map_err(|_| WrongType::new("a shorter text", value)),
+            other => Err(WrongType::new("text", other)),
+        }
+    }
+}
+
+impl FromValue for String {
+    fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
+        match value {
+            Value::Text(text) => Ok(text.to_owned()),
+            other => Err(WrongType::new("text", other)),
+        }
+    }
+}
+
+impl FromValue for Vec<u8> {
+    fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
+        match value {
+            Value::Blob(bytes) => Ok(bytes.to_vec()),
+            Value::Text(text) => Ok(text.as_bytes().to_vec()),
+            other => Err(WrongType::new("bytes", other)),
+        }
+    }
+}
+
+impl<T: FromValue> FromValue for Option<T> {
+    fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
+        match value {
+            Value::Null => Ok(None),
+            present => T::from_value(present).map(Some),
+        }
+    }
+}

@@ -1,0 +1,160 @@
+use crate::{EngineError, FromValue, Sql, Value};
+use bourse_schema::Dialect;
+
+/// How far a transaction must be kept apart from others (Clause 7.4.1).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Isolation {
+    /// No dirty reads (level 1).
+    ReadCommitted,
+    /// What was read stays as it was (level 2).
+    RepeatableRead,
+    /// As if alone (level 3).
+    Serializable,
+}
+
+/// Whether a transaction will write: engines with a single writer take its place at once.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Access {
+    /// Only reads.
+    Read,
+    /// Reads and writes.
+    Write,
+}
+
+/// A row of a result, valid while the callback that got it runs.
+pub trait Row {
+    /// The value of column `index`, counted from 0, in the engine's natural form.
+    ///
+    /// # Panics
+    /// May panic if there is no such column.
+    fn value(&self, index: usize) -> Value<'_>;
+}
+
+/// Typed reading of a [`Row`].
+pub trait RowExt {
+    /// Column `index` as `T`.
+    ///
+    /// # Errors
+    /// If the value cannot be one.
+    fn get<T: FromValue>(&self, index: usize) -> Result<T, EngineError>;
+}
+
+impl RowExt for dyn Row + '_ {
+    fn get<T: FromValue>(&self, index: usize) -> Result<T, EngineError> {
+        T::from_value(self.value(index)).map_err(|wrong| wrong.in_column(index))
+    }
+}
+
+/// What a session does with each row of a result.
+pub type EachRow<'f> = dyn FnMut(&dyn Row) -> Result<(), EngineError> + 'f;
+
+/// One user's connection: blocking, used by one thread at a time, statements prepared at first use.
+///
+/// After an error of kind [`Conflict`](crate::ErrorKind::Conflict) the transaction is to be rolled back whatever
+/// statement raised it; [`Session::rollback`] is always allowed and does nothing outside a transaction.
+pub trait Session: Send {
+    /// The engine's dialect.
+    fn dialect(&self) -> &'static Dialect;
+
+    /// Opens a transaction.
+    ///
+    /// # Errors
+    /// [`Conflict`](crate::ErrorKind::Conflict) if the engine's patience with other writers ends.
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError>;
+
+    /// Runs a query and hands each row to `each`; an error of `each` ends the query and comes back.
+    ///
+    /// # Errors
+    /// The engine's, with the statement.
+    fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError>;
+
+    /// Runs a change and returns the number of rows it changed.
+    ///
+    /// # Errors
+    /// The engine's, with the statement.
+    fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError>;
+
+    /// Makes the transaction's changes last.
+    ///
+    /// # Errors
+    /// The engine's; the transaction is then rolled back.
+    fn commit(&mut self) -> Result<(), EngineError>;
+
+    /// Undoes the transaction's changes; does nothing outside a transaction.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn rollback(&mut self) -> Result<(), EngineError>;
+
+    /// The plan of a statement, a line a step, in the engine's words.
+    ///
+    /// # Errors
+    /// [`Unsupported`](crate::ErrorKind::Unsupported) where the engine shows none.
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+        let _ = sql;
+        Err(EngineError::unsupported("this engine shows no plans"))
+    }
+
+    /// Runs a statement whose text is made at run time, outside any timed part: pragmas, checks, DDL.
+    ///
+    /// # Errors
+    /// The engine's, with the statement.
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError>;
+}
+
+/// Shorter ways to ask common questions of a [`Session`].
+pub trait SessionExt {
+    /// The first row's columns as `T` by `read`, or `None` without a row.
+    ///
+    /// # Errors
+    /// The engine's, or `read`'s.
+    fn first<T>(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        read: impl FnMut(&dyn Row) -> Result<T, EngineError>,
+    ) -> Result<Option<T>, EngineError>;
+
+    /// All rows by `read`.
+    ///
+    /// # Errors
+    /// The engine's, or `read`'s.
+    fn all<T>(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        read: impl FnMut(&dyn Row) -> Result<T, EngineError>,
+    ) -> Result<Vec<T>, EngineError>;
+}
+
+impl<S: Session + ?Sized> SessionExt for S {
+    fn first<T>(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        mut read: impl FnMut(&dyn Row) -> Result<T, EngineError>,
+    ) -> Result<Option<T>, EngineError> {
+        let mut found = None;
+        self.query(sql, params, &mut |row| {
+            if found.is_none() {
+                found = Some(read(row)?);
+            }
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn all<T>(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        mut read: impl FnMut(&dyn Row) -> Result<T, EngineError>,
+    ) -> Result<Vec<T>, EngineError> {
+        let mut found = Vec::new();
+        self.query(sql, params, &mut |row| {
+            found.push(read(row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+}

@@ -1,0 +1,58 @@
+use bourse_schema::Dialect;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// A statement, written once in the subset common to all SQL engines.
+///
+/// Parameters are `?1`, `?2`, …; the few true differences between engines are named holes such as `{for_update}`, filled
+/// from the dialect's data. Statements are `static`, so a session finds its prepared form by number, without hashing.
+///
+/// ```
+/// use bourse_engine::Sql;
+/// static LAST_PRICE: Sql = Sql::new("SELECT lt_price FROM last_trade WHERE lt_s_symb = ?1 {for_update}");
+/// assert_eq!(LAST_PRICE.render(&bourse_schema::POSTGRES), "SELECT lt_price FROM last_trade WHERE lt_s_symb = $1 FOR UPDATE");
+/// ```
+#[derive(Debug)]
+pub struct Sql {
+    text: &'static str,
+    slot: OnceLock<usize>,
+}
+
+impl Sql {
+    /// A statement of that text.
+    pub const fn new(text: &'static str) -> Self {
+        Self { text, slot: OnceLock::new() }
+    }
+
+    /// The text as written.
+    pub const fn text(&self) -> &'static str {
+        self.text
+    }
+
+    /// A small number that is this statement's alone in this process: where a session keeps its prepared form.
+    pub fn slot(&self) -> usize {
+        static NEXT: AtomicUsize = AtomicUsize::new(0);
+        *self.slot.get_or_init(|| NEXT.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// The text for an engine of that dialect: holes filled, parameters in its notation.
+    pub fn render(&self, dialect: &Dialect) -> String {
+        let mut text = self.text.to_owned();
+        for (hole, word) in dialect.holes {
+            text = text.replace(&format!("{{{hole}}}"), word);
+        }
+        let mut rendered = String::with_capacity(text.len());
+        let mut rest = text.as_str();
+        while let Some(at) = rest.find('?') {
+            let digits = rest[at + 1..].bytes().take_while(u8::is_ascii_digit).count();
+            rendered.push_str(&rest[..at]);
+            match rest[at + 1..at + 1 + digits].parse() {
+                Ok(number) => rendered.push_str(&(dialect.parameter)(number)),
+                Err(_) => rendered.push('?'),
+            }
+            rest = &rest[at + 1 + digits..];
+        }
+        rendered.push_str(rest);
+        rendered.trim().to_owned()
+    }
+}
