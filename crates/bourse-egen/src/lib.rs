@@ -2,4 +2,10 @@
 //!
 //! Pure: no engine, no clock, no thread, no global.
 
+pub mod dates;
+mod money;
+mod rng;
 pub mod txn;
+
+pub use money::Money;
+pub use rng::Rng;

@@ -1,0 +1,4 @@
+//! The generator against reference data: files named by `BOURSE_GOLDEN` and `BOURSE_FLAT_IN`, skipped without them.
+
+mod golden;
+mod primitives;
