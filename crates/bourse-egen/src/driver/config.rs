@@ -1,0 +1,239 @@
+//! The database an emulator asks about, and what makes a configuration valid.
+
+use thiserror::Error;
+
+/// An emulator cannot work with what it was given.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum ConfigError {
+    /// A percentage over 100.
+    #[error("{knob} is {value}, a percentage is 0 to 100")]
+    Percent {
+        /// Which knob.
+        knob: &'static str,
+        /// Its value.
+        value: u32,
+    },
+    /// Percentages that belong together do not sum to 100.
+    #[error("{transaction} percentages must sum to 100: {parts}")]
+    Sum {
+        /// Whose percentages.
+        transaction: &'static str,
+        /// The parts as given.
+        parts: String,
+    },
+    /// More rows than a frame takes.
+    #[error("{knob} of frame {frame} is {value}, a frame takes at most 20 trades")]
+    Rows {
+        /// Which knob.
+        knob: &'static str,
+        /// The frame, from 1.
+        frame: usize,
+        /// Its value.
+        value: u32,
+    },
+    /// Every level of the mix is 0.
+    #[error("every level of the mix is 0: nothing would ever be asked")]
+    EmptyMix,
+    /// The levels of the mix sum to more than a deck can hold.
+    #[error("the levels of the mix sum to {total}, a deck holds at most {limit} cards")]
+    LargeMix {
+        /// The sum.
+        total: u64,
+        /// The most.
+        limit: u64,
+    },
+    /// Not a whole number of load units.
+    #[error("{configured} configured customers: a positive multiple of 1000 is needed")]
+    Configured {
+        /// Customers as given.
+        configured: i64,
+    },
+    /// More active than configured customers, or fewer than one load unit.
+    #[error("{active} active customers: 1000 to the {configured} configured ones are needed")]
+    Active {
+        /// Active customers as given.
+        active: i64,
+        /// Configured customers.
+        configured: i64,
+    },
+    /// The initial trades are too few to draw twenty different ones.
+    #[error(
+        "{days} initial trade days at scale factor {scale_factor} make {trades} trades, at least {least} are needed"
+    )]
+    Trades {
+        /// Initial trade days as given.
+        days: i64,
+        /// Scale factor as given.
+        scale_factor: i64,
+        /// Trades they make.
+        trades: i64,
+        /// The fewest that are enough.
+        least: i64,
+    },
+    /// A number that must be positive is not.
+    #[error("{knob} is {value}, a positive number is needed")]
+    Positive {
+        /// Which number.
+        knob: &'static str,
+        /// Its value.
+        value: i64,
+    },
+    /// A partition that is not made of load units of the active customers.
+    #[error(
+        "partition of {count} customers from {first} on: whole load units among the {active} active customers are needed"
+    )]
+    Partition {
+        /// First customer, as an ordinal from 1.
+        first: i64,
+        /// Customers.
+        count: i64,
+        /// Active customers.
+        active: i64,
+    },
+}
+
+/// The database the emulators ask about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Database {
+    /// Customers it was built for: they fix the companies and securities accounts can hold.
+    pub configured_customers: i64,
+    /// Customers that are loaded and trade.
+    pub active_customers: i64,
+    /// Customers per nominal Trade-Result a second.
+    pub scale_factor: i64,
+    /// Days of eight hours of initial trades.
+    pub initial_trade_days: i64,
+}
+
+impl Default for Database {
+    /// The specification's smallest: 5,000 customers, 300 days.
+    fn default() -> Self {
+        Self { configured_customers: 5_000, active_customers: 5_000, scale_factor: 500, initial_trade_days: 300 }
+    }
+}
+
+impl Database {
+    /// The fewest initial trades from which twenty different ones can be drawn in good time.
+    const LEAST_TRADES: i64 = 100;
+
+    /// A database all of whose customers are active.
+    pub const fn of(customers: i64, scale_factor: i64, initial_trade_days: i64) -> Self {
+        Self { configured_customers: customers, active_customers: customers, scale_factor, initial_trade_days }
+    }
+
+    /// Refuses what the reference refuses, and what would leave no trades to ask about.
+    ///
+    /// # Errors
+    /// [`ConfigError`] with the number at fault.
+    pub fn check(&self) -> Result<(), ConfigError> {
+        let Self { configured_customers: configured, active_customers: active, .. } = *self;
+        if configured < 1_000 || configured % 1_000 != 0 {
+            return Err(ConfigError::Configured { configured });
+        }
+        if active < 1_000 || active > configured {
+            return Err(ConfigError::Active { active, configured });
+        }
+        positive("the scale factor", self.scale_factor)?;
+        positive("the number of initial trade days", self.initial_trade_days)?;
+        let trades = self.last_trade();
+        if trades < Self::LEAST_TRADES {
+            return Err(ConfigError::Trades {
+                days: self.initial_trade_days,
+                scale_factor: self.scale_factor,
+                trades,
+                least: Self::LEAST_TRADES,
+            });
+        }
+        Ok(())
+    }
+
+    /// Seconds of trading in the initial trades: eight hours a day.
+    pub(crate) const fn trading_s(&self) -> i64 {
+        self.initial_trade_days * 28_800
+    }
+
+    /// The last initial trade's number, without shift, as the customers reckon it.
+    ///
+    /// They divide by the scale factor after multiplying, Trade-Cleanup before ([`super::maintenance`]): the two differ
+    /// where the scale factor does not divide the customers, and are both kept as the reference has them.
+    pub(crate) const fn last_trade(&self) -> i64 {
+        self.trading_s() * self.active_customers / self.scale_factor * 101 / 100
+    }
+}
+
+fn positive(knob: &'static str, value: i64) -> Result<(), ConfigError> {
+    if value > 0 { Ok(()) } else { Err(ConfigError::Positive { knob, value }) }
+}
+
+/// The customers one emulator mostly speaks for (Clause 6.3.5, "data partitioning").
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Partition {
+    /// First customer, as an ordinal from 1.
+    pub first: i64,
+    /// Customers.
+    pub count: i64,
+    /// How many of 100 requests speak for a customer of the partition; the others for any active customer.
+    pub percent: u32,
+}
+
+impl Partition {
+    /// Refuses what is not made of whole load units of the active customers.
+    ///
+    /// # Errors
+    /// [`ConfigError::Partition`] or [`ConfigError::Percent`].
+    pub fn check(&self, database: &Database) -> Result<(), ConfigError> {
+        let Self { first, count, percent } = *self;
+        let active = database.active_customers;
+        let whole = first >= 1 && first % 1_000 == 1 && count >= 1_000 && count % 1_000 == 0;
+        if !whole || first.checked_add(count - 1).is_none_or(|last| last > active) {
+            return Err(ConfigError::Partition { first, count, active });
+        }
+        if percent > 100 {
+            return Err(ConfigError::Percent { knob: "the partition's share of requests", value: percent });
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(database: Database, expected: &str) {
+        let outcome = database.check().map_or_else(|error| error.to_string(), |()| String::new());
+        assert_eq!(outcome, expected);
+    }
+
+    #[test]
+    fn databases() {
+        check(Database::default(), "");
+        check(Database::of(1_000, 500, 1), "");
+        check(Database::of(1_500, 500, 1), "1500 configured customers: a positive multiple of 1000 is needed");
+        check(Database::of(0, 500, 1), "0 configured customers: a positive multiple of 1000 is needed");
+        check(
+            Database { active_customers: 6_000, ..Database::default() },
+            "6000 active customers: 1000 to the 5000 configured ones are needed",
+        );
+        check(Database::of(1_000, 0, 1), "the scale factor is 0, a positive number is needed");
+        check(Database::of(1_000, 500, -1), "the number of initial trade days is -1, a positive number is needed");
+        check(
+            Database::of(1_000, 1_000_000, 1),
+            "1 initial trade days at scale factor 1000000 make 28 trades, at least 100 are needed",
+        );
+    }
+
+    #[test]
+    fn partitions() {
+        let database = Database { configured_customers: 10_000, ..Database::default() };
+        let of = |first, count, percent| Partition { first, count, percent }.check(&database).is_ok();
+        assert!(of(1_001, 2_000, 50));
+        assert!(of(1, 5_000, 0));
+        assert!(of(4_001, 1_000, 100));
+        assert!(!of(4_001, 2_000, 50), "beyond the active customers");
+        assert!(!of(2, 1_000, 50));
+        assert!(!of(1, 500, 50));
+        assert!(!of(-999, 1_000, 50));
+        assert!(!of(1, i64::MAX - 807, 50));
+        assert!(!of(1, 1_000, 101));
+    }
+}

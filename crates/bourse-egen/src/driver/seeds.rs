@@ -1,0 +1,56 @@
+//! The seeds each emulator derives from the time of day and its number, so that no two runs and no two emulators of a run
+//! share a stream (Clause 6.3.4).
+
+use bourse_schema::{Date, Timestamp};
+
+/// Two seeds for the two generators of an emulator. The maintenance has but one: the [first](Self::first).
+///
+/// ```
+/// use bourse_egen::driver::Seeds;
+/// use bourse_schema::{Date, Timestamp};
+/// let new_year = Timestamp::at(Date::from_ymd(2025, 1, 1), 0);
+/// assert_eq!(Seeds::automatic(new_year, 77), Seeds { first: 77, second: 4_294_967_373 });
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Seeds {
+    /// Customers: the mix. Market: the ticker tape. Maintenance: all inputs.
+    pub first: u64,
+    /// Customers: the inputs. Market: the trading floor.
+    pub second: u64,
+}
+
+impl Seeds {
+    /// The reference's built-in seeds of the customer emulator.
+    pub const CUSTOMER: Self = Self { first: 87_944_308, second: 80_534_927 };
+    /// The reference's built-in seeds of the market exchange emulator.
+    pub const MARKET: Self = Self { first: 42_065_035, second: 25_730_774 };
+
+    /// What emulator number `unique_id` of a run derives for itself when it is started at `local_time`.
+    ///
+    /// The specification's text gives the customers' two seeds the other way round than the reference computes them;
+    /// the reference's order is kept.
+    pub fn automatic(local_time: Timestamp, unique_id: u32) -> Self {
+        let tenths = (local_time.ms_of_day() / 100) as u64;
+        let (year, _, _) = local_time.date().ymd();
+        let epoch = Date::from_ymd(year - year % 5, 1, 1);
+        let days = (local_time.date().days() - epoch.days()) as u64;
+        let first = ((tenths << 11) + days).wrapping_shl(33).wrapping_add(u64::from(unique_id));
+        Self { first, second: first | 1 << 32 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn neighbours_in_time_and_number_have_seeds_of_their_own() {
+        let noon = Timestamp::at(Date::from_ymd(2026, 1, 5), 12 * 3_600_000);
+        let later = Timestamp::from_millis(noon.millis() + 100);
+        let all = [(noon, 1), (noon, 2), (later, 1), (later, 2)].map(|(time, id)| Seeds::automatic(time, id));
+        for (at, seeds) in all.iter().enumerate() {
+            assert_ne!(seeds.first, seeds.second);
+            assert!(all[..at].iter().all(|other| other.first != seeds.first && other.second != seeds.second));
+        }
+    }
+}
