@@ -3,6 +3,7 @@
 //! Pure: no engine, no clock, no thread, no global.
 
 pub mod dates;
+pub mod driver;
 mod money;
 mod rng;
 pub mod txn;

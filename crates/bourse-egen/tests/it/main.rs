@@ -1,4 +1,6 @@
 //! The generator against reference data: files named by `BOURSE_GOLDEN` and `BOURSE_FLAT_IN`, skipped without them.
 
+mod driver;
+mod driver_seeds;
 mod golden;
 mod primitives;

@@ -1,0 +1,3 @@
+//! The market exchange emulator (EGen `CMEE`).
+
+pub mod timer_wheel;
