@@ -1,1 +1,10 @@
-//! Samples to histograms to the run file; machine, settings, memory, sizes.
+//! From samples to the run file: histograms, series, the machine, and the document that every report is drawn from.
+
+mod metric;
+mod run_file;
+
+pub use metric::{Better, METRICS, Metric, metric};
+pub use run_file::{
+    Build, Case, Check, CheckStatus, Column, Distribution, Engine, LatencySummary, Machine, NameValue, Operation,
+    Outcome, OutcomeCount, Phase, PhaseKind, Round, RunFile, SCHEMA_VERSION, Series, Workload,
+};

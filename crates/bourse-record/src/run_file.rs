@@ -1,0 +1,299 @@
+//! The run file: one versioned document with all that is needed to draw a report, or to doubt it.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Version of the document; raised when a reader of the old form would misread the new.
+pub const SCHEMA_VERSION: u32 = 1;
+
+/// One run: what was asked, what it ran on, and what came out.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct RunFile {
+    /// Version of this document's form.
+    pub schema_version: u32,
+    /// What kind of run: `tpce`, `micro` or the name of a suite.
+    pub name: String,
+    /// When it began: RFC 3339 with the machine's offset.
+    pub started_at: String,
+    /// How to run it again: program and arguments, without secrets.
+    pub command: Vec<String>,
+    /// The seed all random sequences follow from.
+    pub seed: u64,
+    /// The program that ran.
+    pub build: Build,
+    /// The machine it ran on.
+    pub machine: Machine,
+    /// What was run, on what.
+    pub cases: Vec<Case>,
+    /// What casts doubt on the figures, in words.
+    pub warnings: Vec<String>,
+    /// Whether the run was ended before its time.
+    pub interrupted: bool,
+}
+
+/// The program that ran.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Build {
+    /// Version of Bourse.
+    pub version: String,
+    /// `release` or `debug`.
+    pub profile: String,
+    /// Target triple or architecture and system.
+    pub target: String,
+}
+
+/// The machine it ran on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Machine {
+    /// Operating system with kernel release.
+    pub system: String,
+    /// Processor model.
+    pub processor: String,
+    /// Processors that we may use.
+    pub cores: u32,
+    /// Memory, in bytes.
+    pub memory_bytes: u64,
+    /// Load average over one minute when the run began.
+    pub load_average: Option<f64>,
+    /// Further facts: frequency governor, virtualisation, file system of the target.
+    pub details: Vec<NameValue>,
+}
+
+/// A name with its value, both as a person reads them.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct NameValue {
+    /// Name.
+    pub name: String,
+    /// Value.
+    pub value: String,
+}
+
+/// One workload on one target with one set of settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Case {
+    /// Short label, unique in the run.
+    pub label: String,
+    /// What was run on.
+    pub engine: Engine,
+    /// What was run.
+    pub workload: Workload,
+    /// Its rounds, in the order they ran.
+    pub rounds: Vec<Round>,
+}
+
+/// What was run on, as read back from it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Engine {
+    /// Name with build variant.
+    pub name: String,
+    /// The engine's own version.
+    pub version: String,
+    /// The target as given, without secrets.
+    pub target: String,
+    /// `volatile`, `process`, `consistent` or `durable`.
+    pub durability: String,
+    /// The settings that class follows from.
+    pub durability_reason: String,
+    /// Settings in force.
+    pub settings: Vec<NameValue>,
+    /// Options the engine was compiled with.
+    pub compile_options: Vec<String>,
+}
+
+/// What was run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Workload {
+    /// `tpce`, or the name of a classic workload.
+    pub name: String,
+    /// Effective parameters: customers, scale factor, initial days, users, constraints, schedule …
+    pub parameters: Vec<NameValue>,
+    /// The operation whose valid completions per second are the headline, with the headline's unit (`TR/s`).
+    pub headline_operation: String,
+    /// Unit of the headline.
+    pub headline_unit: String,
+    /// What the headline should be near by the workload's own rule (customers / scale factor), if it has one.
+    pub nominal: Option<f64>,
+    /// A notice that has to stand in every report of this workload.
+    pub notice: Option<String>,
+}
+
+/// One execution of a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Round {
+    /// Seconds from the run's beginning to the round's.
+    pub offset_s: f64,
+    /// Phases in seconds of the round's series: warm-up, measurement, drain.
+    pub phases: Vec<Phase>,
+    /// Length of the measurement interval, in seconds.
+    pub measured_s: f64,
+    /// The headline: valid completions of the headline operation in the measurement interval, per second.
+    pub headline: f64,
+    /// Figures by operation, over the measurement interval.
+    pub operations: Vec<Operation>,
+    /// Second by second, over the whole round.
+    pub series: Series,
+    /// Processor seconds of our process in the measurement interval: user.
+    pub cpu_user_s: f64,
+    /// Processor seconds of our process in the measurement interval: system.
+    pub cpu_system_s: f64,
+    /// Bytes our process caused to be read from storage in the measurement interval.
+    pub read_bytes: u64,
+    /// Bytes our process caused to be written to storage in the measurement interval.
+    pub written_bytes: u64,
+    /// Further figures of the round, such as trades that came with the database, and how it was found.
+    pub facts: Vec<NameValue>,
+    /// Checks of the database after the round.
+    pub checks: Vec<Check>,
+    /// What casts doubt on this round, in words.
+    pub warnings: Vec<String>,
+}
+
+/// A stretch of a round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Phase {
+    /// Which.
+    pub kind: PhaseKind,
+    /// First second, in the series' time.
+    pub from_s: f64,
+    /// End, in the series' time.
+    pub to_s: f64,
+}
+
+/// The stretches of a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PhaseKind {
+    /// Before measuring.
+    WarmUp,
+    /// The measurement interval.
+    Measurement,
+    /// After measuring: work in flight is finished.
+    Drain,
+}
+
+/// One operation's figures over the measurement interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Operation {
+    /// Name, as `Trade-Result`.
+    pub name: String,
+    /// How many ended, by outcome, the commonest first; outcomes with a status code apart from one another.
+    pub outcomes: Vec<OutcomeCount>,
+    /// Retries after lock conflicts, over all.
+    pub retries: u64,
+    /// Completed, but later than the limit.
+    pub late: u64,
+    /// Share of the mix it should have, in percent, if the workload says.
+    pub mix_target_percent: Option<f64>,
+    /// How far the share may be off, in percentage points, if the workload says.
+    pub mix_tolerance_points: Option<f64>,
+    /// 90 % must be answered within this many nanoseconds, if the workload says.
+    pub limit_ns: Option<u64>,
+    /// From when it was due to its end: what a customer waits.
+    pub response: Distribution,
+    /// From its start to its end: what the engine and its locks take.
+    pub service: Distribution,
+}
+
+/// How operations ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// As it should.
+    Completed,
+    /// Completed with a warning of the workload's own, as «no trade found».
+    Warned,
+    /// Rolled back as designed.
+    RolledBack,
+    /// Found less than a full-sized database would hold; explained by the database's size, and not a failure.
+    ShortDatabase,
+    /// Failed.
+    Failed,
+    /// Never started, because the backlog was full.
+    Dropped,
+}
+
+/// How many ended so.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OutcomeCount {
+    /// How.
+    pub outcome: Outcome,
+    /// The workload's status code, where it has one and it is not 0.
+    pub code: i32,
+    /// How many.
+    pub count: u64,
+    /// For failures: an example in words.
+    pub example: Option<String>,
+}
+
+/// A latency distribution, over all outcomes but those dropped.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Distribution {
+    /// Quantiles and the like, in nanoseconds.
+    pub summary: LatencySummary,
+    /// The whole histogram: HdrHistogram V2 serialization, Base64, three significant figures, nanoseconds.
+    pub hdr_base64: String,
+    /// Samples beyond the histogram's range, counted at its end.
+    pub clamped: u64,
+}
+
+/// Quantiles of a latency distribution, in nanoseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[expect(missing_docs, reason = "the names say it all")]
+pub struct LatencySummary {
+    pub count: u64,
+    pub min_ns: u64,
+    pub mean_ns: f64,
+    pub p50_ns: u64,
+    pub p90_ns: u64,
+    pub p95_ns: u64,
+    pub p99_ns: u64,
+    pub p999_ns: u64,
+    pub max_ns: u64,
+}
+
+/// Values second by second; second 0 is the beginning of the warm-up.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// The end of each row's interval, in seconds since the round began.
+    pub time_s: Vec<f64>,
+    /// One column a metric.
+    pub columns: Vec<Column>,
+}
+
+/// A metric's values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Column {
+    /// A name of the metrics table, for some metrics with `.operation` behind it.
+    pub metric: String,
+    /// One value a row; null where there was nothing to measure.
+    pub values: Vec<Option<f64>>,
+}
+
+/// A check of the database.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Check {
+    /// Short name.
+    pub name: String,
+    /// What must hold, in words.
+    pub words: String,
+    /// Where that is demanded: a clause, or our own invariant.
+    pub source: String,
+    /// How it went.
+    pub status: CheckStatus,
+    /// What was found: counts, offending rows.
+    pub evidence: String,
+    /// How long it took, in seconds.
+    pub took_s: f64,
+}
+
+/// How a check went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckStatus {
+    /// It holds.
+    Passed,
+    /// It does not hold.
+    Failed,
+    /// It could not be asked, or does not apply.
+    NotApplicable,
+}
