@@ -1,2 +1,94 @@
-//! Developer tasks.
-fn main() {}
+//! What a developer or CI runs.
+//!
+//! ```text
+//! cargo xtask ci      format, clippy, tests, documentation, tidy: everything a change must pass
+//! cargo xtask test    the tests alone
+//! cargo xtask docs    write the generated pages below docs/
+//! cargo xtask tidy    what no other tool checks
+//! ```
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to the terminal")]
+
+mod docs;
+mod tidy;
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+use std::time::Instant;
+
+fn main() -> ExitCode {
+    let task = std::env::args().nth(1).unwrap_or_default();
+    let outcome = match task.as_str() {
+        "ci" => ci(),
+        "test" => tests(),
+        "docs" => docs::write(&root()),
+        "tidy" => tidy::tidy(&root()),
+        _ => Err("usage: cargo xtask ci | test | docs | tidy".to_owned()),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            eprintln!("xtask: {why}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// The workspace's folder.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace").to_owned()
+}
+
+fn ci() -> Result<(), String> {
+    optional_component("fmt", &["fmt", "--all", "--check"])?;
+    optional_component("clippy", &["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
+    tests()?;
+    cargo_with(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "--deny warnings")])?;
+    step("docs", || docs::check(&root()))?;
+    step("tidy", || tidy::tidy(&root()))
+}
+
+fn tests() -> Result<(), String> {
+    for name in ["BOURSE_FLAT_IN", "BOURSE_GOLDEN"] {
+        match std::env::var(name) {
+            Ok(folder) => println!("xtask: {name} is {folder}"),
+            Err(_) => println!("xtask: {name} is not set: tests against the official data are skipped by name"),
+        }
+    }
+    cargo(&["test", "--workspace"])
+}
+
+/// Runs a cargo command whose component a bare toolchain may lack; its absence is said, not hidden.
+fn optional_component(name: &str, arguments: &[&str]) -> Result<(), String> {
+    let present =
+        Command::new(env!("CARGO")).args([name, "--version"]).output().is_ok_and(|output| output.status.success());
+    if present {
+        cargo(arguments)
+    } else {
+        println!("xtask: skipped {name}: this toolchain has no such component (rustup component add)");
+        Ok(())
+    }
+}
+
+fn cargo(arguments: &[&str]) -> Result<(), String> {
+    cargo_with(arguments, &[])
+}
+
+fn cargo_with(arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
+    step(&format!("cargo {}", arguments.join(" ")), || {
+        let status = Command::new(env!("CARGO"))
+            .args(arguments)
+            .envs(environment.iter().copied())
+            .current_dir(root())
+            .status()
+            .map_err(|error| format!("cargo could not be started: {error}"))?;
+        if status.success() { Ok(()) } else { Err(format!("cargo {} failed", arguments.join(" "))) }
+    })
+}
+
+fn step(name: &str, work: impl FnOnce() -> Result<(), String>) -> Result<(), String> {
+    let start = Instant::now();
+    println!("xtask: {name}");
+    work()?;
+    println!("xtask: {name}: fine, {:.1} s", start.elapsed().as_secs_f64());
+    Ok(())
+}

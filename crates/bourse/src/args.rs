@@ -1,0 +1,221 @@
+//! What can be typed. Every option can also stand in the environment as `BOURSE_…`; what is typed wins.
+
+use clap::{Args, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Learn how a database really behaves: TPC-E-derived and classic workloads on embedded and in-memory engines.
+#[derive(Debug, Parser)]
+#[command(name = "bourse", version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// The brokerage workload derived from TPC-E
+    #[command(subcommand)]
+    Tpce(Tpce),
+    /// Draw the report of stored runs again
+    Report(Report),
+    /// What can run here, and the options of each engine
+    Engines(Engines),
+    /// Print a shell's completion script
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages
+    Man {
+        /// Where to write them
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
+    /// Print the JSON Schema of run files
+    Schema,
+}
+
+#[derive(Debug, Subcommand)]
+#[command(after_help = NOTICE)]
+pub(crate) enum Tpce {
+    /// Load if needed, warm up, measure, check, report
+    Run(Run),
+    /// Load a database and stop
+    Load(Load),
+    /// Write the flat files of the initial database
+    Gen(Gen),
+    /// Check a loaded database: consistency conditions, row counts, foreign keys
+    Check(Check),
+}
+
+/// The notice that stands wherever figures of this workload do.
+pub(crate) const NOTICE: &str = "TPC-E-derived workload, unaudited; results are not comparable with published TPC Benchmark E \
+results. TPC Benchmark and TPC-E are trademarks of the Transaction Processing Performance Council.";
+
+/// Which database: its size and its input data.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Database {
+    /// Customers, a multiple of 1,000
+    #[arg(long, value_name = "N", default_value_t = 1_000, env = "BOURSE_CUSTOMERS")]
+    pub(crate) customers: u64,
+    /// Days of trades that the database begins with
+    #[arg(long, value_name = "N", default_value_t = 10, env = "BOURSE_DAYS")]
+    pub(crate) days: u32,
+    /// Customers for each Trade-Result a second that the workload is nominally run at
+    #[arg(long, value_name = "N", default_value_t = 500, env = "BOURSE_SCALE_FACTOR")]
+    pub(crate) scale_factor: u32,
+    /// Folder with the official input files, instead of the built-in data
+    #[arg(long, value_name = "DIR", env = "BOURSE_FLAT_IN_DIR")]
+    pub(crate) flat_in: Option<PathBuf>,
+    /// Declare and enforce foreign keys and checks, or primary keys only
+    #[arg(long, value_enum, default_value_t = Constraints::Full, env = "BOURSE_CONSTRAINTS")]
+    pub(crate) constraints: Constraints,
+    /// Threads that generate rows while loading [default: the processors there are]
+    #[arg(long, value_name = "N", env = "BOURSE_THREADS")]
+    pub(crate) threads: Option<usize>,
+    /// Replace whatever database is there
+    #[arg(long)]
+    pub(crate) reload: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Constraints {
+    /// Primary keys, foreign keys and checks
+    Full,
+    /// Primary keys only
+    Keys,
+}
+
+/// Exit codes, as they stand in the help of each command that runs something.
+const EXIT_CODES: &str = "Exit codes: 0 fine, 1 usage or configuration, 2 the target failed or was lost, 3 a check failed, \
+130 interrupted (what was measured is still written).";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Run {
+    /// Databases to run on, as URLs: sqlite:PATH?journal=wal&sync=full, sqlite::memory: [default: a SQLite file below ./bourse-data]
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// Customers' threads, each with its own session [default: the processors there are]
+    #[arg(short, long, value_name = "N", env = "BOURSE_USERS")]
+    pub(crate) users: Option<usize>,
+    /// Threads that execute what the market exchange sends [default: 1]
+    #[arg(long, value_name = "N", env = "BOURSE_MARKET_USERS")]
+    pub(crate) market_users: Option<usize>,
+    /// Length of the measurement interval
+    #[arg(short = 'T', long = "for", value_name = "TIME", default_value = "30s", value_parser = duration, env = "BOURSE_FOR")]
+    pub(crate) duration: Duration,
+    /// Time to warm up before it
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, env = "BOURSE_WARMUP")]
+    pub(crate) warmup: Duration,
+    /// Rounds on each target; several targets take turns (A B B A …)
+    #[arg(long, value_name = "N", default_value_t = 1, env = "BOURSE_ROUNDS")]
+    pub(crate) rounds: u32,
+    /// Seed of all random sequences [default: drawn, and shown]
+    #[arg(long, value_name = "N", env = "BOURSE_SEED")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Where results go.
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    /// Folder that gets a folder for each run
+    #[arg(short, long = "output", value_name = "DIR", default_value = "bourse-runs", env = "BOURSE_OUTPUT")]
+    pub(crate) directory: PathBuf,
+    /// Print the run file instead of the report
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Load {
+    /// Database to load, as a URL: sqlite:PATH
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: String,
+    #[command(flatten)]
+    pub(crate) database: Database,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Check {
+    /// Database to check, as a URL: sqlite:PATH
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: String,
+    /// Print the checks as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Gen {
+    /// Folder for the files; made if it is not there
+    #[arg(short, long = "output", value_name = "DIR")]
+    pub(crate) output: PathBuf,
+    /// First customer to generate, counted from 1: one more than a multiple of 1,000
+    #[arg(short = 'b', long = "first", value_name = "FIRST", default_value_t = 1)]
+    pub(crate) first: u64,
+    /// How many customers to generate, a multiple of 1,000
+    #[arg(short = 'c', long = "count", value_name = "COUNT", default_value_t = 1_000)]
+    pub(crate) count: u64,
+    /// Customers of the whole database, a multiple of 1,000 [default: as many as it takes]
+    #[arg(short = 't', long = "total", value_name = "TOTAL")]
+    pub(crate) total: Option<u64>,
+    /// Customers for each Trade-Result a second
+    #[arg(short = 'f', long = "scale", value_name = "SCALE", default_value_t = 500)]
+    pub(crate) scale: u32,
+    /// Days of initial trades
+    #[arg(short = 'w', long = "days", value_name = "DAYS", default_value_t = 10)]
+    pub(crate) days: u32,
+    /// Folder with the official input files, instead of the built-in data
+    #[arg(long, value_name = "DIR", env = "BOURSE_FLAT_IN_DIR")]
+    pub(crate) flat_in: Option<PathBuf>,
+    /// Form of the files
+    #[arg(long, value_enum, default_value_t = Format::Flat)]
+    pub(crate) format: Format,
+    /// Threads [default: the processors there are]
+    #[arg(long, value_name = "N", env = "BOURSE_THREADS")]
+    pub(crate) threads: Option<usize>,
+    /// Only these tables, by SQL name or file name, separated by commas
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) tables: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Format {
+    /// The reference generator's: fields between |, no header
+    Flat,
+    /// RFC 4180 with a header
+    Csv,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Run files, or folders of runs
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Where to write; the ending says what: .html, .md, .csv [default: the terminal]
+    #[arg(short, long = "output", value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Engines {
+    /// Show every option of this engine's targets
+    #[arg(value_name = "ENGINE")]
+    pub(crate) engine: Option<String>,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let plain = text.parse::<f64>().ok().map(|_| format!("{text}s"));
+    match humantime::parse_duration(plain.as_deref().unwrap_or(text)) {
+        Ok(duration) => Ok(duration),
+        Err(error) => Err(format!("{error}; write a number with its unit, as 30s, 5m or 2h")),
+    }
+}

@@ -1,0 +1,66 @@
+//! How the program ends when it cannot go on: an exit code, and words for a person.
+
+use std::fmt::Write as _;
+
+/// What the exit code says (see `docs/measuring.md`, "Exit codes").
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Usage or configuration.
+    Usage = 1,
+    /// The target failed or was lost.
+    Target = 2,
+    /// A consistency check failed.
+    Check = 3,
+    /// Interrupted; what was measured is still written.
+    Interrupted = 130,
+}
+
+/// An error with what a person needs: what failed, on what, the cause in the engine's words, and what to try.
+#[derive(Debug)]
+pub(crate) struct Failure {
+    pub(crate) exit: Exit,
+    message: String,
+    details: Vec<(&'static str, String)>,
+    hints: Vec<String>,
+}
+
+impl Failure {
+    /// An error of that kind; `message` in lower case, without full stop.
+    pub(crate) fn new(exit: Exit, message: impl Into<String>) -> Self {
+        Self { exit, message: message.into(), details: Vec::new(), hints: Vec::new() }
+    }
+
+    /// An error in what was typed or configured.
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::new(Exit::Usage, message)
+    }
+
+    /// An error of the target.
+    pub(crate) fn target(message: impl Into<String>) -> Self {
+        Self::new(Exit::Target, message)
+    }
+
+    /// Adds a named detail on a line of its own.
+    pub(crate) fn detail(mut self, name: &'static str, value: impl Into<String>) -> Self {
+        self.details.push((name, value.into()));
+        self
+    }
+
+    /// Adds what to try.
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hints.push(hint.into());
+        self
+    }
+
+    /// The whole, as it is printed.
+    pub(crate) fn render(&self) -> String {
+        let mut text = format!("error: {}\n", self.message);
+        for (name, value) in &self.details {
+            writeln!(text, "  {name}: {}", value.replace('\n', "\n    ")).expect("a String takes all");
+        }
+        for hint in &self.hints {
+            writeln!(text, "hint: {hint}").expect("a String takes all");
+        }
+        text
+    }
+}
