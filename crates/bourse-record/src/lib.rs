@@ -1,8 +1,10 @@
 //! From samples to the run file: histograms, series, the machine, and the document that every report is drawn from.
 
+mod histogram;
 mod metric;
 mod run_file;
 
+pub use histogram::HistogramError;
 pub use metric::{Better, METRICS, Metric, metric};
 pub use run_file::{
     Build, Case, Check, CheckStatus, Column, Distribution, Engine, LatencySummary, Machine, NameValue, Operation,
