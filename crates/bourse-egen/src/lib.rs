@@ -1,12 +1,23 @@
 //! Rows of the 33 tables and the inputs of all transactions, bit for bit those of EGen 1.14.0 when given its input data.
 //!
-//! Pure: no engine, no clock, no thread, no global.
+//! Pure: no engine, no clock, no thread, no global, no file.
 
 pub mod dates;
 pub mod driver;
+pub mod ids;
+pub mod inputs;
+pub mod keys;
 mod money;
+mod part;
+pub mod price;
 mod rng;
+mod trade_kind;
 pub mod txn;
 
+pub use inputs::{InputError, Inputs};
 pub use money::Money;
+pub use part::{Part, PartError};
 pub use rng::Rng;
+pub use trade_kind::{Status, TradeKind};
+
+pub(crate) use ids::{COMPANIES, COMPETITORS, SECURITIES};

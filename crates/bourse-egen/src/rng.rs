@@ -123,7 +123,7 @@ impl Rng {
     /// A delay of that mean, exponentially distributed. Infinite once in 10^12 draws.
     pub fn negative_exponential(&mut self, mean: f64) -> f64 {
         let u = self.stepped(0.0, 1.0, 1e-12);
-        -1.0 * u.ln() * mean
+        -u.ln() * mean
     }
 
     /// The same, in whole nanoseconds.

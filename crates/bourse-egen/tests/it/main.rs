@@ -3,4 +3,7 @@
 mod driver;
 mod driver_seeds;
 mod golden;
+mod inputs;
+mod layers;
+mod price;
 mod primitives;

@@ -1,0 +1,134 @@
+//! The 22 input files: what people, streets, companies and securities are called, and what things cost.
+//!
+//! Three kinds of file: plain (records in order), [`Weighted`] (picked by random numbers) and [`Bucketed`] (grouped, as
+//! tax rates are by country and division).
+
+mod error;
+mod lists;
+mod parse;
+mod read;
+mod records;
+
+use std::collections::HashMap;
+
+use bourse_schema::{Symbol, Text, tables};
+
+pub use error::InputError;
+pub use lists::{Bucketed, Weighted};
+pub use records::{CompanyRecord, CompetitorRecord, Country, ExchangeRecord, SecurityRecord, Tax, Zip};
+
+use crate::{Money, TradeKind};
+
+/// Names of the input files, without `.txt`.
+pub const FILES: [&str; 22] = [
+    "AreaCode",
+    "Charge",
+    "CommissionRate",
+    "Company",
+    "CompanyCompetitor",
+    "CompanySPRate",
+    "Exchange",
+    "FemaleFirstName",
+    "Industry",
+    "LastName",
+    "MaleFirstName",
+    "NonTaxableAccountName",
+    "Sector",
+    "Security",
+    "StatusType",
+    "StreetName",
+    "StreetSuffix",
+    "TaxRatesCountry",
+    "TaxRatesDivision",
+    "TaxableAccountName",
+    "TradeType",
+    "ZipCode",
+];
+
+/// Everything the input files say.
+#[derive(Debug, Clone)]
+pub struct Inputs {
+    /// Telephone area codes.
+    pub area_codes: Weighted<Text<3>>,
+    /// Women's first names.
+    pub female_first_names: Weighted<Text<20>>,
+    /// Men's first names.
+    pub male_first_names: Weighted<Text<20>>,
+    /// Last names, which are the words of the news too.
+    pub last_names: Weighted<Text<25>>,
+    /// Names of streets.
+    pub street_names: Weighted<Text<50>>,
+    /// `Street`, `Road` and so on.
+    pub street_suffixes: Weighted<Text<20>>,
+    /// Credit ratings of companies.
+    pub ratings: Weighted<Text<4>>,
+    /// Postal areas.
+    pub zip_codes: Weighted<Zip>,
+    /// Tax rates by country.
+    pub country_taxes: Bucketed<Tax>,
+    /// Tax rates by division of a country.
+    pub division_taxes: Bucketed<Tax>,
+    /// Companies: 5,000.
+    pub companies: Vec<CompanyRecord>,
+    /// Competitors: 15,000.
+    pub competitors: Vec<CompetitorRecord>,
+    /// Securities: 6,850.
+    pub securities: Vec<SecurityRecord>,
+    /// The four exchanges.
+    pub exchanges: Vec<ExchangeRecord>,
+    /// Rows of CHARGE in the order of the file.
+    pub charges: Vec<tables::Charge>,
+    /// Rows of COMMISSION_RATE in the order of the file.
+    pub commission_rates: Vec<tables::CommissionRateRow>,
+    /// Rows of TRADE_TYPE, in the order of [`TradeKind`].
+    pub trade_types: Vec<tables::TradeType>,
+    /// Rows of STATUS_TYPE, in the order of [`Status`](crate::Status).
+    pub status_types: Vec<tables::StatusType>,
+    /// Rows of INDUSTRY.
+    pub industries: Vec<tables::Industry>,
+    /// Rows of SECTOR.
+    pub sectors: Vec<tables::Sector>,
+    /// What taxable accounts are called.
+    pub taxable_account_names: Vec<Text<50>>,
+    /// What accounts that are not taxable are called.
+    pub nontaxable_account_names: Vec<Text<50>>,
+    /// Charges by trade type and tier.
+    charge_of: [[Money; 3]; 5],
+    /// Commission rates in percent by tier, type, exchange and quantity band.
+    rates: Vec<f64>,
+    by_symbol: HashMap<Symbol, u32>,
+    fingerprint: u128,
+}
+
+impl Inputs {
+    /// What a trade of that type costs a customer of that tier (1 to 3).
+    ///
+    /// # Panics
+    /// If there is no such tier.
+    #[inline]
+    pub fn charge(&self, kind: TradeKind, tier: u8) -> Money {
+        self.charge_of[kind as usize][usize::from(tier) - 1]
+    }
+
+    /// Commission in percent of the trade's value: by tier (1 to 3), type, exchange (0 to 3) and quantity.
+    ///
+    /// # Panics
+    /// If there is no such tier or exchange, or no rate for the quantity.
+    #[inline]
+    pub fn commission_rate(&self, tier: u8, kind: TradeKind, exchange: u8, quantity: i32) -> f64 {
+        let group = ((usize::from(tier) - 1) * 5 + kind as usize) * 4 + usize::from(exchange);
+        let bands = &self.commission_rates[group * 4..group * 4 + 4];
+        let band = bands.iter().position(|row| quantity <= row.cr_to_qty).expect("the bands leave no quantity out");
+        self.rates[group * 4 + band]
+    }
+
+    /// The number of a base symbol's security, from 0.
+    pub(crate) fn base_security(&self, symbol: &str) -> Option<u32> {
+        self.by_symbol.get(&Symbol::new(symbol).ok()?).copied()
+    }
+
+    /// A hash of the files' names and bytes: tells data made from one set of files from data made from another.
+    pub fn fingerprint(&self) -> u128 {
+        self.fingerprint
+    }
+}

@@ -1,0 +1,329 @@
+//! Reading the files, with every property checked that the algorithms or the database rely on.
+
+use std::collections::{HashMap, HashSet};
+
+use bourse_schema::{Amount, CommissionRate, TaxRate, tables};
+
+use super::read::{File, Record};
+use super::{
+    Bucketed, CompanyRecord, CompetitorRecord, ExchangeRecord, FILES, InputError, Inputs, SecurityRecord, Tax,
+    Weighted, Zip,
+};
+use crate::{COMPANIES, COMPETITORS, Money, SECURITIES, Status, TradeKind};
+
+/// The four quantity bands of each commission.
+const BANDS: usize = 4;
+
+impl Inputs {
+    /// Reads the [`FILES`], each asked for by its name without `.txt`.
+    ///
+    /// # Errors
+    /// [`InputError`] with file, line, what was expected and what was found.
+    pub fn parse(mut file: impl FnMut(&'static str) -> Option<Vec<u8>>) -> Result<Self, InputError> {
+        let mut files = Files { bytes: HashMap::new() };
+        let mut fingerprint = Fingerprint::new();
+        for name in FILES {
+            let bytes = file(name).ok_or(InputError::Missing { file: name })?;
+            fingerprint.add(name.as_bytes());
+            fingerprint.add(&bytes);
+            files.bytes.insert(name, bytes);
+        }
+        files.parse(fingerprint.0)
+    }
+}
+
+/// The files' bytes by name.
+struct Files {
+    bytes: HashMap<&'static str, Vec<u8>>,
+}
+
+impl Files {
+    fn file(&self, name: &'static str, columns: &'static [&'static str]) -> File<'_> {
+        File::new(name, &self.bytes[name], columns)
+    }
+
+    fn parse(&self, fingerprint: u128) -> Result<Inputs, InputError> {
+        let status_types = self.status_types()?;
+        let trade_types = self.trade_types()?;
+        let sectors = self.sectors()?;
+        let industries = self.industries(&sectors)?;
+        let exchanges = self.exchanges()?;
+        let (charges, charge_of) = self.charges()?;
+        let (commission_rates, rates) = self.commission_rates(&exchanges)?;
+        let companies = self.companies(&industries)?;
+        let securities = self.securities(&exchanges)?;
+        let by_symbol = securities.iter().zip(0..).map(|(security, n)| (security.symbol, n)).collect();
+        Ok(Inputs {
+            area_codes: self.weighted("AreaCode", &["weight", "area code"], |r| r.text(1))?,
+            female_first_names: self.weighted("FemaleFirstName", &["weight", "name"], |r| r.text(1))?,
+            male_first_names: self.weighted("MaleFirstName", &["weight", "name"], |r| r.text(1))?,
+            last_names: self.weighted("LastName", &["weight", "name"], |r| r.text(1))?,
+            street_names: self.weighted("StreetName", &["weight", "name"], |r| r.text(1))?,
+            street_suffixes: self.weighted("StreetSuffix", &["weight", "suffix"], |r| r.text(1))?,
+            ratings: self.weighted("CompanySPRate", &["weight", "rating"], |r| r.text(1))?,
+            zip_codes: self.zip_codes()?,
+            country_taxes: self.taxes("TaxRatesCountry", 2)?,
+            division_taxes: self.taxes("TaxRatesDivision", 64)?,
+            competitors: self.competitors(&industries)?,
+            taxable_account_names: self.file("TaxableAccountName", &["name"]).read(|r| r.text(0))?,
+            nontaxable_account_names: self.file("NonTaxableAccountName", &["name"]).read(|r| r.text(0))?,
+            companies,
+            securities,
+            exchanges,
+            charges,
+            commission_rates,
+            trade_types,
+            status_types,
+            industries,
+            sectors,
+            charge_of,
+            rates,
+            by_symbol,
+            fingerprint,
+        })
+    }
+
+    fn weighted<'a, T>(
+        &'a self,
+        name: &'static str,
+        columns: &'static [&'static str],
+        each: impl FnMut(&Record<'a>) -> Result<T, InputError>,
+    ) -> Result<Weighted<T>, InputError> {
+        Weighted::read(&self.file(name, columns), each)
+    }
+
+    fn status_types(&self) -> Result<Vec<tables::StatusType>, InputError> {
+        let mut expected = Status::CODES.iter();
+        self.file("StatusType", &["id", "name"]).read_exactly(Status::CODES.len(), |r| {
+            in_order(r, 0, expected.next())?;
+            Ok(tables::StatusType { st_id: r.text(0)?, st_name: r.text(1)? })
+        })
+    }
+
+    fn trade_types(&self) -> Result<Vec<tables::TradeType>, InputError> {
+        let mut expected = TradeKind::ALL.iter();
+        let file = self.file("TradeType", &["id", "name", "is sell", "is market"]);
+        file.read_exactly(TradeKind::ALL.len(), |r| {
+            let kind = expected.next();
+            in_order(r, 0, kind.map(|kind| kind.code()).as_ref())?;
+            let row = tables::TradeType {
+                tt_id: r.text(0)?,
+                tt_name: r.text(1)?,
+                tt_is_sell: r.flag(2)?,
+                tt_is_mrkt: r.flag(3)?,
+            };
+            let agrees = kind.map(|kind| [kind.is_sell() == row.tt_is_sell, kind.is_market() == row.tt_is_mrkt]);
+            match agrees {
+                Some([false, _]) => Err(r.wrong(2, "true to the type")),
+                Some([_, false]) => Err(r.wrong(3, "true to the type")),
+                _ => Ok(row),
+            }
+        })
+    }
+
+    fn sectors(&self) -> Result<Vec<tables::Sector>, InputError> {
+        let mut seen = HashSet::new();
+        self.file("Sector", &["id", "name"]).read(|r| {
+            new(r, 0, &mut seen)?;
+            Ok(tables::Sector { sc_id: r.text(0)?, sc_name: r.text(1)? })
+        })
+    }
+
+    fn industries(&self, sectors: &[tables::Sector]) -> Result<Vec<tables::Industry>, InputError> {
+        let known: Vec<&str> = sectors.iter().map(|row| row.sc_id.as_str()).collect();
+        let mut seen = HashSet::new();
+        self.file("Industry", &["id", "name", "sector id"]).read(|r| {
+            new(r, 0, &mut seen)?;
+            r.one_of(2, &known, "from Sector.txt")?;
+            Ok(tables::Industry { in_id: r.text(0)?, in_name: r.text(1)?, in_sc_id: r.text(2)? })
+        })
+    }
+
+    fn exchanges(&self) -> Result<Vec<ExchangeRecord>, InputError> {
+        let mut address = 0;
+        let mut seen = HashSet::new();
+        let file = self.file("Exchange", &["id", "name", "open", "close", "description", "address id"]);
+        file.read_exactly(4, |r| {
+            address += 1;
+            new(r, 0, &mut seen)?;
+            Ok(ExchangeRecord {
+                id: r.text(0)?,
+                name: r.text(1)?,
+                open: r.whole(2, 0..=2_400)?,
+                close: r.whole(3, 0..=2_400)?,
+                description: r.text(4)?,
+                address: r.whole(5, address..=address)?,
+            })
+        })
+    }
+
+    fn charges(&self) -> Result<(Vec<tables::Charge>, [[Money; 3]; 5]), InputError> {
+        let mut by_type_and_tier = [[None; 3]; 5];
+        let file = self.file("Charge", &["trade type", "tier", "charge"]);
+        let rows = file.read_exactly(15, |r| {
+            let kind = r.one_of(0, &TradeKind::CODES, "from TradeType.txt")?;
+            let tier: u8 = r.whole(1, 1..=3)?;
+            let dollars = r.real(2)?;
+            let slot = &mut by_type_and_tier[kind][usize::from(tier) - 1];
+            if slot.replace(Money::from_dollars(dollars)).is_some() {
+                return Err(r.wrong(1, "once for each trade type"));
+            }
+            Ok(tables::Charge {
+                ch_tt_id: r.text(0)?,
+                ch_c_tier: tier,
+                ch_chrg: Amount::from_units(rounded(dollars, 2)),
+            })
+        })?;
+        let all = by_type_and_tier.map(|tiers| tiers.map(|charge| charge.expect("15 different pairs are all of them")));
+        Ok((rows, all))
+    }
+
+    fn commission_rates(
+        &self,
+        exchanges: &[ExchangeRecord],
+    ) -> Result<(Vec<tables::CommissionRateRow>, Vec<f64>), InputError> {
+        let columns = &["tier", "trade type", "exchange", "from quantity", "to quantity", "rate"];
+        let file = self.file("CommissionRate", columns);
+        let mut place = 0;
+        let mut next_from = 1;
+        let read = file.read_exactly(3 * 5 * 4 * BANDS, |r| {
+            let (band, exchange) = (place % BANDS, place / BANDS % 4);
+            let (kind, tier) = (place / BANDS / 4 % 5, (place / BANDS / 20) as u8 + 1);
+            place += 1;
+            let tier: u8 = r.whole(0, tier..=tier.min(3))?;
+            in_order(r, 1, TradeKind::CODES.get(kind))?;
+            in_order(r, 2, exchanges.get(exchange).map(|exchange| exchange.id.as_str()).as_ref())?;
+            if band == 0 {
+                next_from = 1;
+            }
+            let from: i32 = r.whole(3, next_from..=next_from)?;
+            // The generator trades up to 800 shares at a time, which the last band must reach.
+            let least = if band == BANDS - 1 { (from + 1).max(800) } else { from + 1 };
+            let to: i32 = r.whole(4, least..=999_999)?;
+            next_from = to + 1;
+            let rate = r.real(5)?;
+            let row = tables::CommissionRateRow {
+                cr_c_tier: tier,
+                cr_tt_id: r.text(1)?,
+                cr_ex_id: r.text(2)?,
+                cr_from_qty: from,
+                cr_to_qty: to,
+                cr_rate: CommissionRate::from_units(rounded(rate, 2)),
+            };
+            Ok((row, rate))
+        })?;
+        Ok(read.into_iter().unzip())
+    }
+
+    fn companies(&self, industries: &[tables::Industry]) -> Result<Vec<CompanyRecord>, InputError> {
+        let known: Vec<&str> = industries.iter().map(|row| row.in_id.as_str()).collect();
+        let mut number = 0;
+        let mut seen = HashSet::new();
+        let file = self.file("Company", &["id", "status", "name", "industry id", "description"]);
+        file.read_exactly(COMPANIES as usize, |r| {
+            number += 1;
+            r.whole(0, number..=number)?;
+            r.one_of(1, &Status::CODES, "from StatusType.txt")?;
+            new(r, 2, &mut seen)?;
+            r.one_of(3, &known, "from Industry.txt")?;
+            Ok(CompanyRecord { status: r.text(1)?, name: r.text(2)?, industry: r.text(3)?, description: r.text(4)? })
+        })
+    }
+
+    fn competitors(&self, industries: &[tables::Industry]) -> Result<Vec<CompetitorRecord>, InputError> {
+        let known: Vec<&str> = industries.iter().map(|row| row.in_id.as_str()).collect();
+        let file = self.file("CompanyCompetitor", &["company id", "competitor id", "industry id"]);
+        let mut seen = HashSet::new();
+        file.read_exactly(COMPETITORS as usize, |r| {
+            r.one_of(2, &known, "from Industry.txt")?;
+            let record = CompetitorRecord {
+                company: r.whole(0, 1..=COMPANIES)?,
+                competitor: r.whole(1, 1..=COMPANIES)?,
+                industry: r.text(2)?,
+            };
+            if !seen.insert((record.company, record.competitor, record.industry)) {
+                return Err(r.wrong(1, "once for each company and industry"));
+            }
+            Ok(record)
+        })
+    }
+
+    fn securities(&self, exchanges: &[ExchangeRecord]) -> Result<Vec<SecurityRecord>, InputError> {
+        let known: Vec<&str> = exchanges.iter().map(|exchange| exchange.id.as_str()).collect();
+        let mut number = 0;
+        let mut seen = HashSet::new();
+        let file = self.file("Security", &["id", "status", "symbol", "issue", "exchange id", "company id"]);
+        file.read_exactly(SECURITIES as usize, |r| {
+            number += 1;
+            r.whole(0, number..=number)?;
+            r.one_of(1, &Status::CODES, "from StatusType.txt")?;
+            new(r, 2, &mut seen)?;
+            if r.raw(2).contains('-') {
+                return Err(r.wrong(2, "without '-', which larger databases append"));
+            }
+            Ok(SecurityRecord {
+                status: r.text(1)?,
+                symbol: r.text(2)?,
+                issue: r.text(3)?,
+                exchange: r.one_of(4, &known, "from Exchange.txt")? as u8,
+                company: r.whole(5, 1..=COMPANIES)?,
+            })
+        })
+    }
+
+    fn zip_codes(&self) -> Result<Weighted<Zip>, InputError> {
+        let mut seen = HashSet::new();
+        self.weighted("ZipCode", &["weight", "division number", "zip code", "town", "division"], |r| {
+            new(r, 2, &mut seen)?;
+            let row = tables::ZipCode { zc_code: r.text(2)?, zc_town: r.text(3)?, zc_div: r.text(4)? };
+            Ok(Zip { division: r.whole(1, 1..=64)?, row })
+        })
+    }
+
+    fn taxes(&self, name: &'static str, buckets: usize) -> Result<Bucketed<Tax>, InputError> {
+        let mut seen = HashSet::new();
+        Bucketed::read(&self.file(name, &["bucket", "tax id", "name", "rate"]), buckets, |r| {
+            new(r, 1, &mut seen)?;
+            let rate = r.real(3)?;
+            let tx_rate = TaxRate::from_units(rounded(rate, 5));
+            Ok(Tax { rate, row: tables::TaxRateRow { tx_id: r.text(1)?, tx_name: r.text(2)?, tx_rate } })
+        })
+    }
+}
+
+/// The column must hold the expected name: the order of these files is part of the algorithms.
+fn in_order(record: &Record<'_>, column: usize, expected: Option<&&str>) -> Result<(), InputError> {
+    match expected {
+        // More records than expected: the count will be refused.
+        None => Ok(()),
+        Some(name) if *name == record.raw(column) => Ok(()),
+        Some(name) => Err(record.wrong(column, format!("{name:?} in this place"))),
+    }
+}
+
+/// The column must hold a value that no line before held.
+fn new<'a>(record: &Record<'a>, column: usize, seen: &mut HashSet<&'a str>) -> Result<(), InputError> {
+    if seen.insert(record.raw(column)) { Ok(()) } else { Err(record.wrong(column, "that no line before has")) }
+}
+
+/// The smallest units of a decimal that prints as C's `%.*f` prints the double: its exact value, correctly rounded.
+pub(crate) fn rounded(value: f64, digits: usize) -> i64 {
+    let text = format!("{value:.digits$}");
+    text.replace('.', "").parse().expect("a finite number of moderate size")
+}
+
+/// FNV-1a of 128 bits.
+struct Fingerprint(u128);
+
+impl Fingerprint {
+    fn new() -> Self {
+        Self(0x6c62_272e_07bb_0142_62b8_2175_6295_c58d)
+    }
+
+    fn add(&mut self, bytes: &[u8]) {
+        // The length keeps the end of one file apart from the beginning of the next.
+        for byte in bytes.iter().copied().chain((bytes.len() as u64).to_le_bytes()) {
+            self.0 = (self.0 ^ u128::from(byte)).wrapping_mul(0x0000_0000_0100_0000_0000_0000_0000_013b);
+        }
+    }
+}

@@ -1,0 +1,129 @@
+use bourse_schema::CustomerId;
+
+use crate::Rng;
+use crate::ids::{LOAD_UNIT, SHIFT};
+
+/// The load unit of a customer (shift included, as the reference computes) and the place in it, 0 to 999.
+const fn place(customer: CustomerId) -> (i64, i64) {
+    ((customer.0 - 1) / LOAD_UNIT, (customer.0 - 1) % LOAD_UNIT)
+}
+
+/// Rank of a customer among the thousand of the load unit: 0 to 199 are of tier 1, 200 to 799 of tier 2.
+const fn rank(customer: CustomerId) -> i64 {
+    let (unit, place) = place(customer);
+    (613 * (place - 33 * (unit + 1))).rem_euclid(LOAD_UNIT)
+}
+
+/// The customer of a rank in a load unit: the inverse of [`rank`].
+const fn ranked(unit: i64, rank: i64) -> CustomerId {
+    CustomerId(unit * LOAD_UNIT + (677 * rank + 33 * (unit + 1)) % LOAD_UNIT + 1)
+}
+
+const fn tier_of_rank(rank: i64) -> u8 {
+    match rank {
+        ..200 => 1,
+        200..800 => 2,
+        _ => 3,
+    }
+}
+
+/// A customer's tier, 1 to 3: how much they trade.
+pub const fn tier(customer: CustomerId) -> u8 {
+    tier_of_rank(rank(customer))
+}
+
+/// The rank, scrambled again within its tier. The load unit keeps the identifiers' shift here, which matters to tier 2.
+pub const fn scrambled_inverse(customer: CustomerId) -> i64 {
+    let unit = place(customer).0 + 1;
+    let rank = rank(customer);
+    match tier_of_rank(rank) {
+        1 => (3 * rank + unit) % 200,
+        2 => (59 * rank + 47 * unit) % 600 + 200,
+        _ => (23 * rank + 17 * unit) % 200 + 800,
+    }
+}
+
+/// How many accounts a customer has.
+pub const fn accounts_of(customer: CustomerId) -> i64 {
+    let scrambled = scrambled_inverse(customer);
+    match tier_of_rank(scrambled) {
+        1 => scrambled % 4 + 1,
+        2 => (scrambled - 200 + 1) % 7 + 2,
+        _ => (scrambled - 800 + 2) % 6 + 5,
+    }
+}
+
+/// Picks customers as they trade: the higher the tier, the more often (EGen `CCustomerSelection`).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CustomerPicker {
+    first: i64,
+    count: i64,
+    own: Option<Own>,
+}
+
+/// The part of all customers that is picked more often.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Own {
+    first: i64,
+    count: i64,
+    percent: i64,
+}
+
+impl CustomerPicker {
+    /// Among `count` customers from ordinal `first`, counted from 1.
+    pub const fn new(first: i64, count: i64) -> Self {
+        Self { first, count, own: None }
+    }
+
+    /// The same, but so many in a hundred are picked among `count` customers from ordinal `first` only. A part that is
+    /// the whole makes no difference, not even a draw.
+    #[must_use]
+    pub const fn partitioned(self, first: i64, count: i64, percent: i64) -> Self {
+        if first == self.first && count == self.count {
+            return self;
+        }
+        Self { own: Some(Own { first, count, percent }), ..self }
+    }
+
+    /// Only the load unit that begins with ordinal `first`. The reference makes the draw that a partition of a hundred
+    /// percent does not need.
+    pub(crate) const fn load_unit(first: i64) -> Self {
+        Self { first, count: LOAD_UNIT, own: Some(Own { first, count: LOAD_UNIT, percent: 100 }) }
+    }
+
+    /// The next customer with their tier.
+    #[inline]
+    pub fn pick(&self, rng: &mut Rng) -> (CustomerId, u8) {
+        let weight = rng.stepped(0.0001, 2_000.0, 0.000_000_001);
+        let (first, count) = match self.own {
+            Some(own) if rng.percent(own.percent) => (own.first, own.count),
+            _ => (self.first, self.count),
+        };
+        let unit = (rng.range(first + SHIFT, first + SHIFT + count - 1) - 1) / LOAD_UNIT;
+        let (rank, tier) = if weight <= 200.0 {
+            (((22_500.0 + 500.0 * weight).sqrt() - 151.0).ceil(), 1)
+        } else if weight <= 1_400.0 {
+            (((290_000.0 + 1_000.0 * weight).sqrt() - 501.0).ceil(), 2)
+        } else {
+            ((149.0 + (500.0 * weight - 277_500.0).sqrt()).ceil(), 3)
+        };
+        (ranked(unit, rank as i64), tier)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ids;
+
+    #[test]
+    fn every_load_unit_has_the_same_tiers_and_five_thousand_accounts() {
+        for unit in 0..50 {
+            let customers = || (1..=LOAD_UNIT).map(|n| ids::customer(unit * LOAD_UNIT + n));
+            let of = |t| customers().filter(|&c| tier(c) == t).count();
+            assert_eq!([of(1), of(2), of(3)], [200, 600, 200]);
+            assert_eq!(customers().map(accounts_of).sum::<i64>(), 5_000);
+            assert!(customers().all(|c| ranked(place(c).0, rank(c)) == c));
+        }
+    }
+}

@@ -1,0 +1,23 @@
+//! Everything that follows from an identifier alone, without a table: who a person is, how many accounts a customer
+//! has, what is in an account's basket.
+//!
+//! Each property has its own sequence of random numbers, entered at the identifier: "jump there, then draw". A few
+//! depend on the input files too and are methods of [`Inputs`](crate::Inputs).
+
+mod account;
+mod address;
+mod customer;
+mod person;
+mod security;
+
+pub use account::{Basket, TaxStatus, basket_size, broker_of, permission_people, tax_status};
+pub use address::address_of;
+pub use customer::{CustomerPicker, accounts_of, scrambled_inverse, tier};
+pub use person::{Gender, Person};
+
+use crate::Rng;
+
+/// The sequence of a property, entered at a key: what is drawn next belongs to the key.
+fn by_key(seed: u64, key: i64) -> Rng {
+    Rng::at(seed, key as u64)
+}

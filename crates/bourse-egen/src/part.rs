@@ -1,0 +1,162 @@
+use crate::dates::{BASE, WORK_DAY_SECONDS, add_work_days};
+use crate::ids::{COMPANIES_PER_LOAD_UNIT, LOAD_UNIT, SECURITIES_PER_LOAD_UNIT};
+use bourse_schema::Timestamp;
+
+/// Which customers of which database: the generator's parameters.
+///
+/// Parts of one database can be made apart and joined.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Part {
+    first: i64,
+    count: i64,
+    total: i64,
+    scale_factor: i64,
+    days: i64,
+}
+
+/// Parameters that no database has.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PartError {
+    /// The first customer begins no load unit.
+    #[error("first customer {0} does not begin a load unit: expected 1, 1001, 2001 and so on")]
+    First(i64),
+    /// The number of customers is not made of load units.
+    #[error("customer count {0} is not a multiple of 1000 greater than 0")]
+    Count(i64),
+    /// The number of all customers is not made of load units.
+    #[error("total of customers {0} is not a multiple of 1000 greater than 0")]
+    Total(i64),
+    /// The scale factor makes no round number of trades.
+    #[error(
+        "scale factor {0} does not fit: 28,800,000 divided by it must be a positive multiple of 100 (500 is the specification's)"
+    )]
+    ScaleFactor(i64),
+    /// There is nothing to trade in no time.
+    #[error("initial trade days {0} are out of range: expected 1 to 10000")]
+    Days(i64),
+}
+
+/// Most customers the identifiers' arithmetic is checked for.
+const MOST_CUSTOMERS: i64 = 200_000_000;
+
+impl Part {
+    /// `count` customers from the `first` (counted from 1) of a database of `total`, with so many customers for each
+    /// tpsE of nominal throughput and so many days of initial trades.
+    ///
+    /// As in the reference, a total too small for the part grows to its last customer.
+    ///
+    /// # Errors
+    /// [`PartError`] for a parameter out of its range.
+    pub const fn new(first: i64, count: i64, total: i64, scale_factor: i64, days: i64) -> Result<Self, PartError> {
+        if first < 1 || first > MOST_CUSTOMERS || first % LOAD_UNIT != 1 {
+            return Err(PartError::First(first));
+        }
+        if count < 1 || count > MOST_CUSTOMERS || count % LOAD_UNIT != 0 {
+            return Err(PartError::Count(count));
+        }
+        if total < 1 || total > MOST_CUSTOMERS || total % LOAD_UNIT != 0 {
+            return Err(PartError::Total(total));
+        }
+        if scale_factor < 1
+            || WORK_DAY_SECONDS * 1_000 < scale_factor
+            || WORK_DAY_SECONDS * 1_000 / scale_factor % 100 != 0
+        {
+            return Err(PartError::ScaleFactor(scale_factor));
+        }
+        if days < 1 || days > 10_000 {
+            return Err(PartError::Days(days));
+        }
+        let last = first + count - 1;
+        Ok(Self { first, count, total: if total < last { last } else { total }, scale_factor, days })
+    }
+
+    /// The whole of a database with the specification's scale factor of 500.
+    ///
+    /// # Errors
+    /// [`PartError`] for a parameter out of its range.
+    pub const fn whole(customers: i64, days: i64) -> Result<Self, PartError> {
+        Self::new(1, customers, customers, 500, days)
+    }
+
+    /// Load unit `index` of this part, as a part of its own.
+    ///
+    /// # Panics
+    /// If there is no such load unit.
+    pub fn load_unit(self, index: i64) -> Self {
+        assert!((0..self.load_units()).contains(&index), "load unit {index} of {}", self.load_units());
+        Self { first: self.first + index * LOAD_UNIT, count: LOAD_UNIT, ..self }
+    }
+
+    /// Ordinal of the first customer, counted from 1.
+    pub const fn first_customer(self) -> i64 {
+        self.first
+    }
+
+    /// How many customers.
+    pub const fn customers(self) -> i64 {
+        self.count
+    }
+
+    /// How many customers the whole database has.
+    pub const fn total_customers(self) -> i64 {
+        self.total
+    }
+
+    /// Customers for each tpsE of nominal throughput.
+    pub const fn scale_factor(self) -> i64 {
+        self.scale_factor
+    }
+
+    /// Work days of initial trades.
+    pub const fn days(self) -> i64 {
+        self.days
+    }
+
+    /// How many load units.
+    pub const fn load_units(self) -> i64 {
+        self.count / LOAD_UNIT
+    }
+
+    /// How many load units come before.
+    pub const fn load_units_before(self) -> i64 {
+        self.first / LOAD_UNIT
+    }
+
+    /// Whether the database begins here: only then the fixed tables and the addresses of exchanges and companies are
+    /// written.
+    pub const fn is_first(self) -> bool {
+        self.first == 1
+    }
+
+    /// Indices of the part's companies.
+    pub const fn companies(self) -> std::ops::Range<i64> {
+        let start = self.load_units_before() * COMPANIES_PER_LOAD_UNIT;
+        start..start + self.load_units() * COMPANIES_PER_LOAD_UNIT
+    }
+
+    /// Indices of the part's securities.
+    pub const fn securities(self) -> std::ops::Range<i64> {
+        let start = self.load_units_before() * SECURITIES_PER_LOAD_UNIT;
+        start..start + self.load_units() * SECURITIES_PER_LOAD_UNIT
+    }
+
+    /// How many companies the whole database has.
+    pub const fn total_companies(self) -> i64 {
+        self.total / LOAD_UNIT * COMPANIES_PER_LOAD_UNIT
+    }
+
+    /// How many securities the whole database has: what baskets and watch lists are drawn from.
+    pub const fn total_securities(self) -> i64 {
+        self.total / LOAD_UNIT * SECURITIES_PER_LOAD_UNIT
+    }
+
+    /// Completed initial trades of each load unit.
+    pub const fn trades_per_load_unit(self) -> i64 {
+        self.days * WORK_DAY_SECONDS * 1_000 / self.scale_factor
+    }
+
+    /// When the initial trades end and the market opens: 09:00 after the last of their days.
+    pub const fn opening(self) -> Timestamp {
+        add_work_days(BASE, self.days, 0)
+    }
+}

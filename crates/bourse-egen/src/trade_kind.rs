@@ -1,0 +1,73 @@
+use bourse_schema::{StatusId, TradeTypeId};
+
+/// The five types of trade, in the order of the reference's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TradeKind {
+    /// `TMB`: buy at the market's price.
+    MarketBuy,
+    /// `TMS`: sell at the market's price.
+    MarketSell,
+    /// `TSL`: sell once the price has fallen to the limit.
+    StopLoss,
+    /// `TLS`: sell at the limit or better.
+    LimitSell,
+    /// `TLB`: buy at the limit or better.
+    LimitBuy,
+}
+
+impl TradeKind {
+    /// All of them, in order.
+    pub const ALL: [Self; 5] = [Self::MarketBuy, Self::MarketSell, Self::StopLoss, Self::LimitSell, Self::LimitBuy];
+    /// Their identifiers, in order.
+    pub const CODES: [&'static str; 5] = ["TMB", "TMS", "TSL", "TLS", "TLB"];
+
+    /// `TT_ID`.
+    pub fn code(self) -> &'static str {
+        Self::CODES[self as usize]
+    }
+
+    /// `TT_ID`.
+    pub fn id(self) -> TradeTypeId {
+        TradeTypeId::cut(self.code())
+    }
+
+    /// The type of that identifier.
+    pub fn from_code(code: &str) -> Option<Self> {
+        Self::CODES.iter().position(|known| *known == code).map(|at| Self::ALL[at])
+    }
+
+    /// Whether it sells.
+    pub const fn is_sell(self) -> bool {
+        matches!(self, Self::MarketSell | Self::StopLoss | Self::LimitSell)
+    }
+
+    /// Whether it is made at the market's price.
+    pub const fn is_market(self) -> bool {
+        matches!(self, Self::MarketBuy | Self::MarketSell)
+    }
+}
+
+/// The five statuses, in the order of the reference's numbers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Status {
+    /// `CMPT`: a trade that is done.
+    Completed,
+    /// `ACTV`: a customer, company, security or broker.
+    Active,
+    /// `SBMT`: a trade at the market.
+    Submitted,
+    /// `PNDG`: a limit order that waits for its price.
+    Pending,
+    /// `CNCL`: a trade that will not be done.
+    Canceled,
+}
+
+impl Status {
+    /// Their identifiers, in order.
+    pub const CODES: [&'static str; 5] = ["CMPT", "ACTV", "SBMT", "PNDG", "CNCL"];
+
+    /// `ST_ID`.
+    pub fn id(self) -> StatusId {
+        StatusId::cut(Self::CODES[self as usize])
+    }
+}
