@@ -1,1 +1,33 @@
 //! Workloads, users, threads, schedules and the only clock.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`clock`] | the clock, real or simulated: nobody else knows what time it is |
+//! | [`schedule`] | when a user's operations are due |
+//! | [`workload`] | what there is to do, and the users who do it |
+//! | [`turn`] | one operation on its session, with retries after lock conflicts |
+//! | [`control`] | phases of a round, and why one ended early |
+//! | [`drive`](mod@drive) | the one loop: draw, wait, perform, record |
+
+pub mod clock;
+pub mod control;
+pub mod drive;
+pub mod schedule;
+pub mod turn;
+pub mod workload;
+
+pub use bourse_record::{MixShare, OperationSpec, Outcome, Sample};
+pub use clock::{Clock, RealClock, SimulatedClock};
+pub use control::{Control, Fault, Plan};
+pub use drive::{Record, drive};
+pub use schedule::{Pacer, Schedule};
+pub use turn::{Failure, RetryPolicy, Turn};
+pub use workload::{Background, Draw, Emulator, Performed, Role, Seat, User, Workload};
+
+/// Nanoseconds since the round began.
+pub type Nanos = u64;
+
+/// Nanoseconds in a millisecond.
+pub const MS: Nanos = 1_000_000;
+/// Nanoseconds in a second.
+pub const SECOND: Nanos = 1_000_000_000;

@@ -1,0 +1,121 @@
+//! The clock: an argument everywhere, so that tests of hours take no time.
+
+use crate::Nanos;
+use bourse_schema::Timestamp;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// What time it is. The driver holds the only one and lends it to users and emulators.
+pub trait Clock: Send + Sync {
+    /// Nanoseconds since the round began; never goes back.
+    fn now(&self) -> Nanos;
+
+    /// Returns at `at`, or at once if that has passed.
+    fn sleep_until(&self, at: Nanos);
+
+    /// The calendar's date and time (UTC), as it is written into rows; never goes back during a round.
+    fn timestamp(&self) -> Timestamp;
+}
+
+/// The machine's monotonic clock.
+#[derive(Debug, Clone)]
+pub struct RealClock {
+    origin: Instant,
+    wall_ms: i64,
+}
+
+impl RealClock {
+    /// How long before the moment the operating system is asked to wake us; the rest is spent spinning, since timers
+    /// wake a thread 50 µs late and later.
+    const SPIN: Nanos = 80_000;
+
+    /// A clock that begins now.
+    pub fn start() -> Self {
+        let wall_ms = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_millis() as i64);
+        Self { origin: Instant::now(), wall_ms }
+    }
+}
+
+impl Clock for RealClock {
+    fn now(&self) -> Nanos {
+        self.origin.elapsed().as_nanos() as Nanos
+    }
+
+    fn sleep_until(&self, at: Nanos) {
+        let ahead = at.saturating_sub(self.now());
+        if ahead > Self::SPIN {
+            std::thread::sleep(Duration::from_nanos(ahead - Self::SPIN));
+        }
+        while self.now() < at {
+            std::hint::spin_loop();
+        }
+    }
+
+    fn timestamp(&self) -> Timestamp {
+        // The monotonic clock from the round's beginning on: setting the machine's clock must not reorder rows.
+        Timestamp::from_millis(self.wall_ms + self.origin.elapsed().as_millis() as i64)
+    }
+}
+
+/// A clock that stands still until somebody sleeps on it or advances it.
+///
+/// ```
+/// use bourse_driver::{Clock, SimulatedClock};
+/// let clock = SimulatedClock::new();
+/// clock.sleep_until(3_000_000);
+/// clock.advance(500_000);
+/// assert_eq!(clock.now(), 3_500_000);
+/// ```
+#[derive(Debug, Default)]
+pub struct SimulatedClock {
+    now: AtomicU64,
+    wall_ms: i64,
+}
+
+impl SimulatedClock {
+    /// A clock at 0 that shows 1970-01-01.
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// A clock at 0 that shows `start`.
+    pub fn at(start: Timestamp) -> Self {
+        Self { now: AtomicU64::new(0), wall_ms: start.millis() }
+    }
+
+    /// Lets `ns` nanoseconds pass.
+    pub fn advance(&self, ns: Nanos) {
+        self.now.fetch_add(ns, Ordering::Relaxed);
+    }
+}
+
+impl Clock for SimulatedClock {
+    fn now(&self) -> Nanos {
+        self.now.load(Ordering::Relaxed)
+    }
+
+    fn sleep_until(&self, at: Nanos) {
+        self.now.fetch_max(at, Ordering::Relaxed);
+    }
+
+    fn timestamp(&self) -> Timestamp {
+        Timestamp::from_millis(self.wall_ms + (self.now() / crate::MS) as i64)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_real_clock_wakes_on_time_and_not_before() {
+        let clock = RealClock::start();
+        let at = clock.now() + 2 * crate::MS;
+        clock.sleep_until(at);
+        let late = clock.now() - at;
+        // A machine under load may be late by much; early is what must never be.
+        assert!(late < crate::SECOND, "woke {late} ns late");
+        clock.sleep_until(0);
+        assert!(clock.timestamp().millis() > 1_700_000_000_000);
+    }
+}

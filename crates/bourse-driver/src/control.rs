@@ -1,0 +1,135 @@
+//! Phases of a round, and why one ended early.
+
+use crate::{Nanos, RetryPolicy, SECOND};
+use bourse_record::PhaseKind;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use thiserror::Error;
+
+/// How long a round's phases last, and how patiently conflicts are retried.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Plan {
+    /// Warm-up before the measurement interval.
+    pub warm_up_ns: Nanos,
+    /// The measurement interval; it ends sooner if all customers finish.
+    pub measure_ns: Nanos,
+    /// The longest the drain may take; what is then in flight is given up, and the round says so.
+    pub drain_limit_ns: Nanos,
+    /// Retries after conflicts.
+    pub retry: RetryPolicy,
+}
+
+impl Default for Plan {
+    /// 5 s of warm-up, 30 s of measuring, a minute for the drain.
+    fn default() -> Self {
+        Self {
+            warm_up_ns: 5 * SECOND,
+            measure_ns: 30 * SECOND,
+            drain_limit_ns: 60 * SECOND,
+            retry: RetryPolicy::default(),
+        }
+    }
+}
+
+/// Why a round ended before its time.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Fault {
+    /// A user got no session.
+    #[error("{user} got no session: {error}")]
+    Connect {
+        /// Who.
+        user: String,
+        /// The engine's words.
+        error: String,
+    },
+    /// A session was lost, or the disk is full.
+    #[error("{user} cannot go on after {operation} failed: {error}")]
+    Lost {
+        /// Whose.
+        user: String,
+        /// In which operation.
+        operation: String,
+        /// The engine's words.
+        error: String,
+    },
+    /// A thread of ours panicked.
+    #[error("{thread} panicked: {message}")]
+    Panicked {
+        /// Which.
+        thread: String,
+        /// Its last words.
+        message: String,
+    },
+}
+
+/// The round's phases as all threads see them: derived from the clock, so that nobody has to be told.
+#[derive(Debug)]
+pub struct Control {
+    measure_from: Nanos,
+    /// The planned end of the measurement interval, or the moment it was cut short.
+    measure_to: AtomicU64,
+    drain_limit_ns: Nanos,
+    ended: AtomicBool,
+    fault: Mutex<Option<Fault>>,
+}
+
+impl Control {
+    /// A round of that plan that begins at 0.
+    pub fn new(plan: &Plan) -> Self {
+        Self {
+            measure_from: plan.warm_up_ns,
+            measure_to: AtomicU64::new(plan.warm_up_ns.saturating_add(plan.measure_ns)),
+            drain_limit_ns: plan.drain_limit_ns,
+            ended: AtomicBool::new(false),
+            fault: Mutex::new(None),
+        }
+    }
+
+    /// First moment of the measurement interval.
+    pub fn measure_from(&self) -> Nanos {
+        self.measure_from.min(self.measure_to())
+    }
+
+    /// First moment after the measurement interval, as far as is known now.
+    pub fn measure_to(&self) -> Nanos {
+        self.measure_to.load(Ordering::Relaxed)
+    }
+
+    /// The phase at `now`.
+    pub fn phase(&self, now: Nanos) -> PhaseKind {
+        if self.draining(now) {
+            PhaseKind::Drain
+        } else if now < self.measure_from {
+            PhaseKind::WarmUp
+        } else {
+            PhaseKind::Measurement
+        }
+    }
+
+    /// Whether customers are done at `now` and only work in flight is finished.
+    pub fn draining(&self, now: Nanos) -> bool {
+        now >= self.measure_to()
+    }
+
+    /// Whether everybody must stop at once: the round failed, or its drain outlasted its limit.
+    pub fn ended(&self, now: Nanos) -> bool {
+        self.ended.load(Ordering::Relaxed) || now >= self.measure_to().saturating_add(self.drain_limit_ns)
+    }
+
+    /// Ends the measurement interval at `now`, unless it has ended before: interruption, or all customers finished.
+    pub fn cut(&self, now: Nanos) {
+        self.measure_to.fetch_min(now, Ordering::Relaxed);
+    }
+
+    /// Ends the round at once; what was measured until `now` is kept. The first fault is the one reported.
+    pub fn fail(&self, now: Nanos, fault: Fault) {
+        self.fault.lock().expect("nothing panics while it holds this lock").get_or_insert(fault);
+        self.ended.store(true, Ordering::Relaxed);
+        self.cut(now);
+    }
+
+    /// Why the round failed, if it did.
+    pub fn fault(&self) -> Option<Fault> {
+        self.fault.lock().expect("nothing panics while it holds this lock").clone()
+    }
+}

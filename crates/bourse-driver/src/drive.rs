@@ -1,0 +1,107 @@
+//! The one loop: draw, wait, perform, record.
+
+use crate::schedule::SplitMix;
+use crate::{Clock, Control, Draw, Fault, MS, Nanos, RetryPolicy, Role, Sample, Seat, Turn};
+use bourse_engine::{ErrorKind, Session};
+
+/// What the loop tells of each operation; implemented by the recorder.
+pub trait Record {
+    /// The name of an operation.
+    fn name(&self, operation: usize) -> &str;
+    /// An operation has ended. Must neither allocate nor lock.
+    fn sample(&mut self, sample: &Sample);
+    /// An example of a failure, in words; follows its sample.
+    fn example(&mut self, sample: &Sample, words: String);
+    /// Operations that were due in the measurement interval but not started when it ended.
+    fn unstarted(&mut self, count: u64);
+}
+
+/// Lets one user work on its session until the round is over for it.
+///
+/// # Errors
+/// [`Fault::Lost`] if the session cannot go on.
+pub fn drive(
+    seat: &mut Seat,
+    session: &mut dyn Session,
+    clock: &dyn Clock,
+    control: &Control,
+    retry: RetryPolicy,
+    seed: u64,
+    recorder: &mut dyn Record,
+) -> Result<(), Fault> {
+    let Seat { name, user, schedule, role } = seat;
+    let mut random = SplitMix(seed);
+    let mut pacer = schedule.pacer(clock.now());
+    let over = |now| control.ended(now) || (*role == Role::Customer && control.draining(now));
+    // What the schedule wants next; none while an operation is performed.
+    let mut scheduled = None;
+    'next: loop {
+        scheduled = scheduled.or_else(|| pacer.next_due());
+        // Drawing comes before waiting, so that it takes nothing from the time of an operation that is due.
+        let drawn = loop {
+            let now = clock.now();
+            if over(now) {
+                break 'next;
+            }
+            match user.draw(clock, control) {
+                Draw::Ready => break scheduled,
+                Draw::Due(at) => break Some(at),
+                Draw::Wait(until) => wait(clock, until, &over),
+                Draw::Finished => return Ok(()),
+            }
+        };
+        if let Some(due) = drawn {
+            wait(clock, due, &over);
+        }
+        let start = clock.now();
+        if over(start) {
+            break;
+        }
+        scheduled = None;
+        let mut turn = Turn::new(session, clock, retry, &mut random);
+        let performed = user.perform(&mut turn);
+        let (retries, back_off_ns) = (turn.retries(), turn.back_off_ns());
+        let end = clock.now();
+        if performed.fatal == Some(ErrorKind::Interrupted) {
+            break;
+        }
+        let sample = Sample {
+            due_ns: drawn.unwrap_or(start).min(start),
+            start_ns: start,
+            end_ns: end,
+            back_off_ns,
+            retries,
+            operation: performed.operation,
+            outcome: performed.outcome,
+            code: performed.code,
+        };
+        recorder.sample(&sample);
+        if performed.fatal.is_some() {
+            let error = performed.example.clone().unwrap_or_default();
+            let fault =
+                Fault::Lost { user: name.clone(), operation: recorder.name(performed.operation).to_owned(), error };
+            performed.example.into_iter().for_each(|words| recorder.example(&sample, words));
+            return Err(fault);
+        }
+        if let Some(words) = performed.example {
+            recorder.example(&sample, words);
+        }
+    }
+    // What an overloaded user never came to: without this number its response times would look too good.
+    let to = control.measure_to();
+    let left = scheduled.into_iter().chain(std::iter::from_fn(|| pacer.next_due()));
+    recorder.unstarted(left.take_while(|&due| due < to).count() as u64);
+    Ok(())
+}
+
+/// Waits in short naps, so that an interruption need not wait for a distant moment.
+fn wait(clock: &dyn Clock, until: Nanos, over: &impl Fn(Nanos) -> bool) {
+    const NAP: Nanos = 20 * MS;
+    loop {
+        let now = clock.now();
+        if now >= until || over(now) {
+            return;
+        }
+        clock.sleep_until(until.min(now + NAP));
+    }
+}

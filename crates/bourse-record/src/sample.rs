@@ -1,0 +1,34 @@
+use crate::Outcome;
+
+/// One operation, timed: all times in nanoseconds since the round began.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Sample {
+    /// When it should have started: by the schedule, or when it arrived; in a closed loop when it did start.
+    pub due_ns: u64,
+    /// When it started.
+    pub start_ns: u64,
+    /// When it had ended, retries and all.
+    pub end_ns: u64,
+    /// Time between `start_ns` and `end_ns` that was spent backing off between retries.
+    pub back_off_ns: u64,
+    /// Retries after lock conflicts.
+    pub retries: u32,
+    /// Which operation: an index into the workload's list.
+    pub operation: usize,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// The workload's status code; 0 where there is none.
+    pub code: i32,
+}
+
+impl Sample {
+    /// What a customer waits: from when it was due to its end, in nanoseconds.
+    pub const fn response_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.due_ns)
+    }
+
+    /// What the engine and its locks take: from start to end without the back-off, in nanoseconds.
+    pub const fn service_ns(&self) -> u64 {
+        self.end_ns.saturating_sub(self.start_ns).saturating_sub(self.back_off_ns)
+    }
+}
