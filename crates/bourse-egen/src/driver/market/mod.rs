@@ -1,3 +1,166 @@
-//! The market exchange emulator (EGen `CMEE`).
+//! The market exchange emulator (Clause 6.2.3; EGen `CMEE`): executes orders and prints the ticker tape.
+//!
+//! | module | EGen's name | what |
+//! |---|---|---|
+//! | [`price_board`] | `CMEEPriceBoard` | every security's price at a moment |
+//! | [`timer_wheel`] | `CTimerWheel` | timers that fire when the clock has turned past them |
+//! | `trading_floor` | `CMEETradingFloor` | orders on their way to their result |
+//! | `ticker_tape` | `CMEETickerTape` | twenty entries make a Market-Feed; limit orders |
+//!
+//! It reads no clock: every call says what local time it is, and what the market has to say goes to the sink of the
+//! call. Whoever drives it calls [`MarketExchange::generate`] when the returned time has passed.
 
+pub mod price_board;
+mod ticker_tape;
 pub mod timer_wheel;
+mod trading_floor;
+
+use self::price_board::PriceBoard;
+use self::ticker_tape::{Entry, TickerTape};
+use self::trading_floor::{Executed, Order, TradingFloor};
+use super::config::Database;
+use crate::Inputs;
+use crate::txn::{MarketRequest, TradeAction, TradeRequest};
+use bourse_schema::{Symbol, Timestamp};
+use std::time::Duration;
+use thiserror::Error;
+
+/// An order names a security that does not exist.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Error)]
+#[error("no security has the symbol {symbol:?}")]
+pub struct UnknownSymbol {
+    /// The symbol as given.
+    pub symbol: Symbol,
+}
+
+/// The market a database has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MarketConfig {
+    /// Customers of the database: they fix how many securities are traded.
+    pub customers: i64,
+    /// Seconds of trading before the market opens: those of the initial trades, so that prices go on where these ended.
+    pub trading_s_so_far: i64,
+}
+
+impl MarketConfig {
+    /// The market that goes on where the initial trades of a database ended.
+    pub const fn after(database: &Database) -> Self {
+        Self { customers: database.active_customers, trading_s_so_far: database.trading_s() }
+    }
+}
+
+/// The market exchange: give it orders, let it know the time, take its results and feeds.
+///
+/// Local time must not go backwards; where it does, timers stand still until it has caught up.
+#[derive(Debug, Clone)]
+pub struct MarketExchange<'i> {
+    board: PriceBoard<'i>,
+    floor: TradingFloor,
+    tape: TickerTape,
+    base: Timestamp,
+}
+
+impl<'i> MarketExchange<'i> {
+    /// The market, set up at local time `now`, which is also its base time until [another](Self::set_base_time) is set.
+    pub fn new(
+        inputs: &'i Inputs,
+        config: &MarketConfig,
+        ticker_tape_seed: u64,
+        trading_floor_seed: u64,
+        now: Timestamp,
+    ) -> Self {
+        Self {
+            board: PriceBoard::new(inputs, config.customers, config.trading_s_so_far),
+            floor: TradingFloor::new(trading_floor_seed, now.millis()),
+            tape: TickerTape::new(ticker_tape_seed, now.millis()),
+            base: now,
+        }
+    }
+
+    /// Lets prices move from `now` on: the market opens. Timers keep the origin they were set up with.
+    pub fn set_base_time(&mut self, now: Timestamp) {
+        self.base = now;
+    }
+
+    /// Takes an order, and gives results and feeds that are due by now to `sink`.
+    ///
+    /// Returns the time until the next result is due, none if no order waits. It may be zero although nothing is due:
+    /// see [`timer_wheel`]. Every order to be processed gets exactly one Trade-Result, after at most five seconds and,
+    /// if its delay is cut to nothing, after a whole turn of five seconds.
+    ///
+    /// # Errors
+    /// [`UnknownSymbol`]; the order is not taken then.
+    pub fn submit(
+        &mut self,
+        now: Timestamp,
+        order: &TradeRequest,
+        sink: &mut dyn FnMut(MarketRequest),
+    ) -> Result<Option<Duration>, UnknownSymbol> {
+        let Self { board, floor, tape, base } = self;
+        let symbol = order.symbol;
+        let security = board.security(&symbol).ok_or(UnknownSymbol { symbol })?;
+        let now = board.at(*base, now);
+        let limit = order.price_quote.into();
+        let next_ms = match order.action {
+            TradeAction::ProcessOrder => {
+                let TradeRequest { trade_id, trade_type, trade_qty: quantity, .. } = *order;
+                let order = Order { trade_id, trade_type, security, quantity, limit };
+                Some(floor.submit(order, &now, &mut |executed| show(tape, executed, &now, sink)))
+            }
+            TradeAction::SetLimitTrigger => {
+                tape.post_limit(security, order.trade_type, limit, &now);
+                floor.generate(&now, &mut |executed| show(tape, executed, &now, sink))
+            }
+        };
+        Ok(next_ms.map(duration))
+    }
+
+    /// Gives results and feeds that are due by now to `sink`; returns the time until the next result is due, as
+    /// [`submit`](Self::submit) does.
+    pub fn generate(&mut self, now: Timestamp, sink: &mut dyn FnMut(MarketRequest)) -> Option<Duration> {
+        let Self { board, floor, tape, base } = self;
+        let now = board.at(*base, now);
+        floor.generate(&now, &mut |executed| show(tape, executed, &now, sink)).map(duration)
+    }
+
+    /// Stops or resumes the ticker tape: while it is disabled there are no Market-Feeds, but results go on.
+    pub fn set_ticker_tape(&mut self, enabled: bool) {
+        self.tape.set_enabled(enabled);
+    }
+
+    /// Orders whose Trade-Result is still to come: 0 when a run can end without losing one.
+    pub fn outstanding_orders(&self) -> usize {
+        self.floor.outstanding()
+    }
+
+    /// Limit orders whose price is still to be reached. They end with the run: nothing in the database waits for them.
+    pub fn pending_limits(&self) -> usize {
+        self.tape.waiting()
+    }
+
+    /// Limit orders whose price was reached and which the ticker tape has not shown yet.
+    pub fn reached_limits(&self) -> usize {
+        self.tape.reached()
+    }
+
+    /// The state of the ticker tape's random numbers.
+    pub fn ticker_tape_rng_state(&self) -> u64 {
+        self.tape.rng_state()
+    }
+
+    /// The state of the trading floor's random numbers.
+    pub fn trading_floor_rng_state(&self) -> u64 {
+        self.floor.rng_state()
+    }
+}
+
+/// Sends a result, then shows the trade on the tape.
+fn show(tape: &mut TickerTape, executed: Executed, now: &price_board::Moment<'_>, sink: &mut dyn FnMut(MarketRequest)) {
+    let Executed { result, security, quantity, price } = executed;
+    sink(MarketRequest::TradeResult(result));
+    tape.add(Entry { security, price, quantity }, now, &mut |feed| sink(MarketRequest::MarketFeed(feed)));
+}
+
+fn duration(ms: i64) -> Duration {
+    Duration::from_millis(ms.unsigned_abs())
+}

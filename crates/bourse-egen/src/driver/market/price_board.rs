@@ -1,0 +1,71 @@
+//! Prices at a moment (EGen `CMEEPriceBoard`).
+
+use crate::price::{PriceCurve, in_the_money, travel};
+use crate::txn::TradeType;
+use crate::{Inputs, Money, dates, ids};
+use bourse_schema::{Symbol, Timestamp};
+
+/// The securities that are traded and the curve their prices follow.
+#[derive(Debug, Clone, Copy)]
+pub struct PriceBoard<'i> {
+    inputs: &'i Inputs,
+    curve: PriceCurve,
+    securities: i64,
+}
+
+impl<'i> PriceBoard<'i> {
+    /// The board of a database of so many customers, after so many seconds of trading.
+    pub fn new(inputs: &'i Inputs, customers: i64, trading_s_so_far: i64) -> Self {
+        let securities = customers / ids::LOAD_UNIT * ids::SECURITIES_PER_LOAD_UNIT;
+        Self { inputs, curve: PriceCurve::after(trading_s_so_far), securities }
+    }
+
+    /// How many securities are traded.
+    pub fn securities(&self) -> i64 {
+        self.securities
+    }
+
+    /// The symbol of a security, by index.
+    pub fn symbol(&self, security: i64) -> Symbol {
+        self.inputs.symbol(security)
+    }
+
+    /// The index of a symbol's security, also of one that is only traded in a larger database; none if there is none.
+    pub fn security(&self, symbol: &Symbol) -> Option<i64> {
+        self.inputs.security_index(symbol.as_str())
+    }
+
+    /// The board as it stands at local time `now`, for a market that opened at `base`.
+    pub fn at(&self, base: Timestamp, now: Timestamp) -> Moment<'_> {
+        Moment { board: self, time_s: dates::seconds_between(base, now), local_ms: now.millis() }
+    }
+}
+
+/// One reading of the clock, and all prices at it.
+#[derive(Debug, Clone, Copy)]
+pub struct Moment<'b> {
+    pub(super) board: &'b PriceBoard<'b>,
+    /// Seconds since the market opened.
+    time_s: f64,
+    /// The same moment as the timers see it.
+    pub(super) local_ms: i64,
+}
+
+impl Moment<'_> {
+    /// The price of a security, by index.
+    pub fn price(&self, security: i64) -> Money {
+        self.board.curve.price(security, self.time_s)
+    }
+
+    /// Seconds until a limit order's price is reached, none if it is already.
+    pub fn travel_s(&self, security: i64, trade_type: TradeType, limit: Money) -> Option<f64> {
+        let curve = self.board.curve;
+        let price = self.price(security);
+        if in_the_money(trade_type, price, limit) {
+            return None;
+        }
+        let reached_s = self.time_s + travel(price, limit, curve.direction(security, self.time_s));
+        // Not the way itself: the reference adds it to the time and takes the time away again, which rounds twice.
+        Some(reached_s - self.time_s)
+    }
+}

@@ -1,0 +1,129 @@
+//! The ticker tape: twenty entries make a Market-Feed (EGen `CMEETickerTape`).
+//!
+//! Each executed trade is followed on the tape by one more entry: a limit order whose price was reached, or if none
+//! waits an artificial trade. So ten results make a feed.
+
+use super::price_board::Moment;
+use super::timer_wheel::TimerWheel;
+use crate::txn::{MarketFeed, TickerEntry, TradeType};
+use crate::{Money, Rng};
+use bourse_schema::Quantity;
+use std::collections::VecDeque;
+
+/// What the tape is to show.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Entry {
+    /// Index of the security.
+    pub(crate) security: i64,
+    pub(crate) price: Money,
+    pub(crate) quantity: Quantity,
+}
+
+/// The tape: the batch it fills, the limit orders it waits for and those it has yet to show.
+#[derive(Debug, Clone)]
+pub(crate) struct TickerTape {
+    enabled: bool,
+    rng: Rng,
+    batch: Vec<TickerEntry>,
+    /// The securities of the batch's entries, beside them because whole numbers compare faster than symbols.
+    securities: Vec<i64>,
+    duplicates: i32,
+    limits: TimerWheel<Entry>,
+    reached: VecDeque<Entry>,
+    fired: Vec<Entry>,
+}
+
+impl TickerTape {
+    /// Entries of a feed (Clause 3.3.3).
+    const BATCH: usize = 20;
+    /// Limit orders wait in slots of a second for at most a quarter of an hour, the period of every price.
+    const LIMIT_SLOTS: usize = 900;
+    const LIMIT_SLOT_MS: i64 = 1_000;
+    /// Shares a limit order shows, whatever was ordered.
+    const LIMIT_QUANTITY: Quantity = 375;
+    /// Shares of artificial trades, one as often as the other.
+    const ARTIFICIAL_QUANTITIES: [Quantity; 2] = [325, 425];
+
+    pub(crate) fn new(seed: u64, now_ms: i64) -> Self {
+        Self {
+            enabled: true,
+            rng: Rng::new(seed),
+            batch: Vec::with_capacity(Self::BATCH),
+            securities: Vec::with_capacity(Self::BATCH),
+            duplicates: 0,
+            limits: TimerWheel::new(Self::LIMIT_SLOTS, Self::LIMIT_SLOT_MS, now_ms),
+            reached: VecDeque::new(),
+            fired: Vec::new(),
+        }
+    }
+
+    pub(crate) fn rng_state(&self) -> u64 {
+        self.rng.state()
+    }
+
+    pub(crate) fn set_enabled(&mut self, enabled: bool) {
+        self.enabled = enabled;
+    }
+
+    /// Limit orders whose price is still to be reached.
+    pub(crate) fn waiting(&self) -> usize {
+        self.limits.waiting()
+    }
+
+    /// Limit orders whose price was reached and which the tape has not shown yet.
+    pub(crate) fn reached(&self) -> usize {
+        self.reached.len()
+    }
+
+    /// Shows a trade and one more entry; nothing at all while the tape is disabled.
+    pub(crate) fn add(&mut self, entry: Entry, now: &Moment<'_>, feed: &mut dyn FnMut(MarketFeed)) {
+        if !self.enabled {
+            return;
+        }
+        self.print(entry, now, feed);
+        let extra = self.reached.pop_front().unwrap_or_else(|| self.artificial(now));
+        self.print(extra, now, feed);
+    }
+
+    /// Remembers a limit order until its price is reached.
+    ///
+    /// Limit orders are only looked after when another one comes: no time that passes without one shows them on the
+    /// tape, however long ago their price was reached.
+    pub(crate) fn post_limit(&mut self, security: i64, trade_type: TradeType, limit: Money, now: &Moment<'_>) {
+        let quantity = Self::LIMIT_QUANTITY;
+        match now.travel_s(security, trade_type, limit) {
+            None => {
+                self.limits.expire(now.local_ms, &mut self.fired);
+                self.reached.extend(self.fired.drain(..));
+                self.reached.push_back(Entry { security, price: now.price(security), quantity });
+            }
+            Some(delay_s) => {
+                self.limits.start(now.local_ms, delay_s, Entry { security, price: limit, quantity }, &mut self.fired);
+                self.reached.extend(self.fired.drain(..));
+            }
+        }
+    }
+
+    fn artificial(&mut self, now: &Moment<'_>) -> Entry {
+        let [often, else_] = Self::ARTIFICIAL_QUANTITIES;
+        let quantity = if self.rng.percent(50) { often } else { else_ };
+        let security = self.rng.range(0, now.board.securities() - 1);
+        Entry { security, price: now.price(security), quantity }
+    }
+
+    fn print(&mut self, entry: Entry, now: &Moment<'_>, feed: &mut dyn FnMut(MarketFeed)) {
+        let Entry { security, price, quantity } = entry;
+        if self.securities.contains(&security) {
+            self.duplicates += 1;
+        }
+        self.securities.push(security);
+        let symbol = now.board.symbol(security);
+        self.batch.push(TickerEntry { symbol, price_quote: price.into(), trade_qty: quantity });
+        if self.batch.len() == Self::BATCH {
+            let entries = std::mem::replace(&mut self.batch, Vec::with_capacity(Self::BATCH));
+            feed(MarketFeed { entries, unique_symbols: Self::BATCH as i32 - self.duplicates });
+            self.securities.clear();
+            self.duplicates = 0;
+        }
+    }
+}

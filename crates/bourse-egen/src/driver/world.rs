@@ -1,0 +1,107 @@
+//! The customers, accounts, brokers, companies and securities that inputs name, and how each is chosen.
+
+use super::config::{Database, Partition};
+use crate::keys::{Basket, CustomerPicker, accounts_of, basket_size};
+use crate::{Inputs, Rng, ids};
+use bourse_schema::{AccountId, BrokerId, CompanyId, CustomerId, Symbol, TradeId};
+
+/// Of so many trades that the initial population begins one is aborted, and leaves its number unused.
+const ABORT_EVERY: i64 = 101;
+/// Which of them.
+const ABORTED: i64 = 51;
+
+/// A database with the input files it was made from.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct World<'i> {
+    pub(super) inputs: &'i Inputs,
+    pub(super) database: Database,
+    picker: CustomerPicker,
+}
+
+impl<'i> World<'i> {
+    pub(super) fn new(inputs: &'i Inputs, database: Database, partition: Option<Partition>) -> Self {
+        let all = CustomerPicker::new(1, database.active_customers);
+        let picker = match partition {
+            Some(Partition { first, count, percent }) => all.partitioned(first, count, percent.into()),
+            None => all,
+        };
+        Self { inputs, database, picker }
+    }
+
+    /// How many brokers serve the active customers.
+    pub(super) fn brokers(&self) -> i64 {
+        self.database.active_customers / 100
+    }
+
+    /// How many companies belong to the active customers.
+    pub(super) fn companies(&self) -> i64 {
+        self.database.active_customers / ids::LOAD_UNIT * ids::COMPANIES_PER_LOAD_UNIT
+    }
+
+    /// How many securities belong to the active customers.
+    fn securities(&self) -> i64 {
+        self.database.active_customers / ids::LOAD_UNIT * ids::SECURITIES_PER_LOAD_UNIT
+    }
+
+    /// How many securities baskets are filled from: those of all configured customers.
+    fn configured_securities(&self) -> i64 {
+        self.database.configured_customers / ids::LOAD_UNIT * ids::SECURITIES_PER_LOAD_UNIT
+    }
+
+    /// The largest account id that the active customers can have.
+    pub(super) fn last_account(&self) -> AccountId {
+        AccountId(ids::customer(self.database.active_customers).0 * ids::ACCOUNTS_PER_CUSTOMER)
+    }
+
+    /// A customer as they trade: the higher the tier, the more often.
+    pub(super) fn trading_customer(&self, rng: &mut Rng) -> CustomerId {
+        self.picker.pick(rng).0
+    }
+
+    /// An account of a customer as they trade.
+    pub(super) fn trading_account(&self, rng: &mut Rng) -> AccountId {
+        let customer = self.trading_customer(rng);
+        account_of(customer, rng)
+    }
+
+    /// An account of a customer, and by its index a security of the account's basket.
+    pub(super) fn holding_of(&self, customer: CustomerId, rng: &mut Rng) -> (AccountId, i64) {
+        let account = account_of(customer, rng);
+        let position = rng.below(basket_size(account) as u64);
+        let basket = Basket::of(account, self.configured_securities());
+        (account, basket.securities()[position as usize].into())
+    }
+
+    /// Any customer, all alike.
+    pub(super) fn any_customer(&self, rng: &mut Rng) -> CustomerId {
+        ids::customer(rng.range(1, self.database.active_customers))
+    }
+
+    /// Any company, all alike.
+    pub(super) fn any_company(&self, rng: &mut Rng) -> CompanyId {
+        ids::company(rng.range(0, self.companies() - 1))
+    }
+
+    /// Any broker, all alike.
+    pub(super) fn any_broker(&self, rng: &mut Rng) -> BrokerId {
+        ids::broker(rng.range(1, self.brokers()))
+    }
+
+    /// Any security's symbol, all alike.
+    pub(super) fn any_symbol(&self, rng: &mut Rng) -> Symbol {
+        self.inputs.symbol(rng.range(0, self.securities() - 1))
+    }
+
+    /// An initial trade, some more often than others, none that was aborted.
+    pub(super) fn initial_trade(&self, rng: &mut Rng) -> TradeId {
+        let trade = rng.non_uniform(1, self.database.last_trade(), 65_535, 7);
+        let trade = if trade % ABORT_EVERY == ABORTED { trade + 1 } else { trade };
+        TradeId(trade + ids::TRADE_SHIFT)
+    }
+}
+
+/// Any account of a customer, all alike.
+fn account_of(customer: CustomerId, rng: &mut Rng) -> AccountId {
+    let first = ids::first_account(customer).0;
+    AccountId(rng.range(first, first + accounts_of(customer) - 1))
+}
