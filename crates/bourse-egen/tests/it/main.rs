@@ -1,6 +1,9 @@
 //! The generator against reference data: files named by `BOURSE_GOLDEN` and `BOURSE_FLAT_IN`, skipped without them.
 
 mod driver;
+mod driver_customer;
+mod driver_maintenance;
+mod driver_market;
 mod driver_seeds;
 mod golden;
 mod inputs;

@@ -40,8 +40,7 @@ impl CustomerEmulator<'_> {
             (customer, Text::EMPTY)
         };
         let get_history = rng.percent(tunables.get_history.into());
-        let acct_id_idx =
-            if get_history { rng.range(0, accounts_of(customer) - 1) as i32 } else { -1 };
+        let acct_id_idx = if get_history { rng.range(0, accounts_of(customer) - 1) as i32 } else { -1 };
         CustomerPosition { cust_id, tax_id, get_history, acct_id_idx }
     }
 
@@ -83,9 +82,9 @@ impl CustomerEmulator<'_> {
         let week = self.rng.non_uniform(0, 255, 255, 0) + 5;
         let day = match self.rng.percentage() {
             ..=20 => 0,
-            ..=27 => 1,
-            ..=33 => 2,
-            ..=40 => 3,
+            21..=27 => 1,
+            28..=33 => 2,
+            34..=40 => 3,
             _ => 4,
         };
         Date::from_days(MARKET_BASE.days() + (week * 7 + day) as i32)
