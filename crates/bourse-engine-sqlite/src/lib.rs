@@ -1,1 +1,23 @@
-//! SQLite behind the seam.
+//! SQLite behind the seam, over its C interface.
+//!
+//! A target such as `sqlite:x.db?journal=wal&sync=full` or `sqlite::memory:` is read by [`open`]; [`OPTIONS`] is the
+//! table of all settings. The crate calls the library directly: a wrapper's checks would stand inside the timed part.
+//!
+//! Files: `options` and `target` (what was asked for), `connection` and `statement` (the C library, made safe), `session`
+//! and `loader` (the seam), `waits` and `queue` (waiting for locks), `describe` (what was run on), `error` (codes).
+
+mod connection;
+mod describe;
+mod engine;
+mod error;
+mod loader;
+mod options;
+mod queue;
+mod session;
+mod statement;
+mod target;
+mod waits;
+
+pub use engine::{Info, SqliteEngine, info, open};
+pub use options::{Journal, Locking, MemoryKind, OPTIONS, OptionSpec, Options, Sync, TempStore, Threading, Writers};
+pub use target::{Place, Target, TargetError, Wanted};

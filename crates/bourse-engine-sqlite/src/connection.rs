@@ -1,0 +1,269 @@
+//! A connection of the C library: opened with a target's settings, closed with its last statement.
+
+use crate::error::{error, words};
+use crate::options::{Locking, Options, Threading};
+use crate::statement::Statement;
+use crate::target::Place;
+use crate::waits::{LockWaits, Patience, on_busy};
+use bourse_engine::{EngineError, ErrorKind};
+use libsqlite3_sys as ffi;
+use std::ffi::{CStr, CString, c_int};
+use std::path::Path;
+use std::ptr::{self, NonNull};
+use std::sync::Arc;
+
+/// What to open.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    /// A file name, or a URI for a database in memory.
+    name: CString,
+    is_uri: bool,
+    shared_cache: bool,
+    create: bool,
+}
+
+impl Source {
+    /// A file, which is made if it does not exist and `create`.
+    pub(crate) fn file(path: &Path, create: bool) -> Result<Self, EngineError> {
+        let text = path.to_str().ok_or_else(|| {
+            EngineError::new(
+                ErrorKind::Other,
+                format!("{}: SQLite opens files whose names are UTF-8 only", path.display()),
+            )
+        })?;
+        // The library was compiled to read a name that begins with `file:` as a URI, and takes some names as memory.
+        let name =
+            if text.starts_with("file:") || text.starts_with(':') { format!("./{text}") } else { text.to_owned() };
+        let name = CString::new(name)
+            .map_err(|_| EngineError::new(ErrorKind::Other, format!("{text:?}: a file's name has no zero byte")))?;
+        Ok(Self { name, is_uri: false, shared_cache: false, create })
+    }
+
+    /// A URI of our own making.
+    pub(crate) fn uri(uri: &str, shared_cache: bool) -> Self {
+        let name = CString::new(uri).expect("the URIs of this crate have no zero byte");
+        Self { name, is_uri: true, shared_cache, create: true }
+    }
+
+    pub(crate) fn with_shared_cache(mut self, shared_cache: bool) -> Self {
+        self.shared_cache = shared_cache;
+        self
+    }
+}
+
+/// An open connection.
+#[derive(Debug)]
+pub(crate) struct Connection {
+    db: NonNull<ffi::sqlite3>,
+    patience: Box<Patience>,
+}
+
+// SAFETY: the library is compiled thread-safe, so a connection may be used by any thread as long as it is one at a time;
+// it is not Sync, and its methods and its statements' are reached through one owner.
+unsafe impl Send for Connection {}
+
+impl Connection {
+    /// Opens without any setting but locks and patience.
+    pub(crate) fn open(source: &Source, options: &Options, waits: &Arc<LockWaits>) -> Result<Self, EngineError> {
+        let mut flags = ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_EXRESCODE;
+        flags |= if source.create { ffi::SQLITE_OPEN_CREATE } else { 0 };
+        flags |= if source.is_uri { ffi::SQLITE_OPEN_URI } else { 0 };
+        flags |= match source.shared_cache {
+            true => ffi::SQLITE_OPEN_SHAREDCACHE,
+            false => ffi::SQLITE_OPEN_PRIVATECACHE,
+        };
+        flags |= match options.threading {
+            Threading::NoMutex => ffi::SQLITE_OPEN_NOMUTEX,
+            Threading::FullMutex => ffi::SQLITE_OPEN_FULLMUTEX,
+        };
+        let mut db = ptr::null_mut();
+        // SAFETY: the name ends in zero, the out pointer is valid, a null VFS name means the default.
+        let code = unsafe { ffi::sqlite3_open_v2(source.name.as_ptr(), &mut db, flags, ptr::null()) };
+        let Some(db) = NonNull::new(db) else { return Err(error(code, words(code))) };
+        let patience = Box::new(Patience::new(Arc::clone(waits), options.busy_timeout));
+        let this = Self { db, patience };
+        if code != ffi::SQLITE_OK {
+            let name = source.name.to_string_lossy();
+            return Err(error(code, format!("cannot open {name}: {}", this.message())));
+        }
+        // SAFETY: the patience is boxed and owned by this connection, so it stays where it is until after the close.
+        let code = unsafe {
+            ffi::sqlite3_busy_handler(this.raw(), Some(on_busy), ptr::from_ref(&*this.patience).cast_mut().cast())
+        };
+        this.check(code)?;
+        this.keep_plans()?;
+        Ok(this)
+    }
+
+    /// Opens with all settings of a target in force.
+    pub(crate) fn open_with(
+        place: &Place,
+        source: &Source,
+        options: &Options,
+        waits: &Arc<LockWaits>,
+    ) -> Result<Self, EngineError> {
+        let this = Self::open(source, options, waits)?;
+        let on = |flag| if flag { "ON" } else { "OFF" };
+        // Only an empty database takes the page size, and only before its journal mode is set.
+        this.run(&format!("PRAGMA page_size = {}", options.page_size))?;
+        if *place != Place::Memory {
+            if options.locking == Locking::Exclusive {
+                this.run("PRAGMA locking_mode = EXCLUSIVE")?;
+            }
+            if cfg!(target_os = "macos") {
+                // There fsync leaves the data in the drive's cache; this asks for more.
+                this.run("PRAGMA fullfsync = ON")?;
+            }
+            this.run(&format!("PRAGMA mmap_size = {}", options.mmap_bytes))?;
+        }
+        this.set_journal(options.journal.word())?;
+        if *place != Place::Memory {
+            this.run(&format!("PRAGMA wal_autocheckpoint = {}", options.autocheckpoint_pages))?;
+        }
+        this.run(&format!("PRAGMA synchronous = {}", options.sync.word()))?;
+        this.run(&format!("PRAGMA cache_size = -{}", options.cache_bytes / 1_024))?;
+        this.run(&format!("PRAGMA foreign_keys = {}", on(options.foreign_keys)))?;
+        this.run(&format!("PRAGMA ignore_check_constraints = {}", on(!options.checks)))?;
+        this.run(&format!("PRAGMA temp_store = {}", options.temp_store.word()))?;
+        Ok(this)
+    }
+
+    /// Sets the journal mode, unless it is in force already, and makes sure that it then is.
+    ///
+    /// Leaving the write-ahead log takes the file for oneself, so it must not be asked for without need.
+    pub(crate) fn set_journal(&self, wanted: &str) -> Result<(), EngineError> {
+        if self.text_of("PRAGMA journal_mode")? == wanted {
+            return Ok(());
+        }
+        let found = self.text_of(&format!("PRAGMA journal_mode = {wanted}"))?;
+        if found == wanted {
+            Ok(())
+        } else {
+            Err(EngineError::new(
+                ErrorKind::Unsupported,
+                format!("wanted journal={wanted}, SQLite keeps {found}: the file system may not allow it"),
+            ))
+        }
+    }
+
+    /// Plans may not depend on the values bound: with the statistics of `ANALYZE` in place, SQLite would otherwise
+    /// prepare a statement anew each time a parameter changes, at many times the cost of running it.
+    fn keep_plans(&self) -> Result<(), EngineError> {
+        const ON: c_int = 1;
+        // SAFETY: this operation takes an int and a pointer to an int that may be null.
+        let code = unsafe {
+            ffi::sqlite3_db_config(self.raw(), ffi::SQLITE_DBCONFIG_ENABLE_QPSG, ON, ptr::null_mut::<c_int>())
+        };
+        self.check(code)
+    }
+
+    pub(crate) fn raw(&self) -> *mut ffi::sqlite3 {
+        self.db.as_ptr()
+    }
+
+    pub(crate) fn patience(&self) -> &Patience {
+        &self.patience
+    }
+
+    /// SQLite's words for the latest error.
+    pub(crate) fn message(&self) -> String {
+        // SAFETY: the connection is open; the text is copied before any other call could replace it.
+        let text = unsafe { CStr::from_ptr(ffi::sqlite3_errmsg(self.raw())) };
+        text.to_string_lossy().into_owned()
+    }
+
+    /// The error of a code just returned by a call on this connection.
+    pub(crate) fn error(&self, code: c_int) -> EngineError {
+        error(code, self.message())
+    }
+
+    pub(crate) fn check(&self, code: c_int) -> Result<(), EngineError> {
+        if code == ffi::SQLITE_OK { Ok(()) } else { Err(self.error(code)) }
+    }
+
+    /// Whether no transaction is open.
+    pub(crate) fn is_autocommit(&self) -> bool {
+        // SAFETY: the connection is open.
+        unsafe { ffi::sqlite3_get_autocommit(self.raw()) != 0 }
+    }
+
+    /// Runs statements without looking at results.
+    pub(crate) fn run(&self, sql: &str) -> Result<(), EngineError> {
+        let mut rest = sql;
+        loop {
+            let (statement, tail) = Statement::prepare(self, rest, false).map_err(|e| e.with_statement(sql))?;
+            if let Some(statement) = statement {
+                statement.run_through(self, |_| Ok(())).map_err(|e| e.with_statement(sql))?;
+            }
+            if tail.trim().is_empty() {
+                return Ok(());
+            }
+            rest = tail;
+        }
+    }
+
+    /// The one value of a query, as text.
+    pub(crate) fn text_of(&self, sql: &str) -> Result<String, EngineError> {
+        let mut found = String::new();
+        let (statement, _) = Statement::prepare(self, sql, false).map_err(|e| e.with_statement(sql))?;
+        if let Some(statement) = statement {
+            statement
+                .run_through(self, |row| {
+                    found = row.text(0);
+                    Ok(())
+                })
+                .map_err(|e| e.with_statement(sql))?;
+        }
+        Ok(found)
+    }
+
+    /// Size of the database's file or image in bytes, without taking a lock; 0 where there is none to ask.
+    pub(crate) fn file_bytes(&self) -> u64 {
+        let mut file: *mut ffi::sqlite3_file = ptr::null_mut();
+        let mut size = 0;
+        // SAFETY: FILE_POINTER writes the address of the main database's file, which lives as long as the connection;
+        // its methods are null when it is not open.
+        unsafe {
+            let code = ffi::sqlite3_file_control(
+                self.raw(),
+                c"main".as_ptr(),
+                ffi::SQLITE_FCNTL_FILE_POINTER,
+                ptr::from_mut(&mut file).cast(),
+            );
+            if code != ffi::SQLITE_OK || file.is_null() || (*file).pMethods.is_null() {
+                return 0;
+            }
+            match (*(*file).pMethods).xFileSize {
+                Some(ask) if ask(file, &mut size) == ffi::SQLITE_OK => u64::try_from(size).unwrap_or(0),
+                _ => 0,
+            }
+        }
+    }
+
+    /// Lets a `memdb` image grow to `bytes`.
+    pub(crate) fn limit_memory_image(&self, bytes: i64) -> Result<(), EngineError> {
+        let mut limit = bytes;
+        // SAFETY: SIZE_LIMIT reads and writes a 64-bit number.
+        let code = unsafe {
+            ffi::sqlite3_file_control(
+                self.raw(),
+                c"main".as_ptr(),
+                ffi::SQLITE_FCNTL_SIZE_LIMIT,
+                ptr::from_mut(&mut limit).cast(),
+            )
+        };
+        self.check(code)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // SAFETY: the connection is open and closed once. Owners drop its statements first; should one be left, the close
+        // is refused and the connection leaks, without a busy handler whose data is about to go away.
+        let code = unsafe {
+            ffi::sqlite3_busy_handler(self.raw(), None, ptr::null_mut());
+            ffi::sqlite3_close(self.raw())
+        };
+        debug_assert_eq!(code, ffi::SQLITE_OK, "a statement outlived its connection");
+    }
+}

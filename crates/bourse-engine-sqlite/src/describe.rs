@@ -1,0 +1,198 @@
+//! What was run on, read back from SQLite, and what its settings promise.
+
+use crate::connection::Connection;
+use crate::engine::threading;
+use crate::options::{Journal, Locking, Sync};
+use crate::statement::{source_id, version};
+use crate::target::{Place, Target};
+use bourse_engine::{Description, Durability, EngineError, Setting};
+use std::path::Path;
+
+/// Settings that SQLite tells by a pragma of their name.
+const PRAGMAS: [&str; 11] = [
+    "journal_mode",
+    "synchronous",
+    "page_size",
+    "cache_size",
+    "mmap_size",
+    "wal_autocheckpoint",
+    "foreign_keys",
+    "ignore_check_constraints",
+    "locking_mode",
+    "temp_store",
+    "encoding",
+];
+
+pub(crate) fn compile_options(connection: &Connection) -> Result<Vec<String>, EngineError> {
+    let options = connection.text_of("SELECT group_concat(compile_options, char(10)) FROM pragma_compile_options")?;
+    Ok(options.lines().map(str::to_owned).collect())
+}
+
+pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Description, EngineError> {
+    let mut settings = Vec::new();
+    let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
+    for name in PRAGMAS {
+        let value = connection.text_of(&format!("PRAGMA {name}"))?;
+        add(name, in_words(name, &value).map_or(value, str::to_owned));
+    }
+    // These are ours or the connection's, and no pragma tells them.
+    for name in ["busy_timeout", "shared_cache", "writers"] {
+        let option = crate::OPTIONS.iter().find(|option| option.name == name).expect("named in the table");
+        add(name, option.shown(&target.options));
+    }
+    add("threading", threading(connection).word().to_owned());
+    add("plans_depend_on_values", "OFF".to_owned());
+    add("source_id", source_id().to_owned());
+    let in_force =
+        |name: &str| settings.iter().find(|setting| setting.name == name).map_or("", |setting| setting.value.as_str());
+    let memory_file_system = match &target.place {
+        Place::File(path) => memory_file_system(path),
+        Place::Memory => None,
+    };
+    let facts = Facts {
+        is_in_memory: target.place == Place::Memory,
+        memory_file_system,
+        journal: Journal::parse(in_force("journal_mode")).unwrap_or(target.options.journal),
+        sync: Sync::parse(in_force("synchronous")).unwrap_or(target.options.sync),
+    };
+    let (durability, reason) = durability(&facts);
+    let warnings = warnings(target, &facts, in_force("page_size"), in_force("mmap_size"));
+    Ok(Description {
+        engine: "sqlite".to_owned(),
+        version: version().to_owned(),
+        target: target.text.clone(),
+        durability,
+        durability_reason: reason,
+        settings,
+        compile_options: compile_options(connection)?,
+        warnings,
+    })
+}
+
+/// The word for a number that a pragma answers.
+fn in_words(pragma: &str, value: &str) -> Option<&'static str> {
+    let words: &[&'static str] = match pragma {
+        "synchronous" => &["off", "normal", "full", "extra"],
+        "foreign_keys" | "ignore_check_constraints" => &["off", "on"],
+        "temp_store" => &["default", "file", "memory"],
+        _ => return None,
+    };
+    words.get(value.parse::<usize>().ok()?).copied()
+}
+
+/// What the durability class follows from.
+#[derive(Debug, Clone, Copy)]
+struct Facts {
+    is_in_memory: bool,
+    /// The name of the file system, if it forgets.
+    memory_file_system: Option<&'static str>,
+    journal: Journal,
+    sync: Sync,
+}
+
+/// What an acknowledged commit survives, and why.
+fn durability(facts: &Facts) -> (Durability, String) {
+    use Durability::{Consistent, Durable, Process, Volatile};
+    let because = |class, why: &str| (class, why.to_owned());
+    if facts.is_in_memory {
+        return because(Volatile, "the database is in memory");
+    }
+    if let Some(name) = facts.memory_file_system {
+        return (Volatile, format!("the file is on {name}, which is memory"));
+    }
+    let words = format!("journal={}, sync={}", facts.journal.word(), facts.sync.word());
+    let (class, why) = match (facts.journal, facts.sync) {
+        (Journal::Memory | Journal::Off, _) => (Volatile, "a crash amid a commit leaves a ruined file"),
+        (_, Sync::Off) => (Process, "the disk is never waited for"),
+        (Journal::Wal, Sync::Normal) => (Consistent, "the log is made durable at checkpoints, not at commits"),
+        (Journal::Wal, _) => (Durable, "the log is made durable at each commit"),
+        (_, Sync::Normal) => (Consistent, "the journal is not waited for at every step"),
+        (Journal::Delete, Sync::Full) => (
+            Consistent,
+            "the directory is not made durable after the journal is deleted: it may return and undo the last commit",
+        ),
+        (Journal::Delete, _) => (Durable, "database and directory are made durable at each commit"),
+        (Journal::Truncate | Journal::Persist, _) => (Durable, "database and journal are made durable at each commit"),
+    };
+    (class, format!("{words}: {why}"))
+}
+
+fn warnings(target: &Target, facts: &Facts, page_size: &str, mmap_size: &str) -> Vec<String> {
+    let options = &target.options;
+    let mut warnings = Vec::new();
+    let mut warn = |text: String| warnings.push(text);
+    if let Some(name) = facts.memory_file_system {
+        warn(format!("the database is on {name}: nothing survives the machine, whatever the settings say"));
+    }
+    if facts.journal == Journal::Off {
+        warn("journal=off: a transaction cannot be rolled back".to_owned());
+    }
+    if page_size != options.page_size.to_string() {
+        warn(format!("pages have {page_size} bytes, not {}: fixed when the database was made", options.page_size));
+    }
+    if !facts.is_in_memory && mmap_size != options.mmap_bytes.to_string() {
+        let granted = if mmap_size.is_empty() { "0" } else { mmap_size };
+        if granted != options.mmap_bytes.to_string() {
+            warn(format!("{granted} bytes are mapped at most, not {}", options.mmap_bytes));
+        }
+    }
+    if options.shared_cache && facts.journal == Journal::Wal {
+        warn(
+            "shared_cache with journal=wal: sessions share one snapshot, so readers wait for the writer after all"
+                .to_owned(),
+        );
+    }
+    if options.locking == Locking::Exclusive {
+        warn("locking=exclusive: a second session cannot open the database".to_owned());
+    }
+    warnings
+}
+
+/// The name of the file system that holds `path` (or will), if what it holds is gone when the machine is.
+#[cfg(target_os = "linux")]
+fn memory_file_system(path: &Path) -> Option<&'static str> {
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let found = rustix::fs::statfs(path).or_else(|_| rustix::fs::statfs(directory)).ok()?;
+    // From linux/magic.h; the type's width and sign differ between architectures.
+    match found.f_type as u32 {
+        0x0102_1994 => Some("tmpfs"),
+        0x8584_58f6 => Some("ramfs"),
+        _ => None,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn memory_file_system(_: &Path) -> Option<&'static str> {
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_class_follows_from_the_settings() {
+        use Durability::{Consistent, Durable, Process, Volatile};
+        let disk = |journal, sync| Facts { is_in_memory: false, memory_file_system: None, journal, sync };
+        for (facts, expected) in [
+            (disk(Journal::Wal, Sync::Full), Durable),
+            (disk(Journal::Wal, Sync::Extra), Durable),
+            (disk(Journal::Wal, Sync::Normal), Consistent),
+            (disk(Journal::Wal, Sync::Off), Process),
+            (disk(Journal::Delete, Sync::Extra), Durable),
+            (disk(Journal::Delete, Sync::Full), Consistent),
+            (disk(Journal::Truncate, Sync::Full), Durable),
+            (disk(Journal::Persist, Sync::Full), Durable),
+            (disk(Journal::Persist, Sync::Normal), Consistent),
+            (disk(Journal::Memory, Sync::Full), Volatile),
+            (disk(Journal::Off, Sync::Extra), Volatile),
+            (Facts { is_in_memory: true, ..disk(Journal::Memory, Sync::Full) }, Volatile),
+            (Facts { memory_file_system: Some("tmpfs"), ..disk(Journal::Wal, Sync::Full) }, Volatile),
+        ] {
+            assert_eq!(durability(&facts).0, expected, "{facts:?}");
+        }
+    }
+}

@@ -1,0 +1,212 @@
+//! The engine: a target, the connections to it, its sizes.
+
+use crate::connection::{Connection, Source};
+use crate::describe;
+use crate::loader::{FileLoader, MemoryLoader};
+use crate::options::{MemoryKind, Threading, Writers};
+use crate::queue::WriterQueue;
+use crate::session::{Shared, SqliteSession};
+use crate::statement::{memory_bytes, source_id, version};
+use crate::target::{Place, Target, TargetError};
+use crate::waits::LockWaits;
+use bourse_engine::{Capabilities, Description, Dialect, Engine, EngineError, Footprint, Isolation, Loader, Session};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A SQLite database under test.
+#[derive(Debug)]
+pub struct SqliteEngine {
+    target: Target,
+    /// Tells this engine's database in memory from others of the process.
+    number: u64,
+    shared: Shared,
+    /// A database in memory lives as long as a connection to it: this one. Connections are opened under this lock,
+    /// since two that set the journal mode of a new file at once get in each other's way.
+    kept: Mutex<Option<Connection>>,
+}
+
+/// Opens a target: reads it, and for a database in memory makes room for one; nothing on disk is touched yet.
+///
+/// # Errors
+/// [`TargetError`]: what in the target is wrong, and what is known.
+///
+/// ```
+/// use bourse_engine::Engine as _;
+/// let engine = bourse_engine_sqlite::open("sqlite::memory:").unwrap();
+/// assert!(!engine.exists().unwrap());
+/// assert!(bourse_engine_sqlite::open("sqlite:x.db?jurnal=wal").unwrap_err().to_string().contains("known options"));
+/// ```
+pub fn open(target: &str) -> Result<SqliteEngine, TargetError> {
+    Target::parse(target).map(SqliteEngine::new)
+}
+
+/// What the library is, for a list of engines.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Info {
+    /// Name in a target.
+    pub name: &'static str,
+    /// The library's version.
+    pub version: &'static str,
+    /// The check-in it was built from.
+    pub source_id: &'static str,
+    /// What it was compiled with.
+    pub compile_options: Vec<String>,
+}
+
+/// The library that is compiled in.
+///
+/// # Errors
+/// If it cannot even open a database in memory.
+pub fn info() -> Result<Info, EngineError> {
+    let connection = Connection::open(&Source::uri("file::memory:", false), &crate::Options::MEMORY, &Arc::default())?;
+    Ok(Info {
+        name: "sqlite",
+        version: version(),
+        source_id: source_id(),
+        compile_options: describe::compile_options(&connection)?,
+    })
+}
+
+impl SqliteEngine {
+    /// The engine of a target that was read before.
+    pub fn new(target: Target) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        let shared = Shared {
+            waits: Arc::new(LockWaits::default()),
+            queue: (target.options.writers == Writers::Queue).then(Arc::<WriterQueue>::default),
+            busy_timeout: target.options.busy_timeout,
+        };
+        let number = NEXT.fetch_add(1, Ordering::Relaxed);
+        Self { target, number, shared, kept: Mutex::new(None) }
+    }
+
+    /// The target as it was read.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    fn kept(&self) -> MutexGuard<'_, Option<Connection>> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What to open.
+    fn source(&self) -> Result<Source, EngineError> {
+        let number = self.number;
+        Ok(match (&self.target.place, self.target.memory_kind()) {
+            (Place::File(path), _) => Source::file(path, true)?.with_shared_cache(self.target.options.shared_cache),
+            // A name that begins with a slash is one image for the whole process.
+            (Place::Memory, MemoryKind::MemDb) => Source::uri(&format!("file:/bourse-{number}?vfs=memdb"), false),
+            (Place::Memory, MemoryKind::SharedCache) => {
+                Source::uri(&format!("file:bourse-{number}?mode=memory&cache=shared"), true)
+            }
+        })
+    }
+
+    /// A connection with all settings in force.
+    fn connection(&self) -> Result<Connection, EngineError> {
+        let source = self.source()?;
+        let open = || Connection::open_with(&self.target.place, &source, &self.target.options, &self.shared.waits);
+        let mut kept = self.kept();
+        if self.target.place == Place::Memory && kept.is_none() {
+            let first = open()?;
+            if self.target.memory_kind() == MemoryKind::MemDb {
+                first.limit_memory_image(MemoryKind::IMAGE_LIMIT)?;
+            }
+            *kept = Some(first);
+        }
+        open()
+    }
+
+    fn path(&self) -> Option<&Path> {
+        match &self.target.place {
+            Place::File(path) => Some(path),
+            Place::Memory => None,
+        }
+    }
+}
+
+impl Engine for SqliteEngine {
+    fn description(&self) -> Result<Description, EngineError> {
+        describe::describe(&self.target, &self.connection()?)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            sql: true,
+            isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
+            foreign_keys: self.target.options.foreign_keys,
+            checks: self.target.options.checks,
+            concurrent_writers: false,
+        }
+    }
+
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::SQLITE
+    }
+
+    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(SqliteSession::new(self.connection()?, self.shared.clone())?))
+    }
+
+    fn exists(&self) -> Result<bool, EngineError> {
+        if let Some(path) = self.path() {
+            match fs::metadata(path) {
+                Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
+                Err(e) => return Err(io_error("cannot look at", path, &e)),
+                Ok(found) if found.len() == 0 => return Ok(false),
+                Ok(_) => {}
+            }
+        }
+        // No setting is needed to look, and none must be changed by looking.
+        let connection = match &self.target.place {
+            Place::File(_) => Connection::open(&self.source()?, &self.target.options, &self.shared.waits)?,
+            Place::Memory => self.connection()?,
+        };
+        Ok(connection.text_of("SELECT count(*) FROM sqlite_schema WHERE type = 'table'")? != "0")
+    }
+
+    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        Ok(match self.path() {
+            Some(path) => Box::new(FileLoader::new(path, self.target.options, &self.shared)?),
+            None => Box::new(MemoryLoader::new(self.connection()?, &self.shared)?),
+        })
+    }
+
+    fn footprint(&self) -> Result<Footprint, EngineError> {
+        let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
+        let (lock_waits, lock_wait_ns) = self.shared.waits.totals();
+        let (data_bytes, log_bytes, journal_bytes) = match self.path() {
+            Some(path) => (size(path), size(&beside(path, "-wal")), size(&beside(path, "-journal"))),
+            None => (self.kept().as_ref().map_or(0, Connection::file_bytes), 0, 0),
+        };
+        Ok(Footprint { data_bytes, log_bytes, journal_bytes, memory_bytes: memory_bytes(), lock_waits, lock_wait_ns })
+    }
+}
+
+/// The file beside a database whose name ends in `suffix`.
+pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// An error of the file system.
+pub(crate) fn io_error(doing: &str, path: &Path, e: &io::Error) -> EngineError {
+    let kind = match e.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
+            bourse_engine::ErrorKind::Full
+        }
+        _ => bourse_engine::ErrorKind::Other,
+    };
+    EngineError::new(kind, format!("{doing} {}: {e}", path.display()))
+}
+
+/// Whether a connection's calls take its mutex.
+pub(crate) fn threading(connection: &Connection) -> Threading {
+    // SAFETY: the connection is open; the mutex is only compared with null.
+    let mutex = unsafe { libsqlite3_sys::sqlite3_db_mutex(connection.raw()) };
+    if mutex.is_null() { Threading::NoMutex } else { Threading::FullMutex }
+}

@@ -1,0 +1,375 @@
+//! Settings of a SQLite target, as typed values; the table [`OPTIONS`] is what is parsed, shown in help and documented.
+
+use crate::target::Wanted;
+use std::time::Duration;
+
+/// How a transaction can be undone and is kept apart from readers: `PRAGMA journal_mode`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Journal {
+    /// Rollback journal, deleted at commit.
+    Delete,
+    /// Rollback journal, cut to nothing at commit.
+    Truncate,
+    /// Rollback journal, its header overwritten at commit.
+    Persist,
+    /// Rollback journal in memory: a crash amid a transaction ruins a file.
+    Memory,
+    /// Write-ahead log: readers go on beside the writer.
+    Wal,
+    /// None: a transaction cannot be rolled back.
+    Off,
+}
+
+/// When SQLite waits for the disk: `PRAGMA synchronous`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Sync {
+    /// Never.
+    Off,
+    /// At the most critical moments; with a write-ahead log at checkpoints only.
+    Normal,
+    /// At each commit.
+    Full,
+    /// At each commit, and for the directory too when a journal is deleted.
+    Extra,
+}
+
+/// Whether locks are given back after a transaction: `PRAGMA locking_mode`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Locking {
+    /// Given back.
+    Normal,
+    /// Kept: a single session has the file to itself.
+    Exclusive,
+}
+
+/// Where temporary tables and sorts go: `PRAGMA temp_store`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TempStore {
+    /// As compiled in.
+    Default,
+    /// Files.
+    File,
+    /// Memory.
+    Memory,
+}
+
+/// Whether a connection has a mutex of its own.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Threading {
+    /// No: each session belongs to one thread at a time, which the seam guarantees.
+    NoMutex,
+    /// Yes, taken at every call: SQLite's own default.
+    FullMutex,
+}
+
+/// How sessions of this process that want to write wait for one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Writers {
+    /// In a queue in front of SQLite, woken when it is their turn.
+    Queue,
+    /// By asking SQLite again and again.
+    Busy,
+}
+
+/// What holds a database that is in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryKind {
+    /// SQLite's `memdb` file system: each session has a cache of its own over one shared image of at most 2 GiB.
+    MemDb,
+    /// One cache shared by all sessions (`cache=shared`), with locks by table.
+    SharedCache,
+}
+
+impl MemoryKind {
+    /// The largest image `memdb` can hold, in bytes: it is one allocation, and SQLite makes none that is larger.
+    pub(crate) const IMAGE_LIMIT: i64 = 2_147_418_112;
+}
+
+/// Settings of a target; what was not said has its default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// `journal`.
+    pub journal: Journal,
+    /// `sync`.
+    pub sync: Sync,
+    /// `page_size`, in bytes.
+    pub page_size: u32,
+    /// `cache`, in bytes, for each session.
+    pub cache_bytes: u64,
+    /// `mmap`, in bytes; 0 maps nothing.
+    pub mmap_bytes: u64,
+    /// `autocheckpoint`, in pages of the log; 0 never.
+    pub autocheckpoint_pages: u32,
+    /// `shared_cache`.
+    pub shared_cache: bool,
+    /// `locking`.
+    pub locking: Locking,
+    /// `busy_timeout`.
+    pub busy_timeout: Duration,
+    /// `foreign_keys`.
+    pub foreign_keys: bool,
+    /// `checks`.
+    pub checks: bool,
+    /// `temp_store`.
+    pub temp_store: TempStore,
+    /// `threading`.
+    pub threading: Threading,
+    /// `writers`.
+    pub writers: Writers,
+}
+
+impl Options {
+    /// Defaults of a database in a file.
+    pub const FILE: Self = Self {
+        journal: Journal::Wal,
+        sync: Sync::Full,
+        page_size: 4_096,
+        cache_bytes: 64 << 20,
+        mmap_bytes: 0,
+        autocheckpoint_pages: 1_000,
+        shared_cache: false,
+        locking: Locking::Normal,
+        busy_timeout: Duration::from_secs(10),
+        foreign_keys: true,
+        checks: true,
+        temp_store: TempStore::Default,
+        threading: Threading::NoMutex,
+        writers: Writers::Queue,
+    };
+
+    /// Defaults of a database in memory.
+    pub const MEMORY: Self = Self { journal: Journal::Memory, sync: Sync::Off, ..Self::FILE };
+}
+
+/// One setting: how it is written, what it means and where it goes.
+pub struct OptionSpec {
+    /// Its key in a target's query.
+    pub name: &'static str,
+    /// The values it takes.
+    pub values: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+    /// Whether it is about files, so that a database in memory cannot have it.
+    pub file_only: bool,
+    pub(crate) set: fn(&mut Options, &str) -> Result<(), Wanted>,
+    pub(crate) show: fn(&Options) -> String,
+}
+
+impl OptionSpec {
+    /// The value it has in `options`, as it would be written.
+    pub fn shown(&self, options: &Options) -> String {
+        (self.show)(options)
+    }
+}
+
+macro_rules! words {
+    ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+        impl $type {
+            /// Every value.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// As it is written in a target.
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+
+            pub(crate) fn parse(text: &str) -> Result<Self, Wanted> {
+                Self::ALL.iter().copied().find(|value| value.word() == text).ok_or(Wanted::OneOf)
+            }
+        }
+    };
+}
+words!(Journal { Delete = "delete", Truncate = "truncate", Persist = "persist", Memory = "memory", Wal = "wal", Off = "off" });
+words!(Sync { Off = "off", Normal = "normal", Full = "full", Extra = "extra" });
+words!(Locking { Normal = "normal", Exclusive = "exclusive" });
+words!(TempStore { Default = "default", File = "file", Memory = "memory" });
+words!(Threading { NoMutex = "nomutex", FullMutex = "fullmutex" });
+words!(Writers { Queue = "queue", Busy = "busy" });
+
+/// Every setting a target can have, in the order of help and documents.
+pub static OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "journal",
+        values: "wal, delete, truncate, persist, memory, off",
+        meaning: "how a transaction is undone and kept apart from readers (`PRAGMA journal_mode`); a database in memory has memory or off",
+        file_only: false,
+        set: |options, text| Journal::parse(text).map(|value| options.journal = value),
+        show: |options| options.journal.word().to_owned(),
+    },
+    OptionSpec {
+        name: "sync",
+        values: "off, normal, full, extra",
+        meaning: "when SQLite waits for the disk (`PRAGMA synchronous`)",
+        file_only: true,
+        set: |options, text| Sync::parse(text).map(|value| options.sync = value),
+        show: |options| options.sync.word().to_owned(),
+    },
+    OptionSpec {
+        name: "page_size",
+        values: "a power of two from 512 to 65536 bytes",
+        meaning: "size of a page of a database made by loading; an existing one keeps its own",
+        file_only: false,
+        set: |options, text| {
+            let bytes = parse_bytes(text)?;
+            if !(512..=65_536).contains(&bytes) || !bytes.is_power_of_two() {
+                return Err(Wanted::OutOfRange);
+            }
+            options.page_size = bytes as u32;
+            Ok(())
+        },
+        show: |options| options.page_size.to_string(),
+    },
+    OptionSpec {
+        name: "cache",
+        values: "bytes, as 64MiB, from 64KiB to 1TiB",
+        meaning: "page cache of each session",
+        file_only: false,
+        set: |options, text| {
+            options.cache_bytes = in_range(parse_bytes(text)?, 64 << 10, 1 << 40)?;
+            Ok(())
+        },
+        show: |options| show_bytes(options.cache_bytes),
+    },
+    OptionSpec {
+        name: "mmap",
+        values: "bytes, as 0 or 1GiB, up to 2TiB",
+        meaning: "how much of the file is read through a memory map; SQLite caps it at the limit it was compiled with",
+        file_only: true,
+        set: |options, text| {
+            options.mmap_bytes = in_range(parse_bytes(text)?, 0, 1 << 41)?;
+            Ok(())
+        },
+        show: |options| show_bytes(options.mmap_bytes),
+    },
+    OptionSpec {
+        name: "autocheckpoint",
+        values: "pages, 0 to 1000000000",
+        meaning: "a commit that leaves the log this long also moves it into the database; 0 never does",
+        file_only: true,
+        set: |options, text| {
+            let pages = text.parse::<u64>().map_err(|_| Wanted::Number)?;
+            options.autocheckpoint_pages = in_range(pages, 0, 1_000_000_000)? as u32;
+            Ok(())
+        },
+        show: |options| options.autocheckpoint_pages.to_string(),
+    },
+    OptionSpec {
+        name: "shared_cache",
+        values: "on, off",
+        meaning: "one page cache for all sessions, with locks by table; discouraged by SQLite's authors",
+        file_only: false,
+        set: |options, text| parse_switch(text).map(|value| options.shared_cache = value),
+        show: |options| show_switch(options.shared_cache),
+    },
+    OptionSpec {
+        name: "locking",
+        values: "normal, exclusive",
+        meaning: "exclusive keeps the file's locks after a transaction, for one session alone (`PRAGMA locking_mode`)",
+        file_only: true,
+        set: |options, text| Locking::parse(text).map(|value| options.locking = value),
+        show: |options| options.locking.word().to_owned(),
+    },
+    OptionSpec {
+        name: "busy_timeout",
+        values: "a time, as 10s or 500ms, up to 1h",
+        meaning: "how long a session waits for a lock before it reports a conflict",
+        file_only: false,
+        set: |options, text| {
+            options.busy_timeout = parse_time(text)?;
+            if options.busy_timeout > Duration::from_secs(3_600) {
+                return Err(Wanted::OutOfRange);
+            }
+            Ok(())
+        },
+        show: |options| match options.busy_timeout.as_millis() {
+            0 => "0s".to_owned(),
+            ms if ms % 1_000 == 0 => format!("{}s", ms / 1_000),
+            ms => format!("{ms}ms"),
+        },
+    },
+    OptionSpec {
+        name: "foreign_keys",
+        values: "on, off",
+        meaning: "whether sessions enforce the foreign keys that are declared",
+        file_only: false,
+        set: |options, text| parse_switch(text).map(|value| options.foreign_keys = value),
+        show: |options| show_switch(options.foreign_keys),
+    },
+    OptionSpec {
+        name: "checks",
+        values: "on, off",
+        meaning: "whether CHECK conditions are enforced",
+        file_only: false,
+        set: |options, text| parse_switch(text).map(|value| options.checks = value),
+        show: |options| show_switch(options.checks),
+    },
+    OptionSpec {
+        name: "temp_store",
+        values: "default, file, memory",
+        meaning: "where temporary tables and sorts go",
+        file_only: false,
+        set: |options, text| TempStore::parse(text).map(|value| options.temp_store = value),
+        show: |options| options.temp_store.word().to_owned(),
+    },
+    OptionSpec {
+        name: "threading",
+        values: "nomutex, fullmutex",
+        meaning: "whether each session has a mutex, taken at every call, that it does not need here",
+        file_only: false,
+        set: |options, text| Threading::parse(text).map(|value| options.threading = value),
+        show: |options| options.threading.word().to_owned(),
+    },
+    OptionSpec {
+        name: "writers",
+        values: "queue, busy",
+        meaning: "how writers of this process wait for one another: in a queue in front of SQLite, or by asking SQLite again",
+        file_only: false,
+        set: |options, text| Writers::parse(text).map(|value| options.writers = value),
+        show: |options| options.writers.word().to_owned(),
+    },
+];
+
+fn in_range(number: u64, least: u64, most: u64) -> Result<u64, Wanted> {
+    if (least..=most).contains(&number) { Ok(number) } else { Err(Wanted::OutOfRange) }
+}
+
+fn parse_switch(text: &str) -> Result<bool, Wanted> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(Wanted::OneOf),
+    }
+}
+
+fn show_switch(on: bool) -> String {
+    if on { "on" } else { "off" }.to_owned()
+}
+
+/// The units of sizes, largest first.
+const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+
+fn parse_bytes(text: &str) -> Result<u64, Wanted> {
+    let (digits, shift) =
+        UNITS.iter().find_map(|&(unit, shift)| Some((text.strip_suffix(unit)?, shift))).unwrap_or((text, 0));
+    let number: u64 = digits.parse().map_err(|_| Wanted::Bytes)?;
+    number.checked_mul(1 << shift).ok_or(Wanted::OutOfRange)
+}
+
+fn show_bytes(bytes: u64) -> String {
+    match UNITS.iter().find(|&&(_, shift)| bytes > 0 && bytes % (1 << shift) == 0) {
+        Some(&(unit, shift)) => format!("{}{unit}", bytes >> shift),
+        None => bytes.to_string(),
+    }
+}
+
+fn parse_time(text: &str) -> Result<Duration, Wanted> {
+    let (digits, ms) = if let Some(digits) = text.strip_suffix("ms") {
+        (digits, 1)
+    } else if let Some(digits) = text.strip_suffix('s') {
+        (digits, 1_000)
+    } else {
+        return Err(Wanted::Time);
+    };
+    let number: u64 = digits.parse().map_err(|_| Wanted::Time)?;
+    number.checked_mul(ms).map(Duration::from_millis).ok_or(Wanted::OutOfRange)
+}

@@ -1,0 +1,127 @@
+//! The queue of writers: SQLite has one writer at a time, so those of this process wait for one another here, where they
+//! can be woken, rather than inside SQLite, where they could only ask again and again.
+//!
+//! A writer that comes while the place is free takes it at once, past those still waking up, since waking costs more
+//! than most transactions; but one who has waited for [`FAIR_AFTER`] is handed the place directly, so nobody starves.
+
+use crate::waits::LockWaits;
+use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread::Thread;
+use std::time::{Duration, Instant};
+
+/// After this long a waiting writer is handed the place instead of having to be quick.
+const FAIR_AFTER: Duration = Duration::from_millis(1);
+
+/// How often a writer looks again before it lies down: most transactions are shorter than a wake-up.
+const YIELDS: u32 = 20;
+
+/// The place of the one writer, and those who wait for it.
+#[derive(Debug, Default)]
+pub(crate) struct WriterQueue {
+    state: Mutex<State>,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    taken: bool,
+    waiting: VecDeque<Arc<Waiter>>,
+}
+
+#[derive(Debug)]
+struct Waiter {
+    thread: Thread,
+    since: Instant,
+    handed: AtomicBool,
+}
+
+/// The writer's place, given back when dropped.
+#[derive(Debug)]
+pub(crate) struct Place(Arc<WriterQueue>);
+
+impl WriterQueue {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // No code that can panic runs under the lock, so the state is whole even if a thread died.
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn try_take(&self) -> bool {
+        let mut state = self.lock();
+        !std::mem::replace(&mut state.taken, true)
+    }
+
+    /// Waits for the place; `None` when `timeout` has passed.
+    pub(crate) fn take(self: &Arc<Self>, timeout: Duration, waits: &LockWaits) -> Option<Place> {
+        if self.try_take() {
+            return Some(Place(Arc::clone(self)));
+        }
+        let since = Instant::now();
+        waits.begin();
+        let taken = self.wait(since, timeout);
+        waits.add(since.elapsed());
+        taken.then(|| Place(Arc::clone(self)))
+    }
+
+    fn wait(&self, since: Instant, timeout: Duration) -> bool {
+        for _ in 0..YIELDS {
+            std::thread::yield_now();
+            if self.try_take() {
+                return true;
+            }
+        }
+        let waiter = Arc::new(Waiter { thread: std::thread::current(), since, handed: AtomicBool::new(false) });
+        {
+            let mut state = self.lock();
+            if !std::mem::replace(&mut state.taken, true) {
+                return true;
+            }
+            state.waiting.push_back(Arc::clone(&waiter));
+        }
+        loop {
+            let left = timeout.saturating_sub(since.elapsed());
+            std::thread::park_timeout(left);
+            if waiter.handed.load(Ordering::Acquire) {
+                return true;
+            }
+            let mut state = self.lock();
+            // The place may have been handed over between the look above and the lock.
+            if waiter.handed.load(Ordering::Acquire) {
+                return true;
+            }
+            let got = !state.taken;
+            if got || left.is_zero() {
+                state.taken |= got;
+                state.waiting.retain(|other| !Arc::ptr_eq(other, &waiter));
+                return got;
+            }
+        }
+    }
+
+    fn give_back(&self) {
+        let woken = {
+            let mut state = self.lock();
+            match state.waiting.front() {
+                Some(first) if first.since.elapsed() >= FAIR_AFTER => {
+                    // The place stays taken: it is the waiter's now.
+                    first.handed.store(true, Ordering::Release);
+                    state.waiting.pop_front()
+                }
+                first => {
+                    let first = first.cloned();
+                    state.taken = false;
+                    first
+                }
+            }
+        };
+        if let Some(waiter) = woken {
+            waiter.thread.unpark();
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.0.give_back();
+    }
+}

@@ -1,0 +1,275 @@
+//! A user's connection: statements prepared at first use and found by number.
+
+use crate::connection::Connection;
+use crate::error::error;
+use crate::queue::{Place, WriterQueue};
+use crate::statement::{Bound, Statement};
+use crate::waits::LockWaits;
+use bourse_engine::{Access, Dialect, EachRow, EngineError, Isolation, Session, Sql, Value};
+use libsqlite3_sys as ffi;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// How long a transaction that only reads waits for a table's lock of a shared cache: it may hold what the writer
+/// waits for, and of the two the reader gives way.
+const READER_GIVES_WAY: Duration = Duration::from_millis(10);
+
+/// What a session has from its engine.
+#[derive(Debug, Clone)]
+pub(crate) struct Shared {
+    pub(crate) waits: Arc<LockWaits>,
+    /// `None` where writers are to meet inside SQLite.
+    pub(crate) queue: Option<Arc<WriterQueue>>,
+    pub(crate) busy_timeout: Duration,
+}
+
+pub(crate) struct SqliteSession {
+    statements: Vec<Option<Statement>>,
+    begin_read: Statement,
+    begin_write: Statement,
+    commit: Statement,
+    rollback: Statement,
+    /// Whether the open transaction has SQLite's place of the writer.
+    writes: bool,
+    connection: Connection,
+    /// The place in front of SQLite, while a transaction of ours writes; given back after the connection is closed.
+    place: Option<Place>,
+    shared: Shared,
+}
+
+impl SqliteSession {
+    pub(crate) fn new(connection: Connection, shared: Shared) -> Result<Self, EngineError> {
+        let prepare = |sql| {
+            let (statement, _) = Statement::prepare(&connection, sql, true)?;
+            Ok::<_, EngineError>(statement.expect("the text is not blank"))
+        };
+        Ok(Self {
+            statements: Vec::new(),
+            begin_read: prepare("BEGIN")?,
+            begin_write: prepare("BEGIN IMMEDIATE")?,
+            commit: prepare("COMMIT")?,
+            rollback: prepare("ROLLBACK")?,
+            writes: false,
+            place: None,
+            connection,
+            shared,
+        })
+    }
+
+    /// Prepares a statement that is not yet.
+    #[cold]
+    fn prepare(&mut self, sql: &'static Sql) -> Result<(), EngineError> {
+        let slot = sql.slot();
+        let text = sql.render(&bourse_schema::SQLITE);
+        let patience = self.patience();
+        let mut attempt = 0;
+        let (statement, tail) = loop {
+            match Statement::prepare(&self.connection, &text, true) {
+                // The schema's own table can be locked in a shared cache, where SQLite does not wait.
+                Err(e) if e.code() == Some("SQLITE_LOCKED_SHAREDCACHE") && self.wait(attempt, patience) => attempt += 1,
+                other => break other.map_err(|e| e.with_statement(&text))?,
+            }
+        };
+        let refuse = |why: &str| Err(error(ffi::SQLITE_MISUSE, why).with_statement(&text));
+        let Some(statement) = statement else { return refuse("the statement is empty") };
+        if !tail.trim().is_empty() {
+            return refuse("more than one statement in one text");
+        }
+        if self.statements.len() <= slot {
+            self.statements.resize_with(slot + 1, || None);
+        }
+        self.statements[slot] = Some(statement);
+        Ok(())
+    }
+
+    #[inline]
+    fn ready(&mut self, sql: &'static Sql) -> Result<(), EngineError> {
+        match self.statements.get(sql.slot()) {
+            Some(Some(_)) => Ok(()),
+            _ => self.prepare(sql),
+        }
+    }
+
+    fn statement(&self, sql: &'static Sql) -> &Statement {
+        self.statements[sql.slot()].as_ref().expect("made ready just before")
+    }
+
+    /// When waiting for a shared cache's lock has to end.
+    fn patience(&self) -> Instant {
+        let gives_way = !self.writes && !self.connection.is_autocommit();
+        let patience =
+            if gives_way { self.shared.busy_timeout.min(READER_GIVES_WAY) } else { self.shared.busy_timeout };
+        Instant::now() + patience
+    }
+
+    fn wait(&self, attempt: u32, until: Instant) -> bool {
+        Instant::now() < until && self.connection.patience().wait(attempt)
+    }
+
+    /// The first step of a run, which meets the locks; in a shared cache SQLite does not wait for them by itself.
+    #[inline]
+    fn first_step(&self, bound: &Bound<'_>) -> i32 {
+        match bound.step() {
+            ffi::SQLITE_LOCKED_SHAREDCACHE | ffi::SQLITE_LOCKED => self.step_again(bound),
+            code => code,
+        }
+    }
+
+    #[cold]
+    fn step_again(&self, bound: &Bound<'_>) -> i32 {
+        let until = self.patience();
+        let mut attempt = 0;
+        loop {
+            // A statement that is not at rest keeps its locks.
+            bound.reset();
+            if !self.wait(attempt, until) {
+                return ffi::SQLITE_LOCKED_SHAREDCACHE;
+            }
+            attempt += 1;
+            match bound.step() {
+                ffi::SQLITE_LOCKED_SHAREDCACHE | ffi::SQLITE_LOCKED => {}
+                code => return code,
+            }
+        }
+    }
+
+    /// Steps to the end, handing out rows.
+    #[inline]
+    fn run(&self, statement: &Statement, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        let bound = statement.bind(&self.connection, params)?;
+        let mut code = self.first_step(&bound);
+        loop {
+            match code {
+                ffi::SQLITE_ROW => each(&bound.columns())?,
+                ffi::SQLITE_DONE => return Ok(()),
+                code => return Err(self.connection.error(code)),
+            }
+            code = bound.step();
+        }
+    }
+
+    fn run_bare(&self, statement: &Statement) -> Result<(), EngineError> {
+        self.run(statement, &[], &mut |_| Ok(()))
+    }
+
+    /// Takes the place in front of SQLite, if there is one and it is not ours already.
+    fn take_place(&mut self) -> Result<(), EngineError> {
+        let Some(queue) = &self.shared.queue else { return Ok(()) };
+        if self.place.is_none() {
+            let place = queue.take(self.shared.busy_timeout, &self.shared.waits);
+            self.place = Some(place.ok_or_else(|| {
+                let waited = self.shared.busy_timeout;
+                error(ffi::SQLITE_BUSY, format!("another session of this process has been writing for {waited:?}"))
+            })?);
+        }
+        Ok(())
+    }
+
+    /// Forgets the transaction once SQLite has none open.
+    fn transaction_over(&mut self) {
+        if self.connection.is_autocommit() {
+            self.writes = false;
+            self.place = None;
+        }
+    }
+
+    /// Whether a statement outside a transaction will need the writer's place for itself.
+    fn writes_alone(&self, statement: &Statement) -> bool {
+        self.shared.queue.is_some() && !statement.is_readonly() && self.connection.is_autocommit()
+    }
+}
+
+impl Session for SqliteSession {
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::SQLITE
+    }
+
+    /// Every level is given as serializable: SQLite has no weaker one, and readers have a snapshot.
+    fn begin(&mut self, _: Isolation, access: Access) -> Result<(), EngineError> {
+        match access {
+            Access::Read => self.run_bare(&self.begin_read),
+            Access::Write => {
+                if self.connection.is_autocommit() {
+                    self.take_place()?;
+                }
+                let begun = self.run_bare(&self.begin_write);
+                if begun.is_ok() {
+                    self.writes = true;
+                } else {
+                    self.transaction_over();
+                }
+                begun
+            }
+        }
+    }
+
+    #[inline]
+    fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.ready(sql)?;
+        if self.writes_alone(self.statement(sql)) {
+            self.take_place()?;
+            let done = self.run(self.statement(sql), params, each);
+            self.transaction_over();
+            return done.map_err(|e| e.with_statement(sql.text()));
+        }
+        self.run(self.statement(sql), params, each).map_err(|e| e.with_statement(sql.text()))
+    }
+
+    #[inline]
+    fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        self.query(sql, params, &mut |_| Ok(()))?;
+        // SAFETY: the connection is open. The count is the latest change's, and this call is right behind ours.
+        let changed = unsafe { ffi::sqlite3_changes64(self.connection.raw()) };
+        let is_change = !self.statement(sql).is_readonly();
+        Ok(if is_change { u64::try_from(changed).unwrap_or(0) } else { 0 })
+    }
+
+    fn commit(&mut self) -> Result<(), EngineError> {
+        let done = self.run_bare(&self.commit);
+        if done.is_err() && !self.connection.is_autocommit() {
+            // The seam says that a commit which failed is rolled back; the first error is the one to report.
+            let _ = self.run_bare(&self.rollback);
+        }
+        self.transaction_over();
+        done
+    }
+
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        // Some errors (disk full, corruption) end the transaction by themselves.
+        let done = if self.connection.is_autocommit() { Ok(()) } else { self.run_bare(&self.rollback) };
+        self.transaction_over();
+        done
+    }
+
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+        let explained = format!("EXPLAIN QUERY PLAN {sql}");
+        let (statement, _) =
+            Statement::prepare(&self.connection, &explained, false).map_err(|e| e.with_statement(sql))?;
+        let mut lines = Vec::new();
+        if let Some(statement) = statement {
+            const DETAIL: usize = 3;
+            statement
+                .run_through(&self.connection, |row| {
+                    lines.push(row.text(DETAIL));
+                    Ok(())
+                })
+                .map_err(|e| e.with_statement(sql))?;
+        }
+        Ok(lines)
+    }
+
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        let (statement, tail) = Statement::prepare(&self.connection, sql, false).map_err(|e| e.with_statement(sql))?;
+        let Some(statement) = statement else { return Ok(()) };
+        if !tail.trim().is_empty() {
+            return Err(error(ffi::SQLITE_MISUSE, "more than one statement in one text").with_statement(sql));
+        }
+        if self.writes_alone(&statement) {
+            self.take_place()?;
+        }
+        let done = self.run(&statement, params, each);
+        drop(statement);
+        self.transaction_over();
+        done.map_err(|e| e.with_statement(sql))
+    }
+}

@@ -1,0 +1,246 @@
+//! A prepared statement: bound without copying, stepped, read in place.
+
+use crate::connection::Connection;
+use bourse_engine::{EngineError, ErrorKind, Row, Value};
+use libsqlite3_sys as ffi;
+use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::ptr::{self, NonNull};
+
+/// A prepared statement. Whoever owns it drops it before the connection that prepared it.
+#[derive(Debug)]
+pub(crate) struct Statement {
+    stmt: NonNull<ffi::sqlite3_stmt>,
+    parameters: usize,
+    is_readonly: bool,
+}
+
+// SAFETY: like its connection's, its calls may come from any thread, one at a time.
+unsafe impl Send for Statement {}
+
+impl Statement {
+    /// Prepares the first statement of `sql` and returns it with the text behind it; `None` for blank text.
+    ///
+    /// `keep` says that it will be used many times.
+    pub(crate) fn prepare<'s>(
+        connection: &Connection,
+        sql: &'s str,
+        keep: bool,
+    ) -> Result<(Option<Self>, &'s str), EngineError> {
+        let bytes = c_int::try_from(sql.len())
+            .map_err(|_| EngineError::new(ErrorKind::Other, "a statement of more than 2 GiB"))?;
+        let flags = if keep { ffi::SQLITE_PREPARE_PERSISTENT as c_uint } else { 0 };
+        let start = sql.as_ptr().cast::<c_char>();
+        let mut stmt = ptr::null_mut();
+        let mut tail = ptr::null();
+        // SAFETY: text and length belong together, and SQLite reads no further; the out pointers are valid.
+        let code = unsafe { ffi::sqlite3_prepare_v3(connection.raw(), start, bytes, flags, &mut stmt, &mut tail) };
+        connection.check(code)?;
+        // SQLite copies a text that does not end in zero, but gives the tail back as an address in ours.
+        let used = if tail.is_null() { sql.len() } else { (tail as usize - start as usize).min(sql.len()) };
+        let this = NonNull::new(stmt).map(|stmt| {
+            // SAFETY: the statement was just prepared.
+            let (parameters, is_readonly) = unsafe {
+                (ffi::sqlite3_bind_parameter_count(stmt.as_ptr()), ffi::sqlite3_stmt_readonly(stmt.as_ptr()) != 0)
+            };
+            Self { stmt, parameters: usize::try_from(parameters).unwrap_or(0), is_readonly }
+        });
+        Ok((this, sql.get(used..).unwrap_or_default()))
+    }
+
+    /// Whether it leaves the database as it is.
+    pub(crate) fn is_readonly(&self) -> bool {
+        self.is_readonly
+    }
+
+    /// Binds parameters `?1`, `?2`, …; texts and blobs are not copied, so the guard that is returned takes them out of
+    /// the statement again before they can go away.
+    pub(crate) fn bind<'b>(
+        &'b self,
+        connection: &Connection,
+        params: &'b [Value<'b>],
+    ) -> Result<Bound<'b>, EngineError> {
+        if params.len() != self.parameters {
+            return Err(EngineError::new(
+                ErrorKind::Other,
+                format!("the statement has {} parameters, {} values were given", self.parameters, params.len()),
+            ));
+        }
+        let mut bound = Bound { statement: self, borrows: false };
+        let stmt = self.stmt.as_ptr();
+        for (at, value) in (1..).zip(params) {
+            // SAFETY: the statement is not running (every run ends in a reset); pointers are bound as SQLITE_STATIC and
+            // live for 'b, while `Bound` clears them at the latest when it is dropped, within 'b.
+            let code = unsafe {
+                match *value {
+                    Value::Null => ffi::sqlite3_bind_null(stmt, at),
+                    Value::Int(number) => ffi::sqlite3_bind_int64(stmt, at, number),
+                    Value::Bool(flag) => ffi::sqlite3_bind_int64(stmt, at, i64::from(flag)),
+                    Value::Decimal { units, .. } => ffi::sqlite3_bind_int64(stmt, at, units),
+                    Value::Real(number) => ffi::sqlite3_bind_double(stmt, at, number),
+                    Value::Date(date) => ffi::sqlite3_bind_int64(stmt, at, i64::from(date.days())),
+                    Value::Timestamp(moment) => ffi::sqlite3_bind_int64(stmt, at, moment.millis()),
+                    Value::Text(text) => {
+                        bound.borrows = true;
+                        ffi::sqlite3_bind_text64(
+                            stmt,
+                            at,
+                            address(text.as_bytes()).cast(),
+                            text.len() as u64,
+                            ffi::SQLITE_STATIC(),
+                            ffi::SQLITE_UTF8 as u8,
+                        )
+                    }
+                    Value::Blob(bytes) => {
+                        bound.borrows = true;
+                        ffi::sqlite3_bind_blob64(
+                            stmt,
+                            at,
+                            address(bytes).cast(),
+                            bytes.len() as u64,
+                            ffi::SQLITE_STATIC(),
+                        )
+                    }
+                }
+            };
+            if code != ffi::SQLITE_OK {
+                return Err(connection.error(code));
+            }
+        }
+        Ok(bound)
+    }
+
+    /// Runs it to the end without parameters.
+    pub(crate) fn run_through(
+        &self,
+        connection: &Connection,
+        mut each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let bound = Bound { statement: self, borrows: false };
+        loop {
+            match bound.step() {
+                ffi::SQLITE_ROW => each(&bound.columns())?,
+                ffi::SQLITE_DONE => return Ok(()),
+                code => return Err(connection.error(code)),
+            }
+        }
+    }
+}
+
+/// Where bytes begin; SQLite takes a null address for NULL, so no bytes need an address too.
+fn address(bytes: &[u8]) -> *const u8 {
+    if bytes.is_empty() { c"".as_ptr().cast() } else { bytes.as_ptr() }
+}
+
+impl Drop for Statement {
+    fn drop(&mut self) {
+        // SAFETY: prepared and finalized once. Its result is the latest step's, which was reported then.
+        unsafe { ffi::sqlite3_finalize(self.stmt.as_ptr()) };
+    }
+}
+
+/// A statement with its parameters bound, at rest again when this is dropped.
+pub(crate) struct Bound<'s> {
+    statement: &'s Statement,
+    borrows: bool,
+}
+
+impl Bound<'_> {
+    /// Goes on to the next row or the end.
+    pub(crate) fn step(&self) -> c_int {
+        // SAFETY: the statement is prepared and its parameters are alive.
+        unsafe { ffi::sqlite3_step(self.statement.stmt.as_ptr()) }
+    }
+
+    /// Makes it ready for another run with the same parameters.
+    pub(crate) fn reset(&self) {
+        // SAFETY: the statement is prepared. The result repeats the latest step's.
+        unsafe { ffi::sqlite3_reset(self.statement.stmt.as_ptr()) };
+    }
+
+    /// The row that the latest step came to.
+    pub(crate) fn columns(&self) -> Columns<'_> {
+        Columns(self.statement)
+    }
+}
+
+impl Drop for Bound<'_> {
+    fn drop(&mut self) {
+        self.reset();
+        if self.borrows {
+            // SAFETY: the statement is prepared and at rest. Numbers may stay: each run binds all parameters anew.
+            unsafe { ffi::sqlite3_clear_bindings(self.statement.stmt.as_ptr()) };
+        }
+    }
+}
+
+/// The current row of a running statement.
+pub(crate) struct Columns<'s>(&'s Statement);
+
+impl Columns<'_> {
+    /// Column `index` in SQLite's own text form.
+    pub(crate) fn text(&self, index: usize) -> String {
+        match self.value(index) {
+            Value::Null => String::new(),
+            Value::Int(number) => number.to_string(),
+            Value::Real(number) => number.to_string(),
+            Value::Text(text) => text.to_owned(),
+            other => format!("{other:?}"),
+        }
+    }
+}
+
+impl Row for Columns<'_> {
+    #[inline]
+    fn value(&self, index: usize) -> Value<'_> {
+        let stmt = self.0.stmt.as_ptr();
+        let index = c_int::try_from(index).expect("SQLite has at most 32,767 columns");
+        // SAFETY: the statement is on a row while this exists. A column that does not exist reads as NULL. Texts and
+        // blobs stay in place until the next step, reset or conversion, all of which need this row's borrow to end: a
+        // value is only ever asked for in the type it has, so nothing is converted.
+        unsafe {
+            match ffi::sqlite3_column_type(stmt, index) {
+                ffi::SQLITE_INTEGER => Value::Int(ffi::sqlite3_column_int64(stmt, index)),
+                ffi::SQLITE_FLOAT => Value::Real(ffi::sqlite3_column_double(stmt, index)),
+                ffi::SQLITE_TEXT => {
+                    let start = ffi::sqlite3_column_text(stmt, index);
+                    let bytes = slice(start, ffi::sqlite3_column_bytes(stmt, index));
+                    // SQLite keeps whatever bytes it is given; what is no text comes back as what it is.
+                    std::str::from_utf8(bytes).map_or(Value::Blob(bytes), Value::Text)
+                }
+                ffi::SQLITE_BLOB => {
+                    let start = ffi::sqlite3_column_blob(stmt, index);
+                    Value::Blob(slice(start.cast(), ffi::sqlite3_column_bytes(stmt, index)))
+                }
+                _ => Value::Null,
+            }
+        }
+    }
+}
+
+/// # Safety
+/// `start` is null or the address of that many bytes, which stay for 'r.
+unsafe fn slice<'r>(start: *const u8, bytes: c_int) -> &'r [u8] {
+    match usize::try_from(bytes) {
+        // SAFETY: as the caller promises.
+        Ok(length @ 1..) if !start.is_null() => unsafe { std::slice::from_raw_parts(start, length) },
+        _ => &[],
+    }
+}
+
+/// The version of the library.
+pub(crate) fn version() -> &'static str {
+    // SAFETY: a static text.
+    unsafe { CStr::from_ptr(ffi::sqlite3_libversion()) }.to_str().unwrap_or("unknown")
+}
+
+/// The source the library was built from: date, time and hash of the check-in.
+pub(crate) fn source_id() -> &'static str {
+    // SAFETY: a static text.
+    unsafe { CStr::from_ptr(ffi::sqlite3_sourceid()) }.to_str().unwrap_or("unknown")
+}
+
+/// Memory the library holds, in bytes, over all connections of the process.
+pub(crate) fn memory_bytes() -> u64 {
+    // SAFETY: takes no argument and may be called at any time.
+    u64::try_from(unsafe { ffi::sqlite3_memory_used() }).unwrap_or(0)
+}

@@ -1,0 +1,4 @@
+//! SQLite through the seam.
+
+mod files;
+mod targets;

@@ -1,0 +1,64 @@
+use bourse_engine_sqlite::{Journal, OPTIONS, Options, Place, Sync, Target, TargetError, Writers};
+use std::time::Duration;
+
+#[track_caller]
+fn refused(target: &str, expected: &str) {
+    let message = Target::parse(target).expect_err(target).to_string();
+    assert!(message.contains(expected), "{target}: {message}");
+}
+
+#[track_caller]
+fn check(target: &str, expected: Options) {
+    assert_eq!(Target::parse(target).unwrap().options, expected, "{target}");
+}
+
+#[test]
+fn a_target_is_a_path_and_its_settings() {
+    check("sqlite:x.db", Options::FILE);
+    check("sqlite::memory:", Options::MEMORY);
+    check(
+        "sqlite:x.db?journal=delete&sync=extra&cache=1GiB&busy_timeout=250ms&writers=busy",
+        Options {
+            journal: Journal::Delete,
+            sync: Sync::Extra,
+            cache_bytes: 1 << 30,
+            busy_timeout: Duration::from_millis(250),
+            writers: Writers::Busy,
+            ..Options::FILE
+        },
+    );
+    let place = |target| Target::parse(target).unwrap().place;
+    assert_eq!(place("sqlite:///a/b.db"), Place::File("/a/b.db".into()));
+    assert_eq!(place("sqlite:a%3Fb%25.db?sync=off"), Place::File("a?b%.db".into()));
+}
+
+#[test]
+fn every_setting_is_read_as_it_is_shown() {
+    for option in OPTIONS {
+        let shown = option.shown(&Options::FILE);
+        check(&format!("sqlite:x.db?{}={shown}", option.name), Options::FILE);
+    }
+}
+
+#[test]
+fn what_cannot_be_is_refused_with_what_is_known() {
+    refused("postgres:x", "not a SQLite target");
+    refused("sqlite:", "names no file");
+    refused("sqlite:x.db?jornal=wal", "known options:\n  journal (wal, delete");
+    refused("sqlite:x.db?busytimeout=1s", "did you mean `busy_timeout`?");
+    refused("sqlite:x.db?journal=wall", "`wall` is no value of option `journal`: wanted wal, delete");
+    refused("sqlite:x.db?page_size=1000", "(out of range)");
+    refused("sqlite:x.db?page_size=128KiB", "(out of range)");
+    refused("sqlite:x.db?cache=99999999999999TiB", "(out of range)");
+    refused("sqlite:x.db?cache=64MB", "`64MB` is no value");
+    refused("sqlite:x.db?busy_timeout=5", "wanted a time");
+    refused("sqlite:x.db?sync=off&sync=full", "given twice");
+    refused("sqlite:x.db?sync", "`key=value`");
+    refused("sqlite:x%zz.db", "`%25`");
+    refused("sqlite:x%00.db", "followed by");
+    refused("sqlite::memory:?journal=wal", "`journal=wal` cannot be had with a database in memory");
+    refused("sqlite::memory:?sync=full", "it is about files");
+    refused("sqlite:x.db?journal=delete&autocheckpoint=5", "nothing to checkpoint");
+    refused("sqlite:x.db?shared_cache=on&locking=exclusive", "shared by several sessions");
+    assert!(matches!(Target::parse("sqlite:x?a=b"), Err(TargetError::UnknownOption { .. })));
+}
