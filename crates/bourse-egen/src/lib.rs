@@ -2,6 +2,7 @@
 //!
 //! Pure: no engine, no clock, no thread, no global, no file.
 
+pub mod builtin;
 pub mod dates;
 pub mod driver;
 pub mod ids;

@@ -1,5 +1,6 @@
 //! The generator against reference data: files named by `BOURSE_GOLDEN` and `BOURSE_FLAT_IN`, skipped without them.
 
+mod builtin;
 mod driver;
 mod driver_customer;
 mod driver_maintenance;

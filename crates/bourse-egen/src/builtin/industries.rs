@@ -1,0 +1,46 @@
+//! The 12 sectors and 102 industries of our companies, as two of the input files.
+
+use std::fmt::Write;
+
+pub(super) use super::sectors::SECTORS;
+
+/// A sector: a group of industries that Broker-Volume sums up.
+pub(super) struct Sector {
+    /// Two letters; the first starts the ids of its industries too, and no two sectors share it.
+    pub(super) id: &'static str,
+    pub(super) name: &'static str,
+    /// Who buys from its companies, for descriptions.
+    pub(super) buyers: &'static [&'static str],
+    pub(super) industries: &'static [Industry],
+}
+
+/// What some companies do.
+pub(super) struct Industry {
+    pub(super) name: &'static str,
+    /// Words that a company of this industry has in its name.
+    pub(super) nouns: [&'static str; 3],
+    /// What it makes, sells or does, for descriptions: "The company supplies ...".
+    pub(super) goods: &'static str,
+}
+
+/// The two-letter id of a sector's `nth` industry (from 0).
+pub(super) fn industry_id(sector: &Sector, nth: usize) -> String {
+    format!("{}{}", &sector.id[..1], char::from(b'A' + nth as u8))
+}
+
+/// `Sector`: id, name.
+pub(super) fn sectors() -> String {
+    SECTORS.iter().map(|sector| format!("{}\t{}\n", sector.id, sector.name)).collect()
+}
+
+/// `Industry`: id, name, sector id.
+pub(super) fn industries() -> String {
+    let mut text = String::with_capacity(3_500);
+    for sector in &SECTORS {
+        for (nth, industry) in sector.industries.iter().enumerate() {
+            writeln!(text, "{}\t{}\t{}", industry_id(sector, nth), industry.name, sector.id)
+                .expect("a string takes any text");
+        }
+    }
+    text
+}
