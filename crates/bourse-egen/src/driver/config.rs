@@ -165,7 +165,7 @@ fn positive(knob: &'static str, value: i64) -> Result<(), ConfigError> {
     if value > 0 { Ok(()) } else { Err(ConfigError::Positive { knob, value }) }
 }
 
-/// The customers one emulator mostly speaks for (Clause 6.3.5, "data partitioning").
+/// The customers one emulator mostly speaks for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Partition {
     /// First customer, as an ordinal from 1.

@@ -1,4 +1,4 @@
-//! The deck from which the customers' transactions are dealt (Clause 6.2.2; EGen `CETxnMixGenerator`).
+//! The deck from which the customers' transactions are dealt (EGen `CCETxnMixGenerator`).
 //!
 //! Every round of the deck deals each transaction exactly as often as its level says, so that a mix of 890 cards is
 //! kept to the card and not only on average. Trade-Result and Market-Feed follow from Trade-Order and are not dealt.

@@ -8,7 +8,7 @@
 //! | [`customer`] | `CE` | the mix and every input of the eight transactions customers ask for |
 //! | [`market`] | `MEE` | executes orders after their delay, prints the ticker tape |
 //! | [`maintenance`] | `DM` | Data-Maintenance's rotation over twelve tables, Trade-Cleanup |
-//! | [`mix`] | `CETxnMixGenerator` | the deck from which the customers' transactions are dealt |
+//! | [`mix`] | `CCETxnMixGenerator` | the deck from which the customers' transactions are dealt |
 //! | [`tunables`] | `TDriverCETxnSettings` | every knob of the customers, its default, what is valid |
 //! | [`seeds`] | | the seeds each emulator derives from the time of day and its number |
 //! | [`config`] | | the database the emulators ask about, and what is valid |

@@ -1,5 +1,5 @@
 //! The seeds each emulator derives from the time of day and its number, so that no two runs and no two emulators of a run
-//! share a stream (Clause 6.3.4).
+//! share a stream.
 
 use bourse_schema::{Date, Timestamp};
 

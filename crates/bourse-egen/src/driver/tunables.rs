@@ -1,4 +1,4 @@
-//! Every knob of the customers' inputs, with the specification's value as its default (Clause 6.4).
+//! Every knob of the customers' inputs, with the specification's value as its default (EGen `TDriverCETxnSettings`).
 //!
 //! A run at other than the defaults is a different workload; [`Tunables::is_default`] tells.
 

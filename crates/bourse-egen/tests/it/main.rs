@@ -5,6 +5,7 @@ mod driver;
 mod driver_customer;
 mod driver_maintenance;
 mod driver_market;
+mod driver_properties;
 mod driver_seeds;
 mod golden;
 mod inputs;

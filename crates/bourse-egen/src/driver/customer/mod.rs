@@ -1,4 +1,4 @@
-//! The customer emulator (Clause 6.2.2; EGen `CCE`): deals the next transaction of the mix and draws its input.
+//! The customer emulator (EGen `CCE`): deals the next transaction of the mix and draws its input.
 //!
 //! | module | what |
 //! |---|---|
@@ -37,9 +37,9 @@ impl CustomerConfig {
     /// Asks about that database as the specification says.
     ///
     /// Like the reference this starts the choice of Trade-Order's account and security at
-    /// [`HOLDINGS_SEED`](Self::HOLDINGS_SEED), whatever the emulator's own seeds. Many emulators of one run would then
-    /// walk the same choices beside each other; give each a [`holdings_seed`](Self::holdings_seed) of its own. That
-    /// departs from the reference, whose users are that way only because each of its processes holds few of them.
+    /// [`HOLDINGS_SEED`](Self::HOLDINGS_SEED) whatever the emulator's own seeds, so that every emulator of a run walks the
+    /// same choices. To give each its own [`holdings_seed`](Self::holdings_seed) departs from the reference, and is
+    /// needed where many users share a process and a start: they would order in lockstep.
     pub fn of(database: Database) -> Self {
         Self { database, partition: None, tunables: Tunables::default(), holdings_seed: Self::HOLDINGS_SEED }
     }

@@ -1,4 +1,4 @@
-//! The market exchange emulator (Clause 6.2.3; EGen `CMEE`): executes orders and prints the ticker tape.
+//! The market exchange emulator (EGen `CMEE`): executes orders and prints the ticker tape.
 //!
 //! | module | EGen's name | what |
 //! |---|---|---|
