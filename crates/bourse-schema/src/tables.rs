@@ -263,8 +263,7 @@ table! {
         tr_bid_price: Price | check "tr_bid_price > 0",
         tr_b_id: BrokerId => Broker,
     }
-    index "trade_request_by_security" (tr_s_symb, tr_tt_id, tr_bid_price) for "Market-Feed";
-    index "trade_request_by_broker" (tr_b_id, tr_s_symb) for "Broker-Volume";
+    index "trade_request_by_security" (tr_s_symb, tr_tt_id, tr_bid_price, tr_b_id, tr_qty) for "Market-Feed by symbol, type and price; Broker-Volume by symbol (a sector's securities are fewer than its brokers' orders). Broker and quantity make it cover both, so no second index has to be kept for each limit order";
 }
 
 table! {

@@ -1,0 +1,96 @@
+use super::Transaction;
+use bourse_engine::{EngineError, ErrorKind, Sql};
+use std::fmt;
+
+/// Why a frame could not do its work.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum FrameError {
+    /// The engine refused.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A statement met another number of rows than it must: a benchmark that changes no row is fast and wrong.
+    #[error("{found} rows where {wanted} was due\n  statement: {}", one_line(statement))]
+    Rows {
+        /// How many there must be.
+        wanted: u64,
+        /// How many there were.
+        found: u64,
+        /// The statement as written.
+        statement: &'static str,
+    },
+}
+
+impl FrameError {
+    pub(super) fn rows(sql: &Sql, wanted: u64, found: u64) -> Self {
+        Self::Rows { wanted, found, statement: sql.text() }
+    }
+
+    /// What a program can do about it.
+    pub fn kind(&self) -> ErrorKind {
+        match self {
+            Self::Engine(error) => error.kind(),
+            Self::Rows { .. } => ErrorKind::Other,
+        }
+    }
+}
+
+fn one_line(statement: &str) -> String {
+    statement.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// A transaction that failed, with the frame it failed in. Whatever it had changed is rolled back.
+#[derive(Debug, Clone)]
+pub struct TxnError {
+    /// Which transaction.
+    pub transaction: Transaction,
+    /// Which frame; `None` if it could not begin.
+    pub frame: Option<u8>,
+    /// How often it was tried: more than once only after conflicts.
+    pub attempts: u32,
+    /// Why.
+    pub cause: FrameError,
+}
+
+impl TxnError {
+    /// What a program can do about it.
+    pub fn kind(&self) -> ErrorKind {
+        self.cause.kind()
+    }
+}
+
+impl fmt::Display for TxnError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.frame {
+            Some(frame) => write!(f, "{} failed in frame {frame}", self.transaction)?,
+            None => write!(f, "{} could not begin", self.transaction)?,
+        }
+        if self.attempts > 1 {
+            write!(f, " after {} attempts", self.attempts)?;
+        }
+        write!(f, ": {}", self.cause)
+    }
+}
+
+impl std::error::Error for TxnError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        Some(&self.cause)
+    }
+}
+
+/// An error and the frame it came from.
+#[derive(Debug)]
+pub(super) struct InFrame {
+    pub(super) frame: u8,
+    pub(super) cause: FrameError,
+}
+
+/// Says in which frame something failed.
+pub(super) trait Frame<T> {
+    fn frame(self, frame: u8) -> Result<T, InFrame>;
+}
+
+impl<T> Frame<T> for Result<T, FrameError> {
+    fn frame(self, frame: u8) -> Result<T, InFrame> {
+        self.map_err(|cause| InFrame { frame, cause })
+    }
+}

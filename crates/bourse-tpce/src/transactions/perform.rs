@@ -1,0 +1,203 @@
+//! Running a transaction of any kind, and running it again while others are in the way.
+
+use super::broker_volume::{BrokerVolumeOutput, broker_volume};
+use super::customer_position::{CustomerPositionOutput, customer_position};
+use super::data_maintenance::{DataMaintenanceOutput, data_maintenance};
+use super::error::InFrame;
+use super::market_feed::{MarketFeedOutput, market_feed};
+use super::market_watch::{MarketWatchOutput, market_watch};
+use super::security_detail::{SecurityDetailOutput, security_detail};
+use super::trade_cleanup::{TradeCleanupOutput, trade_cleanup};
+use super::trade_lookup::{TradeLookupOutput, trade_lookup};
+use super::trade_order::{TradeOrderOutput, trade_order};
+use super::trade_result::{TradeResultOutput, trade_result};
+use super::trade_status::{TradeStatusOutput, trade_status};
+use super::trade_update::{TradeUpdateOutput, trade_update};
+use super::{Context, FrameError, Retry, Status, Transaction, TxnError};
+use bourse_egen::txn::{self, CustomerRequest, MarketRequest};
+use bourse_engine::{ErrorKind, Session};
+
+macro_rules! kinds {
+    ($($kind:ident => $output:ty),+ $(,)?) => {
+        /// A transaction's input: what customers, the market and maintenance ask for.
+        #[derive(Debug, Clone, PartialEq)]
+        #[expect(missing_docs, reason = "each variant is documented at its content")]
+        pub enum Request {
+            $($kind(txn::$kind),)+
+        }
+
+        /// A transaction's output, with its status.
+        #[derive(Debug, Clone, PartialEq)]
+        #[expect(missing_docs, reason = "each variant is documented at its content")]
+        pub enum Output {
+            $($kind($output),)+
+        }
+
+        impl Request {
+            /// Which transaction is asked for.
+            pub const fn transaction(&self) -> Transaction {
+                match self {
+                    $(Self::$kind(_) => Transaction::$kind,)+
+                }
+            }
+        }
+
+        impl Output {
+            /// The harness's verdict.
+            pub fn status(&self) -> Status {
+                match self {
+                    $(Self::$kind(output) => output.status,)+
+                }
+            }
+        }
+
+        $(impl From<txn::$kind> for Request {
+            fn from(input: txn::$kind) -> Self {
+                Self::$kind(input)
+            }
+        })+
+    };
+}
+
+kinds! {
+    BrokerVolume => BrokerVolumeOutput,
+    CustomerPosition => CustomerPositionOutput,
+    MarketFeed => MarketFeedOutput,
+    MarketWatch => MarketWatchOutput,
+    SecurityDetail => Box<SecurityDetailOutput>,
+    TradeLookup => TradeLookupOutput,
+    TradeOrder => Box<TradeOrderOutput>,
+    TradeResult => TradeResultOutput,
+    TradeStatus => TradeStatusOutput,
+    TradeUpdate => TradeUpdateOutput,
+    DataMaintenance => DataMaintenanceOutput,
+    TradeCleanup => TradeCleanupOutput,
+}
+
+impl From<CustomerRequest> for Request {
+    fn from(request: CustomerRequest) -> Self {
+        match request {
+            CustomerRequest::BrokerVolume(input) => input.into(),
+            CustomerRequest::CustomerPosition(input) => input.into(),
+            CustomerRequest::MarketWatch(input) => input.into(),
+            CustomerRequest::SecurityDetail(input) => input.into(),
+            CustomerRequest::TradeLookup(input) => input.into(),
+            CustomerRequest::TradeOrder(input) => input.into(),
+            CustomerRequest::TradeStatus(input) => input.into(),
+            CustomerRequest::TradeUpdate(input) => input.into(),
+        }
+    }
+}
+
+impl From<MarketRequest> for Request {
+    fn from(request: MarketRequest) -> Self {
+        match request {
+            MarketRequest::TradeResult(input) => input.into(),
+            MarketRequest::MarketFeed(input) => input.into(),
+        }
+    }
+}
+
+/// What came of a transaction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Performed<T = Output> {
+    /// Its output.
+    pub output: T,
+    /// How often it had to be started again because another transaction was in the way.
+    pub retries: u32,
+}
+
+impl<T> Performed<T> {
+    fn map<U>(self, f: impl FnOnce(T) -> U) -> Performed<U> {
+        Performed { output: f(self.output), retries: self.retries }
+    }
+}
+
+/// Runs a transaction, again and again with the same input while it conflicts with others.
+///
+/// Orders go to the market only after the commit, so a retry sends nothing twice.
+///
+/// # Errors
+/// What failed, and in which frame; a conflict only after [`Retry::attempts`]. The transaction is rolled back.
+pub fn perform(db: &mut dyn Session, context: &Context<'_>, request: &Request) -> Result<Performed, TxnError> {
+    let retry = &context.retry;
+    Ok(match request {
+        Request::BrokerVolume(input) => retrying(retry, || broker_volume(db, input))?.map(Output::BrokerVolume),
+        Request::CustomerPosition(input) => {
+            retrying(retry, || customer_position(db, input))?.map(Output::CustomerPosition)
+        }
+        // Each entry of a feed is a transaction of its own, retried on its own.
+        Request::MarketFeed(input) => market_feed(db, context, input)?.map(Output::MarketFeed),
+        Request::MarketWatch(input) => retrying(retry, || market_watch(db, input))?.map(Output::MarketWatch),
+        Request::SecurityDetail(input) => {
+            retrying(retry, || security_detail(db, input))?.map(Box::new).map(Output::SecurityDetail)
+        }
+        Request::TradeLookup(input) => retrying(retry, || trade_lookup(db, input))?.map(Output::TradeLookup),
+        Request::TradeOrder(input) => {
+            retrying(retry, || trade_order(db, context, input))?.map(Box::new).map(Output::TradeOrder)
+        }
+        Request::TradeResult(input) => retrying(retry, || trade_result(db, context, input))?.map(Output::TradeResult),
+        Request::TradeStatus(input) => retrying(retry, || trade_status(db, input))?.map(Output::TradeStatus),
+        Request::TradeUpdate(input) => retrying(retry, || trade_update(db, input))?.map(Output::TradeUpdate),
+        Request::DataMaintenance(input) => {
+            retrying(retry, || data_maintenance(db, context, input))?.map(Output::DataMaintenance)
+        }
+        Request::TradeCleanup(input) => {
+            retrying(retry, || trade_cleanup(db, context, input))?.map(Output::TradeCleanup)
+        }
+    })
+}
+
+/// Tries until it is no conflict, pausing in between.
+///
+/// # Errors
+/// The last attempt's.
+pub fn retrying<T>(
+    retry: &Retry<'_>,
+    mut attempt: impl FnMut() -> Result<T, TxnError>,
+) -> Result<Performed<T>, TxnError> {
+    let mut attempts = 1;
+    loop {
+        match attempt() {
+            Ok(output) => return Ok(Performed { output, retries: attempts - 1 }),
+            Err(error) if error.kind() == ErrorKind::Conflict && attempts < retry.attempts => {
+                attempts += 1;
+                (retry.back_off)(attempts);
+            }
+            Err(error) => return Err(TxnError { attempts, ..error }),
+        }
+    }
+}
+
+/// Opens a database transaction of the kind's isolation and runs the harness in it; the last frame ends it.
+///
+/// What is still open when the harness stops early, because of an error or a check that failed, is rolled back.
+pub(super) fn in_transaction<T>(
+    db: &mut dyn Session,
+    transaction: Transaction,
+    harness: impl FnOnce(&mut dyn Session, &mut Status) -> Result<T, InFrame>,
+) -> Result<(T, Status), TxnError> {
+    let failed = |frame, cause| TxnError { transaction, frame, attempts: 1, cause };
+    if let Err(error) = db.begin(transaction.isolation(), transaction.access()) {
+        return Err(failed(None, error.into()));
+    }
+    let mut status = Status::SUCCESS;
+    match harness(db, &mut status) {
+        Ok(output) => {
+            if status.is_error() {
+                db.rollback().map_err(|error| failed(None, error.into()))?;
+            }
+            Ok((output, status))
+        }
+        Err(InFrame { frame, cause }) => {
+            // The first error is the one to tell; if the roll-back fails too, the engine is lost and the next call says so.
+            let _ = db.rollback();
+            Err(failed(Some(frame), cause))
+        }
+    }
+}
+
+/// Commits: what a last frame does.
+pub(super) fn commit(db: &mut dyn Session) -> Result<(), FrameError> {
+    Ok(db.commit()?)
+}

@@ -1,0 +1,154 @@
+//! Trade-Lookup (Clause 3.3.6): past trades by number, by account, by security, or with all that they did to holdings.
+//! Read-only.
+
+use super::error::{Frame as _, InFrame};
+use super::perform::{commit, in_transaction};
+use super::rows::{self, rows};
+use super::trades::{self, Detail, TradeById, TradeInSecurity, TradeOfAccount};
+use super::{FrameError, Status, Transaction, TxnError};
+use bourse_egen::txn::TradeLookup;
+use bourse_engine::{Session, Sql};
+use bourse_schema::{AccountId, Quantity, Timestamp, TradeId};
+
+/// What Trade-Lookup found.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TradeLookupOutput {
+    /// Frame 1: -611 if a trade is missing. Frames 2 and 3: +621 and +631 if there is none in the window, -621 and -631
+    /// for too many. Frame 4: +641 if there is no trade, -641 for several, -642 for a number of changes other than 1 to 20.
+    pub status: Status,
+    /// What the frame that ran has found.
+    pub found: Looked,
+}
+
+/// What each of the frames finds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Looked {
+    /// Frame 1: the trades asked for, in that order.
+    ById(Vec<Detail<TradeById>>),
+    /// Frame 2: the account's trades from the start of the window.
+    OfAccount(Vec<Detail<TradeOfAccount>>),
+    /// Frame 3: the security's trades from the start of the window.
+    InSecurity(Vec<Detail<TradeInSecurity>>),
+    /// Frame 4.
+    Holdings {
+        /// The account's first trade from the start; at most one.
+        trades: Vec<TradeId>,
+        /// Every change of every lot which that trade made or touched.
+        changes: Vec<Change>,
+    },
+}
+
+rows! {
+    /// A change of a lot.
+    pub struct Change {
+        /// The trade that made the lot.
+        pub holding_history_id: TradeId,
+        /// The trade that changed it.
+        pub holding_history_trade_id: TradeId,
+        /// Shares before.
+        pub quantity_before: Quantity,
+        /// Shares after.
+        pub quantity_after: Quantity,
+    }
+}
+
+/// Runs Trade-Lookup.
+///
+/// # Errors
+/// The engine's.
+///
+/// # Panics
+/// For a frame number other than 1 to 4.
+pub fn trade_lookup(db: &mut dyn Session, input: &TradeLookup) -> Result<TradeLookupOutput, TxnError> {
+    let most = usize::try_from(input.max_trades).unwrap_or(0);
+    let harness = |db: &mut dyn Session, status: &mut Status| -> Result<_, InFrame> {
+        Ok(match input.frame_to_execute {
+            1 => {
+                let found = frame1(db, input).frame(1)?;
+                status.raise_if(found.len() != most, -611);
+                Looked::ById(found)
+            }
+            2 => {
+                let found = frame2(db, input).frame(2)?;
+                status.raise_if(found.len() > most, -621);
+                status.raise_if(found.is_empty(), 621);
+                Looked::OfAccount(found)
+            }
+            3 => {
+                let found = frame3(db, input).frame(3)?;
+                status.raise_if(found.len() > most, -631);
+                status.raise_if(found.is_empty(), 631);
+                Looked::InSecurity(found)
+            }
+            4 => {
+                let (trades, changes) = frame4(db, input).frame(4)?;
+                match trades.len() {
+                    0 => status.raise(641),
+                    1 => status.raise_if(!(1..=20).contains(&changes.len()), -642),
+                    _ => status.raise(-641),
+                }
+                Looked::Holdings { trades, changes }
+            }
+            other => unreachable!("Trade-Lookup has frames 1 to 4, not {other}"),
+        })
+    };
+    let (found, status) = in_transaction(db, Transaction::TradeLookup, harness)?;
+    Ok(TradeLookupOutput { status, found })
+}
+
+/// Frame 1: trades by number (Clause 3.3.6.3).
+fn frame1(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeById>>, FrameError> {
+    let found = trades::by_id(db, trades::listed(&input.trade_id, input.max_trades))?;
+    let found = trades::details(db, found)?;
+    commit(db)?;
+    Ok(found)
+}
+
+/// Frame 2: trades of an account (Clause 3.3.6.4).
+fn frame2(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeOfAccount>>, FrameError> {
+    let (start, end) = trades::window(input.start_trade_dts, input.end_trade_dts);
+    let found = trades::of_account(db, input.acct_id, start, end, input.max_trades)?;
+    let found = trades::details(db, found)?;
+    commit(db)?;
+    Ok(found)
+}
+
+/// Frame 3: trades in a security (Clause 3.3.6.5).
+fn frame3(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeInSecurity>>, FrameError> {
+    let (start, end) = trades::window(input.start_trade_dts, input.end_trade_dts);
+    let found = trades::in_security(db, &input.symbol, start, end, input.max_trades)?;
+    let found = trades::details(db, found)?;
+    commit(db)?;
+    Ok(found)
+}
+
+static FIRST_TRADE: Sql = Sql::new(
+    "SELECT t_id
+       FROM trade
+      WHERE t_ca_id = ?1 AND t_dts >= ?2
+      ORDER BY t_dts, t_id
+      LIMIT 1",
+);
+static CHANGES: Sql = Sql::new(
+    "SELECT lot.hh_h_t_id, lot.hh_t_id, lot.hh_before_qty, lot.hh_after_qty
+       FROM holding_history AS touched CROSS JOIN holding_history AS lot
+      WHERE touched.hh_t_id = ?1 AND lot.hh_h_t_id = touched.hh_h_t_id
+      ORDER BY touched.hh_h_t_id, lot.hh_t_id
+      LIMIT 20",
+);
+
+/// Frame 4: what the account's first trade did to lots, and what others did to these (Clause 3.3.6.6).
+fn frame4(db: &mut dyn Session, input: &TradeLookup) -> Result<(Vec<TradeId>, Vec<Change>), FrameError> {
+    let account: AccountId = input.acct_id;
+    let start: Timestamp = input.start_trade_dts.unwrap_or_default();
+    let found: Vec<(TradeId,)> = rows::all(db, &FIRST_TRADE, &[account.into(), start.into()])?;
+    let trades: Vec<TradeId> = found.into_iter().map(|(id,)| id).collect();
+    let changes = match trades.first() {
+        Some(&trade) => rows::all(db, &CHANGES, &[trade.into()])?,
+        None => Vec::new(),
+    };
+    commit(db)?;
+    Ok((trades, changes))
+}
+
+pub(super) static STATEMENTS: &[&Sql] = &[&FIRST_TRADE, &CHANGES];

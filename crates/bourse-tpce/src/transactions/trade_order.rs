@@ -1,0 +1,422 @@
+//! Trade-Order (Clause 3.3.7): a customer, or somebody he permits, orders a trade. Market orders go to the exchange at
+//! once; limit orders wait in TRADE_REQUEST for their price.
+
+use super::error::{Frame as _, InFrame};
+use super::perform::{commit, in_transaction};
+use super::rates::{commission, plus, tax, tax_rate, value};
+use super::rows::{self, rows};
+use super::{Context, FrameError, Status, Transaction, TxnError};
+use bourse_egen::Money;
+use bourse_egen::txn::{TradeAction, TradeOrder, TradeRequest};
+use bourse_engine::{Session, Sql};
+use bourse_schema::{
+    AccountId, Amount, Balance, BrokerId, CommissionRate, CompanyId, CustomerId, ExchangeId, Price, Quantity, StatusId,
+    Symbol, Text, TradeId,
+};
+
+/// What Trade-Order found and did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TradeOrderOutput {
+    /// +1 if it was rolled back as asked; -711 without account, -721 without permission, -731 without tax on a gain, -732
+    /// without commission rate, -733 without charge.
+    pub status: Status,
+    /// Frame 1; `None` if there is no such account.
+    pub owner: Option<Owner>,
+    /// Frame 2, if somebody else than the owner orders: what he may do. Empty if he may not.
+    pub ap_acl: Option<Text<4>>,
+    /// Frame 3, if it was reached.
+    pub estimate: Option<Estimate>,
+    /// Frame 4, if it was reached: the number of the trade, which no trade has if it was rolled back.
+    pub trade_id: Option<TradeId>,
+}
+
+rows! {
+    /// An account and the people of it.
+    pub struct Owner {
+        /// `CA_NAME`.
+        pub acct_name: Text<50>,
+        /// `CA_B_ID`.
+        pub broker_id: BrokerId,
+        /// `CA_C_ID`.
+        pub cust_id: CustomerId,
+        /// `CA_TAX_ST`.
+        pub tax_status: u8,
+        /// `C_F_NAME`.
+        pub cust_f_name: Text<20>,
+        /// `C_L_NAME`.
+        pub cust_l_name: Text<25>,
+        /// `C_TIER`.
+        pub cust_tier: u8,
+        /// `C_TAX_ID`.
+        pub tax_id: Text<20>,
+        /// `B_NAME`.
+        pub broker_name: Text<49>,
+    }
+
+    struct Listing {
+        symbol: Symbol,
+        s_name: Text<70>,
+        ex_id: ExchangeId,
+        co_id: CompanyId,
+        co_name: Text<60>,
+        market_price: Price,
+    }
+}
+
+/// What a trade would mean (frame 3).
+#[derive(Debug, Clone, PartialEq)]
+pub struct Estimate {
+    /// `CO_NAME`, as given or found.
+    pub co_name: Text<60>,
+    /// `S_SYMB`, as given or found.
+    pub symbol: Symbol,
+    /// `S_NAME`.
+    pub s_name: Text<70>,
+    /// `LT_PRICE`.
+    pub market_price: Price,
+    /// The price asked for; the market's for a market order.
+    pub requested_price: Price,
+    /// What the shares that change hands against held ones cost when they were bought, or would cost now.
+    pub buy_value: Balance,
+    /// What they would bring now, or brought when they were sold short.
+    pub sell_value: Balance,
+    /// Tax on the gain.
+    pub tax_amount: Amount,
+    /// `CR_RATE`, in percent; 0 if there is none.
+    pub comm_rate: CommissionRate,
+    /// `CH_CHRG`; 0 if there is none.
+    pub charge_amount: Amount,
+    /// For a trade on margin: cash and holdings of the account. It is read, but nothing depends on it.
+    pub acct_assets: Balance,
+    /// Whether it executes at once.
+    pub type_is_market: bool,
+    /// Whether shares are sold.
+    pub type_is_sell: bool,
+    /// The status the trade begins with.
+    pub status_id: StatusId,
+}
+
+/// Runs Trade-Order, and sends the order to the market once it is committed.
+///
+/// # Errors
+/// The engine's.
+pub fn trade_order(
+    db: &mut dyn Session,
+    context: &Context<'_>,
+    input: &TradeOrder,
+) -> Result<TradeOrderOutput, TxnError> {
+    let nothing =
+        TradeOrderOutput { status: Status::SUCCESS, owner: None, ap_acl: None, estimate: None, trade_id: None };
+    let harness = |db: &mut dyn Session, status: &mut Status| -> Result<_, InFrame> {
+        let mut output = nothing;
+        output.owner = frame1(db, input.acct_id).frame(1)?;
+        let Some(owner) = &output.owner else {
+            status.raise(-711);
+            return Ok(output);
+        };
+
+        if input.exec_l_name != owner.cust_l_name
+            || input.exec_f_name != owner.cust_f_name
+            || input.exec_tax_id != owner.tax_id
+        {
+            let ap_acl = frame2(db, input).frame(2)?;
+            output.ap_acl = Some(ap_acl);
+            if ap_acl.is_empty() {
+                status.raise(-721);
+                frame5(db).frame(5)?;
+                return Ok(output);
+            }
+        }
+
+        let estimate = frame3(db, input, owner).frame(3)?;
+        let gains = estimate.sell_value > estimate.buy_value && matches!(owner.tax_status, 1 | 2);
+        status.raise_if(gains && estimate.tax_amount <= Amount::from_units(0), -731);
+        status.raise_if(estimate.comm_rate <= CommissionRate::from_units(0), -732);
+        status.raise_if(estimate.charge_amount == Amount::from_units(0), -733);
+        if status.is_error() {
+            output.estimate = Some(estimate);
+            return Ok(output);
+        }
+
+        let new = NewTrade {
+            comm_amount: commission(estimate.comm_rate, input.trade_qty, estimate.requested_price),
+            exec_name: executor(input),
+            is_cash: !input.type_is_margin,
+        };
+        output.trade_id = Some(frame4(db, context, input, owner.broker_id, &estimate, &new).frame(4)?);
+        output.estimate = Some(estimate);
+
+        if input.roll_it_back {
+            frame5(db).frame(5)?;
+            status.raise(Status::ROLLED_BACK.code());
+        } else {
+            frame6(db).frame(6)?;
+        }
+        Ok(output)
+    };
+    let (output, status) = in_transaction(db, Transaction::TradeOrder, harness)?;
+    if status == Status::SUCCESS
+        && let (Some(estimate), Some(trade_id)) = (&output.estimate, output.trade_id)
+    {
+        context.market.send(&to_market(input, estimate, trade_id));
+    }
+    Ok(TradeOrderOutput { status, ..output })
+}
+
+/// What the harness computes between frames 3 and 4.
+struct NewTrade {
+    comm_amount: Amount,
+    exec_name: Text<49>,
+    is_cash: bool,
+}
+
+fn executor(input: &TradeOrder) -> Text<49> {
+    let mut name = Text::cut(input.exec_f_name.as_str());
+    name.push(" ");
+    name.push(input.exec_l_name.as_str());
+    name
+}
+
+fn to_market(input: &TradeOrder, estimate: &Estimate, trade_id: TradeId) -> TradeRequest {
+    TradeRequest {
+        action: if estimate.type_is_market { TradeAction::ProcessOrder } else { TradeAction::SetLimitTrigger },
+        trade_id,
+        trade_type: input.trade_type,
+        symbol: estimate.symbol,
+        trade_qty: input.trade_qty,
+        price_quote: estimate.requested_price,
+    }
+}
+
+static OWNER: Sql = Sql::new(
+    "SELECT ca_name, ca_b_id, ca_c_id, ca_tax_st, c_f_name, c_l_name, c_tier, c_tax_id, b_name
+       FROM customer_account
+            CROSS JOIN customer
+            CROSS JOIN broker
+      WHERE ca_id = ?1 AND c_id = ca_c_id AND b_id = ca_b_id",
+);
+
+/// Frame 1: the account, its customer and its broker (Clause 3.3.7.3).
+fn frame1(db: &mut dyn Session, account: AccountId) -> Result<Option<Owner>, FrameError> {
+    rows::first(db, &OWNER, &[account.into()])
+}
+
+static PERMISSION: Sql = Sql::new(
+    "SELECT ap_acl
+       FROM account_permission
+      WHERE ap_ca_id = ?1 AND ap_tax_id = ?2 AND ap_f_name = ?3 AND ap_l_name = ?4",
+);
+
+/// Frame 2: what the executor may do on the account; empty if nothing (Clause 3.3.7.4). What it says is not looked at.
+fn frame2(db: &mut dyn Session, input: &TradeOrder) -> Result<Text<4>, FrameError> {
+    let executor = [(&input.exec_tax_id).into(), (&input.exec_f_name).into(), (&input.exec_l_name).into()];
+    let [tax_id, f_name, l_name] = executor;
+    let found: Option<(Text<4>,)> = rows::first(db, &PERMISSION, &[input.acct_id.into(), tax_id, f_name, l_name])?;
+    Ok(found.map_or(Text::EMPTY, |(acl,)| acl))
+}
+
+static LISTING_BY_SYMBOL: Sql = Sql::new(
+    "SELECT s_symb, s_name, s_ex_id, s_co_id, co_name, lt_price
+       FROM security
+            CROSS JOIN company
+            CROSS JOIN last_trade
+      WHERE s_symb = ?1 AND co_id = s_co_id AND lt_s_symb = s_symb",
+);
+static LISTING_BY_NAME: Sql = Sql::new(
+    "SELECT s_symb, s_name, s_ex_id, s_co_id, co_name, lt_price
+       FROM company
+            CROSS JOIN security
+            CROSS JOIN last_trade
+      WHERE co_name = ?1 AND s_co_id = co_id AND s_issue = ?2 AND lt_s_symb = s_symb",
+);
+static TYPE: Sql = Sql::new("SELECT tt_is_mrkt, tt_is_sell FROM trade_type WHERE tt_id = ?1");
+static RATES: Sql = Sql::new(
+    "SELECT (SELECT cr_rate
+               FROM commission_rate
+              WHERE cr_c_tier = ?1 AND cr_tt_id = ?2 AND cr_ex_id = ?3 AND cr_from_qty <= ?4 AND cr_to_qty >= ?4),
+            (SELECT ch_chrg FROM charge WHERE ch_tt_id = ?2 AND ch_c_tier = ?1)",
+);
+static ASSETS: Sql = Sql::new(
+    "SELECT ca_bal + coalesce((SELECT sum(hs_qty * lt_price)
+                                 FROM holding_summary CROSS JOIN last_trade
+                                WHERE hs_ca_id = ca_id AND lt_s_symb = hs_s_symb), 0)
+       FROM customer_account
+      WHERE ca_id = ?1",
+);
+
+/// Frame 3: what the trade would cost, bring and be taxed (Clause 3.3.7.5).
+fn frame3(db: &mut dyn Session, input: &TradeOrder, owner: &Owner) -> Result<Estimate, FrameError> {
+    let listing: Listing = if input.symbol.is_empty() {
+        rows::one(db, &LISTING_BY_NAME, &[(&input.co_name).into(), (&input.issue).into()])?
+    } else {
+        rows::one(db, &LISTING_BY_SYMBOL, &[(&input.symbol).into()])?
+    };
+    let trade_type = input.trade_type.text();
+    let (type_is_market, type_is_sell): (bool, bool) = rows::one(db, &TYPE, &[(&trade_type).into()])?;
+    let requested_price = if type_is_market {
+        listing.market_price
+    } else {
+        // The emulator draws dollars as a binary number of whole cents.
+        Money::from_dollars(input.requested_price).into()
+    };
+
+    let closed = closed_lots(db, input, &listing.symbol, type_is_sell, requested_price)?;
+    let gain = Balance::from_units(closed.sell_value.units() - closed.buy_value.units());
+    let mut tax_amount = Amount::from_units(0);
+    if gain > Balance::from_units(0) && matches!(owner.tax_status, 1 | 2) {
+        tax_amount = tax(gain, tax_rate(db, owner.cust_id)?);
+    }
+
+    let rates = [owner.cust_tier.into(), (&trade_type).into(), (&listing.ex_id).into(), input.trade_qty.into()];
+    let (comm_rate, charge): (Option<CommissionRate>, Option<Amount>) = rows::one(db, &RATES, &rates)?;
+    let acct_assets = if input.type_is_margin {
+        let (assets,): (Balance,) = rows::one(db, &ASSETS, &[input.acct_id.into()])?;
+        assets
+    } else {
+        Balance::from_units(0)
+    };
+    Ok(Estimate {
+        co_name: listing.co_name,
+        symbol: listing.symbol,
+        s_name: listing.s_name,
+        market_price: listing.market_price,
+        requested_price,
+        buy_value: closed.buy_value,
+        sell_value: closed.sell_value,
+        tax_amount,
+        comm_rate: comm_rate.unwrap_or_default(),
+        charge_amount: charge.unwrap_or_default(),
+        acct_assets,
+        type_is_market,
+        type_is_sell,
+        status_id: Text::cut(if type_is_market { "SBMT" } else { "PNDG" }),
+    })
+}
+
+/// What the lots that a trade closes cost and bring.
+#[derive(Default)]
+struct Closed {
+    buy_value: Balance,
+    sell_value: Balance,
+}
+
+static HELD: Sql = Sql::new("SELECT hs_qty FROM holding_summary WHERE hs_ca_id = ?1 AND hs_s_symb = ?2");
+static LOTS_NEWEST_FIRST: Sql = Sql::new(
+    "SELECT h_qty, h_price
+       FROM holding
+      WHERE h_ca_id = ?1 AND h_s_symb = ?2
+      ORDER BY h_dts DESC, h_t_id DESC",
+);
+static LOTS_OLDEST_FIRST: Sql = Sql::new(
+    "SELECT h_qty, h_price
+       FROM holding
+      WHERE h_ca_id = ?1 AND h_s_symb = ?2
+      ORDER BY h_dts, h_t_id",
+);
+
+/// Walks the lots that the trade would close: long ones for a sale, short ones for a purchase. What is traded beyond them
+/// opens a new position and adds nothing.
+fn closed_lots(
+    db: &mut dyn Session,
+    input: &TradeOrder,
+    symbol: &Symbol,
+    is_sell: bool,
+    price: Price,
+) -> Result<Closed, FrameError> {
+    let position = [input.acct_id.into(), symbol.into()];
+    let held: Option<(Quantity,)> = rows::first(db, &HELD, &position)?;
+    let held = held.map_or(0, |(qty,)| qty);
+    let mut closed = Closed::default();
+    if (is_sell && held <= 0) || (!is_sell && held >= 0) {
+        return Ok(closed);
+    }
+    let lots = if input.is_lifo { &LOTS_NEWEST_FIRST } else { &LOTS_OLDEST_FIRST };
+    let mut needed = input.trade_qty;
+    for (qty, lot_price) in rows::all::<(Quantity, Price)>(db, lots, &position)? {
+        if needed == 0 {
+            break;
+        }
+        let shares = qty.abs().min(needed);
+        let (then, now) = (value(shares, lot_price), value(shares, price));
+        let (bought, sold) = if is_sell { (then, now) } else { (now, then) };
+        closed.buy_value = plus(closed.buy_value, bought);
+        closed.sell_value = plus(closed.sell_value, sold);
+        needed -= shares;
+    }
+    Ok(closed)
+}
+
+static INSERT_TRADE: Sql = Sql::new(
+    "INSERT INTO trade (t_id, t_dts, t_st_id, t_tt_id, t_is_cash, t_s_symb, t_qty, t_bid_price, t_ca_id, t_exec_name,
+                        t_trade_price, t_chrg, t_comm, t_tax, t_lifo)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, NULL, ?11, ?12, 0, ?13)",
+);
+static INSERT_REQUEST: Sql = Sql::new(
+    "INSERT INTO trade_request (tr_t_id, tr_tt_id, tr_s_symb, tr_qty, tr_bid_price, tr_b_id)
+     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+);
+static INSERT_HISTORY: Sql = Sql::new("INSERT INTO trade_history (th_t_id, th_dts, th_st_id) VALUES (?1, ?2, ?3)");
+
+/// Frame 4: writes the trade down (Clause 3.3.7.6).
+fn frame4(
+    db: &mut dyn Session,
+    context: &Context<'_>,
+    input: &TradeOrder,
+    broker: BrokerId,
+    estimate: &Estimate,
+    new: &NewTrade,
+) -> Result<TradeId, FrameError> {
+    let now = (context.now)().into();
+    let trade_id = context.trade_ids.next();
+    let (id, status) = (trade_id.into(), (&estimate.status_id).into());
+    let trade_type = input.trade_type.text();
+    let (trade_type, symbol) = ((&trade_type).into(), (&estimate.symbol).into());
+    let (qty, price) = (input.trade_qty.into(), estimate.requested_price.into());
+    let trade = [
+        id,
+        now,
+        status,
+        trade_type,
+        new.is_cash.into(),
+        symbol,
+        qty,
+        price,
+        input.acct_id.into(),
+        (&new.exec_name).into(),
+        estimate.charge_amount.into(),
+        new.comm_amount.into(),
+        input.is_lifo.into(),
+    ];
+    rows::change_one(db, &INSERT_TRADE, &trade)?;
+    if !estimate.type_is_market {
+        rows::change_one(db, &INSERT_REQUEST, &[id, trade_type, symbol, qty, price, broker.into()])?;
+    }
+    rows::change_one(db, &INSERT_HISTORY, &[id, now, status])?;
+    Ok(trade_id)
+}
+
+/// Frame 5: undoes everything (Clause 3.3.7.7).
+fn frame5(db: &mut dyn Session) -> Result<(), FrameError> {
+    Ok(db.rollback()?)
+}
+
+/// Frame 6: makes it last (Clause 3.3.7.8).
+fn frame6(db: &mut dyn Session) -> Result<(), FrameError> {
+    commit(db)
+}
+
+pub(super) static STATEMENTS: &[&Sql] = &[
+    &OWNER,
+    &PERMISSION,
+    &LISTING_BY_SYMBOL,
+    &LISTING_BY_NAME,
+    &TYPE,
+    &RATES,
+    &ASSETS,
+    &HELD,
+    &LOTS_NEWEST_FIRST,
+    &LOTS_OLDEST_FIRST,
+    &INSERT_TRADE,
+    &INSERT_REQUEST,
+    &INSERT_HISTORY,
+];

@@ -1,0 +1,233 @@
+//! Trade-Update (Clause 3.3.10): Trade-Lookup that corrects something on each trade it finds: the executor's name, the
+//! settlement's cash type, or the cash transaction's name. Each correction undoes itself the second time.
+
+use super::error::{Frame as _, InFrame};
+use super::perform::{commit, in_transaction};
+use super::rows::{self, rows};
+use super::trades::{self, Detail, HasDetails, MOST_TRADES, TradeById, TradeOfAccount, has_details};
+use super::{FrameError, Status, Transaction, TxnError};
+use bourse_egen::txn::TradeUpdate;
+use bourse_engine::{Session, Sql};
+use bourse_schema::{AccountId, Price, Quantity, Text, Timestamp, TradeId, TradeTypeId};
+
+/// What Trade-Update found and changed.
+#[derive(Debug, Clone, PartialEq)]
+pub struct TradeUpdateOutput {
+    /// Frame 1: -1011 if a trade is missing, -1012 if not all were changed. Frame 2: -1021 for too many, -1022 if not all
+    /// were changed, +1021 if none was. Frame 3: -1031 for too many, -1032 if more were changed than found, +1031 if none
+    /// was.
+    pub status: Status,
+    /// How many trades were changed.
+    pub num_updated: usize,
+    /// The trades as they are after the change.
+    pub found: Updated,
+}
+
+/// What each of the frames finds.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Updated {
+    /// Frame 1: the trades asked for, in that order.
+    ById(Vec<Detail<TradeById>>),
+    /// Frame 2: the account's trades from the start of the window.
+    OfAccount(Vec<Detail<TradeOfAccount>>),
+    /// Frame 3: the security's trades from the start of the window.
+    InSecurity(Vec<Detail<NamedTrade>>),
+}
+
+rows! {
+    /// A trade in a security, with the names of type and security (frame 3).
+    pub struct NamedTrade {
+        /// `T_ID`.
+        pub trade_id: TradeId,
+        /// `T_CA_ID`.
+        pub acct_id: AccountId,
+        /// `T_EXEC_NAME`.
+        pub exec_name: Text<49>,
+        /// `T_IS_CASH`.
+        pub is_cash: bool,
+        /// `T_TRADE_PRICE`; `None` before the trade is completed.
+        pub price: Option<Price>,
+        /// `T_QTY`.
+        pub quantity: Quantity,
+        /// `S_NAME`.
+        pub s_name: Text<70>,
+        /// `T_DTS`.
+        pub trade_dts: Timestamp,
+        /// `T_TT_ID`.
+        pub trade_type: TradeTypeId,
+        /// `TT_NAME`.
+        pub type_name: Text<12>,
+    }
+}
+has_details!(NamedTrade);
+
+/// Runs Trade-Update.
+///
+/// # Errors
+/// The engine's.
+///
+/// # Panics
+/// For a frame number other than 1 to 3.
+pub fn trade_update(db: &mut dyn Session, input: &TradeUpdate) -> Result<TradeUpdateOutput, TxnError> {
+    let most = usize::try_from(input.max_trades).unwrap_or(0);
+    let most_updates = usize::try_from(input.max_updates).unwrap_or(0);
+    let harness = |db: &mut dyn Session, status: &mut Status| -> Result<_, InFrame> {
+        Ok(match input.frame_to_execute {
+            1 => {
+                let (found, updated) = frame1(db, input).frame(1)?;
+                status.raise_if(found.len() != most, -1011);
+                status.raise_if(updated != most_updates, -1012);
+                (updated, Updated::ById(found))
+            }
+            2 => {
+                let (found, updated) = frame2(db, input).frame(2)?;
+                status.raise_if(found.len() > most, -1021);
+                status.raise_if(updated != found.len(), -1022);
+                status.raise_if(updated == 0, 1021);
+                (updated, Updated::OfAccount(found))
+            }
+            3 => {
+                let (found, updated) = frame3(db, input).frame(3)?;
+                status.raise_if(found.len() > most, -1031);
+                status.raise_if(updated > found.len(), -1032);
+                status.raise_if(updated == 0, 1031);
+                (updated, Updated::InSecurity(found))
+            }
+            other => unreachable!("Trade-Update has frames 1 to 3, not {other}"),
+        })
+    };
+    let ((num_updated, found), status) = in_transaction(db, Transaction::TradeUpdate, harness)?;
+    Ok(TradeUpdateOutput { status, num_updated, found })
+}
+
+static EXEC_NAMES: Sql = Sql::new(
+    "SELECT t_id, t_exec_name
+       FROM trade
+      WHERE t_id IN (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+);
+static SET_EXEC_NAME: Sql = Sql::new("UPDATE trade SET t_exec_name = ?2 WHERE t_id = ?1");
+
+/// Frame 1: trades by number; the executor's name gets or loses an ` X ` (Clause 3.3.10.3).
+fn frame1(db: &mut dyn Session, input: &TradeUpdate) -> Result<(Vec<Detail<TradeById>>, usize), FrameError> {
+    let ids = trades::listed(&input.trade_id, input.max_trades);
+    let names: Vec<(TradeId, Text<49>)> =
+        rows::all(db, &EXEC_NAMES, &rows::list::<MOST_TRADES, _>(ids.iter().copied()))?;
+    let mut updates = Updates::up_to(input.max_updates);
+    // In the order of the list, not sorted: it is part of the input that two of these can meet in opposite directions.
+    for id in ids {
+        if let Some((_, name)) = names.iter().find(|(named, _)| named == id) {
+            updates.make(db, &SET_EXEC_NAME, *id, &toggled_executor(name.as_str()))?;
+        }
+    }
+    let found = trades::by_id(db, ids)?;
+    let found = trades::details(db, found)?;
+    commit(db)?;
+    Ok((found, updates.made))
+}
+
+fn toggled_executor(name: &str) -> String {
+    if name.contains(" X ") { name.replacen(" X ", " ", 1) } else { name.replacen(' ', " X ", 1) }
+}
+
+static CASH_TYPES: Sql = Sql::new(
+    "SELECT se_t_id, se_cash_type
+       FROM settlement
+      WHERE se_t_id IN (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+);
+static SET_CASH_TYPE: Sql = Sql::new("UPDATE settlement SET se_cash_type = ?2 WHERE se_t_id = ?1");
+
+/// Frame 2: trades of an account; the settlement's cash type gets or loses its second word (Clause 3.3.10.4).
+fn frame2(db: &mut dyn Session, input: &TradeUpdate) -> Result<(Vec<Detail<TradeOfAccount>>, usize), FrameError> {
+    let (start, end) = trades::window(input.start_trade_dts, input.end_trade_dts);
+    let found = trades::of_account(db, input.acct_id, start, end, input.max_trades)?;
+    let mut updates = Updates::up_to(input.max_updates);
+    if !found.is_empty() {
+        let ids = rows::list::<MOST_TRADES, _>(found.iter().map(|trade| trade.trade_id));
+        let cash_types: Vec<(TradeId, Text<40>)> = rows::all(db, &CASH_TYPES, &ids)?;
+        for trade in &found {
+            if let Some((_, cash_type)) = cash_types.iter().find(|(settled, _)| *settled == trade.trade_id) {
+                let cash_type = toggled_cash_type(cash_type.as_str(), trade.is_cash);
+                updates.make(db, &SET_CASH_TYPE, trade.trade_id, cash_type)?;
+            }
+        }
+    }
+    let found = trades::details(db, found)?;
+    commit(db)?;
+    Ok((found, updates.made))
+}
+
+fn toggled_cash_type(cash_type: &str, is_cash: bool) -> &'static str {
+    match (is_cash, cash_type) {
+        (true, "Cash Account") => "Cash",
+        (true, _) => "Cash Account",
+        (false, "Margin Account") => "Margin",
+        (false, _) => "Margin Account",
+    }
+}
+
+static NAMED_TRADES: Sql = Sql::new(
+    "SELECT t_id, t_ca_id, t_exec_name, t_is_cash, t_trade_price, t_qty, s_name, t_dts, t_tt_id, tt_name
+       FROM trade
+            CROSS JOIN trade_type
+            CROSS JOIN security
+      WHERE t_s_symb = ?1
+        AND t_dts BETWEEN ?2 AND ?3
+        AND tt_id = t_tt_id
+        AND s_symb = t_s_symb
+      ORDER BY t_dts, t_id
+      LIMIT ?4",
+);
+static CASH_NAMES: Sql = Sql::new(
+    "SELECT ct_t_id, ct_name
+       FROM cash_transaction
+      WHERE ct_t_id IN (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+);
+static SET_CASH_NAME: Sql = Sql::new("UPDATE cash_transaction SET ct_name = ?2 WHERE ct_t_id = ?1");
+
+/// Frame 3: trades in a security; the cash transaction's `shares` become `Shares` or the other way (Clause 3.3.10.5).
+fn frame3(db: &mut dyn Session, input: &TradeUpdate) -> Result<(Vec<Detail<NamedTrade>>, usize), FrameError> {
+    let (start, end) = trades::window(input.start_trade_dts, input.end_trade_dts);
+    let params = [(&input.symbol).into(), start.into(), end.into(), input.max_trades.into()];
+    let found: Vec<NamedTrade> = rows::all(db, &NAMED_TRADES, &params)?;
+    let mut updates = Updates::up_to(input.max_updates);
+    if !found.is_empty() {
+        let ids = rows::list::<MOST_TRADES, _>(found.iter().map(|trade| trade.trade_id));
+        let names: Vec<(TradeId, Text<100>)> = rows::all(db, &CASH_NAMES, &ids)?;
+        for trade in found.iter().filter(|trade| trade.is_cash) {
+            if let Some((_, name)) = names.iter().find(|(moved, _)| *moved == trade.trade_id) {
+                updates.make(db, &SET_CASH_NAME, trade.trade_id, &toggled_cash_name(name.as_str(), trade))?;
+            }
+        }
+    }
+    let found = trades::details(db, found)?;
+    commit(db)?;
+    Ok((found, updates.made))
+}
+
+fn toggled_cash_name(name: &str, trade: &NamedTrade) -> String {
+    let shares = if name.contains(" shares of ") { "Shares" } else { "shares" };
+    format!("{} {} {shares} of {}", trade.type_name, trade.quantity, trade.s_name)
+}
+
+/// Changes made so far, up to the input's limit.
+struct Updates {
+    made: usize,
+    most: usize,
+}
+
+impl Updates {
+    fn up_to(most: i32) -> Self {
+        Self { made: 0, most: usize::try_from(most).unwrap_or(0) }
+    }
+
+    fn make(&mut self, db: &mut dyn Session, sql: &'static Sql, trade: TradeId, text: &str) -> Result<(), FrameError> {
+        if self.made < self.most {
+            rows::change_one(db, sql, &[trade.into(), text.into()])?;
+            self.made += 1;
+        }
+        Ok(())
+    }
+}
+
+pub(super) static STATEMENTS: &[&Sql] =
+    &[&EXEC_NAMES, &SET_EXEC_NAME, &CASH_TYPES, &SET_CASH_TYPE, &NAMED_TRADES, &CASH_NAMES, &SET_CASH_NAME];

@@ -1,0 +1,260 @@
+//! What Trade-Lookup and Trade-Update read alike: trades by number, in a window of time, and how they were paid.
+//!
+//! The reference asks for settlement, cash and history of each of twenty trades on its own. Here one statement asks for
+//! all twenty: the same rows from the same keys, for a quarter of the calls.
+
+use super::FrameError;
+use super::rows::{self, rows};
+use bourse_engine::{Session, Sql};
+use bourse_schema::{
+    AccountId, Amount, Date, Price, Quantity, StatusId, Symbol, Text, Timestamp, TradeId, TradeTypeId,
+};
+
+/// The most trades that either transaction deals with (`TradeLookupMaxRows` and its like).
+pub const MOST_TRADES: usize = 20;
+
+/// The most history rows of a trade that are told: pending, submitted, completed.
+const MOST_HISTORY: usize = 3;
+
+rows! {
+    /// A trade asked for by number (frame 1).
+    pub struct TradeById {
+        /// `T_ID`.
+        pub trade_id: TradeId,
+        /// `T_BID_PRICE`.
+        pub bid_price: Price,
+        /// `T_EXEC_NAME`.
+        pub exec_name: Text<49>,
+        /// `T_IS_CASH`.
+        pub is_cash: bool,
+        /// `TT_IS_MRKT`.
+        pub is_market: bool,
+        /// `T_TRADE_PRICE`; `None` before the trade is completed.
+        pub trade_price: Option<Price>,
+    }
+
+    /// A trade of an account (frame 2).
+    pub struct TradeOfAccount {
+        /// `T_ID`.
+        pub trade_id: TradeId,
+        /// `T_BID_PRICE`.
+        pub bid_price: Price,
+        /// `T_EXEC_NAME`.
+        pub exec_name: Text<49>,
+        /// `T_IS_CASH`.
+        pub is_cash: bool,
+        /// `T_TRADE_PRICE`; `None` before the trade is completed.
+        pub trade_price: Option<Price>,
+    }
+
+    /// A trade in a security (frame 3).
+    pub struct TradeInSecurity {
+        /// `T_ID`.
+        pub trade_id: TradeId,
+        /// `T_CA_ID`.
+        pub acct_id: AccountId,
+        /// `T_EXEC_NAME`.
+        pub exec_name: Text<49>,
+        /// `T_IS_CASH`.
+        pub is_cash: bool,
+        /// `T_TRADE_PRICE`; `None` before the trade is completed.
+        pub price: Option<Price>,
+        /// `T_QTY`.
+        pub quantity: Quantity,
+        /// `T_DTS`.
+        pub trade_dts: Timestamp,
+        /// `T_TT_ID`.
+        pub trade_type: TradeTypeId,
+    }
+
+    /// How a trade was settled.
+    pub struct Settled {
+        /// `SE_AMT`.
+        pub amount: Amount,
+        /// `SE_CASH_DUE_DATE`.
+        pub cash_due_date: Date,
+        /// `SE_CASH_TYPE`.
+        pub cash_type: Text<40>,
+    }
+
+    /// The money a cash trade moved.
+    pub struct Cash {
+        /// `CT_AMT`.
+        pub amount: Amount,
+        /// `CT_DTS`.
+        pub dts: Timestamp,
+        /// `CT_NAME`.
+        pub name: Text<100>,
+    }
+
+    /// When a trade reached a status.
+    pub struct Reached {
+        /// `TH_DTS`.
+        pub dts: Timestamp,
+        /// `TH_ST_ID`.
+        pub status: StatusId,
+    }
+}
+
+/// A trade and what became of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Detail<T> {
+    /// The trade.
+    pub trade: T,
+    /// Its settlement; `None` before it is completed.
+    pub settlement: Option<Settled>,
+    /// Its money, if it is a cash trade.
+    pub cash: Option<Cash>,
+    /// Its statuses, the first first; at most three.
+    pub history: Vec<Reached>,
+}
+
+/// A trade that details can be looked up for.
+pub(super) trait HasDetails {
+    fn id(&self) -> TradeId;
+    fn is_cash(&self) -> bool;
+}
+
+macro_rules! has_details {
+    ($($type:ty),+) => {$(
+        impl HasDetails for $type {
+            fn id(&self) -> TradeId {
+                self.trade_id
+            }
+            fn is_cash(&self) -> bool {
+                self.is_cash
+            }
+        }
+    )+};
+}
+pub(super) use has_details;
+has_details!(TradeById, TradeOfAccount, TradeInSecurity);
+
+static TRADES_BY_ID: Sql = Sql::new(
+    "SELECT t_id, t_bid_price, t_exec_name, t_is_cash, tt_is_mrkt, t_trade_price
+       FROM trade CROSS JOIN trade_type
+      WHERE t_id IN (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)
+        AND tt_id = t_tt_id",
+);
+
+/// The trades of these numbers, in the order of the numbers; what does not exist is left out.
+pub(super) fn by_id(db: &mut dyn Session, ids: &[TradeId]) -> Result<Vec<TradeById>, FrameError> {
+    let params = rows::list::<MOST_TRADES, _>(ids.iter().copied());
+    let found: Vec<TradeById> = rows::all(db, &TRADES_BY_ID, &params)?;
+    Ok(ids.iter().filter_map(|id| found.iter().find(|trade| trade.trade_id == *id)).cloned().collect())
+}
+
+static TRADES_OF_ACCOUNT: Sql = Sql::new(
+    "SELECT t_id, t_bid_price, t_exec_name, t_is_cash, t_trade_price
+       FROM trade
+      WHERE t_ca_id = ?1 AND t_dts BETWEEN ?2 AND ?3
+      ORDER BY t_dts, t_id
+      LIMIT ?4",
+);
+
+/// An account's first trades in a window of time, both ends included.
+pub(super) fn of_account(
+    db: &mut dyn Session,
+    account: AccountId,
+    start: Timestamp,
+    end: Timestamp,
+    most: i32,
+) -> Result<Vec<TradeOfAccount>, FrameError> {
+    rows::all(db, &TRADES_OF_ACCOUNT, &[account.into(), start.into(), end.into(), most.into()])
+}
+
+static TRADES_IN_SECURITY: Sql = Sql::new(
+    "SELECT t_id, t_ca_id, t_exec_name, t_is_cash, t_trade_price, t_qty, t_dts, t_tt_id
+       FROM trade
+      WHERE t_s_symb = ?1 AND t_dts BETWEEN ?2 AND ?3
+      ORDER BY t_dts, t_id
+      LIMIT ?4",
+);
+
+/// The first trades in a security in a window of time, both ends included.
+///
+/// The largest account id of the input is not looked at: it is for drivers that use fewer customers than were loaded.
+pub(super) fn in_security(
+    db: &mut dyn Session,
+    symbol: &Symbol,
+    start: Timestamp,
+    end: Timestamp,
+    most: i32,
+) -> Result<Vec<TradeInSecurity>, FrameError> {
+    rows::all(db, &TRADES_IN_SECURITY, &[symbol.into(), start.into(), end.into(), most.into()])
+}
+
+rows! {
+    struct PaymentRow {
+        trade_id: TradeId,
+        amount: Amount,
+        cash_due_date: Date,
+        cash_type: Text<40>,
+        ct_amount: Option<Amount>,
+        ct_dts: Option<Timestamp>,
+        ct_name: Option<Text<100>>,
+    }
+    struct HistoryRow {
+        trade_id: TradeId,
+        dts: Timestamp,
+        status: StatusId,
+    }
+}
+
+static PAYMENTS: Sql = Sql::new(
+    "SELECT se_t_id, se_amt, se_cash_due_date, se_cash_type, ct_amt, ct_dts, ct_name
+       FROM settlement LEFT JOIN cash_transaction ON ct_t_id = se_t_id
+      WHERE se_t_id IN (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+);
+static HISTORIES: Sql = Sql::new(
+    "SELECT th_t_id, th_dts, th_st_id
+       FROM trade_history
+      WHERE th_t_id IN (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
+);
+
+/// Settlement, cash and history of each trade, as they are now.
+pub(super) fn details<T: HasDetails>(db: &mut dyn Session, trades: Vec<T>) -> Result<Vec<Detail<T>>, FrameError> {
+    if trades.is_empty() {
+        return Ok(Vec::new());
+    }
+    let ids = rows::list::<MOST_TRADES, _>(trades.iter().map(T::id));
+    let payments: Vec<PaymentRow> = rows::all(db, &PAYMENTS, &ids)?;
+    let mut histories: Vec<HistoryRow> = rows::all(db, &HISTORIES, &ids)?;
+    histories.sort_by_key(|row| (row.dts, row.status));
+    Ok(trades
+        .into_iter()
+        .map(|trade| {
+            let payment = payments.iter().find(|row| row.trade_id == trade.id());
+            let history = histories.iter().filter(|row| row.trade_id == trade.id()).take(MOST_HISTORY);
+            Detail {
+                settlement: payment.map(PaymentRow::settled),
+                cash: payment.filter(|_| trade.is_cash()).and_then(PaymentRow::cash),
+                history: history.map(|row| Reached { dts: row.dts, status: row.status }).collect(),
+                trade,
+            }
+        })
+        .collect())
+}
+
+impl PaymentRow {
+    fn settled(&self) -> Settled {
+        Settled { amount: self.amount, cash_due_date: self.cash_due_date, cash_type: self.cash_type }
+    }
+
+    fn cash(&self) -> Option<Cash> {
+        Some(Cash { amount: self.ct_amount?, dts: self.ct_dts?, name: self.ct_name? })
+    }
+}
+
+/// An input's list of trades as far as either transaction takes it.
+pub(super) fn listed(ids: &[TradeId], most: i32) -> &[TradeId] {
+    &ids[..ids.len().min(MOST_TRADES).min(usize::try_from(most).unwrap_or(0))]
+}
+
+/// An input's window of time; an end that is not given is the end of time.
+pub(super) fn window(start: Option<Timestamp>, end: Option<Timestamp>) -> (Timestamp, Timestamp) {
+    (start.unwrap_or_default(), end.unwrap_or(Timestamp::from_millis(i64::MAX)))
+}
+
+pub(super) static STATEMENTS: &[&Sql] =
+    &[&TRADES_BY_ID, &TRADES_OF_ACCOUNT, &TRADES_IN_SECURITY, &PAYMENTS, &HISTORIES];
