@@ -5,6 +5,7 @@
 pub mod builtin;
 pub mod dates;
 pub mod driver;
+mod generator;
 pub mod ids;
 pub mod inputs;
 pub mod keys;
@@ -12,13 +13,19 @@ mod money;
 mod part;
 pub mod price;
 mod rng;
+mod round;
+mod sink;
+pub mod tables;
 mod trade_kind;
+pub mod trades;
 pub mod txn;
 
+pub use generator::{Generator, Unit};
 pub use inputs::{InputError, Inputs};
 pub use money::Money;
 pub use part::{Part, PartError};
 pub use rng::Rng;
+pub use sink::{RowSink, Stopped};
 pub use trade_kind::{Status, TradeKind};
 
 pub(crate) use ids::{COMPANIES, COMPETITORS, SECURITIES};

@@ -21,6 +21,8 @@ macro_rules! table {
         }
 
         impl crate::TableRow for $row {
+            const NAME: &'static str = $name;
+
             fn table() -> &'static crate::Table {
                 static TABLE: crate::Table = crate::Table {
                     name: $name,

@@ -2,6 +2,9 @@ use crate::{Table, Value};
 
 /// A row of a declared table.
 pub trait TableRow: Clone + Send + Sync + 'static {
+    /// The table's SQL name, for choices made while compiling.
+    const NAME: &'static str;
+
     /// The table it belongs to.
     fn table() -> &'static Table;
 

@@ -9,6 +9,7 @@ use super::{
     Bucketed, CompanyRecord, CompetitorRecord, ExchangeRecord, FILES, InputError, Inputs, SecurityRecord, Tax,
     Weighted, Zip,
 };
+use crate::round::rounded;
 use crate::{COMPANIES, COMPETITORS, Money, SECURITIES, Status, TradeKind};
 
 /// The four quantity bands of each commission.
@@ -304,12 +305,6 @@ fn in_order(record: &Record<'_>, column: usize, expected: Option<&&str>) -> Resu
 /// The column must hold a value that no line before held.
 fn new<'a>(record: &Record<'a>, column: usize, seen: &mut HashSet<&'a str>) -> Result<(), InputError> {
     if seen.insert(record.raw(column)) { Ok(()) } else { Err(record.wrong(column, "that no line before has")) }
-}
-
-/// The smallest units of a decimal that prints as C's `%.*f` prints the double: its exact value, correctly rounded.
-pub(crate) fn rounded(value: f64, digits: usize) -> i64 {
-    let text = format!("{value:.digits$}");
-    text.replace('.', "").parse().expect("a finite number of moderate size")
 }
 
 /// FNV-1a of 128 bits.

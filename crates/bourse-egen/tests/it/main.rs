@@ -12,3 +12,5 @@ mod inputs;
 mod layers;
 mod price;
 mod primitives;
+mod tables;
+mod trades;

@@ -1,0 +1,290 @@
+//! All of it in order: a list of work units, each of which can be made alone, in any order, on any thread.
+
+use bourse_schema::{Table, TableRow as _, tables as t};
+
+use crate::ids::{COMPANIES_PER_LOAD_UNIT, SECURITIES_PER_LOAD_UNIT};
+use crate::sink::{RowSink, Stopped};
+use crate::tables::{self, DailyPrices, News, Words};
+use crate::trades::TradeRows;
+use crate::{Inputs, Part};
+
+/// Securities whose daily prices make one unit: some four megabytes of flat file.
+const SECURITIES_PER_UNIT: i64 = SECURITIES_PER_LOAD_UNIT / 5;
+/// Rows between two looks of the sink at what it holds.
+const CHUNK: usize = 1_024;
+
+/// A piece of work: rows of one table or a few. The units' rows, joined in the units' order, are the reference's files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unit {
+    kind: Kind,
+    /// Which load unit of the part, from 0.
+    load_unit: i64,
+    /// Which piece of the load unit, from 0.
+    piece: i64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Charge,
+    CommissionRate,
+    Exchange,
+    Industry,
+    Sector,
+    StatusType,
+    TaxRate,
+    TradeType,
+    ZipCode,
+    Address,
+    Customer,
+    Account,
+    CustomerTaxrate,
+    WatchList,
+    Company,
+    Competitor,
+    DailyMarket,
+    Financial,
+    LastTrade,
+    News,
+    Security,
+    Trades,
+}
+
+impl Kind {
+    /// In the reference's order.
+    const FIXED: [Self; 9] = [
+        Self::Charge,
+        Self::CommissionRate,
+        Self::Exchange,
+        Self::Industry,
+        Self::Sector,
+        Self::StatusType,
+        Self::TaxRate,
+        Self::TradeType,
+        Self::ZipCode,
+    ];
+    const SCALING: [Self; 12] = [
+        Self::Address,
+        Self::Customer,
+        Self::Account,
+        Self::CustomerTaxrate,
+        Self::WatchList,
+        Self::Company,
+        Self::Competitor,
+        Self::DailyMarket,
+        Self::Financial,
+        Self::LastTrade,
+        Self::News,
+        Self::Security,
+    ];
+
+    /// How many units a load unit makes.
+    const fn pieces(self) -> i64 {
+        match self {
+            Self::DailyMarket => SECURITIES_PER_LOAD_UNIT / SECURITIES_PER_UNIT,
+            _ => 1,
+        }
+    }
+
+    fn tables(self) -> Vec<&'static Table> {
+        match self {
+            Self::Charge => vec![t::Charge::table()],
+            Self::CommissionRate => vec![t::CommissionRateRow::table()],
+            Self::Exchange => vec![t::Exchange::table()],
+            Self::Industry => vec![t::Industry::table()],
+            Self::Sector => vec![t::Sector::table()],
+            Self::StatusType => vec![t::StatusType::table()],
+            Self::TaxRate => vec![t::TaxRateRow::table()],
+            Self::TradeType => vec![t::TradeType::table()],
+            Self::ZipCode => vec![t::ZipCode::table()],
+            Self::Address => vec![t::Address::table()],
+            Self::Customer => vec![t::Customer::table()],
+            Self::Account => vec![t::CustomerAccount::table(), t::AccountPermission::table()],
+            Self::CustomerTaxrate => vec![t::CustomerTaxrate::table()],
+            Self::WatchList => vec![t::WatchList::table(), t::WatchItem::table()],
+            Self::Company => vec![t::Company::table()],
+            Self::Competitor => vec![t::CompanyCompetitor::table()],
+            Self::DailyMarket => vec![t::DailyMarket::table()],
+            Self::Financial => vec![t::Financial::table()],
+            Self::LastTrade => vec![t::LastTrade::table()],
+            Self::News => vec![t::NewsItem::table(), t::NewsXRef::table()],
+            Self::Security => vec![t::Security::table()],
+            Self::Trades => vec![
+                t::Trade::table(),
+                t::TradeHistory::table(),
+                t::Settlement::table(),
+                t::CashTransaction::table(),
+                t::HoldingHistory::table(),
+                t::Broker::table(),
+                t::HoldingSummary::table(),
+                t::Holding::table(),
+            ],
+        }
+    }
+}
+
+impl Unit {
+    /// The tables it makes rows of.
+    pub fn tables(self) -> Vec<&'static Table> {
+        self.kind.tables()
+    }
+}
+
+/// Makes the rows of a part of a database.
+///
+/// ```no_run
+/// use bourse_egen::{Generator, Inputs, Part, RowSink};
+/// use bourse_schema::TableRow;
+///
+/// /// Counts the bytes of the flat files.
+/// struct Bytes(Vec<u8>, usize);
+/// impl RowSink for Bytes {
+///     fn row<R: TableRow>(&mut self, row: R) {
+///         self.0.clear();
+///         row.write_flat(&mut self.0);
+///         self.1 += self.0.len();
+///     }
+/// }
+///
+/// # fn read(name: &str) -> Option<Vec<u8>> { std::fs::read(name).ok() }
+/// let inputs = Inputs::parse(|name| read(name)).unwrap();
+/// let generator = Generator::new(&inputs, Part::whole(1_000, 10).unwrap());
+/// let mut bytes = Bytes(Vec::new(), 0);
+/// for unit in generator.units(|_| true) {
+///     generator.make(unit, &mut bytes).unwrap();
+/// }
+/// ```
+#[derive(Debug)]
+pub struct Generator<'a> {
+    inputs: &'a Inputs,
+    part: Part,
+    prices: DailyPrices,
+    words: Words,
+}
+
+impl<'a> Generator<'a> {
+    /// Prepares the generation of a part.
+    pub fn new(inputs: &'a Inputs, part: Part) -> Self {
+        Self { inputs, part, prices: DailyPrices::new(), words: Words::new(inputs) }
+    }
+
+    /// The part.
+    pub fn part(&self) -> Part {
+        self.part
+    }
+
+    /// The units of work that make rows of at least one of the tables wanted, in order.
+    ///
+    /// Tables of fixed size belong to the part that begins with the database's first customer.
+    pub fn units(&self, wanted: impl Fn(&'static Table) -> bool) -> Vec<Unit> {
+        let wanted = |kind: &Kind| kind.tables().into_iter().any(&wanted);
+        let fixed = Kind::FIXED.into_iter().filter(|_| self.part.is_first());
+        let mut units: Vec<Unit> = fixed.filter(wanted).map(|kind| Unit { kind, load_unit: 0, piece: 0 }).collect();
+        for kind in Kind::SCALING.into_iter().chain([Kind::Trades]).filter(wanted) {
+            for load_unit in 0..self.part.load_units() {
+                units.extend((0..kind.pieces()).map(|piece| Unit { kind, load_unit, piece }));
+            }
+        }
+        units
+    }
+
+    /// Makes a unit's rows, in chunks of bounded size.
+    ///
+    /// # Errors
+    /// [`Stopped`] if the sink wants no more.
+    pub fn make(&self, unit: Unit, sink: &mut impl RowSink) -> Result<(), Stopped> {
+        let inputs = self.inputs;
+        // The addresses of exchanges and companies and those of the first customers are one sequence.
+        let part = self.part.load_unit(unit.load_unit);
+        match unit.kind {
+            Kind::Charge => all(inputs.charges.iter().cloned(), sink),
+            Kind::CommissionRate => all(inputs.commission_rates.iter().cloned(), sink),
+            Kind::Exchange => all(tables::exchanges(inputs, self.part), sink),
+            Kind::Industry => all(inputs.industries.iter().cloned(), sink),
+            Kind::Sector => all(inputs.sectors.iter().cloned(), sink),
+            Kind::StatusType => all(inputs.status_types.iter().cloned(), sink),
+            Kind::TaxRate => all(tables::taxrates(inputs), sink),
+            Kind::TradeType => all(inputs.trade_types.iter().cloned(), sink),
+            Kind::ZipCode => all(tables::zip_codes(inputs), sink),
+            Kind::Address => all(tables::addresses(inputs, part), sink),
+            Kind::Customer => all(tables::customers(inputs, part), sink),
+            Kind::Account => self.accounts(part, sink),
+            Kind::CustomerTaxrate => all(tables::customer_taxrates(inputs, part), sink),
+            Kind::WatchList => self.watch_lists(part, sink),
+            Kind::Company => all(tables::companies(inputs, part), sink),
+            Kind::Competitor => all(tables::competitors(inputs, part), sink),
+            Kind::DailyMarket => self.daily_market(part, unit.piece, sink),
+            Kind::Financial => all(tables::financials(part), sink),
+            Kind::LastTrade => all(tables::last_trades(inputs, part), sink),
+            Kind::News => self.news(part, sink),
+            Kind::Security => all(tables::securities(inputs, part), sink),
+            Kind::Trades => TradeRows::new(inputs, self.part, unit.load_unit).write(sink),
+        }
+    }
+
+    fn accounts(&self, part: Part, sink: &mut impl RowSink) -> Result<(), Stopped> {
+        for (n, rows) in tables::accounts(self.inputs, part).enumerate() {
+            sink.row(rows.account);
+            for permission in rows.permissions {
+                sink.row(permission);
+            }
+            if n % CHUNK == CHUNK - 1 {
+                sink.chunk_end()?;
+            }
+        }
+        sink.chunk_end()
+    }
+
+    fn watch_lists(&self, part: Part, sink: &mut impl RowSink) -> Result<(), Stopped> {
+        for (n, rows) in tables::watch_lists(self.inputs, part).enumerate() {
+            sink.row(rows.list);
+            for item in rows.items {
+                sink.row(item);
+            }
+            if n % 64 == 63 {
+                sink.chunk_end()?;
+            }
+        }
+        sink.chunk_end()
+    }
+
+    fn daily_market(&self, part: Part, piece: i64, sink: &mut impl RowSink) -> Result<(), Stopped> {
+        let first = part.securities().start + piece * SECURITIES_PER_UNIT;
+        for security in first..first + SECURITIES_PER_UNIT {
+            if let Some(lines) = sink.lines::<t::DailyMarket>() {
+                tables::lines_of_daily_market(self.inputs, security, &self.prices, lines);
+            } else {
+                for row in tables::daily_market(self.inputs, security, &self.prices) {
+                    sink.row(row);
+                }
+            }
+            sink.chunk_end()?;
+        }
+        Ok(())
+    }
+
+    fn news(&self, part: Part, sink: &mut impl RowSink) -> Result<(), Stopped> {
+        let mut news = News::of_load_unit(self.inputs, &self.words, part);
+        for _ in 0..COMPANIES_PER_LOAD_UNIT * tables::NEWS_PER_COMPANY {
+            let reference = if let Some(lines) = sink.lines::<t::NewsItem>() {
+                news.next_line(lines)
+            } else {
+                let (item, reference) = news.next_rows();
+                sink.row(item);
+                reference
+            };
+            sink.row(reference);
+            sink.chunk_end()?;
+        }
+        Ok(())
+    }
+}
+
+fn all<R: bourse_schema::TableRow>(rows: impl Iterator<Item = R>, sink: &mut impl RowSink) -> Result<(), Stopped> {
+    for (n, row) in rows.enumerate() {
+        sink.row(row);
+        if n % CHUNK == CHUNK - 1 {
+            sink.chunk_end()?;
+        }
+    }
+    sink.chunk_end()
+}

@@ -1,0 +1,82 @@
+use bourse_schema::{AccountId, CustomerId, Text};
+
+use crate::ids::{self, ACCOUNTS_PER_CUSTOMER, LOAD_UNIT};
+use crate::keys::{self, Basket, Person, TaxStatus};
+use crate::{Inputs, Part};
+
+/// What is the same in all trades of a load unit's accounts, computed once.
+#[derive(Debug)]
+pub(super) struct Accounts {
+    first: AccountId,
+    owners: Vec<Owner>,
+    /// Ten places a customer, of which as many are used as there are accounts.
+    accounts: Vec<Option<Account>>,
+}
+
+/// A customer.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Owner {
+    /// Whose name trades are executed in.
+    pub(super) name: Text<49>,
+    /// How many accounts.
+    pub(super) accounts: i64,
+    /// Country's and division's tax together, as a fraction.
+    pub(super) tax_rate: f64,
+}
+
+/// An account.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Account {
+    pub(super) tax_status: TaxStatus,
+    /// Which of the load unit's brokers, from 0.
+    pub(super) broker: u8,
+    pub(super) basket: Basket,
+}
+
+impl Accounts {
+    pub(super) fn of_load_unit(inputs: &Inputs, part: Part) -> Self {
+        let first_customer = ids::customer(part.first_customer());
+        let customers = || (0..LOAD_UNIT).map(|n| CustomerId(first_customer.0 + n));
+        let owner = |id: CustomerId| {
+            let [country, division] = inputs.taxes_of(id, part.total_companies());
+            Owner {
+                name: Person::from(id).full_name(inputs),
+                accounts: keys::accounts_of(id),
+                tax_rate: (10_000.0 * (country.rate + division.rate) + 0.5).trunc() / 10_000.0,
+            }
+        };
+        let account = |id: AccountId| {
+            // Identifiers of a load unit's brokers are ten in a row that begin after a multiple of ten.
+            let broker = (keys::broker_of(id).0 - 1) % 10;
+            let basket = Basket::of(id, part.total_securities());
+            Account { tax_status: keys::tax_status(id), broker: broker as u8, basket }
+        };
+        let owners: Vec<Owner> = customers().map(owner).collect();
+        let accounts = customers().zip(&owners).flat_map(|(id, owner)| {
+            let first = ids::first_account(id).0;
+            (0..ACCOUNTS_PER_CUSTOMER).map(move |n| (n < owner.accounts).then(|| account(AccountId(first + n))))
+        });
+        Self { first: ids::first_account(first_customer), accounts: accounts.collect(), owners }
+    }
+
+    /// A customer, by place in the load unit.
+    pub(super) fn owner(&self, place: usize) -> &Owner {
+        &self.owners[place]
+    }
+
+    /// An account's place in the load unit: ten a customer.
+    pub(super) fn place(&self, account: AccountId) -> usize {
+        (account.0 - self.first.0) as usize
+    }
+
+    /// An account, by place.
+    pub(super) fn account(&self, place: usize) -> &Account {
+        self.accounts[place].as_ref().expect("a customer trades on accounts that exist")
+    }
+
+    /// Every account with its place, ascending.
+    pub(super) fn all(&self) -> impl Iterator<Item = (AccountId, usize)> + '_ {
+        let existing = self.accounts.iter().enumerate().filter(|(_, account)| account.is_some());
+        existing.map(|(place, _)| (AccountId(self.first.0 + place as i64), place))
+    }
+}

@@ -1,0 +1,138 @@
+use std::collections::VecDeque;
+
+use bourse_schema::{Quantity, TradeId};
+
+use crate::Money;
+use crate::price::Seconds;
+
+/// A lot of one security in one account; negative if it is owed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Lot {
+    /// The trade that made it.
+    pub(super) trade: TradeId,
+    pub(super) quantity: Quantity,
+    pub(super) price: Money,
+    pub(super) time: Seconds,
+}
+
+/// How a trade changed one lot: a row of HOLDING_HISTORY.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Change {
+    /// The trade that made the lot.
+    pub lot: TradeId,
+    /// Its quantity before.
+    pub before: Quantity,
+    /// Its quantity after.
+    pub after: Quantity,
+}
+
+/// Most lots a trade changes: the largest order has eight times the smallest lot.
+const MOST: usize = 9;
+
+/// What a trade did to the lots of its account and security.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Changes {
+    changes: [Change; MOST],
+    len: u8,
+    /// What the closed shares cost when they were bought.
+    pub bought: Money,
+    /// What the closed shares brought when they were sold.
+    pub sold: Money,
+}
+
+impl Changes {
+    const NONE: Self = Self {
+        changes: [Change { lot: TradeId(0), before: 0, after: 0 }; MOST],
+        len: 0,
+        bought: Money::ZERO,
+        sold: Money::ZERO,
+    };
+
+    /// The changes in the order they were made.
+    pub fn changes(&self) -> &[Change] {
+        &self.changes[..usize::from(self.len)]
+    }
+
+    fn push(&mut self, change: Change) {
+        self.changes[usize::from(self.len)] = change;
+        self.len += 1;
+    }
+}
+
+/// Buys (positive quantity) or sells (negative) at the expense of opposite lots, the newest first if `lifo`; what is
+/// then left becomes a lot of its own.
+pub(super) fn trade(lots: &mut VecDeque<Lot>, bought_or_sold: Lot, lifo: bool) -> Changes {
+    let mut changes = Changes::NONE;
+    let sign = bought_or_sold.quantity.signum();
+    let mut need = bought_or_sold.quantity.abs();
+    while need > 0 {
+        let Some(lot) = (if lifo { lots.back_mut() } else { lots.front_mut() }) else { break };
+        let held = lot.quantity * -sign;
+        if held <= 0 {
+            break;
+        }
+        let closed = held.min(need);
+        let before = lot.quantity;
+        lot.quantity += sign * closed;
+        changes.push(Change { lot: lot.trade, before, after: lot.quantity });
+        let (now, then) = (bought_or_sold.price * i64::from(closed), lot.price * i64::from(closed));
+        let (bought, sold) = if sign > 0 { (now, then) } else { (then, now) };
+        changes.bought += bought;
+        changes.sold += sold;
+        need -= closed;
+        if lot.quantity == 0 {
+            if lifo {
+                lots.pop_back()
+            } else {
+                lots.pop_front()
+            };
+        }
+    }
+    if need > 0 {
+        lots.push_back(Lot { quantity: sign * need, ..bought_or_sold });
+        changes.push(Change { lot: bought_or_sold.trade, before: 0, after: sign * need });
+    }
+    changes
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn lot(trade: i64, quantity: Quantity, cents: i64) -> Lot {
+        Lot { trade: TradeId(trade), quantity, price: Money::from_cents(cents), time: 0.0 }
+    }
+
+    /// Quantities of what is left, the changes' lots, and money bought and sold for.
+    fn check(held: &[Lot], order: Lot, lifo: bool, left: &[i32], lots: &[i64], money: (i64, i64)) {
+        let mut list: VecDeque<Lot> = held.iter().copied().collect();
+        let changes = trade(&mut list, order, lifo);
+        assert_eq!(list.iter().map(|lot| lot.quantity).collect::<Vec<_>>(), left);
+        assert_eq!(changes.changes().iter().map(|change| change.lot.0).collect::<Vec<_>>(), lots);
+        assert_eq!((changes.bought.cents(), changes.sold.cents()), money);
+    }
+
+    #[test]
+    fn first_in_first_out_and_last_in_first_out() {
+        let held = [lot(1, 100, 2_000), lot(2, 200, 2_100)];
+        check(&held, lot(3, -100, 2_500), false, &[200], &[1], (200_000, 250_000));
+        check(&held, lot(3, -100, 2_500), true, &[100, 100], &[2], (210_000, 250_000));
+    }
+
+    #[test]
+    fn selling_more_than_is_held_goes_short() {
+        let held = [lot(1, 100, 2_000)];
+        check(&held, lot(2, -400, 2_500), false, &[-300], &[1, 2], (200_000, 250_000));
+    }
+
+    #[test]
+    fn buying_covers_what_is_owed() {
+        let owed = [lot(1, -100, 2_500), lot(2, -400, 2_600)];
+        check(&owed, lot(3, 200, 2_000), false, &[-300], &[1, 2], (400_000, 510_000));
+    }
+
+    #[test]
+    fn lots_of_the_same_sign_pile_up() {
+        check(&[lot(1, 100, 2_000)], lot(2, 800, 2_500), true, &[100, 800], &[2], (0, 0));
+    }
+}

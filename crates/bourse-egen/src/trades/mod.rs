@@ -1,0 +1,18 @@
+//! The initial trades of a load unit and everything that follows from them: history, settlements, holdings, brokers.
+//!
+//! | file | EGen's class | what |
+//! |---|---|---|
+//! | `simulation.rs` | `CTradeGen` | who orders what when, and in which order the trades complete |
+//! | `holdings.rs` | `CHoldingsTable` | the lots each account holds, and how a trade changes them |
+//! | `accounts.rs` | | what is the same in all trades of an account, computed once |
+//! | `rows.rs` | `CTradeGen` | rows from completed trades, and what is left of a load unit at its end |
+
+mod accounts;
+mod holdings;
+mod queue;
+mod rows;
+mod simulation;
+
+pub use holdings::{Change, Changes};
+pub use rows::TradeRows;
+pub use simulation::{Completed, Simulation};

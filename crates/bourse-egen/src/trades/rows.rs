@@ -1,0 +1,199 @@
+//! Rows from completed trades: TRADE, TRADE_HISTORY, SETTLEMENT, CASH_TRANSACTION, HOLDING_HISTORY, and at the end of
+//! the load unit BROKER, HOLDING_SUMMARY and HOLDING (Clauses 2.2.5 and 2.2.6).
+
+use bourse_schema::{Date, StatusId, Text, Timestamp, TradeTypeId, tables};
+
+use super::simulation::{BASKET, Completed, Simulation};
+use crate::dates::{BASE, add_work_days};
+use crate::ids::BROKERS_PER_LOAD_UNIT;
+use crate::keys::{Person, TaxStatus};
+use crate::price::Seconds;
+use crate::round::decimal;
+use crate::sink::{RowSink, Stopped};
+use crate::{Inputs, Part, Status, TradeKind};
+
+/// Trades between two looks of the sink at what it holds.
+const CHUNK: i64 = 1_024;
+
+/// Makes the rows of one load unit's trades.
+#[derive(Debug)]
+pub struct TradeRows<'a> {
+    inputs: &'a Inputs,
+    simulation: Simulation<'a>,
+    names: Names,
+    brokers: [BrokerTotals; BROKERS_PER_LOAD_UNIT as usize],
+}
+
+/// Texts that do not change.
+#[derive(Debug)]
+struct Names {
+    completed: StatusId,
+    submitted: StatusId,
+    pending: StatusId,
+    types: [TradeTypeId; 5],
+    cash_account: Text<40>,
+    margin: Text<40>,
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct BrokerTotals {
+    trades: i32,
+    /// Summed as doubles in dollars, in the order of completion, as the reference does.
+    commission: f64,
+}
+
+impl<'a> TradeRows<'a> {
+    /// The trades of load unit `index` (from 0) of a part.
+    ///
+    /// # Panics
+    /// If there is no such load unit.
+    pub fn new(inputs: &'a Inputs, part: Part, index: i64) -> Self {
+        Self {
+            inputs,
+            simulation: Simulation::new(inputs, part, index),
+            names: Names {
+                completed: Status::Completed.id(),
+                submitted: Status::Submitted.id(),
+                pending: Status::Pending.id(),
+                types: TradeKind::ALL.map(TradeKind::id),
+                cash_account: Text::cut("Cash Account"),
+                margin: Text::cut("Margin"),
+            },
+            brokers: Default::default(),
+        }
+    }
+
+    /// Makes all rows.
+    ///
+    /// # Errors
+    /// [`Stopped`] if the sink wants no more.
+    pub fn write(mut self, sink: &mut impl RowSink) -> Result<(), Stopped> {
+        let mut made = 0;
+        while let Some(trade) = self.simulation.next() {
+            self.trade(&trade, sink);
+            made += 1;
+            if made % CHUNK == 0 {
+                sink.chunk_end()?;
+            }
+        }
+        self.end_of_load_unit(sink)
+    }
+
+    fn trade(&mut self, trade: &Completed, sink: &mut impl RowSink) {
+        let broker = &mut self.brokers[(trade.broker.0 - self.simulation.first_broker().0) as usize];
+        broker.trades += 1;
+        broker.commission += trade.commission.dollars();
+
+        let t_dts = moment(trade.completed);
+        let taxable = trade.tax_status != TaxStatus::NonTaxable;
+        sink.row(tables::Trade {
+            t_id: trade.id,
+            t_dts,
+            t_st_id: self.names.completed,
+            t_tt_id: self.names.types[trade.kind as usize],
+            t_is_cash: trade.is_cash,
+            t_s_symb: self.inputs.symbol(trade.security),
+            t_qty: trade.quantity,
+            t_bid_price: trade.bid.into(),
+            t_ca_id: trade.account,
+            t_exec_name: self.simulation.owner(trade.customer).name,
+            t_trade_price: Some(trade.price.into()),
+            t_chrg: trade.charge.into(),
+            t_comm: trade.commission.into(),
+            t_tax: if taxable { trade.tax.into() } else { Default::default() },
+            t_lifo: trade.lifo,
+        });
+        let mut history = |time, th_st_id| sink.row(tables::TradeHistory { th_t_id: trade.id, th_dts: time, th_st_id });
+        if let Some(pending) = trade.pending {
+            history(moment(pending), self.names.pending);
+        }
+        history(moment(trade.submitted), self.names.submitted);
+        history(t_dts, self.names.completed);
+        sink.row(tables::Settlement {
+            se_t_id: trade.id,
+            se_cash_type: if trade.is_cash { self.names.cash_account } else { self.names.margin },
+            // Two days of the calendar: weekends do not count.
+            se_cash_due_date: Date::from_days(t_dts.date().days() + 2),
+            se_amt: trade.settlement.into(),
+        });
+        if trade.is_cash {
+            sink.row(tables::CashTransaction {
+                ct_t_id: trade.id,
+                ct_dts: t_dts,
+                ct_amt: trade.settlement.into(),
+                ct_name: self.cash_name(trade),
+            });
+        }
+        for change in trade.holdings.changes() {
+            sink.row(tables::HoldingHistory {
+                hh_h_t_id: change.lot,
+                hh_t_id: trade.id,
+                hh_before_qty: change.before,
+                hh_after_qty: change.after,
+            });
+        }
+    }
+
+    /// `Market-Sell 100 shares of COMMON of Some Company`.
+    fn cash_name(&self, trade: &Completed) -> Text<100> {
+        let mut name = Text::cut(self.inputs.trade_types[trade.kind as usize].tt_name.as_str());
+        // Orders are of one of four sizes.
+        name.push(match trade.quantity {
+            100 => " 100 shares of ",
+            200 => " 200 shares of ",
+            400 => " 400 shares of ",
+            _ => " 800 shares of ",
+        });
+        name.push(self.inputs.security_name(trade.security).as_str());
+        name
+    }
+
+    fn end_of_load_unit(&self, sink: &mut impl RowSink) -> Result<(), Stopped> {
+        for (totals, n) in self.brokers.iter().zip(0..) {
+            let id = bourse_schema::BrokerId(self.simulation.first_broker().0 + n);
+            sink.row(tables::Broker {
+                b_id: id,
+                b_st_id: Status::Active.id(),
+                b_name: Person::from(id).formal_name(self.inputs),
+                b_num_trades: totals.trades,
+                b_comm_total: decimal(totals.commission),
+            });
+        }
+        let accounts = &self.simulation.accounts;
+        let mut made = 0;
+        for (account, place) in accounts.all() {
+            let baskets = accounts.account(place).basket;
+            let lists = &self.simulation.lots[place * BASKET..(place + 1) * BASKET];
+            for (&security, lots) in baskets.securities().iter().zip(lists) {
+                if lots.is_empty() {
+                    continue;
+                }
+                let symbol = self.inputs.symbol(i64::from(security));
+                let quantity = lots.iter().map(|lot| lot.quantity).sum();
+                sink.row(tables::HoldingSummary { hs_ca_id: account, hs_s_symb: symbol, hs_qty: quantity });
+                for lot in lots {
+                    sink.row(tables::Holding {
+                        h_t_id: lot.trade,
+                        h_ca_id: account,
+                        h_s_symb: symbol,
+                        h_dts: moment(lot.time),
+                        h_price: lot.price.into(),
+                        h_qty: lot.quantity,
+                    });
+                }
+                made += 1;
+                if made % CHUNK == 0 {
+                    sink.chunk_end()?;
+                }
+            }
+        }
+        sink.chunk_end()
+    }
+}
+
+/// A simulated time as tables show it: weekends are left out.
+fn moment(time: Seconds) -> Timestamp {
+    let days = (time / 86_400.0) as i64;
+    let ms = ((time - (days * 86_400) as f64) * 1_000.0) as i64;
+    add_work_days(BASE, days, ms)
+}

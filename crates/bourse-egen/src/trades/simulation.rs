@@ -1,0 +1,354 @@
+//! The market of one load unit from its first day to its last: who orders what and when, when each order completes,
+//! and what it does to the account's holdings.
+//!
+//! Three random sequences run side by side: one for the orders, one that chooses accounts and securities, and one for
+//! the market's delays, which begins alike in every load unit. Every hundred-and-first order is aborted and forgotten,
+//! with its identifier and all its random numbers spent.
+
+use std::collections::VecDeque;
+
+use bourse_schema::{AccountId, BrokerId, CustomerId, Quantity, TradeId};
+
+use super::accounts::{Account, Accounts, Owner};
+use super::holdings::{self, Changes, Lot};
+use super::queue::Queue;
+use crate::dates::WORK_DAY_SECONDS;
+use crate::ids::{self, ACCOUNTS_PER_CUSTOMER, BROKERS_PER_LOAD_UNIT, LOAD_UNIT, SHIFT, TRADE_SHIFT};
+use crate::keys::{CustomerPicker, TaxStatus};
+use crate::price::{PriceCurve, Seconds};
+use crate::tables::TABLE_SEED;
+use crate::{Inputs, Money, Part, Rng, TradeKind};
+
+/// Orders of which one is aborted.
+const ABORT_EVERY: i64 = 101;
+/// Which of them.
+const ABORTED: i64 = 51;
+/// Shares of an order.
+const QUANTITIES: [Quantity; 4] = [100, 200, 400, 800];
+/// Seconds from 17:00 to 09:00.
+const NIGHT: Seconds = 57_600.0;
+
+/// A trade on its way.
+#[derive(Debug, Clone, Copy)]
+struct Order {
+    id: TradeId,
+    kind: TradeKind,
+    customer: CustomerId,
+    tier: u8,
+    account: AccountId,
+    basket_place: u8,
+    security: u32,
+    quantity: Quantity,
+    bid: Money,
+    price: Money,
+    pending: Option<Seconds>,
+    submitted: Seconds,
+    completed: Seconds,
+    lifo: bool,
+}
+
+/// A completed trade with everything its rows say.
+#[derive(Debug, Clone, Copy)]
+pub struct Completed {
+    /// Identifier.
+    pub id: TradeId,
+    /// Type.
+    pub kind: TradeKind,
+    /// Who ordered it.
+    pub customer: CustomerId,
+    /// The customer's tier.
+    pub tier: u8,
+    /// On which account.
+    pub account: AccountId,
+    /// Which security, by index.
+    pub security: i64,
+    /// Its place in the account's basket, from 1.
+    pub basket_place: u8,
+    /// Shares.
+    pub quantity: Quantity,
+    /// Price bid.
+    pub bid: Money,
+    /// Price paid.
+    pub price: Money,
+    /// When a limit order was placed; `None` for market orders.
+    pub pending: Option<Seconds>,
+    /// When it reached the market.
+    pub submitted: Seconds,
+    /// When it was done.
+    pub completed: Seconds,
+    /// Whether the newest lots are sold first.
+    pub lifo: bool,
+    /// Whether it is paid in cash, not on margin.
+    pub is_cash: bool,
+    /// What it did to the holdings.
+    pub holdings: Changes,
+    /// Charge.
+    pub charge: Money,
+    /// Commission.
+    pub commission: Money,
+    /// Tax on the gain, whether withheld or not.
+    pub tax: Money,
+    /// What the account receives, or pays if negative.
+    pub settlement: Money,
+    /// Of the account.
+    pub tax_status: TaxStatus,
+    /// The account's broker.
+    pub broker: BrokerId,
+}
+
+/// The trades of one load unit, an iterator in the order of completion.
+#[derive(Debug)]
+pub struct Simulation<'a> {
+    inputs: &'a Inputs,
+    pub(super) accounts: Accounts,
+    /// Lists of lots: eighteen an account.
+    pub(super) lots: Vec<VecDeque<Lot>>,
+    queue: Queue<Order>,
+    picker: CustomerPicker,
+    curve: PriceCurve,
+    orders_rng: Rng,
+    holdings_rng: Rng,
+    price_rng: Rng,
+    /// Mean seconds between orders.
+    gap: Seconds,
+    /// Orders of a work day, aborted ones counted.
+    orders_per_day: i64,
+    total: i64,
+    completed: i64,
+    initiated: i64,
+    now: Seconds,
+    last_id: i64,
+    first_customer: CustomerId,
+    first_broker: BrokerId,
+}
+
+/// Most securities of an account.
+pub(super) const BASKET: usize = 18;
+
+impl<'a> Simulation<'a> {
+    /// The trades of load unit `index` (from 0) of a part.
+    ///
+    /// # Panics
+    /// If there is no such load unit.
+    pub fn new(inputs: &'a Inputs, part: Part, index: i64) -> Self {
+        let unit = part.load_unit(index);
+        let total = part.trades_per_load_unit();
+        let units_before = (unit.first_customer() + SHIFT) / LOAD_UNIT;
+        let trades_before = (units_before as u64).wrapping_mul(total as u64);
+        Self {
+            inputs,
+            accounts: Accounts::of_load_unit(inputs, unit),
+            lots: vec![VecDeque::new(); (LOAD_UNIT * ACCOUNTS_PER_CUSTOMER) as usize * BASKET],
+            queue: Queue::new(),
+            picker: CustomerPicker::load_unit(unit.first_customer()),
+            curve: PriceCurve::after(0),
+            orders_rng: Rng::at(32_900_134, trades_before.wrapping_mul(11)),
+            holdings_rng: Rng::at(TABLE_SEED, trades_before),
+            price_rng: Rng::new(75_791_232),
+            gap: ((100.0 / ABORT_EVERY as f64) * part.scale_factor() as f64) / LOAD_UNIT as f64,
+            orders_per_day: WORK_DAY_SECONDS * LOAD_UNIT / part.scale_factor() * ABORT_EVERY / 100,
+            total,
+            completed: 0,
+            initiated: 0,
+            now: 0.0,
+            last_id: last_id_before(part, index),
+            first_customer: ids::customer(unit.first_customer()),
+            first_broker: ids::broker(unit.load_units_before() * BROKERS_PER_LOAD_UNIT + 1),
+        }
+    }
+
+    /// Mean seconds between orders.
+    pub fn mean_gap(&self) -> Seconds {
+        self.gap
+    }
+
+    /// Completed trades of the load unit.
+    pub fn total(&self) -> i64 {
+        self.total
+    }
+
+    /// Orders of a work day, aborted ones counted.
+    pub fn orders_per_day(&self) -> i64 {
+        self.orders_per_day
+    }
+
+    /// Orders so far, aborted ones counted.
+    pub fn initiated(&self) -> i64 {
+        self.initiated
+    }
+
+    /// Orders that wait for their completion.
+    pub fn waiting(&self) -> usize {
+        self.queue.len()
+    }
+
+    /// The last identifier given.
+    pub fn last_id(&self) -> TradeId {
+        TradeId(self.last_id)
+    }
+
+    /// The states of the three random sequences: orders, holdings, prices.
+    pub fn states(&self) -> [u64; 3] {
+        [self.orders_rng, self.holdings_rng, self.price_rng].map(Rng::state)
+    }
+
+    /// The load unit's first broker.
+    pub(super) fn first_broker(&self) -> BrokerId {
+        self.first_broker
+    }
+
+    pub(super) fn owner(&self, customer: CustomerId) -> &Owner {
+        self.accounts.owner((customer.0 - self.first_customer.0) as usize)
+    }
+
+    /// The next order, whether it is then aborted or waits.
+    fn initiate(&mut self) {
+        let (day, of_day) = (self.initiated / self.orders_per_day, self.initiated % self.orders_per_day);
+        let rng = &mut self.orders_rng;
+        let delay = rng.stepped(0.0, self.gap - 0.001, 0.001);
+        self.now = (day * 86_400) as f64 + of_day as f64 * self.gap + delay;
+        self.last_id += 1;
+        let (customer, tier) = self.picker.pick(rng);
+        let (account, basket_place, security) = self.account_and_security(customer);
+        let rng = &mut self.orders_rng;
+        let kind = match rng.percentage() {
+            ..=30 => TradeKind::MarketBuy,
+            31..=60 => TradeKind::MarketSell,
+            61..=80 => TradeKind::LimitBuy,
+            81..=90 => TradeKind::LimitSell,
+            _ => TradeKind::StopLoss,
+        };
+        // Drawn for market orders too, and thrown away.
+        let limit = Money::from_dollars(rng.stepped(20.0, 30.0, 0.01));
+        let quantity = QUANTITIES[rng.below(QUANTITIES.len() as u64) as usize];
+        let security_index = i64::from(security);
+        let (pending, submitted, bid) = if kind.is_market() {
+            (None, self.now, self.curve.price(security_index, self.now))
+        } else {
+            let submitted = self.curve.submission(security_index, self.now, limit, kind, &mut self.price_rng);
+            (Some(self.now), after_hours(submitted), limit)
+        };
+        let (completed, market_price) = self.curve.completion(security_index, submitted, &mut self.price_rng);
+        let price = match kind {
+            TradeKind::LimitBuy if bid < market_price => bid,
+            TradeKind::LimitSell if bid > market_price => bid,
+            _ => market_price,
+        };
+        let lifo = rng.percent(35);
+        self.initiated += 1;
+        if self.initiated % ABORT_EVERY == ABORTED {
+            return;
+        }
+        let id = TradeId(self.last_id);
+        let order = Order {
+            id,
+            kind,
+            customer,
+            tier,
+            account,
+            basket_place,
+            security,
+            quantity,
+            bid,
+            price,
+            pending,
+            submitted,
+            completed,
+            lifo,
+        };
+        self.queue.push(completed, order);
+    }
+
+    /// One of a customer's accounts and one of its securities, with the place in the basket from 1.
+    fn account_and_security(&mut self, customer: CustomerId) -> (AccountId, u8, u32) {
+        let first = ids::first_account(customer).0;
+        let last = first + self.owner(customer).accounts - 1;
+        let account = AccountId(self.holdings_rng.range(first, last));
+        let securities = self.accounts.account(self.accounts.place(account)).basket.securities();
+        let place = self.holdings_rng.range(1, securities.len() as i64);
+        (account, place as u8, securities[place as usize - 1])
+    }
+
+    fn complete(&mut self, order: &Order) -> Completed {
+        let account_place = self.accounts.place(order.account);
+        let Account { tax_status, broker, .. } = *self.accounts.account(account_place);
+        let signed = if order.kind.is_sell() { -order.quantity } else { order.quantity };
+        let lot = Lot { trade: order.id, quantity: signed, price: order.price, time: order.completed };
+        let lots = &mut self.lots[account_place * BASKET + usize::from(order.basket_place) - 1];
+        let changes = holdings::trade(lots, lot, order.lifo);
+
+        let security = i64::from(order.security);
+        let charge = self.inputs.charge(order.kind, order.tier);
+        let value = order.price * i64::from(order.quantity);
+        let exchange = self.inputs.security(security).exchange;
+        let rate = self.inputs.commission_rate(order.tier, order.kind, exchange, order.quantity);
+        // Rounded to a cent twice.
+        let commission = value.times(rate).over(100.0);
+        let tax = if changes.sold > changes.bought {
+            (changes.sold - changes.bought).times(self.owner(order.customer).tax_rate)
+        } else {
+            Money::ZERO
+        };
+        let gross = if order.kind.is_sell() { value - charge - commission } else { -(value + charge + commission) };
+        // Shown for accounts of status 2 too, but withheld from those of status 1 alone.
+        let settlement = if tax_status == TaxStatus::Withheld { gross - tax } else { gross };
+        // Drawn now, between the orders' draws: their sequence depends on the queue.
+        let is_cash = order.kind.is_sell() || !self.orders_rng.percent(16);
+        self.completed += 1;
+        Completed {
+            id: order.id,
+            kind: order.kind,
+            customer: order.customer,
+            tier: order.tier,
+            account: order.account,
+            security,
+            basket_place: order.basket_place,
+            quantity: order.quantity,
+            bid: order.bid,
+            price: order.price,
+            pending: order.pending,
+            submitted: order.submitted,
+            completed: order.completed,
+            lifo: order.lifo,
+            is_cash,
+            holdings: changes,
+            charge,
+            commission,
+            tax,
+            settlement,
+            tax_status,
+            broker: BrokerId(self.first_broker.0 + i64::from(broker)),
+        }
+    }
+}
+
+impl Iterator for Simulation<'_> {
+    type Item = Completed;
+
+    fn next(&mut self) -> Option<Completed> {
+        if self.completed == self.total {
+            return None;
+        }
+        while self.completed + (self.queue.len() as i64) < self.total && self.queue.first_after(self.now) {
+            self.initiate();
+        }
+        let order = self.queue.pop().expect("orders are made until one waits");
+        Some(self.complete(&order))
+    }
+}
+
+/// The identifier before a load unit's first. The reference counts from the first customer of the run and then adds up,
+/// which is not the same for every scale factor.
+fn last_id_before(part: Part, index: i64) -> i64 {
+    let hours = part.days() * WORK_DAY_SECONDS;
+    let before_part = hours * (part.first_customer() - 1) / part.scale_factor() * ABORT_EVERY / 100;
+    before_part + index * (part.trades_per_load_unit() * ABORT_EVERY / 100) + TRADE_SHIFT
+}
+
+/// A submission after 17:00 is moved to 09:00 of the next day. The reference looks at the ninth hour of the day only,
+/// and not at its first moment.
+fn after_hours(submitted: Seconds) -> Seconds {
+    let hours = submitted / 3_600.0;
+    let whole = hours.trunc();
+    if whole as i64 % 24 == 8 && hours > whole { submitted + NIGHT } else { submitted }
+}
