@@ -1,0 +1,96 @@
+use super::{Cell, Head, Table, Tone};
+use crate::units;
+use crate::view::{CaseView, Standing};
+
+/// Durability classes, the strongest first. Figures of different classes never stand in one ranking.
+pub(crate) const DURABILITY_CLASSES: [&str; 4] = ["durable", "consistent", "process", "volatile"];
+
+/// The classes the cases have, the known ones first.
+fn classes<'a>(views: &[CaseView<'a>]) -> Vec<&'a str> {
+    let mut classes: Vec<&str> = Vec::new();
+    for view in views {
+        if !classes.contains(&view.case.engine.durability.as_str()) {
+            classes.push(&view.case.engine.durability);
+        }
+    }
+    let place = |class: &str| DURABILITY_CLASSES.iter().position(|known| *known == class);
+    classes.sort_by_key(|class| place(class).unwrap_or(DURABILITY_CLASSES.len()));
+    classes
+}
+
+/// A table for each durability class, if there is more than one case: within it the best first, void ones last.
+pub(crate) fn comparisons(views: &[CaseView<'_>]) -> Vec<Table> {
+    if views.len() < 2 {
+        return Vec::new();
+    }
+    let of_class = |class: &str| {
+        let mut members: Vec<_> = views.iter().filter(|view| view.case.engine.durability == class).collect();
+        members.sort_by(|a, b| {
+            let figure = |view: &CaseView<'_>| view.valid_figure().unwrap_or(f64::NEG_INFINITY);
+            figure(b).total_cmp(&figure(a))
+        });
+        comparison(&members, class)
+    };
+    classes(views).into_iter().map(of_class).collect()
+}
+
+/// The cases side by side, as they come.
+pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
+    let heads = vec![
+        Head::left("case", "case"),
+        Head::left("durability", "durability"),
+        Head::right("result", "result"),
+        Head::left("unit", "unit"),
+        Head::right("rounds from", "result_min").rank(3),
+        Head::right("to", "result_max").rank(3),
+        Head::right("relative", "ratio_to_first").rank(1),
+        Head::right("p90", "p90_ns"),
+        Head::right("p99", "p99_ns").rank(2),
+        Head::right("cpu each", "cpu_ns_each").rank(4),
+        Head::right("written each", "written_bytes_each").rank(5),
+        Head::right("failed", "failed").folds(),
+    ];
+    let mut table = Table::new("comparison", format!("Compared: {}", units::printable(class)), heads);
+    let first = views.iter().find_map(|view| view.valid_figure());
+    for view in views {
+        table.push(row(view, first));
+    }
+    table
+}
+
+fn row(view: &CaseView<'_>, first: Option<f64>) -> Vec<Cell> {
+    let figures = view.figures();
+    let figure = view.valid_figure();
+    let result = match (figure, view.standing()) {
+        (Some(figure), _) => Cell::figure(figure, units::number),
+        (None, Standing::Void) => Cell { text: "VOID".to_owned(), value: String::new(), tone: Tone::Bad },
+        (None, _) => Cell::nothing(),
+    };
+    // The extremes of a void case are as void as its result.
+    let bound = |bound: Option<&f64>| {
+        let bound = bound.filter(|_| figure.is_some() && figures.len() > 1);
+        Cell::or_nothing(bound.map(|bound| Cell::figure(*bound, units::number)))
+    };
+    let ratio = figure.zip(first).filter(|(_, first)| *first > 0.0).map(|(figure, first)| figure / first);
+    // What a void case took is no more a result than what it reached.
+    let summary = figure.and(view.headline_operation()).and_then(|operation| operation.response.summary);
+    let valid = if figure.is_some() { view.headline_count() } else { 0 };
+    let each = |total: f64, text: fn(f64) -> String| {
+        Cell::or_nothing((valid > 0).then(|| Cell::figure(total / valid as f64, text)))
+    };
+    let rounds = &view.case.rounds;
+    vec![
+        Cell::text(&view.case.label),
+        Cell::text(&view.case.engine.durability),
+        result,
+        Cell::text(&view.case.workload.headline_unit),
+        bound(figures.first()),
+        bound(figures.last()),
+        Cell::or_nothing(ratio.map(|ratio| Cell::figure(ratio, |ratio| format!("× {}", units::significant(ratio, 3))))),
+        Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.p90_ns as f64))),
+        Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.p99_ns as f64))),
+        each(rounds.iter().map(|round| (round.cpu_user_s + round.cpu_system_s) * 1e9).sum(), units::duration_ns),
+        each(rounds.iter().map(|round| round.written_bytes as f64).sum(), units::bytes),
+        Cell::count(view.failed()),
+    ]
+}

@@ -1,0 +1,211 @@
+use super::{Cell, Head, Table, Tone};
+use crate::units;
+use crate::view::{CaseView, Kept, rules, values};
+use bourse_record::{CheckStatus, Machine, NameValue, Round, RunFile};
+
+fn named(key: &'static str, title: &str, facts: impl IntoIterator<Item = (String, Cell)>) -> Table {
+    let mut table = Table::new(key, title, vec![Head::left("what", "name"), Head::left("value", "value")]);
+    for (name, value) in facts {
+        table.push(vec![Cell::text(&name), value]);
+    }
+    table
+}
+
+fn pairs(values: &[NameValue]) -> impl Iterator<Item = (String, Cell)> + use<'_> {
+    values.iter().map(|pair| (pair.name.clone(), Cell::text(&pair.value)))
+}
+
+/// The workload's effective parameters, with what holds for the whole run.
+pub(crate) fn parameters(view: &CaseView<'_>) -> Table {
+    let file = view.file;
+    let phases = view.case.rounds.first().map(phases).unwrap_or_default();
+    let mut facts = vec![
+        ("durability".to_owned(), Cell::text(&durability(view))),
+        ("seed".to_owned(), Cell::text(&file.seed.to_string())),
+        ("rounds".to_owned(), Cell::text(&view.case.rounds.len().to_string())),
+        ("phases".to_owned(), Cell::text(&phases)),
+    ];
+    facts.extend(pairs(&view.case.workload.parameters));
+    named("parameters", "What was asked", facts)
+}
+
+fn durability(view: &CaseView<'_>) -> String {
+    let engine = &view.case.engine;
+    if engine.durability_reason.is_empty() {
+        return engine.durability.clone();
+    }
+    format!("{} ({})", engine.durability, engine.durability_reason)
+}
+
+fn phases(round: &Round) -> String {
+    use bourse_record::PhaseKind::{Drain, Measurement, WarmUp};
+    let phases = round.phases.iter().map(|phase| {
+        let name = match phase.kind {
+            WarmUp => "warm-up",
+            Measurement => "measurement",
+            Drain => "drain",
+        };
+        format!("{name} {}", units::seconds(phase.to_s - phase.from_s))
+    });
+    phases.collect::<Vec<_>>().join(", ")
+}
+
+/// The engine's settings, as read back from it.
+pub(crate) fn engine_settings(view: &CaseView<'_>) -> Table {
+    named("settings", "Settings in force, read back from the engine", pairs(&view.case.engine.settings))
+}
+
+/// What the engine was compiled with.
+pub(crate) fn compile_options(view: &CaseView<'_>) -> Table {
+    let mut table =
+        Table::new("compile_options", "Options the engine was compiled with", vec![Head::left("option", "option")]);
+    for option in &view.case.engine.compile_options {
+        table.push(vec![Cell::text(option)]);
+    }
+    table
+}
+
+/// The machine and the program.
+pub(crate) fn machine(file: &RunFile) -> Table {
+    let Machine { system, processor, cores, memory_bytes, load_average, details } = &file.machine;
+    let load = load_average.map_or_else(Cell::nothing, |load| Cell::figure(load, |load| format!("{load:.2}")));
+    let mut facts = vec![
+        ("system".to_owned(), Cell::text(system)),
+        ("processor".to_owned(), Cell::text(processor)),
+        ("cores".to_owned(), Cell::text(&cores.to_string())),
+        ("memory".to_owned(), Cell::figure(*memory_bytes as f64, units::bytes)),
+        ("load average at the start".to_owned(), load),
+    ];
+    facts.extend(pairs(details));
+    let build = &file.build;
+    facts.push(("bourse".to_owned(), Cell::text(&format!("{} ({}, {})", build.version, build.profile, build.target))));
+    named("machine", "Machine and program", facts)
+}
+
+/// Facts of the rounds: how the database was found, trades that came with it.
+pub(crate) fn round_facts(view: &CaseView<'_>) -> Table {
+    let heads = vec![Head::right("round", "round"), Head::left("what", "name"), Head::left("value", "value")];
+    let mut table = Table::new("facts", "Found along the way", heads);
+    for (at, round) in view.case.rounds.iter().enumerate() {
+        for fact in &round.facts {
+            table.push(vec![Cell::text(&(at + 1).to_string()), Cell::text(&fact.name), Cell::text(&fact.value)]);
+        }
+    }
+    table
+}
+
+/// Every check with its evidence.
+pub(crate) fn checks(view: &CaseView<'_>) -> Table {
+    let heads = vec![
+        Head::right("round", "round"),
+        Head::left("check", "check"),
+        Head::left("verdict", "verdict"),
+        Head::left("what must hold", "must_hold"),
+        Head::left("source", "source"),
+        Head::left("evidence", "evidence"),
+        Head::right("took", "took_s"),
+    ];
+    let mut table = Table::new("checks", "Checks of the database", heads);
+    for (round, check) in view.checks() {
+        let verdict = match check.status {
+            CheckStatus::Passed => Cell::text("passed").tone(Tone::Good),
+            CheckStatus::Failed => Cell::text("FAILED").tone(Tone::Bad),
+            CheckStatus::NotApplicable => Cell::text("not applicable").tone(Tone::Faint),
+        };
+        table.push(vec![
+            Cell::text(&round.to_string()),
+            Cell::text(&check.name),
+            verdict,
+            Cell::text(&check.words),
+            Cell::text(&check.source),
+            Cell::text(&check.evidence),
+            Cell::figure(check.took_s, units::seconds),
+        ]);
+    }
+    table
+}
+
+/// Which rules of the specification were kept.
+pub(crate) fn rules_kept(view: &CaseView<'_>) -> Table {
+    let heads = vec![
+        Head::left("rule", "rule"),
+        Head::left("verdict", "verdict"),
+        Head::left("demands", "demands"),
+        Head::left("found", "found"),
+    ];
+    let mut table = Table::new("rules", "Rules of the specification", heads);
+    for rule in rules(view) {
+        let tone = match rule.kept {
+            Kept::Yes => Tone::Good,
+            Kept::No => Tone::Doubtful,
+            Kept::Unknown => Tone::Faint,
+        };
+        let verdict = Cell::text(rule.kept.name()).tone(tone);
+        table.push(vec![Cell::text(rule.name), verdict, Cell::text(rule.demands), Cell::text(&rule.found)]);
+    }
+    table
+}
+
+/// What it cost: processor, memory, storage, locks.
+pub(crate) fn resources(view: &CaseView<'_>) -> Table {
+    let rounds = &view.case.rounds;
+    let total = |of: fn(&Round) -> f64| rounds.iter().map(of).sum::<f64>();
+    let measured_s = view.measured_s();
+    // An operation's share of a cost, nothing if there was no operation.
+    let valid = view.headline_count();
+    let each = |cost: f64, text: fn(f64) -> String| {
+        let unit = view.case.workload.headline_unit.split('/').next().unwrap_or_default();
+        let unit = units::printable(if unit.is_empty() { "operation" } else { unit });
+        (valid > 0).then(|| format!("{} per {unit}", text(cost / valid as f64)))
+    };
+    let rate = |amount: f64| (measured_s > 0.0).then(|| format!("{} a second", units::bytes(amount / measured_s)));
+    let join = |parts: &[Option<String>]| parts.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
+    let mut facts: Vec<(String, Cell)> = Vec::new();
+    let mut say = |name: &str, text: String| {
+        if !text.is_empty() {
+            facts.push((name.to_owned(), Cell::text(&text)));
+        }
+    };
+
+    let (user, system) = (total(|round| round.cpu_user_s), total(|round| round.cpu_system_s));
+    let busy = view
+        .cores_busy()
+        .map(|busy| format!("{} of {} cores busy", units::significant(busy, 3), view.file.machine.cores));
+    let used = format!("{} user + {} system", units::seconds(user), units::seconds(system));
+    say("processor time", join(&[busy, Some(used), each((user + system) * 1e9, units::duration_ns)]));
+
+    let peak = |metric: &str, what: &str| view.peak(metric).map(|bytes| format!("{what} {}", units::bytes(bytes)));
+    let engine = view.peak("engine_memory_bytes").filter(|bytes| *bytes > 0.0);
+    let engine = engine.map(|bytes| format!("of it the engine's {}", units::bytes(bytes)));
+    say("memory, at most", join(&[peak("memory_resident_bytes", "our process"), engine]));
+    let swap = view.peak("machine_swap_used_bytes").filter(|bytes| *bytes > 0.0);
+    let swap = swap.map(|bytes| format!("swap {}", units::bytes(bytes)));
+    say("memory of the machine", join(&[peak("machine_memory_used_bytes", "used at most"), swap]));
+
+    for (name, bytes) in
+        [("written", total(|round| round.written_bytes as f64)), ("read", total(|round| round.read_bytes as f64))]
+    {
+        say(name, join(&[Some(units::bytes(bytes)), rate(bytes), each(bytes, units::bytes)]));
+    }
+    say("database", sizes(rounds));
+    for (name, metric) in [("write-ahead log, at most", "log_bytes"), ("rollback journal, at most", "journal_bytes")] {
+        let peak =
+            rounds.iter().flat_map(|round| values(round, metric)).filter_map(|(_, bytes)| bytes).reduce(f64::max);
+        say(name, peak.filter(|bytes| *bytes > 0.0).map(units::bytes).unwrap_or_default());
+    }
+    let waited =
+        view.mean("lock_wait").map(|wait| format!("{} of waiting in each second", units::duration_ns(wait * 1e9)));
+    say("locks", join(&[waited, Some(units::counted(view.retries(), "retry", "retries"))]));
+    named("resources", "What it cost", facts)
+}
+
+/// The database before and after, round by round.
+fn sizes(rounds: &[Round]) -> String {
+    let grown = rounds.iter().filter_map(|round| {
+        let mut sizes = values(round, "data_bytes").filter_map(|(_, bytes)| bytes);
+        let first = sizes.next()?;
+        let last = sizes.last().unwrap_or(first);
+        Some(format!("{} → {}", units::bytes(first), units::bytes(last)))
+    });
+    grown.collect::<Vec<_>>().join("; ")
+}

@@ -1,0 +1,17 @@
+//! Every table of a report, once; the outputs differ in how they set them.
+
+mod comparison;
+mod facts;
+mod outcomes;
+mod rounds;
+mod table;
+mod transactions;
+
+pub(crate) use comparison::{DURABILITY_CLASSES, comparison, comparisons};
+pub(crate) use facts::{
+    checks, compile_options, engine_settings, machine, parameters, resources, round_facts, rules_kept,
+};
+pub(crate) use outcomes::outcomes;
+pub(crate) use rounds::{rounds, series};
+pub(crate) use table::{Align, Cell, Head, Table, Tone};
+pub(crate) use transactions::{service_times, transactions};

@@ -1,0 +1,170 @@
+//! A table, once: terminal, Markdown and HTML show the text of its cells, CSV their values.
+
+use crate::units;
+
+/// Which side a column's cells stand at.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Align {
+    Left,
+    Right,
+}
+
+/// What a cell tells beside its text; never the only carrier of a meaning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) enum Tone {
+    #[default]
+    Plain,
+    Good,
+    Doubtful,
+    Bad,
+    Faint,
+}
+
+impl Tone {
+    /// The class of a cell in HTML.
+    pub(crate) const fn class(self) -> &'static str {
+        match self {
+            Self::Plain => "",
+            Self::Good => "good",
+            Self::Doubtful => "doubtful",
+            Self::Bad => "bad",
+            Self::Faint => "faint",
+        }
+    }
+}
+
+/// A column's head.
+#[derive(Debug, Clone)]
+pub(crate) struct Head {
+    /// What a person reads.
+    pub(crate) title: &'static str,
+    /// Name in CSV: unit last.
+    pub(crate) csv: &'static str,
+    pub(crate) align: Align,
+    /// Where room is short the columns of the highest rank go first; 0 never goes.
+    pub(crate) rank: u8,
+    /// Whether it may be left out if all its cells are nought, and be named in a line below instead.
+    pub(crate) folds: bool,
+}
+
+impl Head {
+    pub(crate) const fn left(title: &'static str, csv: &'static str) -> Self {
+        Self { title, csv, align: Align::Left, rank: 0, folds: false }
+    }
+
+    pub(crate) const fn right(title: &'static str, csv: &'static str) -> Self {
+        Self { title, csv, align: Align::Right, rank: 0, folds: false }
+    }
+
+    pub(crate) const fn rank(self, rank: u8) -> Self {
+        Self { rank, ..self }
+    }
+
+    pub(crate) const fn folds(self) -> Self {
+        Self { folds: true, ..self }
+    }
+}
+
+/// A cell.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Cell {
+    /// As a person reads it.
+    pub(crate) text: String,
+    /// As a program reads it, in the unit the column's CSV name says.
+    pub(crate) value: String,
+    pub(crate) tone: Tone,
+}
+
+impl Cell {
+    /// Text from outside.
+    pub(crate) fn text(text: &str) -> Self {
+        let text = units::printable(text);
+        Self { value: text.clone(), text, tone: Tone::Plain }
+    }
+
+    /// No value: a dash, and nothing in CSV.
+    pub(crate) fn nothing() -> Self {
+        Self { text: units::NOTHING.to_owned(), value: String::new(), tone: Tone::Faint }
+    }
+
+    pub(crate) fn count(count: u64) -> Self {
+        let tone = if count == 0 { Tone::Faint } else { Tone::Plain };
+        Self { text: units::count(count), value: count.to_string(), tone }
+    }
+
+    /// A figure with its text, nothing if it is not finite.
+    pub(crate) fn figure(value: f64, text: impl FnOnce(f64) -> String) -> Self {
+        if value.is_finite() {
+            Self { text: text(value), value: value.to_string(), tone: Tone::Plain }
+        } else {
+            Self::nothing()
+        }
+    }
+
+    pub(crate) fn duration_ns(nanoseconds: f64) -> Self {
+        Self::figure(nanoseconds, units::duration_ns)
+    }
+
+    pub(crate) fn percent(percent: f64) -> Self {
+        Self::figure(percent, units::percent)
+    }
+
+    /// A cell, or nothing.
+    pub(crate) fn or_nothing(cell: Option<Self>) -> Self {
+        cell.unwrap_or_else(Self::nothing)
+    }
+
+    pub(crate) fn tone(self, tone: Tone) -> Self {
+        Self { tone, ..self }
+    }
+}
+
+/// A table.
+#[derive(Debug, Clone)]
+pub(crate) struct Table {
+    /// Name of its CSV file.
+    pub(crate) key: &'static str,
+    pub(crate) title: String,
+    pub(crate) heads: Vec<Head>,
+    pub(crate) rows: Vec<Vec<Cell>>,
+}
+
+impl Table {
+    pub(crate) fn new(key: &'static str, title: impl Into<String>, heads: Vec<Head>) -> Self {
+        Self { key, title: title.into(), heads, rows: Vec::new() }
+    }
+
+    pub(crate) fn push(&mut self, row: Vec<Cell>) {
+        debug_assert_eq!(row.len(), self.heads.len(), "a row of {} has a cell a column", self.key);
+        self.rows.push(row);
+    }
+
+    /// Leaves out the columns that `keep` refuses.
+    fn retain(&mut self, keep: impl Fn(usize, &Head) -> bool) {
+        let kept: Vec<bool> = self.heads.iter().enumerate().map(|(at, head)| keep(at, head)).collect();
+        let mut at = kept.iter();
+        self.heads.retain(|_| *at.next().expect("as many as heads"));
+        for row in &mut self.rows {
+            let mut at = kept.iter();
+            row.retain(|_| *at.next().expect("as many as cells"));
+        }
+    }
+
+    /// Leaves out the columns that are nought in every row; answers their titles.
+    pub(crate) fn fold(&mut self) -> Vec<&'static str> {
+        let rows = &self.rows;
+        let nought = |at: usize| rows.iter().all(|row| matches!(row[at].value.as_str(), "" | "0"));
+        let folded: Vec<bool> = self.heads.iter().enumerate().map(|(at, head)| head.folds && nought(at)).collect();
+        let titles =
+            self.heads.iter().zip(&folded).filter(|(_, folded)| **folded).map(|(head, _)| head.title).collect();
+        self.retain(|at, _| !folded[at]);
+        titles
+    }
+
+    /// Leaves out the columns of the highest rank; whether there were any.
+    pub(crate) fn narrow(&mut self) -> bool {
+        let highest = self.heads.iter().map(|head| head.rank).max().unwrap_or(0);
+        self.retain(|_, head| highest == 0 || head.rank < highest);
+        highest > 0
+    }
+}

@@ -1,0 +1,114 @@
+use super::{Cell, Head, Table, Tone};
+use crate::units;
+use crate::view::{CaseView, Clock, OperationView};
+use bourse_record::LatencySummary;
+
+/// A quantile: title, CSV name, rank, value.
+type Quantile = (&'static str, &'static str, u8, fn(&LatencySummary) -> f64);
+
+const QUANTILES: [Quantile; 7] = [
+    ("mean", "mean_ns", 3, |summary| summary.mean_ns),
+    ("p50", "p50_ns", 1, |summary| summary.p50_ns as f64),
+    ("p90", "p90_ns", 0, |summary| summary.p90_ns as f64),
+    ("p95", "p95_ns", 5, |summary| summary.p95_ns as f64),
+    ("p99", "p99_ns", 0, |summary| summary.p99_ns as f64),
+    ("p99.9", "p999_ns", 4, |summary| summary.p999_ns as f64),
+    ("max", "max_ns", 2, |summary| summary.max_ns as f64),
+];
+
+fn quantile_heads() -> impl Iterator<Item = Head> {
+    QUANTILES.iter().map(|(title, csv, rank, _)| Head::right(title, csv).rank(*rank))
+}
+
+fn quantiles(operation: &OperationView, clock: Clock) -> impl Iterator<Item = Cell> + use<'_> {
+    let summary = operation.latency(clock).summary.filter(|summary| summary.count > 0);
+    QUANTILES
+        .iter()
+        .map(move |(_, _, _, of)| Cell::or_nothing(summary.as_ref().map(|summary| Cell::duration_ns(of(summary)))))
+}
+
+/// The table by transaction: how many, how fast for those who waited, and how they ended.
+pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
+    let title = format!("By transaction, over {} of measuring; response times", units::seconds(view.measured_s()));
+    let mut heads = vec![
+        Head::left("transaction", "transaction"),
+        Head::right("count", "count"),
+        Head::right("mix", "mix_percent"),
+        Head::right("target", "mix_target_percent").rank(6),
+    ];
+    heads.extend(quantile_heads());
+    heads.extend([
+        Head::right("limit", "limit_ns"),
+        Head::left("kept", "limit_kept"),
+        Head::right("late", "late").folds(),
+        Head::right("failed", "failed").folds(),
+        Head::right("rolled back", "rolled_back").folds().rank(9),
+        Head::right("warned", "warned").folds().rank(9),
+        Head::right("short db", "short_database").folds().rank(9),
+        Head::right("retried", "retried").folds().rank(8),
+        Head::right("dropped", "dropped").folds(),
+    ]);
+    let mut table = Table::new("transactions", title, heads);
+    for operation in &view.operations {
+        let mut row = vec![
+            Cell::text(&operation.name),
+            Cell::count(operation.ended()),
+            share(operation),
+            Cell::or_nothing(operation.target_percent.map(|target| Cell::percent(target).tone(Tone::Faint))),
+        ];
+        row.extend(quantiles(operation, Clock::Response));
+        row.extend([limit(operation), kept(operation)]);
+        row.extend([troubling(operation.late, Tone::Doubtful), troubling(operation.failed, Tone::Bad)]);
+        row.extend([operation.rolled_back, operation.warned, operation.short_database].map(Cell::count));
+        row.extend([troubling(operation.retries, Tone::Plain), troubling(operation.dropped, Tone::Bad)]);
+        table.push(row);
+    }
+    table
+}
+
+/// The times spent inside the engine and its locks alone.
+pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
+    let mut heads = vec![Head::left("transaction", "transaction"), Head::right("count", "count")];
+    heads.push(Head::right("least", "min_ns"));
+    heads.extend(quantile_heads());
+    heads.push(Head::right("beyond the range", "clamped").folds());
+    let mut table = Table::new("service_times", "Service times: from the start, without waiting for a turn", heads);
+    for operation in &view.operations {
+        let service = operation.latency(Clock::Service);
+        let summary = service.summary.filter(|summary| summary.count > 0);
+        let mut row = vec![Cell::text(&operation.name), Cell::count(summary.map_or(0, |summary| summary.count))];
+        row.push(Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.min_ns as f64))));
+        row.extend(quantiles(operation, Clock::Service));
+        row.push(Cell::count(service.clamped));
+        table.push(row);
+    }
+    table
+}
+
+fn troubling(count: u64, tone: Tone) -> Cell {
+    if count == 0 { Cell::count(0) } else { Cell::count(count).tone(tone) }
+}
+
+/// The share, marked where it is off by more than its tolerance.
+fn share(operation: &OperationView) -> Cell {
+    let Some(share) = operation.share_percent else { return Cell::nothing() };
+    let cell = Cell::percent(share);
+    if operation.mix_kept() == Some(false) {
+        return Cell { text: format!("{} !", cell.text), tone: Tone::Doubtful, ..cell };
+    }
+    cell
+}
+
+fn limit(operation: &OperationView) -> Cell {
+    let Some(limit_ns) = operation.limit_ns else { return Cell::nothing() };
+    let text = units::duration_ns(limit_ns as f64).replace(".00 ", " ").replace(".0 ", " ");
+    Cell { text, value: limit_ns.to_string(), tone: Tone::Plain }
+}
+
+fn kept(operation: &OperationView) -> Cell {
+    match operation.limit_kept() {
+        Some(true) => Cell::text("yes").tone(Tone::Good),
+        Some(false) => Cell { text: "NO".to_owned(), value: "no".to_owned(), tone: Tone::Bad },
+        None => Cell::nothing(),
+    }
+}

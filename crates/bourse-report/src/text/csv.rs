@@ -1,0 +1,105 @@
+use crate::tables::{self, Table};
+use crate::view::CaseView;
+use bourse_record::RunFile;
+
+/// A table as CSV.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CsvTable {
+    /// Name, which is also a good name for its file: `transactions`, `series` …
+    pub name: &'static str,
+    /// RFC 4180 text in UTF-8: a line of names with their units, then the rows; lines end in CR LF.
+    pub text: String,
+}
+
+/// Every table of a run as CSV: full precision, base units, the case's label in the first column, empty where there is
+/// no value. A table nobody has rows for is still there, with its names.
+pub fn csv(file: &RunFile) -> Vec<CsvTable> {
+    let views = CaseView::all(file);
+    let make: [fn(&CaseView<'_>) -> Table; 12] = [
+        tables::transactions,
+        tables::service_times,
+        tables::outcomes,
+        tables::resources,
+        tables::checks,
+        tables::rules_kept,
+        tables::rounds,
+        tables::parameters,
+        tables::engine_settings,
+        tables::compile_options,
+        tables::round_facts,
+        tables::series,
+    ];
+    let mut written = vec![written(&tables::comparison(&views.iter().collect::<Vec<_>>(), "all cases"))];
+    for table in make {
+        let tables: Vec<_> = views.iter().map(|view| (view.case.label.as_str(), table(view))).collect();
+        if let Some(text) = joined(&tables) {
+            written.push(text);
+        }
+    }
+    written.push(written_run(file));
+    written
+}
+
+fn written(table: &Table) -> CsvTable {
+    let mut text = line(table.heads.iter().map(|head| head.csv));
+    for row in &table.rows {
+        text.push_str(&line(row.iter().map(|cell| cell.value.as_str())));
+    }
+    CsvTable { name: table.key, text }
+}
+
+/// The tables of all cases in one, the case in front.
+fn joined(tables: &[(&str, Table)]) -> Option<CsvTable> {
+    let (_, first) = tables.first()?;
+    let mut text = line(std::iter::once("case").chain(first.heads.iter().map(|head| head.csv)));
+    for (label, table) in tables {
+        for row in &table.rows {
+            text.push_str(&line(std::iter::once(*label).chain(row.iter().map(|cell| cell.value.as_str()))));
+        }
+    }
+    Some(CsvTable { name: first.key, text })
+}
+
+/// What holds for the whole run: machine, program, warnings, the notice.
+fn written_run(file: &RunFile) -> CsvTable {
+    let mut table = tables::machine(file);
+    table.key = "run";
+    let mut say = |name: &str, value: &str| table.push(vec![tables::Cell::text(name), tables::Cell::text(value)]);
+    say("name", &file.name);
+    say("started_at", &file.started_at);
+    say("seed", &file.seed.to_string());
+    say("command", &crate::units::command_line(&file.command));
+    say("interrupted", if file.interrupted { "yes" } else { "no" });
+    for warning in &file.warnings {
+        say("warning", warning);
+    }
+    for case in &file.cases {
+        for (at, round) in case.rounds.iter().enumerate() {
+            for warning in &round.warnings {
+                say(&format!("warning of {}, round {}", case.label, at + 1), warning);
+            }
+        }
+    }
+    for notice in crate::view::notices(file) {
+        say("notice", notice);
+    }
+    written(&table)
+}
+
+fn line<'a>(fields: impl Iterator<Item = &'a str>) -> String {
+    let mut line = String::new();
+    for (at, field) in fields.enumerate() {
+        if at > 0 {
+            line.push(',');
+        }
+        if field.contains([',', '"', '\n', '\r']) || field.starts_with(' ') || field.ends_with(' ') {
+            line.push('"');
+            line.push_str(&field.replace('"', "\"\""));
+            line.push('"');
+        } else {
+            line.push_str(field);
+        }
+    }
+    line.push_str("\r\n");
+    line
+}

@@ -1,0 +1,126 @@
+use crate::tables::{self, Align, Cell, Table, Tone};
+use crate::units;
+use crate::view::{CaseView, Standing, notices};
+use bourse_record::RunFile;
+
+/// A run as Markdown (tables as GitHub has them), to be pasted into an issue or a page. Ends with a line feed.
+pub fn markdown(file: &RunFile) -> String {
+    let mut out = String::new();
+    let views = CaseView::all(file);
+    let interrupted = if file.interrupted { " (interrupted)" } else { "" };
+    out.push_str(&format!("# Bourse: {}, {}{interrupted}\n", escaped(&file.name), escaped(&file.started_at)));
+    for table in tables::comparisons(&views) {
+        section(&mut out, 2, &table);
+    }
+    if views.is_empty() {
+        out.push_str("\n**Nothing was run.**\n");
+    }
+    for view in &views {
+        case(&mut out, view);
+    }
+    section(&mut out, 2, &tables::machine(file));
+    let mut warnings: Vec<&String> = file.warnings.iter().collect();
+    warnings.extend(file.cases.iter().flat_map(|case| &case.rounds).flat_map(|round| &round.warnings));
+    if !warnings.is_empty() {
+        out.push_str("\n## Warnings\n\n");
+        for warning in warnings {
+            out.push_str(&format!("- {}\n", escaped(warning)));
+        }
+    }
+    out.push_str(&format!("\n## Again\n\n{}\n", code(&units::command_line(&file.command))));
+    for notice in notices(file) {
+        out.push_str(&format!("\n*{}*\n", escaped(notice)));
+    }
+    out
+}
+
+fn case(out: &mut String, view: &CaseView<'_>) {
+    let workload = &view.case.workload;
+    let engine = &view.case.engine;
+    let unit = escaped(&workload.headline_unit);
+    out.push_str(&format!("\n## {}\n\n", escaped(&view.case.label)));
+    let headline = match (view.valid_figure(), view.standing()) {
+        (Some(figure), _) => format!("{} {unit}", units::number(figure)),
+        (None, Standing::Void) => format!("VOID: no {unit}"),
+        (None, _) => format!("no {unit}: nothing measured"),
+    };
+    let class = escaped(&engine.durability);
+    let on = format!("{} · {} {}", code(&engine.target), escaped(&engine.name), escaped(&engine.version));
+    out.push_str(&format!("**{headline}** · {class} · {on}\n\n"));
+    if let Some(nominal) = workload.nominal {
+        out.push_str(&format!("- nominal {} {unit}\n", units::plain(nominal)));
+    }
+    for remark in view.remarks() {
+        out.push_str(&format!("- {}\n", toned(remark.tone, &escaped(&remark.text))));
+    }
+    if let Some(limit) = view.limited_by() {
+        out.push_str(&format!("- limited by {}\n", escaped(&limit)));
+    }
+    let make: [fn(&CaseView<'_>) -> Table; 11] = [
+        tables::transactions,
+        tables::service_times,
+        tables::outcomes,
+        tables::resources,
+        tables::checks,
+        tables::rules_kept,
+        tables::rounds,
+        tables::parameters,
+        tables::engine_settings,
+        tables::compile_options,
+        tables::round_facts,
+    ];
+    for table in make {
+        section(out, 3, &table(view));
+    }
+}
+
+/// A table below its title; nothing of one without rows.
+fn section(out: &mut String, level: usize, table: &Table) {
+    if table.rows.is_empty() {
+        return;
+    }
+    out.push_str(&format!("\n{} {}\n\n", "#".repeat(level), escaped(&table.title)));
+    row(out, table.heads.iter().map(|head| head.title.to_owned()));
+    row(out, table.heads.iter().map(|head| if head.align == Align::Right { "---:" } else { "---" }.to_owned()));
+    for cells in &table.rows {
+        row(out, cells.iter().map(|cell: &Cell| toned(cell.tone, &escaped(&cell.text))));
+    }
+}
+
+fn row(out: &mut String, cells: impl Iterator<Item = String>) {
+    out.push('|');
+    for cell in cells {
+        out.push_str(&format!(" {cell} |"));
+    }
+    out.push('\n');
+}
+
+fn toned(tone: Tone, text: &str) -> String {
+    match tone {
+        Tone::Bad if !text.is_empty() => format!("**{text}**"),
+        _ => text.to_owned(),
+    }
+}
+
+/// Text from outside, with nothing in it that Markdown or HTML would act upon.
+fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for character in units::printable(text).chars() {
+        match character {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '~' | '#' => out.extend(['\\', character]),
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+/// Code in a line, fenced by more backticks than it holds in a row.
+fn code(text: &str) -> String {
+    let text = units::printable(text);
+    let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    format!("{fence} {text} {fence}")
+}

@@ -1,0 +1,11 @@
+//! Reports made of text alone.
+
+mod csv;
+mod grid;
+mod markdown;
+mod paint;
+mod terminal;
+
+pub use csv::{CsvTable, csv};
+pub use markdown::markdown;
+pub use terminal::terminal;

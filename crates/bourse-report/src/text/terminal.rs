@@ -1,0 +1,311 @@
+//! The report as it ends on a terminal: the answer first, and all of it in about a screen.
+
+use super::grid::{fill, grid};
+use super::paint::Paint;
+use crate::tables::{self, Cell, Head, Table, Tone};
+use crate::units;
+use crate::view::{CaseView, Kept, Standing, meaning, notices, outcome_word, rules};
+use bourse_record::{CheckStatus, Outcome, RunFile};
+
+/// The narrowest terminal we draw for; narrower ones wrap.
+const NARROWEST: usize = 40;
+
+/// A run for a terminal of `width` columns, with colours or without. Ends with a line feed.
+///
+/// Text from outside is shown with its control characters made visible, so that no run file can steer the terminal.
+pub fn terminal(file: &RunFile, width: usize, color: bool) -> String {
+    let mut page = Page { out: String::new(), width: width.max(NARROWEST), paint: Paint { on: color } };
+    let views = CaseView::all(file);
+    let build = &file.build;
+    page.line(&format!(
+        "Bourse {} · {} · {}{}",
+        units::printable(&build.version),
+        units::printable(&file.name),
+        units::printable(&file.started_at),
+        if file.interrupted { " · INTERRUPTED" } else { "" }
+    ));
+    for table in tables::comparisons(&views) {
+        page.heading(&table.title.clone());
+        page.table(table);
+    }
+    if views.is_empty() {
+        page.blank();
+        page.toned(Tone::Bad, "nothing was run");
+    }
+    for view in &views {
+        page.case(view, views.len() > 1);
+    }
+    page.warnings(file);
+    page.settings(file);
+    for notice in notices(file) {
+        page.blank();
+        page.paragraph(Tone::Faint, notice, 0);
+    }
+    page.out
+}
+
+struct Page {
+    out: String,
+    width: usize,
+    paint: Paint,
+}
+
+impl Page {
+    fn line(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    fn blank(&mut self) {
+        self.out.push('\n');
+    }
+
+    fn toned(&mut self, tone: Tone, text: &str) {
+        let painted = self.paint.tone(tone, text);
+        self.line(&painted);
+    }
+
+    fn heading(&mut self, title: &str) {
+        self.blank();
+        let bold = self.paint.bold(title);
+        self.line(&bold);
+    }
+
+    /// Filled to the width. A line is painted whole, so that no colour runs over its end.
+    fn paragraph(&mut self, tone: Tone, text: &str, indent: usize) {
+        let filled = fill(&units::printable(text), self.width, indent);
+        for line in filled.lines() {
+            self.toned(tone, line);
+        }
+    }
+
+    /// A table without the columns that are nought or have no room, named below it.
+    fn table(&mut self, mut table: Table) {
+        let nought = table.fold();
+        let grid = grid(table, self.width, self.paint);
+        self.out.push_str(&grid.text);
+        if !nought.is_empty() {
+            self.paragraph(Tone::Faint, &format!("none {}", nought.join(", ")), 2);
+        }
+        if !grid.dropped.is_empty() {
+            let dropped = format!("no room here for {}", grid.dropped.join(", "));
+            self.paragraph(Tone::Faint, &dropped, 2);
+        }
+    }
+
+    fn case(&mut self, view: &CaseView<'_>, several: bool) {
+        if several {
+            self.heading(&format!("── {}", units::printable(&view.case.label)));
+        }
+        self.headline(view);
+        let table = tables::transactions(view);
+        self.heading(&table.title.clone());
+        if table.rows.is_empty() {
+            self.toned(Tone::Bad, "no transaction was measured");
+        } else {
+            self.table(table);
+        }
+        self.outcomes(view);
+        self.resources(view);
+        self.checks(view);
+        self.rules(view);
+    }
+
+    fn headline(&mut self, view: &CaseView<'_>) {
+        let workload = &view.case.workload;
+        let engine = &view.case.engine;
+        self.blank();
+        let unit = units::printable(&workload.headline_unit);
+        let class = units::printable(&engine.durability);
+        let figure = view.valid_figure().map(units::number);
+        let headline = match (figure, view.standing()) {
+            (Some(figure), _) => self.paint.bold(&format!("{figure} {unit}")),
+            (None, Standing::Void) => self.paint.tone(Tone::Bad, &format!("VOID: no {unit}")),
+            (None, _) => self.paint.tone(Tone::Bad, &format!("no {unit}: nothing measured")),
+        };
+        let nominal = workload.nominal.map(|nominal| format!("   nominal {} {unit}", units::plain(nominal)));
+        self.line(&format!("  {headline}   {class}{}", nominal.unwrap_or_default()));
+        let on = format!("  {} · {} {}", engine.target, engine.name, engine.version);
+        self.paragraph_indented(Tone::Plain, &on);
+        let figures = view.figures();
+        if let (true, Standing::Counts, [low, .., high]) = (figures.len() > 1, view.standing(), figures.as_slice()) {
+            let rounds = units::counted(figures.len() as u64, "round", "rounds");
+            let (low, high) = (units::number(*low), units::number(*high));
+            self.paragraph_indented(Tone::Plain, &format!("median of {rounds}, from {low} to {high}"));
+        }
+        for remark in view.remarks() {
+            self.paragraph_indented(remark.tone, &remark.text);
+        }
+        if let Some(limit) = view.limited_by() {
+            self.paragraph_indented(Tone::Plain, &format!("limited by {limit}"));
+        }
+    }
+
+    fn paragraph_indented(&mut self, tone: Tone, text: &str) {
+        let filled = fill(&units::printable(text), self.width.saturating_sub(4), 2);
+        for line in filled.lines() {
+            self.toned(tone, &format!("  {line}"));
+        }
+    }
+
+    /// What did not simply end well, with its code explained.
+    fn outcomes(&mut self, view: &CaseView<'_>) {
+        let heads = vec![
+            Head::left("outcome", "outcome"),
+            Head::right("count", "count"),
+            Head::right("code", "code"),
+            Head::left("meaning", "meaning").rank(1),
+        ];
+        let mut table = Table::new("outcomes", "Other outcomes", heads);
+        let mut examples = Vec::new();
+        for operation in &view.operations {
+            for outcome in operation.outcomes.iter().filter(|each| each.outcome != Outcome::Completed || each.code != 0)
+            {
+                let tone =
+                    if matches!(outcome.outcome, Outcome::Failed | Outcome::Dropped) { Tone::Bad } else { Tone::Plain };
+                let code = if outcome.code == 0 { String::new() } else { format!("{:+}", outcome.code) };
+                table.push(vec![
+                    Cell::text(&format!("{} {}", operation.name, outcome_word(outcome.outcome))).tone(tone),
+                    Cell::count(outcome.count),
+                    Cell::text(&code),
+                    Cell::text(&meaning(&operation.name, outcome.outcome, outcome.code)),
+                ]);
+                if let (Outcome::Failed | Outcome::Dropped, Some(example)) = (outcome.outcome, &outcome.example) {
+                    let code = if code.is_empty() { code } else { format!(" ({code})") };
+                    examples.push(format!("{}{code}: {example}", operation.name));
+                }
+            }
+        }
+        if table.rows.is_empty() {
+            return;
+        }
+        self.heading(&table.title.clone());
+        let narrow = grid(table.clone(), self.width, self.paint);
+        self.out.push_str(&narrow.text);
+        // Where the meanings have no room beside the counts they stand below, once each.
+        if !narrow.dropped.is_empty() {
+            let mut seen = Vec::new();
+            for row in table.rows.iter().filter(|row| !row[2].text.is_empty()) {
+                let said = format!("{}: {}", row[2].text, row[3].text);
+                if !seen.contains(&said) {
+                    self.paragraph(Tone::Faint, &said, 2);
+                    seen.push(said);
+                }
+            }
+        }
+        for example in examples {
+            self.paragraph(Tone::Bad, &format!("for instance {example}"), 2);
+        }
+    }
+
+    fn resources(&mut self, view: &CaseView<'_>) {
+        let table = tables::resources(view);
+        self.heading(&table.title.clone());
+        self.pairs(&table);
+    }
+
+    /// Name and value, filled: values may be long.
+    fn pairs(&mut self, table: &Table) {
+        for row in &table.rows {
+            let text = format!("{}: {}", row[0].text, row[1].text);
+            self.paragraph(Tone::Plain, &text, 2);
+        }
+    }
+
+    fn checks(&mut self, view: &CaseView<'_>) {
+        let (passed, failed) = (view.checks_that(CheckStatus::Passed), view.checks_that(CheckStatus::Failed));
+        let skipped = view.checks_that(CheckStatus::NotApplicable);
+        self.heading("Checks of the database");
+        let mut said = vec![format!("{} passed", units::count(passed))];
+        if failed > 0 {
+            said.push(format!("{} FAILED", units::count(failed)));
+        }
+        if skipped > 0 {
+            said.push(format!("{} not applicable", units::count(skipped)));
+        }
+        let tone = if failed > 0 {
+            Tone::Bad
+        } else if passed > 0 {
+            Tone::Good
+        } else {
+            Tone::Doubtful
+        };
+        self.paragraph(tone, &said.join(", "), 2);
+        let several = view.case.rounds.len() > 1;
+        for (round, check) in view.checks().filter(|(_, check)| check.status == CheckStatus::Failed) {
+            let round = if several { format!(", round {round}") } else { String::new() };
+            self.paragraph(Tone::Bad, &format!("FAILED {} ({}){round}: {}", check.name, check.source, check.words), 2);
+            // Evidence may be rows, a line each: they stay lines.
+            for line in check.evidence.lines() {
+                self.paragraph(Tone::Plain, &format!("found: {line}"), 4);
+            }
+        }
+    }
+
+    fn rules(&mut self, view: &CaseView<'_>) {
+        let rules = rules(view);
+        if rules.is_empty() {
+            return;
+        }
+        self.heading("Rules of the specification");
+        for kept in [Kept::Yes, Kept::No, Kept::Unknown] {
+            let named: Vec<String> = rules
+                .iter()
+                .filter(|rule| rule.kept == kept)
+                .map(|rule| match kept {
+                    Kept::No => format!("{} ({})", rule.name, rule.found),
+                    _ => rule.name.to_owned(),
+                })
+                .collect();
+            if !named.is_empty() {
+                self.paragraph(Tone::Plain, &format!("{}: {}", kept.name(), named.join(", ")), 2);
+            }
+        }
+    }
+
+    fn warnings(&mut self, file: &RunFile) {
+        let mut warnings: Vec<String> = file.warnings.clone();
+        for case in &file.cases {
+            for (at, round) in case.rounds.iter().enumerate() {
+                let place = match (file.cases.len() > 1, case.rounds.len() > 1) {
+                    (false, false) => String::new(),
+                    (true, false) => format!("{}: ", case.label),
+                    (false, true) => format!("round {}: ", at + 1),
+                    (true, true) => format!("{}, round {}: ", case.label, at + 1),
+                };
+                warnings.extend(round.warnings.iter().map(|warning| format!("{place}{warning}")));
+            }
+        }
+        if warnings.is_empty() {
+            return;
+        }
+        self.heading("Warnings");
+        for warning in warnings {
+            self.paragraph(Tone::Doubtful, &warning, 2);
+        }
+    }
+
+    /// What somebody needs who wants to doubt the figure, or to have it again.
+    fn settings(&mut self, file: &RunFile) {
+        self.heading("Settings");
+        for view in CaseView::all(file) {
+            let label = if file.cases.len() > 1 { format!("{}: ", view.case.label) } else { String::new() };
+            let parameters: Vec<String> = tables::parameters(&view)
+                .rows
+                .iter()
+                .filter(|row| !row[1].value.is_empty())
+                .map(|row| format!("{}: {}", row[0].text, row[1].text))
+                .collect();
+            self.paragraph(Tone::Plain, &format!("{label}{}", parameters.join(" · ")), 2);
+        }
+        let machine = &file.machine;
+        let facts = [
+            machine.processor.clone(),
+            units::counted(u64::from(machine.cores), "core", "cores"),
+            units::bytes(machine.memory_bytes as f64),
+            machine.system.clone(),
+        ];
+        self.paragraph(Tone::Plain, &facts.join(" · "), 2);
+        self.paragraph(Tone::Plain, &format!("again: {}", units::command_line(&file.command)), 2);
+    }
+}

@@ -1,0 +1,217 @@
+//! Numbers as a person reads them: three significant figures, a unit of fitting size, never a bare `NaN`.
+
+/// Stands where there is no value.
+pub(crate) const NOTHING: &str = "–";
+
+/// A number with `figures` significant figures, thousands separated; in exponent form where nobody could count the noughts.
+pub(crate) fn significant(value: f64, figures: i32) -> String {
+    if !value.is_finite() {
+        return NOTHING.to_owned();
+    }
+    if value == 0.0 {
+        return "0".to_owned();
+    }
+    if !(1e-9..1e15).contains(&value.abs()) {
+        return format!("{value:.2e}");
+    }
+    let magnitude = |value: f64| value.abs().log10().floor() as i32;
+    let places = |value: f64| (figures - 1 - magnitude(value)).clamp(0, 12) as usize;
+    // 99.96 becomes 100.0 with three figures by its first magnitude, so the rounded value is asked again.
+    let rounded: f64 = format!("{value:.*}", places(value)).parse().expect("a formatted number parses");
+    group(&format!("{value:.*}", places(rounded)))
+}
+
+/// Thousands separated by commas.
+fn group(number: &str) -> String {
+    let (sign, number) = number.strip_prefix('-').map_or(("", number), |rest| ("-", rest));
+    let (whole, fraction) = number.split_once('.').map_or((number, None), |(whole, fraction)| (whole, Some(fraction)));
+    let mut out = String::from(sign);
+    for (at, digit) in whole.chars().enumerate() {
+        if at > 0 && (whole.len() - at).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    if let Some(fraction) = fraction {
+        out.push('.');
+        out.push_str(fraction);
+    }
+    out
+}
+
+/// A count.
+pub(crate) fn count(value: u64) -> String {
+    group(&value.to_string())
+}
+
+/// `3 checks`, `1 check`.
+pub(crate) fn counted(value: u64, one: &str, many: &str) -> String {
+    format!("{} {}", count(value), if value == 1 { one } else { many })
+}
+
+/// A rate or another plain number: four figures, as headlines are compared.
+pub(crate) fn number(value: f64) -> String {
+    significant(value, 4)
+}
+
+/// A number somebody set: whole if it is.
+pub(crate) fn plain(value: f64) -> String {
+    if value.fract() == 0.0 && value.abs() < 1e15 { group(&format!("{value:.0}")) } else { number(value) }
+}
+
+/// A duration in nanoseconds, from `ns` to `s`.
+pub(crate) fn duration_ns(nanoseconds: f64) -> String {
+    if !nanoseconds.is_finite() {
+        return NOTHING.to_owned();
+    }
+    // The bounds lie where three figures round up to 1000: 999.6 µs reads 1.00 ms.
+    let (value, unit) = match nanoseconds.abs() {
+        0.0 => return "0".to_owned(),
+        below if below < 999.5 => (nanoseconds, "ns"),
+        below if below < 999.5e3 => (nanoseconds / 1e3, "µs"),
+        below if below < 999.5e6 => (nanoseconds / 1e6, "ms"),
+        _ => (nanoseconds / 1e9, "s"),
+    };
+    format!("{} {unit}", significant(value, 3))
+}
+
+/// A length of time in seconds: `30 s`, `12.5 s`, `2 h 5 min`.
+pub(crate) fn seconds(value: f64) -> String {
+    if !value.is_finite() {
+        return NOTHING.to_owned();
+    }
+    if value == 0.0 {
+        return "0 s".to_owned();
+    }
+    if value.abs() < 1.0 {
+        return duration_ns(value * 1e9);
+    }
+    if value < 119.5 {
+        let tenths = (value * 10.0).round() / 10.0;
+        return format!("{tenths} s");
+    }
+    let whole = value.round() as u64;
+    let parts = [(whole / 3600, "h"), (whole / 60 % 60, "min"), (whole % 60, "s")];
+    let parts: Vec<String> = parts
+        .iter()
+        .filter(|(amount, _)| *amount > 0)
+        .map(|(amount, unit)| format!("{} {unit}", count(*amount)))
+        .collect();
+    parts.join(" ")
+}
+
+/// Bytes in binary units.
+pub(crate) fn bytes(value: f64) -> String {
+    if !value.is_finite() {
+        return NOTHING.to_owned();
+    }
+    let units = ["B", "KiB", "MiB", "GiB", "TiB", "PiB"];
+    let mut value = value;
+    let mut unit = 0;
+    while value.abs() >= 1023.5 && unit + 1 < units.len() {
+        value /= 1024.0;
+        unit += 1;
+    }
+    // A part of a byte is only ever an average.
+    format!("{} {}", significant(value, 3), units[unit])
+}
+
+/// A percentage, as `10.02 %`.
+pub(crate) fn percent(value: f64) -> String {
+    if !value.is_finite() {
+        return NOTHING.to_owned();
+    }
+    if value.abs() >= 1000.0 { format!("{} %", significant(value, 3)) } else { format!("{value:.2} %") }
+}
+
+/// Text from outside as it may be shown: control characters, and those that turn the reading direction, made visible.
+pub(crate) fn printable(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        let turning = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        match character {
+            '\n' | '\t' => out.push(' '),
+            '\r' => {}
+            _ if character.is_control() || turning => out.extend(character.escape_unicode()),
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+/// A command line as it can be typed into a POSIX shell.
+pub(crate) fn command_line(arguments: &[String]) -> String {
+    let plain = |character: char| character.is_ascii_alphanumeric() || "-_./:=@%+,".contains(character);
+    let quoted = arguments.iter().map(|argument| {
+        if !argument.is_empty() && argument.chars().all(plain) {
+            argument.clone()
+        } else {
+            format!("'{}'", argument.replace('\'', r"'\''"))
+        }
+    });
+    printable(&quoted.collect::<Vec<_>>().join(" "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn durations_take_the_unit_that_fits() {
+        let cases = [
+            (0.0, "0"),
+            (1.0, "1.00 ns"),
+            (999.4, "999 ns"),
+            (999.6, "1.00 µs"),
+            (12_340.0, "12.3 µs"),
+            (999_600.0, "1.00 ms"),
+            (4_560_000.0, "4.56 ms"),
+            (1.5e9, "1.50 s"),
+            (3.6e12, "3,600 s"),
+            (f64::NAN, "–"),
+        ];
+        for (nanoseconds, expected) in cases {
+            assert_eq!(duration_ns(nanoseconds), expected, "{nanoseconds}");
+        }
+    }
+
+    #[test]
+    fn numbers_keep_their_figures_and_group_thousands() {
+        let cases = [
+            (0.0, "0"),
+            (0.001_234_56, "0.001235"),
+            (9.999_96, "10.00"),
+            (312.44, "312.4"),
+            (-1_234_567.0, "-1,234,567"),
+            (1e-20, "1.00e-20"),
+            (2.5e18, "2.50e18"),
+            (f64::INFINITY, "–"),
+        ];
+        for (value, expected) in cases {
+            assert_eq!(number(value), expected, "{value}");
+        }
+    }
+
+    #[test]
+    fn bytes_and_lengths_of_time() {
+        assert_eq!(bytes(0.0), "0 B");
+        assert_eq!(bytes(1023.0), "1,023 B");
+        assert_eq!(bytes(1024.0 * 1023.9), "1.00 MiB");
+        assert_eq!(bytes(f64::MAX).split(' ').next_back(), Some("PiB"));
+        assert_eq!(seconds(30.0), "30 s");
+        assert_eq!(seconds(12.46), "12.5 s");
+        assert_eq!(seconds(0.25), "250 ms");
+        assert_eq!(seconds(7500.0), "2 h 5 min");
+    }
+
+    #[test]
+    fn outside_text_cannot_steer_a_terminal() {
+        assert_eq!(printable("a\u{1b}[2Jb\nc\u{202e}"), "a\\u{1b}[2Jb c\\u{202e}");
+    }
+
+    #[test]
+    fn a_command_can_be_typed_again() {
+        let arguments = ["bourse", "tpce", "sqlite:x.db?journal=wal&sync=full", "it's", ""].map(str::to_owned);
+        assert_eq!(command_line(&arguments), r"bourse tpce 'sqlite:x.db?journal=wal&sync=full' 'it'\''s' ''");
+    }
+}

@@ -1,0 +1,157 @@
+use super::{OperationView, Remark, Standing, limits, standing};
+use bourse_record::{Case, Check, CheckStatus, PhaseKind, Round, RunFile};
+
+/// A case with its rounds taken together.
+pub(crate) struct CaseView<'a> {
+    pub(crate) file: &'a RunFile,
+    pub(crate) case: &'a Case,
+    /// In the specification's order, the others behind them.
+    pub(crate) operations: Vec<OperationView>,
+}
+
+impl<'a> CaseView<'a> {
+    pub(crate) fn new(file: &'a RunFile, case: &'a Case) -> Self {
+        Self { file, case, operations: OperationView::over(&case.rounds) }
+    }
+
+    /// All cases of a run.
+    pub(crate) fn all(file: &'a RunFile) -> Vec<Self> {
+        file.cases.iter().map(|case| Self::new(file, case)).collect()
+    }
+
+    /// Seconds measured, over all rounds.
+    pub(crate) fn measured_s(&self) -> f64 {
+        self.case.rounds.iter().map(|round| round.measured_s).sum()
+    }
+
+    /// The rounds' headline figures, of those that measured anything.
+    pub(crate) fn figures(&self) -> Vec<f64> {
+        let mut figures: Vec<f64> = self
+            .case
+            .rounds
+            .iter()
+            .filter(|round| round.measured_s > 0.0 && round.headline.is_finite())
+            .map(|round| round.headline)
+            .collect();
+        figures.sort_by(f64::total_cmp);
+        figures
+    }
+
+    /// The headline: the median of the rounds. None if nothing was measured; whether it counts says [`Self::standing`].
+    pub(crate) fn figure(&self) -> Option<f64> {
+        let figures = self.figures();
+        let middle = figures.len() / 2;
+        match figures.len() {
+            0 => None,
+            odd if odd % 2 == 1 => Some(figures[middle]),
+            _ => Some((figures[middle - 1] + figures[middle]) / 2.0),
+        }
+    }
+
+    /// The headline, if it counts.
+    pub(crate) fn valid_figure(&self) -> Option<f64> {
+        self.figure().filter(|_| self.standing() == Standing::Counts)
+    }
+
+    /// Whether the figure counts.
+    pub(crate) fn standing(&self) -> Standing {
+        standing::standing(self)
+    }
+
+    /// What has to be said beside the figure.
+    pub(crate) fn remarks(&self) -> Vec<Remark> {
+        standing::remarks(self)
+    }
+
+    /// What kept the figure from being higher, as far as the run file tells.
+    pub(crate) fn limited_by(&self) -> Option<String> {
+        limits::limited_by(self)
+    }
+
+    /// Every check of every round, with the round's number from 1.
+    pub(crate) fn checks(&self) -> impl Iterator<Item = (usize, &'a Check)> + use<'a> {
+        self.case
+            .rounds
+            .iter()
+            .enumerate()
+            .flat_map(|(at, round)| round.checks.iter().map(move |check| (at + 1, check)))
+    }
+
+    /// How many checks went so.
+    pub(crate) fn checks_that(&self, status: CheckStatus) -> u64 {
+        self.checks().filter(|(_, check)| check.status == status).count() as u64
+    }
+
+    /// A parameter of the workload, by any of several names; letter case, `-`, `_` and spaces make no difference.
+    pub(crate) fn parameter(&self, names: &[&str]) -> Option<&'a str> {
+        let plain = |name: &str| name.to_lowercase().replace(['-', '_'], " ");
+        let parameters = &self.case.workload.parameters;
+        let found = names.iter().find_map(|name| parameters.iter().find(|parameter| plain(&parameter.name) == *name));
+        found.map(|parameter| parameter.value.as_str())
+    }
+
+    /// A parameter that is a number; a unit behind it and commas in it are passed over.
+    pub(crate) fn number(&self, names: &[&str]) -> Option<f64> {
+        let value = self.parameter(names)?.replace([',', '_'], "");
+        value.split_whitespace().next()?.parse().ok()
+    }
+
+    /// The operation of the headline.
+    pub(crate) fn headline_operation(&self) -> Option<&OperationView> {
+        self.operations.iter().find(|operation| operation.name == self.case.workload.headline_operation)
+    }
+
+    /// Valid completions of the headline's operation.
+    pub(crate) fn headline_count(&self) -> u64 {
+        self.headline_operation().map_or(0, OperationView::valid)
+    }
+
+    /// Retries, over all operations.
+    pub(crate) fn retries(&self) -> u64 {
+        self.operations.iter().map(|operation| operation.retries).sum()
+    }
+
+    /// Failures, over all operations.
+    pub(crate) fn failed(&self) -> u64 {
+        self.operations.iter().map(|operation| operation.failed).sum()
+    }
+
+    /// Processor seconds per second of measuring.
+    pub(crate) fn cores_busy(&self) -> Option<f64> {
+        let used: f64 = self.case.rounds.iter().map(|round| round.cpu_user_s + round.cpu_system_s).sum();
+        (self.measured_s() > 0.0).then(|| used / self.measured_s())
+    }
+
+    /// A metric's values within the measurement intervals of all rounds.
+    pub(crate) fn measured(&self, metric: &str) -> Vec<f64> {
+        self.case.rounds.iter().flat_map(|round| measured(round, metric)).map(|(_, value)| value).collect()
+    }
+
+    /// A metric's mean within the measurement intervals.
+    pub(crate) fn mean(&self, metric: &str) -> Option<f64> {
+        let values = self.measured(metric);
+        (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64)
+    }
+
+    /// A metric's peak within the measurement intervals.
+    pub(crate) fn peak(&self, metric: &str) -> Option<f64> {
+        self.measured(metric).into_iter().reduce(f64::max)
+    }
+}
+
+/// A metric's values with their times, as far as there are any.
+pub(crate) fn values<'a>(round: &'a Round, metric: &str) -> impl Iterator<Item = (f64, Option<f64>)> + use<'a> {
+    let column = round.series.columns.iter().find(|column| column.metric == metric);
+    let values = column.map_or(&[][..], |column| column.values.as_slice());
+    let finite = |value: &Option<f64>| value.filter(|value| value.is_finite());
+    round.series.time_s.iter().copied().zip(values.iter().map(finite))
+}
+
+/// A metric's values within the measurement interval, with their times. A row belongs to the interval it ends in.
+pub(crate) fn measured(round: &Round, metric: &str) -> Vec<(f64, f64)> {
+    let within = |time: f64| {
+        let measurement = |phase: &&bourse_record::Phase| phase.kind == PhaseKind::Measurement;
+        round.phases.iter().filter(measurement).any(|phase| phase.from_s < time && time <= phase.to_s + 1e-6)
+    };
+    values(round, metric).filter(|(time, _)| within(*time)).filter_map(|(time, value)| Some((time, value?))).collect()
+}

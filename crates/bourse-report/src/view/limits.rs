@@ -1,0 +1,58 @@
+//! What kept the figure from being higher, as far as a run file can tell.
+
+use super::{CaseView, Clock};
+use crate::units;
+
+/// A share of the users' time from which on we say that it is what limits.
+const MOST: f64 = 0.5;
+/// A share of the processors from which on they are full; the rest is the operating system's and the sampling's.
+const FULL: f64 = 0.85;
+
+/// A sentence; none if nothing was measured. Claims no more than the figures show: what is left over after processor
+/// and locks is called waiting.
+pub(super) fn limited_by(view: &CaseView<'_>) -> Option<String> {
+    let busy = view.cores_busy().filter(|busy| busy.is_finite() && view.figure().is_some())?;
+    Some(limit(view, busy))
+}
+
+fn limit(view: &CaseView<'_>, busy: f64) -> String {
+    let cores = f64::from(view.file.machine.cores.max(1));
+    let busy_words = format!("{} of {} cores busy", units::significant(busy, 3), view.file.machine.cores);
+    if busy >= FULL * cores {
+        return format!("the processors: {busy_words}");
+    }
+    // What the users spent inside the engine is the time there was to win, whoever of them spent it.
+    let inside = inside_engine_s(view) / view.measured_s();
+    let locks = view.mean("lock_wait").unwrap_or(0.0);
+    let written = units::bytes(written_per_second(view));
+    if inside > 0.0 && locks / inside >= MOST {
+        let share = units::percent(100.0 * (locks / inside).min(1.0));
+        return format!("waiting for locks: {share} of the time spent in the engine; {busy_words}");
+    }
+    if inside > 0.0 && busy / inside < MOST {
+        let waited = units::percent(100.0 * (1.0 - (busy + locks) / inside).clamp(0.0, 1.0));
+        return format!(
+            "waiting for storage or a turn: about {waited} of the time spent in the engine; {busy_words}, {written} \
+             written a second"
+        );
+    }
+    if inside > 0.0 && inside < FULL {
+        let percent = units::percent(100.0 * inside);
+        let what = if busy > 1.5 * inside { "the harness" } else { "the load" };
+        return format!("{what}: the engine was at work {percent} of the time; {busy_words}");
+    }
+    if busy >= FULL && busy < 1.15 {
+        return format!("one processor: {busy_words}; more can be had only if more users, or writers, work at once");
+    }
+    format!("nothing that shows clearly: {busy_words}, {written} written a second")
+}
+
+/// Seconds all users together spent inside the engine and its locks.
+fn inside_engine_s(view: &CaseView<'_>) -> f64 {
+    let summaries = view.operations.iter().filter_map(|operation| operation.latency(Clock::Service).summary);
+    summaries.map(|summary| summary.mean_ns * summary.count as f64).sum::<f64>() / 1e9
+}
+
+fn written_per_second(view: &CaseView<'_>) -> f64 {
+    view.case.rounds.iter().map(|round| round.written_bytes as f64).sum::<f64>() / view.measured_s()
+}

@@ -1,0 +1,108 @@
+//! Whether a figure counts, and what has to be said beside it.
+
+use super::CaseView;
+use crate::tables::Tone;
+use crate::units;
+use bourse_record::CheckStatus;
+
+/// Whether a case's figure counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Standing {
+    /// It does.
+    Counts,
+    /// A check of the database failed: there is no figure.
+    Void,
+    /// There was nothing to measure.
+    NothingMeasured,
+}
+
+impl Standing {
+    /// As CSV and comparison name it.
+    pub(crate) const fn name(self) -> &'static str {
+        match self {
+            Self::Counts => "counts",
+            Self::Void => "void",
+            Self::NothingMeasured => "nothing measured",
+        }
+    }
+}
+
+/// A sentence beside the figure.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Remark {
+    pub(crate) tone: Tone,
+    pub(crate) text: String,
+}
+
+/// Measured throughput may be from 80 % to 102 % of the nominal (Clause 6.7, as far as it is known to us).
+pub(crate) const SCALE_RULE_PERCENT: (f64, f64) = (80.0, 102.0);
+
+pub(super) fn standing(view: &CaseView<'_>) -> Standing {
+    if view.checks_that(CheckStatus::Failed) > 0 {
+        Standing::Void
+    } else if view.figure().is_none() {
+        Standing::NothingMeasured
+    } else {
+        Standing::Counts
+    }
+}
+
+/// The figure in percent of the nominal one, if there are both.
+pub(crate) fn percent_of_nominal(view: &CaseView<'_>) -> Option<f64> {
+    let nominal = view.case.workload.nominal.filter(|nominal| *nominal > 0.0)?;
+    Some(100.0 * view.figure()? / nominal)
+}
+
+pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
+    let mut remarks = Vec::new();
+    let mut say = |tone: Tone, text: String| remarks.push(Remark { tone, text });
+    match view.standing() {
+        Standing::Void => {
+            let failed = units::counted(view.checks_that(CheckStatus::Failed), "check", "checks");
+            say(Tone::Bad, format!("{failed} of the database failed: what was counted does not count"));
+        }
+        Standing::NothingMeasured => say(Tone::Bad, "the measurement interval was not reached".to_owned()),
+        Standing::Counts => scale(view, &mut say),
+    }
+    if view.file.interrupted {
+        let measured = units::seconds(view.measured_s());
+        say(Tone::Bad, format!("interrupted: ended before its time, {measured} were measured"));
+    }
+    if view.failed() > 0 {
+        let failed = units::counted(view.failed(), "operation", "operations");
+        say(Tone::Bad, format!("{failed} failed: none may"));
+    }
+    if view.file.build.profile != "release" {
+        let profile = units::printable(&view.file.build.profile);
+        say(Tone::Bad, format!("measured with a {profile} build: figures mean nothing"));
+    }
+    let clamped: u64 = view.operations.iter().map(|operation| operation.response.clamped).sum();
+    if clamped > 0 {
+        let samples = units::counted(clamped, "response was", "responses were");
+        say(Tone::Doubtful, format!("{samples} longer than the histogram reaches, and counted at its end"));
+    }
+    let unreadable =
+        view.operations.iter().any(|operation| operation.response.unreadable || operation.service.unreadable);
+    if unreadable {
+        say(Tone::Doubtful, "a histogram of the run file cannot be read".to_owned());
+    }
+    if view.checks().next().is_none() {
+        say(Tone::Doubtful, "the database was not checked".to_owned());
+    }
+    remarks
+}
+
+fn scale(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
+    let Some(percent) = percent_of_nominal(view) else { return };
+    let of_nominal = format!("{} of nominal", units::percent(percent).replace(".00 %", " %"));
+    if percent > SCALE_RULE_PERCENT.1 {
+        say(
+            Tone::Doubtful,
+            format!("exploratory: outside the scale rule ({of_nominal}; the rule allows 80 % to 102 %)"),
+        );
+    } else if percent < SCALE_RULE_PERCENT.0 {
+        say(Tone::Doubtful, format!("below the scale rule ({of_nominal}; the rule allows 80 % to 102 %)"));
+    } else {
+        say(Tone::Good, format!("within the scale rule ({of_nominal})"));
+    }
+}

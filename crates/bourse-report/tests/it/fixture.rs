@@ -1,0 +1,385 @@
+//! Run files for tests: a TPC-E-derived run of known figures, and what is changed about it.
+
+use bourse_record::{
+    Build, Case, Check, CheckStatus, Column, Distribution, Engine, LatencySummary, Machine, NameValue, Operation,
+    Outcome, OutcomeCount, Phase, PhaseKind, Round, RunFile, SCHEMA_VERSION, Series, Workload,
+};
+use hdrhistogram::Histogram;
+
+/// Name, share of the mix in percent, limit in seconds, typical response in microseconds.
+const TRANSACTIONS: [(&str, Option<f64>, Option<u64>, u64); 11] = [
+    ("Trade-Result", Some(10.0), Some(2), 1_900),
+    ("Broker-Volume", Some(4.9), Some(3), 420),
+    ("Customer-Position", Some(13.0), Some(3), 310),
+    ("Market-Feed", Some(1.0), Some(2), 2_600),
+    ("Market-Watch", Some(18.0), Some(3), 650),
+    ("Security-Detail", Some(14.0), Some(3), 240),
+    ("Trade-Lookup", Some(8.0), Some(3), 1_200),
+    ("Trade-Order", Some(10.1), Some(2), 1_500),
+    ("Trade-Status", Some(19.0), Some(1), 190),
+    ("Trade-Update", Some(2.0), Some(3), 3_400),
+    ("Data-Maintenance", None, None, 900),
+];
+
+pub(crate) fn pair(name: &str, value: &str) -> NameValue {
+    NameValue { name: name.to_owned(), value: value.to_owned() }
+}
+
+/// A distribution with a tail: 84 of 100 near the typical time, 15 at twice it, one at twelve times.
+pub(crate) fn distribution(count: u64, typical_us: u64) -> Distribution {
+    let mut histogram = Histogram::new(3).expect("three figures");
+    for nth in 0..count {
+        let spread = 850 + (nth * 37) % 300;
+        let factor = match nth % 100 {
+            99 => 12,
+            84..=98 => 2,
+            _ => 1,
+        };
+        histogram.record(typical_us * spread * factor).expect("within the range");
+    }
+    Distribution::of(&histogram, 0)
+}
+
+/// A distribution without a sample.
+pub(crate) fn empty_distribution() -> Distribution {
+    Distribution::of(&Histogram::new(3).expect("three figures"), 0)
+}
+
+pub(crate) fn outcome(outcome: Outcome, code: i32, count: u64) -> OutcomeCount {
+    OutcomeCount { outcome, code, count, example: None }
+}
+
+fn operation(name: &str, share: Option<f64>, limit_s: Option<u64>, typical_us: u64, decks: u64) -> Operation {
+    let count = share.map_or(1, |share| (share * 10.0) as u64 * decks);
+    let (outcomes, retries) = match name {
+        "Trade-Order" => {
+            (vec![outcome(Outcome::Completed, 0, count - decks), outcome(Outcome::RolledBack, 1, decks)], 12)
+        }
+        "Trade-Status" => (
+            vec![outcome(Outcome::Completed, 0, count / 2), outcome(Outcome::ShortDatabase, -911, count - count / 2)],
+            0,
+        ),
+        "Trade-Update" => (vec![outcome(Outcome::Completed, 0, count - 3), outcome(Outcome::Warned, 1021, 3)], 0),
+        _ => (vec![outcome(Outcome::Completed, 0, count)], 0),
+    };
+    Operation {
+        name: name.to_owned(),
+        outcomes,
+        retries,
+        late: 0,
+        mix_target_percent: share,
+        mix_tolerance_points: share.map(|_| 0.05),
+        limit_ns: limit_s.map(|limit| limit * 1_000_000_000),
+        response: distribution(count, typical_us + 40),
+        service: distribution(count, typical_us),
+    }
+}
+
+/// Warm-up of 10 s, measurement of 30 s, drain of 2 s.
+fn series() -> Series {
+    let time_s: Vec<f64> = (1..=42).map(f64::from).collect();
+    let mib = 1024.0 * 1024.0;
+    let column = |metric: &str, of: &dyn Fn(f64) -> Option<f64>| Column {
+        metric: metric.to_owned(),
+        values: time_s.iter().map(|time| of(*time)).collect(),
+    };
+    // A checkpoint every 7 s slows everything down for one.
+    let stall = |time: f64| if (time as u32).is_multiple_of(7) { 0.55 } else { 1.0 };
+    let ramp = |time: f64| (time / 6.0).min(1.0) * stall(time) * if time > 40.0 { 0.2 } else { 1.0 };
+    let wave = |time: f64| 1.0 + 0.06 * (time * 1.7).sin();
+    let columns = vec![
+        column("throughput.Trade-Result", &|time| Some(100.0 * ramp(time) * wave(time))),
+        column("throughput", &|time| Some(1000.0 * ramp(time) * wave(time + 1.0))),
+        column("response_ns_p50", &|time| Some(600_000.0 * wave(time) / stall(time))),
+        column("response_ns_p90", &|time| Some(2_400_000.0 * wave(time) / stall(time))),
+        column("response_ns_p99", &|time| Some(9_000_000.0 * wave(time) / stall(time).powi(3))),
+        column("response_ns_max", &|time| Some(40_000_000.0 * wave(time) / stall(time).powi(4))),
+        column("retries", &|time| Some(if (time as u32).is_multiple_of(7) { 4.0 } else { 0.0 })),
+        column("queue_length", &|time| (time as u32 != 20).then_some(3.0)),
+        column("cpu_user", &|time| Some(0.85 * ramp(time))),
+        column("cpu_system", &|time| Some(0.2 * ramp(time))),
+        column("memory_resident_bytes", &|time| Some((180.0 + time) * mib)),
+        column("machine_memory_used_bytes", &|time| Some((2900.0 + 2.0 * time) * mib)),
+        column("machine_memory_free_bytes", &|time| Some((5100.0 - 2.0 * time) * mib)),
+        column("machine_swap_used_bytes", &|_| Some(0.0)),
+        column("engine_memory_bytes", &|time| Some((64.0 + time / 4.0) * mib)),
+        column("read_bytes", &|_| Some(0.0)),
+        column("written_bytes", &|time| Some(12.0 * mib / stall(time) * ramp(time))),
+        column("data_bytes", &|time| Some((612.0 + 0.4 * time) * mib)),
+        column("log_bytes", &|time| Some(((time as u32 % 7) as f64).mul_add(0.6, 0.4) * mib)),
+        column("journal_bytes", &|_| Some(0.0)),
+        column("lock_wait", &|time| Some(0.12 / stall(time))),
+    ];
+    Series { time_s, columns }
+}
+
+fn check(name: &str, words: &str, source: &str, status: CheckStatus, evidence: &str) -> Check {
+    let (name, words, source, evidence) = (name.to_owned(), words.to_owned(), source.to_owned(), evidence.to_owned());
+    Check { name, words, source, status, evidence, took_s: 0.25 }
+}
+
+pub(crate) fn round(decks: u64) -> Round {
+    let operations: Vec<Operation> = TRANSACTIONS
+        .iter()
+        .map(|(name, share, limit, typical)| operation(name, *share, *limit, *typical, decks))
+        .collect();
+    let phase = |kind, from_s, to_s| Phase { kind, from_s, to_s };
+    Round {
+        offset_s: 0.0,
+        phases: vec![
+            phase(PhaseKind::WarmUp, 0.0, 10.0),
+            phase(PhaseKind::Measurement, 10.0, 40.0),
+            phase(PhaseKind::Drain, 40.0, 42.0),
+        ],
+        measured_s: 30.0,
+        headline: (decks * 100) as f64 / 30.0,
+        operations,
+        series: series(),
+        cpu_user_s: 25.5,
+        cpu_system_s: 6.0,
+        read_bytes: 0,
+        written_bytes: 377_487_360,
+        facts: vec![pair("trades loaded", "115,200"), pair("database", "reused, fingerprint matched")],
+        checks: vec![
+            check(
+                "broker trades",
+                "each broker's number of trades is the number of completed trades of his accounts",
+                "Clause 7.3.1.1",
+                CheckStatus::Passed,
+                "10 brokers",
+            ),
+            check(
+                "holding summary",
+                "each holding summary is the sum of its holdings",
+                "Clause 7.3.1.3",
+                CheckStatus::Passed,
+                "7,400 summaries",
+            ),
+        ],
+        warnings: vec![],
+    }
+}
+
+/// A run that went well: 30 s on a durable SQLite file.
+pub(crate) fn normal() -> RunFile {
+    let arguments = ["bourse", "tpce", "run", "sqlite:bourse-data/tpce.db?journal=wal&sync=full", "--users", "2"];
+    RunFile {
+        schema_version: SCHEMA_VERSION,
+        name: "tpce".to_owned(),
+        started_at: "2026-11-21T09:30:00+00:00".to_owned(),
+        command: arguments.map(str::to_owned).to_vec(),
+        seed: 20_261_121,
+        build: Build {
+            version: "0.1.0".to_owned(),
+            profile: "release".to_owned(),
+            target: "x86_64-unknown-linux-gnu".to_owned(),
+        },
+        machine: Machine {
+            system: "Linux 6.8.0".to_owned(),
+            processor: "Example Processor 3.2 GHz".to_owned(),
+            cores: 2,
+            memory_bytes: 8 * 1024 * 1024 * 1024,
+            load_average: Some(0.31),
+            details: vec![pair("file system of the target", "ext4"), pair("frequency governor", "performance")],
+        },
+        cases: vec![case("sqlite durable", "durable", 30)],
+        warnings: vec![],
+        interrupted: false,
+    }
+}
+
+pub(crate) fn case(label: &str, durability: &str, decks: u64) -> Case {
+    Case {
+        label: label.to_owned(),
+        engine: Engine {
+            name: "sqlite".to_owned(),
+            version: "3.54.1".to_owned(),
+            target: "sqlite:bourse-data/tpce.db?journal=wal&sync=full".to_owned(),
+            durability: durability.to_owned(),
+            durability_reason: "write-ahead log with synchronous=FULL".to_owned(),
+            settings: vec![pair("journal_mode", "wal"), pair("synchronous", "2"), pair("page_size", "4096")],
+            compile_options: vec!["THREADSAFE=2".to_owned(), "DEFAULT_MEMSTATUS=0".to_owned()],
+        },
+        workload: Workload {
+            name: "tpce".to_owned(),
+            parameters: vec![
+                pair("customers", "1,000"),
+                pair("scale factor", "500"),
+                pair("initial days", "10"),
+                pair("users", "2"),
+                pair("constraints", "foreign keys and checks enforced"),
+                pair("isolation", "serializable"),
+                pair("schedule", "closed loop"),
+            ],
+            headline_operation: "Trade-Result".to_owned(),
+            headline_unit: "TR/s".to_owned(),
+            nominal: Some(2.0),
+            notice: Some(
+                "TPC-E-derived workload, unaudited; results are not comparable with published TPC Benchmark E results. \
+                 TPC Benchmark and TPC-E are trademarks of the Transaction Processing Performance Council."
+                    .to_owned(),
+            ),
+        },
+        rounds: vec![round(decks)],
+    }
+}
+
+/// A check failed, and with it the figure.
+pub(crate) fn void() -> RunFile {
+    let mut file = normal();
+    let round = &mut file.cases[0].rounds[0];
+    round.checks[1].status = CheckStatus::Failed;
+    round.checks[1].evidence = "2 of 7,400 differ\naccount 43000000012 KPNX: summary 400, holdings 300".to_owned();
+    let failed = OutcomeCount {
+        outcome: Outcome::Failed,
+        code: 0,
+        count: 4,
+        example: Some("frame 2: UPDATE holding: database is locked (SQLITE_BUSY)".to_owned()),
+    };
+    round.operations[0].outcomes.push(failed);
+    round.operations[0].late = 17;
+    round.operations[0].limit_ns = Some(3_000_000);
+    round.warnings.push("the machine was busy: load average 3.1 on 2 cores".to_owned());
+    file
+}
+
+/// Ended by Ctrl-C in the measurement interval's 12th second; nothing was checked.
+pub(crate) fn interrupted() -> RunFile {
+    let mut file = normal();
+    file.interrupted = true;
+    let round = &mut file.cases[0].rounds[0];
+    round.measured_s = 12.0;
+    round.phases.pop();
+    round.phases[1].to_s = 22.0;
+    round.series.time_s.truncate(22);
+    for column in &mut round.series.columns {
+        column.values.truncate(22);
+    }
+    round.checks.clear();
+    file
+}
+
+/// Ended before anything was measured.
+pub(crate) fn empty() -> RunFile {
+    let mut file = normal();
+    file.interrupted = true;
+    file.machine.load_average = None;
+    let round = &mut file.cases[0].rounds[0];
+    round.measured_s = 0.0;
+    round.headline = 0.0;
+    round.phases.clear();
+    round.series = Series::default();
+    round.checks.clear();
+    (round.cpu_user_s, round.cpu_system_s, round.written_bytes) = (0.0, 0.0, 0);
+    for operation in &mut round.operations {
+        operation.outcomes.clear();
+        (operation.retries, operation.late) = (0, 0);
+        operation.response = empty_distribution();
+        operation.service = empty_distribution();
+    }
+    file
+}
+
+/// Three cases of two durability classes, one with three rounds, one void.
+pub(crate) fn several() -> RunFile {
+    let mut file = normal();
+    let mut rounds = case("sqlite durable", "durable", 30);
+    for (at, decks) in [28, 33].into_iter().enumerate() {
+        let mut round = round(decks);
+        round.offset_s = 45.0 * (at + 1) as f64;
+        rounds.rounds.push(round);
+    }
+    let slower = case("sqlite durable, delete journal", "durable", 9);
+    let memory = case("sqlite in memory", "volatile", 90);
+    let mut broken = case("null", "volatile", 900);
+    broken.rounds[0].checks[0].status = CheckStatus::Failed;
+    broken.rounds[0].checks[0].evidence = "10 of 10 brokers differ".to_owned();
+    file.cases = vec![slower, rounds, broken, memory];
+    file
+}
+
+/// Figures far out: nanoseconds, hours, petabytes, a value that is no number, a histogram that cannot be read.
+pub(crate) fn extreme() -> RunFile {
+    let mut file = normal();
+    file.seed = u64::MAX;
+    file.machine.memory_bytes = u64::MAX;
+    file.cases[0].workload.nominal = Some(1e-9);
+    let round = &mut file.cases[0].rounds[0];
+    round.headline = 98_765_432.1;
+    round.read_bytes = u64::MAX;
+    round.cpu_user_s = f64::NAN;
+    let summary = |ns: u64| LatencySummary {
+        count: u64::MAX / 1024,
+        min_ns: ns,
+        mean_ns: ns as f64,
+        p50_ns: ns,
+        p90_ns: ns,
+        p95_ns: ns,
+        p99_ns: ns,
+        p999_ns: ns,
+        max_ns: ns,
+    };
+    for (operation, ns) in round.operations.iter_mut().zip([1, 999, 999_950, 86_400_000_000_000, u64::MAX]) {
+        operation.response = Distribution { summary: summary(ns), hdr_base64: "not base64!".to_owned(), clamped: 7 };
+    }
+    round.operations[0].outcomes = vec![outcome(Outcome::Completed, 0, u64::MAX / 1024)];
+    for column in &mut round.series.columns {
+        column.values[5] = Some(f64::NAN);
+        column.values[6] = Some(1e300);
+        column.values[7] = Some(1e-300);
+    }
+    file
+}
+
+/// What may stand in a run file if somebody means ill.
+pub(crate) const HOSTILE: &str = "<script>alert('1')</script>\"&|`*_\u{1b}[2J\u{202e}\nx";
+
+/// Hostile text wherever there is text.
+pub(crate) fn hostile() -> RunFile {
+    let text = || HOSTILE.to_owned();
+    let mut file = void();
+    (file.name, file.started_at, file.command) = (text(), text(), vec![text(), "--x".to_owned()]);
+    (file.build.version, file.build.profile, file.build.target) = (text(), text(), text());
+    (file.machine.system, file.machine.processor) = (text(), text());
+    file.machine.details = vec![pair(HOSTILE, HOSTILE)];
+    file.warnings.push(text());
+    let case = &mut file.cases[0];
+    case.label = text();
+    let engine = &mut case.engine;
+    (engine.name, engine.version, engine.target, engine.durability) = (text(), text(), text(), text());
+    engine.durability_reason = text();
+    engine.settings = vec![pair(HOSTILE, HOSTILE)];
+    engine.compile_options = vec![text()];
+    case.workload.parameters = vec![pair(HOSTILE, HOSTILE)];
+    case.workload.headline_unit = text();
+    let round = &mut case.rounds[0];
+    round.facts = vec![pair(HOSTILE, HOSTILE)];
+    round.warnings.push(text());
+    round.checks[1].name = text();
+    round.checks[1].words = text();
+    round.checks[1].source = text();
+    round.checks[1].evidence = text();
+    round.operations.truncate(3);
+    round.operations[1].name = text();
+    for operation in &mut round.operations {
+        operation.outcomes[0].example = Some(text());
+        operation.outcomes[0].outcome = Outcome::Failed;
+    }
+    let mut column = round.series.columns[0].clone();
+    column.metric = format!("throughput.{HOSTILE}");
+    round.series.columns.push(column);
+    file
+}
+
+/// Every fixture with its name.
+pub(crate) fn all() -> Vec<(&'static str, RunFile)> {
+    vec![
+        ("normal", normal()),
+        ("void", void()),
+        ("interrupted", interrupted()),
+        ("empty", empty()),
+        ("several", several()),
+        ("extreme", extreme()),
+        ("hostile", hostile()),
+    ]
+}

@@ -1,0 +1,4 @@
+//! What a person sees, held in snapshots; run files come from a small builder.
+
+mod fixture;
+mod text;
