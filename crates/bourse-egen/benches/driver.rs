@@ -1,15 +1,12 @@
 //! What drawing one request costs: `cargo bench -p bourse-egen --bench driver`.
-//!
-//! Takes the official input files from the folder `BOURSE_FLAT_IN` names.
 
-use bourse_egen::Inputs;
 use bourse_egen::driver::{
     CustomerConfig, CustomerEmulator, Database, MaintenanceEmulator, MarketConfig, MarketExchange, Mix, Seeds,
 };
 use bourse_egen::txn::{TradeAction, TradeRequest, TradeType};
+use bourse_egen::{Inputs, builtin};
 use bourse_schema::{Date, Price, Symbol, Timestamp, TradeId};
 use std::hint::black_box;
-use std::path::PathBuf;
 use std::time::Instant;
 
 const ROUNDS: usize = 7;
@@ -26,14 +23,9 @@ fn bench(name: &str, calls: usize, mut call: impl FnMut()) {
     println!("{name:<32} {best:>9.0} ns");
 }
 
-#[expect(clippy::print_stderr, reason = "a bench that cannot run says so")]
 fn main() {
-    let Some(folder) = std::env::var_os("BOURSE_FLAT_IN").map(PathBuf::from) else {
-        eprintln!("skipped: driver bench (BOURSE_FLAT_IN is not set)");
-        return;
-    };
-    let read = |name: &'static str| std::fs::read(folder.join(format!("{name}.txt"))).ok();
-    let inputs = Inputs::parse(read).expect("the official files are sound");
+    let read = |name: &'static str| builtin::file(name).map(String::into_bytes);
+    let inputs = Inputs::parse(read).expect("our own files are sound");
     for database in [Database::of(1_000, 500, 10), Database::default()] {
         customers(&inputs, database);
     }

@@ -37,6 +37,32 @@ impl Seeds {
         let first = ((tenths << 11) + days).wrapping_shl(33).wrapping_add(u64::from(unique_id));
         Self { first, second: first | 1 << 32 }
     }
+
+    /// What emulator number `unique_id` uses in a run that can be repeated from one seed. The reference has no such
+    /// thing: its runs are started from the time of day.
+    pub fn of_run(run_seed: u64, unique_id: u32) -> Self {
+        Self { first: scattered(run_seed, unique_id, 0), second: scattered(run_seed, unique_id, 1) }
+    }
+
+    /// The [holdings seed](super::CustomerConfig::holdings_seed) that goes with [`of_run`](Self::of_run).
+    pub fn holdings_of_run(run_seed: u64, unique_id: u32) -> u64 {
+        scattered(run_seed, unique_id, 2)
+    }
+}
+
+/// One of a run's seeds, far from all others.
+///
+/// Neighbouring seeds would do in the reference's sequences too, but would keep the same distance for ever: the numbers
+/// of one emulator would foretell another's.
+fn scattered(run_seed: u64, unique_id: u32, purpose: u64) -> u64 {
+    // The finisher of SplitMix64 is a bijection: within a run no two of these are alike.
+    let finish = |x: u64| {
+        let x = (x ^ (x >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let x = (x ^ (x >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        x ^ (x >> 31)
+    };
+    let place = (u64::from(unique_id) << 2) + purpose + 1;
+    finish(finish(run_seed).wrapping_add(place.wrapping_mul(0x9e37_79b9_7f4a_7c15)))
 }
 
 #[cfg(test)]
@@ -52,5 +78,17 @@ mod tests {
             assert_ne!(seeds.first, seeds.second);
             assert!(all[..at].iter().all(|other| other.first != seeds.first && other.second != seeds.second));
         }
+    }
+
+    #[test]
+    fn a_run_is_repeated_from_its_seed_and_no_two_sequences_of_it_are_alike() {
+        let of = |run| -> Vec<u64> {
+            let seeds = |id| (Seeds::of_run(run, id), Seeds::holdings_of_run(run, id));
+            (0..100).map(seeds).flat_map(|(seeds, holdings)| [seeds.first, seeds.second, holdings]).collect()
+        };
+        assert_eq!(of(7), of(7));
+        let mut all = [of(7), of(8)].concat();
+        all.sort_unstable();
+        assert!(all.windows(2).all(|pair| pair[0] != pair[1]));
     }
 }

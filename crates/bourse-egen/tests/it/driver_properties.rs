@@ -1,16 +1,23 @@
 //! What holds for every seed and every database, not only for those the reference was recorded with.
 
 use std::collections::HashMap;
+use std::sync::LazyLock;
 
 use bourse_egen::driver::{
     CustomerConfig, CustomerEmulator, Database, MaintenanceEmulator, MarketConfig, MarketExchange, Mix, Partition,
 };
 use bourse_egen::txn::{CustomerRequest, MarketRequest, TradeAction, TradeRequest, TradeType};
-use bourse_egen::{Inputs, dates, ids, keys};
+use bourse_egen::{Inputs, builtin, dates, ids, keys};
 use bourse_schema::{CustomerId, Date, Price, Timestamp, TradeId};
 use proptest::prelude::*;
 
-use crate::inputs::official;
+/// The built-in input data, read once.
+fn inputs() -> &'static Inputs {
+    static INPUTS: LazyLock<Inputs> = LazyLock::new(|| {
+        Inputs::parse(|name| builtin::file(name).map(String::into_bytes)).expect("our own files are sound")
+    });
+    &INPUTS
+}
 
 /// Whole databases with their trade days.
 fn databases() -> impl Strategy<Value = Database> {
@@ -54,12 +61,12 @@ fn draw(inputs: &Inputs, config: &CustomerConfig, seeds: (u64, u64), count: usiz
 
 #[test]
 fn the_same_seeds_draw_the_same_requests_about_what_exists() {
-    let Some(inputs) = official("requests about what exists") else { return };
+    let inputs = inputs();
     proptest!(ProptestConfig::with_cases(60), |(database in databases(), seeds: (u64, u64))| {
         let config = CustomerConfig::of(database);
-        let requests = draw(&inputs, &config, seeds, 300);
-        prop_assert_eq!(&requests, &draw(&inputs, &config, seeds, 300));
-        prop_assert_ne!(&requests, &draw(&inputs, &config, (seeds.0, seeds.1 ^ 1), 300));
+        let requests = draw(inputs, &config, seeds, 300);
+        prop_assert_eq!(&requests, &draw(inputs, &config, seeds, 300));
+        prop_assert_ne!(&requests, &draw(inputs, &config, (seeds.0, seeds.1 ^ 1), 300));
         let last_trade = database.initial_trade_days * 28_800 * database.active_customers / 500 * 101 / 100;
         for request in &requests {
             let customer = named(request);
@@ -92,11 +99,11 @@ fn the_same_seeds_draw_the_same_requests_about_what_exists() {
 
 #[test]
 fn a_partition_is_asked_about_as_often_as_it_says() {
-    let Some(inputs) = official("partition") else { return };
+    let inputs = inputs();
     let database = Database::of(5_000, 500, 10);
     let share = |partition: Option<Partition>| {
         let config = CustomerConfig { partition, ..CustomerConfig::of(database) };
-        let requests = draw(&inputs, &config, (1, 2), 20_000);
+        let requests = draw(inputs, &config, (1, 2), 20_000);
         let customers: Vec<i64> = requests.iter().filter_map(named).map(ordinal).collect();
         assert!(customers.len() > 8_000);
         customers.iter().filter(|id| (2_001..=3_000).contains(*id)).count() as f64 / customers.len() as f64
@@ -110,17 +117,17 @@ fn a_partition_is_asked_about_as_often_as_it_says() {
     let whole = Some(Partition { first: 1, count: 5_000, percent: 50 });
     let config = CustomerConfig::of(database);
     let all = CustomerConfig { partition: whole, ..config.clone() };
-    assert_eq!(draw(&inputs, &all, (1, 2), 1_000), draw(&inputs, &config, (1, 2), 1_000));
+    assert_eq!(draw(inputs, &all, (1, 2), 1_000), draw(inputs, &config, (1, 2), 1_000));
 }
 
 #[test]
 fn a_holdings_seed_gives_an_emulator_accounts_of_its_own() {
-    let Some(inputs) = official("holdings seed") else { return };
+    let inputs = inputs();
     let mut config = CustomerConfig::of(Database::of(1_000, 500, 10));
     config.tunables.mix = Mix { trade_order: 1, ..Mix::NONE };
     // Which of the owner's accounts: the first draw of each order.
     let accounts = |config: &CustomerConfig, seed| -> Vec<i64> {
-        let orders = draw(&inputs, config, (seed, seed), 200).into_iter();
+        let orders = draw(inputs, config, (seed, seed), 200).into_iter();
         let account = |order| match order {
             CustomerRequest::TradeOrder(order) => {
                 let owner = ids::owner(order.acct_id);
@@ -137,10 +144,10 @@ fn a_holdings_seed_gives_an_emulator_accounts_of_its_own() {
 
 #[test]
 fn four_days_do_not_divide_by_zero() {
-    let Some(inputs) = official("four days") else { return };
+    let inputs = inputs();
     let config = CustomerConfig::of(Database::of(1_000, 500, 4));
     let mut seen = 0;
-    for request in draw(&inputs, &config, (3, 4), 5_000) {
+    for request in draw(inputs, &config, (3, 4), 5_000) {
         let start = match request {
             CustomerRequest::TradeLookup(input) if input.frame_to_execute == 2 => input.start_trade_dts,
             CustomerRequest::TradeUpdate(input) if input.frame_to_execute == 2 => input.start_trade_dts,
@@ -154,9 +161,9 @@ fn four_days_do_not_divide_by_zero() {
 
 #[test]
 fn maintenance_takes_turns_among_what_exists() {
-    let Some(inputs) = official("maintenance takes turns") else { return };
+    let inputs = inputs();
     proptest!(ProptestConfig::with_cases(60), |(database in databases(), seed: u64)| {
-        let mut maintenance = MaintenanceEmulator::new(&inputs, database, seed).expect("a valid database");
+        let mut maintenance = MaintenanceEmulator::new(inputs, database, seed).expect("a valid database");
         let companies = database.active_customers / 2;
         for turn in 0..240 {
             let input = maintenance.next();
@@ -195,12 +202,12 @@ fn orders() -> impl Strategy<Value = Vec<(i64, TradeRequest)>> {
 
 #[test]
 fn the_market_never_loses_an_order() {
-    let Some(inputs) = official("market") else { return };
+    let inputs = inputs();
     let opening = Timestamp::at(Date::from_ymd(2026, 1, 5), 23 * 3_600_000 + 59 * 60_000);
     let at = |t_ms: i64| Timestamp::from_millis(opening.millis() + t_ms);
     let config = MarketConfig { customers: 1_000, trading_s_so_far: 28_800 };
     proptest!(ProptestConfig::with_cases(100), |(script in orders(), seeds: (u64, u64))| {
-        let mut market = MarketExchange::new(&inputs, &config, seeds.0, seeds.1, at(-1_750));
+        let mut market = MarketExchange::new(inputs, &config, seeds.0, seeds.1, at(-1_750));
         market.set_base_time(at(0));
         let mut submitted = HashMap::new();
         let (mut results, mut feeds) = (0, 0);
@@ -250,10 +257,10 @@ fn the_market_never_loses_an_order() {
 
 #[test]
 fn a_disabled_tape_shows_nothing_and_results_go_on() {
-    let Some(inputs) = official("disabled tape") else { return };
+    let inputs = inputs();
     let opening = Timestamp::at(Date::from_ymd(2026, 1, 5), 9 * 3_600_000);
     let config = MarketConfig::after(&Database::of(1_000, 500, 1));
-    let mut market = MarketExchange::new(&inputs, &config, 1, 2, opening);
+    let mut market = MarketExchange::new(inputs, &config, 1, 2, opening);
     market.set_ticker_tape(false);
     let order = |symbol, number| TradeRequest {
         action: TradeAction::ProcessOrder,
