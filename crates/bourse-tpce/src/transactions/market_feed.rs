@@ -34,17 +34,47 @@ pub fn market_feed(
     let mut output = MarketFeedOutput { status: Status::SUCCESS, num_updated: 0, send_len: 0 };
     let mut retries = 0;
     for entry in &input.entries {
-        let done = retrying(&context.retry, || frame1_entry(db, context, entry))?;
-        let (updated, triggered) = done.output;
+        let done = retrying(&context.retry, || feed_entry(db, context, entry))?;
+        output.add(&done.output);
         retries += done.retries;
-        output.num_updated += updated;
-        for order in &triggered {
-            context.market.send(order);
-        }
-        output.send_len += triggered.len() as i32;
     }
-    output.status.raise_if(output.num_updated < input.unique_symbols, -311);
+    output.check(input);
     Ok(Performed { output, retries })
+}
+
+/// What one entry of a feed did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct EntryFed {
+    /// Prices noted: 1, or 0 for a security that does not exist.
+    pub updated: i32,
+    /// Limit orders sent to the market.
+    pub sent: i32,
+}
+
+impl MarketFeedOutput {
+    /// Counts an entry.
+    pub fn add(&mut self, entry: &EntryFed) {
+        self.num_updated += entry.updated;
+        self.send_len += entry.sent;
+    }
+
+    /// The harness's check, once all entries are counted.
+    pub fn check(&mut self, input: &MarketFeed) {
+        self.status.raise_if(self.num_updated < input.unique_symbols, -311);
+    }
+}
+
+/// Runs one entry of a feed in its own database transaction, then sends the orders that it set off.
+///
+/// # Errors
+/// The engine's. Nothing was changed then and nothing sent, so that the entry can be run again.
+pub fn feed_entry(db: &mut dyn Session, context: &Context<'_>, entry: &TickerEntry) -> Result<EntryFed, TxnError> {
+    let harness = |db: &mut dyn Session, _: &mut Status| -> Result<_, InFrame> { frame1(db, context, entry).frame(1) };
+    let ((updated, triggered), _) = in_transaction(db, Transaction::MarketFeed, harness)?;
+    for order in &triggered {
+        context.market.send(order);
+    }
+    Ok(EntryFed { updated, sent: triggered.len() as i32 })
 }
 
 static NOTE_PRICE: Sql = Sql::new(
@@ -79,17 +109,7 @@ rows! {
 }
 
 /// Frame 1, one entry of its loop (Clause 3.3.3.3): rows changed, and the orders to send after the commit.
-fn frame1_entry(
-    db: &mut dyn Session,
-    context: &Context<'_>,
-    entry: &TickerEntry,
-) -> Result<(i32, Vec<TradeRequest>), TxnError> {
-    let harness =
-        |db: &mut dyn Session, _: &mut Status| -> Result<_, InFrame> { entry_in(db, context, entry).frame(1) };
-    Ok(in_transaction(db, Transaction::MarketFeed, harness)?.0)
-}
-
-fn entry_in(
+fn frame1(
     db: &mut dyn Session,
     context: &Context<'_>,
     entry: &TickerEntry,
