@@ -123,6 +123,11 @@ impl Kind {
 }
 
 impl Unit {
+    /// Units of one sequence make rows of the same tables, which no other unit does: only they must be joined in order.
+    pub const fn sequence(self) -> usize {
+        self.kind as usize
+    }
+
     /// The tables it makes rows of.
     pub fn tables(self) -> Vec<&'static Table> {
         self.kind.tables()
@@ -185,6 +190,20 @@ impl<'a> Generator<'a> {
             }
         }
         units
+    }
+
+    /// About how many bytes of flat file a unit makes: what progress is measured by.
+    pub fn expected_bytes(&self, unit: Unit) -> u64 {
+        match unit.kind {
+            Kind::News => 100_500_000,
+            Kind::DailyMarket => 34_700_000 / unit.kind.pieces() as u64,
+            Kind::Trades => self.part.trades_per_load_unit() as u64 * 435,
+            Kind::WatchList => 1_700_000,
+            Kind::Financial => 1_300_000,
+            Kind::Account => 650_000,
+            Kind::ZipCode => 400_000,
+            _ => 100_000,
+        }
     }
 
     /// Makes a unit's rows, in chunks of bounded size.

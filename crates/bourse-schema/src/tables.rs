@@ -4,50 +4,80 @@
 //! the one value that is NULL in normal operation is the price of a trade that has not completed.
 
 use crate::Table;
-use crate::TableRow as _;
+use crate::TableRow;
 use crate::macros::table;
 use crate::types::*;
 
-/// Every table, in the specification's order.
-pub fn all() -> &'static [&'static Table] {
-    static ALL: std::sync::LazyLock<Vec<&'static Table>> = std::sync::LazyLock::new(|| {
-        vec![
-            AccountPermission::table(),
-            Customer::table(),
-            CustomerAccount::table(),
-            CustomerTaxrate::table(),
-            Holding::table(),
-            HoldingHistory::table(),
-            HoldingSummary::table(),
-            WatchItem::table(),
-            WatchList::table(),
-            Broker::table(),
-            CashTransaction::table(),
-            Charge::table(),
-            CommissionRateRow::table(),
-            Settlement::table(),
-            Trade::table(),
-            TradeHistory::table(),
-            TradeRequest::table(),
-            TradeType::table(),
-            Company::table(),
-            CompanyCompetitor::table(),
-            DailyMarket::table(),
-            Exchange::table(),
-            Financial::table(),
-            Industry::table(),
-            LastTrade::table(),
-            NewsItem::table(),
-            NewsXRef::table(),
-            Sector::table(),
-            Security::table(),
-            Address::table(),
-            StatusType::table(),
-            TaxRateRow::table(),
-            ZipCode::table(),
-        ]
-    });
-    &ALL
+macro_rules! list {
+    ($($row:ident),+ $(,)?) => {
+        /// Every table, in the specification's order.
+        pub fn all() -> &'static [&'static Table] {
+            static ALL: std::sync::LazyLock<Vec<&'static Table>> = std::sync::LazyLock::new(|| vec![$($row::table()),+]);
+            &ALL
+        }
+
+        /// Every table's SQL name, in the same order.
+        pub const NAMES: &[&str] = &[$($row::NAME),+];
+    };
+}
+
+list! {
+    AccountPermission,
+    Customer,
+    CustomerAccount,
+    CustomerTaxrate,
+    Holding,
+    HoldingHistory,
+    HoldingSummary,
+    WatchItem,
+    WatchList,
+    Broker,
+    CashTransaction,
+    Charge,
+    CommissionRateRow,
+    Settlement,
+    Trade,
+    TradeHistory,
+    TradeRequest,
+    TradeType,
+    Company,
+    CompanyCompetitor,
+    DailyMarket,
+    Exchange,
+    Financial,
+    Industry,
+    LastTrade,
+    NewsItem,
+    NewsXRef,
+    Sector,
+    Security,
+    Address,
+    StatusType,
+    TaxRateRow,
+    ZipCode,
+}
+
+/// Where a row's table stands in [`all`], found while compiling.
+///
+/// ```
+/// use bourse_schema::tables;
+/// const TRADE: usize = tables::number::<tables::Trade>();
+/// assert_eq!(tables::NAMES[TRADE], "trade");
+/// ```
+pub const fn number<R: TableRow>() -> usize {
+    let name = R::NAME.as_bytes();
+    let mut number = 0;
+    loop {
+        let other = NAMES[number].as_bytes();
+        let mut same = 0;
+        while same < name.len() && same < other.len() && name[same] == other[same] {
+            same += 1;
+        }
+        if same == name.len() && same == other.len() {
+            return number;
+        }
+        number += 1;
+    }
 }
 
 // --- Customer tables (Clause 2.2.5) ---

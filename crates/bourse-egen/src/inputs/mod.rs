@@ -101,6 +101,11 @@ pub struct Inputs {
 }
 
 impl Inputs {
+    /// The built-in input data, of our own making.
+    pub fn builtin() -> Self {
+        Self::parse(|name| crate::builtin::file(name).map(String::into_bytes)).expect("our own files are sound")
+    }
+
     /// What a trade of that type costs a customer of that tier (1 to 3).
     ///
     /// # Panics

@@ -1,0 +1,218 @@
+//! Flat files, on any number of threads.
+
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bourse_egen::{Generator, Inputs, Part, Unit};
+use bourse_schema::{Table, tables};
+
+use crate::GenError;
+use crate::sequence::{Output, Sequence};
+use crate::sink::FlatSink;
+
+/// How rows are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Format {
+    /// As the reference generator does: `|` between fields, no header, `.txt`.
+    #[default]
+    Flat,
+    /// RFC 4180: commas, quotes where needed, a header line, `.csv`.
+    Csv,
+}
+
+impl Format {
+    /// Of the files' names.
+    pub fn extension(self) -> &'static str {
+        match self {
+            Self::Flat => "txt",
+            Self::Csv => "csv",
+        }
+    }
+}
+
+/// How far the generation has come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Bytes made so far.
+    pub bytes: u64,
+    /// About how many it will be.
+    pub expected_bytes: u64,
+}
+
+/// What to write, and how.
+#[derive(Clone)]
+pub struct FlatOptions<'a> {
+    /// Only these tables; all if `None`.
+    pub tables: Option<Vec<&'static Table>>,
+    /// Threads to use, at least one.
+    pub threads: usize,
+    /// How rows are written.
+    pub format: Format,
+    /// Set by the caller to end the generation early.
+    pub cancel: Arc<AtomicBool>,
+    /// Called, from any thread, every few hundred kilobytes.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+impl Default for FlatOptions<'_> {
+    fn default() -> Self {
+        Self { tables: None, threads: 1, format: Format::Flat, cancel: Arc::default(), progress: &|_| () }
+    }
+}
+
+/// What was written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Written {
+    /// Each table's file, in the specification's order of tables.
+    pub files: Vec<(&'static Table, PathBuf)>,
+    /// Bytes of all files, without header lines.
+    pub bytes: u64,
+}
+
+/// One generation in progress, shared by its threads.
+pub(crate) struct Run<'a> {
+    pub(crate) generator: Generator<'a>,
+    pub(crate) format: Format,
+    options: &'a FlatOptions<'a>,
+    bytes: AtomicU64,
+    expected_bytes: u64,
+    failed: AtomicBool,
+}
+
+impl Run<'_> {
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.failed.load(Ordering::Relaxed) || self.options.cancel.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn advance(&self, bytes: usize) {
+        let bytes = self.bytes.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
+        (self.options.progress)(Progress { bytes, expected_bytes: self.expected_bytes });
+    }
+}
+
+/// Writes a part's tables into a folder, which is made if it is not there: 32 files if the part begins with the
+/// database's first customer, 23 otherwise.
+///
+/// The files are those of the reference generator, whatever the number of threads. Until all rows are down they bear
+/// names that end in `.partial`; an error or the caller's flag removes them. Files of these names that were there
+/// before are removed first.
+///
+/// # Errors
+/// [`GenError::Io`] if a file cannot be written, [`GenError::Cancelled`] if the flag was set.
+pub fn write_flat(folder: &Path, inputs: &Inputs, part: Part, options: &FlatOptions<'_>) -> Result<Written, GenError> {
+    std::fs::create_dir_all(folder).map_err(GenError::io("create", folder))?;
+    let wanted: Vec<&'static Table> = options.tables.clone().unwrap_or_else(|| tables::all().to_vec());
+    remove_leftovers(folder)?;
+    let generator = Generator::new(inputs, part);
+    let sequences = sequences(folder, &generator, &wanted, options.format)?;
+    let expected_bytes = sequences.iter().map(|sequence| sequence.weight).sum();
+    let run = Run {
+        generator,
+        format: options.format,
+        options,
+        bytes: AtomicU64::new(0),
+        expected_bytes,
+        failed: AtomicBool::new(false),
+    };
+    let made = make_all(&run, &sequences, options.threads);
+    let outputs: Vec<Output> = sequences.into_iter().flat_map(Sequence::into_outputs).collect();
+    if let Err(failure) = made {
+        outputs.into_iter().for_each(Output::discard);
+        return Err(failure);
+    }
+    let mut numbered = Vec::with_capacity(outputs.len());
+    for output in outputs {
+        numbered.push((output.number, output.complete()?));
+    }
+    numbered.sort_by_key(|(number, _)| *number);
+    let files = numbered.into_iter().map(|(_, file)| file).collect();
+    Ok(Written { files, bytes: run.bytes.into_inner() })
+}
+
+/// Removes what a run that was killed left behind.
+fn remove_leftovers(folder: &Path) -> Result<(), GenError> {
+    for entry in std::fs::read_dir(folder).map_err(GenError::io("read", folder))?.flatten() {
+        let name = entry.file_name();
+        let Some((file, _)) = name.to_str().and_then(|name| name.split_once('.')) else { continue };
+        let ours = tables::all().iter().any(|table| table.file == file);
+        if ours && name.to_str().is_some_and(|name| name.contains(".partial")) {
+            std::fs::remove_file(entry.path()).map_err(GenError::io("remove", &entry.path()))?;
+        }
+    }
+    Ok(())
+}
+
+fn sequences(
+    folder: &Path,
+    generator: &Generator<'_>,
+    wanted: &[&'static Table],
+    format: Format,
+) -> Result<Vec<Sequence>, GenError> {
+    let mut units: Vec<Vec<Unit>> = Vec::new();
+    for unit in generator.units(|table| wanted.contains(&table)) {
+        match units.last_mut().filter(|last| last[0].sequence() == unit.sequence()) {
+            Some(last) => last.push(unit),
+            None => units.push(vec![unit]),
+        }
+    }
+    let create = |units: Vec<Unit>| {
+        let weight = units.iter().map(|unit| generator.expected_bytes(*unit)).sum();
+        Sequence::create(folder, units, weight, wanted, format)
+    };
+    units.into_iter().map(create).collect()
+}
+
+/// Makes all units; the first failure ends it.
+fn make_all(run: &Run<'_>, sequences: &[Sequence], threads: usize) -> Result<(), GenError> {
+    let schedule = Mutex::new(Schedule::new(sequences));
+    let failure = Mutex::new(None);
+    let work = || {
+        let mut sink = FlatSink::new(run);
+        loop {
+            let next = schedule.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let Some((sequence, place)) = next else { return };
+            if let Err(error) = sink.unit(&sequences[sequence], place) {
+                run.failed.store(true, Ordering::Relaxed);
+                failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+                return;
+            }
+        }
+    };
+    std::thread::scope(|scope| {
+        for _ in 1..threads {
+            scope.spawn(work);
+        }
+        work();
+    });
+    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(()), Err)
+}
+
+/// Hands out units: first of sequences that nobody works at, so that as little as possible waits for its turn.
+struct Schedule<'a> {
+    sequences: &'a [Sequence],
+    /// How many units of each sequence have been handed out.
+    handed_out: Vec<usize>,
+}
+
+impl<'a> Schedule<'a> {
+    fn new(sequences: &'a [Sequence]) -> Self {
+        Self { sequences, handed_out: vec![0; sequences.len()] }
+    }
+
+    /// Expected bytes of the units of a sequence that are left.
+    fn left(&self, sequence: usize) -> u64 {
+        let all = self.sequences[sequence].units().len();
+        self.sequences[sequence].weight * (all - self.handed_out[sequence]) as u64 / all as u64
+    }
+
+    fn next(&mut self) -> Option<(usize, usize)> {
+        let open = |&n: &usize| self.handed_out[n] < self.sequences[n].units().len();
+        let best = (0..self.sequences.len())
+            .filter(open)
+            .max_by_key(|&n| (self.sequences[n].turn() == self.handed_out[n], self.left(n)))?;
+        let place = self.handed_out[best];
+        self.handed_out[best] += 1;
+        Some((best, place))
+    }
+}

@@ -1,0 +1,30 @@
+//! The generator's threads and files: the rows of [`bourse_egen`] as flat files or CSV, or as batches for a loader.
+//!
+//! Everything is made in *units* of work that do not depend on each other. Threads take them as they come free; what a
+//! thread makes before its turn waits (in memory, then in a file of its own) until the units before it are written, so
+//! that the bytes are those of a single thread and memory does not grow with customers or days.
+//!
+//! ```no_run
+//! use bourse_egen::{Inputs, Part};
+//! use bourse_gen::{FlatOptions, write_flat};
+//!
+//! let inputs = Inputs::builtin();
+//! let part = Part::whole(1_000, 10)?;
+//! let written = write_flat("data".as_ref(), &inputs, part, &FlatOptions::default())?;
+//! assert_eq!(written.files.len(), 32);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod batches;
+mod csv;
+mod error;
+mod flat;
+mod input_dir;
+mod sequence;
+mod sink;
+mod spool;
+
+pub use batches::{BatchOptions, batches};
+pub use error::GenError;
+pub use flat::{FlatOptions, Format, Progress, Written, write_flat};
+pub use input_dir::read_inputs;
