@@ -16,7 +16,7 @@ mod rng;
 mod round;
 mod sink;
 pub mod tables;
-mod trade_kind;
+mod trade_type;
 pub mod trades;
 pub mod txn;
 
@@ -26,6 +26,6 @@ pub use money::Money;
 pub use part::{Part, PartError};
 pub use rng::Rng;
 pub use sink::{RowSink, Stopped};
-pub use trade_kind::{Status, TradeKind};
+pub use trade_type::{Status, TradeType};
 
 pub(crate) use ids::{COMPANIES, COMPETITORS, SECURITIES};

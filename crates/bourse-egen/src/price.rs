@@ -1,7 +1,7 @@
 //! The emulated market's prices (EGen `CMEESecurity`): every security rises from 20 to 30 dollars and falls back within
 //! a quarter of an hour, again and again; only the phase differs.
 
-use crate::{Money, Rng, TradeKind};
+use crate::{Money, Rng, TradeType};
 
 /// Lowest price.
 const LOW: Money = Money::from_cents(2_000);
@@ -62,7 +62,7 @@ impl PriceCurve {
 
     /// When a limit order placed at `time` reaches the market: about a second later if the limit is met already (one
     /// draw), else when the price will have travelled there (none).
-    pub fn submission(self, security: i64, time: Seconds, limit: Money, kind: TradeKind, rng: &mut Rng) -> Seconds {
+    pub fn submission(self, security: i64, time: Seconds, limit: Money, kind: TradeType, rng: &mut Rng) -> Seconds {
         let price = self.price(security, time);
         let delay = if in_the_money(kind, price, limit) {
             rng.stepped(0.5, 1.5, 0.001)
@@ -88,11 +88,11 @@ pub(crate) fn completion_delay(rng: &mut Rng) -> Seconds {
 
 /// Whether an order of that kind and limit can be executed at a price. The reference lets Stop-Loss orders wait for a
 /// fall as Limit-Buy orders do.
-pub fn in_the_money(kind: TradeKind, price: Money, limit: Money) -> bool {
+pub fn in_the_money(kind: TradeType, price: Money, limit: Money) -> bool {
     match kind {
-        TradeKind::LimitBuy | TradeKind::StopLoss => price <= limit,
-        TradeKind::LimitSell => price >= limit,
-        TradeKind::MarketBuy | TradeKind::MarketSell => true,
+        TradeType::LimitBuy | TradeType::StopLoss => price <= limit,
+        TradeType::LimitSell => price >= limit,
+        TradeType::MarketBuy | TradeType::MarketSell => true,
     }
 }
 

@@ -2,9 +2,8 @@
 //!
 //! Identifiers of 0 and empty texts mean "not given", as in the specification's frames.
 
-use bourse_schema::{
-    AccountId, CompanyId, CustomerId, Date, Price, Quantity, Symbol, TaxId, Text, Timestamp, TradeId, TradeTypeId,
-};
+pub use crate::TradeType;
+use bourse_schema::{AccountId, CompanyId, CustomerId, Date, Price, Quantity, Symbol, TaxId, Text, Timestamp, TradeId};
 
 /// Broker-Volume (Clause 3.3.1).
 #[derive(Debug, Clone, PartialEq)]
@@ -140,51 +139,6 @@ pub struct TradeOrder {
     pub roll_it_back: bool,
     /// Whether the executor is the account's owner (not part of the transaction's input).
     pub executor_is_account_owner: bool,
-}
-
-/// The five types of trade in the order of their file, which is the order of their numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TradeType {
-    /// `TMB`.
-    MarketBuy,
-    /// `TMS`.
-    MarketSell,
-    /// `TSL`.
-    StopLoss,
-    /// `TLS`.
-    LimitSell,
-    /// `TLB`.
-    LimitBuy,
-}
-
-impl TradeType {
-    /// All five, in order.
-    pub const ALL: [Self; 5] = [Self::MarketBuy, Self::MarketSell, Self::StopLoss, Self::LimitSell, Self::LimitBuy];
-
-    /// `TT_ID`.
-    pub const fn id(self) -> &'static str {
-        ["TMB", "TMS", "TSL", "TLS", "TLB"][self as usize]
-    }
-
-    /// `TT_ID` as the column's type.
-    pub fn text(self) -> TradeTypeId {
-        Text::cut(self.id())
-    }
-
-    /// The type of that `TT_ID`.
-    pub fn from_id(id: &str) -> Option<Self> {
-        Self::ALL.into_iter().find(|this| this.id() == id)
-    }
-
-    /// Whether shares are sold.
-    pub const fn is_sell(self) -> bool {
-        matches!(self, Self::MarketSell | Self::StopLoss | Self::LimitSell)
-    }
-
-    /// Whether it executes at the market's price at once.
-    pub const fn is_market(self) -> bool {
-        matches!(self, Self::MarketBuy | Self::MarketSell)
-    }
 }
 
 /// Trade-Result (Clause 3.3.8), as the market exchange sends it.

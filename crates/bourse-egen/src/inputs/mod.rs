@@ -17,7 +17,7 @@ pub use error::InputError;
 pub use lists::{Bucketed, Weighted};
 pub use records::{CompanyRecord, CompetitorRecord, Country, ExchangeRecord, SecurityRecord, Tax, Zip};
 
-use crate::{Money, TradeKind};
+use crate::{Money, TradeType};
 
 /// Names of the input files, without `.txt`.
 pub const FILES: [&str; 22] = [
@@ -80,7 +80,7 @@ pub struct Inputs {
     pub charges: Vec<tables::Charge>,
     /// Rows of COMMISSION_RATE in the order of the file.
     pub commission_rates: Vec<tables::CommissionRateRow>,
-    /// Rows of TRADE_TYPE, in the order of [`TradeKind`].
+    /// Rows of TRADE_TYPE, in the order of [`TradeType`].
     pub trade_types: Vec<tables::TradeType>,
     /// Rows of STATUS_TYPE, in the order of [`Status`](crate::Status).
     pub status_types: Vec<tables::StatusType>,
@@ -111,7 +111,7 @@ impl Inputs {
     /// # Panics
     /// If there is no such tier.
     #[inline]
-    pub fn charge(&self, kind: TradeKind, tier: u8) -> Money {
+    pub fn charge(&self, kind: TradeType, tier: u8) -> Money {
         self.charge_of[kind as usize][usize::from(tier) - 1]
     }
 
@@ -120,7 +120,7 @@ impl Inputs {
     /// # Panics
     /// If there is no such tier or exchange, or no rate for the quantity.
     #[inline]
-    pub fn commission_rate(&self, tier: u8, kind: TradeKind, exchange: u8, quantity: i32) -> f64 {
+    pub fn commission_rate(&self, tier: u8, kind: TradeType, exchange: u8, quantity: i32) -> f64 {
         let group = ((usize::from(tier) - 1) * 5 + kind as usize) * 4 + usize::from(exchange);
         let bands = &self.commission_rates[group * 4..group * 4 + 4];
         let band = bands.iter().position(|row| quantity <= row.cr_to_qty).expect("the bands leave no quantity out");

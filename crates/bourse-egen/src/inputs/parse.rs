@@ -10,7 +10,7 @@ use super::{
     Weighted, Zip,
 };
 use crate::round::rounded;
-use crate::{COMPANIES, COMPETITORS, Money, SECURITIES, Status, TradeKind};
+use crate::{COMPANIES, COMPETITORS, Money, SECURITIES, Status, TradeType};
 
 /// The four quantity bands of each commission.
 const BANDS: usize = 4;
@@ -102,11 +102,11 @@ impl Files {
     }
 
     fn trade_types(&self) -> Result<Vec<tables::TradeType>, InputError> {
-        let mut expected = TradeKind::ALL.iter();
+        let mut expected = TradeType::ALL.iter();
         let file = self.file("TradeType", &["id", "name", "is sell", "is market"]);
-        file.read_exactly(TradeKind::ALL.len(), |r| {
+        file.read_exactly(TradeType::ALL.len(), |r| {
             let kind = expected.next();
-            in_order(r, 0, kind.map(|kind| kind.code()).as_ref())?;
+            in_order(r, 0, kind.map(|kind| kind.id()).as_ref())?;
             let row = tables::TradeType {
                 tt_id: r.text(0)?,
                 tt_name: r.text(1)?,
@@ -162,7 +162,7 @@ impl Files {
         let mut by_type_and_tier = [[None; 3]; 5];
         let file = self.file("Charge", &["trade type", "tier", "charge"]);
         let rows = file.read_exactly(15, |r| {
-            let kind = r.one_of(0, &TradeKind::CODES, "from TradeType.txt")?;
+            let kind = r.one_of(0, &TradeType::IDS, "from TradeType.txt")?;
             let tier: u8 = r.whole(1, 1..=3)?;
             let dollars = r.real(2)?;
             let slot = &mut by_type_and_tier[kind][usize::from(tier) - 1];
@@ -192,7 +192,7 @@ impl Files {
             let (kind, tier) = (place / BANDS / 4 % 5, (place / BANDS / 20) as u8 + 1);
             place += 1;
             let tier: u8 = r.whole(0, tier..=tier.min(3))?;
-            in_order(r, 1, TradeKind::CODES.get(kind))?;
+            in_order(r, 1, TradeType::IDS.get(kind))?;
             in_order(r, 2, exchanges.get(exchange).map(|exchange| exchange.id.as_str()).as_ref())?;
             if band == 0 {
                 next_from = 1;

@@ -10,7 +10,7 @@ use crate::keys::{Person, TaxStatus};
 use crate::price::Seconds;
 use crate::round::decimal;
 use crate::sink::{RowSink, Stopped};
-use crate::{Inputs, Part, Status, TradeKind};
+use crate::{Inputs, Part, Status, TradeType};
 
 /// Trades between two looks of the sink at what it holds.
 const CHUNK: i64 = 1_024;
@@ -55,7 +55,7 @@ impl<'a> TradeRows<'a> {
                 completed: Status::Completed.id(),
                 submitted: Status::Submitted.id(),
                 pending: Status::Pending.id(),
-                types: TradeKind::ALL.map(TradeKind::id),
+                types: TradeType::ALL.map(TradeType::text),
                 cash_account: Text::cut("Cash Account"),
                 margin: Text::cut("Margin"),
             },

@@ -17,7 +17,7 @@ use crate::ids::{self, ACCOUNTS_PER_CUSTOMER, BROKERS_PER_LOAD_UNIT, LOAD_UNIT, 
 use crate::keys::{CustomerPicker, TaxStatus};
 use crate::price::{PriceCurve, Seconds};
 use crate::tables::TABLE_SEED;
-use crate::{Inputs, Money, Part, Rng, TradeKind};
+use crate::{Inputs, Money, Part, Rng, TradeType};
 
 /// Orders of which one is aborted.
 const ABORT_EVERY: i64 = 101;
@@ -32,7 +32,7 @@ const NIGHT: Seconds = 57_600.0;
 #[derive(Debug, Clone, Copy)]
 struct Order {
     id: TradeId,
-    kind: TradeKind,
+    kind: TradeType,
     customer: CustomerId,
     tier: u8,
     account: AccountId,
@@ -53,7 +53,7 @@ pub struct Completed {
     /// Identifier.
     pub id: TradeId,
     /// Type.
-    pub kind: TradeKind,
+    pub kind: TradeType,
     /// Who ordered it.
     pub customer: CustomerId,
     /// The customer's tier.
@@ -212,11 +212,11 @@ impl<'a> Simulation<'a> {
         let (account, basket_place, security) = self.account_and_security(customer);
         let rng = &mut self.orders_rng;
         let kind = match rng.percentage() {
-            ..=30 => TradeKind::MarketBuy,
-            31..=60 => TradeKind::MarketSell,
-            61..=80 => TradeKind::LimitBuy,
-            81..=90 => TradeKind::LimitSell,
-            _ => TradeKind::StopLoss,
+            ..=30 => TradeType::MarketBuy,
+            31..=60 => TradeType::MarketSell,
+            61..=80 => TradeType::LimitBuy,
+            81..=90 => TradeType::LimitSell,
+            _ => TradeType::StopLoss,
         };
         // Drawn for market orders too, and thrown away.
         let limit = Money::from_dollars(rng.stepped(20.0, 30.0, 0.01));
@@ -230,8 +230,8 @@ impl<'a> Simulation<'a> {
         };
         let (completed, market_price) = self.curve.completion(security_index, submitted, &mut self.price_rng);
         let price = match kind {
-            TradeKind::LimitBuy if bid < market_price => bid,
-            TradeKind::LimitSell if bid > market_price => bid,
+            TradeType::LimitBuy if bid < market_price => bid,
+            TradeType::LimitSell if bid > market_price => bid,
             _ => market_price,
         };
         let lifo = rng.percent(35);

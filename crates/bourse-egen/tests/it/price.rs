@@ -1,7 +1,7 @@
 //! The price curve against `driver/price.jsonl`.
 
 use bourse_egen::price::{Direction, PriceCurve, travel};
-use bourse_egen::{Money, Rng, TradeKind};
+use bourse_egen::{Money, Rng, TradeType};
 
 use crate::golden::{float, int, list, records, state, text};
 
@@ -20,7 +20,7 @@ fn prices() {
                 }
             }
             "submission_completion" => {
-                let kind = TradeKind::from_code(text(&record["trade_type"])).expect("a known type");
+                let kind = TradeType::from_id(text(&record["trade_type"])).expect("a known type");
                 let mut rng = Rng::new(state(&record["seed_before"]));
                 let pending = float(&record["pending_time_s"]);
                 assert_eq!(curve().price(security(), pending), cents("price_cents_at_pending"), "{record}");

@@ -91,7 +91,7 @@ fn completed(simulation: &mut Simulation<'_>, record: &Value) {
     for (got, field) in times {
         assert_eq!(got, float(&record[field]), "{field} of {record}");
     }
-    assert_eq!(trade.kind.code(), text(&record["type"]), "{record}");
+    assert_eq!(trade.kind.id(), text(&record["type"]), "{record}");
     assert_eq!(
         (Some(trade.lifo), Some(trade.is_cash)),
         (record["lifo"].as_bool(), record["is_cash"].as_bool()),

@@ -2,7 +2,7 @@
 
 use crate::price::{PriceCurve, in_the_money, travel};
 use crate::txn::TradeType;
-use crate::{Inputs, Money, TradeKind, dates, ids};
+use crate::{Inputs, Money, dates, ids};
 use bourse_schema::{Symbol, Timestamp};
 
 /// The securities that are traded and the curve their prices follow.
@@ -61,7 +61,7 @@ impl Moment<'_> {
     pub fn travel_s(&self, security: i64, trade_type: TradeType, limit: Money) -> Option<f64> {
         let curve = self.board.curve;
         let price = self.price(security);
-        if in_the_money(TradeKind::ALL[trade_type as usize], price, limit) {
+        if in_the_money(trade_type, price, limit) {
             return None;
         }
         let reached_s = self.time_s + travel(price, limit, curve.direction(security, self.time_s));

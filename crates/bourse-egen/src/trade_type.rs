@@ -2,7 +2,7 @@ use bourse_schema::{StatusId, TradeTypeId};
 
 /// The five types of trade, in the order of the reference's numbers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-pub enum TradeKind {
+pub enum TradeType {
     /// `TMB`: buy at the market's price.
     MarketBuy,
     /// `TMS`: sell at the market's price.
@@ -15,25 +15,25 @@ pub enum TradeKind {
     LimitBuy,
 }
 
-impl TradeKind {
+impl TradeType {
     /// All of them, in order.
     pub const ALL: [Self; 5] = [Self::MarketBuy, Self::MarketSell, Self::StopLoss, Self::LimitSell, Self::LimitBuy];
     /// Their identifiers, in order.
-    pub const CODES: [&'static str; 5] = ["TMB", "TMS", "TSL", "TLS", "TLB"];
+    pub const IDS: [&'static str; 5] = ["TMB", "TMS", "TSL", "TLS", "TLB"];
 
     /// `TT_ID`.
-    pub fn code(self) -> &'static str {
-        Self::CODES[self as usize]
+    pub const fn id(self) -> &'static str {
+        Self::IDS[self as usize]
     }
 
-    /// `TT_ID`.
-    pub fn id(self) -> TradeTypeId {
-        TradeTypeId::cut(self.code())
+    /// `TT_ID` as the column's type.
+    pub fn text(self) -> TradeTypeId {
+        TradeTypeId::cut(self.id())
     }
 
-    /// The type of that identifier.
-    pub fn from_code(code: &str) -> Option<Self> {
-        Self::CODES.iter().position(|known| *known == code).map(|at| Self::ALL[at])
+    /// The type of that `TT_ID`.
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::IDS.iter().position(|known| *known == id).map(|at| Self::ALL[at])
     }
 
     /// Whether it sells.
