@@ -26,6 +26,8 @@ pub struct SqliteEngine {
     /// A database in memory lives as long as a connection to it: this one. Connections are opened under this lock,
     /// since two that set the journal mode of a new file at once get in each other's way.
     kept: Mutex<Option<Connection>>,
+    /// Size of a shared cache when it was last known.
+    last_image_bytes: AtomicU64,
 }
 
 /// Opens a target: reads it, and for a database in memory makes room for one; nothing on disk is touched yet.
@@ -80,7 +82,7 @@ impl SqliteEngine {
             busy_timeout: target.options.busy_timeout,
         };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self { target, number, shared, kept: Mutex::new(None) }
+        Self { target, number, shared, kept: Mutex::new(None), last_image_bytes: AtomicU64::new(0) }
     }
 
     /// The target as it was read.
@@ -118,6 +120,21 @@ impl SqliteEngine {
             *kept = Some(first);
         }
         open()
+    }
+
+    /// Size of a database in memory.
+    fn memory_image_bytes(&self) -> u64 {
+        let kept = self.kept();
+        let Some(connection) = kept.as_ref() else { return 0 };
+        if self.target.memory_kind() == MemoryKind::MemDb {
+            return connection.file_bytes();
+        }
+        // A shared cache has no file to ask; while a writer has the page count locked the last answer stands.
+        let pages = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+        if let Some(bytes) = connection.text_of(pages).ok().and_then(|text| text.parse().ok()) {
+            self.last_image_bytes.store(bytes, Ordering::Relaxed);
+        }
+        self.last_image_bytes.load(Ordering::Relaxed)
     }
 
     fn path(&self) -> Option<&Path> {
@@ -180,7 +197,7 @@ impl Engine for SqliteEngine {
         let (lock_waits, lock_wait_ns) = self.shared.waits.totals();
         let (data_bytes, log_bytes, journal_bytes) = match self.path() {
             Some(path) => (size(path), size(&beside(path, "-wal")), size(&beside(path, "-journal"))),
-            None => (self.kept().as_ref().map_or(0, Connection::file_bytes), 0, 0),
+            None => (self.memory_image_bytes(), 0, 0),
         };
         Ok(Footprint { data_bytes, log_bytes, journal_bytes, memory_bytes: memory_bytes(), lock_waits, lock_wait_ns })
     }

@@ -356,7 +356,7 @@ fn parse_bytes(text: &str) -> Result<u64, Wanted> {
 }
 
 fn show_bytes(bytes: u64) -> String {
-    match UNITS.iter().find(|&&(_, shift)| bytes > 0 && bytes % (1 << shift) == 0) {
+    match UNITS.iter().find(|&&(_, shift)| bytes > 0 && bytes.is_multiple_of(1 << shift)) {
         Some(&(unit, shift)) => format!("{}{unit}", bytes >> shift),
         None => bytes.to_string(),
     }

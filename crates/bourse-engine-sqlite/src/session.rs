@@ -82,16 +82,43 @@ impl SqliteSession {
         Ok(())
     }
 
+    /// Makes sure that the statement is prepared and returns where.
     #[inline]
-    fn ready(&mut self, sql: &'static Sql) -> Result<(), EngineError> {
-        match self.statements.get(sql.slot()) {
-            Some(Some(_)) => Ok(()),
-            _ => self.prepare(sql),
+    fn ready(&mut self, sql: &'static Sql) -> Result<usize, EngineError> {
+        let slot = sql.slot();
+        match self.statements.get(slot) {
+            Some(Some(_)) => Ok(slot),
+            _ => self.prepare(sql).map(|()| slot),
         }
     }
 
-    fn statement(&self, sql: &'static Sql) -> &Statement {
-        self.statements[sql.slot()].as_ref().expect("made ready just before")
+    #[inline]
+    fn statement(&self, slot: usize) -> &Statement {
+        self.statements[slot].as_ref().expect("made ready just before")
+    }
+
+    /// Runs a prepared statement and says whether it may have changed something.
+    #[inline]
+    fn run_prepared(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        each: &mut EachRow<'_>,
+    ) -> Result<bool, EngineError> {
+        let slot = self.ready(sql)?;
+        let is_change = !self.statement(slot).is_readonly();
+        let is_alone = is_change && self.place.is_none() && self.needs_place();
+        if is_alone {
+            self.take_place()?;
+        }
+        let done = self.run(self.statement(slot), params, each);
+        if is_alone {
+            self.transaction_over();
+        }
+        match done {
+            Ok(()) => Ok(is_change),
+            Err(e) => Err(e.with_statement(sql.text())),
+        }
     }
 
     /// When waiting for a shared cache's lock has to end.
@@ -134,7 +161,7 @@ impl SqliteSession {
     }
 
     /// Steps to the end, handing out rows.
-    #[inline]
+    #[inline(always)]
     fn run(&self, statement: &Statement, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
         let bound = statement.bind(&self.connection, params)?;
         let mut code = self.first_step(&bound);
@@ -173,9 +200,9 @@ impl SqliteSession {
         }
     }
 
-    /// Whether a statement outside a transaction will need the writer's place for itself.
-    fn writes_alone(&self, statement: &Statement) -> bool {
-        self.shared.queue.is_some() && !statement.is_readonly() && self.connection.is_autocommit()
+    /// Whether a change made now is a transaction of its own, which needs the writer's place for itself.
+    fn needs_place(&self) -> bool {
+        self.shared.queue.is_some() && self.connection.is_autocommit()
     }
 }
 
@@ -205,23 +232,17 @@ impl Session for SqliteSession {
 
     #[inline]
     fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.ready(sql)?;
-        if self.writes_alone(self.statement(sql)) {
-            self.take_place()?;
-            let done = self.run(self.statement(sql), params, each);
-            self.transaction_over();
-            return done.map_err(|e| e.with_statement(sql.text()));
-        }
-        self.run(self.statement(sql), params, each).map_err(|e| e.with_statement(sql.text()))
+        self.run_prepared(sql, params, each).map(|_| ())
     }
 
     #[inline]
     fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError> {
-        self.query(sql, params, &mut |_| Ok(()))?;
+        if !self.run_prepared(sql, params, &mut |_| Ok(()))? {
+            return Ok(0);
+        }
         // SAFETY: the connection is open. The count is the latest change's, and this call is right behind ours.
         let changed = unsafe { ffi::sqlite3_changes64(self.connection.raw()) };
-        let is_change = !self.statement(sql).is_readonly();
-        Ok(if is_change { u64::try_from(changed).unwrap_or(0) } else { 0 })
+        Ok(u64::try_from(changed).unwrap_or(0))
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {
@@ -264,7 +285,7 @@ impl Session for SqliteSession {
         if !tail.trim().is_empty() {
             return Err(error(ffi::SQLITE_MISUSE, "more than one statement in one text").with_statement(sql));
         }
-        if self.writes_alone(&statement) {
+        if !statement.is_readonly() && self.needs_place() {
             self.take_place()?;
         }
         let done = self.run(&statement, params, each);

@@ -198,10 +198,8 @@ fn check_together(place: &Place, options: &Options, given: &[&'static OptionSpec
     if let (Some(option), true) = (written("autocheckpoint"), options.journal != Journal::Wal) {
         return refuse(option, "a journal that is no write-ahead log", "there is nothing to checkpoint");
     }
-    if let (Some(option), true) = (written("shared_cache"), options.shared_cache) {
-        if options.locking == Locking::Exclusive {
-            return refuse(option, "locking=exclusive", "a cache is shared by several sessions");
-        }
+    if let (Some(option), true, Locking::Exclusive) = (written("shared_cache"), options.shared_cache, options.locking) {
+        return refuse(option, "locking=exclusive", "a cache is shared by several sessions");
     }
     Ok(())
 }

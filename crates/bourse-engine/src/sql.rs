@@ -30,6 +30,7 @@ impl Sql {
     }
 
     /// A small number that is this statement's alone in this process: where a session keeps its prepared form.
+    #[inline]
     pub fn slot(&self) -> usize {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         *self.slot.get_or_init(|| NEXT.fetch_add(1, Ordering::Relaxed))

@@ -150,6 +150,7 @@ fn settings_are_read_back() {
     assert_eq!(description.durability, Durability::Consistent, "{}", description.durability_reason);
     assert!(description.compile_options.iter().any(|option| option == "THREADSAFE=1"));
     assert_eq!(description.warnings, Vec::<String>::new());
+    let _session = engine.connect().unwrap();
     let footprint = engine.footprint().unwrap();
     assert_eq!(footprint.data_bytes, 2 * 8_192);
     assert!(footprint.memory_bytes > 0);
@@ -166,6 +167,7 @@ fn a_page_size_that_cannot_be_had_is_told() {
 
 #[cfg(target_os = "linux")]
 #[test]
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
 fn a_file_in_memory_is_volatile_whatever_its_settings() {
     let Ok(directory) = tempfile::tempdir_in("/dev/shm") else {
         eprintln!("skipped: a_file_in_memory_is_volatile_whatever_its_settings (no /dev/shm)");

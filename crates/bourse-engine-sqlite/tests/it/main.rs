@@ -1,4 +1,5 @@
 //! SQLite through the seam.
 
+mod conforms;
 mod files;
 mod targets;

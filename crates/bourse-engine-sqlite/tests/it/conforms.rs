@@ -1,0 +1,55 @@
+use bourse_engine_sqlite::open;
+use bourse_testkit::conformance;
+
+/// Sessions of one thread wait for each other in vain, so patience is short.
+const PATIENCE: &str = "busy_timeout=100ms";
+
+fn check_file(query: &str) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("conformance.db");
+    conformance(&open(&format!("sqlite:{}?{PATIENCE}&{query}", path.display())).unwrap());
+}
+
+fn check_memory(query: &str) {
+    conformance(&open(&format!("sqlite::memory:?{PATIENCE}&{query}")).unwrap());
+}
+
+#[test]
+fn write_ahead_log() {
+    check_file("journal=wal&sync=normal");
+}
+
+#[test]
+fn rollback_journal() {
+    check_file("journal=delete&sync=off");
+}
+
+#[test]
+fn without_a_queue() {
+    check_file("writers=busy&sync=off");
+}
+
+#[test]
+fn without_constraints() {
+    check_file("foreign_keys=off&checks=off&sync=off&threading=fullmutex");
+}
+
+#[test]
+fn shared_cache_of_a_file() {
+    check_file("shared_cache=on&journal=truncate&sync=off");
+}
+
+#[test]
+fn memory() {
+    check_memory("");
+}
+
+#[test]
+fn memory_without_a_queue() {
+    check_memory("writers=busy");
+}
+
+#[test]
+fn memory_with_shared_cache() {
+    check_memory("shared_cache=on");
+}

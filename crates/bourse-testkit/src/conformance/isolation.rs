@@ -1,0 +1,113 @@
+//! Transactions apart from one another (Clause 7.4), with two sessions of one thread: where an engine would make one
+//! wait for the other it must give up in the end, which is as good as keeping them apart.
+
+use super::{FIRST_CHARGE, read, set, small};
+use bourse_engine::{Access, Engine, EngineError, ErrorKind, Isolation, Session};
+
+/// The value of what worked, `None` for a conflict; anything else is broken.
+#[track_caller]
+fn unless_conflict<T>(result: Result<T, EngineError>) -> Option<T> {
+    match result {
+        Ok(value) => Some(value),
+        Err(e) if e.kind() == ErrorKind::Conflict => None,
+        Err(e) => panic!("neither done nor a conflict: {e}"),
+    }
+}
+
+pub(super) fn rollback_undoes(engine: &dyn Engine) {
+    let mut session = small(engine);
+    session.begin(Isolation::Serializable, Access::Write).unwrap();
+    set(&mut *session, "TMB", 1, 1).unwrap();
+    assert_eq!(read(&mut *session, "TMB", 1).unwrap(), 1, "a transaction sees its own changes");
+    session.rollback().unwrap();
+    assert_eq!(read(&mut *session, "TMB", 1).unwrap(), FIRST_CHARGE);
+}
+
+pub(super) fn commit_lasts(engine: &dyn Engine) {
+    let mut session = small(engine);
+    session.begin(Isolation::RepeatableRead, Access::Write).unwrap();
+    set(&mut *session, "TMB", 1, 1).unwrap();
+    session.commit().unwrap();
+    session.rollback().unwrap();
+    drop(session);
+    let mut other = engine.connect().unwrap();
+    assert_eq!(read(&mut *other, "TMB", 1).unwrap(), 1);
+}
+
+pub(super) fn rollback_outside(engine: &dyn Engine) {
+    let mut session = small(engine);
+    session.rollback().unwrap();
+    set(&mut *session, "TMB", 1, 1).unwrap();
+    session.rollback().unwrap();
+    session.rollback().unwrap();
+    assert_eq!(read(&mut *session, "TMB", 1).unwrap(), 1, "a change outside a transaction is not undone");
+}
+
+pub(super) fn dropped_session(engine: &dyn Engine) {
+    let mut session = small(engine);
+    session.begin(Isolation::Serializable, Access::Write).unwrap();
+    set(&mut *session, "TMB", 1, 1).unwrap();
+    drop(session);
+    let mut other = engine.connect().unwrap();
+    assert_eq!(read(&mut *other, "TMB", 1).unwrap(), FIRST_CHARGE);
+    other.begin(Isolation::Serializable, Access::Write).expect("the dropped session is in nobody's way");
+    other.rollback().unwrap();
+}
+
+pub(super) fn no_dirty_reads(engine: &dyn Engine) {
+    let mut writer = small(engine);
+    let mut reader = engine.connect().unwrap();
+    writer.begin(Isolation::Serializable, Access::Write).unwrap();
+    set(&mut *writer, "TMB", 1, 1).unwrap();
+    if let Some(seen) = unless_conflict(read(&mut *reader, "TMB", 1)) {
+        assert_eq!(seen, FIRST_CHARGE, "a change was seen before it was committed");
+    }
+    writer.rollback().unwrap();
+    reader.rollback().unwrap();
+    assert_eq!(read(&mut *reader, "TMB", 1).unwrap(), FIRST_CHARGE);
+}
+
+pub(super) fn reads_repeat(engine: &dyn Engine) {
+    for isolation in [Isolation::RepeatableRead, Isolation::Serializable] {
+        let mut reader = small(engine);
+        let mut writer = engine.connect().unwrap();
+        reader.begin(isolation, Access::Read).unwrap();
+        assert_eq!(read(&mut *reader, "TMB", 1).unwrap(), FIRST_CHARGE);
+        let wrote = unless_conflict((|| {
+            writer.begin(Isolation::Serializable, Access::Write)?;
+            set(&mut *writer, "TMB", 1, 1)?;
+            writer.commit()
+        })());
+        writer.rollback().unwrap();
+        if let Some(seen) = unless_conflict(read(&mut *reader, "TMB", 1)) {
+            assert_eq!(seen, FIRST_CHARGE, "{isolation:?}: a read did not repeat");
+        }
+        reader.rollback().unwrap();
+        let now = if wrote.is_some() { 1 } else { FIRST_CHARGE };
+        assert_eq!(read(&mut *reader, "TMB", 1).unwrap(), now, "{isolation:?}: after the transaction");
+    }
+}
+
+/// Each of two transactions reads both rows and clears one if the other still stands; as if alone, one row stays.
+pub(super) fn no_write_skew(engine: &dyn Engine) {
+    let mut first = small(engine);
+    let mut second = engine.connect().unwrap();
+    fn read_both(session: &mut dyn Session) -> Result<(i64, i64), EngineError> {
+        session.begin(Isolation::Serializable, Access::Write)?;
+        Ok((read(session, "TMB", 1)?, read(session, "TMS", 1)?))
+    }
+    let both = |session: &mut dyn Session| unless_conflict(read_both(session)).is_some();
+    let clear = |session: &mut dyn Session, name| unless_conflict(set(session, name, 1, 1)).is_some();
+    let (goes_first, goes_second) = (both(&mut *first), both(&mut *second));
+    let goes_first = goes_first && clear(&mut *first, "TMB");
+    let goes_second = goes_second && clear(&mut *second, "TMS");
+    for (session, goes) in [(&mut first, goes_first), (&mut second, goes_second)] {
+        if goes {
+            unless_conflict(session.commit());
+        }
+        session.rollback().unwrap();
+    }
+    let left = (read(&mut *first, "TMB", 1).unwrap(), read(&mut *first, "TMS", 1).unwrap());
+    assert_ne!(left, (1, 1), "both transactions wrote what they would not have written one after the other");
+    assert!(goes_first || goes_second, "nobody got through");
+}

@@ -1,0 +1,77 @@
+//! A database is seen when it is whole.
+
+use super::{FIRST_CHARGE, add, load_small, read, set, small, small_rows};
+use bourse_engine::{Engine, ErrorKind, Loader, RowExt as _, Session, SessionExt as _, Sql};
+use bourse_schema::tables::{Charge, TradeType};
+use bourse_schema::{TableRow as _, create_table};
+
+static COUNT: Sql = Sql::new("SELECT count(*) FROM charge");
+static REMOVE_THIRD: Sql = Sql::new("DELETE FROM charge WHERE ch_c_tier = 3");
+
+fn count(session: &mut dyn Session) -> i64 {
+    session.first(&COUNT, &[], |row| row.get(0)).unwrap().unwrap()
+}
+
+/// A loader that has got as far as the rows of `trade_type`.
+fn half_loaded(engine: &dyn Engine) -> Box<dyn Loader> {
+    let mut loader = engine.loader().unwrap();
+    loader.run(&create_table(TradeType::table(), engine.dialect(), true)).unwrap();
+    loader.insert(&small_rows().0).unwrap();
+    loader
+}
+
+pub(super) fn unfinished_load(engine: &dyn Engine) {
+    let mut session = small(engine);
+    set(&mut *session, "TMB", 1, 77).unwrap();
+    drop(session);
+    drop(half_loaded(engine));
+    let mut session = engine.connect().unwrap();
+    assert_eq!(read(&mut *session, "TMB", 1).unwrap(), 77, "an unfinished load changed something");
+    assert_eq!(count(&mut *session), 6);
+}
+
+pub(super) fn replaced(engine: &dyn Engine) {
+    let mut session = small(engine);
+    set(&mut *session, "TMB", 1, 77).unwrap();
+    session.execute(&REMOVE_THIRD, &[]).unwrap();
+    drop(session);
+    load_small(engine);
+    let mut session = engine.connect().unwrap();
+    assert_eq!(read(&mut *session, "TMB", 1).unwrap(), FIRST_CHARGE);
+    assert_eq!(count(&mut *session), 6);
+}
+
+pub(super) fn loader_queries(engine: &dyn Engine) {
+    let mut loader = half_loaded(engine);
+    let mut names: Vec<String> = Vec::new();
+    loader
+        .query("SELECT tt_id FROM trade_type ORDER BY tt_id", &mut |row| {
+            names.push(row.get(0)?);
+            Ok(())
+        })
+        .unwrap();
+    assert_eq!(names, super::TYPES);
+    let refused = loader.query("SELECT nothing FROM nowhere", &mut |_| Ok(())).unwrap_err();
+    assert_eq!(refused.statement(), Some("SELECT nothing FROM nowhere"));
+}
+
+pub(super) fn bad_rows(engine: &dyn Engine) {
+    let mut session = small(engine);
+    add(&mut *session, "TMB", 1, 1).unwrap_err();
+    drop(session);
+    let mut loader = half_loaded(engine);
+    let twice = loader.insert(&small_rows().0).expect_err("the rows are there already");
+    assert_eq!(twice.kind(), ErrorKind::Constraint, "{twice}");
+    assert!(twice.statement().is_some_and(|sql| sql.contains("trade_type")), "{twice}");
+    drop(loader);
+    let mut loader = half_loaded(engine);
+    loader.run(&create_table(Charge::table(), engine.dialect(), true)).unwrap();
+    let mut charges = small_rows().1;
+    charges.0[1].ch_c_tier = 9;
+    if engine.capabilities().checks {
+        let refused = loader.insert(&charges).expect_err("there is no tier 9");
+        assert_eq!(refused.kind(), ErrorKind::Constraint, "{refused}");
+    }
+    drop(loader);
+    assert_eq!(count(&mut *engine.connect().unwrap()), 6);
+}

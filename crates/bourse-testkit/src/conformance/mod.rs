@@ -1,0 +1,129 @@
+//! The seam's contract as tests that run against any SQL engine.
+//!
+//! [`CHECKS`] is the list; each check makes the database it needs through the engine's loader, so they run in any order.
+//! Sessions of one thread get in each other's way on purpose: give the engine a patience well below a second.
+
+mod errors;
+mod isolation;
+mod loading;
+mod rows;
+mod statements;
+mod threads;
+
+use bourse_engine::{Engine, EngineError, RowExt as _, Session, SessionExt as _, Sql, Value};
+use bourse_schema::tables::{Charge, TradeType};
+use bourse_schema::{Amount, Rows, TableRow as _, Text, create_table};
+
+/// One promise of the seam and the test of it.
+pub struct Check {
+    /// The promise.
+    pub name: &'static str,
+    /// Panics where it is broken.
+    pub run: fn(&dyn Engine),
+}
+
+/// Every promise of the seam.
+pub static CHECKS: &[Check] = &[
+    Check { name: "rows of all tables come back as they were loaded", run: rows::loaded_rows_come_back },
+    Check { name: "rows of all tables come back as they were inserted", run: rows::inserted_rows_come_back },
+    Check { name: "absent and empty are different", run: rows::absent_is_not_empty },
+    Check { name: "execute counts the rows it changed", run: statements::changes_are_counted },
+    Check { name: "a callback's error ends the query", run: statements::a_callback_can_stop },
+    Check { name: "a plan is shown or refused", run: statements::plans },
+    Check { name: "the engine describes itself", run: statements::description },
+    Check { name: "a rollback undoes", run: isolation::rollback_undoes },
+    Check { name: "a commit lasts", run: isolation::commit_lasts },
+    Check { name: "a rollback outside a transaction is fine", run: isolation::rollback_outside },
+    Check { name: "a dropped session undoes its transaction", run: isolation::dropped_session },
+    Check { name: "no dirty reads", run: isolation::no_dirty_reads },
+    Check { name: "reads repeat", run: isolation::reads_repeat },
+    Check { name: "writers are serializable", run: isolation::no_write_skew },
+    Check { name: "writers in each other's way conflict", run: errors::conflicts },
+    Check { name: "constraints are told from other errors", run: errors::constraints },
+    Check { name: "foreign keys and checks hold as promised", run: errors::declared_constraints },
+    Check { name: "a statement survives its error", run: errors::statements_survive },
+    Check { name: "nonsense is an error that names the statement", run: errors::nonsense },
+    Check { name: "an unfinished load is not seen", run: loading::unfinished_load },
+    Check { name: "a load replaces what was there", run: loading::replaced },
+    Check { name: "a loader can look at what it loaded", run: loading::loader_queries },
+    Check { name: "a loader reports what is wrong with a row", run: loading::bad_rows },
+    Check { name: "no update is lost between threads", run: threads::no_lost_update },
+    Check { name: "readers and writers both get on", run: threads::nobody_starves },
+];
+
+/// Runs every check.
+///
+/// # Panics
+/// With the promise that is broken and what was seen instead.
+pub fn conformance(engine: &dyn Engine) {
+    for check in CHECKS {
+        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| (check.run)(engine)));
+        if let Err(panic) = result {
+            let words = panic
+                .downcast_ref::<String>()
+                .map(String::as_str)
+                .or_else(|| panic.downcast_ref::<&str>().copied())
+                .unwrap_or("a panic without words");
+            panic!("the engine breaks a promise: {}\n{words}", check.name);
+        }
+    }
+}
+
+// --- What the checks share: two small tables, one referring to the other, and statements on them. ---
+
+static READ_CHARGE: Sql = Sql::new("SELECT ch_chrg FROM charge WHERE ch_tt_id = ?1 AND ch_c_tier = ?2");
+static SET_CHARGE: Sql = Sql::new("UPDATE charge SET ch_chrg = ?3 WHERE ch_tt_id = ?1 AND ch_c_tier = ?2");
+static ADD_CHARGE: Sql = Sql::new("INSERT INTO charge (ch_tt_id, ch_c_tier, ch_chrg) VALUES (?1, ?2, ?3)");
+
+/// Trade types of the small database.
+const TYPES: [&str; 2] = ["TMB", "TMS"];
+/// What each charge is at first, in cents.
+const FIRST_CHARGE: i64 = 1_000;
+
+fn amount(cents: i64) -> Value<'static> {
+    Value::Decimal { units: cents, scale: 2 }
+}
+
+/// Two trade types with three charges each.
+fn small_rows() -> (Rows<TradeType>, Rows<Charge>) {
+    let types = TYPES.map(|name| TradeType {
+        tt_id: Text::cut(name),
+        tt_name: Text::cut("Market"),
+        tt_is_sell: name == "TMS",
+        tt_is_mrkt: true,
+    });
+    let charge =
+        |name, tier| Charge { ch_tt_id: Text::cut(name), ch_c_tier: tier, ch_chrg: Amount::from_units(FIRST_CHARGE) };
+    let charges = TYPES.iter().flat_map(|name| (1..=3).map(move |tier| charge(name, tier)));
+    (Rows(types.to_vec()), Rows(charges.collect()))
+}
+
+fn load_small(engine: &dyn Engine) {
+    let mut loader = engine.loader().expect("a loader");
+    let (types, charges) = small_rows();
+    loader.run(&create_table(TradeType::table(), engine.dialect(), true)).expect("DDL");
+    loader.run(&create_table(Charge::table(), engine.dialect(), true)).expect("DDL");
+    loader.insert(&types).expect("rows");
+    loader.insert(&charges).expect("rows");
+    loader.finish().expect("a whole load");
+}
+
+/// Loads the small database and opens a session.
+fn small(engine: &dyn Engine) -> Box<dyn Session> {
+    load_small(engine);
+    engine.connect().expect("a session")
+}
+
+/// The charge of a type and tier, in cents.
+fn read(session: &mut dyn Session, name: &str, tier: u8) -> Result<i64, EngineError> {
+    let found = session.first(&READ_CHARGE, &[name.into(), tier.into()], |row| row.get::<Amount>(0))?;
+    Ok(found.expect("the charge is there").units())
+}
+
+fn set(session: &mut dyn Session, name: &str, tier: u8, cents: i64) -> Result<u64, EngineError> {
+    session.execute(&SET_CHARGE, &[name.into(), tier.into(), amount(cents)])
+}
+
+fn add(session: &mut dyn Session, name: &str, tier: u8, cents: i64) -> Result<u64, EngineError> {
+    session.execute(&ADD_CHARGE, &[name.into(), tier.into(), amount(cents)])
+}

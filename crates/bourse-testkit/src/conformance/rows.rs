@@ -1,0 +1,210 @@
+//! Every domain at its limits, through every table.
+
+use super::small;
+use bourse_engine::{Engine, FromValue as _, RowExt as _, Session, Value};
+use bourse_schema::{Batch, ColumnType, Date, Table, Timestamp, create_table, insert, load_order};
+
+/// Which of a column's limits a row is at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Limit {
+    Least,
+    Most,
+    /// NULL where it is allowed, awkward elsewhere.
+    Odd,
+}
+const LIMITS: [Limit; 3] = [Limit::Least, Limit::Most, Limit::Odd];
+
+/// A value that owns what it holds.
+#[derive(Debug, Clone, PartialEq)]
+enum Owned {
+    Plain(Value<'static>),
+    Text(String),
+    Bytes(Vec<u8>),
+}
+
+impl Owned {
+    fn value(&self) -> Value<'_> {
+        match self {
+            Self::Plain(value) => *value,
+            Self::Text(text) => Value::Text(text),
+            Self::Bytes(bytes) => Value::Blob(bytes),
+        }
+    }
+}
+
+fn number(limit: Limit, most: i64) -> i64 {
+    match limit {
+        Limit::Least => -most,
+        Limit::Most => most,
+        Limit::Odd => 0,
+    }
+}
+
+fn at_limit(domain: ColumnType, limit: Limit) -> Owned {
+    let digits = |count: u8| 10i64.pow(u32::from(count)) - 1;
+    match domain {
+        ColumnType::Ident => Owned::Plain(Value::Int(number(limit, digits(15)))),
+        ColumnType::Count => Owned::Plain(Value::Int(number(limit, digits(12)))),
+        ColumnType::Integer => Owned::Plain(Value::Int(number(limit, digits(9)))),
+        ColumnType::Small => Owned::Plain(Value::Int(number(limit, digits(4)))),
+        ColumnType::Decimal { precision, scale } => {
+            Owned::Plain(Value::Decimal { units: number(limit, digits(precision)), scale })
+        }
+        ColumnType::Bool => Owned::Plain(Value::Bool(limit == Limit::Most)),
+        ColumnType::Date => Owned::Plain(Value::Date(match limit {
+            Limit::Least => Date::from_ymd(1900, 1, 1),
+            Limit::Most => Date::from_ymd(2199, 12, 31),
+            Limit::Odd => Date::from_ymd(2004, 2, 29),
+        })),
+        ColumnType::Timestamp => Owned::Plain(Value::Timestamp(match limit {
+            Limit::Least => Timestamp::at(Date::from_ymd(1900, 1, 1), 1),
+            Limit::Most => Timestamp::at(Date::from_ymd(2199, 12, 31), 86_399_999),
+            Limit::Odd => Timestamp::at(Date::from_ymd(1969, 12, 31), 86_399_995),
+        })),
+        ColumnType::Text(width) => Owned::Text(match limit {
+            Limit::Least => String::new(),
+            Limit::Most => "z".repeat(width),
+            Limit::Odd => "'%|\\\"; --_".chars().take(width).collect(),
+        }),
+        ColumnType::Lob(width) => Owned::Bytes(match limit {
+            Limit::Least => Vec::new(),
+            Limit::Most => (0..width).map(|at| (at * 7 % 256) as u8).collect(),
+            Limit::Odd => b"\0'\xff\n".to_vec(),
+        }),
+    }
+}
+
+/// Rows of one table at the limits of its domains.
+struct Limits(&'static Table);
+
+impl Limits {
+    fn row(&self, index: usize) -> Vec<Owned> {
+        let column = |column: &bourse_schema::Column| {
+            if column.nullable && LIMITS[index] == Limit::Odd {
+                Owned::Plain(Value::Null)
+            } else {
+                at_limit(column.column_type, LIMITS[index])
+            }
+        };
+        self.0.columns.iter().map(column).collect()
+    }
+}
+
+impl Batch for Limits {
+    fn table(&self) -> &'static Table {
+        self.0
+    }
+    fn len(&self) -> usize {
+        LIMITS.len()
+    }
+    fn with_row(&self, index: usize, f: &mut dyn FnMut(&[Value<'_>])) {
+        let row = self.row(index);
+        f(&row.iter().map(Owned::value).collect::<Vec<_>>());
+    }
+}
+
+/// Reads a value as its column's domain, from whatever form the engine has for it.
+fn as_domain(domain: ColumnType, value: Value<'_>) -> Owned {
+    let read = || -> Result<Owned, bourse_engine::WrongType> {
+        Ok(match (domain, value) {
+            (_, Value::Null) => Owned::Plain(Value::Null),
+            (ColumnType::Decimal { scale, .. }, Value::Int(units)) => Owned::Plain(Value::Decimal { units, scale }),
+            (ColumnType::Decimal { scale, .. }, Value::Decimal { units, scale: found }) if found <= scale => {
+                Owned::Plain(Value::Decimal { units: units * 10i64.pow(u32::from(scale - found)), scale })
+            }
+            (ColumnType::Bool, _) => Owned::Plain(Value::Bool(bool::from_value(value)?)),
+            (ColumnType::Date, _) => Owned::Plain(Value::Date(Date::from_value(value)?)),
+            (ColumnType::Timestamp, _) => Owned::Plain(Value::Timestamp(Timestamp::from_value(value)?)),
+            (ColumnType::Text(_), _) => Owned::Text(String::from_value(value)?),
+            (ColumnType::Lob(_), _) => Owned::Bytes(Vec::from_value(value)?),
+            _ => Owned::Plain(Value::Int(i64::from_value(value)?)),
+        })
+    };
+    read().unwrap_or_else(|wrong| panic!("{domain:?}: {wrong:?}"))
+}
+
+/// The table's three rows, in the order of [`LIMITS`].
+#[track_caller]
+fn check_rows(session: &mut dyn Session, table: &'static Table) {
+    let names: Vec<_> = table.columns.iter().map(|column| column.name).collect();
+    let mut found: Vec<Vec<Owned>> = Vec::new();
+    session
+        .query_text(&format!("SELECT {} FROM {}", names.join(", "), table.name), &[], &mut |row| {
+            let read = |(at, column): (usize, &bourse_schema::Column)| as_domain(column.column_type, row.value(at));
+            found.push(table.columns.iter().enumerate().map(read).collect());
+            Ok(())
+        })
+        .unwrap_or_else(|e| panic!("{}: {e}", table.name));
+    assert_eq!(found.len(), LIMITS.len(), "{}: number of rows", table.name);
+    for (index, limit) in LIMITS.iter().enumerate() {
+        let expected = Limits(table).row(index);
+        assert!(found.contains(&expected), "{} {limit:?}\nwanted {expected:?}\nfound  {found:?}", table.name);
+    }
+}
+
+/// The 33 tables without constraints, which no row of limits would meet.
+fn load_tables(engine: &dyn Engine, with_rows: bool) {
+    let mut loader = engine.loader().expect("a loader");
+    for table in load_order() {
+        loader.run(&create_table(table, engine.dialect(), false)).expect("DDL");
+        if with_rows {
+            loader.insert(&Limits(table)).unwrap_or_else(|e| panic!("{}: {e}", table.name));
+        }
+    }
+    loader.finish().expect("a whole load");
+}
+
+pub(super) fn loaded_rows_come_back(engine: &dyn Engine) {
+    load_tables(engine, true);
+    let mut session = engine.connect().expect("a session");
+    for table in load_order() {
+        check_rows(&mut *session, table);
+    }
+}
+
+pub(super) fn inserted_rows_come_back(engine: &dyn Engine) {
+    load_tables(engine, false);
+    let mut session = engine.connect().expect("a session");
+    for table in load_order() {
+        let sql = insert(table, engine.dialect());
+        for index in 0..LIMITS.len() {
+            Limits(table).with_row(index, &mut |values| {
+                session.query_text(&sql, values, &mut |_| Ok(())).unwrap_or_else(|e| panic!("{}: {e}", table.name));
+            });
+        }
+        check_rows(&mut *session, table);
+    }
+}
+
+pub(super) fn absent_is_not_empty(engine: &dyn Engine) {
+    let mut session = small(engine);
+    for (sql, expected) in [
+        ("SELECT count(*) FROM trade_type WHERE tt_name = ''", 0),
+        ("SELECT count(*) FROM trade_type WHERE tt_name IS NULL", 0),
+    ] {
+        assert_eq!(count(&mut *session, sql), expected, "{sql}");
+    }
+    session
+        .query_text("UPDATE trade_type SET tt_name = '' WHERE tt_id = 'TMB'", &[], &mut |_| Ok(()))
+        .expect("an empty text is a text");
+    assert_eq!(count(&mut *session, "SELECT count(*) FROM trade_type WHERE tt_name = ''"), 1);
+    let mut largest = Some(0i64);
+    session
+        .query_text("SELECT max(ch_c_tier) FROM charge WHERE ch_c_tier > 3", &[], &mut |row| {
+            largest = row.get(0)?;
+            Ok(())
+        })
+        .expect("a query");
+    assert_eq!(largest, None, "the maximum of no rows");
+}
+
+fn count(session: &mut dyn Session, sql: &str) -> i64 {
+    let mut found = -1;
+    session
+        .query_text(sql, &[], &mut |row| {
+            found = row.get(0)?;
+            Ok(())
+        })
+        .unwrap_or_else(|e| panic!("{e}"));
+    found
+}

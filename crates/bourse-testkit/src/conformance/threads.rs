@@ -1,0 +1,94 @@
+//! Sessions on several threads.
+
+use super::{FIRST_CHARGE, load_small, read, set};
+use bourse_engine::{Access, Engine, EngineError, ErrorKind, Isolation, Session};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Runs a transaction until it is not in anybody's way any more.
+fn retried<T>(
+    session: &mut dyn Session,
+    access: Access,
+    mut body: impl FnMut(&mut dyn Session) -> Result<T, EngineError>,
+) -> T {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        let done = session.begin(Isolation::Serializable, access).and_then(|()| {
+            let value = body(session)?;
+            session.commit()?;
+            Ok(value)
+        });
+        match done {
+            Ok(value) => return value,
+            Err(e) if e.kind() == ErrorKind::Conflict && Instant::now() < deadline => session.rollback().unwrap(),
+            Err(e) => panic!("{e}"),
+        }
+    }
+}
+
+pub(super) fn no_lost_update(engine: &dyn Engine) {
+    const THREADS: i64 = 4;
+    const EACH: i64 = 25;
+    load_small(engine);
+    thread::scope(|scope| {
+        for _ in 0..THREADS {
+            scope.spawn(|| {
+                let mut session = engine.connect().unwrap();
+                for _ in 0..EACH {
+                    retried(&mut *session, Access::Write, |session| {
+                        let now = read(session, "TMB", 1)?;
+                        set(session, "TMB", 1, now + 1)
+                    });
+                }
+            });
+        }
+    });
+    let mut session = engine.connect().unwrap();
+    assert_eq!(read(&mut *session, "TMB", 1).unwrap(), FIRST_CHARGE + THREADS * EACH);
+}
+
+/// Money moves between two rows while readers add them up.
+pub(super) fn nobody_starves(engine: &dyn Engine) {
+    const WRITES: u64 = 50;
+    const READS: u64 = 50;
+    load_small(engine);
+    let deadline = Instant::now() + Duration::from_secs(60);
+    let (writes, over) = (AtomicU64::new(0), AtomicBool::new(false));
+    let reads = [const { AtomicU64::new(0) }; 2];
+    let is_enough =
+        || writes.load(Ordering::Relaxed) >= WRITES && reads.iter().all(|reads| reads.load(Ordering::Relaxed) >= READS);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut session = engine.connect().unwrap();
+            while !over.load(Ordering::Relaxed) {
+                retried(&mut *session, Access::Write, |session| {
+                    let (from, to) = (read(session, "TMB", 1)?, read(session, "TMS", 1)?);
+                    // A check keeps charges above 0: what has gone over comes back at once.
+                    let moved = if from > 1 { 1 } else { from - to };
+                    set(session, "TMB", 1, from - moved)?;
+                    set(session, "TMS", 1, to + moved)
+                });
+                writes.fetch_add(1, Ordering::Relaxed);
+            }
+        });
+        for reads in &reads {
+            let over = &over;
+            scope.spawn(move || {
+                let mut session = engine.connect().unwrap();
+                while !over.load(Ordering::Relaxed) {
+                    let sum = retried(&mut *session, Access::Read, |session| {
+                        Ok(read(session, "TMB", 1)? + read(session, "TMS", 1)?)
+                    });
+                    assert_eq!(sum, 2 * FIRST_CHARGE, "a half-done transfer was seen");
+                    reads.fetch_add(1, Ordering::Relaxed);
+                }
+            });
+        }
+        while !is_enough() && Instant::now() < deadline {
+            thread::sleep(Duration::from_millis(5));
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    assert!(is_enough(), "in a minute: {writes:?} writes of {WRITES}, {reads:?} reads of {READS}");
+}

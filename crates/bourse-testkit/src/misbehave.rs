@@ -1,0 +1,226 @@
+//! Engines that stall, fail and lose writes on purpose, so that tests can see who notices.
+
+use bourse_engine::{
+    Access, Capabilities, Description, Dialect, EachRow, Engine, EngineError, ErrorKind, Footprint, Isolation, Loader,
+    Session, Sql, Value,
+};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+
+/// Which statements are spoilt, counted from 1 over all sessions of an engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// Only that one.
+    At(u64),
+    /// Each so-many-th.
+    Every(u64),
+}
+
+impl Fault {
+    fn hits(self, number: u64) -> bool {
+        match self {
+            Self::At(at) => number == at,
+            Self::Every(every) => every > 0 && number.is_multiple_of(every),
+        }
+    }
+}
+
+/// What happens to a statement that is hit.
+#[derive(Debug, Clone, Copy)]
+enum Deed {
+    Sleep(Duration),
+    Fail(ErrorKind),
+    /// A change says that it changed one row, and does nothing.
+    Drop,
+}
+
+/// Counts statements and says which are hit.
+#[derive(Debug, Clone)]
+struct Trigger {
+    fault: Fault,
+    deed: Deed,
+    seen: Arc<AtomicU64>,
+}
+
+impl Trigger {
+    fn new(fault: Fault, deed: Deed) -> Self {
+        Self { fault, deed, seen: Arc::default() }
+    }
+
+    /// What is to be done to the next statement.
+    fn next(&self) -> Option<Deed> {
+        let number = self.seen.fetch_add(1, Ordering::Relaxed) + 1;
+        self.fault.hits(number).then_some(self.deed)
+    }
+
+    /// Sleeps or fails if the next statement is hit.
+    fn before(&self) -> Result<(), EngineError> {
+        match self.next() {
+            Some(Deed::Sleep(time)) => std::thread::sleep(time),
+            Some(Deed::Fail(kind)) => return Err(EngineError::new(kind, "failed on purpose").with_code("ON_PURPOSE")),
+            Some(Deed::Drop) | None => {}
+        }
+        Ok(())
+    }
+}
+
+macro_rules! wrapper {
+    ($(#[$doc:meta])* $name:ident) => {
+        $(#[$doc])*
+        #[derive(Debug, Clone)]
+        pub struct $name<E> {
+            inner: E,
+            trigger: Trigger,
+        }
+
+        impl<E> $name<E> {
+            /// Statements seen so far, over all sessions.
+            pub fn statements(&self) -> u64 {
+                self.trigger.seen.load(Ordering::Relaxed)
+            }
+        }
+
+        impl<E: Engine> Engine for $name<E> {
+            fn description(&self) -> Result<Description, EngineError> {
+                self.inner.description()
+            }
+            fn capabilities(&self) -> Capabilities {
+                self.inner.capabilities()
+            }
+            fn dialect(&self) -> &'static Dialect {
+                self.inner.dialect()
+            }
+            fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
+                Ok(Box::new(Spoilt { inner: self.inner.connect()?, trigger: self.trigger.clone() }))
+            }
+            fn exists(&self) -> Result<bool, EngineError> {
+                self.inner.exists()
+            }
+            fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+                self.inner.loader()
+            }
+            fn footprint(&self) -> Result<Footprint, EngineError> {
+                self.inner.footprint()
+            }
+        }
+    };
+}
+
+wrapper! {
+    /// An engine some of whose statements take longer.
+    Stalling
+}
+wrapper! {
+    /// An engine some of whose statements fail, before anything is done.
+    Failing
+}
+wrapper! {
+    /// An engine that loses some changes and says they were made: what a consistency check has to notice.
+    Dropping
+}
+
+impl<E> Stalling<E> {
+    /// Statements that `fault` hits sleep for `stall` first.
+    pub fn new(inner: E, fault: Fault, stall: Duration) -> Self {
+        Self { inner, trigger: Trigger::new(fault, Deed::Sleep(stall)) }
+    }
+}
+
+impl<E> Failing<E> {
+    /// Statements that `fault` hits fail with an error of that kind.
+    pub fn new(inner: E, fault: Fault, kind: ErrorKind) -> Self {
+        Self { inner, trigger: Trigger::new(fault, Deed::Fail(kind)) }
+    }
+}
+
+impl<E> Dropping<E> {
+    /// Changes that `fault` hits are not made; here changes alone are counted.
+    pub fn new(inner: E, fault: Fault) -> Self {
+        Self { inner, trigger: Trigger::new(fault, Deed::Drop) }
+    }
+}
+
+struct Spoilt {
+    inner: Box<dyn Session>,
+    trigger: Trigger,
+}
+
+impl Session for Spoilt {
+    fn dialect(&self) -> &'static Dialect {
+        self.inner.dialect()
+    }
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+        self.inner.begin(isolation, access)
+    }
+    fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        if !matches!(self.trigger.deed, Deed::Drop) {
+            self.trigger.before().map_err(|e| e.with_statement(sql.text()))?;
+        }
+        self.inner.query(sql, params, each)
+    }
+    fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        if matches!(self.trigger.deed, Deed::Drop) {
+            if self.trigger.next().is_some() {
+                return Ok(1);
+            }
+        } else {
+            self.trigger.before().map_err(|e| e.with_statement(sql.text()))?;
+        }
+        self.inner.execute(sql, params)
+    }
+    fn commit(&mut self) -> Result<(), EngineError> {
+        self.inner.commit()
+    }
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        self.inner.rollback()
+    }
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+        self.inner.plan(sql)
+    }
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.inner.query_text(sql, params, each)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bourse_engine::NullEngine;
+
+    static CHANGE: Sql = Sql::new("UPDATE holding SET h_qty = 1");
+
+    fn results(engine: &dyn Engine, statements: usize) -> Vec<Result<u64, ErrorKind>> {
+        let mut session = engine.connect().unwrap();
+        (0..statements).map(|_| session.execute(&CHANGE, &[]).map_err(|e| e.kind())).collect()
+    }
+
+    #[test]
+    fn the_chosen_statements_fail() {
+        let engine = Failing::new(NullEngine, Fault::Every(3), ErrorKind::Conflict);
+        let failed = Err(ErrorKind::Conflict);
+        assert_eq!(results(&engine, 6), [Ok(1), Ok(1), failed, Ok(1), Ok(1), failed]);
+        assert_eq!(engine.statements(), 6);
+    }
+
+    #[test]
+    fn the_chosen_statement_stalls() {
+        let stall = Duration::from_millis(20);
+        let engine = Stalling::new(NullEngine, Fault::At(2), stall);
+        let mut session = engine.connect().unwrap();
+        let mut took = || {
+            let start = std::time::Instant::now();
+            session.execute(&CHANGE, &[]).unwrap();
+            start.elapsed()
+        };
+        let times = [took(), took(), took()];
+        assert!(times[1] >= stall && times[1] > times[0] && times[1] > times[2], "{times:?}");
+    }
+
+    #[test]
+    fn a_lost_change_is_reported_as_made() {
+        let engine = Dropping::new(Failing::new(NullEngine, Fault::At(2), ErrorKind::Other), Fault::At(2));
+        // The failing engine below would have refused its second statement, which is now the third change.
+        assert_eq!(results(&engine, 3), [Ok(1), Ok(1), Err(ErrorKind::Other)]);
+    }
+}
