@@ -1,5 +1,4 @@
 use bourse_schema::Dialect;
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A statement, written once in the subset common to all SQL engines.
@@ -15,13 +14,14 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 #[derive(Debug)]
 pub struct Sql {
     text: &'static str,
-    slot: OnceLock<usize>,
+    /// One more than the number, once there is one.
+    slot: AtomicUsize,
 }
 
 impl Sql {
     /// A statement of that text.
     pub const fn new(text: &'static str) -> Self {
-        Self { text, slot: OnceLock::new() }
+        Self { text, slot: AtomicUsize::new(0) }
     }
 
     /// The text as written.
@@ -32,8 +32,21 @@ impl Sql {
     /// A small number that is this statement's alone in this process: where a session keeps its prepared form.
     #[inline]
     pub fn slot(&self) -> usize {
-        static NEXT: AtomicUsize = AtomicUsize::new(0);
-        *self.slot.get_or_init(|| NEXT.fetch_add(1, Ordering::Relaxed))
+        match self.slot.load(Ordering::Relaxed) {
+            0 => self.take_slot(),
+            taken => taken - 1,
+        }
+    }
+
+    #[cold]
+    fn take_slot(&self) -> usize {
+        static NEXT: AtomicUsize = AtomicUsize::new(1);
+        let fresh = NEXT.fetch_add(1, Ordering::Relaxed);
+        // Where two threads come at once the first number stands and the other stays unused.
+        match self.slot.compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed) {
+            Ok(_) => fresh - 1,
+            Err(taken) => taken - 1,
+        }
     }
 
     /// The text for an engine of that dialect: holes filled, parameters in its notation.
