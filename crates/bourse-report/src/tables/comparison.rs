@@ -3,35 +3,33 @@ use crate::units;
 use crate::view::{CaseView, Standing};
 
 /// Durability classes, the strongest first. Figures of different classes never stand in one ranking.
-pub(crate) const DURABILITY_CLASSES: [&str; 4] = ["durable", "consistent", "process", "volatile"];
+const DURABILITY_CLASSES: [&str; 4] = ["durable", "consistent", "process", "volatile"];
 
-/// The classes the cases have, the known ones first.
-fn classes<'a>(views: &[CaseView<'a>]) -> Vec<&'a str> {
-    let mut classes: Vec<&str> = Vec::new();
+/// The cases by durability class, the strongest class first; within it the best case first, void ones last.
+pub(crate) fn by_class<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<(&'a str, Vec<&'v CaseView<'a>>)> {
+    let mut classes: Vec<(&str, Vec<&CaseView<'a>>)> = Vec::new();
     for view in views {
-        if !classes.contains(&view.case.engine.durability.as_str()) {
-            classes.push(&view.case.engine.durability);
+        let class = view.case.engine.durability.as_str();
+        match classes.iter_mut().find(|(known, _)| *known == class) {
+            Some((_, members)) => members.push(view),
+            None => classes.push((class, vec![view])),
         }
     }
     let place = |class: &str| DURABILITY_CLASSES.iter().position(|known| *known == class);
-    classes.sort_by_key(|class| place(class).unwrap_or(DURABILITY_CLASSES.len()));
+    classes.sort_by_key(|(class, _)| place(class).unwrap_or(DURABILITY_CLASSES.len()));
+    let figure = |view: &CaseView<'_>| view.valid_figure().unwrap_or(f64::NEG_INFINITY);
+    for (_, members) in &mut classes {
+        members.sort_by(|a, b| figure(b).total_cmp(&figure(a)));
+    }
     classes
 }
 
-/// A table for each durability class, if there is more than one case: within it the best first, void ones last.
+/// A table for each durability class, if there is more than one case.
 pub(crate) fn comparisons(views: &[CaseView<'_>]) -> Vec<Table> {
     if views.len() < 2 {
         return Vec::new();
     }
-    let of_class = |class: &str| {
-        let mut members: Vec<_> = views.iter().filter(|view| view.case.engine.durability == class).collect();
-        members.sort_by(|a, b| {
-            let figure = |view: &CaseView<'_>| view.valid_figure().unwrap_or(f64::NEG_INFINITY);
-            figure(b).total_cmp(&figure(a))
-        });
-        comparison(&members, class)
-    };
-    classes(views).into_iter().map(of_class).collect()
+    by_class(views).into_iter().map(|(class, members)| comparison(&members, class)).collect()
 }
 
 /// The cases side by side, as they come.

@@ -7,7 +7,7 @@ mod rounds;
 mod table;
 mod transactions;
 
-pub(crate) use comparison::{DURABILITY_CLASSES, comparison, comparisons};
+pub(crate) use comparison::{by_class, comparison, comparisons};
 pub(crate) use facts::{
     checks, compile_options, engine_settings, machine, parameters, resources, round_facts, rules_kept,
 };

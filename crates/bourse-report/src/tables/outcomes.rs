@@ -12,7 +12,7 @@ pub(crate) fn outcomes(view: &CaseView<'_>) -> Table {
         Head::right("count", "count"),
         Head::right("share", "share_percent"),
         Head::left("meaning", "meaning"),
-        Head::left("example", "example"),
+        Head::left("example", "example").folds(),
     ];
     let mut table = Table::new("outcomes", "How they ended", heads);
     for operation in &view.operations {

@@ -79,11 +79,16 @@ fn section(out: &mut String, level: usize, table: &Table) {
     if table.rows.is_empty() {
         return;
     }
+    let mut table = table.clone();
+    let none = table.fold();
     out.push_str(&format!("\n{} {}\n\n", "#".repeat(level), escaped(&table.title)));
     row(out, table.heads.iter().map(|head| head.title.to_owned()));
     row(out, table.heads.iter().map(|head| if head.align == Align::Right { "---:" } else { "---" }.to_owned()));
     for cells in &table.rows {
         row(out, cells.iter().map(|cell: &Cell| toned(cell.tone, &escaped(&cell.text))));
+    }
+    if !none.is_empty() {
+        out.push_str(&format!("\nNone: {}.\n", none.join(", ")));
     }
 }
 

@@ -41,7 +41,7 @@ fn limit(view: &CaseView<'_>, busy: f64) -> String {
         let what = if busy > 1.5 * inside { "the harness" } else { "the load" };
         return format!("{what}: the engine was at work {percent} of the time; {busy_words}");
     }
-    if busy >= FULL && busy < 1.15 {
+    if (FULL..1.15).contains(&busy) {
         return format!("one processor: {busy_words}; more can be had only if more users, or writers, work at once");
     }
     format!("nothing that shows clearly: {busy_words}, {written} written a second")

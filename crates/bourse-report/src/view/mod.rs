@@ -7,10 +7,10 @@ mod rules;
 mod standing;
 mod status;
 
-pub(crate) use case::{CaseView, measured, values};
+pub(crate) use case::{CaseView, values};
 pub(crate) use operation::{Clock, OperationView, outcome_word};
 pub(crate) use rules::{Kept, rules};
-pub(crate) use standing::{Remark, Standing, percent_of_nominal};
+pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;
 
 use bourse_record::RunFile;
@@ -26,6 +26,9 @@ pub(crate) fn notices(file: &RunFile) -> Vec<&str> {
         {
             notices.push(notice);
         }
+    }
+    if notices.is_empty() && file.name == "tpce" {
+        notices.push(NOTICE);
     }
     notices
 }

@@ -371,6 +371,50 @@ pub(crate) fn hostile() -> RunFile {
     file
 }
 
+/// Interrupted before there was a case.
+pub(crate) fn nothing() -> RunFile {
+    let mut file = normal();
+    file.cases.clear();
+    file.interrupted = true;
+    file.warnings.push("the database was still being loaded".to_owned());
+    file
+}
+
+/// A series of one row, values that are not there, columns shorter and longer than the time, no measurement phase.
+pub(crate) fn sparse() -> RunFile {
+    let mut file = normal();
+    let round = &mut file.cases[0].rounds[0];
+    round.phases.truncate(1);
+    round.phases[0].to_s = 0.0;
+    round.series.time_s.truncate(1);
+    for (at, column) in round.series.columns.iter_mut().enumerate() {
+        match at % 3 {
+            0 => column.values.truncate(1),
+            1 => column.values = vec![None],
+            _ => column.values.clear(),
+        }
+    }
+    round.operations[0].response = empty_distribution();
+    round.operations[1].response = distribution(1, 500);
+    file
+}
+
+/// Two hours, second by second.
+pub(crate) fn long() -> RunFile {
+    let mut file = normal();
+    let round = &mut file.cases[0].rounds[0];
+    let seconds = 7300_u32;
+    round.series.time_s = (1..=seconds).map(f64::from).collect();
+    for column in &mut round.series.columns {
+        let once = column.values.clone();
+        column.values = once.iter().cycle().copied().take(seconds as usize).collect();
+    }
+    round.phases[1].to_s = 7210.0;
+    round.phases[2] = Phase { kind: PhaseKind::Drain, from_s: 7210.0, to_s: 7300.0 };
+    round.measured_s = 7200.0;
+    file
+}
+
 /// Every fixture with its name.
 pub(crate) fn all() -> Vec<(&'static str, RunFile)> {
     vec![
@@ -381,5 +425,7 @@ pub(crate) fn all() -> Vec<(&'static str, RunFile)> {
         ("several", several()),
         ("extreme", extreme()),
         ("hostile", hostile()),
+        ("sparse", sparse()),
+        ("nothing", nothing()),
     ]
 }

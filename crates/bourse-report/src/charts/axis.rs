@@ -1,0 +1,162 @@
+//! Scales with ticks at round values.
+
+use crate::units;
+
+/// What is counted along an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unit {
+    PerSecond,
+    Bytes,
+    BytesPerSecond,
+    Nanoseconds,
+    /// Seconds of something in a second.
+    SecondsPerSecond,
+    Count,
+}
+
+impl Unit {
+    /// A value of a curve.
+    pub(super) fn text(self, value: f64) -> String {
+        match self {
+            Self::PerSecond => format!("{}/s", units::significant(value, 3)),
+            Self::Bytes => units::bytes(value),
+            Self::BytesPerSecond => format!("{}/s", units::bytes(value)),
+            Self::Nanoseconds => units::duration_ns(value),
+            Self::SecondsPerSecond | Self::Count => units::significant(value, 3),
+        }
+    }
+
+    /// A tick's label: as short as can be, ticks being round.
+    fn tick(self, value: f64) -> String {
+        let text = self.text(value);
+        let (number, unit) = match text.find([' ', '/']) {
+            Some(at) => text.split_at(at),
+            None => (text.as_str(), ""),
+        };
+        let number = if number.contains('.') && !number.contains('e') {
+            number.trim_end_matches('0').trim_end_matches('.')
+        } else {
+            number
+        };
+        // The axis says «a second» once; the labels need not.
+        format!("{number}{}", unit.strip_suffix("/s").unwrap_or(unit))
+    }
+
+    /// What one step of ticks is a round multiple of.
+    fn base(self, span: f64) -> f64 {
+        match self {
+            Self::Bytes | Self::BytesPerSecond => {
+                let mut base = 1.0;
+                while base * 1024.0 <= span && base < 1e18 {
+                    base *= 1024.0;
+                }
+                base
+            }
+            _ => 1.0,
+        }
+    }
+}
+
+/// From values to a place between 0 and 1.
+#[derive(Debug, Clone)]
+pub(super) struct Scale {
+    low: f64,
+    high: f64,
+    logarithmic: bool,
+    /// Places with labels.
+    pub(super) ticks: Vec<(f64, String)>,
+}
+
+impl Scale {
+    /// Evenly spaced round ticks, about `count` of them, from 0 up to at least `high`.
+    pub(super) fn linear(unit: Unit, high: f64, count: f64) -> Self {
+        let high = if high.is_finite() && high > 0.0 { high } else { 1.0 };
+        let base = unit.base(high);
+        let raw = high / base / count;
+        let magnitude = 10_f64.powf(raw.log10().floor());
+        let step = [1.0, 2.0, 2.5, 5.0, 10.0].into_iter().find(|step| step * magnitude >= raw * 0.999).unwrap_or(10.0);
+        let step = step * magnitude * base;
+        let steps = (high / step * 0.999_999).ceil().max(1.0) as u32;
+        let ticks = (0..=steps).map(|at| f64::from(at) * step).map(|value| (value, unit.tick(value))).collect();
+        Self { low: 0.0, high: f64::from(steps) * step, logarithmic: false, ticks }
+    }
+
+    /// Decades that hold all from `low` to `high`, both above 0; with many decades not each has a label.
+    pub(super) fn logarithmic(unit: Unit, low: f64, high: f64, count: usize) -> Self {
+        let (low, high) = if low > 0.0 && high >= low && high.is_finite() { (low, high) } else { (1.0, 10.0) };
+        let first = (low.log10() + 1e-9).floor() as i32;
+        let last = ((high.log10() - 1e-9).ceil() as i32).max(first + 1);
+        let every = ((last - first) as usize).div_ceil(count.max(1)).max(1);
+        let label = |exponent: i32| {
+            let value = 10_f64.powi(exponent);
+            (value, unit.tick(value))
+        };
+        let ticks = (first..=last).step_by(every).map(label).collect();
+        Self { low: 10_f64.powi(first), high: 10_f64.powi(last), logarithmic: true, ticks }
+    }
+
+    /// Seconds, or minutes, or hours: about `count` ticks from 0 to `high`, which is where the axis ends.
+    pub(super) fn time(high: f64, count: f64) -> Self {
+        const STEPS: [f64; 18] = [
+            0.1, 0.5, 1.0, 2.0, 5.0, 10.0, 15.0, 30.0, 60.0, 120.0, 300.0, 600.0, 900.0, 1800.0, 3600.0, 7200.0,
+            14_400.0, 43_200.0,
+        ];
+        let high = if high.is_finite() && high > 0.0 { high } else { 1.0 };
+        let step = STEPS.into_iter().find(|step| high / step <= count).unwrap_or((high / count).ceil());
+        let steps = (high / step + 1e-9).floor() as u32;
+        let ticks = (0..=steps).map(|at| f64::from(at) * step).map(|time| (time, units::seconds(time))).collect();
+        Self { low: 0.0, high, logarithmic: false, ticks }
+    }
+
+    /// Where a value lies, from 0 to 1; values beyond the ends lie at them.
+    pub(super) fn place(&self, value: f64) -> f64 {
+        let part = if self.logarithmic {
+            (value.max(f64::MIN_POSITIVE).log10() - self.low.log10()) / (self.high.log10() - self.low.log10())
+        } else {
+            (value - self.low) / (self.high - self.low)
+        };
+        part.clamp(0.0, 1.0)
+    }
+
+    pub(super) const fn ends(&self) -> (f64, f64) {
+        (self.low, self.high)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn labels(scale: &Scale) -> Vec<&str> {
+        scale.ticks.iter().map(|(_, label)| label.as_str()).collect()
+    }
+
+    #[test]
+    fn ticks_are_round() {
+        let cases: [(Scale, &[&str]); 7] = [
+            (Scale::linear(Unit::PerSecond, 97.0, 4.0), &["0", "25", "50", "75", "100"]),
+            (Scale::linear(Unit::PerSecond, 0.003, 3.0), &["0", "0.001", "0.002", "0.003"]),
+            (Scale::linear(Unit::Bytes, 1.5 * 1024.0 * 1024.0, 3.0), &["0 B", "512 KiB", "1 MiB", "1.5 MiB"]),
+            (Scale::linear(Unit::Count, 0.0, 2.0), &["0", "0.5", "1"]),
+            (
+                Scale::logarithmic(Unit::Nanoseconds, 40_000.0, 3e8, 8),
+                &["10 µs", "100 µs", "1 ms", "10 ms", "100 ms", "1 s"],
+            ),
+            (Scale::logarithmic(Unit::Nanoseconds, 0.0, 0.0, 8), &["1 ns", "10 ns"]),
+            (Scale::time(42.0, 5.0), &["0 s", "10 s", "20 s", "30 s", "40 s"]),
+        ];
+        for (scale, expected) in cases {
+            assert_eq!(labels(&scale), expected);
+        }
+    }
+
+    #[test]
+    fn places_stay_within_the_axis() {
+        for scale in [Scale::linear(Unit::Count, 1e300, 4.0), Scale::logarithmic(Unit::Count, 1e-300, 1e300, 4)] {
+            for value in [-1.0, 0.0, 1e-300, 1.0, 1e300, f64::MAX] {
+                assert!((0.0..=1.0).contains(&scale.place(value)), "{value} in {scale:?}");
+            }
+            assert!(scale.ticks.len() < 12, "{scale:?}");
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! The cases' results side by side, a group for each durability class: figures of different classes are not ranked.
+
+use super::Size;
+use super::axis::{Scale, Unit};
+use super::svg::{Anchor, Svg};
+use crate::tables::by_class;
+use crate::units;
+use crate::view::{CaseView, Standing};
+
+const ROW: f64 = 40.0;
+const HEAD: f64 = 26.0;
+
+/// A bar for each case, a dot for each round; none for a single case.
+pub(crate) fn comparison(views: &[CaseView<'_>], size: Size) -> Option<String> {
+    if views.len() < 2 {
+        return None;
+    }
+    let (left, plot) = match size {
+        Size::Wide => (10.0, 720.0),
+        Size::Narrow => (6.0, 260.0),
+    };
+    let highest = |view: &CaseView<'_>| view.valid_figure().and_then(|_| view.figures().last().copied());
+    let high = views.iter().filter_map(highest).fold(0.0, f64::max);
+    let scale = Scale::linear(Unit::PerSecond, high, if size == Size::Wide { 6.0 } else { 3.0 });
+    let x = |value: f64| left + plot * scale.place(value);
+    let classes = by_class(views);
+    let height = classes.iter().map(|(_, members)| HEAD + ROW * members.len() as f64).sum::<f64>() + 6.0;
+    let mut svg = Svg::new();
+    for (value, _) in &scale.ticks {
+        svg.line("grid", (x(*value), 4.0), (x(*value), height));
+    }
+    let mut about = String::from("Results by case, grouped by durability class.");
+    let mut top = 0.0;
+    for (class, members) in &classes {
+        top += HEAD;
+        svg.text("panel-title", (left, top - 6.0), Anchor::Start, &format!("{class}:"));
+        for view in members {
+            let text = result(view);
+            svg.text("row-name", (left, top + 13.0), Anchor::Start, &view.case.label);
+            let middle = top + 25.0;
+            let bar = view.valid_figure().map_or(0.0, |figure| scale.place(figure) * plot);
+            svg.rect("bar", (left, middle - 6.0), (bar, 12.0));
+            if view.valid_figure().is_some() && view.figures().len() > 1 {
+                for figure in view.figures() {
+                    svg.circle("round", (x(figure), middle), 3.5);
+                }
+            }
+            let tone = if view.standing() == Standing::Counts { "row-value" } else { "row-value bad" };
+            let end = highest(view).map_or(left, x).max(left + bar);
+            svg.text(tone, (end + 8.0, middle + 4.0), Anchor::Start, &text);
+            about.push_str(&format!(" {} ({class}): {text}.", view.case.label));
+            top += ROW;
+        }
+    }
+    svg.line("axis", (left, height), (left + plot, height));
+    for (value, label) in &scale.ticks {
+        let anchor = if *value == 0.0 { Anchor::Start } else { Anchor::Middle };
+        svg.text("tick", (x(*value), height + 16.0), anchor, label);
+    }
+    let id = format!("comparison-{}", size.class());
+    Some(svg.finish(&id, (size.width(), height + 26.0), "Results by case", &about))
+}
+
+fn result(view: &CaseView<'_>) -> String {
+    match (view.valid_figure(), view.standing()) {
+        (Some(figure), _) => format!("{} {}", units::number(figure), view.case.workload.headline_unit),
+        (None, Standing::Void) => "VOID: a check failed".to_owned(),
+        (None, _) => "nothing measured".to_owned(),
+    }
+}

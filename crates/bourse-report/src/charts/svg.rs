@@ -1,0 +1,96 @@
+//! SVG elements as text.
+
+use crate::units;
+use std::fmt::Write;
+
+/// Where a text stands to its point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Anchor {
+    Start,
+    Middle,
+    End,
+}
+
+/// A drawing.
+pub(super) struct Svg {
+    body: String,
+}
+
+/// Text with what XML would act upon escaped.
+pub(super) fn escaped(text: &str) -> String {
+    let mut out = String::new();
+    for character in units::printable(text).chars() {
+        match character {
+            '<' => out.push_str("&lt;"),
+            '>' => out.push_str("&gt;"),
+            '&' => out.push_str("&amp;"),
+            '"' => out.push_str("&quot;"),
+            '\'' => out.push_str("&#39;"),
+            // Not a character of XML, escaped or not.
+            '\u{fffe}' | '\u{ffff}' => out.push('\u{fffd}'),
+            _ => out.push(character),
+        }
+    }
+    out
+}
+
+impl Svg {
+    pub(super) const fn new() -> Self {
+        Self { body: String::new() }
+    }
+
+    fn add(&mut self, element: std::fmt::Arguments<'_>) {
+        self.body.write_fmt(element).expect("a string takes all that is written to it");
+        self.body.push('\n');
+    }
+
+    pub(super) fn line(&mut self, class: &str, (x1, y1): (f64, f64), (x2, y2): (f64, f64)) {
+        self.add(format_args!(r#"<line class="{class}" x1="{x1:.1}" y1="{y1:.1}" x2="{x2:.1}" y2="{y2:.1}"/>"#));
+    }
+
+    pub(super) fn rect(&mut self, class: &str, (x, y): (f64, f64), (width, height): (f64, f64)) {
+        let (width, height) = (width.max(0.0), height.max(0.0));
+        self.add(format_args!(
+            r#"<rect class="{class}" x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}"/>"#
+        ));
+    }
+
+    /// A rectangle that says something when pointed at.
+    pub(super) fn tip(&mut self, (x, y): (f64, f64), (width, height): (f64, f64), words: &str) {
+        let words = words.lines().map(escaped).collect::<Vec<_>>().join("\n");
+        self.add(format_args!(
+            r#"<rect class="tip" x="{x:.1}" y="{y:.1}" width="{width:.1}" height="{height:.1}"><title>{words}</title></rect>"#
+        ));
+    }
+
+    pub(super) fn circle(&mut self, class: &str, (x, y): (f64, f64), radius: f64) {
+        self.add(format_args!(r#"<circle class="{class}" cx="{x:.1}" cy="{y:.1}" r="{radius:.1}"/>"#));
+    }
+
+    pub(super) fn text(&mut self, class: &str, (x, y): (f64, f64), anchor: Anchor, text: &str) {
+        let anchor = match anchor {
+            Anchor::Start => "start",
+            Anchor::Middle => "middle",
+            Anchor::End => "end",
+        };
+        let text = escaped(text);
+        self.add(format_args!(r#"<text class="{class}" x="{x:.1}" y="{y:.1}" text-anchor="{anchor}">{text}</text>"#));
+    }
+
+    pub(super) fn path(&mut self, class: &str, data: &str) {
+        if !data.is_empty() {
+            self.add(format_args!(r#"<path class="{class}" d="{data}"/>"#));
+        }
+    }
+
+    /// The whole drawing, with its name and description for those who do not see it.
+    pub(super) fn finish(self, id: &str, (width, height): (f64, f64), title: &str, about: &str) -> String {
+        format!(
+            "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width:.0} {height:.0}\" role=\"img\" \
+             aria-labelledby=\"{id}-t {id}-d\">\n<title id=\"{id}-t\">{}</title>\n<desc id=\"{id}-d\">{}</desc>\n{}</svg>",
+            escaped(title),
+            escaped(about),
+            self.body
+        )
+    }
+}

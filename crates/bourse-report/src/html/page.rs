@@ -1,0 +1,284 @@
+//! What the page is filled with.
+
+use crate::charts::{self, CHARTS, Chart, Size, Subject};
+use crate::tables::{self, Align, Table};
+use crate::units;
+use crate::view::{CaseView, Remark, Standing, notices};
+use bourse_record::{CheckStatus, RunFile};
+use minijinja::Value;
+use serde::Serialize;
+
+#[derive(Serialize)]
+pub(super) struct Page {
+    css: Value,
+    title: String,
+    name: String,
+    started_at: String,
+    version: String,
+    interrupted: bool,
+    comparison: Option<Drawing>,
+    comparisons: Vec<Grid>,
+    cases: Vec<CasePage>,
+    warnings: Vec<String>,
+    machine: Grid,
+    command: String,
+    notices: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct CasePage {
+    id: String,
+    label: String,
+    /// The figure, or why there is none.
+    figure: String,
+    unit: String,
+    /// Whether the figure counts.
+    counts: bool,
+    nominal: Option<String>,
+    spread: Option<String>,
+    durability: String,
+    durability_reason: String,
+    on: String,
+    remarks: Vec<Sentence>,
+    limited_by: Option<String>,
+    checks: Checks,
+    transactions: Grid,
+    /// Columns left out because nothing of it happened.
+    none: Vec<&'static str>,
+    service: Grid,
+    outcomes: Grid,
+    resources: Grid,
+    all_checks: Grid,
+    rules: Grid,
+    rounds: Option<Grid>,
+    parameters: Grid,
+    settings: Grid,
+    compile_options: Vec<String>,
+    facts: Grid,
+    /// Charts of the case and of its first round.
+    charts: Vec<Drawing>,
+    /// Charts of the further rounds.
+    further: Vec<RoundPage>,
+}
+
+#[derive(Serialize)]
+struct RoundPage {
+    number: usize,
+    charts: Vec<Drawing>,
+}
+
+#[derive(Serialize)]
+struct Sentence {
+    class: &'static str,
+    text: String,
+}
+
+#[derive(Serialize)]
+struct Checks {
+    class: &'static str,
+    text: String,
+    failed: Vec<FailedCheck>,
+}
+
+#[derive(Serialize)]
+struct FailedCheck {
+    name: String,
+    words: String,
+    source: String,
+    round: Option<usize>,
+    evidence: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Drawing {
+    key: &'static str,
+    title: &'static str,
+    about: &'static str,
+    /// Wide and narrow; empty if nothing was recorded.
+    sizes: Vec<Sized>,
+}
+
+#[derive(Serialize)]
+struct Sized {
+    class: &'static str,
+    svg: Value,
+}
+
+#[derive(Serialize)]
+struct Grid {
+    title: String,
+    heads: Vec<GridHead>,
+    rows: Vec<Vec<GridCell>>,
+}
+
+#[derive(Serialize)]
+struct GridHead {
+    title: &'static str,
+    right: bool,
+}
+
+#[derive(Serialize)]
+struct GridCell {
+    text: String,
+    class: String,
+}
+
+impl From<Table> for Grid {
+    fn from(table: Table) -> Self {
+        let right: Vec<bool> = table.heads.iter().map(|head| head.align == Align::Right).collect();
+        let cell = |(cell, right): (tables::Cell, &bool)| GridCell {
+            class: [if *right { "number" } else { "" }, cell.tone.class()].join(" ").trim().to_owned(),
+            text: cell.text,
+        };
+        let rows = table.rows.into_iter().map(|row| row.into_iter().zip(&right).map(cell).collect()).collect();
+        let heads = table.heads.iter().zip(&right).map(|(head, right)| GridHead { title: head.title, right: *right });
+        Self { title: table.title, heads: heads.collect(), rows }
+    }
+}
+
+pub(super) fn page(file: &RunFile) -> Page {
+    let views = CaseView::all(file);
+    let draw = |size: Size| {
+        let svg = charts::comparison(&views, size)?;
+        Some(Sized { class: size.class(), svg: Value::from_safe_string(svg) })
+    };
+    let sizes: Vec<Sized> = Size::ALL.into_iter().filter_map(draw).collect();
+    let comparison = (!sizes.is_empty()).then_some(Drawing {
+        key: "comparison",
+        title: "Results by case",
+        about: "A bar for each case, a dot for each of its rounds. Durability classes stand apart: what survives less is \
+                not the same work done faster.",
+        sizes,
+    });
+    let mut warnings: Vec<String> = file.warnings.iter().map(|warning| units::printable(warning)).collect();
+    for case in &file.cases {
+        for (at, round) in case.rounds.iter().enumerate() {
+            let place =
+                if file.cases.len() > 1 { format!("{}, round {}: ", case.label, at + 1) } else { String::new() };
+            warnings.extend(round.warnings.iter().map(|warning| units::printable(&format!("{place}{warning}"))));
+        }
+    }
+    Page {
+        css: Value::from_safe_string(include_str!("page.css").to_owned()),
+        title: title(file, &views),
+        name: units::printable(&file.name),
+        started_at: units::printable(&file.started_at),
+        version: units::printable(&file.build.version),
+        interrupted: file.interrupted,
+        comparison,
+        comparisons: tables::comparisons(&views).into_iter().map(folded).collect(),
+        cases: views.iter().enumerate().map(|(at, view)| case(at, view)).collect(),
+        warnings,
+        machine: tables::machine(file).into(),
+        command: units::command_line(&file.command),
+        notices: notices(file).into_iter().map(units::printable).collect(),
+    }
+}
+
+fn folded(mut table: Table) -> Grid {
+    table.fold();
+    table.into()
+}
+
+fn title(file: &RunFile, views: &[CaseView<'_>]) -> String {
+    let answer = match views {
+        [only] => match (only.valid_figure(), only.standing()) {
+            (Some(figure), _) => format!("{} {}, ", units::number(figure), only.case.workload.headline_unit),
+            (None, Standing::Void) => "VOID, ".to_owned(),
+            (None, _) => "nothing measured, ".to_owned(),
+        },
+        _ => String::new(),
+    };
+    units::printable(&format!("{answer}{} {} · Bourse", file.name, file.started_at))
+}
+
+fn case(at: usize, view: &CaseView<'_>) -> CasePage {
+    let (workload, engine) = (&view.case.workload, &view.case.engine);
+    let figures = view.figures();
+    let figure = match (view.valid_figure(), view.standing()) {
+        (Some(figure), _) => units::number(figure),
+        (None, Standing::Void) => "VOID".to_owned(),
+        (None, _) => "Nothing measured".to_owned(),
+    };
+    let spread = match figures.as_slice() {
+        [low, .., high] if view.valid_figure().is_some() => {
+            let rounds = units::counted(figures.len() as u64, "round", "rounds");
+            Some(format!("median of {rounds}, from {} to {}", units::number(*low), units::number(*high)))
+        }
+        _ => None,
+    };
+    let mut transactions = tables::transactions(view);
+    let none = transactions.fold();
+    let service = folded(tables::service_times(view));
+    let rounds = &view.case.rounds;
+    CasePage {
+        id: format!("case-{}", at + 1),
+        label: units::printable(&view.case.label),
+        figure,
+        unit: units::printable(&workload.headline_unit),
+        counts: view.standing() == Standing::Counts,
+        nominal: workload.nominal.map(units::plain),
+        spread,
+        durability: units::printable(&engine.durability),
+        durability_reason: units::printable(&engine.durability_reason),
+        on: units::printable(&format!("{} · {} {}", engine.target, engine.name, engine.version)),
+        remarks: view.remarks().into_iter().map(sentence).collect(),
+        limited_by: view.limited_by().map(|limit| units::printable(&limit)),
+        checks: checks(view),
+        transactions: transactions.into(),
+        none,
+        service,
+        outcomes: folded(tables::outcomes(view)),
+        resources: tables::resources(view).into(),
+        all_checks: tables::checks(view).into(),
+        rules: tables::rules_kept(view).into(),
+        rounds: (rounds.len() > 1).then(|| tables::rounds(view).into()),
+        parameters: tables::parameters(view).into(),
+        settings: tables::engine_settings(view).into(),
+        compile_options: engine.compile_options.iter().map(|option| units::printable(option)).collect(),
+        facts: tables::round_facts(view).into(),
+        charts: rounds.first().map(|_| drawings(view, at, 0, |_| true)).unwrap_or_default(),
+        further: (1..rounds.len())
+            .map(|nth| RoundPage { number: nth + 1, charts: drawings(view, at, nth, |chart| chart.each_round) })
+            .collect(),
+    }
+}
+
+fn sentence(remark: Remark) -> Sentence {
+    Sentence { class: remark.tone.class(), text: units::printable(&remark.text) }
+}
+
+fn checks(view: &CaseView<'_>) -> Checks {
+    let several = view.case.rounds.len() > 1;
+    let (passed, failed) = (view.checks_that(CheckStatus::Passed), view.checks_that(CheckStatus::Failed));
+    let (class, text) = match (passed, failed) {
+        (0, 0) => ("doubtful", "the database was not checked".to_owned()),
+        (_, 0) => ("good", format!("{} of the database passed", units::counted(passed, "check", "checks"))),
+        _ => {
+            let all = units::counted(passed + failed, "check", "checks");
+            ("bad", format!("{} of {all} of the database failed", units::count(failed)))
+        }
+    };
+    let failed = view.checks().filter(|(_, check)| check.status == CheckStatus::Failed);
+    let failed = failed.map(|(round, check)| FailedCheck {
+        name: units::printable(&check.name),
+        words: units::printable(&check.words),
+        source: units::printable(&check.source),
+        round: several.then_some(round),
+        evidence: check.evidence.lines().map(units::printable).collect(),
+    });
+    Checks { class, text, failed: failed.collect() }
+}
+
+fn drawings(view: &CaseView<'_>, at: usize, nth: usize, wanted: fn(&Chart) -> bool) -> Vec<Drawing> {
+    let id = format!("case-{}-round-{}", at + 1, nth + 1);
+    let subject = Subject { view, round: &view.case.rounds[nth], id };
+    let draw = |chart: &'static Chart| {
+        let sizes = Size::ALL.into_iter().filter_map(|size| {
+            let svg = (chart.draw)(&subject, chart, size)?;
+            Some(Sized { class: size.class(), svg: Value::from_safe_string(svg) })
+        });
+        Drawing { key: chart.key, title: chart.title, about: chart.about, sizes: sizes.collect() }
+    };
+    CHARTS.iter().filter(|chart| wanted(chart)).map(draw).collect()
+}

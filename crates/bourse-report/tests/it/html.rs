@@ -1,0 +1,209 @@
+use crate::fixture;
+use bourse_record::RunFile;
+use bourse_report::html;
+use roxmltree::{Document, Node, ParsingOptions};
+
+/// The page is also well-formed XML, so that a strict parser can say whether anything got out of its place.
+fn parsed(page: &str) -> Document<'_> {
+    let options = ParsingOptions { allow_dtd: true, ..ParsingOptions::default() };
+    Document::parse_with_options(page, options).unwrap_or_else(|error| panic!("{error}:\n{page}"))
+}
+
+fn elements<'a>(document: &'a Document<'a>, name: &'a str) -> impl Iterator<Item = Node<'a, 'a>> {
+    document.descendants().filter(move |node| node.tag_name().name() == name)
+}
+
+fn words(node: Node<'_, '_>) -> String {
+    let texts = node.descendants().filter(|node| node.is_text()).filter_map(|node| node.text());
+    texts.collect::<String>().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+fn with_class<'a>(document: &'a Document<'a>, class: &'a str) -> Vec<Node<'a, 'a>> {
+    let has = |node: &Node<'_, '_>| node.attribute("class").is_some_and(|all| all.split(' ').any(|each| each == class));
+    document.descendants().filter(has).collect()
+}
+
+#[test]
+fn every_page_is_well_formed_and_needs_nothing_from_elsewhere() {
+    for (name, file) in fixture::all() {
+        let page = html(&file);
+        let document = parsed(&page);
+        for node in document.descendants().filter(Node::is_element) {
+            let tag = node.tag_name().name();
+            let foreign =
+                ["script", "link", "img", "iframe", "object", "embed", "audio", "video", "image", "use", "base"];
+            assert!(!foreign.contains(&tag), "{name}: <{tag}>");
+            for attribute in node.attributes() {
+                let (key, value) = (attribute.name(), attribute.value());
+                assert!(!key.starts_with("on") && key != "src" && key != "style", "{name}: {key}={value}");
+                assert!(key != "href" || value.starts_with('#'), "{name}: {key}={value}");
+            }
+        }
+        let css: String = elements(&document, "style").map(words).collect();
+        assert!(css.contains("prefers-color-scheme: dark") && css.contains("@media print"), "{name}");
+        assert!(!css.contains("url(") && !css.contains("@import"), "{name}");
+    }
+}
+
+#[test]
+fn ids_are_the_pages_only_ones_and_lead_somewhere() {
+    for (name, file) in fixture::all() {
+        let page = html(&file);
+        let document = parsed(&page);
+        let ids: Vec<&str> = document.descendants().filter_map(|node| node.attribute("id")).collect();
+        let mut unique = ids.clone();
+        unique.sort_unstable();
+        unique.dedup();
+        assert_eq!(unique.len(), ids.len(), "{name}: an id stands twice");
+        for svg in elements(&document, "svg") {
+            let labels: Vec<&str> =
+                svg.attribute("aria-labelledby").expect("each drawing is labelled").split(' ').collect();
+            assert_eq!(labels.len(), 2, "{name}");
+            assert!(labels.iter().all(|label| ids.contains(label)), "{name}: {labels:?}");
+            let said =
+                svg.children().filter(Node::is_element).take(2).map(|node| (node.tag_name().name(), words(node)));
+            let said: Vec<_> = said.collect();
+            assert!(said[0].0 == "title" && said[1].0 == "desc" && said.iter().all(|(_, words)| !words.is_empty()));
+        }
+        for link in elements(&document, "a") {
+            let target = link.attribute("href").expect("a link leads somewhere").trim_start_matches('#');
+            assert!(ids.contains(&target), "{name}: {target}");
+        }
+    }
+}
+
+#[test]
+fn every_chart_stands_in_the_page_wide_and_narrow() {
+    let names = ["throughput", "response", "distribution", "processor", "memory", "sizes", "storage", "waiting"];
+    let page = html(&fixture::normal());
+    let document = parsed(&page);
+    let charts: Vec<Node<'_, '_>> = with_class(&document, "chart");
+    let found: Vec<&str> = charts.iter().filter_map(|chart| chart.attribute("data-chart")).collect();
+    assert_eq!(found, names);
+    for chart in charts {
+        assert_eq!(chart.descendants().filter(|node| node.tag_name().name() == "svg").count(), 2, "{}", words(chart));
+    }
+    // Throughput in two panels, wide and narrow; and the curves are there.
+    let curves = |chart: &str| {
+        let chart = with_class(&document, "chart").into_iter().find(|each| each.attribute("data-chart") == Some(chart));
+        let paths = chart.expect("the chart stands in the page").descendants();
+        paths.filter(|node| node.tag_name().name() == "path").count()
+    };
+    assert_eq!([curves("throughput"), curves("response"), curves("distribution")], [4, 8, 22]);
+}
+
+#[test]
+fn what_was_not_recorded_is_said_and_not_drawn() {
+    let page = html(&fixture::empty());
+    let document = parsed(&page);
+    assert_eq!(elements(&document, "svg").count(), 0);
+    assert_eq!(page.matches("Nothing was recorded for this chart.").count(), 8);
+    assert_eq!(words(with_class(&document, "figure")[0]), "Nothing measured");
+}
+
+#[test]
+fn a_value_alone_is_a_dot_and_nothing_is_no_line() {
+    let page = html(&fixture::sparse());
+    let document = parsed(&page);
+    assert!(elements(&document, "circle").count() >= 4, "single seconds are dots");
+    let curves =
+        elements(&document, "path").filter(|path| path.attribute("class").is_some_and(|all| all.contains("curve")));
+    assert_eq!(curves.count(), 0, "no line can be drawn through one point");
+}
+
+#[test]
+fn two_hours_make_no_larger_a_page_than_a_reader_can_load() {
+    let page = html(&fixture::long());
+    parsed(&page);
+    assert!(page.len() < 1_000_000, "{} bytes", page.len());
+    assert!(page.contains("1 h 30 min"));
+}
+
+#[test]
+fn drawings_stay_within_themselves() {
+    for (name, file) in fixture::all() {
+        let page = html(&file);
+        let document = parsed(&page);
+        for svg in elements(&document, "svg") {
+            let sizes = svg.attribute("viewBox").expect("each drawing has a size");
+            let sizes: Vec<f64> = sizes.split(' ').map(|size| size.parse().expect("a size is a number")).collect();
+            for node in
+                svg.descendants().filter(|node| ["line", "rect", "circle", "text"].contains(&node.tag_name().name()))
+            {
+                for (key, most) in
+                    [("x", 2), ("x1", 2), ("x2", 2), ("cx", 2), ("y", 3), ("y1", 3), ("y2", 3), ("cy", 3)]
+                {
+                    let Some(value) = node.attribute(key) else { continue };
+                    let value: f64 = value.parse().expect("a place is a number");
+                    assert!((0.0..=sizes[most]).contains(&value), "{name}: {node:?}");
+                }
+            }
+            let data = svg.descendants().filter_map(|node| node.attribute("d")).collect::<String>();
+            assert!(!data.contains("NaN") && !data.contains("inf"), "{name}: {data}");
+        }
+    }
+}
+
+#[test]
+fn hostile_text_is_text() {
+    let page = html(&fixture::hostile());
+    assert!(!page.contains("<script") && !page.contains('\u{1b}') && !page.contains('\u{202e}'));
+    let document = parsed(&page);
+    let shown = r#"<script>alert('1')</script>"&|`*_\u{1b}[2J\u{202e} x"#;
+    for (class, times) in [("label", 1), ("target", 1), ("command", 1), ("failed", 1)] {
+        let nodes = with_class(&document, class);
+        let nodes: Vec<_> = nodes.into_iter().filter(|node| node.tag_name().name() != "text").collect();
+        assert_eq!(nodes.len(), times, "{class}");
+        let text = words(nodes[0]);
+        assert!(text.contains(shown) || text.contains(r"<script>alert('\''1'\'')</script>"), "{class}: {text}");
+    }
+}
+
+#[test]
+fn a_failed_check_leaves_no_figure_in_the_page() {
+    let page = html(&fixture::void());
+    let document = parsed(&page);
+    assert_eq!(words(with_class(&document, "figure")[0]), "VOID");
+    assert!(html(&fixture::normal()).contains("result 100.0"));
+    assert!(!page.contains(">100.0<") && !page.contains("100.0 TR") && !page.contains("result 100"), "{page}");
+    let failed = words(with_class(&document, "failed")[0]);
+    for part in ["holding summary", "Clause 7.3.1.3", "account 43000000012 KPNX: summary 400, holdings 300"] {
+        assert!(failed.contains(part), "{failed}");
+    }
+    let several = html(&fixture::several());
+    assert!(several.contains("VOID: a check failed") && !several.contains("3,000 TR/s"));
+}
+
+#[test]
+fn every_page_carries_the_notice_and_never_the_councils_metric() {
+    for (name, file) in fixture::all() {
+        let page = html(&file);
+        let document = parsed(&page);
+        let footer: String = elements(&document, "footer").map(words).collect();
+        assert!(footer.contains("TPC-E-derived workload, unaudited"), "{name}: {footer}");
+        assert!(!page.to_lowercase().contains("tpse"), "{name}");
+    }
+}
+
+#[test]
+fn a_run_file_read_back_gives_the_same_page() {
+    let file = fixture::several();
+    let text = serde_json::to_string(&file).expect("a run file can be written");
+    let again: RunFile = serde_json::from_str(&text).expect("and read");
+    assert!(html(&again) == html(&file), "drawn from the file alone, the page is the same");
+}
+
+/// Writes every fixture's page into the folder `BOURSE_PAGES`, to be looked at.
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn pages_to_look_at() {
+    let Some(folder) = std::env::var_os("BOURSE_PAGES") else {
+        return eprintln!("skipped: pages_to_look_at (BOURSE_PAGES names no folder)");
+    };
+    for (name, file) in fixture::all() {
+        let path = std::path::Path::new(&folder).join(format!("{name}.html"));
+        let page = html(&file);
+        std::fs::write(&path, &page).expect("the folder can be written to");
+        assert_eq!(std::fs::read_to_string(&path).expect("what was written can be read"), page);
+    }
+}
