@@ -1,0 +1,64 @@
+//! How many rows tables must have (Clause 2.6.1).
+
+use super::{Checked, number};
+use bourse_egen::Part;
+use bourse_engine::{EngineError, RowExt as _, Session};
+use bourse_schema::{Cardinality, Group, Table};
+use std::ops::RangeInclusive;
+
+/// How far a number that depends on the random sequence may lie from its expectation, in percent.
+const TOLERANCE: u64 = 5;
+
+/// The least and the most rows of a table when a part has just been loaded.
+pub fn loaded_rows(table: &Table, part: Part) -> RangeInclusive<u64> {
+    let load_units = part.load_units() as u64;
+    let trades = part.trades_per_load_unit() as u64 * load_units;
+    let about = |rows: u64| rows - rows * TOLERANCE / 100..=rows + rows * TOLERANCE / 100;
+    let exactly = |rows: u64| rows..=rows;
+    match table.cardinality {
+        // Tables of fixed size and the exchanges' addresses belong to the part with the first customer.
+        Cardinality::Fixed(rows) => exactly(if part.is_first() { rows } else { 0 }),
+        Cardinality::PerLoadUnit(rows, once) => exactly(rows * load_units + if part.is_first() { once } else { 0 }),
+        Cardinality::AboutPerLoadUnit(rows) => about(rows * load_units),
+        Cardinality::Trades => exactly(trades),
+        Cardinality::AboutPerTrade(hundredths) => about(trades * hundredths / 100),
+        Cardinality::FromTrades => 1..=trades * 4,
+        Cardinality::Empty => exactly(0),
+    }
+}
+
+/// Rows that a load of a part makes, about: what its progress is measured by.
+pub fn expected_rows(part: Part) -> u64 {
+    let middle = |table: &&Table| {
+        let rows = loaded_rows(table, part);
+        match table.cardinality {
+            Cardinality::FromTrades => part.trades_per_load_unit() as u64 * part.load_units() as u64,
+            _ => rows.start() / 2 + rows.end() / 2,
+        }
+    };
+    bourse_schema::tables::all().iter().map(middle).sum()
+}
+
+/// Compares a table's rows with what it must have. Growing tables may have more than were loaded; those that trades empty
+/// again, fewer.
+pub(super) fn check(db: &mut dyn Session, table: &Table, part: Part) -> Result<Checked, EngineError> {
+    let sql = format!("SELECT count(*) FROM {}", table.name);
+    let mut found: i64 = 0;
+    db.query_text(&sql, &[], &mut |row| {
+        found = row.get(0)?;
+        Ok(())
+    })?;
+    let loaded = loaded_rows(table, part);
+    let wanted = match (table.group, table.cardinality) {
+        (Group::Growing, Cardinality::FromTrades | Cardinality::Empty) => 0..=i128::MAX,
+        (Group::Growing, _) => i128::from(*loaded.start())..=i128::MAX,
+        _ => i128::from(*loaded.start())..=i128::from(*loaded.end()),
+    };
+    let name = format!("rows of {}", table.name);
+    let words = match (table.group, wanted.end() == &i128::MAX) {
+        (_, true) => "growing table: at least what was loaded and cannot shrink".to_owned(),
+        (Group::Fixed, _) => "fixed size".to_owned(),
+        _ => format!("scales with {} customers", part.customers()),
+    };
+    Ok(Checked { sql, ..number(&name, "Clause 2.6.1", &words, wanted, i128::from(found)) })
+}

@@ -1,0 +1,204 @@
+//! Checks of a database: the specification's consistency conditions, further invariants, row counts, foreign keys, and the
+//! books of a run.
+//!
+//! A check is data: what must hold in words, and a query for the rows that break it. None is a pass; otherwise the first
+//! few stand in the result as evidence.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`conditions`] | what must hold in every database at any time (Clause 7.3 and our own) |
+//! | [`counts`] | how many rows tables must have |
+//! | [`books`] | what a run must have changed, by what was acknowledged to its users |
+
+pub mod books;
+pub mod conditions;
+pub mod counts;
+
+use bourse_egen::Part;
+use bourse_engine::{Access, EngineError, Isolation, Row, Session, Value};
+use bourse_schema::{Table, tables};
+use std::fmt::Write as _;
+
+/// A condition that a database must meet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Check {
+    /// Short name.
+    pub name: &'static str,
+    /// The clause it is from, or where else it comes from.
+    pub source: &'static str,
+    /// What must hold.
+    pub words: &'static str,
+    /// A query for the rows that break it.
+    pub sql: &'static str,
+}
+
+/// What came of a check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Checked {
+    /// Short name.
+    pub name: String,
+    /// The clause it is from, or where else it comes from.
+    pub source: String,
+    /// What must hold.
+    pub words: String,
+    /// The query that looked for offences; empty where numbers are compared.
+    pub sql: String,
+    /// How many offences there are: rows that break the condition, or 1 for a number that is not what it must be.
+    pub offences: u64,
+    /// The first few of them, or the numbers compared.
+    pub evidence: Vec<String>,
+}
+
+impl Checked {
+    /// Whether the condition holds.
+    pub fn passed(&self) -> bool {
+        self.offences == 0
+    }
+}
+
+/// How many offending rows are shown.
+const SHOWN: usize = 10;
+
+/// Runs every check of a database's state: conditions, row counts, foreign keys. `progress` hears of each as it is done.
+///
+/// Nobody should be writing meanwhile: the checks take a snapshot where the engine gives one.
+///
+/// # Errors
+/// The engine's; what a check finds is no error.
+pub fn check(
+    db: &mut dyn Session,
+    part: Part,
+    progress: &mut dyn FnMut(&Checked),
+) -> Result<Vec<Checked>, EngineError> {
+    db.begin(Isolation::RepeatableRead, Access::Read)?;
+    let done = check_all(db, part, progress);
+    db.rollback()?;
+    done
+}
+
+fn check_all(
+    db: &mut dyn Session,
+    part: Part,
+    progress: &mut dyn FnMut(&Checked),
+) -> Result<Vec<Checked>, EngineError> {
+    let mut results = Vec::new();
+    let mut note = |checked: Checked| {
+        progress(&checked);
+        results.push(checked);
+    };
+    for condition in conditions::CONDITIONS {
+        note(condition.run(db)?);
+    }
+    for table in tables::all() {
+        note(counts::check(db, table, part)?);
+    }
+    for table in tables::all() {
+        for checked in foreign_keys(db, table)? {
+            note(checked);
+        }
+    }
+    Ok(results)
+}
+
+impl Check {
+    /// Looks for rows that break the condition.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn run(&self, db: &mut dyn Session) -> Result<Checked, EngineError> {
+        offences(db, self.name, self.source, self.words, self.sql)
+    }
+}
+
+/// Looks for rows of a table that refer to a row which does not exist.
+fn foreign_keys(db: &mut dyn Session, table: &Table) -> Result<Vec<Checked>, EngineError> {
+    let mut results = Vec::new();
+    for key in table.foreign_keys {
+        let (columns, parent) = (key.columns.join(", "), (key.parent)());
+        let name = format!("foreign key {} ({columns})", table.name);
+        let words = format!("each row's {columns} names a row of {}", parent.name);
+        results.push(offences(db, &name, "Clause 2.2", &words, &bourse_schema::orphans(table, key))?);
+    }
+    Ok(results)
+}
+
+fn offences(db: &mut dyn Session, name: &str, source: &str, words: &str, sql: &str) -> Result<Checked, EngineError> {
+    let mut checked = Checked {
+        name: name.to_owned(),
+        source: source.to_owned(),
+        words: words.to_owned(),
+        sql: sql.split_whitespace().collect::<Vec<_>>().join(" "),
+        offences: 0,
+        evidence: Vec::new(),
+    };
+    let columns = selected_columns(&checked.sql);
+    db.query_text(sql, &[], &mut |row| {
+        checked.offences += 1;
+        if checked.evidence.len() < SHOWN {
+            checked.evidence.push(shown(row, columns));
+        }
+        Ok(())
+    })?;
+    Ok(checked)
+}
+
+/// How many columns a query of ours selects: commas outside parentheses between its first SELECT and FROM.
+fn selected_columns(sql: &str) -> usize {
+    let list = sql.split(" FROM ").next().unwrap_or(sql);
+    let mut depth = 0;
+    1 + list
+        .chars()
+        .filter(|&character| {
+            match character {
+                '(' => depth += 1,
+                ')' => depth -= 1,
+                _ => {}
+            }
+            character == ',' && depth == 0
+        })
+        .count()
+}
+
+fn shown(row: &dyn Row, columns: usize) -> String {
+    let mut text = String::new();
+    for index in 0..columns {
+        let separator = if index == 0 { "" } else { ", " };
+        let _ = match row.value(index) {
+            Value::Null => write!(text, "{separator}NULL"),
+            Value::Int(number) => write!(text, "{separator}{number}"),
+            Value::Bool(flag) => write!(text, "{separator}{flag}"),
+            Value::Decimal { units, scale } => write!(text, "{separator}{units}e-{scale}"),
+            Value::Real(number) => write!(text, "{separator}{number}"),
+            Value::Date(date) => write!(text, "{separator}{date}"),
+            Value::Timestamp(moment) => write!(text, "{separator}{moment}"),
+            Value::Text(word) => write!(text, "{separator}{word}"),
+            Value::Blob(bytes) => write!(text, "{separator}{} bytes", bytes.len()),
+        };
+    }
+    text
+}
+
+/// Compares a number with what it must be.
+fn number(name: &str, source: &str, words: &str, wanted: std::ops::RangeInclusive<i128>, found: i128) -> Checked {
+    let (least, most) = (wanted.start(), wanted.end());
+    let wanted_words = if least == most { format!("{least}") } else { format!("{least} to {most}") };
+    Checked {
+        name: name.to_owned(),
+        source: source.to_owned(),
+        words: words.to_owned(),
+        sql: String::new(),
+        offences: u64::from(!wanted.contains(&found)),
+        evidence: vec![format!("wanted {wanted_words}, found {found}")],
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn columns_are_counted_outside_parentheses() {
+        assert_eq!(selected_columns("SELECT a FROM t"), 1);
+        assert_eq!(selected_columns("SELECT a, coalesce(b, 0), c FROM t WHERE x IN (1, 2)"), 3);
+    }
+}
