@@ -4,4 +4,5 @@
 //! engine, sleeps or looks at a clock: the moment, the trade numbers and the way to the market are the caller's.
 
 pub mod check;
+pub mod load;
 pub mod transactions;
