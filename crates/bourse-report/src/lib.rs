@@ -24,4 +24,4 @@ mod units;
 mod view;
 
 pub use html::html;
-pub use text::{CsvTable, csv, markdown, terminal};
+pub use text::{CsvTable, csv, csv_tables, markdown, terminal};

@@ -10,9 +10,11 @@ use crate::view::{CaseView, Standing};
 const ROW: f64 = 40.0;
 const HEAD: f64 = 26.0;
 
-/// A bar for each case, a dot for each round; none for a single case.
+/// A bar for each case, a dot for each round; none for a single case, or for cases of different units.
 pub(crate) fn comparison(views: &[CaseView<'_>], size: Size) -> Option<String> {
-    if views.len() < 2 {
+    let one_unit =
+        views.windows(2).all(|pair| pair[0].case.workload.headline_unit == pair[1].case.workload.headline_unit);
+    if views.len() < 2 || !one_unit {
         return None;
     }
     let (left, plot) = match size {

@@ -93,11 +93,12 @@ pub(super) fn storage(subject: &Subject<'_>, chart: &Chart, size: Size) -> Optio
 
 pub(super) fn waiting(subject: &Subject<'_>, chart: &Chart, size: Size) -> Option<String> {
     let locks = curve(subject, "lock_wait", "locks", Thin::Mean);
+    let waits = if_any(curve(subject, "lock_waits", "waits for locks", Thin::Mean));
     let retries = if_any(curve(subject, "retries", "retries", Thin::Mean));
     let queue = if_any(curve(subject, "queue_length", "queue", Thin::Max));
     let panels = vec![
         panel("users waiting for a lock, on average", Unit::SecondsPerSecond, vec![locks]),
-        panel("retries a second", Unit::PerSecond, retries.into_iter().collect()),
+        panel("waits and retries, a second", Unit::PerSecond, waits.into_iter().chain(retries).collect()),
         panel("in the market's queue", Unit::Count, queue.into_iter().collect()),
     ];
     time_chart(subject, chart, size, panels)

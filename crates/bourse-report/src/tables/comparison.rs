@@ -5,23 +5,28 @@ use crate::view::{CaseView, Standing};
 /// Durability classes, the strongest first. Figures of different classes never stand in one ranking.
 const DURABILITY_CLASSES: [&str; 4] = ["durable", "consistent", "process", "volatile"];
 
-/// The cases by durability class, the strongest class first; within it the best case first, void ones last.
-pub(crate) fn by_class<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<(&'a str, Vec<&'v CaseView<'a>>)> {
-    let mut classes: Vec<(&str, Vec<&CaseView<'a>>)> = Vec::new();
+/// The cases by durability class, the strongest class first, and by workload; within them the best case first, void ones
+/// last. Each group has its name.
+pub(crate) fn by_class<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<(String, Vec<&'v CaseView<'a>>)> {
+    let mut classes: Vec<((&str, &str), Vec<&CaseView<'a>>)> = Vec::new();
     for view in views {
-        let class = view.case.engine.durability.as_str();
+        let class = (view.case.engine.durability.as_str(), view.case.workload.name.as_str());
         match classes.iter_mut().find(|(known, _)| *known == class) {
             Some((_, members)) => members.push(view),
             None => classes.push((class, vec![view])),
         }
     }
+    let one_workload = classes.windows(2).all(|pair| pair[0].0.1 == pair[1].0.1);
     let place = |class: &str| DURABILITY_CLASSES.iter().position(|known| *known == class);
-    classes.sort_by_key(|(class, _)| place(class).unwrap_or(DURABILITY_CLASSES.len()));
+    classes.sort_by_key(|((class, _), _)| place(class).unwrap_or(DURABILITY_CLASSES.len()));
     let figure = |view: &CaseView<'_>| view.valid_figure().unwrap_or(f64::NEG_INFINITY);
     for (_, members) in &mut classes {
         members.sort_by(|a, b| figure(b).total_cmp(&figure(a)));
     }
-    classes
+    let name = |(class, workload): (&str, &str)| {
+        if one_workload { class.to_owned() } else { format!("{class}, {workload}") }
+    };
+    classes.into_iter().map(|(class, members)| (name(class), members)).collect()
 }
 
 /// A table for each durability class, if there is more than one case.
@@ -29,7 +34,7 @@ pub(crate) fn comparisons(views: &[CaseView<'_>]) -> Vec<Table> {
     if views.len() < 2 {
         return Vec::new();
     }
-    by_class(views).into_iter().map(|(class, members)| comparison(&members, class)).collect()
+    by_class(views).into_iter().map(|(class, members)| comparison(&members, &class)).collect()
 }
 
 /// The cases side by side, as they come.
@@ -39,8 +44,8 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
         Head::left("durability", "durability"),
         Head::right("result", "result"),
         Head::left("unit", "unit"),
-        Head::right("rounds from", "result_min").rank(3),
-        Head::right("to", "result_max").rank(3),
+        Head::right("rounds from", "result_min").rank(3).folds(),
+        Head::right("to", "result_max").rank(3).folds(),
         Head::right("relative", "ratio_to_first").rank(1),
         Head::right("p90", "p90_ns"),
         Head::right("p99", "p99_ns").rank(2),
@@ -49,8 +54,10 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
         Head::right("failed", "failed").folds(),
     ];
     let mut table = Table::new("comparison", format!("Compared: {}", units::printable(class)), heads);
-    let first = views.iter().find_map(|view| view.valid_figure());
     for view in views {
+        // Another workload's figure is no measure of this one's.
+        let comparable = |other: &&&CaseView<'_>| other.case.workload.name == view.case.workload.name;
+        let first = views.iter().filter(comparable).find_map(|view| view.valid_figure());
         table.push(row(view, first));
     }
     table

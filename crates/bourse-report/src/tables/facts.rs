@@ -153,11 +153,8 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     let measured_s = view.measured_s();
     // An operation's share of a cost, nothing if there was no operation.
     let valid = view.headline_count();
-    let each = |cost: f64, text: fn(f64) -> String| {
-        let unit = view.case.workload.headline_unit.split('/').next().unwrap_or_default();
-        let unit = units::printable(if unit.is_empty() { "operation" } else { unit });
-        (valid > 0).then(|| format!("{} per {unit}", text(cost / valid as f64)))
-    };
+    let per = if view.case.workload.headline_unit == "TR/s" { "per TR" } else { "each" };
+    let each = |cost: f64, text: fn(f64) -> String| (valid > 0).then(|| format!("{} {per}", text(cost / valid as f64)));
     let rate = |amount: f64| (measured_s > 0.0).then(|| format!("{} a second", units::bytes(amount / measured_s)));
     let join = |parts: &[Option<String>]| parts.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
     let mut facts: Vec<(String, Cell)> = Vec::new();

@@ -43,7 +43,7 @@ pub(crate) struct Head {
     pub(crate) align: Align,
     /// Where room is short the columns of the highest rank go first; 0 never goes.
     pub(crate) rank: u8,
-    /// Whether it may be left out if all its cells are nought, and be named in a line below instead.
+    /// Whether it may be left out if all its cells are empty or nought; of noughts a line below tells instead.
     pub(crate) folds: bool,
 }
 
@@ -150,13 +150,19 @@ impl Table {
         }
     }
 
-    /// Leaves out the columns that are nought in every row; answers their titles.
+    /// Leaves out the columns that have nothing or nought in every row; answers the titles of those with noughts, which
+    /// are to be said: where nothing failed a reader wants to know it, but not that there is no limit to keep.
     pub(crate) fn fold(&mut self) -> Vec<&'static str> {
         let rows = &self.rows;
-        let nought = |at: usize| rows.iter().all(|row| matches!(row[at].value.as_str(), "" | "0"));
-        let folded: Vec<bool> = self.heads.iter().enumerate().map(|(at, head)| head.folds && nought(at)).collect();
-        let titles =
-            self.heads.iter().zip(&folded).filter(|(_, folded)| **folded).map(|(head, _)| head.title).collect();
+        let all = |at: usize, of: fn(&str) -> bool| rows.iter().all(|row| of(&row[at].value));
+        let folded: Vec<bool> = self
+            .heads
+            .iter()
+            .enumerate()
+            .map(|(at, head)| head.folds && all(at, |value| matches!(value, "" | "0")))
+            .collect();
+        let said = |at: &usize| folded[*at] && !all(*at, str::is_empty);
+        let titles = (0..self.heads.len()).filter(said).map(|at| self.heads[at].title).collect();
         self.retain(|at, _| !folded[at]);
         titles
     }

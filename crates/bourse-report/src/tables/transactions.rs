@@ -34,12 +34,12 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
         Head::left("transaction", "transaction"),
         Head::right("count", "count"),
         Head::right("mix", "mix_percent"),
-        Head::right("target", "mix_target_percent").rank(6),
+        Head::right("target", "mix_target_percent").rank(6).folds(),
     ];
     heads.extend(quantile_heads());
     heads.extend([
-        Head::right("limit", "limit_ns"),
-        Head::left("kept", "limit_kept"),
+        Head::right("limit", "limit_ns").folds(),
+        Head::left("kept", "limit_kept").folds(),
         Head::right("late", "late").folds(),
         Head::right("failed", "failed").folds(),
         Head::right("rolled back", "rolled_back").folds().rank(9),

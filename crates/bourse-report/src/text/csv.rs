@@ -11,9 +11,17 @@ pub struct CsvTable {
     pub text: String,
 }
 
+/// Every table of a run in one text: each below a line with its name, parted by an empty line, as spreadsheets like it.
+/// For programs [`csv_tables`] gives the same tables one by one.
+pub fn csv(file: &RunFile) -> String {
+    let tables = csv_tables(file);
+    let sections = tables.iter().map(|table| format!("{}\r\n{}", table.name, table.text));
+    sections.collect::<Vec<_>>().join("\r\n")
+}
+
 /// Every table of a run as CSV: full precision, base units, the case's label in the first column, empty where there is
 /// no value. A table nobody has rows for is still there, with its names.
-pub fn csv(file: &RunFile) -> Vec<CsvTable> {
+pub fn csv_tables(file: &RunFile) -> Vec<CsvTable> {
     let views = CaseView::all(file);
     let make: [fn(&CaseView<'_>) -> Table; 12] = [
         tables::transactions,

@@ -6,6 +6,6 @@ mod markdown;
 mod paint;
 mod terminal;
 
-pub use csv::{CsvTable, csv};
+pub use csv::{CsvTable, csv, csv_tables};
 pub use markdown::markdown;
 pub use terminal::terminal;

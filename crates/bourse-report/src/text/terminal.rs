@@ -107,6 +107,7 @@ impl Page {
         }
         self.outcomes(view);
         self.resources(view);
+        self.facts(view);
         self.checks(view);
         self.rules(view);
     }
@@ -202,6 +203,16 @@ impl Page {
         let table = tables::resources(view);
         self.heading(&table.title.clone());
         self.pairs(&table);
+    }
+
+    /// What the rounds found, such as pauses of the customers, and trades of earlier runs.
+    fn facts(&mut self, view: &CaseView<'_>) {
+        let several = view.case.rounds.len() > 1;
+        for (at, round) in view.case.rounds.iter().enumerate().filter(|(_, round)| !round.facts.is_empty()) {
+            let facts: Vec<String> = round.facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value)).collect();
+            let place = if several { format!("round {}: ", at + 1) } else { String::new() };
+            self.paragraph(Tone::Plain, &format!("{place}{}", facts.join(" · ")), 2);
+        }
     }
 
     /// Name and value, filled: values may be long.

@@ -427,5 +427,30 @@ pub(crate) fn all() -> Vec<(&'static str, RunFile)> {
         ("hostile", hostile()),
         ("sparse", sparse()),
         ("nothing", nothing()),
+        ("micro", micro()),
     ]
+}
+
+/// Classic workloads beside each other: no mix, no limits, no notice, units that differ.
+pub(crate) fn micro() -> RunFile {
+    let mut file = normal();
+    file.name = "micro".to_owned();
+    let mut cases = vec![case("point-read sqlite", "volatile", 30), case("bulk-load sqlite", "volatile", 20)];
+    for (case, (workload, unit)) in cases.iter_mut().zip([("point-read", "reads/s"), ("bulk-load", "rows/s")]) {
+        case.workload.name = workload.to_owned();
+        case.workload.parameters = vec![pair("rows", "100,000"), pair("users", "2")];
+        case.workload.headline_operation = workload.to_owned();
+        case.workload.headline_unit = unit.to_owned();
+        (case.workload.nominal, case.workload.notice) = (None, None);
+        let round = &mut case.rounds[0];
+        round.operations.truncate(1);
+        let operation = &mut round.operations[0];
+        operation.name = workload.to_owned();
+        (operation.mix_target_percent, operation.mix_tolerance_points, operation.limit_ns) = (None, None, None);
+        for column in &mut round.series.columns {
+            column.metric = column.metric.replace("Trade-Result", workload);
+        }
+    }
+    file.cases = cases;
+    file
 }
