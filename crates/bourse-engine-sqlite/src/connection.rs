@@ -115,9 +115,12 @@ impl Connection {
                 this.run("PRAGMA fullfsync = ON")?;
             }
             this.run(&format!("PRAGMA mmap_size = {}", options.mmap_bytes))?;
+        } else if options.has_ram_files() {
+            // Any size makes SQLite ask for addresses of pages; the file system has one for every page.
+            this.run("PRAGMA mmap_size = 1073741824")?;
         }
         this.set_journal(options.journal.word())?;
-        if *place != Place::Memory {
+        if *place != Place::Memory || options.has_ram_files() {
             this.run(&format!("PRAGMA wal_autocheckpoint = {}", options.autocheckpoint_pages))?;
         }
         this.run(&format!("PRAGMA synchronous = {}", options.sync.word()))?;

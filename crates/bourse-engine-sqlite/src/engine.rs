@@ -2,9 +2,10 @@
 
 use crate::connection::{Connection, Source};
 use crate::describe;
-use crate::loader::{FileLoader, MemoryLoader};
+use crate::loader::{FileLoader, MemoryLoader, RamLoader};
 use crate::options::{MemoryKind, Threading, Writers};
 use crate::queue::WriterQueue;
+use crate::ram;
 use crate::session::{Shared, SqliteSession};
 use crate::statement::{memory_bytes, source_id, version};
 use crate::target::{Place, Target, TargetError};
@@ -99,6 +100,7 @@ impl SqliteEngine {
         let number = self.number;
         Ok(match (&self.target.place, self.target.memory_kind()) {
             (Place::File(path), _) => Source::file(path, true)?.with_shared_cache(self.target.options.shared_cache),
+            (Place::Memory, MemoryKind::Ram) => Source::uri(&format!("file:{}?vfs=bourse-ram", self.ram_name()), false),
             // A name that begins with a slash is one image for the whole process.
             (Place::Memory, MemoryKind::MemDb) => Source::uri(&format!("file:/bourse-{number}?vfs=memdb"), false),
             (Place::Memory, MemoryKind::SharedCache) => {
@@ -112,7 +114,9 @@ impl SqliteEngine {
         let source = self.source()?;
         let open = || Connection::open_with(&self.target.place, &source, &self.target.options, &self.shared.waits);
         let mut kept = self.kept();
-        if self.target.place == Place::Memory && kept.is_none() {
+        if self.is_ram() {
+            ram::register();
+        } else if self.target.place == Place::Memory && kept.is_none() {
             let first = open()?;
             if self.target.memory_kind() == MemoryKind::MemDb {
                 first.limit_memory_image(MemoryKind::IMAGE_LIMIT)?;
@@ -137,10 +141,28 @@ impl SqliteEngine {
         self.last_image_bytes.load(Ordering::Relaxed)
     }
 
+    /// Whether the database is in our file system in memory.
+    fn is_ram(&self) -> bool {
+        self.target.place == Place::Memory && self.target.memory_kind() == MemoryKind::Ram
+    }
+
+    /// The database's name in our file system in memory.
+    fn ram_name(&self) -> String {
+        format!("/bourse-{}", self.number)
+    }
+
     fn path(&self) -> Option<&Path> {
         match &self.target.place {
             Place::File(path) => Some(path),
             Place::Memory => None,
+        }
+    }
+}
+
+impl Drop for SqliteEngine {
+    fn drop(&mut self) {
+        if self.is_ram() {
+            ram::forget(&self.ram_name());
         }
     }
 }
@@ -188,6 +210,7 @@ impl Engine for SqliteEngine {
     fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         Ok(match self.path() {
             Some(path) => Box::new(FileLoader::new(path, self.target.options, &self.shared)?),
+            None if self.is_ram() => Box::new(RamLoader::new(&self.ram_name(), self.target.options, &self.shared)?),
             None => Box::new(MemoryLoader::new(self.connection()?, &self.shared)?),
         })
     }
@@ -197,6 +220,10 @@ impl Engine for SqliteEngine {
         let (lock_waits, lock_wait_ns) = self.shared.waits.totals();
         let (data_bytes, log_bytes, journal_bytes) = match self.path() {
             Some(path) => (size(path), size(&beside(path, "-wal")), size(&beside(path, "-journal"))),
+            None if self.is_ram() => {
+                let name = self.ram_name();
+                (ram::size(&name), ram::size(&format!("{name}-wal")), ram::size(&format!("{name}-journal")))
+            }
             None => (self.memory_image_bytes(), 0, 0),
         };
         Ok(Footprint { data_bytes, log_bytes, journal_bytes, memory_bytes: memory_bytes(), lock_waits, lock_wait_ns })

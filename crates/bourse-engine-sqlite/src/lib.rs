@@ -13,6 +13,7 @@ mod error;
 mod loader;
 mod options;
 mod queue;
+mod ram;
 mod session;
 mod statement;
 mod target;

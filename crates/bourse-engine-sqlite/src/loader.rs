@@ -5,6 +5,7 @@ use crate::engine::{beside, io_error};
 use crate::error::error;
 use crate::options::{Journal, Options};
 use crate::queue::Place;
+use crate::ram;
 use crate::session::Shared;
 use crate::statement::Statement;
 use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader, Row};
@@ -313,5 +314,65 @@ impl Loader for MemoryLoader {
 
     fn finish(self: Box<Self>) -> Result<(), EngineError> {
         self.rows.finish()
+    }
+}
+
+/// Builds a database of its own in our file system in memory, then gives it the other's name.
+pub(crate) struct RamLoader {
+    rows: Option<Rows>,
+    name: String,
+    building: String,
+    options: Options,
+    shared: Shared,
+}
+
+impl RamLoader {
+    pub(crate) fn new(name: &str, options: Options, shared: &Shared) -> Result<Self, EngineError> {
+        ram::register();
+        let building = format!("{name}-loading");
+        ram::forget(&building);
+        let source = Source::uri(&format!("file:{building}?vfs=bourse-ram"), false);
+        let connection = Connection::open(&source, &options, &shared.waits)?;
+        for pragma in ["journal_mode = OFF", "synchronous = OFF", "locking_mode = EXCLUSIVE"] {
+            connection.run(&format!("PRAGMA {pragma}"))?;
+        }
+        connection.run(&format!("PRAGMA page_size = {}", options.page_size))?;
+        connection.run(&format!("PRAGMA cache_size = -{}", options.cache_bytes.max(CACHE_BYTES) / 1_024))?;
+        connection.run(&format!("PRAGMA ignore_check_constraints = {}", if options.checks { "OFF" } else { "ON" }))?;
+        let rows = Some(Rows::begin(connection)?);
+        Ok(Self { rows, name: name.to_owned(), building, options, shared: shared.clone() })
+    }
+
+    fn rows(&mut self) -> &mut Rows {
+        self.rows.as_mut().expect("a finished loader is gone")
+    }
+}
+
+impl Loader for RamLoader {
+    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+        self.rows().connection.run(sql)
+    }
+
+    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+        self.rows().insert(batch)
+    }
+
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.rows().query(sql, each)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+        self.rows.take().expect("a loader is finished once").finish()?;
+        let source = Source::uri(&format!("file:{}?vfs=bourse-ram", self.building), false);
+        Connection::open(&source, &self.options, &self.shared.waits)?.set_journal(self.options.journal.word())?;
+        ram::rename(&self.building, &self.name);
+        Ok(())
+    }
+}
+
+impl Drop for RamLoader {
+    fn drop(&mut self) {
+        self.rows = None;
+        ram::forget(&self.building);
     }
 }

@@ -74,6 +74,8 @@ pub enum Writers {
 /// What holds a database that is in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryKind {
+    /// A file system of our own in memory: pages are handed out by address, readers go on beside the writer.
+    Ram,
     /// SQLite's `memdb` file system: each session has a cache of its own over one shared image of at most 2 GiB.
     MemDb,
     /// One cache shared by all sessions (`cache=shared`), with locks by table.
@@ -92,6 +94,8 @@ pub struct Options {
     pub journal: Journal,
     /// `sync`.
     pub sync: Sync,
+    /// `memory`.
+    pub memory: MemoryKind,
     /// `page_size`, in bytes.
     pub page_size: u32,
     /// `cache`, in bytes, for each session.
@@ -123,6 +127,7 @@ impl Options {
     pub const FILE: Self = Self {
         journal: Journal::Wal,
         sync: Sync::Full,
+        memory: MemoryKind::Ram,
         page_size: 4_096,
         cache_bytes: 64 << 20,
         mmap_bytes: 0,
@@ -137,8 +142,13 @@ impl Options {
         writers: Writers::Queue,
     };
 
+    /// Whether a database in memory with these settings is one of our file system's.
+    pub(crate) fn has_ram_files(&self) -> bool {
+        self.memory == MemoryKind::Ram && !self.shared_cache
+    }
+
     /// Defaults of a database in memory.
-    pub const MEMORY: Self = Self { journal: Journal::Memory, sync: Sync::Off, ..Self::FILE };
+    pub const MEMORY: Self = Self { sync: Sync::Off, ..Self::FILE };
 }
 
 /// One setting: how it is written, what it means and where it goes.
@@ -184,6 +194,7 @@ words!(Sync { Off = "off", Normal = "normal", Full = "full", Extra = "extra" });
 words!(Locking { Normal = "normal", Exclusive = "exclusive" });
 words!(TempStore { Default = "default", File = "file", Memory = "memory" });
 words!(Threading { NoMutex = "nomutex", FullMutex = "fullmutex" });
+words!(MemoryKind { Ram = "ram", MemDb = "memdb", SharedCache = "shared" });
 words!(Writers { Queue = "queue", Busy = "busy" });
 
 /// Every setting a target can have, in the order of help and documents.
@@ -191,7 +202,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "journal",
         values: "wal, delete, truncate, persist, memory, off",
-        meaning: "how a transaction is undone and kept apart from readers (`PRAGMA journal_mode`); a database in memory has memory or off",
+        meaning: "how a transaction is undone and kept apart from readers (`PRAGMA journal_mode`); a database in memory has wal (memory=ram only), memory or off",
         file_only: false,
         set: |options, text| Journal::parse(text).map(|value| options.journal = value),
         show: |options| options.journal.word().to_owned(),
@@ -203,6 +214,14 @@ pub static OPTIONS: &[OptionSpec] = &[
         file_only: true,
         set: |options, text| Sync::parse(text).map(|value| options.sync = value),
         show: |options| options.sync.word().to_owned(),
+    },
+    OptionSpec {
+        name: "memory",
+        values: "ram, memdb, shared",
+        meaning: "of a database in memory: our file system with write-ahead log and up to 64 GiB, SQLite's `memdb` without and up to 2 GiB, or one cache shared by all sessions",
+        file_only: false,
+        set: |options, text| MemoryKind::parse(text).map(|value| options.memory = value),
+        show: |options| options.memory.word().to_owned(),
     },
     OptionSpec {
         name: "page_size",

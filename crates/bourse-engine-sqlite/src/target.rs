@@ -171,13 +171,17 @@ impl Target {
             })?;
             given.push(option);
         }
+        let is_given = |name: &str| given.iter().any(|option| option.name == name);
+        if place == Place::Memory && !options.has_ram_files() && !is_given("journal") {
+            options.journal = Journal::Memory;
+        }
         check_together(&place, &options, &given)?;
         Ok(Self { text: target(), place, options })
     }
 
     /// What holds the database if it is in memory.
     pub fn memory_kind(&self) -> MemoryKind {
-        if self.options.shared_cache { MemoryKind::SharedCache } else { MemoryKind::MemDb }
+        if self.options.shared_cache { MemoryKind::SharedCache } else { self.options.memory }
     }
 }
 
@@ -191,8 +195,9 @@ fn check_together(place: &Place, options: &Options, given: &[&'static OptionSpec
         if let Some(option) = given.iter().find(|option| option.file_only) {
             return refuse(option, "a database in memory", "it is about files");
         }
-        if let (Some(option), false) = (written("journal"), matches!(options.journal, Journal::Memory | Journal::Off)) {
-            return refuse(option, "a database in memory", "there is no file to keep a journal beside");
+        let is_possible = options.has_ram_files() || matches!(options.journal, Journal::Memory | Journal::Off);
+        if let (Some(option), false) = (written("journal"), is_possible) {
+            return refuse(option, "a database in memory", "only memory=ram has files to keep a journal beside");
         }
     }
     if let (Some(option), true) = (written("autocheckpoint"), options.journal != Journal::Wal) {

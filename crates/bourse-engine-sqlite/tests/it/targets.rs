@@ -56,7 +56,7 @@ fn what_cannot_be_is_refused_with_what_is_known() {
     refused("sqlite:x.db?sync", "`key=value`");
     refused("sqlite:x%zz.db", "`%25`");
     refused("sqlite:x%00.db", "followed by");
-    refused("sqlite::memory:?journal=wal", "`journal=wal` cannot be had with a database in memory");
+    refused("sqlite::memory:?memory=memdb&journal=wal", "`journal=wal` cannot be had with a database in memory");
     refused("sqlite::memory:?sync=full", "it is about files");
     refused("sqlite:x.db?journal=delete&autocheckpoint=5", "nothing to checkpoint");
     refused("sqlite:x.db?shared_cache=on&locking=exclusive", "shared by several sessions");

@@ -1,0 +1,80 @@
+//! A file system in the memory of this process, for databases that all sessions share.
+//!
+//! SQLite's own `memdb` copies every page into every session's cache, cannot keep a write-ahead log and ends at 2 GiB.
+//! This one hands out pages by address, has the log's index, so that readers go on beside the writer, and ends at 64 GiB.
+//! Nothing is ever synced: all is gone with the process.
+//!
+//! Files: `storage` (bytes), `locks` (who may touch them), `methods` (the C interface).
+
+mod locks;
+mod methods;
+mod storage;
+
+use libsqlite3_sys as ffi;
+use locks::Locks;
+use std::collections::HashMap;
+use std::ffi::CStr;
+use std::ptr;
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use storage::Storage;
+
+/// Its name, for `?vfs=` in a URI.
+pub(crate) const NAME: &CStr = c"bourse-ram";
+
+/// A file, with all that its handles share.
+struct RamFile {
+    storage: Storage,
+    locks: Locks,
+    /// Regions of the write-ahead log's index; boxed, so that they stay where they are.
+    index: Mutex<Vec<Box<[u64]>>>,
+}
+
+impl RamFile {
+    fn new() -> Arc<Self> {
+        Arc::new(Self { storage: Storage::new(), locks: Locks::default(), index: Mutex::default() })
+    }
+}
+
+fn files() -> MutexGuard<'static, HashMap<Vec<u8>, Arc<RamFile>>> {
+    static FILES: LazyLock<Mutex<HashMap<Vec<u8>, Arc<RamFile>>>> = LazyLock::new(Mutex::default);
+    FILES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Makes the file system known to SQLite; does nothing the second time.
+///
+/// Returns SQLite's code.
+pub(crate) fn register() -> std::ffi::c_int {
+    static REGISTERED: OnceLock<std::ffi::c_int> = OnceLock::new();
+    *REGISTERED.get_or_init(|| {
+        // SAFETY: SQLite keeps the pointer for ever, and it is leaked; the default file system outlives the process's use.
+        unsafe {
+            let usual = ffi::sqlite3_vfs_find(ptr::null());
+            if usual.is_null() {
+                return ffi::SQLITE_ERROR;
+            }
+            ffi::sqlite3_vfs_register(Box::leak(Box::new(methods::file_system(usual))), 0)
+        }
+    })
+}
+
+/// Bytes of a file, 0 if there is none of that name.
+pub(crate) fn size(name: &str) -> u64 {
+    files().get(name.as_bytes()).map_or(0, |file| file.storage.size())
+}
+
+/// Forgets a database with its log and journal; sessions that are open keep their own hold on it.
+pub(crate) fn forget(name: &str) {
+    let mut files = files();
+    for suffix in ["", "-wal", "-journal"] {
+        files.remove(format!("{name}{suffix}").as_bytes());
+    }
+}
+
+/// Gives a database that nobody has open another's name; the other is forgotten.
+pub(crate) fn rename(from: &str, to: &str) {
+    forget(to);
+    let mut files = files();
+    if let Some(file) = files.remove(from.as_bytes()) {
+        files.insert(to.as_bytes().to_vec(), file);
+    }
+}
