@@ -53,3 +53,13 @@ fn memory_without_a_queue() {
 fn memory_with_shared_cache() {
     check_memory("shared_cache=on");
 }
+
+#[test]
+fn memory_of_sqlites_own() {
+    check_memory("memory=memdb");
+}
+
+#[test]
+fn memory_with_rollback_journal() {
+    check_memory("journal=delete");
+}
