@@ -114,6 +114,42 @@ fn no_output_uses_the_councils_metric_and_each_carries_the_notice() {
 }
 
 #[test]
+fn what_limits_follows_from_the_figures() {
+    // User and system seconds of processor in 30 s on two cores, seconds of waiting for locks in each second.
+    let cases = [
+        ((52.0, 6.0), 0.1, "limited by the processors: 1.93 of 2 cores busy"),
+        ((3.0, 1.0), 0.9, "limited by waiting for locks: 91.71 % of the time spent in the engine"),
+        ((3.0, 1.0), 0.0, "limited by waiting for storage or a turn: about 86.41 % of the time spent in the engine"),
+        ((25.5, 6.0), 0.1, "limited by one processor: 1.05 of 2 cores busy"),
+        ((18.0, 3.0), 0.1, "limited by nothing that shows clearly: 0.700 of 2 cores busy"),
+    ];
+    for ((user, system), lock_wait, expected) in cases {
+        let mut file = fixture::normal();
+        let round = &mut file.cases[0].rounds[0];
+        (round.cpu_user_s, round.cpu_system_s) = (user, system);
+        let waits = round.series.columns.iter_mut().find(|column| column.metric == "lock_wait").expect("a column");
+        waits.values.fill(Some(lock_wait));
+        let report = terminal(&file, 300, false);
+        assert!(report.contains(expected), "{expected}\n{}", report.lines().nth(5).unwrap_or_default());
+    }
+}
+
+#[test]
+fn a_long_run_can_tell_whether_it_was_steady() {
+    let mut file = fixture::long();
+    let round = &mut file.cases[0].rounds[0];
+    let operation = "throughput.Trade-Result";
+    let rates = round.series.columns.iter_mut().find(|column| column.metric == operation).expect("a column");
+    rates.values.fill(Some(100.0));
+    assert!(terminal(&file, 300, false).contains("steady state, isolation"), "kept");
+    let round = &mut file.cases[0].rounds[0];
+    let rates = round.series.columns.iter_mut().find(|column| column.metric == operation).expect("a column");
+    rates.values[..3600].fill(Some(60.0));
+    let report = terminal(&file, 300, false);
+    assert!(report.contains("steady state (10 minutes within 40.00 %, an hour within 39.89 %)"), "{report}");
+}
+
+#[test]
 fn control_characters_never_reach_a_terminal() {
     for text in [terminal(&fixture::hostile(), 100, false), markdown(&fixture::hostile())] {
         assert!(!text.chars().any(|each| (each.is_control() && each != '\n') || each == '\u{202e}'), "{text}");
