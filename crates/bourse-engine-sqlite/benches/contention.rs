@@ -1,7 +1,7 @@
 //! Four users at once: three point reads and a small write transaction in turn, on each way to hold a database and to
 //! wait for the writer's place. Prints transactions a second and the longest wait of each kind.
 //!
-//! `cargo bench -p bourse-engine-sqlite --bench contention [SECONDS]`
+//! `cargo bench -p bourse-engine-sqlite --bench contention [SECONDS] [NAME]`; only lines with NAME in their name are run
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
 
@@ -92,6 +92,11 @@ fn quantiles(mut us: Vec<u32>) -> String {
 }
 
 fn measure(name: &str, target: &str, time: Duration) {
+    let is_number = |argument: &String| argument.parse::<f64>().is_ok();
+    let filter = std::env::args().skip(1).find(|argument| !is_number(argument) && !argument.starts_with('-'));
+    if filter.is_some_and(|part| !name.contains(&part)) {
+        return;
+    }
     let engine = bourse_engine_sqlite::open(target).expect("a target");
     load(&engine).expect("a load");
     let over = AtomicBool::new(false);

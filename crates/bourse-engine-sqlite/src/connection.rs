@@ -176,6 +176,7 @@ impl Connection {
     }
 
     /// The error of a code just returned by a call on this connection.
+    #[cold]
     pub(crate) fn error(&self, code: c_int) -> EngineError {
         error(code, self.message())
     }

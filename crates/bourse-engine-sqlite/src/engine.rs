@@ -109,8 +109,14 @@ impl SqliteEngine {
         })
     }
 
+    /// What sessions share.
+    #[cfg(test)]
+    pub(crate) fn shared(&self) -> Shared {
+        self.shared.clone()
+    }
+
     /// A connection with all settings in force.
-    fn connection(&self) -> Result<Connection, EngineError> {
+    pub(crate) fn connection(&self) -> Result<Connection, EngineError> {
         let source = self.source()?;
         let open = || Connection::open_with(&self.target.place, &source, &self.target.options, &self.shared.waits);
         let mut kept = self.kept();
@@ -211,7 +217,7 @@ impl Engine for SqliteEngine {
         Ok(match self.path() {
             Some(path) => Box::new(FileLoader::new(path, self.target.options, &self.shared)?),
             None if self.is_ram() => Box::new(RamLoader::new(&self.ram_name(), self.target.options, &self.shared)?),
-            None => Box::new(MemoryLoader::new(self.connection()?, &self.shared)?),
+            None => Box::new(MemoryLoader::new(self.connection()?, self.target.memory_kind(), &self.shared)?),
         })
     }
 

@@ -3,7 +3,7 @@
 use crate::connection::{Connection, Source};
 use crate::engine::{beside, io_error};
 use crate::error::error;
-use crate::options::{Journal, Options};
+use crate::options::{Journal, MemoryKind, Options};
 use crate::queue::Place;
 use crate::ram;
 use crate::session::Shared;
@@ -272,12 +272,13 @@ fn sync_directory_of(path: &Path) -> Result<(), EngineError> {
 /// Loads straight into the database that sessions see, in one transaction of which they see nothing before its end.
 pub(crate) struct MemoryLoader {
     rows: Rows,
+    kind: MemoryKind,
     /// Sessions that write wait; given back after the connection is closed.
     _place: Option<Place>,
 }
 
 impl MemoryLoader {
-    pub(crate) fn new(connection: Connection, shared: &Shared) -> Result<Self, EngineError> {
+    pub(crate) fn new(connection: Connection, kind: MemoryKind, shared: &Shared) -> Result<Self, EngineError> {
         let place = match &shared.queue {
             None => None,
             Some(queue) => Some(queue.take(shared.busy_timeout, &shared.waits).ok_or_else(|| {
@@ -295,17 +296,33 @@ impl MemoryLoader {
         for table in tables {
             rows.connection.run(&format!("DROP TABLE \"{table}\""))?;
         }
-        Ok(Self { rows, _place: place })
+        Ok(Self { rows, kind, _place: place })
+    }
+
+    /// Says what to do about an image that is full.
+    fn hint<T>(&self, result: Result<T, EngineError>) -> Result<T, EngineError> {
+        result.map_err(|e| {
+            if e.kind() != ErrorKind::Full || self.kind != MemoryKind::MemDb {
+                return e;
+            }
+            let hint = error(
+                ffi::SQLITE_FULL,
+                "a database in memory holds at most 2 GiB this way; `sqlite::memory:?shared_cache=on` holds more",
+            );
+            hint.with_statement(e.statement().unwrap_or_default())
+        })
     }
 }
 
 impl Loader for MemoryLoader {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
-        self.rows.connection.run(sql)
+        let done = self.rows.connection.run(sql);
+        self.hint(done)
     }
 
     fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
-        self.rows.insert(batch)
+        let done = self.rows.insert(batch);
+        self.hint(done)
     }
 
     fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {

@@ -52,6 +52,13 @@ impl Statement {
         self.is_readonly
     }
 
+    /// How often SQLite prepared it anew by itself.
+    #[cfg(test)]
+    pub(crate) fn times_prepared_again(&self) -> c_int {
+        // SAFETY: the statement is prepared; 0 leaves the counter as it is.
+        unsafe { ffi::sqlite3_stmt_status(self.stmt.as_ptr(), ffi::SQLITE_STMTSTATUS_REPREPARE, 0) }
+    }
+
     /// Binds parameters `?1`, `?2`, …; texts and blobs are not copied, so the statement can be stepped as long as they
     /// are borrowed, by the guard that is returned.
     ///
@@ -64,10 +71,7 @@ impl Statement {
         params: &'b [Value<'b>],
     ) -> Result<Bound<'b>, EngineError> {
         if params.len() != self.parameters {
-            return Err(EngineError::new(
-                ErrorKind::Other,
-                format!("the statement has {} parameters, {} values were given", self.parameters, params.len()),
-            ));
+            return Err(self.wrong_number(params.len()));
         }
         let stmt = self.stmt.as_ptr();
         for (at, value) in (1..).zip(params) {
@@ -106,6 +110,12 @@ impl Statement {
             }
         }
         Ok(Bound { statement: self })
+    }
+
+    #[cold]
+    fn wrong_number(&self, given: usize) -> EngineError {
+        let wanted = self.parameters;
+        EngineError::new(ErrorKind::Other, format!("the statement has {wanted} parameters, {given} values were given"))
     }
 
     /// Runs it to the end, its parameters NULL, for the only time.
