@@ -153,6 +153,11 @@ fn main() {
             );
             measure(&format!("memory {writers}"), &format!("sqlite::memory:?writers={writers}"), time);
             measure(
+                &format!("memory memdb {writers}"),
+                &format!("sqlite::memory:?memory=memdb&writers={writers}"),
+                time,
+            );
+            measure(
                 &format!("memory shared {writers}"),
                 &format!("sqlite::memory:?shared_cache=on&writers={writers}"),
                 time,

@@ -305,10 +305,7 @@ impl MemoryLoader {
             if e.kind() != ErrorKind::Full || self.kind != MemoryKind::MemDb {
                 return e;
             }
-            let hint = error(
-                ffi::SQLITE_FULL,
-                "a database in memory holds at most 2 GiB this way; `sqlite::memory:?shared_cache=on` holds more",
-            );
+            let hint = error(ffi::SQLITE_FULL, "memory=memdb holds at most 2 GiB; memory=ram, the default, holds more");
             hint.with_statement(e.statement().unwrap_or_default())
         })
     }

@@ -275,7 +275,7 @@ pub static OPTIONS: &[OptionSpec] = &[
     OptionSpec {
         name: "shared_cache",
         values: "on, off",
-        meaning: "one page cache for all sessions, with locks by table; discouraged by SQLite's authors, but a database in memory of more than 2 GiB needs it",
+        meaning: "one page cache for all sessions, with locks by table; discouraged by SQLite's authors",
         file_only: false,
         set: |options, text| parse_switch(text).map(|value| options.shared_cache = value),
         show: |options| show_switch(options.shared_cache),
