@@ -65,6 +65,7 @@ pub enum Fault {
 /// The round's phases as all threads see them: derived from the clock, so that nobody has to be told.
 #[derive(Debug)]
 pub struct Control {
+    begin: Nanos,
     measure_from: Nanos,
     /// The planned end of the measurement interval, or the moment it was cut short.
     measure_to: AtomicU64,
@@ -74,15 +75,22 @@ pub struct Control {
 }
 
 impl Control {
-    /// A round of that plan that begins at 0.
-    pub fn new(plan: &Plan) -> Self {
+    /// A round of that plan that begins at `begin`.
+    pub fn new(plan: &Plan, begin: Nanos) -> Self {
+        let measure_from = begin.saturating_add(plan.warm_up_ns);
         Self {
-            measure_from: plan.warm_up_ns,
-            measure_to: AtomicU64::new(plan.warm_up_ns.saturating_add(plan.measure_ns)),
+            begin,
+            measure_from,
+            measure_to: AtomicU64::new(measure_from.saturating_add(plan.measure_ns)),
             drain_limit_ns: plan.drain_limit_ns,
             ended: AtomicBool::new(false),
             fault: Mutex::new(None),
         }
+    }
+
+    /// The round's first moment, when everybody is seated.
+    pub fn begin(&self) -> Nanos {
+        self.begin
     }
 
     /// First moment of the measurement interval.
@@ -93,6 +101,11 @@ impl Control {
     /// First moment after the measurement interval, as far as is known now.
     pub fn measure_to(&self) -> Nanos {
         self.measure_to.load(Ordering::Relaxed)
+    }
+
+    /// Whether an operation that ended at `end` counts for the figures.
+    pub fn measures(&self, end: Nanos) -> bool {
+        end >= self.measure_from && end < self.measure_to()
     }
 
     /// The phase at `now`.

@@ -3,18 +3,7 @@
 use crate::schedule::SplitMix;
 use crate::{Clock, Control, Draw, Fault, MS, Nanos, RetryPolicy, Role, Sample, Seat, Turn};
 use bourse_engine::{ErrorKind, Session};
-
-/// What the loop tells of each operation; implemented by the recorder.
-pub trait Record {
-    /// The name of an operation.
-    fn name(&self, operation: usize) -> &str;
-    /// An operation has ended. Must neither allocate nor lock.
-    fn sample(&mut self, sample: &Sample);
-    /// An example of a failure, in words; follows its sample.
-    fn example(&mut self, sample: &Sample, words: String);
-    /// Operations that were due in the measurement interval but not started when it ended.
-    fn unstarted(&mut self, count: u64);
-}
+use bourse_record::Recorder;
 
 /// Lets one user work on its session until the round is over for it.
 ///
@@ -27,11 +16,11 @@ pub fn drive(
     control: &Control,
     retry: RetryPolicy,
     seed: u64,
-    recorder: &mut dyn Record,
+    recorder: &mut Recorder,
 ) -> Result<(), Fault> {
     let Seat { name, user, schedule, role } = seat;
     let mut random = SplitMix(seed);
-    let mut pacer = schedule.pacer(clock.now());
+    let mut pacer = schedule.pacer(control.begin().max(clock.now()));
     let over = |now| control.ended(now) || (*role == Role::Customer && control.draining(now));
     // What the schedule wants next; none while an operation is performed.
     let mut scheduled = None;
@@ -75,11 +64,14 @@ pub fn drive(
             outcome: performed.outcome,
             code: performed.code,
         };
-        recorder.sample(&sample);
+        recorder.sample(&sample, control.measures(end));
         if performed.fatal.is_some() {
             let error = performed.example.clone().unwrap_or_default();
-            let fault =
-                Fault::Lost { user: name.clone(), operation: recorder.name(performed.operation).to_owned(), error };
+            let fault = Fault::Lost {
+                user: name.clone(),
+                operation: recorder.specs()[performed.operation].name.to_owned(),
+                error,
+            };
             performed.example.into_iter().for_each(|words| recorder.example(&sample, words));
             return Err(fault);
         }

@@ -8,10 +8,13 @@
 //! | [`turn`] | one operation on its session, with retries after lock conflicts |
 //! | [`control`] | phases of a round, and why one ended early |
 //! | [`drive`](mod@drive) | the one loop: draw, wait, perform, record |
+//! | [`round`] | a thread for everybody, phases, the figures of a round |
 
 pub mod clock;
 pub mod control;
 pub mod drive;
+pub mod round;
+mod sampler;
 pub mod schedule;
 pub mod turn;
 pub mod workload;
@@ -19,7 +22,8 @@ pub mod workload;
 pub use bourse_record::{MixShare, OperationSpec, Outcome, Sample};
 pub use clock::{Clock, RealClock, SimulatedClock};
 pub use control::{Control, Fault, Plan};
-pub use drive::{Record, drive};
+pub use drive::drive;
+pub use round::{Measured, Progress, run};
 pub use schedule::{Pacer, Schedule};
 pub use turn::{Failure, RetryPolicy, Turn};
 pub use workload::{Background, Draw, Emulator, Performed, Role, Seat, User, Workload};

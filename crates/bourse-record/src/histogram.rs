@@ -62,4 +62,18 @@ impl Distribution {
         let bytes = STANDARD.decode(&self.hdr_base64).map_err(|error| HistogramError::Base64(error.to_string()))?;
         Deserializer::new().deserialize(&mut bytes.as_slice()).map_err(|error| HistogramError::Form(error.to_string()))
     }
+
+    /// All samples of several distributions, as of rounds or machines, together; nothing is lost.
+    ///
+    /// # Errors
+    /// The first histogram that cannot be read, or that has other bounds than ours.
+    pub fn merged<'a>(all: impl IntoIterator<Item = &'a Self>) -> Result<Self, HistogramError> {
+        let mut sum = crate::Counts::new().histogram();
+        let mut clamped = 0;
+        for one in all {
+            sum.add(one.histogram()?).map_err(|error| HistogramError::Form(error.to_string()))?;
+            clamped += one.clamped;
+        }
+        Ok(Self::of(&sum, clamped))
+    }
 }

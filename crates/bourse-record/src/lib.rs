@@ -1,16 +1,29 @@
 //! From samples to the run file: histograms, series, the machine, and the document that every report is drawn from.
 
+mod counts;
+mod document;
 mod histogram;
+mod live;
+mod machine;
 mod metric;
 mod operation;
+mod recorder;
+mod resources;
 mod run_file;
 mod sample;
+mod series;
 
+pub use counts::Counts;
+pub use document::{RunFileError, run_file_schema};
 pub use histogram::HistogramError;
+pub use live::{LiveCell, LiveReader, LiveRow};
+pub use machine::noise;
 pub use metric::{Better, METRICS, Metric, metric};
 pub use operation::{MixShare, OperationSpec};
+pub use recorder::Recorder;
+pub use resources::{MachineMemory, ProcessUse};
 pub use run_file::{
     Build, Case, Check, CheckStatus, Column, Distribution, Engine, LatencySummary, Machine, NameValue, Operation,
-    Outcome, OutcomeCount, Phase, PhaseKind, Round, RunFile, SCHEMA_VERSION, Series, Workload,
+    Outcome, OutcomeCount, OutcomeLatency, Phase, PhaseKind, Round, RunFile, SCHEMA_VERSION, Series, Workload,
 };
 pub use sample::Sample;

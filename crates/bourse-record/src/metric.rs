@@ -31,6 +31,7 @@ pub const METRICS: &[Metric] = &[
     Metric { name: "response_ns_p90", title: "response time, 90th percentile", unit: "ns", better: Better::Lower },
     Metric { name: "response_ns_p99", title: "response time, 99th percentile", unit: "ns", better: Better::Lower },
     Metric { name: "response_ns_max", title: "response time, worst", unit: "ns", better: Better::Lower },
+    Metric { name: "failures", title: "failed", unit: "1/s", better: Better::Lower },
     Metric { name: "retries", title: "retries after lock conflicts", unit: "1/s", better: Better::Lower },
     Metric { name: "queue_length", title: "waiting in the market's queue", unit: "1", better: Better::Lower },
     Metric { name: "cpu_user", title: "processor time, user", unit: "s/s", better: Better::Neither },
@@ -61,6 +62,7 @@ pub const METRICS: &[Metric] = &[
     Metric { name: "log_bytes", title: "write-ahead log", unit: "bytes", better: Better::Lower },
     Metric { name: "journal_bytes", title: "rollback journal", unit: "bytes", better: Better::Lower },
     Metric { name: "lock_wait", title: "time waiting for locks", unit: "s/s", better: Better::Lower },
+    Metric { name: "lock_waits", title: "waits for locks", unit: "1/s", better: Better::Lower },
 ];
 
 /// The metric of a series' name, with or without `.operation`.

@@ -192,6 +192,20 @@ pub struct Operation {
     pub response: Distribution,
     /// From its start to its end: what the engine and its locks take.
     pub service: Distribution,
+    /// The same by outcome, for those outcomes that occurred.
+    #[serde(default)]
+    pub by_outcome: Vec<OutcomeLatency>,
+}
+
+/// Response and service times of one outcome.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct OutcomeLatency {
+    /// Which.
+    pub outcome: Outcome,
+    /// What a customer waited.
+    pub response: LatencySummary,
+    /// What the engine and its locks took.
+    pub service: LatencySummary,
 }
 
 /// How operations ended.
@@ -210,6 +224,20 @@ pub enum Outcome {
     Failed,
     /// Never started, because the backlog was full.
     Dropped,
+}
+
+impl Outcome {
+    /// All that take time: every one but [`Dropped`](Self::Dropped).
+    pub const MEASURED: [Self; 5] =
+        [Self::Completed, Self::Warned, Self::RolledBack, Self::ShortDatabase, Self::Failed];
+
+    /// Its place among [`MEASURED`](Self::MEASURED); none if dropped.
+    pub const fn measured(self) -> Option<usize> {
+        match self {
+            Self::Dropped => None,
+            measured => Some(measured as usize),
+        }
+    }
 }
 
 /// How many ended so.

@@ -1,0 +1,283 @@
+//! A thread for everybody, phases, the figures of a round.
+
+use crate::sampler::Sampler;
+use crate::schedule::SplitMix;
+use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, Role, SECOND, Seat, Workload, drive};
+use bourse_engine::{Engine, Session};
+use bourse_record::{LiveReader, NameValue, Phase, PhaseKind, ProcessUse, Recorder, Round};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc;
+use std::thread;
+
+/// How a round stands, once a second.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// Where it is.
+    pub phase: PhaseKind,
+    /// Seconds since the round began.
+    pub elapsed_s: f64,
+    /// Seconds of warm-up and measurement interval together, as planned.
+    pub planned_s: f64,
+    /// Ended validly in the last second, by operation, a second.
+    pub throughput: Vec<f64>,
+    /// Failed in the last second, a second.
+    pub failures: f64,
+    /// Response time in the last second: median, 90th and 99th percentile, in nanoseconds.
+    pub response_ns: Option<[f64; 3]>,
+    /// Requests waiting between the workload's parts.
+    pub queue_length: Option<u64>,
+}
+
+/// What a round came to. Whatever ended it, what was measured until then is here.
+#[derive(Debug)]
+pub struct Measured {
+    /// The figures. Offset in the run, facts of the workload and checks are the caller's to add.
+    pub round: Round,
+    /// Whether the caller's flag ended it before its time.
+    pub interrupted: bool,
+    /// Why it failed, if it did.
+    pub fault: Option<Fault>,
+}
+
+/// Everybody at the table, before the clock starts.
+struct Table<'e> {
+    seats: Vec<(Seat, Box<dyn Session + 'e>, Recorder)>,
+    background: Vec<Background>,
+}
+
+/// Runs one round: everybody on a thread with a session of its own, through warm-up, measurement interval and drain.
+///
+/// The caller's thread samples resources and calls `progress` once a second. `headline` is the operation whose valid
+/// completions a second are the round's headline; `seed` is where the back-offs' random lengths come from.
+///
+/// # Errors
+/// [`Fault::Connect`] if somebody gets no session. Later faults come in [`Measured::fault`].
+#[expect(clippy::too_many_arguments, reason = "they are the seams of a round; a struct of them would be used once")]
+pub fn run(
+    engine: &dyn Engine,
+    workload: &mut dyn Workload,
+    plan: &Plan,
+    headline: usize,
+    seed: u64,
+    clock: &dyn Clock,
+    interrupt: &AtomicBool,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Measured, Fault> {
+    let mut table = seat(engine, workload)?;
+    let specs = workload.operations();
+    let live = LiveReader::new(table.seats.iter().map(|(_, _, recorder)| recorder.live()).collect(), specs.len());
+    let begin = clock.now();
+    let control = Control::new(plan, begin);
+    let mut sampler = Sampler::new(engine, specs, live, begin);
+    let mut marks = Marks::default();
+    let mut interrupted = false;
+
+    let customers = AtomicUsize::new(table.seats.iter().filter(|(seat, ..)| seat.role == Role::Customer).count());
+    let mut seeds = SplitMix(seed);
+    let (sender, gone) = mpsc::channel();
+    let background = std::mem::take(&mut table.background);
+    let mut left = background.len() + table.seats.len();
+    let mut recorders = Vec::new();
+    thread::scope(|scope| {
+        let control = &control;
+        let customers = &customers;
+        for Background { name, run } in background {
+            let sender = sender.clone();
+            spawn(scope, &name.clone(), move || {
+                guard(control, clock, &name, || {
+                    run(clock, control);
+                    Ok(())
+                });
+                let _ = sender.send(None);
+            });
+        }
+        for (mut seat, mut session, mut recorder) in table.seats {
+            let sender = sender.clone();
+            let seed = seeds.next();
+            spawn(scope, &seat.name.clone(), move || {
+                let (name, role) = (seat.name.clone(), seat.role);
+                guard(control, clock, &name, || {
+                    drive(&mut seat, session.as_mut(), clock, control, plan.retry, seed, &mut recorder)
+                });
+                // A user may hold the sending end of another's queue: it must go before anybody waits for that other.
+                drop(seat);
+                drop(session);
+                if role == Role::Customer && customers.fetch_sub(1, Ordering::Relaxed) == 1 {
+                    // All customers have finished: there is nothing more to measure.
+                    control.cut(clock.now());
+                }
+                let _ = sender.send(Some(recorder));
+            });
+        }
+        let mut tick = begin + SECOND;
+        while left > 0 {
+            let now = clock.now();
+            if interrupt.load(Ordering::Relaxed) && !control.draining(now) {
+                interrupted = true;
+                control.cut(now);
+            }
+            marks.pass(control, now);
+            if now >= tick {
+                let queue = workload.queue_length();
+                let (done, seconds) = sampler.row(now, queue);
+                progress(&Progress {
+                    phase: control.phase(now),
+                    elapsed_s: (now - begin) as f64 / SECOND as f64,
+                    planned_s: plan.warm_up_ns.saturating_add(plan.measure_ns) as f64 / SECOND as f64,
+                    throughput: done.completed.iter().map(|&count| count as f64 / seconds).collect(),
+                    failures: done.failed as f64 / seconds,
+                    response_ns: done.response_ns,
+                    queue_length: queue,
+                });
+                // After a pause of the machine the series goes on from now rather than catching up on empty rows.
+                tick = if now >= tick + SECOND { now + SECOND } else { tick + SECOND };
+            }
+            let next = tick.min(marks.next(control)).min(now + 20 * MS).max(now);
+            match gone.recv_timeout(std::time::Duration::from_nanos((next - clock.now().min(next)).max(MS / 10))) {
+                Ok(recorder) => {
+                    recorders.extend(recorder);
+                    left -= 1;
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+        }
+    });
+    let end = clock.now();
+    control.cut(end);
+    marks.pass(&control, end);
+    sampler.row(end, workload.queue_length());
+    let mut total = Recorder::new(workload.operations().into(), |_| true);
+    recorders.into_iter().for_each(|recorder| total.merge(recorder));
+    let given_up = control.fault().is_none() && end >= control.measure_to().saturating_add(plan.drain_limit_ns);
+    let mut round = figures(&total, &control, &marks, sampler, headline, end);
+    if given_up {
+        let limit = plan.drain_limit_ns as f64 / SECOND as f64;
+        round.warnings.push(format!("work was still in flight {limit} s after the end, and was given up"));
+    }
+    Ok(Measured { round, interrupted, fault: control.fault() })
+}
+
+fn seat<'e>(engine: &'e dyn Engine, workload: &mut dyn Workload) -> Result<Table<'e>, Fault> {
+    let users = workload.users();
+    let background = workload.background();
+    let specs: std::sync::Arc<[_]> = workload.operations().into();
+    let seats = users
+        .into_iter()
+        .map(|seat| {
+            let session = engine
+                .connect()
+                .map_err(|error| Fault::Connect { user: seat.name.clone(), error: error.to_string() })?;
+            let recorder = Recorder::new(specs.clone(), |operation| seat.user.performs(operation));
+            Ok((seat, session as Box<dyn Session>, recorder))
+        })
+        .collect::<Result<_, _>>()?;
+    Ok(Table { seats, background })
+}
+
+fn spawn<'scope>(scope: &'scope thread::Scope<'scope, '_>, name: &str, work: impl FnOnce() + Send + 'scope) {
+    thread::Builder::new()
+        .name(name.to_owned())
+        .spawn_scoped(scope, work)
+        .expect("the system refuses another thread: fewer users are needed");
+}
+
+/// Runs a thread's work; a fault or a panic of it ends the round, and is not lost.
+fn guard(control: &Control, clock: &dyn Clock, name: &str, work: impl FnOnce() -> Result<(), Fault>) {
+    // The recorder a panic leaves behind is still whole: a sample is taken after its operation, never within.
+    let fault = match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => return,
+        Ok(Err(fault)) => fault,
+        Err(payload) => {
+            let message = payload
+                .downcast_ref::<&str>()
+                .map(|words| (*words).to_owned())
+                .or_else(|| payload.downcast_ref::<String>().cloned())
+                .unwrap_or_else(|| "without words".to_owned());
+            Fault::Panicked { thread: name.to_owned(), message }
+        }
+    };
+    control.fail(clock.now(), fault);
+}
+
+/// What our process had used when the measurement interval began and ended.
+#[derive(Default)]
+struct Marks {
+    from: Option<ProcessUse>,
+    to: Option<ProcessUse>,
+}
+
+impl Marks {
+    fn pass(&mut self, control: &Control, now: Nanos) {
+        if now >= control.measure_from() {
+            self.from.get_or_insert_with(ProcessUse::now);
+        }
+        if now >= control.measure_to() {
+            self.to.get_or_insert_with(ProcessUse::now);
+        }
+    }
+
+    fn next(&self, control: &Control) -> Nanos {
+        match (self.from, self.to) {
+            (None, _) => control.measure_from(),
+            (_, None) => control.measure_to(),
+            _ => Nanos::MAX,
+        }
+    }
+}
+
+fn figures(
+    total: &Recorder,
+    control: &Control,
+    marks: &Marks,
+    sampler: Sampler<'_>,
+    headline: usize,
+    end: Nanos,
+) -> Round {
+    let begin = control.begin();
+    let seconds = |at: Nanos| at.saturating_sub(begin) as f64 / SECOND as f64;
+    let (from, to) = (control.measure_from(), control.measure_to());
+    let stretch = |kind, from, to| (to > from).then(|| Phase { kind, from_s: seconds(from), to_s: seconds(to) });
+    let phases = [
+        stretch(PhaseKind::WarmUp, begin, from),
+        stretch(PhaseKind::Measurement, from, to),
+        stretch(PhaseKind::Drain, to, end),
+    ];
+    let measured_s = (to - from) as f64 / SECOND as f64;
+    let operations = total.figures();
+    let valid = operations.get(headline).map_or(0, bourse_record::Operation::valid);
+    let (first, last) = (marks.from.unwrap_or_default(), marks.to.unwrap_or_default());
+    let seconds_used =
+        |last: Option<f64>, first: Option<f64>| last.zip(first).map_or(0.0, |(last, first)| last - first);
+    let bytes = |last: Option<u64>, first: Option<u64>| last.zip(first).map_or(0, |(last, first)| last - first);
+    let mut warnings = Vec::new();
+    if let Some(error) = &sampler.footprint_error {
+        warnings.push(format!("the engine did not always say how large it is: {error}"));
+    }
+    let clamped: u64 = operations.iter().map(|operation| operation.response.clamped).sum();
+    if clamped > 0 {
+        warnings.push(format!("{clamped} response times of over an hour are counted as an hour"));
+    }
+    let mut facts = Vec::new();
+    if total.unstarted_count() > 0 {
+        let count = total.unstarted_count();
+        warnings.push(format!("{count} operations were due in the measurement interval but never started"));
+        facts.push(NameValue { name: "due but not started".to_owned(), value: count.to_string() });
+    }
+    Round {
+        offset_s: 0.0,
+        phases: phases.into_iter().flatten().collect(),
+        measured_s,
+        headline: if measured_s > 0.0 { valid as f64 / measured_s } else { 0.0 },
+        operations,
+        series: sampler.series,
+        cpu_user_s: seconds_used(last.cpu_user_s, first.cpu_user_s),
+        cpu_system_s: seconds_used(last.cpu_system_s, first.cpu_system_s),
+        read_bytes: bytes(last.read_bytes, first.read_bytes),
+        written_bytes: bytes(last.written_bytes, first.written_bytes),
+        facts,
+        checks: Vec::new(),
+        warnings,
+    }
+}

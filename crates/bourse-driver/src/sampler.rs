@@ -1,0 +1,99 @@
+//! Once a second: what was done, what it used, how large everything is.
+
+use crate::{Nanos, SECOND};
+use bourse_engine::{Engine, Footprint};
+use bourse_record::{LiveReader, LiveRow, MachineMemory, OperationSpec, ProcessUse, Series};
+
+/// Fills the series of a round.
+pub(crate) struct Sampler<'a> {
+    engine: &'a dyn Engine,
+    specs: &'a [OperationSpec],
+    live: LiveReader,
+    begin: Nanos,
+    last: Nanos,
+    process: ProcessUse,
+    footprint: Option<Footprint>,
+    /// The first time the engine would not say how large it is.
+    pub(crate) footprint_error: Option<String>,
+    pub(crate) series: Series,
+}
+
+impl<'a> Sampler<'a> {
+    pub(crate) fn new(engine: &'a dyn Engine, specs: &'a [OperationSpec], live: LiveReader, begin: Nanos) -> Self {
+        let mut this = Self {
+            engine,
+            specs,
+            live,
+            begin,
+            last: begin,
+            process: ProcessUse::now(),
+            footprint: None,
+            footprint_error: None,
+            series: Series::default(),
+        };
+        this.footprint = this.ask_footprint();
+        this
+    }
+
+    fn ask_footprint(&mut self) -> Option<Footprint> {
+        match self.engine.footprint() {
+            Ok(footprint) => Some(footprint),
+            Err(error) => {
+                self.footprint_error.get_or_insert_with(|| error.to_string());
+                None
+            }
+        }
+    }
+
+    /// Ends a row of the series at `now`; gives what was done in it, and its length in seconds.
+    pub(crate) fn row(&mut self, now: Nanos, queue: Option<u64>) -> (LiveRow, f64) {
+        let seconds = now.saturating_sub(self.last).max(1) as f64 / SECOND as f64;
+        let done = self.live.look();
+        let process = ProcessUse::now();
+        let footprint = self.ask_footprint();
+        let rate = |count: u64| Some(count as f64 / seconds);
+        let grown = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?) as f64 / seconds);
+        let used = |now: Option<f64>, then: Option<f64>| Some((now? - then?).max(0.0) / seconds);
+        let level = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
+        let memory = MachineMemory::now();
+        let before = self.footprint;
+
+        let quantile = |at: usize| done.response_ns.map(|quantiles| quantiles[at]);
+        let mut values = vec![("throughput".to_owned(), rate(done.completed.iter().sum()))];
+        for (spec, count) in self.specs.iter().zip(&done.completed) {
+            values.push((format!("throughput.{}", spec.name), rate(*count)));
+        }
+        let named = [
+            ("response_ns_p50", quantile(0)),
+            ("response_ns_p90", quantile(1)),
+            ("response_ns_p99", quantile(2)),
+            ("response_ns_max", level(done.response_ns_max)),
+            ("failures", rate(done.failed)),
+            ("retries", rate(done.retries)),
+            ("queue_length", level(queue)),
+            ("cpu_user", used(process.cpu_user_s, self.process.cpu_user_s)),
+            ("cpu_system", used(process.cpu_system_s, self.process.cpu_system_s)),
+            ("memory_resident_bytes", level(process.resident_bytes)),
+            ("machine_memory_used_bytes", level(memory.map(|memory| memory.used_bytes))),
+            ("machine_memory_free_bytes", level(memory.map(|memory| memory.free_bytes))),
+            ("machine_swap_used_bytes", level(memory.map(|memory| memory.swap_used_bytes))),
+            ("engine_memory_bytes", level(footprint.map(|footprint| footprint.memory_bytes))),
+            ("read_bytes", grown(process.read_bytes, self.process.read_bytes)),
+            ("written_bytes", grown(process.written_bytes, self.process.written_bytes)),
+            ("data_bytes", level(footprint.map(|footprint| footprint.data_bytes))),
+            ("log_bytes", level(footprint.map(|footprint| footprint.log_bytes))),
+            ("journal_bytes", level(footprint.map(|footprint| footprint.journal_bytes))),
+            (
+                "lock_wait",
+                grown(footprint.map(|it| it.lock_wait_ns), before.map(|it| it.lock_wait_ns)).map(|ns| ns / 1e9),
+            ),
+            ("lock_waits", grown(footprint.map(|it| it.lock_waits), before.map(|it| it.lock_waits))),
+        ];
+        values.extend(named.map(|(name, value)| (name.to_owned(), value)));
+        self.series.push(now.saturating_sub(self.begin) as f64 / SECOND as f64, values);
+        self.last = now;
+        self.process = process;
+        self.footprint = footprint;
+        (done, seconds)
+    }
+}

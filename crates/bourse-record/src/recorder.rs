@@ -1,0 +1,289 @@
+//! Where samples go: one recorder a thread, merged at the end.
+
+use crate::{Counts, LiveCell, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, Sample};
+use std::sync::Arc;
+
+/// One thread's samples: fixed memory, neither allocation nor lock when a sample comes.
+#[derive(Debug)]
+pub struct Recorder {
+    specs: Arc<[OperationSpec]>,
+    operations: Vec<Recorded>,
+    live: Arc<LiveCell>,
+    unstarted: u64,
+}
+
+/// What was measured of one operation.
+#[derive(Debug)]
+struct Recorded {
+    /// By outcome, for those operations the thread performs.
+    latency: Vec<Option<Latency>>,
+    tallies: Vec<Tally>,
+    retries: u64,
+    late: u64,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Latency {
+    response: Counts,
+    service: Counts,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+struct Tally {
+    outcome: Outcome,
+    code: i32,
+    count: u64,
+    example: Option<String>,
+}
+
+/// How many kinds of outcome and code an operation has room for before a new one allocates: TPC-E's have at most five.
+const TALLIES: usize = 16;
+
+impl Recorder {
+    /// A recorder for those operations of the workload that `performs` names.
+    pub fn new(specs: Arc<[OperationSpec]>, performs: impl Fn(usize) -> bool) -> Self {
+        let operations = (0..specs.len())
+            .map(|operation| Recorded {
+                latency: Outcome::MEASURED.map(|_| performs(operation).then(Latency::default)).into(),
+                tallies: Vec::with_capacity(TALLIES),
+                retries: 0,
+                late: 0,
+            })
+            .collect();
+        let live = Arc::new(LiveCell::new(specs.len()));
+        Self { specs, operations, live, unstarted: 0 }
+    }
+
+    /// The workload's operations.
+    pub fn specs(&self) -> &[OperationSpec] {
+        &self.specs
+    }
+
+    /// The running counts, for another thread to look at.
+    pub fn live(&self) -> Arc<LiveCell> {
+        Arc::clone(&self.live)
+    }
+
+    /// Takes a sample; it counts for the figures only if it ended in the measurement interval.
+    ///
+    /// # Panics
+    /// If the operation is not one that the recorder was made for.
+    pub fn sample(&mut self, sample: &Sample, measured: bool) {
+        self.live.record(sample);
+        if !measured {
+            return;
+        }
+        let recorded = &mut self.operations[sample.operation];
+        recorded.retries += u64::from(sample.retries);
+        if let Some(at) = sample.outcome.measured() {
+            let latency = recorded.latency[at].as_mut().expect("a user said that it never performs this operation");
+            latency.response.record(sample.response_ns());
+            latency.service.record(sample.service_ns());
+            let limit = self.specs[sample.operation].limit_ns;
+            let late = sample.outcome != Outcome::Failed && limit.is_some_and(|limit| sample.response_ns() > limit);
+            recorded.late += u64::from(late);
+        }
+        recorded.tally(sample.outcome, sample.code).count += 1;
+    }
+
+    /// Keeps the words for a failure that was just [sampled](Self::sample), if they are the first for its code.
+    pub fn example(&mut self, sample: &Sample, words: String) {
+        self.operations[sample.operation].tally(sample.outcome, sample.code).example.get_or_insert(words);
+    }
+
+    /// Notes operations that were due in the measurement interval but not started when it ended.
+    pub fn unstarted(&mut self, count: u64) {
+        self.unstarted += count;
+    }
+
+    /// Operations that were due in the measurement interval but not started when it ended.
+    pub fn unstarted_count(&self) -> u64 {
+        self.unstarted
+    }
+
+    /// Adds another thread's samples, without loss.
+    pub fn merge(&mut self, other: Self) {
+        self.unstarted += other.unstarted;
+        for (mine, theirs) in self.operations.iter_mut().zip(other.operations) {
+            mine.retries += theirs.retries;
+            mine.late += theirs.late;
+            for (mine, theirs) in mine.latency.iter_mut().zip(theirs.latency) {
+                match (mine, theirs) {
+                    (_, None) => {}
+                    (mine @ None, theirs) => *mine = theirs,
+                    (Some(mine), Some(theirs)) => {
+                        mine.response.add(&theirs.response);
+                        mine.service.add(&theirs.service);
+                    }
+                }
+            }
+            for theirs in theirs.tallies {
+                let mine = mine.tally(theirs.outcome, theirs.code);
+                mine.count += theirs.count;
+                mine.example = mine.example.take().or(theirs.example);
+            }
+        }
+    }
+
+    /// The figures by operation, as the run file keeps them.
+    pub fn figures(&self) -> Vec<Operation> {
+        self.specs.iter().zip(&self.operations).map(|(spec, recorded)| recorded.figures(spec)).collect()
+    }
+}
+
+impl Recorded {
+    fn tally(&mut self, outcome: Outcome, code: i32) -> &mut Tally {
+        let at = self.tallies.iter().position(|tally| (tally.outcome, tally.code) == (outcome, code));
+        let at = at.unwrap_or_else(|| {
+            self.tallies.push(Tally { outcome, code, count: 0, example: None });
+            self.tallies.len() - 1
+        });
+        &mut self.tallies[at]
+    }
+
+    fn figures(&self, spec: &OperationSpec) -> Operation {
+        let mut all = Latency::default();
+        let mut by_outcome = Vec::new();
+        for (outcome, latency) in Outcome::MEASURED.into_iter().zip(&self.latency) {
+            let Some(latency) = latency.as_ref().filter(|latency| !latency.response.is_empty()) else { continue };
+            all.response.add(&latency.response);
+            all.service.add(&latency.service);
+            let (response, service) = (latency.response.summary(), latency.service.summary());
+            by_outcome.push(OutcomeLatency { outcome, response, service });
+        }
+        let mut tallies: Vec<&Tally> = self.tallies.iter().filter(|tally| tally.count > 0).collect();
+        tallies.sort_by_key(|tally| (std::cmp::Reverse(tally.count), tally.outcome, tally.code));
+        let outcomes = tallies
+            .into_iter()
+            .map(|Tally { outcome, code, count, example }| OutcomeCount {
+                outcome: *outcome,
+                code: *code,
+                count: *count,
+                example: example.clone(),
+            })
+            .collect();
+        Operation {
+            name: spec.name.to_owned(),
+            outcomes,
+            retries: self.retries,
+            late: self.late,
+            mix_target_percent: spec.mix.map(|mix| mix.target_percent),
+            mix_tolerance_points: spec.mix.map(|mix| mix.tolerance_points),
+            limit_ns: spec.limit_ns,
+            response: all.response.distribution(),
+            service: all.service.distribution(),
+            by_outcome,
+        }
+    }
+}
+
+impl Operation {
+    /// How many ended validly: all but the failed and the dropped.
+    pub fn valid(&self) -> u64 {
+        self.outcomes
+            .iter()
+            .filter(|outcome| !matches!(outcome.outcome, Outcome::Failed | Outcome::Dropped))
+            .map(|outcome| outcome.count)
+            .sum()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Distribution;
+    use proptest::prelude::*;
+
+    const SPECS: [OperationSpec; 2] =
+        [OperationSpec { limit_ns: Some(1_000), ..OperationSpec::new("a") }, OperationSpec::new("b")];
+
+    fn recorder() -> Recorder {
+        Recorder::new(SPECS.into(), |_| true)
+    }
+
+    fn sample(operation: usize, outcome: Outcome, code: i32, response_ns: u64) -> Sample {
+        Sample {
+            due_ns: 100,
+            start_ns: 100 + response_ns / 2,
+            end_ns: 100 + response_ns,
+            back_off_ns: 0,
+            retries: 0,
+            operation,
+            outcome,
+            code,
+        }
+    }
+
+    #[test]
+    fn outcomes_are_counted_apart_and_late_ones_too() {
+        let mut recorder = recorder();
+        recorder.sample(&sample(0, Outcome::Completed, 0, 1_000), true);
+        recorder.sample(&sample(0, Outcome::Completed, 0, 1_001), true);
+        recorder.sample(&sample(0, Outcome::Warned, 621, 10), true);
+        recorder.sample(&sample(0, Outcome::Completed, 0, 10), false);
+        let failed = Sample { retries: 50, ..sample(0, Outcome::Failed, -811, 9_000) };
+        recorder.sample(&failed, true);
+        recorder.example(&failed, "first".to_owned());
+        recorder.example(&failed, "second".to_owned());
+        recorder.sample(&sample(0, Outcome::Dropped, 0, 0), true);
+        let figures = recorder.figures();
+        let a = &figures[0];
+        let counted: Vec<_> =
+            a.outcomes.iter().map(|it| (it.outcome, it.code, it.count, it.example.as_deref())).collect();
+        assert_eq!(
+            counted,
+            [
+                (Outcome::Completed, 0, 2, None),
+                (Outcome::Warned, 621, 1, None),
+                (Outcome::Failed, -811, 1, Some("first")),
+                (Outcome::Dropped, 0, 1, None),
+            ]
+        );
+        assert_eq!((a.late, a.retries, a.valid()), (1, 50, 3));
+        assert_eq!((a.response.summary.count, a.service.summary.count), (4, 4), "all but the dropped");
+        assert_eq!(a.by_outcome.iter().map(|it| it.response.count).collect::<Vec<_>>(), [2, 1, 1]);
+        assert!(figures[1].outcomes.is_empty());
+        assert_eq!(figures[1].response.summary.count, 0);
+    }
+
+    #[test]
+    fn back_off_is_response_but_not_service() {
+        let mut recorder = recorder();
+        let sample = Sample { back_off_ns: 300, ..sample(1, Outcome::Completed, 0, 1_000) };
+        recorder.sample(&sample, true);
+        let figures = recorder.figures();
+        assert_eq!((figures[1].response.summary.max_ns, figures[1].service.summary.max_ns), (1_000, 200));
+    }
+
+    proptest! {
+        /// Two users that record for themselves and are merged are one that recorded all.
+        #[test]
+        fn merging_loses_nothing(
+            samples in prop::collection::vec((any::<bool>(), 0usize..2, 0usize..6, -2i32..2, 0u64..10_000_000_000), 0..300),
+        ) {
+            let (mut one, mut other, mut both) = (recorder(), recorder(), recorder());
+            for &(first, operation, outcome, code, ns) in &samples {
+                let sample = sample(operation, [Outcome::MEASURED.as_slice(), &[Outcome::Dropped]].concat()[outcome], code, ns);
+                if first { &mut one } else { &mut other }.sample(&sample, true);
+                both.sample(&sample, true);
+            }
+            one.merge(other);
+            prop_assert_eq!(one.figures(), both.figures());
+        }
+
+        /// The same for the distributions of two run files.
+        #[test]
+        fn distributions_of_files_merge_as_samples_do(
+            left in prop::collection::vec(0u64..u64::MAX, 0..100),
+            right in prop::collection::vec(0u64..1_000_000_000, 0..100),
+        ) {
+            let of = |samples: &[u64]| {
+                let mut counts = Counts::new();
+                samples.iter().for_each(|&ns| counts.record(ns));
+                counts.distribution()
+            };
+            let merged = Distribution::merged([&of(&left), &of(&right)]).unwrap();
+            prop_assert_eq!(merged, of(&[left, right].concat()));
+        }
+    }
+}

@@ -1,0 +1,108 @@
+//! What our process and the machine use, as the operating system counts it; nothing where it does not say.
+
+use std::fs;
+
+/// What our process has used since it began, and holds now.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct ProcessUse {
+    /// Processor seconds in user mode.
+    pub cpu_user_s: Option<f64>,
+    /// Processor seconds in the kernel.
+    pub cpu_system_s: Option<f64>,
+    /// Memory resident now, in bytes.
+    pub resident_bytes: Option<u64>,
+    /// Bytes caused to be read from storage.
+    pub read_bytes: Option<u64>,
+    /// Bytes caused to be written to storage.
+    pub written_bytes: Option<u64>,
+}
+
+impl ProcessUse {
+    /// As of now.
+    pub fn now() -> Self {
+        let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
+        let io = fs::read_to_string("/proc/self/io").unwrap_or_default();
+        let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+        Self::parse(&stat, &io, &status)
+    }
+
+    fn parse(stat: &str, io: &str, status: &str) -> Self {
+        // The kernel shows these two in hundredths of a second on every architecture, whatever its own tick.
+        const TICKS_A_SECOND: f64 = 100.0;
+        // The second field is the program's name in parentheses and may hold anything: count from behind it.
+        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+        let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok().map(|ticks| ticks / TICKS_A_SECOND);
+        Self {
+            cpu_user_s: ticks(11),
+            cpu_system_s: ticks(12),
+            resident_bytes: field(status, "VmRSS:").map(|kib| kib * 1_024),
+            read_bytes: field(io, "read_bytes:"),
+            written_bytes: field(io, "write_bytes:"),
+        }
+    }
+}
+
+/// The machine's memory, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct MachineMemory {
+    /// All of it.
+    pub total_bytes: u64,
+    /// In use and not to be had back at once.
+    pub used_bytes: u64,
+    /// To be had at once, caches given up included.
+    pub free_bytes: u64,
+    /// Swap in use.
+    pub swap_used_bytes: u64,
+}
+
+impl MachineMemory {
+    /// As of now; none where the system does not say.
+    pub fn now() -> Option<Self> {
+        Self::parse(&fs::read_to_string("/proc/meminfo").ok()?)
+    }
+
+    fn parse(meminfo: &str) -> Option<Self> {
+        let bytes = |name| field(meminfo, name).map(|kib| kib * 1_024);
+        let (total, free) = (bytes("MemTotal:")?, bytes("MemAvailable:")?);
+        let swap_used = bytes("SwapTotal:").unwrap_or(0).saturating_sub(bytes("SwapFree:").unwrap_or(0));
+        Some(Self {
+            total_bytes: total,
+            used_bytes: total.saturating_sub(free),
+            free_bytes: free,
+            swap_used_bytes: swap_used,
+        })
+    }
+}
+
+/// The number behind a name at the beginning of a line.
+fn field(text: &str, name: &str) -> Option<u64> {
+    text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_writes_is_read() {
+        let stat = "7 (a b) c) R 1 1 1 0 -1 4194304 96 0 0 0 1234 56 0 0 20 0 1 0 202316 3133440 381";
+        let io = "rchar: 7277\nwchar: 301\nread_bytes: 8192\nwrite_bytes: 4096\ncancelled_write_bytes: 1\n";
+        let status = "Name:\tx\nVmRSS:\t    1616 kB\n";
+        let expected = ProcessUse {
+            cpu_user_s: Some(12.34),
+            cpu_system_s: Some(0.56),
+            resident_bytes: Some(1_616 * 1_024),
+            read_bytes: Some(8_192),
+            written_bytes: Some(4_096),
+        };
+        assert_eq!(ProcessUse::parse(stat, io, status), expected);
+        assert_eq!(ProcessUse::parse("", "", ""), ProcessUse::default());
+        let memory = MachineMemory::parse(
+            "MemTotal: 100 kB\nMemFree: 1 kB\nMemAvailable: 60 kB\nSwapTotal: 9 kB\nSwapFree: 4 kB\n",
+        );
+        let expected =
+            MachineMemory { total_bytes: 102_400, used_bytes: 40_960, free_bytes: 61_440, swap_used_bytes: 5_120 };
+        assert_eq!(memory, Some(expected));
+        assert_eq!(MachineMemory::parse(""), None);
+    }
+}
