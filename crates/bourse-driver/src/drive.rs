@@ -4,13 +4,14 @@ use crate::schedule::SplitMix;
 use crate::{Clock, Control, Draw, Fault, MS, Nanos, RetryPolicy, Role, Sample, Seat, Turn};
 use bourse_engine::{ErrorKind, Session};
 use bourse_record::Recorder;
+use std::cell::Cell;
 
 /// Lets one user work on its session until the round is over for it.
 ///
 /// # Errors
 /// [`Fault::Lost`] if the session cannot go on.
 pub fn drive(
-    seat: &mut Seat,
+    seat: &mut Seat<'_>,
     session: &mut dyn Session,
     clock: &dyn Clock,
     control: &Control,
@@ -19,7 +20,7 @@ pub fn drive(
     recorder: &mut Recorder,
 ) -> Result<(), Fault> {
     let Seat { name, user, schedule, role } = seat;
-    let mut random = SplitMix(seed);
+    let random = Cell::new(SplitMix(seed));
     let mut pacer = schedule.pacer(control.begin().max(clock.now()));
     let over = |now| control.ended(now) || (*role == Role::Customer && control.draining(now));
     // What the schedule wants next; none while an operation is performed.
@@ -47,9 +48,9 @@ pub fn drive(
             break;
         }
         scheduled = None;
-        let mut turn = Turn::new(session, clock, retry, &mut random);
+        let mut turn = Turn::new(session, clock, retry, &random);
         let performed = user.perform(&mut turn);
-        let (retries, back_off_ns) = (turn.retries(), turn.back_off_ns());
+        let (retries, back_off_ns) = (turn.patience.retries(), turn.patience.back_off_ns());
         let end = clock.now();
         if performed.fatal == Some(ErrorKind::Interrupted) {
             break;

@@ -25,7 +25,7 @@ pub use control::{Control, Fault, Plan};
 pub use drive::drive;
 pub use round::{Measured, Progress, run};
 pub use schedule::{Pacer, Schedule};
-pub use turn::{Failure, RetryPolicy, Turn};
+pub use turn::{Failure, Patience, RetryPolicy, Turn};
 pub use workload::{Background, Draw, Emulator, Performed, Role, Seat, User, Workload};
 
 /// Nanoseconds since the round began.

@@ -41,9 +41,9 @@ pub struct Measured {
 }
 
 /// Everybody at the table, before the clock starts.
-struct Table<'e> {
-    seats: Vec<(Seat, Box<dyn Session + 'e>, Recorder)>,
-    background: Vec<Background>,
+struct Table<'w> {
+    seats: Vec<(Seat<'w>, Box<dyn Session>, Recorder)>,
+    background: Vec<Background<'w>>,
 }
 
 /// Runs one round: everybody on a thread with a session of its own, through warm-up, measurement interval and drain.
@@ -54,9 +54,9 @@ struct Table<'e> {
 /// # Errors
 /// [`Fault::Connect`] if somebody gets no session. Later faults come in [`Measured::fault`].
 #[expect(clippy::too_many_arguments, reason = "they are the seams of a round; a struct of them would be used once")]
-pub fn run(
+pub fn run<'w>(
     engine: &dyn Engine,
-    workload: &mut dyn Workload,
+    workload: &mut dyn Workload<'w>,
     plan: &Plan,
     headline: usize,
     seed: u64,
@@ -159,7 +159,7 @@ pub fn run(
     Ok(Measured { round, interrupted, fault: control.fault() })
 }
 
-fn seat<'e>(engine: &'e dyn Engine, workload: &mut dyn Workload) -> Result<Table<'e>, Fault> {
+fn seat<'w>(engine: &dyn Engine, workload: &mut dyn Workload<'w>) -> Result<Table<'w>, Fault> {
     let users = workload.users();
     let background = workload.background();
     let specs: std::sync::Arc<[_]> = workload.operations().into();
@@ -170,7 +170,7 @@ fn seat<'e>(engine: &'e dyn Engine, workload: &mut dyn Workload) -> Result<Table
                 .connect()
                 .map_err(|error| Fault::Connect { user: seat.name.clone(), error: error.to_string() })?;
             let recorder = Recorder::new(specs.clone(), |operation| seat.user.performs(operation));
-            Ok((seat, session as Box<dyn Session>, recorder))
+            Ok((seat, session, recorder))
         })
         .collect::<Result<_, _>>()?;
     Ok(Table { seats, background })

@@ -76,7 +76,7 @@ impl Pacer {
 }
 
 /// A small generator of our own (SplitMix64), for moments that no reference prescribes.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct SplitMix(pub(crate) u64);
 
 impl SplitMix {

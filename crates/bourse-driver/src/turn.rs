@@ -3,6 +3,7 @@
 use crate::schedule::SplitMix;
 use crate::{Clock, MS, Nanos};
 use bourse_engine::{EngineError, ErrorKind, Session};
+use std::cell::Cell;
 use std::fmt;
 
 /// An error that says what can be done about it.
@@ -21,7 +22,7 @@ impl Failure for EngineError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// Retries before the conflict counts as a failure.
-    pub most: u32,
+    pub retries: u32,
     /// Back-off before the first retry, on average; doubled with each further one.
     pub first_ns: Nanos,
     /// The longest back-off, on average.
@@ -31,18 +32,16 @@ pub struct RetryPolicy {
 impl Default for RetryPolicy {
     /// Up to 50 retries, 0.1 ms to 20 ms apart: about a second in all.
     fn default() -> Self {
-        Self { most: 50, first_ns: MS / 10, longest_ns: 20 * MS }
+        Self { retries: 50, first_ns: MS / 10, longest_ns: 20 * MS }
     }
 }
 
-/// What a user has to perform an operation with: its session and the clock.
+/// What a user has to perform an operation with.
 pub struct Turn<'a> {
-    session: &'a mut dyn Session,
-    clock: &'a dyn Clock,
-    policy: RetryPolicy,
-    random: &'a mut SplitMix,
-    retries: u32,
-    back_off_ns: Nanos,
+    /// The user's session.
+    pub session: &'a mut dyn Session,
+    /// The clock, and how to wait when others are in the way.
+    pub patience: Patience<'a>,
 }
 
 impl<'a> Turn<'a> {
@@ -50,64 +49,87 @@ impl<'a> Turn<'a> {
         session: &'a mut dyn Session,
         clock: &'a dyn Clock,
         policy: RetryPolicy,
-        random: &'a mut SplitMix,
+        random: &'a Cell<SplitMix>,
     ) -> Self {
-        Self { session, clock, policy, random, retries: 0, back_off_ns: 0 }
-    }
-
-    /// The user's session.
-    pub fn session(&mut self) -> &mut dyn Session {
-        self.session
+        let patience = Patience { clock, policy, random, retries: Cell::new(0), back_off_ns: Cell::new(0) };
+        Self { session, patience }
     }
 
     /// The clock.
     pub fn clock(&self) -> &'a dyn Clock {
-        self.clock
-    }
-
-    /// Retries so far.
-    pub fn retries(&self) -> u32 {
-        self.retries
-    }
-
-    /// Time spent backing off so far.
-    pub fn back_off_ns(&self) -> Nanos {
-        self.back_off_ns
+        self.patience.clock
     }
 
     /// Runs one database transaction, rolled back on any error and tried again after a conflict.
     ///
-    /// Retries are counted for the operation in hand. `attempt` must start from the same input each time.
+    /// `attempt` must start from the same input each time.
     ///
     /// # Errors
     /// The attempt's: of another kind than conflict, or a conflict that outlasted the policy.
     pub fn retrying<T, E: Failure>(
         &mut self,
-        mut attempt: impl FnMut(&mut dyn Session, &dyn Clock) -> Result<T, E>,
+        mut attempt: impl FnMut(&mut dyn Session) -> Result<T, E>,
     ) -> Result<T, E> {
-        let mut tries = 0;
+        let mut attempts = 1;
         loop {
-            let error = match attempt(self.session, self.clock) {
+            let error = match attempt(self.session) {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
             // If even the rollback fails the next statement will say so; the first error is the one to report.
             let _ = self.session.rollback();
-            if error.kind() != ErrorKind::Conflict || tries >= self.policy.most {
+            if error.kind() != ErrorKind::Conflict || attempts >= self.patience.attempts() {
                 return Err(error);
             }
-            self.back_off(tries);
-            tries += 1;
-            self.retries += 1;
+            attempts += 1;
+            self.patience.back_off(attempts);
         }
     }
+}
 
-    fn back_off(&mut self, tries: u32) {
-        let mean = self.policy.first_ns.saturating_mul(1 << tries.min(20)).min(self.policy.longest_ns);
+/// Waits between attempts, and counts them for the operation in hand.
+///
+/// Apart from the session, so that it can be lent to code that has the session already.
+pub struct Patience<'a> {
+    clock: &'a dyn Clock,
+    policy: RetryPolicy,
+    random: &'a Cell<SplitMix>,
+    retries: Cell<u32>,
+    back_off_ns: Cell<Nanos>,
+}
+
+impl<'a> Patience<'a> {
+    /// The clock.
+    pub fn clock(&self) -> &'a dyn Clock {
+        self.clock
+    }
+
+    /// How often a transaction may be tried in all.
+    pub fn attempts(&self) -> u32 {
+        self.policy.retries.saturating_add(1)
+    }
+
+    /// Pauses before attempt number `attempt` (2, 3, …), which is counted as a retry.
+    pub fn back_off(&self, attempt: u32) {
+        let doubled = attempt.saturating_sub(2).min(20);
+        let mean = self.policy.first_ns.saturating_mul(1 << doubled).min(self.policy.longest_ns);
+        let mut random = self.random.take();
         // Between half and one and a half times the mean: two that collided once must not do so in step.
-        let pause = (mean as f64 * (0.5 + self.random.unit())) as Nanos;
+        let pause = (mean as f64 * (0.5 + random.unit())) as Nanos;
+        self.random.set(random);
         let from = self.clock.now();
         self.clock.sleep_until(from + pause);
-        self.back_off_ns += self.clock.now() - from;
+        self.back_off_ns.set(self.back_off_ns.get() + (self.clock.now() - from));
+        self.retries.set(self.retries.get() + 1);
+    }
+
+    /// Retries so far.
+    pub fn retries(&self) -> u32 {
+        self.retries.get()
+    }
+
+    /// Time spent backing off so far.
+    pub fn back_off_ns(&self) -> Nanos {
+        self.back_off_ns.get()
     }
 }

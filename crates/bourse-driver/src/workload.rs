@@ -5,7 +5,9 @@ use bourse_engine::{Capabilities, ErrorKind};
 use bourse_record::OperationSpec;
 
 /// A workload: its operations, and for each round its users and the emulators behind them.
-pub trait Workload {
+///
+/// Users and emulators may borrow from what lives as long as `'w`: input data, queues, counters.
+pub trait Workload<'w> {
     /// What it does, in the order of its reports; a user names an operation by its index here.
     fn operations(&self) -> &[OperationSpec];
 
@@ -16,10 +18,10 @@ pub trait Workload {
     }
 
     /// Everybody with a session: each gets a thread of its own.
-    fn users(&mut self) -> Vec<Seat>;
+    fn users(&mut self) -> Vec<Seat<'w>>;
 
     /// Emulators without a session: each gets a thread of its own.
-    fn background(&mut self) -> Vec<Background> {
+    fn background(&mut self) -> Vec<Background<'w>> {
         Vec::new()
     }
 
@@ -30,11 +32,11 @@ pub trait Workload {
 }
 
 /// A user with its place in the round.
-pub struct Seat {
+pub struct Seat<'w> {
     /// Name of its thread, as a person reads it.
     pub name: String,
     /// Who sits there.
-    pub user: Box<dyn User>,
+    pub user: Box<dyn User + 'w>,
     /// When its operations are due.
     pub schedule: Schedule,
     /// When it may go home.
@@ -51,16 +53,16 @@ pub enum Role {
 }
 
 /// An emulator without a session, on a thread of its own.
-pub struct Background {
+pub struct Background<'w> {
     /// Name of its thread, as a person reads it.
     pub name: String,
     /// What it does, until the round [drains](Control::draining) and its own work is done, or the round has
     /// [ended](Control::ended).
-    pub run: Emulator,
+    pub run: Emulator<'w>,
 }
 
 /// What a [`Background`] thread does.
-pub type Emulator = Box<dyn FnOnce(&dyn Clock, &Control) + Send>;
+pub type Emulator<'w> = Box<dyn FnOnce(&dyn Clock, &Control) + Send + 'w>;
 
 /// What drawing the next input came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,0 +1,45 @@
+//! What the harness itself costs: one user that does nothing, in nanoseconds a sample.
+//!
+//! Real clock, so that its two readings a sample are in the figure.
+
+use bourse_driver::{
+    Clock, Control, Draw, OperationSpec, Performed, Plan, RealClock, Role, SECOND, Schedule, Seat, Turn, User, drive,
+};
+use bourse_engine::{Engine, NullEngine};
+use bourse_record::Recorder;
+
+struct Idle;
+
+impl User for Idle {
+    fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
+        Draw::Ready
+    }
+    fn perform(&mut self, _: &mut Turn<'_>) -> Performed {
+        Performed::completed(0)
+    }
+}
+
+#[expect(clippy::print_stdout, reason = "a benchmark prints its result")]
+fn main() {
+    for round in 1..=3 {
+        let clock = RealClock::start();
+        let plan = Plan { warm_up_ns: 0, measure_ns: SECOND, ..Plan::default() };
+        let mut session = NullEngine.connect().expect("the null engine always connects");
+        let mut recorder = Recorder::new([OperationSpec::new("nothing")].into(), |_| true);
+        let mut seat =
+            Seat { name: "user".to_owned(), user: Box::new(Idle), schedule: Schedule::Closed, role: Role::Customer };
+        let control = Control::new(&plan, clock.now());
+        let allocations = allocation_counter::measure(|| {
+            drive(&mut seat, session.as_mut(), &clock, &control, plan.retry, 1, &mut recorder)
+                .expect("nothing can be lost");
+        });
+        let figures = recorder.figures();
+        let samples = figures[0].response.summary.count;
+        println!(
+            "round {round}: {:.1} ns a sample over {samples} samples, {} allocations; response median {} ns",
+            SECOND as f64 / samples as f64,
+            allocations.count_total,
+            figures[0].response.summary.p50_ns
+        );
+    }
+}

@@ -1,0 +1,143 @@
+//! Response and service times on a simulated clock, and what a sample costs.
+
+use crate::users::{SPECS, seat};
+use bourse_driver::{
+    Clock, Control, MS, Nanos, Outcome, Performed, Plan, RetryPolicy, Role, SECOND, Schedule, SimulatedClock, Turn,
+    drive,
+};
+use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine};
+use bourse_record::{Operation, Recorder};
+
+/// Drives one user on a simulated clock.
+fn simulate(
+    clock: &SimulatedClock,
+    schedule: Schedule,
+    length_ns: Nanos,
+    perform: impl FnMut(&mut Turn<'_>) -> Performed + Send,
+) -> (Vec<Operation>, u64) {
+    let plan = Plan { warm_up_ns: 0, measure_ns: length_ns, ..Plan::default() };
+    let control = Control::new(&plan, 0);
+    let mut session = NullEngine.connect().unwrap();
+    let mut recorder = Recorder::new(SPECS.into(), |_| true);
+    let mut seat = seat(schedule, Role::Customer, perform);
+    drive(&mut seat, session.as_mut(), clock, &control, plan.retry, 1, &mut recorder).unwrap();
+    (recorder.figures(), recorder.unstarted_count())
+}
+
+fn assert_near(found: u64, expected: u64) {
+    assert!(found.abs_diff(expected) * 200 <= expected, "{found} ns, expected {expected} ns");
+}
+
+/// 1,000 a second for 10 s; the engine takes 0.1 ms, and once stalls for 1 s.
+fn stalling(schedule: Schedule) -> Operation {
+    let clock = SimulatedClock::new();
+    let mut done = 0;
+    let (mut figures, unstarted) = simulate(&clock, schedule, 10 * SECOND, |_| {
+        done += 1;
+        clock.advance(if done == 5_000 { SECOND } else { MS / 10 });
+        Performed::completed(0)
+    });
+    assert_eq!(unstarted, 0);
+    figures.swap_remove(0)
+}
+
+#[test]
+fn a_stall_is_charged_to_everyone_who_waited() {
+    let run = stalling(Schedule::Constant { per_second: 1_000.0 });
+    assert_eq!(run.response.summary.count, 10_000);
+    assert_near(run.service.summary.p99_ns, MS / 10);
+    // 1,111 requests waited, each 0.9 ms less than the one before: the hundredth worst of them all is the quantile.
+    assert_near(run.response.summary.p99_ns, 910 * MS);
+    assert_near(run.response.summary.max_ns, SECOND);
+    // The stalled one and those that waited for more than 0.4 ms are late by the operation's limit of 0.5 ms.
+    assert_eq!(run.late, 1_111);
+}
+
+#[test]
+fn a_closed_loop_waits_with_the_engine() {
+    let run = stalling(Schedule::Closed);
+    assert_eq!(run.response, run.service);
+    assert_near(run.response.summary.p99_ns, MS / 10);
+    assert_near(run.response.summary.max_ns, SECOND);
+}
+
+#[test]
+fn what_an_overloaded_user_never_came_to_is_counted() {
+    let clock = SimulatedClock::new();
+    let (figures, unstarted) = simulate(&clock, Schedule::Constant { per_second: 1_000.0 }, SECOND, |_| {
+        clock.advance(10 * MS);
+        Performed::completed(0)
+    });
+    // The hundredth ends with the interval, not in it.
+    assert_eq!(figures[0].response.summary.count, 99);
+    assert_eq!(unstarted, 900);
+}
+
+#[test]
+fn back_off_lengthens_the_response_and_not_the_service() {
+    let clock = SimulatedClock::new();
+    let (figures, _) = simulate(&clock, Schedule::Constant { per_second: 1.0 }, SECOND, |turn| {
+        let mut left = 3;
+        let result = turn.retrying(|_| {
+            clock.advance(MS);
+            left -= 1;
+            if left > 0 { Err(EngineError::new(ErrorKind::Conflict, "in the way")) } else { Ok(()) }
+        });
+        result.unwrap();
+        Performed::completed(0)
+    });
+    let work = &figures[0];
+    assert_eq!((work.retries, work.response.summary.count), (2, 1));
+    assert_near(work.service.summary.max_ns, 3 * MS);
+    // Two pauses of 0.1 and 0.2 ms on average, each between half and one and a half times that.
+    let pause = work.response.summary.max_ns - work.service.summary.max_ns;
+    assert!((150_000..=460_000).contains(&pause), "{pause} ns");
+}
+
+#[test]
+fn patience_ends_and_other_errors_are_not_retried() {
+    let clock = SimulatedClock::new();
+    let attempts = |kind| {
+        let mut attempts = 0;
+        let mut outcome = None;
+        simulate(&clock, Schedule::Closed, clock.now() + 10 * MS, |turn| {
+            attempts = 0;
+            let error = turn
+                .retrying(|_| -> Result<(), _> {
+                    attempts += 1;
+                    Err(EngineError::new(kind, "no"))
+                })
+                .unwrap_err();
+            clock.advance(SECOND);
+            let performed = Performed::error(0, &error);
+            outcome = Some(performed.outcome);
+            performed
+        });
+        assert_eq!(outcome, Some(Outcome::Failed));
+        attempts
+    };
+    assert_eq!(attempts(ErrorKind::Conflict), RetryPolicy::default().retries + 1);
+    assert_eq!(attempts(ErrorKind::Constraint), 1);
+}
+
+#[test]
+fn the_timed_loop_does_not_allocate() {
+    let clock = SimulatedClock::new();
+    let mut done = 0u64;
+    let plan = Plan { warm_up_ns: 0, measure_ns: SECOND, ..Plan::default() };
+    let control = Control::new(&plan, 0);
+    let mut session = NullEngine.connect().unwrap();
+    let mut recorder = Recorder::new(SPECS.into(), |_| true);
+    let mut seat = seat(Schedule::Poisson { per_second: 50_000.0, seed: 3 }, Role::Customer, |_| {
+        done += 1;
+        clock.advance(10_000);
+        let outcome = if done.is_multiple_of(3) { Outcome::Warned } else { Outcome::Completed };
+        Performed::ended((done % 2) as usize, outcome, (done % 5) as i32)
+    });
+    let allocations = allocation_counter::measure(|| {
+        drive(&mut seat, session.as_mut(), &clock, &control, plan.retry, 1, &mut recorder).unwrap();
+    });
+    drop(seat);
+    assert!(done > 40_000, "{done}");
+    assert_eq!(allocations.count_total, 0);
+}

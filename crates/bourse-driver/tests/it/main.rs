@@ -1,0 +1,5 @@
+//! The driver's promises, on engines that stall, fail and vanish on purpose.
+
+mod latency;
+mod rounds;
+mod users;

@@ -1,0 +1,193 @@
+//! Whole rounds on threads: interruption, drain, panics, lost connections.
+
+use crate::users::{Acting, Given, SPECS, seat};
+use bourse_driver::{
+    Background, Clock, Control, Draw, Fault, MS, Measured, Performed, Plan, Progress, RealClock, Role, SECOND,
+    Schedule, Seat, Turn, run,
+};
+use bourse_engine::{EngineError, ErrorKind, NullEngine};
+use bourse_record::{Outcome, PhaseKind};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
+use std::sync::mpsc;
+use std::time::Duration;
+
+const PLAN: Plan = Plan {
+    warm_up_ns: 50 * MS,
+    measure_ns: 250 * MS,
+    drain_limit_ns: 10 * SECOND,
+    retry: bourse_driver::RetryPolicy { retries: 3, first_ns: 1_000, longest_ns: 10_000 },
+};
+
+fn measure(plan: &Plan, seats: Vec<Seat<'_>>, background: Vec<Background<'_>>) -> Measured {
+    let mut workload = Given { seats, background };
+    run(&NullEngine, &mut workload, plan, 0, 1, &RealClock::start(), &AtomicBool::new(false), &mut |_| {}).unwrap()
+}
+
+/// Performs after half a millisecond.
+fn busy(turn: &mut Turn<'_>) -> Performed {
+    let now = turn.clock().now();
+    turn.clock().sleep_until(now + MS / 2);
+    Performed::completed(0)
+}
+
+#[test]
+fn only_what_ends_in_the_interval_counts() {
+    let performed = AtomicU64::new(0);
+    let count = |turn: &mut Turn<'_>| {
+        performed.fetch_add(1, Relaxed);
+        busy(turn)
+    };
+    let seats = (0..2).map(|_| seat(Schedule::Closed, Role::Customer, count)).collect();
+    let measured = measure(&PLAN, seats, vec![]);
+    let round = measured.round;
+    assert!(!measured.interrupted && measured.fault.is_none());
+    assert_eq!(round.measured_s, 0.25);
+    let counted = round.operations[0].response.summary.count;
+    // The warm-up is a sixth of the whole; the last operation of each user ends behind the interval.
+    assert!(counted + 2 < performed.load(Relaxed), "{counted} of {performed:?}");
+    assert!(counted > 20, "{counted}");
+    assert_eq!(round.headline, counted as f64 / 0.25);
+    let kinds: Vec<_> = round.phases.iter().map(|phase| phase.kind).collect();
+    assert_eq!(kinds, [PhaseKind::WarmUp, PhaseKind::Measurement, PhaseKind::Drain]);
+    // Every operation of the round is in the series, warm-up and all.
+    let in_series: f64 = round
+        .series
+        .column("throughput.work")
+        .unwrap()
+        .iter()
+        .zip(&round.series.time_s)
+        .scan(0.0, |last, (value, time)| Some(value.unwrap() * (time - std::mem::replace(last, *time))))
+        .sum();
+    assert!((in_series - performed.load(Relaxed) as f64).abs() < 0.01, "{in_series} of {performed:?}");
+}
+
+#[test]
+fn interruption_keeps_what_was_measured() {
+    let interrupt = AtomicBool::new(false);
+    let mut workload = Given {
+        seats: vec![seat(Schedule::Closed, Role::Customer, |turn| {
+            if turn.clock().now() > 1_200 * MS {
+                interrupt.store(true, Relaxed);
+            }
+            busy(turn)
+        })],
+        background: vec![],
+    };
+    let plan = Plan { measure_ns: 3_600 * SECOND, ..PLAN };
+    let mut seen = Vec::new();
+    let mut progress = |now: &Progress| seen.push(now.clone());
+    let measured =
+        run(&NullEngine, &mut workload, &plan, 0, 1, &RealClock::start(), &interrupt, &mut progress).unwrap();
+    assert!(measured.interrupted && measured.fault.is_none());
+    assert!((1.1..30.0).contains(&measured.round.measured_s), "{}", measured.round.measured_s);
+    let counted = measured.round.operations[0].response.summary.count;
+    assert!(counted > 100, "{counted}");
+    let first = &seen[0];
+    assert_eq!((first.phase, first.queue_length, first.planned_s), (PhaseKind::Measurement, Some(7), 3_600.05));
+    assert!(first.throughput[0] > 10.0 && first.response_ns.is_some());
+}
+
+#[test]
+fn the_drain_finishes_everything_in_flight() {
+    let (to_market, orders) = mpsc::channel();
+    let (to_workers, results) = mpsc::sync_channel(10_000);
+    let sent = AtomicU64::new(0);
+    let (customers_sent, done) = (&sent, AtomicU64::new(0));
+    let customer = move |turn: &mut Turn<'_>| {
+        customers_sent.fetch_add(1, Relaxed);
+        to_market.send(turn.clock().now() + 300 * MS).unwrap();
+        busy(turn)
+    };
+    let customer = seat(Schedule::Closed, Role::Customer, customer);
+    let market = move |clock: &dyn Clock, _: &Control| {
+        // Ends when the last customer has gone home and dropped its end of the channel.
+        for due in orders {
+            clock.sleep_until(due);
+            to_workers.send(due).unwrap();
+        }
+    };
+    let worker_done = &done;
+    let worker = Acting {
+        draw: move |clock: &dyn Clock, _: &Control| match results.recv_timeout(Duration::from_millis(20)) {
+            Ok(due) => Draw::Due(due),
+            Err(mpsc::RecvTimeoutError::Timeout) => Draw::Wait(clock.now()),
+            Err(mpsc::RecvTimeoutError::Disconnected) => Draw::Finished,
+        },
+        perform: |_: &mut Turn<'_>| {
+            worker_done.fetch_add(1, Relaxed);
+            Performed::completed(1)
+        },
+    };
+    let seats = vec![
+        customer,
+        Seat { name: "worker".to_owned(), user: Box::new(worker), schedule: Schedule::Arrivals, role: Role::Worker },
+    ];
+    let background = vec![Background { name: "market".to_owned(), run: Box::new(market) }];
+    let measured = measure(&PLAN, seats, background);
+    assert!(measured.fault.is_none());
+    assert!(sent.load(Relaxed) > 20);
+    assert_eq!(done.load(Relaxed), sent.load(Relaxed), "an order sent before the end must be executed after it");
+    assert!(measured.round.phases[2].to_s > 0.5, "the drain waits for the last order's delay");
+    assert_eq!(measured.round.warnings, [""; 0]);
+}
+
+#[test]
+fn a_drain_that_does_not_end_is_given_up() {
+    let plan = Plan { drain_limit_ns: 50 * MS, ..PLAN };
+    let measured = measure(&plan, vec![seat(Schedule::Closed, Role::Worker, busy)], vec![]);
+    assert_eq!(measured.round.warnings, ["work was still in flight 0.05 s after the end, and was given up"]);
+}
+
+#[test]
+fn a_panic_is_the_rounds_failure_and_not_the_programs() {
+    let mut left = 60;
+    let panicking = seat(Schedule::Closed, Role::Customer, move |turn| {
+        left -= 1;
+        assert!(left > 0, "a bug of ours");
+        busy(turn)
+    });
+    let plan = Plan { warm_up_ns: 0, measure_ns: 3_600 * SECOND, ..PLAN };
+    let measured = measure(&plan, vec![panicking, seat(Schedule::Closed, Role::Customer, busy)], vec![]);
+    let expected = Fault::Panicked { thread: "user".to_owned(), message: "a bug of ours".to_owned() };
+    assert_eq!(measured.fault, Some(expected));
+    assert!(measured.round.operations[0].response.summary.count >= 59, "the figures until then are kept");
+    let emulator: bourse_driver::Emulator<'_> = Box::new(|_, _| panic!("a bug of the market"));
+    let background = vec![Background { name: "market".to_owned(), run: emulator }];
+    let measured = measure(&plan, vec![seat(Schedule::Closed, Role::Customer, busy)], background);
+    assert_eq!(measured.fault.unwrap().to_string(), "market panicked: a bug of the market");
+}
+
+#[test]
+fn a_lost_connection_ends_the_round_and_keeps_its_figures() {
+    let mut left = 60;
+    let losing = seat(Schedule::Closed, Role::Customer, move |turn| {
+        left -= 1;
+        if left == 0 {
+            return Performed::error(0, &EngineError::new(ErrorKind::ConnectionLost, "server has gone away"));
+        }
+        busy(turn)
+    });
+    let plan = Plan { warm_up_ns: 0, measure_ns: 3_600 * SECOND, ..PLAN };
+    let measured = measure(&plan, vec![losing], vec![]);
+    let fault = measured.fault.unwrap().to_string();
+    assert_eq!(fault, "user cannot go on after work failed: server has gone away");
+    let outcomes = &measured.round.operations[0].outcomes;
+    assert_eq!((outcomes[0].outcome, outcomes[0].count), (Outcome::Completed, 59));
+    assert_eq!((outcomes[1].outcome, outcomes[1].example.as_deref()), (Outcome::Failed, Some("server has gone away")));
+}
+
+#[test]
+fn customers_that_finish_end_the_interval() {
+    let mut left = 30;
+    let draw = move |_: &dyn Clock, _: &Control| {
+        left -= 1;
+        if left < 0 { Draw::Finished } else { Draw::Ready }
+    };
+    let user = Box::new(Acting { draw, perform: busy });
+    let seats = vec![Seat { name: "user".to_owned(), user, schedule: Schedule::Closed, role: Role::Customer }];
+    let plan = Plan { warm_up_ns: 0, measure_ns: 3_600 * SECOND, ..PLAN };
+    let measured = measure(&plan, seats, vec![]);
+    assert!(!measured.interrupted && measured.fault.is_none());
+    assert_eq!(measured.round.operations[0].response.summary.count, 30);
+    assert_eq!(measured.round.operations.len(), SPECS.len());
+}
