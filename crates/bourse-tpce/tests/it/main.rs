@@ -1,0 +1,15 @@
+//! Tests of TPC-E on SQLite.
+
+mod cleanup;
+mod conflicts;
+mod feeds;
+mod loaded;
+mod lookups;
+mod maintenance;
+mod orders;
+mod plans;
+mod reads;
+mod results;
+mod streams;
+mod updates;
+mod world;
