@@ -8,6 +8,7 @@
 //! other choice is between a key and nothing, so plans are the same on every database and cannot change as it grows.
 
 use crate::check::counts;
+use bourse_egen::driver::Database;
 use bourse_egen::{Inputs, Part, PartError};
 use bourse_engine::{Engine, EngineError, ErrorKind, Loader, RowExt as _, Session};
 use bourse_gen::BatchOptions;
@@ -74,6 +75,11 @@ impl Fingerprint {
             inputs: format!("{:032x}", inputs.fingerprint()),
             constraints,
         }
+    }
+
+    /// The database as the emulators ask about it.
+    pub const fn database(&self) -> Database {
+        Database::of(self.part.total_customers(), self.part.scale_factor(), self.part.days())
     }
 
     /// What is different in another, in words.
@@ -363,18 +369,8 @@ impl Found {
     /// The first number behind those of the initial trades: where new trades begin, and where Trade-Cleanup looks for
     /// unfinished ones.
     pub fn first_free_trade(&self) -> TradeId {
-        first_free_trade(self.fingerprint.part)
+        self.fingerprint.database().first_free_trade()
     }
-}
-
-/// The first trade number behind those of a part's initial trades (the reference's start trade id for Trade-Cleanup).
-///
-/// Divided in the reference's order: customers by scale factor first.
-pub fn first_free_trade(part: Part) -> TradeId {
-    const TRADE_SHIFT: i64 = 200_000_000_000_000;
-    const WORK_DAY_SECONDS: i64 = 8 * 3_600;
-    let trades = part.days() * WORK_DAY_SECONDS * (part.total_customers() / part.scale_factor());
-    TradeId(trades * 101 / 100 + 1 + TRADE_SHIFT)
 }
 
 impl fmt::Display for Existing {

@@ -1,5 +1,7 @@
 //! The database an emulator asks about, and what makes a configuration valid.
 
+use crate::ids;
+use bourse_schema::TradeId;
 use thiserror::Error;
 
 /// An emulator cannot work with what it was given.
@@ -150,6 +152,16 @@ impl Database {
     /// Seconds of trading in the initial trades: eight hours a day.
     pub(crate) const fn trading_s(&self) -> i64 {
         self.initial_trade_days * 28_800
+    }
+
+    /// The first number behind those of the initial trades: where Trade-Cleanup begins to look for unfinished ones.
+    ///
+    /// Like the reference this divides the customers by the scale factor before it multiplies, so that where the one
+    /// does not divide the other the number lies below the first trade of a run. It does no harm: initial trades are
+    /// all completed.
+    pub const fn first_free_trade(&self) -> TradeId {
+        let a_second = self.configured_customers / self.scale_factor;
+        TradeId(self.trading_s() * a_second * 101 / 100 + 1 + ids::TRADE_SHIFT)
     }
 
     /// The last initial trade's number, without shift, as the customers reckon it.

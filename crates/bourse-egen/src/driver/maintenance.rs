@@ -3,8 +3,8 @@
 use super::config::{ConfigError, Database};
 use super::world::World;
 use crate::txn::{DataMaintenance, TradeCleanup};
-use crate::{Inputs, Rng, ids};
-use bourse_schema::{AccountId, CompanyId, CustomerId, Symbol, TaxId, TradeId};
+use crate::{Inputs, Rng};
+use bourse_schema::{AccountId, CompanyId, CustomerId, Symbol, TaxId};
 
 /// The tables in the order of their turns.
 pub const TABLES: [&str; 12] = [
@@ -82,15 +82,8 @@ impl<'i> MaintenanceEmulator<'i> {
     }
 
     /// What cancels the trades that an earlier run left unfinished; run it before measuring.
-    ///
-    /// Like the reference this divides the customers by the scale factor before it multiplies, so that where the one
-    /// does not divide the other the number lies below the first trade of a run. It does no harm: initial trades are
-    /// all completed.
     pub fn trade_cleanup(&self) -> TradeCleanup {
-        let database = &self.world.database;
-        let a_second = database.configured_customers / database.scale_factor;
-        let initial = database.trading_s() * a_second * 101 / 100;
-        TradeCleanup { start_trade_id: TradeId(initial + 1 + ids::TRADE_SHIFT) }
+        TradeCleanup { start_trade_id: self.world.database.first_free_trade() }
     }
 
     /// The state of the random numbers.

@@ -1,5 +1,6 @@
 //! Tests of TPC-E on SQLite.
 
+mod checks;
 mod cleanup;
 mod conflicts;
 mod feeds;

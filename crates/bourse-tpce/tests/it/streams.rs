@@ -1,0 +1,142 @@
+//! The emulators' streams on a loaded database, one after the other and in simulated time: everything works together, and
+//! the books agree with what was acknowledged.
+
+use crate::loaded::{Copy, inputs, part};
+use bourse_egen::driver::{
+    CustomerConfig, CustomerEmulator, Database, MaintenanceEmulator, MarketConfig, MarketExchange,
+};
+use bourse_egen::txn::{MarketRequest, TradeRequest};
+use bourse_engine::{Engine as _, Session};
+use bourse_schema::{Date, Timestamp};
+use bourse_tpce::check::books::{Acknowledged, Snapshot};
+use bourse_tpce::check::check;
+use bourse_tpce::load::{Existing, identify};
+use bourse_tpce::transactions::{Context, Output, Request, Retry, Status, TradeIds, Transaction, perform};
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, VecDeque};
+
+/// What a database of one day explains: few trades of an account, a window without trades.
+const SHORT_DATABASE: [i32; 4] = [-221, -911, 621, 1_021];
+
+struct Run<'a> {
+    session: Box<dyn Session>,
+    now: Cell<i64>,
+    trade_ids: TradeIds,
+    sent: RefCell<Vec<TradeRequest>>,
+    market: MarketExchange<'a>,
+    outcomes: BTreeMap<(Transaction, Status), u64>,
+    told: Acknowledged,
+}
+
+impl Run<'_> {
+    fn now(&self) -> Timestamp {
+        Timestamp::from_millis(self.now.get())
+    }
+
+    fn perform(&mut self, request: &Request) {
+        let context = Context {
+            now: &|| Timestamp::from_millis(self.now.get()),
+            trade_ids: &self.trade_ids,
+            market: &|order: &TradeRequest| self.sent.borrow_mut().push(*order),
+            retry: Retry { attempts: 1, back_off: &|_| {} },
+        };
+        let done = perform(&mut *self.session, &context, request).unwrap_or_else(|error| panic!("{error}"));
+        let status = done.output.status();
+        match done.output {
+            Output::TradeOrder(_) if status == Status::SUCCESS => self.told.orders += 1,
+            Output::TradeResult(_) if status == Status::SUCCESS => self.told.results += 1,
+            _ => {}
+        }
+        *self.outcomes.entry((request.transaction(), status)).or_default() += 1;
+    }
+
+    /// Takes orders to the market and its answers back, until there are none.
+    fn serve_market(&mut self) {
+        let mut answers: VecDeque<MarketRequest> = VecDeque::new();
+        loop {
+            let now = self.now();
+            for order in self.sent.take() {
+                self.market.submit(now, &order, &mut |answer| answers.push_back(answer)).expect("known symbols");
+            }
+            self.market.generate(now, &mut |answer| answers.push_back(answer));
+            let Some(answer) = answers.pop_front() else { return };
+            self.perform(&answer.into());
+        }
+    }
+
+    fn count(&self, transaction: Transaction) -> u64 {
+        self.outcomes.iter().filter(|((kind, _), _)| *kind == transaction).map(|(_, count)| count).sum()
+    }
+}
+
+#[test]
+fn thousands_of_transactions_keep_the_books() {
+    let copy = Copy::new("streams.db");
+    let mut session = copy.engine.connect().expect("connects");
+    let Existing::Matches(found) = identify(&copy.engine).expect("identifies") else { panic!("not ours") };
+    let database = Database::of(1_000, 500, 1);
+    let mut customers =
+        CustomerEmulator::new(inputs(), &CustomerConfig::of(database), 1, 2).expect("a valid configuration");
+    let mut maintenance = MaintenanceEmulator::new(inputs(), database, 3).expect("a valid database");
+    let start = Timestamp::at(Date::from_ymd(2026, 1, 5), 9 * 3_600_000);
+    let market = MarketExchange::new(inputs(), &MarketConfig::after(&database), 4, 5, start);
+    let trade_ids = TradeIds::following(&mut *session, found.first_free_trade()).expect("asks");
+    let before = Snapshot::take(&mut *session).expect("takes");
+    let mut run = Run {
+        session,
+        now: Cell::new(start.millis()),
+        trade_ids,
+        sent: RefCell::default(),
+        market,
+        outcomes: BTreeMap::new(),
+        told: Acknowledged::default(),
+    };
+    for n in 0..4_000 {
+        run.now.set(run.now.get() + 50);
+        run.perform(&customers.next().into());
+        run.serve_market();
+        if n % 150 == 0 {
+            run.perform(&maintenance.next().into());
+        }
+    }
+
+    let errors: Vec<_> = run
+        .outcomes
+        .iter()
+        .filter(|((_, status), _)| *status != Status::SUCCESS && *status != Status::ROLLED_BACK)
+        .filter(|((_, status), _)| !SHORT_DATABASE.contains(&status.code()))
+        .collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    for transaction in Transaction::ALL {
+        let least = if transaction == Transaction::TradeCleanup { 0 } else { 20 };
+        assert!(run.count(transaction) >= least, "{transaction}: {:?}", run.outcomes);
+    }
+    assert!(run.told.results > 200, "{:?}", run.told);
+    assert!(run.outcomes.contains_key(&(Transaction::TradeOrder, Status::ROLLED_BACK)));
+
+    assert_sound(&mut run, &before);
+    let cleanup = maintenance.trade_cleanup();
+    assert_eq!(cleanup.start_trade_id, found.first_free_trade());
+    run.perform(&cleanup.into());
+    assert_sound(&mut run, &before);
+    let Existing::Matches(found) = identify(&copy.engine).expect("identifies") else { panic!("not ours") };
+    assert_eq!(found.gained(), run.told.orders);
+}
+
+fn assert_sound(run: &mut Run<'_>, before: &Snapshot) {
+    let mut results = check(&mut *run.session, part(), &mut |_| {}).expect("checks");
+    results.extend(before.compare(&mut *run.session, &run.told).expect("compares"));
+    let failed: Vec<_> = results.iter().filter(|checked| !checked.passed()).collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+
+    // One acknowledgement too many or too few is noticed.
+    for results_told in [run.told.results - 1, run.told.results + 1] {
+        let told = Acknowledged { results: results_told, ..run.told };
+        let books = before.compare(&mut *run.session, &told).expect("compares");
+        let failed: Vec<_> = books.iter().filter(|checked| !checked.passed()).map(|checked| &checked.name).collect();
+        assert_eq!(failed, ["results", "settlements"]);
+    }
+    let doubtful = Acknowledged { results: run.told.results - 1, results_in_doubt: 1, ..run.told };
+    let books = before.compare(&mut *run.session, &doubtful).expect("compares");
+    assert!(books.iter().all(bourse_tpce::check::Checked::passed));
+}
