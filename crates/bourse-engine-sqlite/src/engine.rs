@@ -221,6 +221,13 @@ impl Engine for SqliteEngine {
         })
     }
 
+    fn remains(&self) -> Result<Option<String>, EngineError> {
+        let Some(work) = self.path().map(|path| beside(path, "-loading")).filter(|work| work.exists()) else {
+            return Ok(None);
+        };
+        Ok(Some(format!("{} was left by a load that did not end, and is replaced", work.display())))
+    }
+
     fn footprint(&self) -> Result<Footprint, EngineError> {
         let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
         let (lock_waits, lock_wait_ns) = self.shared.waits.totals();

@@ -127,6 +127,14 @@ pub trait Engine: Send + Sync {
     /// The engine's.
     fn loader(&self) -> Result<Box<dyn Loader>, EngineError>;
 
+    /// What a load that was killed has left behind, in words; the next [`Engine::loader`] takes it away.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn remains(&self) -> Result<Option<String>, EngineError> {
+        Ok(None)
+    }
+
     /// Sizes now. Cheap: it is asked once a second during a run.
     ///
     /// # Errors

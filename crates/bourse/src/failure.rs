@@ -35,11 +35,6 @@ impl Failure {
         Self::new(Exit::Usage, message)
     }
 
-    /// An error of the target.
-    pub(crate) fn target(message: impl Into<String>) -> Self {
-        Self::new(Exit::Target, message)
-    }
-
     /// Adds a named detail on a line of its own.
     pub(crate) fn detail(mut self, name: &'static str, value: impl Into<String>) -> Self {
         self.details.push((name, value.into()));

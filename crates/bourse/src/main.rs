@@ -1,2 +1,67 @@
-//! The program.
-fn main() {}
+//! The program: arguments → plan → run → report. It alone prints.
+#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this crate is what a person talks to")]
+
+mod args;
+mod engines;
+mod failure;
+mod inputs;
+mod interrupt;
+mod output;
+mod progress;
+mod report;
+mod tpce;
+
+use args::{Arguments, Command, Tpce};
+use clap::{CommandFactory, Parser};
+use failure::{Exit, Failure};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(refused) => {
+            // Help and version come this way too, and are fine.
+            let code = if refused.use_stderr() { Exit::Usage as u8 } else { 0 };
+            // Nothing can be said to a terminal that is gone.
+            let _ = refused.print();
+            return ExitCode::from(code);
+        }
+    };
+    match run(arguments.command) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => {
+            eprint!("{}", failure.render());
+            ExitCode::from(failure.exit as u8)
+        }
+    }
+}
+
+fn run(command: Command) -> Result<(), Failure> {
+    match command {
+        Command::Tpce(Tpce::Load(arguments)) => tpce::load::load(&arguments),
+        Command::Tpce(Tpce::Gen(arguments)) => tpce::generate::generate(&arguments),
+        Command::Tpce(Tpce::Check(arguments)) => tpce::check::check(&arguments),
+        Command::Report(arguments) => report::report(&arguments),
+        Command::Engines(arguments) => output::print(&engines::list(arguments.engine.as_deref())?),
+        Command::Completions { shell } => {
+            let mut script = Vec::new();
+            clap_complete::generate(shell, &mut Arguments::command(), "bourse", &mut script);
+            output::print(&String::from_utf8_lossy(&script))
+        }
+        Command::Man { directory } => {
+            std::fs::create_dir_all(&directory)
+                .and_then(|()| clap_mangen::generate_to(Arguments::command(), &directory))
+                .map_err(|error| {
+                    Failure::usage("the manual pages cannot be written")
+                        .detail("folder", directory.display().to_string())
+                        .detail("cause", error.to_string())
+                })?;
+            progress::note(&format!("manual pages: {}", directory.display()));
+            Ok(())
+        }
+        Command::Schema => {
+            let schema = bourse_record::run_file_schema();
+            output::print(&format!("{schema:#}\n"))
+        }
+    }
+}

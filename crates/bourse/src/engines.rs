@@ -1,0 +1,120 @@
+//! The engines of this program: from a target's URL to an open engine.
+
+use crate::failure::Failure;
+use bourse_engine::Engine;
+
+/// An engine that targets can name.
+pub(crate) struct EngineKind {
+    /// What stands before the colon.
+    pub(crate) scheme: &'static str,
+    /// What it is, in a line.
+    pub(crate) summary: &'static str,
+    /// Its version here, or why it cannot run.
+    pub(crate) version: fn() -> Result<String, String>,
+    /// How a target of it is written.
+    pub(crate) example: &'static str,
+    /// Every option of a target: name, values, default, meaning.
+    pub(crate) options: fn() -> Vec<[String; 4]>,
+    open: fn(&str) -> Result<Box<dyn Engine>, Failure>,
+}
+
+/// Every engine.
+pub(crate) static ENGINES: &[EngineKind] = &[
+    EngineKind {
+        scheme: "sqlite",
+        summary: "SQLite, compiled in; in process, on a file or in memory",
+        version: || bourse_engine_sqlite::info().map(|info| info.version.to_owned()).map_err(|error| error.to_string()),
+        example: "sqlite:PATH?journal=wal&sync=full, sqlite::memory:",
+        options: sqlite_options,
+        open: open_sqlite,
+    },
+    EngineKind {
+        scheme: "null",
+        summary: "does nothing: the harness's own cost",
+        version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
+        example: "null:",
+        options: Vec::new,
+        open: |_| Ok(Box::new(bourse_engine::NullEngine)),
+    },
+];
+
+/// Opens a target.
+pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
+    let scheme = target.split(':').next().unwrap_or_default();
+    let kind = ENGINES.iter().find(|kind| kind.scheme == scheme && target.contains(':'));
+    let Some(kind) = kind else {
+        let known: Vec<_> = ENGINES.iter().map(|kind| kind.example).collect();
+        let failure = Failure::usage(format!("{target:?} is not a target: no engine is called {scheme:?}"))
+            .hint(format!("targets are URLs: {}", known.join(", ")));
+        let is_file = std::path::Path::new(target).exists() || target.ends_with(".db");
+        return Err(if is_file { failure.hint(format!("did you mean sqlite:{target}?")) } else { failure });
+    };
+    (kind.open)(target)
+}
+
+fn open_sqlite(target: &str) -> Result<Box<dyn Engine>, Failure> {
+    let engine = bourse_engine_sqlite::open(target)
+        .map_err(|error| Failure::usage(error.to_string()).hint("`bourse engines sqlite` explains every option"))?;
+    Ok(Box::new(engine))
+}
+
+fn sqlite_options() -> Vec<[String; 4]> {
+    bourse_engine_sqlite::OPTIONS
+        .iter()
+        .map(|option| {
+            let default = option.shown(&bourse_engine_sqlite::Options::FILE);
+            [option.name.to_owned(), option.values.to_owned(), default, option.meaning.to_owned()]
+        })
+        .collect()
+}
+
+/// What can run here; of one engine, all its options.
+pub(crate) fn list(engine: Option<&str>) -> Result<String, Failure> {
+    let mut text = String::new();
+    match engine {
+        None => {
+            for kind in ENGINES {
+                let state = match (kind.version)() {
+                    Ok(version) => version,
+                    Err(why) => format!("not here: {why}"),
+                };
+                text.push_str(&format!(
+                    "{:<8} {:<10} {}\n{:<19} {}\n",
+                    kind.scheme, state, kind.summary, "", kind.example
+                ));
+            }
+            text.push_str("\n`bourse engines ENGINE` lists the options of its targets.\n");
+        }
+        Some(name) => {
+            let kind = ENGINES.iter().find(|kind| kind.scheme == name).ok_or_else(|| {
+                let known: Vec<_> = ENGINES.iter().map(|kind| kind.scheme).collect();
+                Failure::usage(format!("no engine is called {name:?}")).hint(format!("known: {}", known.join(", ")))
+            })?;
+            text.push_str(&format!("{}: {}\n{}\n", kind.scheme, kind.summary, kind.example));
+            for [name, values, default, meaning] in (kind.options)() {
+                text.push_str(&format!("\n  {name}={values} [default: {default}]\n      {meaning}\n"));
+            }
+        }
+    }
+    Ok(text)
+}
+
+/// Refuses an engine that runs no SQL, before anything is made.
+pub(crate) fn needs_sql(target: &str, engine: &dyn Engine) -> Result<(), Failure> {
+    if engine.capabilities().sql {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("{target} cannot run this workload: tpce needs SQL")).hint("for instance sqlite:PATH"))
+}
+
+/// Makes the folder that a target's file is to lie in, if that is one of ours.
+pub(crate) fn make_folder(target: &str) -> Result<(), Failure> {
+    if !target.starts_with(&format!("sqlite:{}/", crate::tpce::DATA_FOLDER)) {
+        return Ok(());
+    }
+    std::fs::create_dir_all(crate::tpce::DATA_FOLDER).map_err(|error| {
+        Failure::usage("the folder for databases cannot be made")
+            .detail("folder", crate::tpce::DATA_FOLDER)
+            .detail("cause", error.to_string())
+    })
+}

@@ -1,0 +1,22 @@
+//! Input data for the generator: the official files from a folder, or the built-in data.
+
+use crate::failure::Failure;
+use bourse_egen::Inputs;
+use bourse_gen::GenError;
+use std::path::Path;
+
+/// The official files from `folder`, or without one the built-in data.
+pub(crate) fn inputs(folder: Option<&Path>) -> Result<Inputs, Failure> {
+    let Some(folder) = folder else { return Ok(Inputs::builtin()) };
+    bourse_gen::read_inputs(folder).map_err(|error| {
+        let failure = Failure::usage(error.to_string());
+        let failure = match &error {
+            GenError::Io { source, .. } => failure.detail("cause", source.to_string()),
+            GenError::Input { source, .. } => failure.detail("cause", source.to_string()),
+            GenError::Cancelled => failure,
+        };
+        failure
+            .hint("the folder has to hold the 22 files of EGen's flat_in as they are")
+            .hint("leave --flat-in out to use the built-in data")
+    })
+}

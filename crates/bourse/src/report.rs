@@ -1,0 +1,56 @@
+//! `bourse report`: draws stored runs again, from their files alone.
+
+use crate::args::Report;
+use crate::failure::Failure;
+use crate::output::{print_report, write_whole};
+use crate::progress::note;
+use bourse_record::RunFile;
+use std::path::Path;
+
+/// Reads the runs, joins their cases and draws the report.
+pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
+    let run = joined(&arguments.runs)?;
+    let Some(path) = &arguments.output else { return print_report(&run) };
+    let text = match path.extension().and_then(|ending| ending.to_str()) {
+        Some("html") => bourse_report::html(&run),
+        Some("md") => bourse_report::markdown(&run),
+        Some("csv") => bourse_report::csv(&run),
+        _ => {
+            return Err(Failure::usage(format!("{} has no ending that says what to write", path.display()))
+                .hint("name a file that ends in .html, .md or .csv"));
+        }
+    };
+    write_whole(path, text.as_bytes())?;
+    note(&format!("report: {}", path.display()));
+    Ok(())
+}
+
+/// The runs as one, each case labelled by its run where there are several.
+fn joined(paths: &[impl AsRef<Path>]) -> Result<RunFile, Failure> {
+    let mut runs = Vec::with_capacity(paths.len());
+    for path in paths {
+        let path = path.as_ref();
+        let file = if path.is_dir() { path.join("run.json") } else { path.to_owned() };
+        runs.push(
+            RunFile::read(&file).map_err(|error| {
+                Failure::usage(error.to_string()).hint("name a run's folder, or the run.json in it")
+            })?,
+        );
+    }
+    let several = runs.len() > 1;
+    let mut runs = runs.into_iter();
+    let mut first = runs.next().ok_or_else(|| Failure::usage("no run is named"))?;
+    for run in runs {
+        first.cases.extend(run.cases.into_iter().map(|mut case| {
+            case.label = format!("{} ({})", case.label, run.started_at);
+            case
+        }));
+        first.warnings.extend(run.warnings);
+        first.interrupted |= run.interrupted;
+    }
+    if several {
+        first.warnings.sort();
+        first.warnings.dedup();
+    }
+    Ok(first)
+}

@@ -1,0 +1,65 @@
+//! `bourse tpce check`: the conditions a database must meet, each with its words and what was found.
+
+use super::database::{engine_failure, found};
+use crate::args::Check;
+use crate::engines;
+use crate::failure::{Exit, Failure};
+use crate::output::print;
+use crate::progress::Step;
+use bourse_tpce::check::{Checked, check as check_database};
+use serde_json::json;
+use std::fmt::Write as _;
+
+/// Runs every check and prints what came of each.
+pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
+    let target = arguments.target.as_str();
+    let engine = engines::open(target)?;
+    engines::needs_sql(target, engine.as_ref())?;
+    let failed = |error| engine_failure(target, &error);
+    let database = found(target, engine.as_ref())?;
+    let mut session = engine.connect().map_err(failed)?;
+    let step = Step::waiting(format!("checking {target}"));
+    let checked =
+        check_database(session.as_mut(), database.fingerprint.part, &mut |checked| step.say(checked.name.clone()));
+    step.done();
+    let checked = checked.map_err(failed)?;
+    print(&if arguments.json { as_json(target, &checked) } else { in_words(&checked) })?;
+    let broken = checked.iter().filter(|checked| !checked.passed()).count();
+    if broken == 0 {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::Check, format!("{broken} of {} checks failed on {target}", checked.len())))
+}
+
+fn in_words(checked: &[Checked]) -> String {
+    let mut text = String::new();
+    for check in checked {
+        let verdict = if check.passed() { "passed" } else { "FAILED" };
+        writeln!(text, "{verdict}  {}: {} ({})", check.name, check.words, check.source).expect("a String takes all");
+        if !check.passed() {
+            writeln!(text, "        offences: {}", check.offences).expect("a String takes all");
+            for row in &check.evidence {
+                writeln!(text, "        {row}").expect("a String takes all");
+            }
+            if !check.sql.is_empty() {
+                writeln!(text, "        query: {}", check.sql).expect("a String takes all");
+            }
+        }
+    }
+    let passed = checked.iter().filter(|check| check.passed()).count();
+    writeln!(text, "{passed} checks passed, {} failed", checked.len() - passed).expect("a String takes all");
+    text
+}
+
+fn as_json(target: &str, checked: &[Checked]) -> String {
+    let checks: Vec<_> = checked
+        .iter()
+        .map(|check| {
+            json!({
+                "name": check.name, "source": check.source, "words": check.words, "sql": check.sql,
+                "passed": check.passed(), "offences": check.offences, "evidence": check.evidence,
+            })
+        })
+        .collect();
+    format!("{:#}\n", json!({ "target": target, "checks": checks }))
+}

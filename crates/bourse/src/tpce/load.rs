@@ -1,0 +1,22 @@
+//! `bourse tpce load`: a database, and nothing run on it.
+
+use super::database;
+use crate::args::Load;
+use crate::failure::Failure;
+use crate::inputs::inputs;
+use crate::progress::note;
+use crate::{engines, interrupt};
+
+/// Loads the database, or says that it is there already.
+pub(crate) fn load(arguments: &Load) -> Result<(), Failure> {
+    super::whole(&arguments.database)?;
+    let engine = engines::open(&arguments.target)?;
+    engines::needs_sql(&arguments.target, engine.as_ref())?;
+    engines::make_folder(&arguments.target)?;
+    let inputs = inputs(arguments.database.flat_in.as_deref())?;
+    let interrupted = interrupt::flag()?;
+    database::ready(&arguments.target, engine.as_ref(), &arguments.database, &inputs, &interrupted)?;
+    let sizes = engine.footprint().map_err(|error| database::engine_failure(&arguments.target, &error))?;
+    note(&format!("{}: {:.1} MB", arguments.target, sizes.data_bytes as f64 / 1e6));
+    Ok(())
+}

@@ -1,0 +1,39 @@
+//! `bourse tpce …`.
+
+pub(crate) mod check;
+pub(crate) mod database;
+pub(crate) mod generate;
+pub(crate) mod load;
+
+use crate::args::Database;
+use crate::failure::Failure;
+use bourse_egen::Part;
+
+/// Where databases lie whose place nobody named.
+pub(crate) const DATA_FOLDER: &str = "bourse-data";
+
+/// Threads as given, or the processors there are.
+pub(crate) fn threads(given: Option<usize>) -> Result<usize, Failure> {
+    match given {
+        Some(0) => Err(Failure::usage("0 threads can do nothing").hint("--threads 1 or more")),
+        Some(threads) => Ok(threads),
+        None => Ok(processors()),
+    }
+}
+
+/// Processors that we may use.
+pub(crate) fn processors() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
+}
+
+/// The whole database that the options describe.
+pub(crate) fn whole(database: &Database) -> Result<Part, Failure> {
+    part(1, database.customers, database.customers, database.scale_factor, database.days)
+}
+
+/// A part of a database, refused in words if there is none such.
+pub(crate) fn part(first: u64, count: u64, total: u64, scale_factor: u32, days: u32) -> Result<Part, Failure> {
+    let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    Part::new(signed(first), signed(count), signed(total), scale_factor.into(), days.into())
+        .map_err(|error| Failure::usage(error.to_string()))
+}
