@@ -20,7 +20,7 @@ pub fn drive(
     recorder: &mut Recorder,
 ) -> Result<(), Fault> {
     let Seat { name, user, schedule, role } = seat;
-    let random = Cell::new(SplitMix(seed));
+    let random = Cell::new(SplitMix::new(seed));
     let mut pacer = schedule.pacer(control.begin().max(clock.now()));
     let over = |now| control.ended(now) || (*role == Role::Customer && control.draining(now));
     // What the schedule wants next; none while an operation is performed.

@@ -24,7 +24,7 @@ pub use clock::{Clock, RealClock, SimulatedClock};
 pub use control::{Control, Fault, Plan};
 pub use drive::drive;
 pub use round::{Measured, Progress, run};
-pub use schedule::{Pacer, Schedule};
+pub use schedule::{Pacer, Schedule, SplitMix};
 pub use turn::{Failure, Patience, RetryPolicy, Turn};
 pub use workload::{Background, Draw, Emulator, Performed, Role, Seat, User, Workload};
 

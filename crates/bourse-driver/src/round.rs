@@ -74,7 +74,7 @@ pub fn run<'w>(
     let mut interrupted = false;
 
     let customers = AtomicUsize::new(table.seats.iter().filter(|(seat, ..)| seat.role == Role::Customer).count());
-    let mut seeds = SplitMix(seed);
+    let mut seeds = SplitMix::new(seed);
     let (sender, gone) = mpsc::channel();
     let background = std::mem::take(&mut table.background);
     let mut left = background.len() + table.seats.len();

@@ -36,7 +36,7 @@ impl Schedule {
         let (gap_ns, random) = match *self {
             Self::Closed | Self::Arrivals => (None, None),
             Self::Constant { per_second } => (Some(gap(per_second)), None),
-            Self::Poisson { per_second, seed } => (Some(gap(per_second)), Some(SplitMix(seed))),
+            Self::Poisson { per_second, seed } => (Some(gap(per_second)), Some(SplitMix::new(seed))),
         };
         let mut pacer = Pacer { gap_ns, random, at: from as f64 };
         if pacer.random.is_some() {
@@ -75,12 +75,19 @@ impl Pacer {
     }
 }
 
-/// A small generator of our own (SplitMix64), for moments that no reference prescribes.
+/// A small generator (SplitMix64) for what no reference prescribes: moments, pauses, and many seeds from one.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct SplitMix(pub(crate) u64);
+pub struct SplitMix(u64);
 
 impl SplitMix {
-    pub(crate) fn next(&mut self) -> u64 {
+    /// A stream of that seed.
+    pub const fn new(seed: u64) -> Self {
+        Self(seed)
+    }
+
+    /// The next number.
+    #[expect(clippy::should_implement_trait, reason = "the stream never ends: there is no None to return")]
+    pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
         let mut z = self.0;
         z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
@@ -89,7 +96,7 @@ impl SplitMix {
     }
 
     /// In 0.0 (inclusive) to 1.0 (exclusive).
-    pub(crate) fn unit(&mut self) -> f64 {
+    pub fn unit(&mut self) -> f64 {
         (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 }

@@ -6,3 +6,4 @@
 pub mod check;
 pub mod load;
 pub mod transactions;
+pub mod users;

@@ -1,0 +1,210 @@
+//! Who has a session: customers, the market's users, maintenance.
+
+use super::achieved::Achieved;
+use super::exchange::Floor;
+use super::outcome::{ShortDatabase, judge};
+use crate::check::books::Acknowledged;
+use crate::transactions::{Context, Output, Request, Retry, TradeIds, Transaction, TxnError, perform};
+use bourse_driver::{Clock, Control, Draw, Failure, MS, Nanos, Outcome, Performed, SECOND, Turn, User};
+use bourse_egen::driver::{CustomerEmulator, MaintenanceEmulator};
+use bourse_egen::txn::TradeRequest;
+use bourse_engine::ErrorKind;
+use std::sync::Mutex;
+
+impl Failure for TxnError {
+    fn kind(&self) -> ErrorKind {
+        self.kind()
+    }
+}
+
+/// What all people of a round share.
+pub(super) struct House {
+    pub(super) floor: Floor,
+    pub(super) trade_ids: TradeIds,
+    pub(super) short: Option<ShortDatabase>,
+    /// What people were told, added when each goes home.
+    pub(super) told: Mutex<(Acknowledged, Achieved)>,
+}
+
+impl House {
+    /// Performs a request: timed.
+    fn serve(
+        &self,
+        turn: &mut Turn<'_>,
+        request: &Request,
+        told: &mut Acknowledged,
+        send: &dyn Fn(&TradeRequest),
+    ) -> Performed {
+        let Turn { session, patience } = turn;
+        let clock = patience.clock();
+        let now = || clock.timestamp();
+        let back_off = |attempt| patience.back_off(attempt);
+        let send = |order: &TradeRequest| send(order);
+        let context = Context {
+            now: &now,
+            trade_ids: &self.trade_ids,
+            market: &send,
+            retry: Retry { attempts: patience.attempts(), back_off: &back_off },
+        };
+        let operation = request.transaction();
+        match perform(*session, &context, request) {
+            Ok(performed) => {
+                let judged = judge(request, &performed.output, self.short.as_ref());
+                if judged.outcome == Outcome::Completed {
+                    match performed.output {
+                        Output::TradeOrder(_) => told.orders += 1,
+                        Output::TradeResult(_) => told.results += 1,
+                        _ => {}
+                    }
+                }
+                judged
+            }
+            Err(error) => {
+                let performed = Performed::error(operation as usize, &error);
+                if performed.fatal.is_some() {
+                    // The commit may have been the last thing that went through.
+                    match operation {
+                        Transaction::TradeOrder => told.orders_in_doubt += 1,
+                        Transaction::TradeResult => told.results_in_doubt += 1,
+                        _ => {}
+                    }
+                }
+                performed
+            }
+        }
+    }
+
+    fn add(&self, told: &Acknowledged, achieved: &Achieved) {
+        let mut sum = self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        sum.0.orders += told.orders;
+        sum.0.orders_in_doubt += told.orders_in_doubt;
+        sum.0.results += told.results;
+        sum.0.results_in_doubt += told.results_in_doubt;
+        sum.1.merge(achieved);
+    }
+}
+
+/// A customer: asks for the eight transactions of the mix.
+pub(super) struct Customer<'w> {
+    house: &'w House,
+    emulator: CustomerEmulator<'w>,
+    request: Option<Request>,
+    told: Acknowledged,
+    achieved: Achieved,
+}
+
+impl<'w> Customer<'w> {
+    pub(super) fn new(house: &'w House, emulator: CustomerEmulator<'w>) -> Self {
+        Self { house, emulator, request: None, told: Acknowledged::default(), achieved: Achieved::default() }
+    }
+}
+
+impl User for Customer<'_> {
+    fn performs(&self, operation: usize) -> bool {
+        use Transaction as T;
+        let others = [T::TradeResult, T::MarketFeed, T::DataMaintenance, T::TradeCleanup];
+        !others.contains(&Transaction::ALL[operation])
+    }
+
+    fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
+        // Pausing here and not after the draw: which transaction comes next must not depend on how busy the market is.
+        if !self.house.floor.may_draw(clock) {
+            return Draw::Wait(clock.now());
+        }
+        let request = self.emulator.next();
+        self.achieved.count(&request);
+        self.request = Some(request.into());
+        Draw::Ready
+    }
+
+    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+        let request = self.request.as_ref().expect("a request is drawn before it is performed");
+        self.house.serve(turn, request, &mut self.told, &|order| self.house.floor.order(order))
+    }
+}
+
+impl Drop for Customer<'_> {
+    fn drop(&mut self) {
+        self.house.add(&self.told, &self.achieved);
+        self.house.floor.leave();
+    }
+}
+
+/// One who runs what the market sends.
+pub(super) struct MarketUser<'w> {
+    house: &'w House,
+    request: Option<Request>,
+    told: Acknowledged,
+}
+
+impl<'w> MarketUser<'w> {
+    pub(super) fn new(house: &'w House) -> Self {
+        Self { house, request: None, told: Acknowledged::default() }
+    }
+}
+
+impl User for MarketUser<'_> {
+    fn performs(&self, operation: usize) -> bool {
+        [Transaction::TradeResult, Transaction::MarketFeed].contains(&Transaction::ALL[operation])
+    }
+
+    fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
+        match self.house.floor.take() {
+            Ok(Some(arrival)) => {
+                self.request = Some(arrival.request.into());
+                Draw::Due(arrival.due)
+            }
+            Ok(None) => Draw::Wait(clock.now()),
+            Err(_closed) => Draw::Finished,
+        }
+    }
+
+    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+        let request = self.request.take().expect("a request is drawn before it is performed");
+        let performed = self.house.serve(turn, &request, &mut self.told, &|order| self.house.floor.trigger(order));
+        self.house.floor.done();
+        performed
+    }
+}
+
+impl Drop for MarketUser<'_> {
+    fn drop(&mut self) {
+        self.house.add(&self.told, &Achieved::default());
+    }
+}
+
+/// Data-Maintenance, every minute.
+pub(super) struct Maintenance<'w> {
+    house: &'w House,
+    emulator: MaintenanceEmulator<'w>,
+    /// When the next is due; set at the first draw.
+    due: Option<Nanos>,
+}
+
+impl<'w> Maintenance<'w> {
+    const PERIOD: Nanos = 60 * SECOND;
+    /// The first comes so soon in the measurement interval that a short run shows one.
+    const FIRST: Nanos = 100 * MS;
+
+    pub(super) fn new(house: &'w House, emulator: MaintenanceEmulator<'w>) -> Self {
+        Self { house, emulator, due: None }
+    }
+}
+
+impl User for Maintenance<'_> {
+    fn performs(&self, operation: usize) -> bool {
+        Transaction::ALL[operation] == Transaction::DataMaintenance
+    }
+
+    fn draw(&mut self, _: &dyn Clock, control: &Control) -> Draw {
+        let due = self.due.map_or_else(|| control.measure_from() + Self::FIRST, |last| last + Self::PERIOD);
+        self.due = Some(due);
+        Draw::Due(due)
+    }
+
+    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+        // Drawing costs nothing here, and a maintenance that is never due must not use up a table's turn.
+        let request = Request::from(self.emulator.next());
+        self.house.serve(turn, &request, &mut Acknowledged::default(), &|_| {})
+    }
+}

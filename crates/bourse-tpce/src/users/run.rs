@@ -1,0 +1,274 @@
+//! The whole of a run: Trade-Cleanup, round, drain, facts.
+
+use super::exchange::{Exchange, Floor};
+use super::options::{OptionsError, RunOptions};
+use super::outcome::ShortDatabase;
+use super::people::{Customer, House, Maintenance, MarketUser};
+use super::specs;
+use crate::check::books::{Acknowledged, Snapshot};
+use crate::load::first_free_trade;
+use crate::transactions::trade_cleanup::{TradeCleanupOutput, trade_cleanup};
+use crate::transactions::{Context, FrameError, Retry, TradeIds, Transaction, TxnError};
+use bourse_driver::{
+    Background, Clock, Control, Fault, OperationSpec, Outcome, Progress, Role, Sample, Schedule, Seat, SplitMix,
+    Workload,
+};
+use bourse_egen::Inputs;
+use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
+use bourse_engine::{Capabilities, Engine, EngineError, Session};
+use bourse_record::{NameValue, Recorder, Round};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What has to stand in every report of this workload.
+pub const NOTICE: &str = "TPC-E-derived workload, unaudited; results are not comparable with published TPC Benchmark E \
+    results. TPC Benchmark and TPC-E are trademarks of the Transaction Processing Performance Council.";
+
+/// A run that could not begin. What goes wrong later is a [`Fault`] beside the figures.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum RunError {
+    /// What was asked for cannot be.
+    #[error(transparent)]
+    Options(#[from] OptionsError),
+    /// The engine refused before the first transaction.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A frame could not do its work.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    /// Trade-Cleanup failed.
+    #[error(transparent)]
+    Cleanup(#[from] TxnError),
+    /// Somebody got no session.
+    #[error(transparent)]
+    Seats(#[from] Fault),
+}
+
+/// What a run came to.
+#[derive(Debug)]
+pub struct Ran {
+    /// The figures, without checks.
+    pub round: Round,
+    /// The books before the round, after Trade-Cleanup.
+    pub before: Snapshot,
+    /// What the run's users were told, over the whole round.
+    pub told: Acknowledged,
+    /// Whether it was interrupted.
+    pub interrupted: bool,
+    /// Why the round failed, if it did.
+    pub fault: Option<Fault>,
+}
+
+/// What was run, as the run file says it.
+pub fn workload(options: &RunOptions, parameters: Vec<NameValue>) -> bourse_record::Workload {
+    let part = options.part;
+    let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
+    let load = match options.load {
+        super::Load::Closed => "closed loop".to_owned(),
+        super::Load::Constant { per_second } => format!("{per_second} customers' transactions a second, evenly"),
+        super::Load::Poisson { per_second } => format!("{per_second} customers' transactions a second, at random"),
+    };
+    let own = [
+        ("customers", part.total_customers().to_string()),
+        ("scale factor", part.scale_factor().to_string()),
+        ("initial trade days", part.days().to_string()),
+        ("users", options.users.to_string()),
+        ("market users", options.market_users.to_string()),
+        ("schedule", load),
+        ("warm-up", seconds(options.plan.warm_up_ns)),
+        ("measurement interval", seconds(options.plan.measure_ns)),
+        ("market's queue", format!("customers pause above {} requests", options.market_room)),
+        ("knobs", if options.tunables.is_default() { "the specification's" } else { "changed" }.to_owned()),
+        ("data maintenance", "every 60 s, the first 0.1 s into the measurement interval".to_owned()),
+    ];
+    let own = own.map(|(name, value)| NameValue { name: name.to_owned(), value });
+    bourse_record::Workload {
+        name: "tpce".to_owned(),
+        parameters: own.into_iter().chain(parameters).collect(),
+        headline_operation: Transaction::TradeResult.name().to_owned(),
+        headline_unit: "TR/s".to_owned(),
+        nominal: Some(options.nominal()),
+        notice: Some(NOTICE.to_owned()),
+    }
+}
+
+/// Runs Trade-Cleanup, then customers, market and maintenance through warm-up, measurement interval and drain.
+///
+/// `interrupt` ends the measurement interval early, with everything in flight still finished; `progress` hears of the round
+/// once a second.
+///
+/// # Errors
+/// [`RunError`] if it could not begin.
+pub fn run(
+    engine: &dyn Engine,
+    inputs: &Inputs,
+    options: &RunOptions,
+    clock: &dyn Clock,
+    interrupt: &AtomicBool,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Ran, RunError> {
+    options.check()?;
+    let mut seeds = SplitMix::new(options.seed);
+    let mut next_seed = || seeds.next();
+    let database = options.database();
+    let maintenance = MaintenanceEmulator::new(inputs, database, next_seed()).map_err(OptionsError::from)?;
+
+    let mut session = engine.connect()?;
+    let first_free = first_free_trade(options.part);
+    let trade_ids = TradeIds::following(&mut *session, first_free)?;
+    let (cleanup, cleaned) = clean_up(&mut *session, &trade_ids, &maintenance, clock)?;
+    let short = ShortDatabase::survey(&mut *session, options.part, first_free)?;
+    let before = Snapshot::take(&mut *session)?;
+    drop(session);
+
+    let house =
+        House { floor: Floor::new(options.users, options.market_room), trade_ids, short, told: Mutex::default() };
+    let mut brokerage = Brokerage { specs: specs::specs(), house: &house, seats: Vec::new(), exchange: None };
+    brokerage.exchange = Some(Exchange {
+        inputs,
+        database,
+        ticker_tape_seed: next_seed(),
+        trading_floor_seed: next_seed(),
+        floor: &house.floor,
+    });
+    for number in 1..=options.users {
+        let config = CustomerConfig {
+            tunables: options.tunables,
+            // The reference starts every emulator's choice of accounts at the same number; ours would order in lockstep.
+            holdings_seed: next_seed(),
+            ..CustomerConfig::of(database)
+        };
+        let emulator = CustomerEmulator::new(inputs, &config, next_seed(), next_seed()).map_err(OptionsError::from)?;
+        let schedule = options.schedule(next_seed());
+        let user = Box::new(Customer::new(&house, emulator));
+        brokerage.seats.push(Seat { name: format!("customer {number}"), user, schedule, role: Role::Customer });
+    }
+    for number in 1..=options.market_users {
+        let name = format!("market user {number}");
+        let user = Box::new(MarketUser::new(&house));
+        brokerage.seats.push(Seat { name, user, schedule: Schedule::Arrivals, role: Role::Worker });
+    }
+    brokerage.seats.push(Seat {
+        name: "maintenance".to_owned(),
+        user: Box::new(Maintenance::new(&house, maintenance)),
+        schedule: Schedule::Arrivals,
+        role: Role::Customer,
+    });
+
+    let headline = Transaction::TradeResult as usize;
+    let back_off_seed = next_seed();
+    let measured =
+        bourse_driver::run(engine, &mut brokerage, &options.plan, headline, back_off_seed, clock, interrupt, progress)?;
+    let mut round = measured.round;
+    specs::tolerate(&mut round.operations, options.plan.warm_up_ns);
+    round.operations[Transaction::TradeCleanup as usize] = cleanup;
+    let (told, achieved) = *house.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    round.facts.extend(facts(&house, &cleaned, &told, options));
+    round.facts.extend(achieved.facts(&options.tunables));
+    Ok(Ran { round, before, told, interrupted: measured.interrupted, fault: measured.fault })
+}
+
+/// Runs Trade-Cleanup and times it as an operation of its own: it comes once, before the round.
+fn clean_up(
+    session: &mut dyn Session,
+    trade_ids: &TradeIds,
+    maintenance: &MaintenanceEmulator<'_>,
+    clock: &dyn Clock,
+) -> Result<(bourse_record::Operation, TradeCleanupOutput), RunError> {
+    let input = maintenance.trade_cleanup();
+    let now = || clock.timestamp();
+    let context =
+        Context { now: &now, trade_ids, market: &|_: &_| {}, retry: Retry { attempts: 1, back_off: &|_| {} } };
+    let start_ns = clock.now();
+    let output = trade_cleanup(session, &context, &input)?;
+    let operation = Transaction::TradeCleanup as usize;
+    let sample = Sample {
+        due_ns: start_ns,
+        start_ns,
+        end_ns: clock.now(),
+        back_off_ns: 0,
+        retries: 0,
+        operation,
+        outcome: Outcome::Completed,
+        code: 0,
+    };
+    let mut recorder = Recorder::new(specs::specs().into(), |at| at == operation);
+    recorder.sample(&sample, true);
+    Ok((recorder.figures().swap_remove(operation), output))
+}
+
+fn facts(house: &House, cleaned: &TradeCleanupOutput, told: &Acknowledged, options: &RunOptions) -> Vec<NameValue> {
+    let seen = &house.floor.seen;
+    let pacing_s = seen.pacing_ns.load(Ordering::Relaxed) as f64 / 1e9;
+    let facts = [
+        (
+            "Trade-Cleanup",
+            format!(
+                "before the warm-up: {} pending and {} submitted orders of earlier runs canceled",
+                cleaned.pending_canceled, cleaned.submitted_canceled
+            ),
+        ),
+        ("pacing", format!("customers paused {pacing_s:.3} s in all for the market, of {} users", options.users)),
+        ("longest market queue", seen.longest_queue.load(Ordering::Relaxed).to_string()),
+        ("orders executed at once", seen.market_orders.load(Ordering::Relaxed).to_string()),
+        ("limit orders placed", seen.limit_orders.load(Ordering::Relaxed).to_string()),
+        ("limit orders set off", seen.triggered.load(Ordering::Relaxed).to_string()),
+        ("limit orders pending at the end", seen.pending_limits.load(Ordering::Relaxed).to_string()),
+        ("Trade-Orders committed in the whole round", told.orders.to_string()),
+        ("Trade-Results committed in the whole round", told.results.to_string()),
+        ("seeds", "each user's mix, inputs and choice of accounts follow from the run's seed".to_owned()),
+    ];
+    facts.map(|(name, value)| NameValue { name: name.to_owned(), value }).into()
+}
+
+/// The workload of a round: everybody seated.
+struct Brokerage<'w> {
+    specs: Vec<OperationSpec>,
+    house: &'w House,
+    seats: Vec<Seat<'w>>,
+    exchange: Option<Exchange<'w>>,
+}
+
+impl<'w> Workload<'w> for Brokerage<'w> {
+    fn operations(&self) -> &[OperationSpec] {
+        &self.specs
+    }
+
+    fn needs(&self, capabilities: &Capabilities) -> Vec<String> {
+        needs(capabilities)
+    }
+
+    fn users(&mut self) -> Vec<Seat<'w>> {
+        std::mem::take(&mut self.seats)
+    }
+
+    fn background(&mut self) -> Vec<Background<'w>> {
+        let exchange = self.exchange.take();
+        let run = |exchange: Exchange<'w>| -> bourse_driver::Emulator<'w> {
+            Box::new(move |clock: &dyn Clock, control: &Control| exchange.run(clock, control))
+        };
+        exchange
+            .into_iter()
+            .map(|exchange| Background { name: "market exchange".to_owned(), run: run(exchange) })
+            .collect()
+    }
+
+    fn queue_length(&self) -> Option<u64> {
+        Some(self.house.floor.waiting() as u64)
+    }
+}
+
+/// What an engine lacks for TPC-E, in words; empty if nothing.
+pub fn needs(capabilities: &Capabilities) -> Vec<String> {
+    let mut lacking = Vec::new();
+    if !capabilities.sql {
+        lacking.push("tpce needs SQL".to_owned());
+    }
+    for transaction in Transaction::ALL {
+        let wanted = transaction.isolation();
+        if capabilities.sql && !capabilities.isolation.contains(&wanted) {
+            lacking.push(format!("{transaction} needs isolation {wanted:?} (Clause 7.4.1)"));
+        }
+    }
+    lacking
+}

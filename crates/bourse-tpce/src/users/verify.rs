@@ -1,0 +1,52 @@
+//! Checks of the database and the books after a run, as the run file keeps them.
+
+use super::Ran;
+use crate::check::{self, Checked};
+use bourse_driver::Clock;
+use bourse_egen::Part;
+use bourse_engine::{Engine, EngineError};
+use bourse_record::{Check, CheckStatus};
+
+/// Checks the database, and the books of the run if one is given. `progress` hears of each check as it is done.
+///
+/// # Errors
+/// The engine's; what a check finds is no error.
+pub fn verify(
+    engine: &dyn Engine,
+    part: Part,
+    ran: Option<&Ran>,
+    clock: &dyn Clock,
+    progress: &mut dyn FnMut(&Check),
+) -> Result<Vec<Check>, EngineError> {
+    let mut session = engine.connect()?;
+    let mut done = Vec::new();
+    let mut last = clock.now();
+    let mut note = |checked: &Checked| {
+        let now = clock.now();
+        let took_s = (now - std::mem::replace(&mut last, now)) as f64 / 1e9;
+        let check = entry(checked, took_s);
+        progress(&check);
+        done.push(check);
+    };
+    if let Some(ran) = ran {
+        ran.before.compare(&mut *session, &ran.told)?.iter().for_each(&mut note);
+    }
+    check::check(&mut *session, part, &mut note)?;
+    Ok(done)
+}
+
+fn entry(checked: &Checked, took_s: f64) -> Check {
+    let evidence = match (checked.offences, checked.sql.is_empty()) {
+        (_, true) => checked.evidence.join("; "),
+        (0, false) => "no offending row".to_owned(),
+        (offences, false) => format!("{offences} offending rows: {}", checked.evidence.join("; ")),
+    };
+    Check {
+        name: checked.name.clone(),
+        words: checked.words.clone(),
+        source: checked.source.clone(),
+        status: if checked.passed() { CheckStatus::Passed } else { CheckStatus::Failed },
+        evidence,
+        took_s,
+    }
+}
