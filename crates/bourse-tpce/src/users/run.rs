@@ -6,7 +6,6 @@ use super::outcome::ShortDatabase;
 use super::people::{Customer, House, Maintenance, MarketUser};
 use super::specs;
 use crate::check::books::{Acknowledged, Snapshot};
-use crate::load::first_free_trade;
 use crate::transactions::trade_cleanup::{TradeCleanupOutput, trade_cleanup};
 use crate::transactions::{Context, FrameError, Retry, TradeIds, Transaction, TxnError};
 use bourse_driver::{
@@ -114,7 +113,7 @@ pub fn run(
     let maintenance = MaintenanceEmulator::new(inputs, database, next_seed()).map_err(OptionsError::from)?;
 
     let mut session = engine.connect()?;
-    let first_free = first_free_trade(options.part);
+    let first_free = database.first_free_trade();
     let trade_ids = TradeIds::following(&mut *session, first_free)?;
     let (cleanup, cleaned) = clean_up(&mut *session, &trade_ids, &maintenance, clock)?;
     let short = ShortDatabase::survey(&mut *session, options.part, first_free)?;
@@ -160,7 +159,7 @@ pub fn run(
     let measured =
         bourse_driver::run(engine, &mut brokerage, &options.plan, headline, back_off_seed, clock, interrupt, progress)?;
     let mut round = measured.round;
-    specs::tolerate(&mut round.operations, options.plan.warm_up_ns);
+    specs::tolerate(&mut round.operations, options.plan.warm_up_ns as f64 / 1e9, round.measured_s);
     round.operations[Transaction::TradeCleanup as usize] = cleanup;
     let (told, achieved) = *house.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     round.facts.extend(facts(&house, &cleaned, &told, options));

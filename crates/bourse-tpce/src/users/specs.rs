@@ -1,7 +1,7 @@
 //! The twelve transactions as the driver's operations: response limits (Clause 6.5), mix (Clause 6.2) and its tolerance.
 
 use crate::transactions::Transaction;
-use bourse_driver::{MixShare, Nanos, OperationSpec, SECOND};
+use bourse_driver::{MixShare, OperationSpec, SECOND};
 use bourse_record::Operation;
 
 /// The default of [`RunOptions::market_room`](super::RunOptions::market_room): some 50 ms of Trade-Results on an embedded
@@ -39,24 +39,27 @@ pub(super) fn specs() -> Vec<OperationSpec> {
     Transaction::ALL.map(spec).into()
 }
 
-/// Sets how far each share may be off, in percentage points.
+/// Sets how far each share may be off, in percentage points, after a warm-up and in an interval of so many seconds.
 ///
 /// Three parts. 0.05 points for cards still in hand, which is all that a long run needs. Three standard deviations of so
-/// many transactions drawn at random, which bounds what decks leave. And what the ramp explains: two of five orders
-/// are limit orders; half of these are in the money at once, and the others wait for their price up to 900 s, the
-/// period of the price curve. Until then Trade-Results (and with them Market-Feeds) fall short of the orders by up to a
-/// fifth, which raises all other shares.
-pub(super) fn tolerate(operations: &mut [Operation], warm_up_ns: Nanos) {
+/// many transactions drawn at random, which bounds what decks leave. And what the ramp explains: orders are executed a
+/// second after they are placed, on average; and two of five are limit orders, of which half are in the money at once
+/// while the others wait for their price up to 900 s, the period of the price curve. Until then Trade-Results, and with
+/// them Market-Feeds, fall short of the orders, which raises all other shares.
+pub(super) fn tolerate(operations: &mut [Operation], warm_up_s: f64, measured_s: f64) {
     const PERIOD_S: f64 = 900.0;
-    let ramped = (warm_up_ns as f64 / SECOND as f64 / PERIOD_S).min(1.0);
-    let short = 0.2 * (1.0 - ramped);
-    let total = 89.0 + 11.0 * (1.0 - short);
+    let waiting_for_price = 0.2 * (1.0 - (warm_up_s / PERIOD_S).min(1.0));
+    // The mean over the interval of exp(-t), the part of a steady stream of orders not yet executed t seconds from its start.
+    let end_s = warm_up_s + measured_s.max(0.001);
+    let on_the_floor = ((-warm_up_s).exp() - (-end_s).exp()) / (end_s - warm_up_s);
+    let market_share = (1.0 - waiting_for_price) * (1.0 - on_the_floor);
+    let total = 89.0 + 11.0 * market_share;
     let in_mix = |operation: &&Operation| operation.mix_target_percent.is_some();
     let samples: u64 = operations.iter().filter(in_mix).map(|operation| operation.response.summary.count).sum();
     for operation in operations {
         let Some(target) = operation.mix_target_percent else { continue };
         let market = [Transaction::TradeResult, Transaction::MarketFeed].iter().any(|it| it.name() == operation.name);
-        let ramp_share = target * if market { 1.0 - short } else { 1.0 } * 100.0 / total;
+        let ramp_share = target * if market { market_share } else { 1.0 } * 100.0 / total;
         let share = target / 100.0;
         let deviation = 100.0 * (share * (1.0 - share) / samples.max(1) as f64).sqrt();
         operation.mix_tolerance_points = Some(0.05 + 3.0 * deviation + (ramp_share - target).abs());
@@ -79,16 +82,16 @@ mod tests {
 
     #[test]
     fn a_long_warm_up_leaves_no_room_for_the_ramp() {
-        let tolerances = |warm_up_s: u64| {
+        let tolerances = |warm_up_s: f64| {
             let recorder = bourse_record::Recorder::new(specs().into(), |_| true);
             let mut figures = recorder.figures();
             figures.iter_mut().for_each(|operation| operation.response.summary.count = 1_000_000);
-            tolerate(&mut figures, warm_up_s * SECOND);
+            tolerate(&mut figures, warm_up_s, 30.0);
             figures.iter().map(|operation| operation.mix_tolerance_points).collect::<Vec<_>>()
         };
         let result = Transaction::TradeResult as usize;
-        let (none, long) = (tolerances(0), tolerances(900));
-        assert!((1.8..2.0).contains(&none[result].unwrap()), "{none:?}");
+        let (short, long) = (tolerances(5.0), tolerances(900.0));
+        assert!((1.8..2.0).contains(&short[result].unwrap()), "{short:?}");
         assert!(long[result].unwrap() < 0.1, "{long:?}");
         assert_eq!(long[Transaction::DataMaintenance as usize], None);
     }

@@ -11,6 +11,7 @@ mod orders;
 mod plans;
 mod reads;
 mod results;
+mod runs;
 mod streams;
 mod updates;
 mod world;

@@ -1,0 +1,163 @@
+//! Short real runs on a memory database of one load unit and one day.
+
+use crate::loaded::{Copy, inputs, part};
+use bourse_driver::{MS, Nanos, Plan, Progress, RealClock, SECOND};
+use bourse_engine::{Engine, RowExt as _};
+use bourse_engine_sqlite::{SqliteEngine, open};
+use bourse_record::{CheckStatus, Operation, Outcome};
+use bourse_tpce::load::{LoadOptions, load};
+use bourse_tpce::transactions::Transaction;
+use bourse_tpce::users::{Load, OptionsError, Ran, RunOptions, needs, run, verify};
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+fn database() -> SqliteEngine {
+    let engine = open("sqlite::memory:").unwrap();
+    load(&engine, inputs(), part(), &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+    engine
+}
+
+fn options(warm_up_ns: Nanos, measure_ns: Nanos) -> RunOptions {
+    RunOptions {
+        users: 2,
+        plan: Plan { warm_up_ns, measure_ns, drain_limit_ns: 30 * SECOND, ..Plan::default() },
+        seed: 7,
+        ..RunOptions::new(part())
+    }
+}
+
+fn count(engine: &SqliteEngine, sql: &str) -> u64 {
+    let mut found = 0;
+    let mut session = engine.connect().unwrap();
+    session
+        .query_text(sql, &[], &mut |row| {
+            found = row.get(0)?;
+            Ok(())
+        })
+        .unwrap();
+    found
+}
+
+fn assert_sound(engine: &SqliteEngine, ran: &Ran) {
+    assert_eq!(ran.fault, None);
+    let checks = verify(engine, part(), Some(ran), &RealClock::start(), &mut |_| {}).unwrap();
+    let failed: Vec<_> = checks.iter().filter(|check| check.status == CheckStatus::Failed).collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+    assert!(checks.len() > 60, "{}", checks.len());
+}
+
+/// How many ended so, over all.
+fn outcomes(operations: &[Operation], outcome: Outcome) -> u64 {
+    let all = operations.iter().flat_map(|operation| &operation.outcomes);
+    all.filter(|found| found.outcome == outcome).map(|found| found.count).sum()
+}
+
+#[test]
+fn a_run_shows_all_transactions_in_their_mix_and_leaves_sound_books() {
+    let engine = database();
+    let options = options(3 * SECOND, 2 * SECOND);
+    let mut seen = Vec::new();
+    let mut progress = |now: &Progress| seen.push(now.clone());
+    let ran = run(&engine, inputs(), &options, &RealClock::start(), &AtomicBool::new(false), &mut progress).unwrap();
+    assert_sound(&engine, &ran);
+    let operations = &ran.round.operations;
+
+    assert_eq!(operations.len(), Transaction::ALL.len());
+    let in_mix: u64 =
+        operations.iter().filter(|it| it.mix_target_percent.is_some()).map(|it| it.response.summary.count).sum();
+    for operation in operations {
+        let count = operation.response.summary.count;
+        assert!(count > 0, "no {}", operation.name);
+        if let (Some(target), Some(tolerance)) = (operation.mix_target_percent, operation.mix_tolerance_points) {
+            let share = 100.0 * count as f64 / in_mix as f64;
+            assert!((share - target).abs() <= tolerance, "{}: {share} %, {target} ± {tolerance}", operation.name);
+        }
+        assert!(operation.response.summary.max_ns >= operation.service.summary.max_ns);
+    }
+    let failed: Vec<_> = operations
+        .iter()
+        .flat_map(|operation| &operation.outcomes)
+        .filter(|found| found.outcome == Outcome::Failed)
+        .collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+    // One day of trades leaves nearly every account short of fifty.
+    assert!(outcomes(operations, Outcome::ShortDatabase) > 100);
+    assert!(outcomes(operations, Outcome::RolledBack) > 0);
+
+    assert_eq!(ran.round.headline * ran.round.measured_s, operations[Transaction::TradeResult as usize].valid() as f64);
+    assert!(seen.len() >= 3 && seen[0].throughput.len() == 12 && seen[0].queue_length.is_some());
+    let fact = |name: &str| ran.round.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str());
+    assert!(fact("pacing").is_some() && fact("input: Trade-Order buying").is_some());
+    let pending: u64 = fact("limit orders pending at the end").unwrap().parse().unwrap();
+    assert_eq!(pending, count(&engine, "SELECT count(*) FROM trade_request"));
+}
+
+#[test]
+fn every_market_order_gets_exactly_one_result() {
+    let copy = Copy::new("orders.db");
+    let engine = &copy.engine;
+    let before = count(engine, "SELECT max(t_id) FROM trade");
+    let ran =
+        run(engine, inputs(), &options(0, SECOND), &RealClock::start(), &AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert_sound(engine, &ran);
+    let new =
+        |condition: &str| count(engine, &format!("SELECT count(*) FROM trade WHERE t_id > {before} AND {condition}"));
+    assert!(new("t_tt_id IN ('TMB', 'TMS')") > 20);
+    assert_eq!(new("t_tt_id IN ('TMB', 'TMS') AND t_st_id <> 'CMPT'"), 0, "market orders without a result");
+    assert_eq!(new("t_st_id = 'SBMT'"), 0, "limit orders that were set off and not executed");
+    assert_eq!(new("t_st_id = 'CMPT'"), ran.told.results);
+    assert_eq!(new("1 = 1"), ran.told.orders);
+    let twice = "SELECT count(*) FROM (SELECT th_t_id FROM trade_history WHERE th_st_id = 'CMPT' \
+        GROUP BY th_t_id HAVING count(*) > 1) AS x";
+    assert_eq!(count(engine, twice), 0);
+
+    // What is left pending is canceled before the next run, which goes on with the trades' numbers.
+    let pending = count(engine, "SELECT count(*) FROM trade_request");
+    let next =
+        run(engine, inputs(), &options(0, SECOND / 2), &RealClock::start(), &AtomicBool::new(false), &mut |_| {});
+    let next = next.unwrap();
+    assert_sound(engine, &next);
+    assert_eq!(count(engine, "SELECT count(*) FROM trade WHERE t_st_id = 'CNCL'"), pending);
+    assert_eq!(next.before.last_trade.0 as u64, before.max(next.before.last_trade.0 as u64));
+}
+
+#[test]
+fn an_interrupted_run_is_sound_and_keeps_its_figures() {
+    let copy = Copy::new("interrupted.db");
+    let engine = &copy.engine;
+    let interrupt = AtomicBool::new(false);
+    let mut progress = |now: &Progress| interrupt.store(now.elapsed_s > 0.5, Ordering::Relaxed);
+    let ran = run(engine, inputs(), &options(0, 3_600 * SECOND), &RealClock::start(), &interrupt, &mut progress);
+    let ran = ran.unwrap();
+    assert!(ran.interrupted);
+    assert!((0.5..60.0).contains(&ran.round.measured_s), "{}", ran.round.measured_s);
+    assert!(ran.round.operations[Transaction::TradeStatus as usize].valid() > 10);
+    assert_sound(engine, &ran);
+}
+
+#[test]
+fn customers_at_a_rate_ask_so_often() {
+    let copy = Copy::new("rate.db");
+    let engine = &copy.engine;
+    let options = RunOptions { load: Load::Poisson { per_second: 300.0 }, ..options(500 * MS, 2 * SECOND) };
+    let ran = run(engine, inputs(), &options, &RealClock::start(), &AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert_sound(engine, &ran);
+    let market =
+        [Transaction::TradeResult, Transaction::MarketFeed, Transaction::DataMaintenance, Transaction::TradeCleanup];
+    let asked: u64 = Transaction::ALL
+        .into_iter()
+        .filter(|transaction| !market.contains(transaction))
+        .map(|transaction| ran.round.operations[transaction as usize].response.summary.count)
+        .sum();
+    assert!((450..=750).contains(&asked), "{asked} in 2 s");
+}
+
+#[test]
+fn what_cannot_be_run_is_refused() {
+    let nobody = RunOptions { users: 0, ..options(0, SECOND) };
+    assert_eq!(nobody.check().unwrap_err().to_string(), "a run needs at least one of its users, 0 are given");
+    let never = RunOptions { load: Load::Constant { per_second: 0.0 }, ..options(0, SECOND) };
+    assert_eq!(never.check(), Err(OptionsError::Rate { per_second: 0.0 }));
+    assert_eq!(needs(&bourse_engine::NullEngine.capabilities()), ["tpce needs SQL"]);
+    assert_eq!(needs(&open("sqlite::memory:").unwrap().capabilities()), [""; 0]);
+}
