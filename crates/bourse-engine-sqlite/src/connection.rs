@@ -191,6 +191,12 @@ impl Connection {
         unsafe { ffi::sqlite3_get_autocommit(self.raw()) != 0 }
     }
 
+    /// Rows changed by the latest change.
+    pub(crate) fn changes(&self) -> u64 {
+        // SAFETY: the connection is open.
+        u64::try_from(unsafe { ffi::sqlite3_changes64(self.raw()) }).unwrap_or(0)
+    }
+
     /// Runs statements without looking at results.
     pub(crate) fn run(&self, sql: &str) -> Result<(), EngineError> {
         let mut rest = sql;

@@ -10,7 +10,9 @@ use crate::session::{Shared, SqliteSession};
 use crate::statement::{memory_bytes, source_id, version};
 use crate::target::{Place, Target, TargetError};
 use crate::waits::LockWaits;
-use bourse_engine::{Capabilities, Description, Dialect, Engine, EngineError, Footprint, Isolation, Loader, Session};
+use bourse_engine::{
+    Capabilities, Description, Dialect, Engine, EngineError, Footprint, Isolation, Loader, RecordCapabilities, Session,
+};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -185,6 +187,7 @@ impl Engine for SqliteEngine {
             foreign_keys: self.target.options.foreign_keys,
             checks: self.target.options.checks,
             concurrent_writers: false,
+            records: Some(RecordCapabilities::OVER_SQL),
         }
     }
 

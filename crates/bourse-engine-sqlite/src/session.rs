@@ -121,6 +121,23 @@ impl SqliteSession {
         }
     }
 
+    /// Prepares and runs a text for once, and says whether it may have changed something.
+    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<bool, EngineError> {
+        let (statement, tail) = Statement::prepare(&self.connection, sql, false).map_err(|e| e.with_statement(sql))?;
+        let Some(statement) = statement else { return Ok(false) };
+        if !tail.trim().is_empty() {
+            return Err(error(ffi::SQLITE_MISUSE, "more than one statement in one text").with_statement(sql));
+        }
+        let is_change = !statement.is_readonly();
+        if is_change && self.needs_place() {
+            self.take_place()?;
+        }
+        let done = self.run(&statement, params, each);
+        drop(statement);
+        self.transaction_over();
+        done.map(|()| is_change).map_err(|e| e.with_statement(sql))
+    }
+
     /// When waiting for a shared cache's lock has to end.
     fn patience(&self) -> Instant {
         let gives_way = !self.writes && !self.connection.is_autocommit();
@@ -241,9 +258,7 @@ impl Session for SqliteSession {
         if !self.run_prepared(sql, params, &mut |_| Ok(()))? {
             return Ok(0);
         }
-        // SAFETY: the connection is open. The count is the latest change's, and this call is right behind ours.
-        let changed = unsafe { ffi::sqlite3_changes64(self.connection.raw()) };
-        Ok(u64::try_from(changed).unwrap_or(0))
+        Ok(self.connection.changes())
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {
@@ -281,18 +296,12 @@ impl Session for SqliteSession {
     }
 
     fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        let (statement, tail) = Statement::prepare(&self.connection, sql, false).map_err(|e| e.with_statement(sql))?;
-        let Some(statement) = statement else { return Ok(()) };
-        if !tail.trim().is_empty() {
-            return Err(error(ffi::SQLITE_MISUSE, "more than one statement in one text").with_statement(sql));
-        }
-        if !statement.is_readonly() && self.needs_place() {
-            self.take_place()?;
-        }
-        let done = self.run(&statement, params, each);
-        drop(statement);
-        self.transaction_over();
-        done.map_err(|e| e.with_statement(sql))
+        self.run_text(sql, params, each).map(|_| ())
+    }
+
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        let is_change = self.run_text(sql, params, &mut |_| Ok(()))?;
+        Ok(if is_change { self.connection.changes() } else { 0 })
     }
 }
 

@@ -46,6 +46,29 @@ pub struct Capabilities {
     pub checks: bool,
     /// Whether several writers can be at work at once.
     pub concurrent_writers: bool,
+    /// Records by key, through [`Session::records`] or, for SQL engines, over its statements; `None` if neither.
+    pub records: Option<RecordCapabilities>,
+}
+
+/// What an engine can do with records by key.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordCapabilities {
+    /// Whether keys can be texts.
+    pub text_keys: bool,
+    /// Whether records can be had in the order of their keys.
+    pub ordered_scans: bool,
+    /// Whether fields beside the key can have a tree index.
+    pub indexed_fields: bool,
+    /// Whether a key or an indexed field can have a hash index.
+    pub hash_index: bool,
+    /// Whether a transaction can be undone.
+    pub rollback: bool,
+}
+
+impl RecordCapabilities {
+    /// What a SQL engine has through [`RecordsOverSql`](crate::RecordsOverSql).
+    pub const OVER_SQL: Self =
+        Self { text_keys: true, ordered_scans: true, indexed_fields: true, hash_index: false, rollback: true };
 }
 
 /// One setting in force, as read back from the engine.

@@ -1,19 +1,24 @@
 //! The seam between workloads and engines: statements and values go through it, never transactions or benchmarks.
 //!
 //! A workload writes its statements once as [`Sql`] and runs them on a [`Session`] of any [`Engine`]; an engine knows
-//! nothing of who is asking. Blocking and object-safe: embedded engines block, and engines are chosen at run time.
+//! nothing of who is asking. Engines that find records by key and know no SQL implement [`Records`], which every SQL
+//! engine has by one adapter. Blocking and object-safe: embedded engines block, and engines are chosen at run time.
 
 mod engine;
 mod error;
 mod null;
 mod read;
+pub mod records;
 mod session;
 mod sql;
 
 pub use bourse_schema::{Batch, Dialect, Value};
-pub use engine::{Capabilities, Description, Durability, Engine, Footprint, Loader, Setting};
+pub use engine::{Capabilities, Description, Durability, Engine, Footprint, Loader, RecordCapabilities, Setting};
 pub use error::{EngineError, ErrorKind};
 pub use null::NullEngine;
 pub use read::{FromValue, WrongType};
+pub use records::{
+    IndexKind, Key, KeySession, RecordField, RecordTable, RecordType, Records, RecordsOverSql, Statements,
+};
 pub use session::{Access, EachRow, Isolation, Row, RowExt, Session, SessionExt};
 pub use sql::Sql;

@@ -1,7 +1,7 @@
 use crate::session::EachRow;
 use crate::{
-    Access, Batch, Capabilities, Description, Durability, Engine, EngineError, Footprint, Isolation, Loader, Session,
-    Sql, Value,
+    Access, Batch, Capabilities, Description, Durability, Engine, EngineError, Footprint, Isolation, Loader,
+    RecordCapabilities, Session, Sql, Value,
 };
 use bourse_schema::Dialect;
 
@@ -28,7 +28,15 @@ impl Engine for NullEngine {
         })
     }
     fn capabilities(&self) -> Capabilities {
-        Capabilities { sql: false, isolation: &[], foreign_keys: false, checks: false, concurrent_writers: true }
+        Capabilities {
+            sql: false,
+            isolation: &[],
+            foreign_keys: false,
+            checks: false,
+            concurrent_writers: true,
+            // By way of the adapter, so that its cost is in the floor.
+            records: Some(RecordCapabilities::OVER_SQL),
+        }
     }
     fn dialect(&self) -> &'static Dialect {
         &bourse_schema::SQLITE
@@ -68,6 +76,9 @@ impl Session for NullSession {
     }
     fn query_text(&mut self, _: &str, _: &[Value<'_>], _: &mut EachRow<'_>) -> Result<(), EngineError> {
         Ok(())
+    }
+    fn execute_text(&mut self, _: &str, _: &[Value<'_>]) -> Result<u64, EngineError> {
+        Ok(1)
     }
 }
 

@@ -1,4 +1,4 @@
-use crate::{EngineError, FromValue, Sql, Value};
+use crate::{EngineError, FromValue, Records, Sql, Value};
 use bourse_schema::Dialect;
 
 /// How far a transaction must be kept apart from others (Clause 7.4.1).
@@ -95,11 +95,24 @@ pub trait Session: Send {
         Err(EngineError::unsupported("this engine shows no plans"))
     }
 
-    /// Runs a statement whose text is made at run time, outside any timed part: pragmas, checks, DDL.
+    /// Runs a statement whose text is made at run time, parsed anew each time: pragmas, checks, DDL, and workloads that
+    /// measure what parsing costs.
     ///
     /// # Errors
     /// The engine's, with the statement.
     fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError>;
+
+    /// Runs a change whose text is made at run time, parsed anew each time, and returns the number of rows it changed.
+    ///
+    /// # Errors
+    /// The engine's, with the statement.
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError>;
+
+    /// Records by key, where the engine has them natively; SQL sessions are lent to
+    /// [`RecordsOverSql`](crate::RecordsOverSql) instead.
+    fn records(&mut self) -> Option<&mut dyn Records> {
+        None
+    }
 }
 
 /// Shorter ways to ask common questions of a [`Session`].

@@ -1,0 +1,155 @@
+//! The seam for key engines: records of declared fields, found by key.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`table`] | what a set of records looks like, declared once; the statements that follow from it |
+//! | [`codec`] | keys and records as bytes, for engines that know nothing but bytes |
+//! | [`over_sql`] | the one adapter by which every SQL engine's session does as a key engine's |
+//!
+//! A workload by key is written once, over [`Records`]. A key engine's session is a [`KeySession`]; a SQL engine's
+//! session is lent to [`RecordsOverSql`].
+
+pub mod codec;
+mod over_sql;
+mod session;
+mod table;
+
+pub use over_sql::{RecordsOverSql, Statements};
+pub use session::KeySession;
+pub use table::{IndexKind, RecordField, RecordTable, RecordType, TableSql};
+
+use crate::{Access, EachRow, EngineError, Value};
+
+/// The key of a record.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Key<'a> {
+    /// A whole number.
+    Int(i64),
+    /// A text, ordered by its bytes.
+    Text(&'a str),
+}
+
+impl<'a> From<Key<'a>> for Value<'a> {
+    fn from(key: Key<'a>) -> Self {
+        match key {
+            Key::Int(number) => Self::Int(number),
+            Key::Text(text) => Self::Text(text),
+        }
+    }
+}
+
+impl From<i64> for Key<'_> {
+    fn from(number: i64) -> Self {
+        Self::Int(number)
+    }
+}
+
+impl<'a> From<&'a str> for Key<'a> {
+    fn from(text: &'a str) -> Self {
+        Self::Text(text)
+    }
+}
+
+/// One user's connection to records by key: blocking, used by one thread at a time.
+///
+/// Outside a transaction each operation is a transaction by itself. A row handed to a callback has the key as column 0
+/// and the fields behind it in the order of their declaration; values that are written come in that order too, without
+/// the key. Tables are `static`, or live as long as the process, so that an engine finds what it keeps for one by its
+/// [slot](RecordTable::slot).
+pub trait Records: Send {
+    /// Makes these tables anew, empty, whatever was there under their names. Called while no other session is at work.
+    ///
+    /// # Errors
+    /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) for an index or a field it does not have.
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError>;
+
+    /// Opens a transaction.
+    ///
+    /// # Errors
+    /// [`Conflict`](crate::ErrorKind::Conflict) if the engine's patience with other writers ends.
+    fn begin(&mut self, access: Access) -> Result<(), EngineError>;
+
+    /// Makes the transaction's changes last.
+    ///
+    /// # Errors
+    /// The engine's; the transaction is then rolled back.
+    fn commit(&mut self) -> Result<(), EngineError>;
+
+    /// Undoes the transaction's changes; does nothing outside a transaction.
+    ///
+    /// # Errors
+    /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) if it cannot undo.
+    fn rollback(&mut self) -> Result<(), EngineError>;
+
+    /// Hands the record of that key to `each`, if there is one, and says whether there was.
+    ///
+    /// # Errors
+    /// The engine's, or that of `each`.
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError>;
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    /// [`Constraint`](crate::ErrorKind::Constraint) if the key is there already.
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError>;
+
+    /// Gives the record of that key other values, all of them, and says whether there was one.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError>;
+
+    /// Adds `by` to one field of whole numbers, counted from 0 without the key, and says whether there was such a record.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError>;
+
+    /// Takes the record of that key away and says whether there was one.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError>;
+
+    /// Hands at most `limit` records to `each`, by rising key from `from` on (inclusive), and returns how many.
+    ///
+    /// # Errors
+    /// The engine's, or that of `each`; [`Unsupported`](crate::ErrorKind::Unsupported) without
+    /// [ordered scans](crate::RecordCapabilities::ordered_scans).
+    fn scan(
+        &mut self,
+        table: &'static RecordTable,
+        from: Key<'_>,
+        limit: u64,
+        each: &mut EachRow<'_>,
+    ) -> Result<u64, EngineError>;
+
+    /// Hands the records whose field, counted from 0 without the key, has that value to `each`, by the field's index,
+    /// and returns how many.
+    ///
+    /// # Errors
+    /// The engine's, or that of `each`; [`Unsupported`](crate::ErrorKind::Unsupported) without
+    /// [indexed fields](crate::RecordCapabilities::indexed_fields).
+    fn find(
+        &mut self,
+        table: &'static RecordTable,
+        field: usize,
+        value: Value<'_>,
+        each: &mut EachRow<'_>,
+    ) -> Result<u64, EngineError> {
+        let _ = (field, value, each);
+        Err(EngineError::unsupported(format!("this engine has no indexes on the fields of {}", table.name())))
+    }
+
+    /// How many records there are.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError>;
+
+    /// Takes all records away, in the engine's best way, and returns how many there were.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError>;
+}

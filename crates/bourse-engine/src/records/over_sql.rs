@@ -1,0 +1,168 @@
+use super::{Key, RecordTable};
+use crate::{Access, EachRow, EngineError, ErrorKind, Isolation, Records, RowExt as _, Session, Sql, Value};
+
+/// How statements reach a SQL engine.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Statements {
+    /// Prepared at first use.
+    #[default]
+    Prepared,
+    /// Parsed anew each time, values bound.
+    Parsed,
+}
+
+/// Records on a SQL engine's session: each operation is one statement of the table's [`TableSql`](super::TableSql).
+///
+/// It borrows the session for as long as an operation takes, so a user may do both.
+pub struct RecordsOverSql<'s> {
+    session: &'s mut dyn Session,
+    statements: Statements,
+}
+
+impl<'s> RecordsOverSql<'s> {
+    /// Records on that session.
+    pub fn new(session: &'s mut dyn Session, statements: Statements) -> Self {
+        Self { session, statements }
+    }
+
+    #[inline]
+    fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+        let mut rows = 0;
+        let mut counted = |row: &dyn crate::Row| {
+            rows += 1;
+            each(row)
+        };
+        match self.statements {
+            Statements::Prepared => self.session.query(sql, params, &mut counted)?,
+            Statements::Parsed => self.session.query_text(&sql.render(self.session.dialect()), params, &mut counted)?,
+        }
+        Ok(rows)
+    }
+
+    #[inline]
+    fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        match self.statements {
+            Statements::Prepared => self.session.execute(sql, params),
+            Statements::Parsed => self.session.execute_text(&sql.render(self.session.dialect()), params),
+        }
+    }
+}
+
+/// Values of a record with its key that fit on the stack: the timed part must not allocate.
+const ON_STACK: usize = 24;
+
+/// Calls `f` with the key and the values behind it (`key_first`), or before it.
+#[inline]
+fn with_key<'a, T>(key: Key<'a>, key_first: bool, values: &[Value<'a>], f: impl FnOnce(&[Value<'a>]) -> T) -> T {
+    let all = values.len() + 1;
+    let (at_key, at_values) = if key_first { (0, 1) } else { (values.len(), 0) };
+    let place = |params: &mut [Value<'a>]| {
+        params[at_key] = key.into();
+        params[at_values..at_values + values.len()].copy_from_slice(values);
+    };
+    if all <= ON_STACK {
+        let mut params = [Value::Null; ON_STACK];
+        place(&mut params[..all]);
+        f(&params[..all])
+    } else {
+        let mut params = vec![Value::Null; all];
+        place(&mut params);
+        f(&params)
+    }
+}
+
+/// What a change by key came to: no row or one.
+fn one_at_most(table: &RecordTable, changed: u64) -> Result<bool, EngineError> {
+    match changed {
+        0 => Ok(false),
+        1 => Ok(true),
+        more => Err(EngineError::new(ErrorKind::Other, format!("{more} records of {} have one key", table.name()))),
+    }
+}
+
+impl Records for RecordsOverSql<'_> {
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+        for table in tables {
+            let mut statements = vec![format!("DROP TABLE IF EXISTS {}", table.name())];
+            statements.extend(table.create_sql(self.session.dialect()));
+            for statement in statements {
+                self.session.query_text(&statement, &[], &mut |_| Ok(()))?;
+            }
+        }
+        Ok(())
+    }
+
+    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+        self.session.begin(Isolation::Serializable, access)
+    }
+
+    fn commit(&mut self) -> Result<(), EngineError> {
+        self.session.commit()
+    }
+
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        self.session.rollback()
+    }
+
+    #[inline]
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
+        let found = self.query(&table.sql().get, &[key.into()], each)?;
+        one_at_most(table, found)
+    }
+
+    #[inline]
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
+        with_key(key, true, values, |params| self.execute(&table.sql().insert, params)).map(|_| ())
+    }
+
+    #[inline]
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
+        one_at_most(table, with_key(key, false, values, |params| self.execute(&table.sql().update, params))?)
+    }
+
+    #[inline]
+    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
+        one_at_most(table, self.execute(&table.sql().add[field], &[by.into(), key.into()])?)
+    }
+
+    #[inline]
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
+        one_at_most(table, self.execute(&table.sql().delete, &[key.into()])?)
+    }
+
+    #[inline]
+    fn scan(
+        &mut self,
+        table: &'static RecordTable,
+        from: Key<'_>,
+        limit: u64,
+        each: &mut EachRow<'_>,
+    ) -> Result<u64, EngineError> {
+        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
+        self.query(&table.sql().scan, &[from.into(), limit.into()], each)
+    }
+
+    #[inline]
+    fn find(
+        &mut self,
+        table: &'static RecordTable,
+        field: usize,
+        value: Value<'_>,
+        each: &mut EachRow<'_>,
+    ) -> Result<u64, EngineError> {
+        self.query(&table.sql().find[field], &[value], each)
+    }
+
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+        let mut count = 0;
+        self.query(&table.sql().count, &[], &mut |row| {
+            count = row.get(0)?;
+            Ok(())
+        })?;
+        Ok(count)
+    }
+
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+        self.execute(&table.sql().delete_all, &[])
+    }
+}

@@ -1,0 +1,228 @@
+use crate::{Dialect, Sql};
+use bourse_schema::ColumnType;
+use std::fmt::Write as _;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What a field holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RecordType {
+    /// A whole number of 64 bits.
+    Int,
+    /// A binary floating-point number of 64 bits.
+    Real,
+    /// Text of at most so many characters.
+    Text(usize),
+    /// At most so many bytes.
+    Bytes(usize),
+}
+
+impl RecordType {
+    /// Its physical type in a SQL dialect.
+    fn physical(self, dialect: &Dialect) -> String {
+        (dialect.physical)(match self {
+            Self::Int => ColumnType::Ident,
+            // One spelling that all dialects take.
+            Self::Real => return "DOUBLE PRECISION".to_owned(),
+            Self::Text(width) => ColumnType::Text(width),
+            Self::Bytes(width) => ColumnType::Lob(width),
+        })
+    }
+}
+
+/// How an index finds its entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum IndexKind {
+    /// In order: B-tree, B+tree, T-tree.
+    Tree,
+    /// By hash.
+    Hash,
+}
+
+impl IndexKind {
+    /// The word for options and documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Tree => "tree",
+            Self::Hash => "hash",
+        }
+    }
+}
+
+/// A field of a record as declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RecordField {
+    /// Name: lower-case letters, digits and underscores.
+    pub name: &'static str,
+    /// What it holds.
+    pub record_type: RecordType,
+    /// Its index; a key always has one.
+    pub index: Option<IndexKind>,
+}
+
+impl RecordField {
+    /// A field without index.
+    pub const fn new(name: &'static str, record_type: RecordType) -> Self {
+        Self { name, record_type, index: None }
+    }
+
+    /// The same with an index.
+    #[must_use]
+    pub const fn indexed(self, kind: IndexKind) -> Self {
+        Self { index: Some(kind), ..self }
+    }
+}
+
+/// A set of records: their key and their fields.
+///
+/// ```
+/// use bourse_engine::{IndexKind, RecordField, RecordTable, RecordType};
+/// static WORDS: RecordTable = RecordTable::new(
+///     "words",
+///     RecordField::new("id", RecordType::Int).indexed(IndexKind::Tree),
+///     &[RecordField::new("word", RecordType::Text(50)).indexed(IndexKind::Tree)],
+/// );
+/// assert_eq!(WORDS.create_sql(&bourse_schema::SQLITE), [
+///     "CREATE TABLE words (id INTEGER PRIMARY KEY, word TEXT NOT NULL)",
+///     "CREATE INDEX words_by_word ON words (word)",
+/// ]);
+/// assert_eq!(WORDS.sql().scan.text(), "SELECT id, word FROM words WHERE id >= ?1 ORDER BY id LIMIT ?2");
+/// ```
+#[derive(Debug)]
+pub struct RecordTable {
+    name: &'static str,
+    key: RecordField,
+    fields: &'static [RecordField],
+    /// One more than the number, once there is one.
+    slot: AtomicUsize,
+    sql: OnceLock<TableSql>,
+}
+
+/// The statements by which a SQL engine does what [`Records`](crate::Records) asks of this table.
+#[derive(Debug)]
+pub struct TableSql {
+    /// `?1` the key.
+    pub get: Sql,
+    /// `?1` the key, then the fields.
+    pub insert: Sql,
+    /// The fields, then the key: parameters stand in the order of their numbers, since some dialects know no numbers.
+    pub update: Sql,
+    /// By field: `?1` what to add, `?2` the key.
+    pub add: Vec<Sql>,
+    /// `?1` the key.
+    pub delete: Sql,
+    /// `?1` the first key, `?2` how many.
+    pub scan: Sql,
+    /// By field: `?1` its value.
+    pub find: Vec<Sql>,
+    /// No parameter.
+    pub count: Sql,
+    /// No parameter.
+    pub delete_all: Sql,
+}
+
+impl RecordTable {
+    /// A table of that name, key and fields.
+    pub const fn new(name: &'static str, key: RecordField, fields: &'static [RecordField]) -> Self {
+        Self { name, key, fields, slot: AtomicUsize::new(0), sql: OnceLock::new() }
+    }
+
+    /// A table known only at run time. It is never freed: engines keep what they made for it as long as they live, and
+    /// a run has a handful of them.
+    pub fn leaked(name: &str, key: RecordField, fields: &[RecordField]) -> &'static Self {
+        let (name, fields) = (Box::leak(name.into()), Box::leak(fields.into()));
+        Box::leak(Box::new(Self::new(name, key, fields)))
+    }
+
+    /// Its name.
+    pub const fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// Its key.
+    pub const fn key(&self) -> &RecordField {
+        &self.key
+    }
+
+    /// Its fields, without the key.
+    pub const fn fields(&self) -> &'static [RecordField] {
+        self.fields
+    }
+
+    /// A small number that is this table's alone in this process: where a session keeps what it made for it.
+    #[inline]
+    pub fn slot(&self) -> usize {
+        static NEXT: AtomicUsize = AtomicUsize::new(1);
+        match self.slot.load(Ordering::Relaxed) {
+            0 => {
+                let fresh = NEXT.fetch_add(1, Ordering::Relaxed);
+                // Where two threads come at once the first number stands and the other stays unused.
+                match self.slot.compare_exchange(0, fresh, Ordering::Relaxed, Ordering::Relaxed) {
+                    Ok(_) => fresh - 1,
+                    Err(taken) => taken - 1,
+                }
+            }
+            taken => taken - 1,
+        }
+    }
+
+    /// `CREATE TABLE` and `CREATE INDEX` for a SQL engine.
+    pub fn create_sql(&self, dialect: &Dialect) -> Vec<String> {
+        let mut all = vec![self.create_table_sql(dialect)];
+        all.extend(self.create_index_sql());
+        all
+    }
+
+    /// `CREATE TABLE` alone.
+    pub fn create_table_sql(&self, dialect: &Dialect) -> String {
+        let mut text =
+            format!("CREATE TABLE {} ({} {}", self.name, self.key.name, self.key.record_type.physical(dialect));
+        // An integer key is the row's own number in SQLite only if the column says so by itself.
+        text.push_str(if self.key.record_type == RecordType::Int { " PRIMARY KEY" } else { " NOT NULL PRIMARY KEY" });
+        for field in self.fields {
+            let physical = field.record_type.physical(dialect);
+            write!(text, ", {} {physical} NOT NULL", field.name).expect("a String takes all");
+        }
+        text.push(')');
+        if self.key.record_type != RecordType::Int {
+            text.push_str(dialect.clustered);
+        }
+        text
+    }
+
+    /// `CREATE INDEX` for each indexed field.
+    pub fn create_index_sql(&self) -> Vec<String> {
+        let indexed = self.fields.iter().filter(|field| field.index.is_some());
+        indexed.map(|field| format!("CREATE INDEX {0}_by_{1} ON {0} ({1})", self.name, field.name)).collect()
+    }
+
+    /// The statements for SQL engines, made at first use.
+    #[inline]
+    pub fn sql(&'static self) -> &'static TableSql {
+        self.sql.get_or_init(|| TableSql::of(self))
+    }
+}
+
+impl TableSql {
+    fn of(table: &RecordTable) -> Self {
+        // Made once for a table that lives as long as the process, so the texts may too.
+        let sql = |text: String| Sql::new(Box::leak(text.into_boxed_str()));
+        let (name, key) = (table.name, table.key.name);
+        let names: Vec<_> = table.fields.iter().map(|field| field.name).collect();
+        let columns = std::iter::once(key).chain(names.iter().copied()).collect::<Vec<_>>().join(", ");
+        let parameters = (1..=names.len() + 1).map(|number| format!("?{number}")).collect::<Vec<_>>().join(", ");
+        let by_field = |text: &dyn Fn(&str) -> String| names.iter().map(|field| sql(text(field))).collect();
+        let set = names.iter().zip(1..).map(|(field, number)| format!("{field} = ?{number}")).collect::<Vec<_>>();
+        Self {
+            get: sql(format!("SELECT {columns} FROM {name} WHERE {key} = ?1")),
+            insert: sql(format!("INSERT INTO {name} ({columns}) VALUES ({parameters})")),
+            update: sql(format!("UPDATE {name} SET {} WHERE {key} = ?{}", set.join(", "), names.len() + 1)),
+            add: by_field(&|field| format!("UPDATE {name} SET {field} = {field} + ?1 WHERE {key} = ?2")),
+            delete: sql(format!("DELETE FROM {name} WHERE {key} = ?1")),
+            scan: sql(format!("SELECT {columns} FROM {name} WHERE {key} >= ?1 ORDER BY {key} LIMIT ?2")),
+            find: by_field(&|field| format!("SELECT {columns} FROM {name} WHERE {field} = ?1")),
+            count: sql(format!("SELECT count(*) FROM {name}")),
+            delete_all: sql(format!("DELETE FROM {name}")),
+        }
+    }
+}
