@@ -2,6 +2,7 @@
 
 use clap::{Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
+use std::time::Duration;
 
 /// Learn how a database really behaves: TPC-E-derived and classic workloads on embedded and in-memory engines.
 #[derive(Debug, Parser)]
@@ -38,6 +39,8 @@ pub(crate) enum Command {
 #[derive(Debug, Subcommand)]
 #[command(after_help = NOTICE)]
 pub(crate) enum Tpce {
+    /// Load if needed, warm up, measure, check, report
+    Run(Run),
     /// Load a database and stop
     Load(Load),
     /// Write the flat files of the initial database
@@ -87,6 +90,47 @@ pub(crate) enum Constraints {
 /// Exit codes, as they stand in the help of each command that runs something.
 const EXIT_CODES: &str = "Exit codes: 0 fine, 1 usage or configuration, 2 the target failed or was lost, 3 a check failed, \
 130 interrupted (what was measured is still written).";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Run {
+    /// Databases to run on, as URLs: sqlite:PATH?journal=wal&sync=full, sqlite::memory: [default: a SQLite file below ./bourse-data]
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// Customers' threads, each with its own session [default: the processors there are]
+    #[arg(short, long, value_name = "N", env = "BOURSE_USERS")]
+    pub(crate) users: Option<usize>,
+    /// Threads that execute what the market exchange sends [default: 1]
+    #[arg(long, value_name = "N", env = "BOURSE_MARKET_USERS")]
+    pub(crate) market_users: Option<usize>,
+    /// Length of the measurement interval
+    #[arg(short = 'T', long = "for", value_name = "TIME", default_value = "30s", value_parser = duration, env = "BOURSE_FOR")]
+    pub(crate) duration: Duration,
+    /// Time to warm up before it
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, env = "BOURSE_WARMUP")]
+    pub(crate) warmup: Duration,
+    /// Rounds on each target; several targets take turns (A B B A …)
+    #[arg(long, value_name = "N", default_value_t = 1, env = "BOURSE_ROUNDS")]
+    pub(crate) rounds: u32,
+    /// Seed of all random sequences [default: drawn, and shown]
+    #[arg(long, value_name = "N", env = "BOURSE_SEED")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Where results go.
+#[derive(Debug, Args)]
+pub(crate) struct Output {
+    /// Folder that gets a folder for each run
+    #[arg(short, long = "output", value_name = "DIR", default_value = "bourse-runs", env = "BOURSE_OUTPUT")]
+    pub(crate) directory: PathBuf,
+    /// Print the run file instead of the report
+    #[arg(long)]
+    pub(crate) json: bool,
+}
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
@@ -166,4 +210,12 @@ pub(crate) struct Engines {
     /// Show every option of this engine's targets
     #[arg(value_name = "ENGINE")]
     pub(crate) engine: Option<String>,
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let plain = text.parse::<f64>().ok().map(|_| format!("{text}s"));
+    match humantime::parse_duration(plain.as_deref().unwrap_or(text)) {
+        Ok(duration) => Ok(duration),
+        Err(error) => Err(format!("{error}; write a number with its unit, as 30s, 5m or 2h")),
+    }
 }

@@ -38,6 +38,7 @@ fn main() -> ExitCode {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
+        Command::Tpce(Tpce::Run(arguments)) => tpce::run::run(&arguments),
         Command::Tpce(Tpce::Load(arguments)) => tpce::load::load(&arguments),
         Command::Tpce(Tpce::Gen(arguments)) => tpce::generate::generate(&arguments),
         Command::Tpce(Tpce::Check(arguments)) => tpce::check::check(&arguments),

@@ -1,9 +1,29 @@
 //! Where results go: a folder for each run, with the run file and the page drawn from it.
 
-use crate::failure::Failure;
+use crate::args::Output;
+use crate::failure::{Exit, Failure};
+use crate::progress::note;
 use bourse_record::RunFile;
 use std::io::{IsTerminal, Write as _};
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// Writes the run's files into a new folder and prints its report, or with `--json` the run file.
+pub(crate) fn publish(run: &RunFile, output: &Output) -> Result<(), Failure> {
+    let folder = new_folder(&output.directory, &run.name)?;
+    let json = folder.join("run.json");
+    run.write(&json).map_err(|error| Failure::usage(error.to_string()))?;
+    let page = folder.join("report.html");
+    write_whole(&page, bourse_report::html(run).as_bytes())?;
+    if output.json {
+        let text = std::fs::read_to_string(&json)
+            .map_err(|error| Failure::usage(format!("the run file cannot be read back: {error}")))?;
+        print(&text)?;
+    } else {
+        print_report(run)?;
+    }
+    note(&format!("run file: {}\nreport:   {}", json.display(), page.display()));
+    Ok(())
+}
 
 /// The report for the terminal, in colour if it is one and `NO_COLOR` is not set.
 pub(crate) fn print_report(run: &RunFile) -> Result<(), Failure> {
@@ -38,4 +58,25 @@ pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
             .detail("file", path.display().to_string())
             .detail("cause", error.to_string())
     })
+}
+
+/// Makes `<directory>/<time>-<name>`, with a number behind it if that is taken.
+fn new_folder(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
+    let refuse = |path: &Path, error: std::io::Error| {
+        Failure::new(Exit::Usage, "the folder for this run cannot be made")
+            .detail("folder", path.display().to_string())
+            .detail("cause", error.to_string())
+            .hint("-o names another place for runs")
+    };
+    std::fs::create_dir_all(directory).map_err(|error| refuse(directory, error))?;
+    let stem = format!("{}-{name}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"));
+    for number in 1.. {
+        let path = directory.join(if number == 1 { stem.clone() } else { format!("{stem}-{number}") });
+        match std::fs::create_dir(&path) {
+            Ok(()) => return Ok(path),
+            Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(refuse(&path, error)),
+        }
+    }
+    unreachable!("there are more numbers than folders")
 }

@@ -4,6 +4,7 @@ pub(crate) mod check;
 pub(crate) mod database;
 pub(crate) mod generate;
 pub(crate) mod load;
+pub(crate) mod run;
 
 use crate::args::Database;
 use crate::failure::Failure;
