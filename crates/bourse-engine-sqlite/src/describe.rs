@@ -5,8 +5,7 @@ use crate::engine::threading;
 use crate::options::{Journal, Locking, Sync};
 use crate::statement::{source_id, version};
 use crate::target::{Place, Target};
-use bourse_engine::{Description, Durability, EngineError, Setting};
-use std::path::Path;
+use bourse_engine::{Description, Durability, EngineError, Setting, memory_file_system};
 
 /// Settings that SQLite tells by a pragma of their name.
 const PRAGMAS: [&str; 11] = [
@@ -146,27 +145,6 @@ fn warnings(target: &Target, facts: &Facts, page_size: &str, mmap_size: &str) ->
         warn("locking=exclusive: a second session cannot open the database".to_owned());
     }
     warnings
-}
-
-/// The name of the file system that holds `path` (or will), if what it holds is gone when the machine is.
-#[cfg(target_os = "linux")]
-fn memory_file_system(path: &Path) -> Option<&'static str> {
-    let directory = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    let found = rustix::fs::statfs(path).or_else(|_| rustix::fs::statfs(directory)).ok()?;
-    // From linux/magic.h; the type's width and sign differ between architectures.
-    match found.f_type as u32 {
-        0x0102_1994 => Some("tmpfs"),
-        0x8584_58f6 => Some("ramfs"),
-        _ => None,
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn memory_file_system(_: &Path) -> Option<&'static str> {
-    None
 }
 
 #[cfg(test)]

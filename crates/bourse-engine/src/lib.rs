@@ -6,15 +6,18 @@
 
 mod engine;
 mod error;
+mod file_system;
 mod null;
 mod read;
 pub mod records;
 mod session;
 mod sql;
+pub mod target;
 
 pub use bourse_schema::{Batch, Dialect, Value};
 pub use engine::{Capabilities, Description, Durability, Engine, Footprint, Loader, RecordCapabilities, Setting};
 pub use error::{EngineError, ErrorKind};
+pub use file_system::memory_file_system;
 pub use null::NullEngine;
 pub use read::{FromValue, WrongType};
 pub use records::{

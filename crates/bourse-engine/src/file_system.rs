@@ -1,0 +1,25 @@
+//! What the file system below a database promises.
+
+use std::path::Path;
+
+/// The name of the file system that holds `path` (or will), if what it holds is gone when the machine is.
+#[cfg(target_os = "linux")]
+pub fn memory_file_system(path: &Path) -> Option<&'static str> {
+    let directory = match path.parent() {
+        Some(parent) if !parent.as_os_str().is_empty() => parent,
+        _ => Path::new("."),
+    };
+    let found = rustix::fs::statfs(path).or_else(|_| rustix::fs::statfs(directory)).ok()?;
+    // From linux/magic.h; the type's width and sign differ between architectures.
+    match found.f_type as u32 {
+        0x0102_1994 => Some("tmpfs"),
+        0x8584_58f6 => Some("ramfs"),
+        _ => None,
+    }
+}
+
+/// The name of the file system that holds `path` (or will), if what it holds is gone when the machine is: unknown here.
+#[cfg(not(target_os = "linux"))]
+pub fn memory_file_system(_: &Path) -> Option<&'static str> {
+    None
+}
