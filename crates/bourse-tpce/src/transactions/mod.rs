@@ -2,7 +2,7 @@
 //! above the one function that uses it.
 //!
 //! The harness decides which frame runs when, computes what lies between frames and checks what they give
-//! ([`Status`]); a frame only reads and writes the database. [`perform`] runs any of them, and runs it again while other
+//! ([`Status`]); a frame only reads and writes the database. [`perform()`] runs any of them, and runs it again while other
 //! transactions are in the way. Whatever a transaction finds stands in its output whole, so that two engines can be
 //! compared; an intended roll-back is a status, not an error.
 //!

@@ -1,4 +1,5 @@
-//! How a trade changes an account's position in a security: the heart of Trade-Result's frame 2 (Clause 3.3.8.4).
+//! How a trade changes an account's position in a security: the heart of Trade-Result's frame 2 (Clause 3.3.8.4), and what
+//! Trade-Order's frame 3 estimates (Clause 3.3.7.5).
 //!
 //! A position is long (positive) or short (negative), never both. A sale closes long lots and opens a short one with the
 //! rest; a purchase closes short lots and opens a long one. With signed quantities the two are one rule.
@@ -32,11 +33,39 @@ pub(super) struct Closed {
 }
 
 rows! {
-    struct Lot {
-        trade_id: TradeId,
-        qty: Quantity,
-        price: Price,
+    /// Shares bought, or owed if negative, by one trade.
+    pub(super) struct Lot {
+        /// The trade.
+        pub(super) trade_id: TradeId,
+        /// How many are left.
+        pub(super) qty: Quantity,
+        /// What each cost, or brought.
+        pub(super) price: Price,
     }
+}
+
+static LOTS_NEWEST_FIRST: Sql = Sql::new(
+    "SELECT h_t_id, h_qty, h_price
+       FROM holding
+      WHERE h_ca_id = ?1 AND h_s_symb = ?2
+      ORDER BY h_dts DESC, h_t_id DESC",
+);
+static LOTS_OLDEST_FIRST: Sql = Sql::new(
+    "SELECT h_t_id, h_qty, h_price
+       FROM holding
+      WHERE h_ca_id = ?1 AND h_s_symb = ?2
+      ORDER BY h_dts, h_t_id",
+);
+
+/// A position's lots in the order in which they are closed: read whole, since they may be changed while being walked.
+pub(super) fn lots(
+    db: &mut dyn Session,
+    account: AccountId,
+    symbol: &Symbol,
+    is_lifo: bool,
+) -> Result<Vec<Lot>, FrameError> {
+    let sql = if is_lifo { &LOTS_NEWEST_FIRST } else { &LOTS_OLDEST_FIRST };
+    rows::all(db, sql, &[account.into(), symbol.into()])
 }
 
 impl Change<'_> {
@@ -53,7 +82,7 @@ impl Change<'_> {
         // What is still to be traded, with the sign of the trade.
         let mut open = self.qty;
         if self.held.signum() == -self.qty.signum() {
-            for lot in self.lots(db)? {
+            for lot in lots(db, self.acct_id, self.symbol, self.is_lifo)? {
                 if open == 0 {
                     break;
                 }
@@ -81,7 +110,7 @@ impl Change<'_> {
 
 impl Closed {
     /// Adds shares of a lot that were closed: positive if they had been bought before, negative if they had been sold.
-    fn add(&mut self, shares: Quantity, lot_price: Price, price: Price) {
+    pub(super) fn add(&mut self, shares: Quantity, lot_price: Price, price: Price) {
         let (then, now) = (value(shares.abs(), lot_price), value(shares.abs(), price));
         let (bought, sold) = if shares > 0 { (then, now) } else { (now, then) };
         self.buy_value = plus(self.buy_value, bought);
@@ -92,18 +121,6 @@ impl Closed {
 static INSERT_SUMMARY: Sql = Sql::new("INSERT INTO holding_summary (hs_ca_id, hs_s_symb, hs_qty) VALUES (?1, ?2, ?3)");
 static UPDATE_SUMMARY: Sql = Sql::new("UPDATE holding_summary SET hs_qty = ?3 WHERE hs_ca_id = ?1 AND hs_s_symb = ?2");
 static DELETE_SUMMARY: Sql = Sql::new("DELETE FROM holding_summary WHERE hs_ca_id = ?1 AND hs_s_symb = ?2");
-static LOTS_NEWEST_FIRST: Sql = Sql::new(
-    "SELECT h_t_id, h_qty, h_price
-       FROM holding
-      WHERE h_ca_id = ?1 AND h_s_symb = ?2
-      ORDER BY h_dts DESC, h_t_id DESC",
-);
-static LOTS_OLDEST_FIRST: Sql = Sql::new(
-    "SELECT h_t_id, h_qty, h_price
-       FROM holding
-      WHERE h_ca_id = ?1 AND h_s_symb = ?2
-      ORDER BY h_dts, h_t_id",
-);
 static INSERT_LOT: Sql =
     Sql::new("INSERT INTO holding (h_t_id, h_ca_id, h_s_symb, h_dts, h_price, h_qty) VALUES (?1, ?2, ?3, ?4, ?5, ?6)");
 static RESIZE_LOT: Sql = Sql::new("UPDATE holding SET h_qty = ?2 WHERE h_t_id = ?1");
@@ -123,12 +140,6 @@ impl Change<'_> {
 
     fn delete_summary(&self, db: &mut dyn Session) -> Result<(), FrameError> {
         rows::change_one(db, &DELETE_SUMMARY, &[self.acct_id.into(), self.symbol.into()])
-    }
-
-    /// The position's lots in the order in which they are closed: read whole, since they are changed while being walked.
-    fn lots(&self, db: &mut dyn Session) -> Result<Vec<Lot>, FrameError> {
-        let sql = if self.is_lifo { &LOTS_NEWEST_FIRST } else { &LOTS_OLDEST_FIRST };
-        rows::all(db, sql, &[self.acct_id.into(), self.symbol.into()])
     }
 
     fn insert_lot(&self, db: &mut dyn Session, qty: Quantity) -> Result<(), FrameError> {

@@ -3,7 +3,8 @@
 
 use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
-use super::rates::{commission, plus, tax, tax_rate, value};
+use super::positions::{Closed, lots};
+use super::rates::{commission, tax, tax_rate};
 use super::rows::{self, rows};
 use super::{Context, FrameError, Status, Transaction, TxnError};
 use bourse_egen::Money;
@@ -293,27 +294,7 @@ fn frame3(db: &mut dyn Session, input: &TradeOrder, owner: &Owner) -> Result<Est
     })
 }
 
-/// What the lots that a trade closes cost and bring.
-#[derive(Default)]
-struct Closed {
-    buy_value: Balance,
-    sell_value: Balance,
-}
-
 static HELD: Sql = Sql::new("SELECT hs_qty FROM holding_summary WHERE hs_ca_id = ?1 AND hs_s_symb = ?2");
-static LOTS_NEWEST_FIRST: Sql = Sql::new(
-    "SELECT h_qty, h_price
-       FROM holding
-      WHERE h_ca_id = ?1 AND h_s_symb = ?2
-      ORDER BY h_dts DESC, h_t_id DESC",
-);
-static LOTS_OLDEST_FIRST: Sql = Sql::new(
-    "SELECT h_qty, h_price
-       FROM holding
-      WHERE h_ca_id = ?1 AND h_s_symb = ?2
-      ORDER BY h_dts, h_t_id",
-);
-
 /// Walks the lots that the trade would close: long ones for a sale, short ones for a purchase. What is traded beyond them
 /// opens a new position and adds nothing.
 fn closed_lots(
@@ -330,17 +311,13 @@ fn closed_lots(
     if (is_sell && held <= 0) || (!is_sell && held >= 0) {
         return Ok(closed);
     }
-    let lots = if input.is_lifo { &LOTS_NEWEST_FIRST } else { &LOTS_OLDEST_FIRST };
     let mut needed = input.trade_qty;
-    for (qty, lot_price) in rows::all::<(Quantity, Price)>(db, lots, &position)? {
+    for lot in lots(db, input.acct_id, symbol, input.is_lifo)? {
         if needed == 0 {
             break;
         }
-        let shares = qty.abs().min(needed);
-        let (then, now) = (value(shares, lot_price), value(shares, price));
-        let (bought, sold) = if is_sell { (then, now) } else { (now, then) };
-        closed.buy_value = plus(closed.buy_value, bought);
-        closed.sell_value = plus(closed.sell_value, sold);
+        let shares = lot.qty.abs().min(needed);
+        closed.add(shares * lot.qty.signum(), lot.price, price);
         needed -= shares;
     }
     Ok(closed)
@@ -414,8 +391,6 @@ pub(super) static STATEMENTS: &[&Sql] = &[
     &RATES,
     &ASSETS,
     &HELD,
-    &LOTS_NEWEST_FIRST,
-    &LOTS_OLDEST_FIRST,
     &INSERT_TRADE,
     &INSERT_REQUEST,
     &INSERT_HISTORY,

@@ -1,0 +1,115 @@
+//! What lies at a target: nothing, something foreign, or a database of ours.
+
+use super::fingerprint::{Fingerprint, read_fingerprints};
+use bourse_engine::{Engine, EngineError, ErrorKind, RowExt as _};
+use bourse_schema::{TableRow as _, TradeId, tables};
+use std::fmt;
+
+/// What lies at a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Existing {
+    /// Nothing.
+    Absent,
+    /// Something that is not a database of ours, with the reason.
+    Foreign(String),
+    /// A load that did not end.
+    Unfinished,
+    /// A database of ours made of something else.
+    Differs {
+        /// What it is made of.
+        found: Fingerprint,
+        /// What is different, in words.
+        differences: Vec<String>,
+    },
+    /// The database that is wanted.
+    Matches(Found),
+}
+
+/// A database of ours.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Found {
+    /// What it was made of.
+    pub fingerprint: Fingerprint,
+    /// Trades it has now.
+    pub trades: u64,
+}
+
+impl Found {
+    /// Trades that were loaded.
+    pub fn initial_trades(&self) -> u64 {
+        let part = self.fingerprint.part;
+        (part.trades_per_load_unit() * part.load_units()) as u64
+    }
+
+    /// Trades it has gained in earlier runs, canceled ones included.
+    pub fn gained(&self) -> u64 {
+        self.trades.saturating_sub(self.initial_trades())
+    }
+
+    /// The first number behind those of the initial trades: where new trades begin, and where Trade-Cleanup looks for
+    /// unfinished ones.
+    pub fn first_free_trade(&self) -> TradeId {
+        self.fingerprint.database().first_free_trade()
+    }
+}
+
+impl fmt::Display for Existing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Absent => write!(f, "there is no database"),
+            Self::Foreign(why) => write!(f, "not a database of bourse: {why}"),
+            Self::Unfinished => write!(f, "a database of bourse whose loading did not end"),
+            Self::Differs { differences, .. } => {
+                write!(f, "a database of bourse made of something else: {}", differences.join("; "))
+            }
+            Self::Matches(found) => match found.gained() {
+                0 => write!(f, "a fresh database"),
+                gained => write!(f, "a database that earlier runs have added {gained} trades to"),
+            },
+        }
+    }
+}
+
+/// What lies at an engine's target, compared with what is wanted.
+///
+/// # Errors
+/// The engine's, if it cannot even be asked.
+pub fn examine(engine: &dyn Engine, wanted: &Fingerprint) -> Result<Existing, EngineError> {
+    Ok(match identify(engine)? {
+        Existing::Matches(found) if found.fingerprint != *wanted => {
+            let differences = wanted.differences(&found.fingerprint);
+            Existing::Differs { found: found.fingerprint, differences }
+        }
+        other => other,
+    })
+}
+
+/// What lies at an engine's target, whatever it is made of: never [`Existing::Differs`].
+///
+/// # Errors
+/// The engine's, if it cannot even be asked.
+pub fn identify(engine: &dyn Engine) -> Result<Existing, EngineError> {
+    if !engine.exists()? {
+        return Ok(Existing::Absent);
+    }
+    let mut session = engine.connect()?;
+    let fingerprints = match read_fingerprints(&mut *session) {
+        Ok(fingerprints) => fingerprints,
+        // An engine says that there is no such table as it says anything that it cannot do.
+        Err(error) if matches!(error.kind(), ErrorKind::Other | ErrorKind::Unsupported) => {
+            return Ok(Existing::Foreign(error.message().to_owned()));
+        }
+        Err(error) => return Err(error),
+    };
+    let fingerprint = match fingerprints.into_iter().next() {
+        None => return Ok(Existing::Unfinished),
+        Some(Err(why)) => return Ok(Existing::Foreign(why)),
+        Some(Ok(fingerprint)) => fingerprint,
+    };
+    let mut trades = 0;
+    session.query_text(&format!("SELECT count(*) FROM {}", tables::Trade::NAME), &[], &mut |row| {
+        trades = row.get(0)?;
+        Ok(())
+    })?;
+    Ok(Existing::Matches(Found { fingerprint, trades }))
+}
