@@ -5,7 +5,7 @@ use bourse_schema::{Table, TableRow as _, tables as t};
 use crate::ids::{COMPANIES_PER_LOAD_UNIT, SECURITIES_PER_LOAD_UNIT};
 use crate::sink::{RowSink, Stopped};
 use crate::tables::{self, DailyPrices, News, Words};
-use crate::trades::TradeRows;
+use crate::trades::{SecurityNames, TradeRows};
 use crate::{Inputs, Part};
 
 /// Securities whose daily prices make one unit: some four megabytes of flat file.
@@ -164,12 +164,13 @@ pub struct Generator<'a> {
     part: Part,
     prices: DailyPrices,
     words: Words,
+    names: SecurityNames,
 }
 
 impl<'a> Generator<'a> {
     /// Prepares the generation of a part.
     pub fn new(inputs: &'a Inputs, part: Part) -> Self {
-        Self { inputs, part, prices: DailyPrices::new(), words: Words::new(inputs) }
+        Self { inputs, part, prices: DailyPrices::new(), words: Words::new(inputs), names: SecurityNames::new(inputs) }
     }
 
     /// The part.
@@ -236,7 +237,7 @@ impl<'a> Generator<'a> {
             Kind::LastTrade => all(tables::last_trades(inputs, part), sink),
             Kind::News => self.news(part, sink),
             Kind::Security => all(tables::securities(inputs, part), sink),
-            Kind::Trades => TradeRows::new(inputs, self.part, unit.load_unit).write(sink),
+            Kind::Trades => TradeRows::new(inputs, &self.names, self.part, unit.load_unit).write(sink),
         }
     }
 

@@ -9,6 +9,7 @@ mod generator;
 pub mod ids;
 pub mod inputs;
 pub mod keys;
+mod line;
 mod money;
 mod part;
 pub mod price;

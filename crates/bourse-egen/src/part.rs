@@ -32,7 +32,9 @@ pub enum PartError {
     )]
     ScaleFactor(i64),
     /// There is nothing to trade in no time.
-    #[error("initial trade days {0} are out of range: expected 1 to 10000")]
+    #[error(
+        "initial trade days {0} are out of range: expected 1 to 10000, and fewer than 2^32 trades of a thousand customers"
+    )]
     Days(i64),
 }
 
@@ -63,7 +65,8 @@ impl Part {
         {
             return Err(PartError::ScaleFactor(scale_factor));
         }
-        if days < 1 || days > 10_000 {
+        // A load unit's orders, one in a hundred aborted, are counted in 32 bits.
+        if days < 1 || days > 10_000 || days * WORK_DAY_SECONDS * 1_000 / scale_factor * 101 / 100 > u32::MAX as i64 {
             return Err(PartError::Days(days));
         }
         let last = first + count - 1;

@@ -27,14 +27,17 @@ fn main() {
     let folder = folder.join(format!("bourse-bench-{}", std::process::id()));
     let bench = Bench { inputs, folder };
     let only = std::env::args().skip(1).find(|argument| !argument.starts_with('-'));
-    let parts: [(&str, fn(&Bench)); 3] =
-        [("table", Bench::by_table), ("group", Bench::by_group), ("threads", Bench::by_threads)];
-    for (name, run) in parts {
-        if only.as_deref().is_none_or(|only| only == name) {
-            println!("{name:<20} {:>12} {:>10} {:>10}", "bytes", "MB/s", "MB/cpu s");
-            run(&bench);
-            println!();
+    for name in ["table", "group", "threads"] {
+        if only.as_deref().is_some_and(|only| only != name) {
+            continue;
         }
+        println!("{name:<20} {:>12} {:>10} {:>10}", "bytes", "MB/s", "MB/cpu s");
+        match name {
+            "table" => bench.by_table(),
+            "group" => bench.by_group(),
+            _ => bench.by_threads(),
+        }
+        println!();
     }
     let _ = std::fs::remove_dir_all(&bench.folder);
 }

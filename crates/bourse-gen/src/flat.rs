@@ -51,7 +51,7 @@ pub struct FlatOptions<'a> {
     pub format: Format,
     /// Set by the caller to end the generation early.
     pub cancel: Arc<AtomicBool>,
-    /// Called, from any thread, every few hundred kilobytes.
+    /// Called, from any thread, every few dozen kilobytes.
     pub progress: &'a (dyn Fn(Progress) + Sync),
 }
 

@@ -7,7 +7,9 @@ use crate::spool::Spool;
 use crate::{Format, GenError, csv};
 
 /// Bytes of one table that are gathered before they are written.
-const GATHER: usize = 256 << 10;
+///
+/// Few enough that the buffers of the trades' tables stay in a core's own cache until they are written.
+const GATHER: usize = 48 << 10;
 
 /// How many tables there are.
 const TABLES: usize = tables::NAMES.len();

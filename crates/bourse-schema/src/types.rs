@@ -115,6 +115,12 @@ impl<const N: usize> Text<N> {
         &self.bytes[..usize::from(self.len)]
     }
 
+    /// The text's bytes with what follows them in their place, and how many they are: a copy of constant size is cheaper
+    /// than one of just the text.
+    pub const fn padded(&self) -> (&[u8; N], usize) {
+        (&self.bytes, self.len as usize)
+    }
+
     /// Whether nothing is in it.
     pub fn is_empty(&self) -> bool {
         self.len == 0

@@ -11,6 +11,7 @@ pub(super) struct Accounts {
     owners: Vec<Owner>,
     /// Ten places a customer, of which as many are used as there are accounts.
     accounts: Vec<Option<Account>>,
+    lists: u32,
 }
 
 /// A customer.
@@ -31,6 +32,8 @@ pub(super) struct Account {
     /// Which of the load unit's brokers, from 0.
     pub(super) broker: u8,
     pub(super) basket: Basket,
+    /// Where the lists of its lots begin, one a security.
+    pub(super) lists: u32,
 }
 
 impl Accounts {
@@ -45,18 +48,24 @@ impl Accounts {
                 tax_rate: (10_000.0 * (country.rate + division.rate) + 0.5).trunc() / 10_000.0,
             }
         };
-        let account = |id: AccountId| {
+        let mut lists = 0;
+        let mut account = |id: AccountId| {
             // Identifiers of a load unit's brokers are ten in a row that begin after a multiple of ten.
             let broker = (keys::broker_of(id).0 - 1) % 10;
             let basket = Basket::of(id, part.total_securities());
-            Account { tax_status: keys::tax_status(id), broker: broker as u8, basket }
+            let first_list = lists;
+            lists += basket.securities().len() as u32;
+            Account { tax_status: keys::tax_status(id), broker: broker as u8, basket, lists: first_list }
         };
         let owners: Vec<Owner> = customers().map(owner).collect();
-        let accounts = customers().zip(&owners).flat_map(|(id, owner)| {
+        let mut accounts = Vec::with_capacity((LOAD_UNIT * ACCOUNTS_PER_CUSTOMER) as usize);
+        for (id, owner) in customers().zip(&owners) {
             let first = ids::first_account(id).0;
-            (0..ACCOUNTS_PER_CUSTOMER).map(move |n| (n < owner.accounts).then(|| account(AccountId(first + n))))
-        });
-        Self { first: ids::first_account(first_customer), accounts: accounts.collect(), owners }
+            accounts.extend(
+                (0..ACCOUNTS_PER_CUSTOMER).map(|n| (n < owner.accounts).then(|| account(AccountId(first + n)))),
+            );
+        }
+        Self { first: ids::first_account(first_customer), accounts, owners, lists }
     }
 
     /// A customer, by place in the load unit.
@@ -72,6 +81,11 @@ impl Accounts {
     /// An account, by place.
     pub(super) fn account(&self, place: usize) -> &Account {
         self.accounts[place].as_ref().expect("a customer trades on accounts that exist")
+    }
+
+    /// How many lists of lots there are: one for each security of each account.
+    pub(super) fn lists(&self) -> usize {
+        self.lists as usize
     }
 
     /// Every account with its place, ascending.

@@ -6,13 +6,34 @@ use crate::Money;
 use crate::price::Seconds;
 
 /// A lot of one security in one account; negative if it is owed.
+///
+/// Sixteen bytes: tens of thousands of lists of lots are visited in random order.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Lot {
-    /// The trade that made it.
-    pub(super) trade: TradeId,
-    pub(super) quantity: Quantity,
-    pub(super) price: Money,
     pub(super) time: Seconds,
+    /// The trade that made it, counted from the load unit's first.
+    trade: u32,
+    price_cents: u16,
+    quantity: i16,
+}
+
+impl Lot {
+    /// The lot of an order. A load unit has fewer than 2^32 trades, and no price or quantity is greater than 3,000.
+    pub(super) fn new(trade: u32, quantity: Quantity, price: Money, time: Seconds) -> Self {
+        Self { time, trade, price_cents: price.cents() as u16, quantity: quantity as i16 }
+    }
+
+    pub(super) fn trade(&self) -> u32 {
+        self.trade
+    }
+
+    pub(super) fn quantity(&self) -> Quantity {
+        Quantity::from(self.quantity)
+    }
+
+    pub(super) fn price(&self) -> Money {
+        Money::from_cents(i64::from(self.price_cents))
+    }
 }
 
 /// How a trade changed one lot: a row of HOLDING_HISTORY.
@@ -26,8 +47,8 @@ pub struct Change {
     pub after: Quantity,
 }
 
-/// Most lots a trade changes: the largest order has eight times the smallest lot.
-const MOST: usize = 9;
+/// Most lots a trade changes: the largest order is eight times the smallest lot.
+const MOST: usize = 8;
 
 /// What a trade did to the lots of its account and security.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -60,27 +81,29 @@ impl Changes {
 }
 
 /// Buys (positive quantity) or sells (negative) at the expense of opposite lots, the newest first if `lifo`; what is
-/// then left becomes a lot of its own.
-pub(super) fn trade(lots: &mut VecDeque<Lot>, bought_or_sold: Lot, lifo: bool) -> Changes {
+/// then left becomes a lot of its own. `first` is the identifier lots' trades are counted from.
+pub(super) fn trade(lots: &mut VecDeque<Lot>, order: Lot, lifo: bool, first: TradeId) -> Changes {
     let mut changes = Changes::NONE;
-    let sign = bought_or_sold.quantity.signum();
-    let mut need = bought_or_sold.quantity.abs();
+    let id = |lot: &Lot| TradeId(first.0 + i64::from(lot.trade));
+    let sign = order.quantity().signum();
+    let mut need = order.quantity().abs();
     while need > 0 {
         let Some(lot) = (if lifo { lots.back_mut() } else { lots.front_mut() }) else { break };
-        let held = lot.quantity * -sign;
+        let held = lot.quantity() * -sign;
         if held <= 0 {
             break;
         }
         let closed = held.min(need);
-        let before = lot.quantity;
-        lot.quantity += sign * closed;
-        changes.push(Change { lot: lot.trade, before, after: lot.quantity });
-        let (now, then) = (bought_or_sold.price * i64::from(closed), lot.price * i64::from(closed));
+        let before = lot.quantity();
+        let after = before + sign * closed;
+        lot.quantity = after as i16;
+        changes.push(Change { lot: id(lot), before, after });
+        let (now, then) = (order.price() * i64::from(closed), lot.price() * i64::from(closed));
         let (bought, sold) = if sign > 0 { (now, then) } else { (then, now) };
         changes.bought += bought;
         changes.sold += sold;
         need -= closed;
-        if lot.quantity == 0 {
+        if after == 0 {
             if lifo {
                 lots.pop_back()
             } else {
@@ -89,8 +112,9 @@ pub(super) fn trade(lots: &mut VecDeque<Lot>, bought_or_sold: Lot, lifo: bool) -
         }
     }
     if need > 0 {
-        lots.push_back(Lot { quantity: sign * need, ..bought_or_sold });
-        changes.push(Change { lot: bought_or_sold.trade, before: 0, after: sign * need });
+        let left = Lot { quantity: (sign * need) as i16, ..order };
+        lots.push_back(left);
+        changes.push(Change { lot: id(&left), before: 0, after: left.quantity() });
     }
     changes
 }
@@ -99,15 +123,15 @@ pub(super) fn trade(lots: &mut VecDeque<Lot>, bought_or_sold: Lot, lifo: bool) -
 mod tests {
     use super::*;
 
-    fn lot(trade: i64, quantity: Quantity, cents: i64) -> Lot {
-        Lot { trade: TradeId(trade), quantity, price: Money::from_cents(cents), time: 0.0 }
+    fn lot(trade: u32, quantity: Quantity, cents: i64) -> Lot {
+        Lot::new(trade, quantity, Money::from_cents(cents), 0.0)
     }
 
     /// Quantities of what is left, the changes' lots, and money bought and sold for.
     fn check(held: &[Lot], order: Lot, lifo: bool, left: &[i32], lots: &[i64], money: (i64, i64)) {
         let mut list: VecDeque<Lot> = held.iter().copied().collect();
-        let changes = trade(&mut list, order, lifo);
-        assert_eq!(list.iter().map(|lot| lot.quantity).collect::<Vec<_>>(), left);
+        let changes = trade(&mut list, order, lifo, TradeId(0));
+        assert_eq!(list.iter().map(Lot::quantity).collect::<Vec<_>>(), left);
         assert_eq!(changes.changes().iter().map(|change| change.lot.0).collect::<Vec<_>>(), lots);
         assert_eq!((changes.bought.cents(), changes.sold.cents()), money);
     }

@@ -3,7 +3,9 @@
 
 use bourse_schema::{Date, StatusId, Text, Timestamp, TradeTypeId, tables};
 
-use super::simulation::{BASKET, Completed, Simulation};
+use super::holdings::Lot;
+use super::lines::{SecurityNames, TradeLines};
+use super::simulation::{Completed, Simulation};
 use crate::dates::{BASE, add_work_days};
 use crate::ids::BROKERS_PER_LOAD_UNIT;
 use crate::keys::{Person, TaxStatus};
@@ -13,12 +15,13 @@ use crate::sink::{RowSink, Stopped};
 use crate::{Inputs, Part, Status, TradeType};
 
 /// Trades between two looks of the sink at what it holds.
-const CHUNK: i64 = 1_024;
+const CHUNK: i64 = 128;
 
 /// Makes the rows of one load unit's trades.
 #[derive(Debug)]
-pub struct TradeRows<'a> {
+pub(crate) struct TradeRows<'a> {
     inputs: &'a Inputs,
+    names_of_securities: &'a SecurityNames,
     simulation: Simulation<'a>,
     names: Names,
     brokers: [BrokerTotals; BROKERS_PER_LOAD_UNIT as usize],
@@ -47,9 +50,10 @@ impl<'a> TradeRows<'a> {
     ///
     /// # Panics
     /// If there is no such load unit.
-    pub fn new(inputs: &'a Inputs, part: Part, index: i64) -> Self {
+    pub(crate) fn new(inputs: &'a Inputs, names_of_securities: &'a SecurityNames, part: Part, index: i64) -> Self {
         Self {
             inputs,
+            names_of_securities,
             simulation: Simulation::new(inputs, part, index),
             names: Names {
                 completed: Status::Completed.id(),
@@ -67,10 +71,19 @@ impl<'a> TradeRows<'a> {
     ///
     /// # Errors
     /// [`Stopped`] if the sink wants no more.
-    pub fn write(mut self, sink: &mut impl RowSink) -> Result<(), Stopped> {
+    pub(crate) fn write(mut self, sink: &mut impl RowSink) -> Result<(), Stopped> {
         let mut made = 0;
+        // A sink that takes lines takes them of all five tables.
+        let mut lines = sink.lines::<tables::Trade>().map(|_| TradeLines::new());
         while let Some(trade) = self.simulation.next() {
-            self.trade(&trade, sink);
+            self.credit_broker(&trade);
+            match &mut lines {
+                Some(lines) => {
+                    let owner = self.simulation.owner(trade.customer);
+                    lines.write(&trade, &owner.name, self.inputs, self.names_of_securities, sink);
+                }
+                None => self.trade(&trade, sink),
+            }
             made += 1;
             if made % CHUNK == 0 {
                 sink.chunk_end()?;
@@ -79,11 +92,13 @@ impl<'a> TradeRows<'a> {
         self.end_of_load_unit(sink)
     }
 
-    fn trade(&mut self, trade: &Completed, sink: &mut impl RowSink) {
+    fn credit_broker(&mut self, trade: &Completed) {
         let broker = &mut self.brokers[(trade.broker.0 - self.simulation.first_broker().0) as usize];
         broker.trades += 1;
         broker.commission += trade.commission.dollars();
+    }
 
+    fn trade(&self, trade: &Completed, sink: &mut impl RowSink) {
         let t_dts = moment(trade.completed);
         let taxable = trade.tax_status != TaxStatus::NonTaxable;
         sink.row(tables::Trade {
@@ -134,18 +149,8 @@ impl<'a> TradeRows<'a> {
         }
     }
 
-    /// `Market-Sell 100 shares of COMMON of Some Company`.
     fn cash_name(&self, trade: &Completed) -> Text<100> {
-        let mut name = Text::cut(self.inputs.trade_types[trade.kind as usize].tt_name.as_str());
-        // Orders are of one of four sizes.
-        name.push(match trade.quantity {
-            100 => " 100 shares of ",
-            200 => " 200 shares of ",
-            400 => " 400 shares of ",
-            _ => " 800 shares of ",
-        });
-        name.push(self.inputs.security_name(trade.security).as_str());
-        name
+        cash_name(self.inputs, trade, &self.names_of_securities.of(self.inputs, trade.security))
     }
 
     fn end_of_load_unit(&self, sink: &mut impl RowSink) -> Result<(), Stopped> {
@@ -162,23 +167,23 @@ impl<'a> TradeRows<'a> {
         let accounts = &self.simulation.accounts;
         let mut made = 0;
         for (account, place) in accounts.all() {
-            let baskets = accounts.account(place).basket;
-            let lists = &self.simulation.lots[place * BASKET..(place + 1) * BASKET];
-            for (&security, lots) in baskets.securities().iter().zip(lists) {
+            let held = accounts.account(place);
+            let lists = &self.simulation.lots[held.lists as usize..];
+            for (&security, lots) in held.basket.securities().iter().zip(lists) {
                 if lots.is_empty() {
                     continue;
                 }
                 let symbol = self.inputs.symbol(i64::from(security));
-                let quantity = lots.iter().map(|lot| lot.quantity).sum();
+                let quantity = lots.iter().map(Lot::quantity).sum();
                 sink.row(tables::HoldingSummary { hs_ca_id: account, hs_s_symb: symbol, hs_qty: quantity });
                 for lot in lots {
                     sink.row(tables::Holding {
-                        h_t_id: lot.trade,
+                        h_t_id: self.simulation.maker(lot),
                         h_ca_id: account,
                         h_s_symb: symbol,
                         h_dts: moment(lot.time),
-                        h_price: lot.price.into(),
-                        h_qty: lot.quantity,
+                        h_price: lot.price().into(),
+                        h_qty: lot.quantity(),
                     });
                 }
                 made += 1;
@@ -191,9 +196,29 @@ impl<'a> TradeRows<'a> {
     }
 }
 
+/// `Market-Sell 100 shares of COMMON of Some Company`.
+pub(super) fn cash_name(inputs: &Inputs, trade: &Completed, security: &Text<70>) -> Text<100> {
+    let mut name = Text::cut(inputs.trade_types[trade.kind as usize].tt_name.as_str());
+    // Orders are of one of four sizes.
+    name.push(match trade.quantity {
+        100 => " 100 shares of ",
+        200 => " 200 shares of ",
+        400 => " 400 shares of ",
+        _ => " 800 shares of ",
+    });
+    name.push(security.as_str());
+    name
+}
+
 /// A simulated time as tables show it: weekends are left out.
 fn moment(time: Seconds) -> Timestamp {
-    let days = (time / 86_400.0) as i64;
-    let ms = ((time - (days * 86_400) as f64) * 1_000.0) as i64;
+    let (days, ms) = days_and_ms(time);
     add_work_days(BASE, days, ms)
+}
+
+/// Whole days of a simulated time, and milliseconds.
+#[inline]
+pub(super) fn days_and_ms(time: Seconds) -> (i64, i64) {
+    let days = (time / 86_400.0) as i64;
+    (days, ((time - (days * 86_400) as f64) * 1_000.0) as i64)
 }

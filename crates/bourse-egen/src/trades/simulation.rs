@@ -13,7 +13,7 @@ use super::accounts::{Account, Accounts, Owner};
 use super::holdings::{self, Changes, Lot};
 use super::queue::Queue;
 use crate::dates::WORK_DAY_SECONDS;
-use crate::ids::{self, ACCOUNTS_PER_CUSTOMER, BROKERS_PER_LOAD_UNIT, LOAD_UNIT, SHIFT, TRADE_SHIFT};
+use crate::ids::{self, BROKERS_PER_LOAD_UNIT, LOAD_UNIT, SHIFT, TRADE_SHIFT};
 use crate::keys::{CustomerPicker, TaxStatus};
 use crate::price::{PriceCurve, Seconds};
 use crate::tables::TABLE_SEED;
@@ -38,7 +38,8 @@ struct Order {
     account: AccountId,
     basket_place: u8,
     security: u32,
-    quantity: Quantity,
+    /// Index of the quantity.
+    size: u8,
     bid: Money,
     price: Money,
     pending: Option<Seconds>,
@@ -101,7 +102,7 @@ pub struct Completed {
 pub struct Simulation<'a> {
     inputs: &'a Inputs,
     pub(super) accounts: Accounts,
-    /// Lists of lots: eighteen an account.
+    /// Lists of lots: one for each security of each account.
     pub(super) lots: Vec<VecDeque<Lot>>,
     queue: Queue<Order>,
     picker: CustomerPicker,
@@ -118,12 +119,30 @@ pub struct Simulation<'a> {
     initiated: i64,
     now: Seconds,
     last_id: i64,
+    /// What the lots' trades are counted from.
+    first_id: TradeId,
+    rates: Rates,
     first_customer: CustomerId,
     first_broker: BrokerId,
 }
 
-/// Most securities of an account.
-pub(super) const BASKET: usize = 18;
+/// Commission rates in percent by tier, type, exchange and size of the order.
+#[derive(Debug)]
+struct Rates([[[[f64; QUANTITIES.len()]; 4]; 5]; 3]);
+
+impl Rates {
+    fn new(inputs: &Inputs) -> Self {
+        let rate = |tier: u8, kind, exchange: u8| {
+            QUANTITIES.map(|quantity| inputs.commission_rate(tier, kind, exchange, quantity))
+        };
+        Self([1, 2, 3].map(|tier| TradeKind::ALL.map(|kind| [0, 1, 2, 3].map(|exchange| rate(tier, kind, exchange)))))
+    }
+
+    #[inline]
+    fn of(&self, order: &Order, exchange: u8) -> f64 {
+        self.0[usize::from(order.tier) - 1][order.kind as usize][usize::from(exchange)][usize::from(order.size)]
+    }
+}
 
 impl<'a> Simulation<'a> {
     /// The trades of load unit `index` (from 0) of a part.
@@ -135,10 +154,14 @@ impl<'a> Simulation<'a> {
         let total = part.trades_per_load_unit();
         let units_before = (unit.first_customer() + SHIFT) / LOAD_UNIT;
         let trades_before = (units_before as u64).wrapping_mul(total as u64);
+        let accounts = Accounts::of_load_unit(inputs, unit);
+        let last_id = last_id_before(part, index);
         Self {
             inputs,
-            accounts: Accounts::of_load_unit(inputs, unit),
-            lots: vec![VecDeque::new(); (LOAD_UNIT * ACCOUNTS_PER_CUSTOMER) as usize * BASKET],
+            lots: vec![VecDeque::new(); accounts.lists()],
+            accounts,
+            rates: Rates::new(inputs),
+            first_id: TradeId(last_id),
             queue: Queue::new(),
             picker: CustomerPicker::load_unit(unit.first_customer()),
             curve: PriceCurve::after(0),
@@ -151,7 +174,7 @@ impl<'a> Simulation<'a> {
             completed: 0,
             initiated: 0,
             now: 0.0,
-            last_id: last_id_before(part, index),
+            last_id,
             first_customer: ids::customer(unit.first_customer()),
             first_broker: ids::broker(unit.load_units_before() * BROKERS_PER_LOAD_UNIT + 1),
         }
@@ -197,6 +220,11 @@ impl<'a> Simulation<'a> {
         self.first_broker
     }
 
+    /// The trade that made a lot.
+    pub(super) fn maker(&self, lot: &Lot) -> TradeId {
+        TradeId(self.first_id.0 + i64::from(lot.trade()))
+    }
+
     pub(super) fn owner(&self, customer: CustomerId) -> &Owner {
         self.accounts.owner((customer.0 - self.first_customer.0) as usize)
     }
@@ -220,7 +248,7 @@ impl<'a> Simulation<'a> {
         };
         // Drawn for market orders too, and thrown away.
         let limit = Money::from_dollars(rng.stepped(20.0, 30.0, 0.01));
-        let quantity = QUANTITIES[rng.below(QUANTITIES.len() as u64) as usize];
+        let size = rng.below(QUANTITIES.len() as u64) as u8;
         let security_index = i64::from(security);
         let (pending, submitted, bid) = if kind.is_market() {
             (None, self.now, self.curve.price(security_index, self.now))
@@ -248,7 +276,7 @@ impl<'a> Simulation<'a> {
             account,
             basket_place,
             security,
-            quantity,
+            size,
             bid,
             price,
             pending,
@@ -271,17 +299,17 @@ impl<'a> Simulation<'a> {
 
     fn complete(&mut self, order: &Order) -> Completed {
         let account_place = self.accounts.place(order.account);
-        let Account { tax_status, broker, .. } = *self.accounts.account(account_place);
-        let signed = if order.kind.is_sell() { -order.quantity } else { order.quantity };
-        let lot = Lot { trade: order.id, quantity: signed, price: order.price, time: order.completed };
-        let lots = &mut self.lots[account_place * BASKET + usize::from(order.basket_place) - 1];
-        let changes = holdings::trade(lots, lot, order.lifo);
+        let &Account { tax_status, broker, lists, .. } = self.accounts.account(account_place);
+        let quantity = QUANTITIES[usize::from(order.size)];
+        let signed = if order.kind.is_sell() { -quantity } else { quantity };
+        let lot = Lot::new((order.id.0 - self.first_id.0) as u32, signed, order.price, order.completed);
+        let lots = &mut self.lots[lists as usize + usize::from(order.basket_place) - 1];
+        let changes = holdings::trade(lots, lot, order.lifo, self.first_id);
 
         let security = i64::from(order.security);
         let charge = self.inputs.charge(order.kind, order.tier);
-        let value = order.price * i64::from(order.quantity);
-        let exchange = self.inputs.security(security).exchange;
-        let rate = self.inputs.commission_rate(order.tier, order.kind, exchange, order.quantity);
+        let value = order.price * i64::from(quantity);
+        let rate = self.rates.of(order, self.inputs.security(security).exchange);
         // Rounded to a cent twice.
         let commission = value.times(rate).over(100.0);
         let tax = if changes.sold > changes.bought {
@@ -303,7 +331,7 @@ impl<'a> Simulation<'a> {
             account: order.account,
             security,
             basket_place: order.basket_place,
-            quantity: order.quantity,
+            quantity,
             bid: order.bid,
             price: order.price,
             pending: order.pending,
