@@ -127,6 +127,20 @@ impl<const CAPACITY: usize> Line<CAPACITY> {
         self.fixed(&[b'.', tens, ones])
     }
 
+    /// The price of a share: four digits, since the market's prices lie between 20 and 30 dollars.
+    #[inline]
+    pub(crate) fn price(&mut self, cents: i64) -> &mut Self {
+        let ([a, b], [c, d]) = (two((cents / 100) as u32), two((cents % 100) as u32));
+        self.fixed(&[a, b, b'.', c, d])
+    }
+
+    /// An account's identifier: eleven digits as long as there are fewer than five billion customers.
+    #[inline]
+    pub(crate) fn account(&mut self, id: i64) -> &mut Self {
+        let [.., a, b, c] = eight((id / 100_000_000) as u32);
+        self.fixed(&[a, b, c]).fixed(&eight((id % 100_000_000) as u32))
+    }
+
     /// A trade's identifier: fifteen digits in every database of a size that was ever made.
     #[inline]
     pub(crate) fn trade_id(&mut self, id: i64) -> &mut Self {
@@ -155,6 +169,11 @@ mod tests {
             line.number(number).bar().cents(number).bar();
             let decimal = bourse_schema::Amount::from_units(number);
             assert_eq!(line.as_bytes(), format!("{number}|{decimal}|").as_bytes());
+            if (2_000..3_000).contains(&number) {
+                line.clear();
+                line.price(number).bar().account(43_000_000_000 + number);
+                assert_eq!(line.as_bytes(), format!("{decimal}|{}", 43_000_000_000 + number).as_bytes());
+            }
             if number > 0 {
                 line.clear();
                 line.trade_id(number);

@@ -105,8 +105,8 @@ impl TradeLines {
         line.clear();
         line.printed(&id).bar().fixed(&completed).fixed(b"|CMPT|").fixed(code(trade.kind)).bar();
         line.flag(trade.is_cash).bar().text(&inputs.symbol(trade.security)).bar();
-        line.number(i64::from(trade.quantity)).bar().cents(trade.bid.cents()).bar();
-        line.number(trade.account.0).bar().text(executor).bar().cents(trade.price.cents()).bar();
+        line.number(i64::from(trade.quantity)).bar().price(trade.bid.cents()).bar();
+        line.account(trade.account.0).bar().text(executor).bar().price(trade.price.cents()).bar();
         let tax = if trade.tax_status == TaxStatus::NonTaxable { Money::ZERO } else { trade.tax };
         line.cents(trade.charge.cents()).bar().cents(trade.commission.cents()).bar().cents(tax.cents()).bar();
         line.flag(trade.lifo).end();

@@ -122,6 +122,8 @@ pub struct Simulation<'a> {
     /// What the lots' trades are counted from.
     first_id: TradeId,
     rates: Rates,
+    /// The list of lots of the order before.
+    touched: usize,
     first_customer: CustomerId,
     first_broker: BrokerId,
 }
@@ -161,6 +163,7 @@ impl<'a> Simulation<'a> {
             lots: vec![VecDeque::new(); accounts.lists()],
             accounts,
             rates: Rates::new(inputs),
+            touched: 0,
             first_id: TradeId(last_id),
             queue: Queue::new(),
             picker: CustomerPicker::load_unit(unit.first_customer()),
@@ -292,9 +295,21 @@ impl<'a> Simulation<'a> {
         let first = ids::first_account(customer).0;
         let last = first + self.owner(customer).accounts - 1;
         let account = AccountId(self.holdings_rng.range(first, last));
-        let securities = self.accounts.account(self.accounts.place(account)).basket.securities();
+        let of_account = self.accounts.account(self.accounts.place(account));
+        let securities = of_account.basket.securities();
         let place = self.holdings_rng.range(1, securities.len() as i64);
+        let list = of_account.lists as usize + place as usize - 1;
+        self.prefetch(list);
+        let securities = self.accounts.account(self.accounts.place(account)).basket.securities();
         (account, place as u8, securities[place as usize - 1])
+    }
+
+    /// Lists of lots lie all over the memory and are wanted some orders later, when this one completes. Touched now they
+    /// are fetched beside other work: first the list itself, and with the next order what it points to.
+    fn prefetch(&mut self, list: usize) {
+        std::hint::black_box(self.lots[self.touched].front().map(Lot::quantity));
+        std::hint::black_box(self.lots[list].len());
+        self.touched = list;
     }
 
     fn complete(&mut self, order: &Order) -> Completed {
