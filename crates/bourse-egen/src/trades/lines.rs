@@ -10,7 +10,7 @@ use crate::keys::TaxStatus;
 use crate::line::{Line, Printed, two};
 use crate::price::Seconds;
 use crate::sink::RowSink;
-use crate::{Inputs, Money, TradeKind};
+use crate::{Inputs, Money, TradeType};
 
 /// Names of the files' securities, put together once.
 #[derive(Debug, Clone)]
@@ -144,13 +144,13 @@ impl TradeLines {
 
 /// `TT_ID`, which has three letters.
 #[inline]
-fn code(kind: TradeKind) -> &'static [u8; 3] {
+fn code(kind: TradeType) -> &'static [u8; 3] {
     match kind {
-        TradeKind::MarketBuy => b"TMB",
-        TradeKind::MarketSell => b"TMS",
-        TradeKind::StopLoss => b"TSL",
-        TradeKind::LimitSell => b"TLS",
-        TradeKind::LimitBuy => b"TLB",
+        TradeType::MarketBuy => b"TMB",
+        TradeType::MarketSell => b"TMS",
+        TradeType::StopLoss => b"TSL",
+        TradeType::LimitSell => b"TLS",
+        TradeType::LimitBuy => b"TLB",
     }
 }
 

@@ -137,7 +137,7 @@ impl Rates {
         let rate = |tier: u8, kind, exchange: u8| {
             QUANTITIES.map(|quantity| inputs.commission_rate(tier, kind, exchange, quantity))
         };
-        Self([1, 2, 3].map(|tier| TradeKind::ALL.map(|kind| [0, 1, 2, 3].map(|exchange| rate(tier, kind, exchange)))))
+        Self([1, 2, 3].map(|tier| TradeType::ALL.map(|kind| [0, 1, 2, 3].map(|exchange| rate(tier, kind, exchange)))))
     }
 
     #[inline]
