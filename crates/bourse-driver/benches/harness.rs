@@ -1,12 +1,13 @@
 //! What the harness itself costs: one user that does nothing, in nanoseconds a sample.
 //!
-//! Real clock, so that its two readings a sample are in the figure.
+//! Real clock, so that its two readings a sample are in the figure. In processor time too, which a busy machine does not
+//! stretch.
 
 use bourse_driver::{
     Clock, Control, Draw, OperationSpec, Performed, Plan, RealClock, Role, SECOND, Schedule, Seat, Turn, User, drive,
 };
 use bourse_engine::{Engine, NullEngine};
-use bourse_record::Recorder;
+use bourse_record::{ProcessUse, Recorder};
 
 struct Idle;
 
@@ -29,15 +30,22 @@ fn main() {
         let mut seat =
             Seat { name: "user".to_owned(), user: Box::new(Idle), schedule: Schedule::Closed, role: Role::Customer };
         let control = Control::new(&plan, clock.now());
+        let cpu_s = || {
+            let used = ProcessUse::now();
+            used.cpu_user_s.unwrap_or(f64::NAN) + used.cpu_system_s.unwrap_or(f64::NAN)
+        };
+        let before = cpu_s();
         let allocations = allocation_counter::measure(|| {
             drive(&mut seat, session.as_mut(), &clock, &control, plan.retry, 1, &mut recorder)
                 .expect("nothing can be lost");
         });
+        let cpu_ns = (cpu_s() - before) * 1e9;
         let figures = recorder.figures();
         let samples = figures[0].response.summary.count;
         println!(
-            "round {round}: {:.1} ns a sample over {samples} samples, {} allocations; response median {} ns",
+            "round {round}: {:.1} ns a sample ({:.1} ns of processor time) over {samples} samples, {} allocations; response median {} ns",
             SECOND as f64 / samples as f64,
+            cpu_ns / samples as f64,
             allocations.count_total,
             figures[0].response.summary.p50_ns
         );

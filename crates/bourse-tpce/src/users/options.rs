@@ -29,11 +29,12 @@ pub struct RunOptions {
 impl RunOptions {
     /// A run of that database at the defaults of this machine.
     ///
-    /// One customer for each processor we may use, and one thread for the market. Measured with an embedded engine on two
-    /// cores, in memory and with a write-ahead log, 1 to 8 customers and 1 to 4 market threads: the single writer sets
-    /// the pace of orders and results whoever brings them, readers fill the remaining processors, and every thread more
-    /// than processors only adds waiting. One market thread keeps up, since its Trade-Results are a tenth of the mix and
-    /// customers pause when its queue grows.
+    /// One customer for each processor we may use, and one thread for the market. Measured with SQLite on two cores, 1, 2
+    /// and 4 customers with 1 and 2 market threads (`examples/rounds.rs`; the machine was busy with other work): in
+    /// memory no number of either stood out of the spread, since the processors are the limit; with a write-ahead log
+    /// and synced commits two customers brought twice the Trade-Results of one and four no more, since the single writer
+    /// is the limit, and a second market thread gained only where there was a single customer. More threads than that
+    /// only wait longer.
     pub fn new(part: Part) -> Self {
         let cores = std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
         Self {
