@@ -7,3 +7,4 @@ pub mod check;
 pub mod load;
 pub mod transactions;
 pub mod users;
+pub mod verify;

@@ -1,0 +1,90 @@
+//! The rows of a table by key, and which of them have been changed.
+
+use bourse_schema::TableRow;
+use bourse_tpce::verify::{Cell, RowKey};
+use std::collections::BTreeMap;
+use std::ops::RangeBounds;
+
+/// A row that knows its primary key.
+pub(crate) trait Keyed: TableRow {
+    type Key: Ord + Clone;
+
+    fn key(&self) -> Self::Key;
+
+    /// The key's values, in the order of the table's key.
+    fn cells(key: &Self::Key) -> Vec<Cell>;
+
+    /// The key of these values.
+    fn key_of(cells: &[Cell]) -> Option<Self::Key>;
+}
+
+/// A table's rows.
+pub(crate) struct Store<R: Keyed> {
+    rows: BTreeMap<R::Key, R>,
+    /// Keys of rows that were made, changed or removed since [`Store::settle`].
+    changed: Vec<R::Key>,
+}
+
+impl<R: Keyed> Default for Store<R> {
+    fn default() -> Self {
+        Self { rows: BTreeMap::new(), changed: Vec::new() }
+    }
+}
+
+impl<R: Keyed> Store<R> {
+    /// Puts in a row that belongs to the initial database.
+    pub(crate) fn load(&mut self, row: R) {
+        self.rows.insert(row.key(), row);
+    }
+
+    /// # Panics
+    /// If there is a row of that key: a transaction of ours is wrong.
+    pub(crate) fn insert(&mut self, row: R) {
+        self.changed.push(row.key());
+        let before = self.rows.insert(row.key(), row);
+        assert!(before.is_none(), "two rows of one key in {}", R::NAME);
+    }
+
+    pub(crate) fn remove(&mut self, key: &R::Key) -> Option<R> {
+        self.changed.push(key.clone());
+        self.rows.remove(key)
+    }
+
+    pub(crate) fn get(&self, key: &R::Key) -> Option<&R> {
+        self.rows.get(key)
+    }
+
+    /// A row to change, whose key stays.
+    pub(crate) fn change(&mut self, key: &R::Key) -> Option<&mut R> {
+        self.changed.push(key.clone());
+        self.rows.get_mut(key)
+    }
+
+    pub(crate) fn all(&self) -> impl DoubleEndedIterator<Item = &R> {
+        self.rows.values()
+    }
+
+    pub(crate) fn range(&self, keys: impl RangeBounds<R::Key>) -> impl DoubleEndedIterator<Item = &R> {
+        self.rows.range(keys).map(|(_, row)| row)
+    }
+
+    pub(crate) fn changed(&self) -> impl Iterator<Item = RowKey> {
+        self.changed.iter().map(|key| RowKey { table: R::table(), key: R::cells(key) })
+    }
+
+    /// Takes the rows as they are for unchanged.
+    pub(crate) fn settle(&mut self) {
+        self.changed.clear();
+    }
+}
+
+/// A row's values.
+pub(crate) fn row_cells<R: TableRow>(row: &R) -> Vec<Cell> {
+    let columns = R::table().columns;
+    row.with_values(|values| {
+        let cell = |(column, value): (&bourse_schema::Column, &bourse_schema::Value<'_>)| {
+            Cell::of(column.column_type, *value).expect("a row's value is of its column's type")
+        };
+        columns.iter().zip(values).map(cell).collect()
+    })
+}

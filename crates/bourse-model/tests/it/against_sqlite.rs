@@ -1,0 +1,80 @@
+//! The model and SQLite perform the same transactions with the same outputs and the same rows.
+
+use bourse_egen::driver::Database;
+use bourse_egen::{Inputs, Part};
+use bourse_engine::Engine as _;
+use bourse_engine_sqlite::{SqliteEngine, open};
+use bourse_model::Model;
+use bourse_tpce::load::{LoadOptions, load};
+use bourse_tpce::transactions::Transaction;
+use bourse_tpce::verify::{Plan, SqlSubject, Subject, Verdict, verify};
+use std::collections::BTreeSet;
+use std::ops::ControlFlow;
+use std::sync::OnceLock;
+
+pub(crate) fn inputs() -> &'static Inputs {
+    static INPUTS: OnceLock<Inputs> = OnceLock::new();
+    INPUTS.get_or_init(Inputs::builtin)
+}
+
+/// A database in memory with the rows of a part. It lives as long as the engine.
+pub(crate) fn loaded(part: Part) -> SqliteEngine {
+    let engine = open("sqlite::memory:").expect("a valid target");
+    load(&engine, inputs(), part, &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).expect("loads");
+    engine
+}
+
+pub(crate) fn database(part: Part) -> Database {
+    Database::of(part.total_customers(), part.scale_factor(), part.days())
+}
+
+pub(crate) fn sqlite(engine: &SqliteEngine, part: Part) -> SqlSubject {
+    let session = engine.connect().expect("connects");
+    SqlSubject::new("sqlite::memory:", session, database(part).first_free_trade())
+}
+
+fn run(part: Part, plan: &Plan) -> Verdict {
+    let engine = loaded(part);
+    let mut subjects: [Box<dyn Subject>; 2] = [Box::new(sqlite(&engine, part)), Box::new(Model::new(inputs(), part))];
+    let verdict = verify(&mut subjects, inputs(), plan, &mut |_| ControlFlow::Continue(())).expect("runs");
+    if let Some(difference) = &verdict.difference {
+        panic!("{difference}");
+    }
+    assert!(!verdict.interrupted);
+    assert_eq!(verdict.transactions, plan.transactions);
+    assert_eq!(verdict.digests.len(), 33);
+    verdict
+}
+
+/// Slow enough that prices move, limit orders are reached and maintenance comes to every table.
+#[test]
+fn thousands_of_transactions_are_alike() {
+    let part = Part::whole(1_000, 1).expect("a valid part");
+    let plan = Plan { transactions: 6_000, requests_per_second: 4, digest_every: 2_500, ..Plan::of(database(part)) };
+    let verdict = run(part, &plan);
+    let kinds: BTreeSet<_> = verdict.outcomes.keys().map(|(transaction, _)| *transaction).collect();
+    assert!(kinds.into_iter().eq(Transaction::ALL), "{:?}", verdict.outcomes);
+    assert!(verdict.rows_compared > 10_000, "{}", verdict.rows_compared);
+}
+
+/// The long run of a release: `BOURSE_VERIFY=2000,3,100000` for customers, days and transactions.
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped test says so, a long one what it did")]
+fn as_many_transactions_as_asked_for_are_alike() {
+    let Ok(asked) = std::env::var("BOURSE_VERIFY") else {
+        eprintln!("skipped: as_many_transactions_as_asked_for_are_alike (BOURSE_VERIFY is not set)");
+        return;
+    };
+    let numbers: Vec<i64> = asked.split(',').map(|number| number.parse().expect("three numbers")).collect();
+    let [customers, days, transactions, ref more @ ..] = numbers[..] else { panic!("three numbers") };
+    let part = Part::whole(customers, days).expect("a valid part");
+    let mut plan = Plan { transactions: transactions as u64, digest_every: 25_000, ..Plan::of(database(part)) };
+    if let [rate, seed] = more {
+        (plan.requests_per_second, plan.seed) = (*rate as u32, *seed as u64);
+    }
+    let verdict = run(part, &plan);
+    for ((transaction, status), count) in &verdict.outcomes {
+        eprintln!("{transaction:<20} {status:>6} {count:>9}");
+    }
+    eprintln!("{} transactions, {} rows compared", verdict.transactions, verdict.rows_compared);
+}

@@ -1,0 +1,4 @@
+//! Tests of the model: against SQLite, and of how a difference is told.
+
+mod against_sqlite;
+mod planted;

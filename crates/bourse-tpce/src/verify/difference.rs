@@ -1,0 +1,223 @@
+//! The first difference, as a person needs it: what, where, both values, the statement and the transaction's inputs.
+
+use super::fields::{FieldDifference, first_difference};
+use super::lockstep::VerifyError;
+use super::{Cell, Performance, RowKey, Statement, Step, Subject};
+use bourse_schema::Table;
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// What differs.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum What {
+    /// A field of the transaction's output.
+    Output(FieldDifference),
+    /// One of the two failed, or both in different ways.
+    Failure {
+        /// What the first says; `None` if it did not fail.
+        first: Option<String>,
+        /// What the second says.
+        second: Option<String>,
+    },
+    /// An order sent to the market.
+    Sent(FieldDifference),
+    /// A value of a row.
+    Column {
+        /// The row.
+        key: RowKey,
+        /// The column.
+        column: &'static str,
+        /// What the first has there.
+        first: String,
+        /// What the second has there.
+        second: String,
+    },
+    /// A row that one of the two does not have.
+    Row {
+        /// The row.
+        key: RowKey,
+        /// Whether the first has it, and the second not.
+        in_first: bool,
+    },
+    /// Rows that cannot be told apart by their key, more in one than in the other.
+    Count {
+        /// The table.
+        table: &'static Table,
+    },
+}
+
+/// The first difference between two subjects.
+#[derive(Debug, Clone)]
+pub struct Difference {
+    /// The transaction; `None` if the databases were different before the first.
+    pub step: Option<Step>,
+    /// Whether that transaction is the one that made the difference; if not, it or one since the tables were last alike.
+    pub exact: bool,
+    /// The two subjects' names.
+    pub subjects: [String; 2],
+    /// What differs.
+    pub what: What,
+    /// The statement on either side that wrote or read the value, where it is known.
+    pub statements: [Option<Statement>; 2],
+}
+
+impl Difference {
+    /// Between the first subject and subject `other` after a transaction.
+    pub(super) fn new(step: &Step, subjects: &[Box<dyn Subject>], other: usize, what: What) -> Self {
+        let statements = [&subjects[0], &subjects[other]].map(|subject| what.statement(subject.trace()));
+        Self { statements, ..Self::of_tables(Some(step), subjects, other, what) }.exactly()
+    }
+
+    /// Found in the tables, after a transaction or before the first.
+    pub(super) fn of_tables(step: Option<&Step>, subjects: &[Box<dyn Subject>], other: usize, what: What) -> Self {
+        let names = [&subjects[0], &subjects[other]].map(|subject| subject.name().to_owned());
+        Self { step: step.cloned(), exact: false, subjects: names, what, statements: [None, None] }
+    }
+
+    fn exactly(self) -> Self {
+        Self { exact: true, ..self }
+    }
+}
+
+impl What {
+    /// The last statement of a trace that wrote the row, or that returned the value.
+    fn statement(&self, trace: &[Statement]) -> Option<Statement> {
+        let found = match self {
+            Self::Column { key, .. } | Self::Row { key, .. } => {
+                trace.iter().rev().find(|ran| writes(ran.sql, key.table))
+            }
+            Self::Count { table } => trace.iter().rev().find(|ran| writes(ran.sql, table)),
+            Self::Output(field) | Self::Sent(field) => {
+                let values: Vec<_> =
+                    [&field.first, &field.second].into_iter().flatten().map(|text| plain(text)).collect();
+                trace.iter().rev().find(|ran| ran.rows.iter().flatten().any(|cell| values.contains(&cell.as_str())))
+            }
+            Self::Failure { .. } => trace.last(),
+        };
+        found.cloned()
+    }
+}
+
+/// The content of `Some(5)` and its like.
+fn plain(text: &str) -> &str {
+    let inner = text.rsplit('(').next().unwrap_or(text);
+    inner.split(')').next().unwrap_or(inner)
+}
+
+fn writes(sql: &str, table: &Table) -> bool {
+    let mut words = sql.split(|character: char| !(character == '_' || character.is_ascii_alphanumeric()));
+    let write = words.by_ref().find(|word| !word.is_empty()).is_some_and(|word| {
+        ["insert", "update", "delete", "replace"].iter().any(|verb| verb.eq_ignore_ascii_case(word))
+    });
+    write && words.any(|word| word.eq_ignore_ascii_case(table.name))
+}
+
+/// What differs between two performances of a transaction.
+pub(super) fn between_outcomes(first: &Performance, second: &Performance) -> Option<What> {
+    match (&first.outcome, &second.outcome) {
+        (Ok(a), Ok(b)) if a == b => (),
+        (Ok(a), Ok(b)) => {
+            let unseen = || FieldDifference { path: "output".to_owned(), first: None, second: None };
+            return Some(What::Output(first_difference(a, b).unwrap_or_else(unseen)));
+        }
+        // Engines put the same refusal in different words.
+        (Err(_), Err(_)) => (),
+        (a, b) => return Some(What::Failure { first: a.clone().err(), second: b.clone().err() }),
+    }
+    (first.sent != second.sent).then(|| {
+        let field = first_difference(&first.sent, &second.sent);
+        What::Sent(field.unwrap_or(FieldDifference { path: "orders".to_owned(), first: None, second: None }))
+    })
+}
+
+/// What differs between two rows of one key.
+pub(super) fn between_rows(key: &RowKey, first: Option<&[Cell]>, second: Option<&[Cell]>) -> Option<What> {
+    match (first, second) {
+        (None, None) => None,
+        (Some(first), Some(second)) => {
+            let at = first.iter().zip(second).position(|(a, b)| a != b)?;
+            let column = &key.table.columns[at];
+            let shown = |cell: &Cell| cell.shown(column.column_type).to_string();
+            let (first, second) = (shown(&first[at]), shown(&second[at]));
+            Some(What::Column { key: key.clone(), column: column.name, first, second })
+        }
+        (first, _) => Some(What::Row { key: key.clone(), in_first: first.is_some() }),
+    }
+}
+
+/// What differs between the first subject's rows of a table and those of another: the smallest key.
+pub(super) fn between_tables(
+    subjects: &mut [Box<dyn Subject>],
+    other: usize,
+    table: &'static Table,
+) -> Result<What, VerifyError> {
+    let mut rows: [BTreeMap<Vec<Cell>, Vec<Cell>>; 2] = Default::default();
+    for (rows, at) in rows.iter_mut().zip([0, other]) {
+        let subject = &mut subjects[at];
+        let kept = subject.each_row(table, &mut |row| {
+            rows.insert(RowKey::of(table, row).key, row.to_vec());
+        });
+        kept.map_err(|cause| VerifyError::rows(&**subject, cause))?;
+    }
+    let [first, second] = &rows;
+    let mut keys: Vec<_> = first.keys().chain(second.keys()).collect();
+    keys.sort_unstable();
+    let found = keys.into_iter().find_map(|key| {
+        let row_key = RowKey { table, key: key.clone() };
+        between_rows(&row_key, first.get(key).map(Vec::as_slice), second.get(key).map(Vec::as_slice))
+    });
+    Ok(found.unwrap_or(What::Count { table }))
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let [first, second] = &self.subjects;
+        let width = first.len().max(second.len());
+        let both = |f: &mut fmt::Formatter<'_>, a: &str, b: &str| {
+            writeln!(f, "  {first:width$}  {a}")?;
+            writeln!(f, "  {second:width$}  {b}")
+        };
+        match &self.step {
+            None => writeln!(f, "the databases differ before the first transaction")?,
+            Some(step) => {
+                let name = step.request.transaction();
+                let about = if self.exact { "in" } else { "in or before" };
+                writeln!(f, "{first} and {second} differ {about} transaction {} ({name}, {})", step.number, step.now)?;
+            }
+        }
+        let or_nothing = |value: &Option<String>| value.clone().unwrap_or_else(|| "nothing there".to_owned());
+        match &self.what {
+            What::Output(field) => {
+                writeln!(f, "  output field {}", field.path)?;
+                both(f, &or_nothing(&field.first), &or_nothing(&field.second))?;
+            }
+            What::Sent(field) => {
+                writeln!(f, "  orders sent to the market: {}", field.path)?;
+                both(f, &or_nothing(&field.first), &or_nothing(&field.second))?;
+            }
+            What::Failure { first, second } => {
+                let or_well = |failed: &Option<String>| failed.clone().unwrap_or_else(|| "did not fail".to_owned());
+                both(f, &or_well(first), &or_well(second))?;
+            }
+            What::Column { key, column, first, second } => {
+                writeln!(f, "  table {}, row {key}, column {column}", key.table.name)?;
+                both(f, first, second)?;
+            }
+            What::Row { key, in_first } => {
+                writeln!(f, "  table {}, row {key}", key.table.name)?;
+                let [a, b] = if *in_first { ["has it", "has no such row"] } else { ["has no such row", "has it"] };
+                both(f, a, b)?;
+            }
+            What::Count { table } => writeln!(f, "  table {}: rows of the same keys, not equally often", table.name)?,
+        }
+        for (name, statement) in self.subjects.iter().zip(&self.statements) {
+            if let Some(statement) = statement {
+                writeln!(f, "  statement on {name}: {statement}")?;
+            }
+        }
+        if let Some(step) = &self.step {
+            writeln!(f, "  input: {:?}", step.request)?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,34 @@
+//! Proof that several databases do the same: one seed, the same transactions in the same order on each, every output
+//! compared, and in the end every row.
+//!
+//! Time is simulated and there is one thread, so that a run is the same every time: customers ask at a steady pace, the
+//! market answers when its emulator says so, maintenance comes once a simulated minute, and Trade-Cleanup begins and ends
+//! it all. What is compared need not be a database: [`Subject`] is whatever performs transactions and shows its rows.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`subject`] | what is compared |
+//! | [`sql`] | an engine as a subject, with a trace of its statements |
+//! | [`stream`] | the transactions, one after the other |
+//! | [`lockstep`] | running and comparing |
+//! | [`difference`] | what a person is told of the first difference |
+//! | [`cell`], [`digest`], [`fields`] | values, tables and outputs in comparable form |
+
+pub mod cell;
+pub mod difference;
+pub mod digest;
+pub mod fields;
+pub mod lockstep;
+#[cfg(feature = "planted-bug")]
+pub mod planted;
+pub mod sql;
+pub mod stream;
+pub mod subject;
+
+pub use cell::Cell;
+pub use difference::{Difference, What};
+pub use digest::TableDigest;
+pub use lockstep::{Plan, Progress, Replayed, Verdict, VerifyError, replay, verify};
+pub use sql::SqlSubject;
+pub use stream::{Step, Stream};
+pub use subject::{Performance, RowKey, Statement, Subject};

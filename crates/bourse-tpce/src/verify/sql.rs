@@ -1,0 +1,195 @@
+//! An SQL engine as a subject: one session, whose statements are kept until the next transaction.
+
+use super::{Cell, Performance, RowKey, Statement, Subject};
+use crate::transactions::{Context, Request, Retry, TradeIds, perform};
+use bourse_egen::txn::TradeRequest;
+use bourse_engine::{Access, EachRow, EngineError, Isolation, Session, Sql, Value};
+use bourse_schema::{Dialect, Table, Timestamp, TradeId};
+use std::cell::RefCell;
+
+/// Rows of a result that are kept for the trace.
+const ROWS_KEPT: usize = 100;
+/// Tries of a transaction that finds another in its way: there is none, unless somebody else is at the database.
+const ATTEMPTS: u32 = 3;
+
+/// An engine's session that performs transactions in lockstep with others.
+pub struct SqlSubject {
+    name: String,
+    session: Traced,
+    trade_ids: TradeIds,
+}
+
+impl std::fmt::Debug for SqlSubject {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("SqlSubject").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+impl SqlSubject {
+    /// A subject over a session, whose new trades are numbered from `first_free`.
+    pub fn new(name: impl Into<String>, session: Box<dyn Session>, first_free: TradeId) -> Self {
+        let session = Traced { inner: session, statements: Vec::new() };
+        Self { name: name.into(), session, trade_ids: TradeIds::starting_at(first_free) }
+    }
+}
+
+impl Subject for SqlSubject {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn perform(&mut self, request: &Request, now: Timestamp) -> Performance {
+        self.session.statements.clear();
+        let sent: RefCell<Vec<TradeRequest>> = RefCell::default();
+        let send = |order: &TradeRequest| sent.borrow_mut().push(*order);
+        let context = Context {
+            now: &|| now,
+            trade_ids: &self.trade_ids,
+            market: &send,
+            retry: Retry { attempts: ATTEMPTS, back_off: &|_| () },
+        };
+        let outcome = perform(&mut self.session, &context, request);
+        Performance {
+            outcome: outcome.map(|performed| performed.output).map_err(|error| error.to_string()),
+            sent: sent.into_inner(),
+        }
+    }
+
+    fn row(&mut self, key: &RowKey) -> Result<Option<Vec<Cell>>, EngineError> {
+        let dialect = self.session.dialect();
+        let condition: Vec<_> = key
+            .table
+            .key
+            .iter()
+            .enumerate()
+            .map(|(at, name)| format!("{name} = {}", (dialect.parameter)(at + 1)))
+            .collect();
+        let sql = format!("{} WHERE {}", select(key.table), condition.join(" AND "));
+        let domains = key.table.key.iter().filter_map(|name| key.table.column(name));
+        let params: Vec<_> = key.key.iter().zip(domains).map(|(cell, column)| cell.value(column.column_type)).collect();
+        let mut found = None;
+        self.session.inner.query_text(&sql, &params, &mut |row| {
+            found = Some(cells(key.table, row)?);
+            Ok(())
+        })?;
+        Ok(found)
+    }
+
+    fn each_row(&mut self, table: &'static Table, each: &mut dyn FnMut(&[Cell])) -> Result<(), EngineError> {
+        self.session.inner.query_text(&select(table), &[], &mut |row| {
+            each(&cells(table, row)?);
+            Ok(())
+        })
+    }
+
+    fn trace(&self) -> &[Statement] {
+        &self.session.statements
+    }
+}
+
+fn select(table: &Table) -> String {
+    let columns: Vec<_> = table.columns.iter().map(|column| column.name).collect();
+    format!("SELECT {} FROM {}", columns.join(", "), table.name)
+}
+
+fn cells(table: &Table, row: &dyn bourse_engine::Row) -> Result<Vec<Cell>, EngineError> {
+    let cell = |(at, column): (usize, &bourse_schema::Column)| {
+        Cell::of(column.column_type, row.value(at)).map_err(|wrong| wrong.in_column(at))
+    };
+    table.columns.iter().enumerate().map(cell).collect()
+}
+
+/// A session that keeps what it is asked and what it answers.
+struct Traced {
+    inner: Box<dyn Session>,
+    statements: Vec<Statement>,
+}
+
+impl Traced {
+    fn note(&mut self, sql: &'static Sql, params: &[Value<'_>], rows: Vec<Vec<String>>, count: u64) {
+        let params = params.iter().map(|value| shown(*value)).collect();
+        self.statements.push(Statement { sql: sql.text(), params, rows, count });
+    }
+}
+
+/// A value as it is, without a column to say what it means.
+fn shown(value: Value<'_>) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Int(number) => number.to_string(),
+        Value::Bool(flag) => flag.to_string(),
+        Value::Decimal { units, .. } => units.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Date(date) => date.days().to_string(),
+        Value::Timestamp(moment) => moment.millis().to_string(),
+        Value::Text(text) => format!("{text:?}"),
+        Value::Blob(bytes) => format!("{} bytes", bytes.len()),
+    }
+}
+
+impl Session for Traced {
+    fn dialect(&self) -> &'static Dialect {
+        self.inner.dialect()
+    }
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+        self.inner.begin(isolation, access)
+    }
+    fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        let (mut rows, mut count) = (Vec::new(), 0);
+        let columns = columns_of(sql.text());
+        let outcome = self.inner.query(sql, params, &mut |row| {
+            count += 1;
+            if rows.len() < ROWS_KEPT {
+                rows.push((0..columns).map(|at| shown(row.value(at))).collect());
+            }
+            each(row)
+        });
+        self.note(sql, params, rows, count);
+        outcome
+    }
+    fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        let outcome = self.inner.execute(sql, params);
+        self.note(sql, params, Vec::new(), *outcome.as_ref().unwrap_or(&0));
+        outcome
+    }
+    fn commit(&mut self) -> Result<(), EngineError> {
+        self.inner.commit()
+    }
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        self.inner.rollback()
+    }
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.inner.query_text(sql, params, each)
+    }
+}
+
+/// How many columns a query returns: the commas outside brackets between its first SELECT and FROM.
+///
+/// Rows do not say how wide they are.
+fn columns_of(sql: &str) -> usize {
+    let (mut depth, mut columns) = (0, 1);
+    for word in sql.split_inclusive(|character: char| character.is_whitespace() || ",()".contains(character)) {
+        if depth == 0 && word.trim_end().eq_ignore_ascii_case("from") {
+            break;
+        }
+        match word.chars().last() {
+            Some('(') => depth += 1,
+            Some(')') => depth -= 1,
+            Some(',') if depth == 0 => columns += 1,
+            _ => (),
+        }
+    }
+    if sql.trim_start().get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select")) { columns } else { 0 }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::columns_of;
+
+    #[test]
+    fn columns_are_counted() {
+        assert_eq!(columns_of("SELECT a, b FROM t WHERE c IN (SELECT d, e FROM u)"), 2);
+        assert_eq!(columns_of("\n  SELECT coalesce(a, b), (SELECT max(x) FROM u), c\n    FROM t"), 3);
+        assert_eq!(columns_of("UPDATE t SET a = 1"), 0);
+    }
+}

@@ -1,0 +1,155 @@
+//! The transactions of a run, one after the other, in simulated time.
+
+use crate::transactions::Request;
+use bourse_egen::Inputs;
+use bourse_egen::driver::{
+    ConfigError, CustomerConfig, CustomerEmulator, Database, MaintenanceEmulator, MarketConfig, MarketExchange, Seeds,
+    UnknownSymbol,
+};
+use bourse_egen::txn::TradeRequest;
+use bourse_schema::{Date, Timestamp};
+use std::collections::VecDeque;
+use std::time::Duration;
+
+/// When simulated time begins: a working day after all that databases are loaded with.
+const START: Timestamp = Timestamp::at(Date::from_ymd(2026, 1, 5), 9 * 3_600_000);
+/// Milliseconds between two Data-Maintenances (Clause 3.3.11).
+const MAINTENANCE_MS: i64 = 60_000;
+
+/// A transaction of the run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Step {
+    /// Counted from 1.
+    pub number: u64,
+    /// When it takes place.
+    pub now: Timestamp,
+    /// Its input.
+    pub request: Request,
+}
+
+/// Customers, market and maintenance merged into one sequence, the same for the same seed and the same orders sent.
+#[derive(Debug)]
+pub struct Stream<'i> {
+    customers: CustomerEmulator<'i>,
+    market: MarketExchange<'i>,
+    maintenance: MaintenanceEmulator<'i>,
+    /// What the market has said and nobody has performed.
+    waiting: VecDeque<Request>,
+    number: u64,
+    now: i64,
+    requests_per_second: i64,
+    asked: i64,
+    next_maintenance: i64,
+    next_market: Option<i64>,
+}
+
+impl<'i> Stream<'i> {
+    /// The sequence of a seed on a database, with so many customers' requests a simulated second.
+    ///
+    /// # Errors
+    /// If the emulators cannot work with such a database.
+    pub fn new(
+        inputs: &'i Inputs,
+        database: Database,
+        seed: u64,
+        requests_per_second: u32,
+    ) -> Result<Self, ConfigError> {
+        let [customers, market, maintenance] = [0, 1, 2].map(|id| Seeds::of_run(seed, id));
+        let config = CustomerConfig { holdings_seed: Seeds::holdings_of_run(seed, 0), ..CustomerConfig::of(database) };
+        Ok(Self {
+            customers: CustomerEmulator::new(inputs, &config, customers.first, customers.second)?,
+            market: MarketExchange::new(inputs, &MarketConfig::after(&database), market.first, market.second, START),
+            maintenance: MaintenanceEmulator::new(inputs, database, maintenance.first)?,
+            waiting: VecDeque::new(),
+            number: 0,
+            now: START.millis(),
+            requests_per_second: i64::from(requests_per_second.max(1)),
+            asked: 0,
+            next_maintenance: START.millis() + MAINTENANCE_MS,
+            next_market: None,
+        })
+    }
+
+    /// The next transaction; the first is a Trade-Cleanup.
+    pub fn next_step(&mut self) -> Step {
+        let request = if self.number == 0 { self.maintenance.trade_cleanup().into() } else { self.next_request() };
+        self.step(request)
+    }
+
+    /// A Trade-Cleanup as the next transaction. Nothing may follow: the market would execute orders that are canceled.
+    pub fn cleanup(&mut self) -> Step {
+        let request = self.maintenance.trade_cleanup().into();
+        self.step(request)
+    }
+
+    fn step(&mut self, request: Request) -> Step {
+        self.number += 1;
+        Step { number: self.number, now: Timestamp::from_millis(self.now), request }
+    }
+
+    fn next_request(&mut self) -> Request {
+        loop {
+            if let Some(request) = self.waiting.pop_front() {
+                return request;
+            }
+            let next_customer = START.millis() + (self.asked + 1) * 1_000 / self.requests_per_second;
+            let next_market = self.next_market.unwrap_or(i64::MAX);
+            let now = next_customer.min(next_market).min(self.next_maintenance).max(self.now);
+            self.now = now;
+            if next_market <= now {
+                let waiting = &mut self.waiting;
+                let due = self.market.generate(Timestamp::from_millis(now), &mut |said| waiting.push_back(said.into()));
+                self.market_due(due);
+            } else if self.next_maintenance <= now {
+                self.next_maintenance += MAINTENANCE_MS;
+                return self.maintenance.next().into();
+            } else {
+                self.asked += 1;
+                return self.customers.next().into();
+            }
+        }
+    }
+
+    /// Gives the market the orders that the last transaction has sent.
+    ///
+    /// # Errors
+    /// If an order names a security that does not exist.
+    pub fn send(&mut self, orders: &[TradeRequest]) -> Result<(), UnknownSymbol> {
+        for order in orders {
+            let waiting = &mut self.waiting;
+            let now = Timestamp::from_millis(self.now);
+            let due = self.market.submit(now, order, &mut |said| waiting.push_back(said.into()))?;
+            self.market_due(due);
+        }
+        Ok(())
+    }
+
+    fn market_due(&mut self, due: Option<Duration>) {
+        // It may say "now" when nothing is due yet; time must go on all the same.
+        self.next_market = due.map(|wait| self.now + (wait.as_millis() as i64).max(1));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transactions::Transaction;
+
+    /// Without anybody who trades there are only customers and maintenance, in order of time.
+    #[test]
+    fn a_seed_is_a_sequence() {
+        let inputs = Inputs::builtin();
+        let steps = |seed| -> Vec<Step> {
+            let mut stream = Stream::new(&inputs, Database::of(1_000, 500, 1), seed, 2).expect("a valid database");
+            (0..200).map(|_| stream.next_step()).collect()
+        };
+        let first = steps(1);
+        assert_eq!(first, steps(1));
+        assert_ne!(first, steps(2));
+        assert_eq!(first[0].request.transaction(), Transaction::TradeCleanup);
+        assert!(first.is_sorted_by_key(|step| step.now));
+        assert!(first.iter().map(|step| step.number).eq(1..=200));
+        let maintained = first.iter().filter(|step| step.request.transaction() == Transaction::DataMaintenance);
+        assert!(maintained.map(|step| step.now.millis() - START.millis()).eq([60_000]));
+    }
+}

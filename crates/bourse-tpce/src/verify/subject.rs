@@ -1,0 +1,111 @@
+//! What is compared: anything that performs transactions and shows its rows.
+
+use super::{Cell, TableDigest};
+use crate::transactions::{Output, Request};
+use bourse_egen::txn::TradeRequest;
+use bourse_engine::EngineError;
+use bourse_schema::{Table, Timestamp};
+use std::fmt;
+
+/// A row, by the values of its table's primary key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RowKey {
+    /// The table.
+    pub table: &'static Table,
+    /// Values of [`Table::key`], in that order.
+    pub key: Vec<Cell>,
+}
+
+impl RowKey {
+    /// The key of a row of that table.
+    pub fn of(table: &'static Table, row: &[Cell]) -> Self {
+        let place = |name: &&str| table.columns.iter().position(|column| column.name == *name);
+        let key = table.key.iter().filter_map(place).map(|at| row[at].clone()).collect();
+        Self { table, key }
+    }
+}
+
+impl fmt::Display for RowKey {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, (name, cell)) in self.table.key.iter().zip(&self.key).enumerate() {
+            let domain = self.table.column(name).expect("a key names columns of its table").column_type;
+            let and = if at == 0 { "" } else { ", " };
+            write!(f, "{and}{name} = {}", cell.shown(domain))?;
+        }
+        Ok(())
+    }
+}
+
+/// A statement that a subject ran.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Statement {
+    /// Its text, as written.
+    pub sql: &'static str,
+    /// Its parameters, as a person reads them.
+    pub params: Vec<String>,
+    /// The first rows it returned.
+    pub rows: Vec<Vec<String>>,
+    /// Rows it changed, or returned in all.
+    pub count: u64,
+}
+
+impl fmt::Display for Statement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.sql.split_whitespace().collect::<Vec<_>>().join(" "))?;
+        for (at, param) in self.params.iter().enumerate() {
+            write!(f, "{} ?{} = {param}", if at == 0 { " --" } else { "," }, at + 1)?;
+        }
+        write!(f, " -> {} rows", self.count)
+    }
+}
+
+/// What came of a transaction on a subject.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Performance {
+    /// Its output, or why it failed.
+    pub outcome: Result<Output, String>,
+    /// Orders it sent to the market, in order.
+    pub sent: Vec<TradeRequest>,
+}
+
+/// Performs transactions one at a time and shows its rows.
+pub trait Subject {
+    /// What it is called in reports.
+    fn name(&self) -> &str;
+
+    /// Performs a transaction, at a moment that stands still for it.
+    fn perform(&mut self, request: &Request, now: Timestamp) -> Performance;
+
+    /// The rows that the last transaction changed, made or removed, where the subject knows: all subjects are asked for
+    /// them at once, so that a difference is found at the transaction that makes it.
+    fn changed(&self) -> Vec<RowKey> {
+        Vec::new()
+    }
+
+    /// A row, in the order of the table's columns; `None` if there is none of that key.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn row(&mut self, key: &RowKey) -> Result<Option<Vec<Cell>>, EngineError>;
+
+    /// Every row of a table, in any order.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn each_row(&mut self, table: &'static Table, each: &mut dyn FnMut(&[Cell])) -> Result<(), EngineError>;
+
+    /// The digest of a table.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn digest(&mut self, table: &'static Table) -> Result<TableDigest, EngineError> {
+        let (mut digest, mut scratch) = (TableDigest::default(), Vec::new());
+        self.each_row(table, &mut |row| digest.add(row, &mut scratch))?;
+        Ok(digest)
+    }
+
+    /// The statements of the last transaction, where there are any.
+    fn trace(&self) -> &[Statement] {
+        &[]
+    }
+}
