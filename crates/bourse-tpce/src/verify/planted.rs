@@ -56,4 +56,7 @@ impl Session for PlantedBug {
     fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
         self.inner.query_text(sql, params, each)
     }
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        self.inner.execute_text(sql, params)
+    }
 }

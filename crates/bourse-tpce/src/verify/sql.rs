@@ -161,6 +161,9 @@ impl Session for Traced {
     fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
         self.inner.query_text(sql, params, each)
     }
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        self.inner.execute_text(sql, params)
+    }
 }
 
 /// How many columns a query returns: the commas outside brackets between its first SELECT and FROM.
