@@ -205,11 +205,20 @@ impl Page {
         self.pairs(&table);
     }
 
-    /// What the rounds found, such as pauses of the customers, and trades of earlier runs.
+    /// What the rounds found, such as pauses of the customers, and trades of earlier runs. Facts of a group (`group: name`)
+    /// are many and stand in the page; here their number has to do.
     fn facts(&mut self, view: &CaseView<'_>) {
         let several = view.case.rounds.len() > 1;
         for (at, round) in view.case.rounds.iter().enumerate().filter(|(_, round)| !round.facts.is_empty()) {
-            let facts: Vec<String> = round.facts.iter().map(|fact| format!("{}: {}", fact.name, fact.value)).collect();
+            let (grouped, single): (Vec<_>, Vec<_>) = round.facts.iter().partition(|fact| fact.name.contains(": "));
+            let mut facts: Vec<String> =
+                single.into_iter().map(|fact| format!("{}: {}", fact.name, fact.value)).collect();
+            if !grouped.is_empty() {
+                facts.push(format!(
+                    "{} in the page",
+                    units::counted(grouped.len() as u64, "further fact", "further facts")
+                ));
+            }
             let place = if several { format!("round {}: ", at + 1) } else { String::new() };
             self.paragraph(Tone::Plain, &format!("{place}{}", facts.join(" · ")), 2);
         }
