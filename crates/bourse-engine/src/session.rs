@@ -163,7 +163,8 @@ impl<S: Session + ?Sized> SessionExt for S {
         params: &[Value<'_>],
         mut read: impl FnMut(&dyn Row) -> Result<T, EngineError>,
     ) -> Result<Vec<T>, EngineError> {
-        let mut found = Vec::new();
+        // Most lists of the transactions fit, so that none is moved while it grows.
+        let mut found = Vec::with_capacity(24);
         self.query(sql, params, &mut |row| {
             found.push(read(row)?);
             Ok(())

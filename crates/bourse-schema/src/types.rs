@@ -79,11 +79,17 @@ impl<const N: usize> Text<N> {
     ///
     /// # Errors
     /// [`TooLong`] if it has more than `N` bytes.
+    #[inline]
     pub fn new(text: &str) -> Result<Self, TooLong> {
+        const { assert!(N <= 255, "the length is kept in one byte") }
         if text.len() > N {
             return Err(TooLong { text: text.to_owned(), limit: N });
         }
-        Ok(Self::cut(text))
+        // Not by way of `cut`, which looks for the last character that fits: this is how rows are read.
+        let mut this = Self::EMPTY;
+        this.bytes[..text.len()].copy_from_slice(text.as_bytes());
+        this.len = text.len() as u8;
+        Ok(this)
     }
 
     /// As much of `text` as fits, cut between characters.
