@@ -56,8 +56,6 @@ pub(super) struct Seen {
     pub(super) longest_queue: AtomicUsize,
     /// Time customers paused, all together, in nanoseconds.
     pub(super) pacing_ns: AtomicU64,
-    /// Limit orders whose price was not reached when the exchange closed.
-    pub(super) pending_limits: AtomicU64,
 }
 
 impl Floor {
@@ -230,8 +228,6 @@ impl Exchange<'_> {
             // The emulator may say zero although nothing is due in this millisecond.
             next = wait.map(|wait| (now / MS + (wait.as_millis() as Nanos).max(1)) * MS);
         }
-        let pending = market.pending_limits() + market.reached_limits();
-        floor.seen.pending_limits.store(pending as u64, Ordering::Relaxed);
         floor.closed.store(true, Ordering::Release);
     }
 }

@@ -90,11 +90,10 @@ fn a_run_shows_all_transactions_in_their_mix_and_leaves_sound_books() {
     assert!(seen.len() >= 3 && seen[0].throughput.len() == 12 && seen[0].queue_length.is_some());
     let fact = |name: &str| ran.round.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str());
     assert!(fact("pacing").is_some() && fact("input: Trade-Order buying").is_some());
-    let pending: u64 = fact("limit orders pending at the end").unwrap().parse().unwrap();
-    // The database sets an order off by any price the tape shows, which may be before the exchange's own timer does; and
-    // up to twenty entries of the tape wait for their feed when the run ends.
-    let waiting = count(&engine, "SELECT count(*) FROM trade_request");
-    assert!(waiting > 0 && waiting <= pending + 20 && pending <= waiting + waiting / 4, "{waiting} and {pending}");
+    let number = |name: &str| -> u64 { fact(name).unwrap().parse().unwrap() };
+    let pending = number("limit orders pending at the end");
+    assert_eq!(pending, number("limit orders placed") - number("limit orders set off"));
+    assert_eq!(pending, count(&engine, "SELECT count(*) FROM trade_request"));
 }
 
 #[test]
@@ -144,7 +143,7 @@ fn an_interrupted_run_is_sound_and_keeps_its_figures() {
 fn customers_at_a_rate_ask_so_often() {
     let copy = Copy::new("rate.db");
     let engine = &copy.engine;
-    let options = RunOptions { load: Load::Poisson { per_second: 300.0 }, ..options(500 * MS, 2 * SECOND) };
+    let options = RunOptions { load: Load::Poisson { per_second: 100.0 }, ..options(500 * MS, 2 * SECOND) };
     let ran = run(engine, inputs(), &options, &RealClock::start(), &AtomicBool::new(false), &mut |_| {}).unwrap();
     assert_sound(engine, &ran);
     let market =
@@ -154,7 +153,10 @@ fn customers_at_a_rate_ask_so_often() {
         .filter(|transaction| !market.contains(transaction))
         .map(|transaction| ran.round.operations[transaction as usize].response.summary.count)
         .sum();
-    assert!((450..=750).contains(&asked), "{asked} in 2 s");
+    // On a machine too slow for the rate what was not started in time is told.
+    let late = ran.round.facts.iter().find(|fact| fact.name == "due but not started");
+    let late: u64 = late.map_or(0, |fact| fact.value.parse().unwrap());
+    assert!((130..=270).contains(&(asked + late)), "{asked} asked and {late} not started in 2 s");
 }
 
 #[test]
