@@ -1,0 +1,94 @@
+//! Programs that are ended: Ctrl-C leaves a report, `kill -9` never a database that could be taken for a good one.
+
+use crate::{load, output, start, text};
+use std::path::Path;
+use std::process::Command;
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+/// Waits until `done`, for a minute at most.
+fn wait_for(what: &str, done: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+fn size(path: &Path) -> u64 {
+    path.metadata().map_or(0, |found| found.len())
+}
+
+#[test]
+fn a_load_that_is_killed_is_never_taken_for_a_database() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (target, work) = ("sqlite:a.db?sync=off", folder.path().join("a.db-loading"));
+    let mut child = start(folder.path(), &["tpce", "load", target, "--days", "1"]);
+    wait_for("the load to be under way", || size(&work) > 4 << 20);
+    child.kill().expect("it can be killed");
+    child.wait().expect("it has ended");
+    assert!(!folder.path().join("a.db").exists(), "the database comes to be at the very end");
+    assert!(work.exists());
+
+    let checked = output(folder.path(), &["tpce", "check", target]);
+    assert_eq!(checked.status.code(), Some(1));
+    assert!(text(&checked.stderr).contains("there is no database"), "{}", text(&checked.stderr));
+
+    let again = output(folder.path(), &["tpce", "load", target, "--days", "1"]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    assert!(text(&again.stderr).contains("left by a load that did not end"), "{}", text(&again.stderr));
+    assert!(!work.exists());
+    let checked = output(folder.path(), &["tpce", "check", target]);
+    assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stdout));
+}
+
+#[test]
+fn a_run_that_is_killed_leaves_a_database_the_next_run_can_trust() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let target = "sqlite:a.db?sync=normal";
+    load(folder.path(), target);
+    let mut child = start(folder.path(), &["tpce", "run", target, "--days", "1", "--for", "50s", "--warmup", "1s"]);
+    wait_for("the run to write", || size(&folder.path().join("a.db-wal")) > 1 << 20);
+    child.kill().expect("it can be killed");
+    child.wait().expect("it has ended");
+
+    let checked = output(folder.path(), &["tpce", "check", target]);
+    assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stdout));
+    let again = output(folder.path(), &["tpce", "run", target, "--days", "1", "--for", "1s", "--warmup", "1s"]);
+    assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
+    assert!(text(&again.stderr).contains("earlier runs have added"), "{}", text(&again.stderr));
+    assert!(text(&again.stdout).contains("Trade-Cleanup: before the warm-up"), "{}", text(&again.stdout));
+}
+
+#[test]
+fn a_run_that_is_interrupted_reports_what_it_measured() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let target = "sqlite:a.db?sync=off";
+    load(folder.path(), target);
+    let child = start(folder.path(), &["tpce", "run", target, "--days", "1", "--for", "50s", "--warmup", "1s"]);
+    wait_for("the run to write", || size(&folder.path().join("a.db-wal")) > 1 << 20);
+    sleep(Duration::from_secs(3));
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill can be run");
+    assert!(sent.success());
+    let ended = child.wait_with_output().expect("it has ended");
+    assert_eq!(ended.status.code(), Some(130));
+    let run = std::fs::read_dir(folder.path().join("bourse-runs")).expect("a run leaves a folder").next();
+    let run = run.expect("there is one").expect("it can be read").path();
+    let report = output(folder.path(), &["report", &run.display().to_string()]);
+    assert!(text(&report.stdout).contains("interrupted"), "{}", text(&report.stdout));
+    assert!(text(&report.stdout).contains("Trade-Result"));
+}
+
+#[test]
+fn files_of_a_generation_that_is_killed_do_not_look_complete() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let out = folder.path().join("out");
+    let mut child = start(folder.path(), &["tpce", "gen", "-o", "out", "-w", "20"]);
+    wait_for("a file to be begun", || out.read_dir().is_ok_and(|mut files| files.next().is_some()));
+    child.kill().expect("it can be killed");
+    child.wait().expect("it has ended");
+    for entry in out.read_dir().expect("the folder is there") {
+        let name = entry.expect("it can be read").file_name().into_string().expect("our names are text");
+        assert!(name.contains(".partial"), "{name} looks complete");
+    }
+}

@@ -1,0 +1,96 @@
+//! Bad input: a clear error, exit code 1, nothing half-written.
+
+use crate::{output, text};
+use std::fs;
+
+/// Runs the program and expects a refusal that says these things.
+fn refused(arguments: &[&str], words: &[&str]) {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let ended = output(folder.path(), arguments);
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{arguments:?}: {said}");
+    for word in words {
+        assert!(said.contains(word), "{arguments:?} says {said:?}, not {word:?}");
+    }
+    assert!(!said.contains("panicked"), "{said}");
+    let left: Vec<_> = fs::read_dir(folder.path()).expect("the folder is still there").collect();
+    assert!(left.is_empty(), "{arguments:?} left {left:?}");
+}
+
+#[test]
+fn targets_that_are_none() {
+    refused(&["tpce", "run", "sqlite:x.db?jornal=wal"], &["jornal", "journal", "hint:"]);
+    refused(&["tpce", "run", "sqlite:x.db?journal=wall"], &["wall", "wal, delete"]);
+    refused(&["tpce", "run", "oracle:x"], &["oracle", "sqlite:PATH"]);
+    refused(&["tpce", "load", "x.db"], &["did you mean sqlite:x.db?"]);
+    refused(&["tpce", "run", "null:"], &["null:", "needs SQL"]);
+}
+
+#[test]
+fn sizes_that_no_database_has() {
+    refused(&["tpce", "run", "--customers", "1500"], &["1500", "multiple of 1000"]);
+    refused(&["tpce", "run", "--days", "0"], &["days 0"]);
+    refused(&["tpce", "run", "--scale-factor", "7"], &["7"]);
+    refused(&["tpce", "gen", "-o", "out", "-b", "5"], &["first customer 5", "1001"]);
+    refused(&["tpce", "gen", "-o", "out", "--tables", "trade,trad"], &["\"trad\"", "trade_history"]);
+    refused(&["tpce", "run", "--users", "0"], &["users"]);
+    refused(&["tpce", "run", "--rounds", "0"], &["0 rounds"]);
+    refused(&["tpce", "run", "--for", "100ms"], &["less than a second"]);
+    refused(&["tpce", "run", "--for", "fast"], &["fast", "30s"]);
+}
+
+#[test]
+fn input_files_that_are_broken() {
+    refused(&["tpce", "gen", "-o", "out", "--flat-in", "nowhere"], &["nowhere", "--flat-in"]);
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    fs::create_dir(folder.path().join("in")).expect("a folder can be made");
+    for name in bourse_egen::inputs::FILES {
+        let content = bourse_egen::builtin::file(name).expect("each input file is built in");
+        let content = if name == "AreaCode" { "8\t212\nfive\t416\n".to_owned() } else { content };
+        fs::write(folder.path().join(format!("in/{name}.txt")), content).expect("a file can be written");
+    }
+    let ended = output(folder.path(), &["tpce", "gen", "-o", "out", "--flat-in", "in"]);
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{said}");
+    assert!(said.contains("AreaCode") && said.contains("line 2") && said.contains("five"), "{said}");
+    assert!(!folder.path().join("out").exists(), "nothing is written");
+}
+
+#[test]
+fn a_database_of_somebody_else_is_left_alone() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let path = folder.path().join("notes.db");
+    fs::write(&path, "dear diary").expect("a file can be written");
+    let ended = output(folder.path(), &["tpce", "run", "sqlite:notes.db", "--days", "1", "--reload"]);
+    assert!(!ended.status.success());
+    assert!(text(&ended.stderr).contains("notes.db"), "{}", text(&ended.stderr));
+    assert_eq!(fs::read(&path).expect("it is still there"), b"dear diary");
+}
+
+#[test]
+fn runs_that_cannot_be_read() {
+    refused(&["report", "nowhere"], &["nowhere", "run.json"]);
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    fs::write(folder.path().join("run.json"), "{\"schema_version\": 999}").expect("a file can be written");
+    let ended = output(folder.path(), &["report", "run.json"]);
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(text(&ended.stderr).contains("999"), "{}", text(&ended.stderr));
+}
+
+#[test]
+fn help_version_and_lists_are_fine() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    for (arguments, words) in [
+        (&["--help"][..], "Commands:"),
+        (&["--version"], env!("CARGO_PKG_VERSION")),
+        (&["tpce", "--help"], "not comparable with published TPC Benchmark E"),
+        (&["engines"], "sqlite"),
+        (&["engines", "sqlite"], "journal="),
+        (&["completions", "bash"], "bourse"),
+        (&["schema"], "schema_version"),
+    ] {
+        let ended = output(folder.path(), arguments);
+        assert!(ended.status.success(), "{arguments:?}: {}", text(&ended.stderr));
+        assert!(text(&ended.stdout).contains(words), "{arguments:?} prints {}", text(&ended.stdout));
+    }
+}
