@@ -35,7 +35,7 @@ impl Step {
     /// Begins something of unknown length.
     pub(crate) fn waiting(what: impl Into<String>) -> Self {
         let step = Self::begin(what.into(), ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()), "");
-        step.bar.set_style(ProgressStyle::with_template("{spinner} {msg} {wide_msg}").expect("the template is right"));
+        step.bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is right"));
         step.bar.enable_steady_tick(Duration::from_millis(120));
         step
     }
