@@ -1,7 +1,7 @@
 //! TPC-E's 33 tables, each declared once.
 //!
 //! A table is stated in [`tables`] with its columns, keys, checks and indexes; everything else is derived from that:
-//! the row type, the DDL and INSERT text of every dialect ([`ddl`]), the load order ([`load_order`]), the flat-file
+//! the row type, the DDL and INSERT text of every dialect ([`create_table`], [`insert`]), the load order ([`load_order`]), the flat-file
 //! line, and the list of tables for checks and documents ([`tables`]).
 //!
 //! ```

@@ -2,9 +2,9 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`table`] | what a set of records looks like, declared once; the statements that follow from it |
+//! | `table` | what a set of records looks like, declared once; the statements that follow from it |
 //! | [`codec`] | keys and records as bytes, for engines that know nothing but bytes |
-//! | [`over_sql`] | the one adapter by which every SQL engine's session does as a key engine's |
+//! | `over_sql` | the one adapter by which every SQL engine's session does as a key engine's |
 //!
 //! A workload by key is written once, over [`Records`]. A key engine's session is a [`KeySession`]; a SQL engine's
 //! session is lent to [`RecordsOverSql`].

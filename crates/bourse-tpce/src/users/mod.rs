@@ -9,7 +9,7 @@
 //! | `exchange` | the market exchange on its thread, the queues around it |
 //! | `outcome` | what a status is to the run, and what a short database excuses |
 //! | `achieved` | input parameters as they were drawn |
-//! | [`verify`] | checks of the database and the books, for the run file |
+//! | [`verify()`] | checks of the database and the books, for the run file |
 
 mod achieved;
 mod exchange;
