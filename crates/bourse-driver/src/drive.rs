@@ -1,9 +1,8 @@
 //! The one loop: draw, wait, perform, record.
 
-use crate::schedule::SplitMix;
 use crate::{Clock, Control, Draw, Fault, MS, Nanos, RetryPolicy, Role, Sample, Seat, Turn};
 use bourse_engine::{ErrorKind, Session};
-use bourse_record::Recorder;
+use bourse_record::{Recorder, SplitMix};
 use std::cell::Cell;
 
 /// Lets one user work on its session until the round is over for it.
@@ -64,6 +63,7 @@ pub fn drive(
             end_ns: end,
             back_off_ns,
             retries,
+            count: performed.count,
             operation: performed.operation,
             outcome: performed.outcome,
             code: performed.code,

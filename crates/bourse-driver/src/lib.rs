@@ -19,12 +19,12 @@ pub mod schedule;
 pub mod turn;
 pub mod workload;
 
-pub use bourse_record::{MixShare, OperationSpec, Outcome, Sample};
+pub use bourse_record::{MixShare, OperationSpec, Outcome, Sample, SplitMix};
 pub use clock::{Clock, RealClock, SimulatedClock};
 pub use control::{Control, Fault, Plan};
 pub use drive::drive;
 pub use round::{Measured, Progress, run};
-pub use schedule::{Pacer, Schedule, SplitMix};
+pub use schedule::{Pacer, Schedule};
 pub use turn::{Failure, Patience, RetryPolicy, Turn};
 pub use workload::{Background, Draw, Emulator, Performed, Role, Seat, User, Workload};
 

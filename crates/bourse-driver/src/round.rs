@@ -1,10 +1,9 @@
 //! A thread for everybody, phases, the figures of a round.
 
 use crate::sampler::Sampler;
-use crate::schedule::SplitMix;
 use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, Role, SECOND, Seat, Workload, drive};
 use bourse_engine::{Engine, Session};
-use bourse_record::{LiveReader, NameValue, Phase, PhaseKind, ProcessUse, Recorder, Round};
+use bourse_record::{LiveReader, NameValue, Phase, PhaseKind, ProcessUse, Recorder, Round, SplitMix};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -100,13 +99,13 @@ pub fn run<'w>(
                 guard(control, clock, &name, || {
                     drive(&mut seat, session.as_mut(), clock, control, plan.retry, seed, &mut recorder)
                 });
+                if role == Role::Customer && customers.fetch_sub(1, Ordering::Relaxed) == 1 {
+                    // All customers have finished: there is nothing more to measure. Closing a session is none of it.
+                    control.cut(clock.now());
+                }
                 // A user may hold the sending end of another's queue: it must go before anybody waits for that other.
                 drop(seat);
                 drop(session);
-                if role == Role::Customer && customers.fetch_sub(1, Ordering::Relaxed) == 1 {
-                    // All customers have finished: there is nothing more to measure.
-                    control.cut(clock.now());
-                }
                 let _ = sender.send(Some(recorder));
             });
         }

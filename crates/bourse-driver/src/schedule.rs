@@ -1,6 +1,7 @@
 //! When a user's operations are due: a value, so that one loop serves closed and open workloads alike.
 
 use crate::{Nanos, SECOND};
+use bourse_record::SplitMix;
 
 /// When operations are due, for one user.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,32 +73,6 @@ impl Pacer {
             // The inverse of the exponential distribution; 1 − u is never 0.
             Some(random) => -gap * (1.0 - random.unit()).ln(),
         };
-    }
-}
-
-/// A small generator (SplitMix64) for what no reference prescribes: moments, pauses, and many seeds from one.
-#[derive(Debug, Clone, Default)]
-pub struct SplitMix(u64);
-
-impl SplitMix {
-    /// A stream of that seed.
-    pub const fn new(seed: u64) -> Self {
-        Self(seed)
-    }
-
-    /// The next number.
-    #[expect(clippy::should_implement_trait, reason = "the stream never ends: there is no None to return")]
-    pub fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        z ^ (z >> 31)
-    }
-
-    /// In 0.0 (inclusive) to 1.0 (exclusive).
-    pub fn unit(&mut self) -> f64 {
-        (self.next() >> 11) as f64 / (1u64 << 53) as f64
     }
 }
 

@@ -1,8 +1,8 @@
 //! One operation on its session, with retries after lock conflicts.
 
-use crate::schedule::SplitMix;
 use crate::{Clock, MS, Nanos};
 use bourse_engine::{EngineError, ErrorKind, Session};
+use bourse_record::SplitMix;
 use std::cell::Cell;
 use std::fmt;
 

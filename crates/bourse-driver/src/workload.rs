@@ -99,6 +99,8 @@ pub trait User: Send {
 pub struct Performed {
     /// Which: an index into [`Workload::operations`].
     pub operation: usize,
+    /// How many of them, timed together; 1 unless [told](Self::times) otherwise.
+    pub count: u32,
     /// How.
     pub outcome: Outcome,
     /// The workload's status code, where it has one; else 0.
@@ -117,7 +119,14 @@ impl Performed {
 
     /// Ended so, with a status code.
     pub const fn ended(operation: usize, outcome: Outcome, code: i32) -> Self {
-        Self { operation, outcome, code, example: None, fatal: None }
+        Self { operation, count: 1, outcome, code, example: None, fatal: None }
+    }
+
+    /// That many of them in one sample: operations too short to be timed one by one.
+    #[must_use]
+    pub const fn times(mut self, count: u32) -> Self {
+        self.count = count;
+        self
     }
 
     /// Failed with a status code, for a reason.

@@ -30,9 +30,14 @@ impl Counts {
 
     /// Counts one sample; one beyond the range is counted at its end, and as clamped.
     pub fn record(&mut self, ns: u64) {
+        self.record_many(ns, 1);
+    }
+
+    /// Counts `many` samples of the same length.
+    pub fn record_many(&mut self, ns: u64, many: u64) {
         let within = ns.min(Self::LONGEST_NS);
-        self.clamped += u64::from(within != ns);
-        self.buckets[Self::index(within)] += 1;
+        self.clamped += if within == ns { 0 } else { many };
+        self.buckets[Self::index(within)] += many;
     }
 
     /// Adds another's samples, without loss.

@@ -136,6 +136,7 @@ mod tests {
                 end_ns: 1 + ns,
                 back_off_ns: 0,
                 retries: 0,
+                count: 1,
                 operation: 0,
                 outcome: Outcome::Completed,
                 code: 0,

@@ -12,6 +12,7 @@ mod resources;
 mod run_file;
 mod sample;
 mod series;
+mod stats;
 
 pub use counts::Counts;
 pub use document::{RunFileError, run_file_schema};
@@ -27,3 +28,4 @@ pub use run_file::{
     Outcome, OutcomeCount, OutcomeLatency, Phase, PhaseKind, Round, RunFile, SCHEMA_VERSION, Series, Workload,
 };
 pub use sample::Sample;
+pub use stats::{Interval, SplitMix, median, median_interval};

@@ -57,16 +57,16 @@ impl LiveCell {
     /// Counts one operation. For the owning thread alone.
     pub(crate) fn record(&self, sample: &Sample) {
         match sample.outcome {
-            Outcome::Failed => bump(&self.failed, 1),
+            Outcome::Failed => bump(&self.failed, u64::from(sample.count)),
             Outcome::Dropped => return,
-            _ => bump(&self.completed[sample.operation], 1),
+            _ => bump(&self.completed[sample.operation], u64::from(sample.count)),
         }
         if sample.retries > 0 {
             bump(&self.retries, u64::from(sample.retries));
         }
-        let response = sample.response_ns().min(LONGEST);
+        let response = (sample.response_ns() / u64::from(sample.count.max(1))).min(LONGEST);
         let bucket = &self.buckets[index(response)];
-        bucket.store(bucket.load(Relaxed).wrapping_add(1), Relaxed);
+        bucket.store(bucket.load(Relaxed).wrapping_add(sample.count), Relaxed);
         if response > self.longest_ns.load(Relaxed) {
             self.longest_ns.fetch_max(response, Relaxed);
         }
@@ -155,6 +155,7 @@ mod tests {
             end_ns: ns,
             back_off_ns: 0,
             retries: 1,
+            count: 1,
             operation,
             outcome,
             code: 0,

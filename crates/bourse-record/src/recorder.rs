@@ -20,6 +20,7 @@ struct Recorded {
     tallies: Vec<Tally>,
     retries: u64,
     late: u64,
+    samples: u64,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -39,6 +40,11 @@ struct Tally {
 /// How many kinds of outcome and code an operation has room for before a new one allocates: TPC-E's have at most five.
 const TALLIES: usize = 16;
 
+/// The share of one operation in the time of a batch, rounded.
+const fn each(ns: u64, count: u64) -> u64 {
+    if count <= 1 { ns } else { (ns + count / 2) / count }
+}
+
 impl Recorder {
     /// A recorder for those operations of the workload that `performs` names.
     pub fn new(specs: Arc<[OperationSpec]>, performs: impl Fn(usize) -> bool) -> Self {
@@ -48,6 +54,7 @@ impl Recorder {
                 tallies: Vec::with_capacity(TALLIES),
                 retries: 0,
                 late: 0,
+                samples: 0,
             })
             .collect();
         let live = Arc::new(LiveCell::new(specs.len()));
@@ -74,16 +81,19 @@ impl Recorder {
             return;
         }
         let recorded = &mut self.operations[sample.operation];
+        let count = u64::from(sample.count);
         recorded.retries += u64::from(sample.retries);
+        recorded.samples += 1;
         if let Some(at) = sample.outcome.measured() {
             let latency = recorded.latency[at].as_mut().expect("a user said that it never performs this operation");
-            latency.response.record(sample.response_ns());
-            latency.service.record(sample.service_ns());
+            let (response, service) = (each(sample.response_ns(), count), each(sample.service_ns(), count));
+            latency.response.record_many(response, count);
+            latency.service.record_many(service, count);
             let limit = self.specs[sample.operation].limit_ns;
-            let late = sample.outcome != Outcome::Failed && limit.is_some_and(|limit| sample.response_ns() > limit);
-            recorded.late += u64::from(late);
+            let late = sample.outcome != Outcome::Failed && limit.is_some_and(|limit| response > limit);
+            recorded.late += if late { count } else { 0 };
         }
-        recorded.tally(sample.outcome, sample.code).count += 1;
+        recorded.tally(sample.outcome, sample.code).count += count;
     }
 
     /// Keeps the words for a failure that was just [sampled](Self::sample), if they are the first for its code.
@@ -107,6 +117,7 @@ impl Recorder {
         for (mine, theirs) in self.operations.iter_mut().zip(other.operations) {
             mine.retries += theirs.retries;
             mine.late += theirs.late;
+            mine.samples += theirs.samples;
             for (mine, theirs) in mine.latency.iter_mut().zip(theirs.latency) {
                 match (mine, theirs) {
                     (_, None) => {}
@@ -167,6 +178,8 @@ impl Recorded {
             outcomes,
             retries: self.retries,
             late: self.late,
+            samples: self.samples,
+            floor_ns: None,
             mix_target_percent: spec.mix.map(|mix| mix.target_percent),
             mix_tolerance_points: spec.mix.map(|mix| mix.tolerance_points),
             limit_ns: spec.limit_ns,
@@ -208,6 +221,7 @@ mod tests {
             end_ns: 100 + response_ns,
             back_off_ns: 0,
             retries: 0,
+            count: 1,
             operation,
             outcome,
             code,
@@ -244,6 +258,17 @@ mod tests {
         assert_eq!(a.by_outcome.iter().map(|it| it.response.count).collect::<Vec<_>>(), [2, 1, 1]);
         assert!(figures[1].outcomes.is_empty());
         assert_eq!(figures[1].response.summary.count, 0);
+    }
+
+    #[test]
+    fn a_batch_counts_as_its_operations_each_with_its_share_of_the_time() {
+        let mut recorder = recorder();
+        recorder.sample(&Sample { start_ns: 100, count: 100, ..sample(1, Outcome::Completed, 0, 50_049) }, true);
+        recorder.sample(&sample(1, Outcome::Completed, 0, 900), true);
+        let b = &recorder.figures()[1];
+        assert_eq!((b.valid(), b.samples), (101, 2));
+        let summary = b.response.summary;
+        assert_eq!((summary.count, summary.p50_ns, summary.max_ns), (101, 500, 900));
     }
 
     #[test]

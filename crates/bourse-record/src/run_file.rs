@@ -182,6 +182,14 @@ pub struct Operation {
     pub retries: u64,
     /// Completed, but later than the limit.
     pub late: u64,
+    /// How often the clock was read for them: fewer times than there were operations where short ones were timed in
+    /// batches. Then quantiles are those of the batches' means. 0 in files from before this was counted.
+    #[serde(default)]
+    pub samples: u64,
+    /// What the harness itself takes of an operation's time, in nanoseconds: the same operations on the null engine. Given
+    /// for operations short enough that it matters.
+    #[serde(default)]
+    pub floor_ns: Option<f64>,
     /// Share of the mix it should have, in percent, if the workload says.
     pub mix_target_percent: Option<f64>,
     /// How far the share may be off, in percentage points, if the workload says.

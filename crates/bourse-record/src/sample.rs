@@ -1,6 +1,6 @@
 use crate::Outcome;
 
-/// One operation, timed: all times in nanoseconds since the round began.
+/// One operation, or a batch of short ones, timed: all times in nanoseconds since the round began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Sample {
     /// When it should have started: by the schedule, or when it arrived; in a closed loop when it did start.
@@ -13,6 +13,8 @@ pub struct Sample {
     pub back_off_ns: u64,
     /// Retries after lock conflicts.
     pub retries: u32,
+    /// How many operations were timed together: short ones in batches, 1 of the others. Times are of all of them.
+    pub count: u32,
     /// Which operation: an index into the workload's list.
     pub operation: usize,
     /// How it ended.

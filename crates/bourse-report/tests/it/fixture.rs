@@ -67,6 +67,8 @@ fn operation(name: &str, share: Option<f64>, limit_s: Option<u64>, typical_us: u
         outcomes,
         retries,
         late: 0,
+        samples: 0,
+        floor_ns: None,
         mix_target_percent: share,
         mix_tolerance_points: share.map(|_| 0.05),
         limit_ns: limit_s.map(|limit| limit * 1_000_000_000),

@@ -203,6 +203,7 @@ fn clean_up(
         end_ns: clock.now(),
         back_off_ns: 0,
         retries: 0,
+        count: 1,
         operation,
         outcome: Outcome::Completed,
         code: 0,
