@@ -1,0 +1,76 @@
+//! Short operations are timed together: reading the clock twice would cost as much as some of them take.
+
+use crate::options::{Kind, OptionSpec};
+use bourse_driver::Nanos;
+
+/// The option that says how many operations are timed together.
+pub(crate) const BATCH: OptionSpec = OptionSpec {
+    name: "batch",
+    kind: Kind::CountOr { word: "auto", min: 1, max: 100_000 },
+    default: "auto",
+    meaning: "operations timed together; auto takes as many as fill 20 µs, so long ones are timed one by one",
+};
+
+/// How many operations come next in one sample.
+#[derive(Debug, Clone)]
+pub(crate) struct Batching {
+    size: u64,
+    fixed: bool,
+    handed_out: Nanos,
+}
+
+impl Batching {
+    const FILL_NS: f64 = 20_000.0;
+    const MOST: u64 = 1_000;
+
+    /// Always that many, or as many as fill the time.
+    pub(crate) const fn new(fixed: Option<u64>) -> Self {
+        match fixed {
+            Some(size) => Self { size, fixed: true, handed_out: 0 },
+            None => Self { size: 1, fixed: false, handed_out: 0 },
+        }
+    }
+
+    /// The size of the next batch, at `now`, of at most `left` operations.
+    ///
+    /// Where nothing is fixed it follows what the batch before took, upwards at once and downwards slowly: one slow
+    /// operation among many quick ones is no reason to time the quick ones alone.
+    pub(crate) fn next(&mut self, now: Nanos, left: u64) -> u64 {
+        if !self.fixed && self.handed_out > 0 {
+            let each = now.saturating_sub(self.handed_out).max(1) as f64 / self.size as f64;
+            let wanted = ((Self::FILL_NS / each) as u64).clamp(1, Self::MOST);
+            self.size = if wanted >= self.size { wanted } else { (self.size * 7 + wanted) / 8 }.max(1);
+        }
+        self.handed_out = now.max(1);
+        self.size.min(left)
+    }
+
+    /// The batch is drawn and begins: drawing is no part of what it takes.
+    pub(crate) fn begins(&mut self, now: Nanos) {
+        self.handed_out = now.max(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn auto() -> Batching {
+        Batching::new(None)
+    }
+
+    #[test]
+    fn batches_fill_their_time_and_long_operations_stay_alone() {
+        let mut batching = auto();
+        let mut now = 1;
+        for _ in 0..5 {
+            now += batching.next(now, u64::MAX) * 500;
+        }
+        assert_eq!(batching.next(now, u64::MAX), 40);
+        assert_eq!(batching.next(now + 40 * 500, 7), 7, "never more than are left");
+        let mut batching = auto();
+        for round in 0..5 {
+            assert_eq!(batching.next(1 + round * 1_000_000, u64::MAX), 1);
+        }
+    }
+}

@@ -1,0 +1,284 @@
+//! `bulk-load`: rows into empty tables.
+
+use crate::database::{Filler, count, create, pair_text, pairs, persons, same, with_records};
+use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::point_read::{ROWS, STATEMENTS, WIDTH, lacking_records, seat, statements};
+use crate::update::EXPLICIT;
+use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec};
+use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
+use bourse_engine::{
+    Access, Capabilities, Engine, EngineError, IndexKind, Key, RecordTable, Records, Statements, Value,
+};
+use bourse_record::{Check, NameValue};
+
+/// The workload.
+pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
+    name: "bulk-load",
+    summary: "inserts rows into empty tables, in the order of their keys",
+    tables: "persons, orders, … (id whole number, primary key; c1 whole number; c2, c3 texts of `width` characters), or \
+             pairs (int_key whole number, primary key; str_key text of at most 50 characters)",
+    needs: "records by key; `statements=parsed` and `indexes=after` need SQL",
+    options: &[
+        ROWS,
+        OptionSpec {
+            name: "tables",
+            kind: Kind::Count { min: 1, max: 4 },
+            default: "1",
+            meaning: "tables, `rows` rows each, filled by turns",
+        },
+        OptionSpec {
+            name: "shape",
+            kind: Kind::Word(&["persons", "pairs"]),
+            default: "persons",
+            meaning: "rows with two texts of some width, or a number and a short text",
+        },
+        WIDTH,
+        OptionSpec {
+            name: "per_transaction",
+            kind: Kind::CountOr { word: "all", min: 1, max: 1_000_000_000 },
+            default: "all",
+            meaning: "rows in one transaction",
+        },
+        EXPLICIT,
+        STATEMENTS,
+        OptionSpec {
+            name: "indexes",
+            kind: Kind::Word(&["none", "before", "after"]),
+            default: "none",
+            meaning: "a second index (on c1, or str_key): none, there before the rows, or built after them and timed apart",
+        },
+        OptionSpec {
+            name: "key_index",
+            kind: Kind::Word(&["tree", "hash"]),
+            default: "tree",
+            meaning: "how pairs are found by int_key",
+        },
+    ],
+    extent: Extent::Work,
+    plan,
+};
+
+const NAMES: [&str; 4] = ["persons", "orders", "parcels", "places"];
+const INSERT: usize = 0;
+const INDEX: usize = 1;
+
+/// Rows inserted between two looks at the clock, where a transaction has more: the report's curve needs them, and an
+/// interruption has to be heard.
+const SAMPLE: u64 = 1_000;
+
+struct BulkLoad {
+    tables: Vec<&'static RecordTable>,
+    /// Without the second index, to make the tables of `indexes=after`.
+    bare: Vec<&'static RecordTable>,
+    pairs: bool,
+    rows: u64,
+    per_transaction: u64,
+    explicit: bool,
+    statements: Statements,
+    after: bool,
+    hash: bool,
+    filler: Filler,
+}
+
+fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
+    let is_pairs = options.is("shape", "pairs");
+    let number = options.size("tables");
+    if is_pairs && number > 1 {
+        return Err(options.refuse("shape=pairs has one table"));
+    }
+    let hash = options.is("key_index", "hash");
+    if hash && !is_pairs {
+        return Err(options.refuse("key_index=hash goes with shape=pairs"));
+    }
+    let rows = options.count("rows");
+    let all = rows.saturating_mul(number as u64);
+    let per_transaction = options.count_or("per_transaction").unwrap_or(all);
+    let explicit = options.is("explicit", "on");
+    if !explicit && per_transaction > 1 {
+        return Err(options.refuse(format!("explicit=off makes each row a transaction: not {per_transaction} in one")));
+    }
+    let width = options.size("width");
+    let key_index = if hash { IndexKind::Hash } else { IndexKind::Tree };
+    let made = |index: Option<IndexKind>| -> Vec<&'static RecordTable> {
+        if is_pairs {
+            vec![pairs(key_index, index)]
+        } else {
+            NAMES[..number].iter().map(|name| persons(name, width, index)).collect()
+        }
+    };
+    let indexed = (!options.is("indexes", "none")).then_some(IndexKind::Tree);
+    Ok(Box::new(BulkLoad {
+        tables: made(indexed),
+        bare: made(None),
+        pairs: is_pairs,
+        rows,
+        per_transaction,
+        explicit,
+        statements: statements(options),
+        after: options.is("indexes", "after"),
+        hash,
+        filler: Filler::new(width),
+    }))
+}
+
+impl Planned for BulkLoad {
+    fn operations(&self) -> Vec<OperationSpec> {
+        let mut operations = vec![OperationSpec::new("insert")];
+        if self.after {
+            operations.push(OperationSpec::new("build index"));
+        }
+        operations
+    }
+    fn unit(&self) -> &'static str {
+        "rows/s"
+    }
+    fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
+        let mut lacking = lacking_records(capabilities, self.statements);
+        if self.after && !capabilities.sql {
+            lacking.push("indexes=after needs SQL".to_owned());
+        }
+        if let Some(records) = capabilities.records {
+            if self.hash && !records.hash_index {
+                lacking.push("key_index=hash needs a hash index".to_owned());
+            }
+            let second = self.tables[0].fields().iter().any(|field| field.index.is_some());
+            if second && !self.after && !records.indexed_fields {
+                lacking.push("indexes=before needs indexes beside the key".to_owned());
+            }
+        }
+        lacking
+    }
+    fn threads(&self) -> usize {
+        1
+    }
+    fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
+        create(engine, if self.after { &self.bare } else { &self.tables })?;
+        Ok(Vec::new())
+    }
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+        let loader = Loader {
+            load: self,
+            at: 0,
+            until: 0,
+            in_transaction: 0,
+            texts: [String::new(), String::new()],
+            index: self.after,
+            setting: setting.clone(),
+        };
+        vec![seat("loader".to_owned(), loader)]
+    }
+    fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
+        let mut found = 0;
+        for table in &self.tables {
+            found += count(setting.engine, table)?;
+        }
+        let words = "there are as many rows as were inserted and committed".to_owned();
+        Ok(vec![same("rows", words, Tally::get(&setting.tally.changes), found)])
+    }
+}
+
+struct Loader<'s> {
+    load: &'s BulkLoad,
+    /// The next row, over all tables.
+    at: u64,
+    /// The first row that is not in the sample drawn.
+    until: u64,
+    /// Rows inserted and not yet committed.
+    in_transaction: u64,
+    texts: [String; 2],
+    /// Whether the index is still to be built.
+    index: bool,
+    setting: Setting<'s>,
+}
+
+impl Loader<'_> {
+    fn all(&self) -> u64 {
+        self.load.rows * self.load.tables.len() as u64
+    }
+
+    /// Inserts the rows drawn; begins and commits where a transaction does.
+    fn insert(&mut self, records: &mut dyn Records) -> Result<(), EngineError> {
+        let load = self.load;
+        let tables = load.tables.len() as u64;
+        let all = self.all();
+        while self.at < self.until {
+            if load.explicit && self.in_transaction == 0 {
+                records.begin(Access::Write)?;
+            }
+            let (table, number) = (load.tables[(self.at % tables) as usize], self.at / tables);
+            let key = Key::Int(number as i64 + 1);
+            if load.pairs {
+                use std::fmt::Write as _;
+                self.texts[0].clear();
+                // The same text as `pair_text`, without its allocation.
+                let scattered = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+                write!(self.texts[0], "key-{scattered:016x}-{:07}", number + 1).expect("a String takes all");
+                debug_assert_eq!(self.texts[0], pair_text(number + 1));
+                records.insert(table, key, &[Value::Text(&self.texts[0])])?;
+            } else {
+                let text = |at| Value::Text(load.filler.text(2 * number + at));
+                records.insert(table, key, &[Value::Int(0), text(0), text(1)])?;
+            }
+            self.at += 1;
+            self.in_transaction += 1;
+            if self.in_transaction == load.per_transaction || self.at == all {
+                if load.explicit {
+                    records.commit()?;
+                }
+                Tally::add(&self.setting.tally.changes, self.in_transaction);
+                self.in_transaction = 0;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl User for Loader<'_> {
+    fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
+        if self.at >= self.all() {
+            if !self.setting.is_real {
+                // The null engine is asked for as long as it takes to know it.
+                self.at = 0;
+            } else if std::mem::take(&mut self.index) {
+                self.until = self.at;
+                return Draw::Ready;
+            } else {
+                return Draw::Finished;
+            }
+        }
+        // A sample never spans two transactions unless they are of one row each, and short.
+        let rest = self.load.per_transaction - self.in_transaction;
+        let batch = self.setting.batch.unwrap_or(SAMPLE).min(rest);
+        self.until = (self.at + batch).min(self.all());
+        Draw::Ready
+    }
+
+    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+        if self.until == self.at {
+            return build_index(self.load, turn);
+        }
+        let (from, statements) = (self.at, self.load.statements);
+        let rows = (self.until - from) as u32;
+        // Nobody else writes here: what fails is not tried again.
+        match with_records(turn.session, statements, |records| self.insert(records)) {
+            Ok(()) => Performed::completed(INSERT).times(rows),
+            Err(error) => {
+                // What is left of the transaction goes with it; the first error is the one to report.
+                let _ = turn.session.rollback();
+                self.in_transaction = 0;
+                self.at = self.all();
+                self.index = false;
+                Performed::error(INSERT, &error).times(rows)
+            }
+        }
+    }
+}
+
+fn build_index(load: &BulkLoad, turn: &mut Turn<'_>) -> Performed {
+    for statement in load.tables.iter().flat_map(|table| table.create_index_sql()) {
+        if let Err(error) = turn.session.execute_text(&statement, &[]) {
+            return Performed::error(INDEX, &error);
+        }
+    }
+    Performed::completed(INDEX)
+}

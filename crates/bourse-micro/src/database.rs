@@ -1,0 +1,214 @@
+//! The tables of the classic workloads, their rows, and how they get into an engine.
+
+use crate::workload::MicroError;
+use bourse_engine::{
+    Access, Engine, EngineError, IndexKind, Key, RecordField, RecordTable, RecordType, Records, RecordsOverSql,
+    Session, Statements, Value,
+};
+use bourse_record::{Check, CheckStatus, SplitMix};
+
+/// Marks a database as ours to replace.
+static MARK: RecordTable = RecordTable::new(
+    "bourse_micro",
+    RecordField::new("id", RecordType::Int),
+    &[RecordField::new("made_by", RecordType::Text(20))],
+);
+
+/// Rows that go into one transaction while loading outside the timed part.
+const LOAD_TRANSACTION: u64 = 10_000;
+
+/// Runs `f` on a session's records: the engine's own, or over its SQL.
+#[inline]
+pub(crate) fn with_records<T>(
+    session: &mut dyn Session,
+    statements: Statements,
+    f: impl FnOnce(&mut dyn Records) -> T,
+) -> T {
+    if let Some(records) = session.records() {
+        return f(records);
+    }
+    f(&mut RecordsOverSql::new(session, statements))
+}
+
+/// Texts for rows: different from row to row, and made of nothing but a slice.
+#[derive(Debug)]
+pub(crate) struct Filler {
+    text: String,
+    width: usize,
+}
+
+impl Filler {
+    /// Texts of `width` characters.
+    pub(crate) fn new(width: usize) -> Self {
+        let mut random = SplitMix::new(20);
+        let letters = b"abcdefghijklmnopqrstuvwxyz0123456789";
+        let letter = |random: &mut SplitMix| char::from(letters[random.below(letters.len() as u64) as usize]);
+        Self { text: (0..width + Self::STARTS).map(|_| letter(&mut random)).collect(), width }
+    }
+
+    const STARTS: usize = 65_521;
+
+    /// The text of that number.
+    pub(crate) fn text(&self, number: u64) -> &str {
+        let start = (number.wrapping_mul(7_919) % Self::STARTS as u64) as usize;
+        &self.text[start..start + self.width]
+    }
+}
+
+/// Persons: number, a count, two texts. `c1` begins at 0.
+pub(crate) fn persons(name: &str, width: usize, index: Option<IndexKind>) -> &'static RecordTable {
+    let c1 = RecordField { index, ..RecordField::new("c1", RecordType::Int) };
+    let text = |name| RecordField::new(name, RecordType::Text(width));
+    RecordTable::leaked(name, RecordField::new("id", RecordType::Int), &[c1, text("c2"), text("c3")])
+}
+
+/// Pairs: a number and a text of at most 50 characters, each a key; the text's index as wanted.
+pub(crate) fn pairs(key: IndexKind, text: Option<IndexKind>) -> &'static RecordTable {
+    let key = RecordField::new("int_key", RecordType::Int).indexed(key);
+    let text = RecordField { index: text, ..RecordField::new("str_key", RecordType::Text(50)) };
+    RecordTable::leaked("pairs", key, &[text])
+}
+
+/// The text of pair number `number`: 28 characters, none like another.
+pub(crate) fn pair_text(number: u64) -> String {
+    // Scattered, so that neighbours in number are none in text.
+    format!("key-{:016x}-{number:07}", number.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+}
+
+/// Makes a database with these tables, empty, in the place of one of ours or of none.
+pub(crate) fn create(engine: &dyn Engine, tables: &[&'static RecordTable]) -> Result<(), MicroError> {
+    replaceable(engine)?;
+    let doing = || MicroError::engine("making the tables");
+    let mut all = tables.to_vec();
+    all.push(&MARK);
+    let mut session = engine.connect().map_err(doing())?;
+    match session.records() {
+        Some(records) => records.create(&all).map_err(doing())?,
+        None => {
+            // A database of its own, so that none of an earlier round's pages is in it.
+            drop(session);
+            let mut loader = engine.loader().map_err(doing())?;
+            for statement in all.iter().flat_map(|table| table.create_sql(engine.dialect())) {
+                loader.run(&statement).map_err(doing())?;
+            }
+            loader.finish().map_err(doing())?;
+            session = engine.connect().map_err(doing())?;
+        }
+    }
+    with_records(session.as_mut(), Statements::Prepared, |records| {
+        records.insert(&MARK, Key::Int(1), &[Value::Text(concat!("bourse ", env!("CARGO_PKG_VERSION")))])
+    })
+    .map_err(doing())
+}
+
+/// Refuses to replace what is not ours.
+fn replaceable(engine: &dyn Engine) -> Result<(), MicroError> {
+    if !engine.exists().map_err(MicroError::engine("looking for a database"))? {
+        return Ok(());
+    }
+    let mut session = engine.connect().map_err(MicroError::engine("connecting"))?;
+    let marked = with_records(session.as_mut(), Statements::Prepared, |records| {
+        records.get(&MARK, Key::Int(1), &mut |_| Ok(()))
+    });
+    if marked.unwrap_or(false) { Ok(()) } else { Err(MicroError::Foreign) }
+}
+
+/// Takes a record to be inserted.
+type Put<'f> = dyn FnMut(Key<'_>, &[Value<'_>]) -> Result<(), EngineError> + 'f;
+
+/// Fills a table with `rows` records, whose keys and values `record` hands out by number from 0.
+fn fill(
+    engine: &dyn Engine,
+    table: &'static RecordTable,
+    rows: u64,
+    record: &dyn Fn(u64, &mut Put<'_>) -> Result<(), EngineError>,
+) -> Result<(), MicroError> {
+    let doing = || MicroError::engine(format!("loading {}", table.name()));
+    let mut session = engine.connect().map_err(doing())?;
+    with_records(session.as_mut(), Statements::Prepared, |records| {
+        for from in (0..rows).step_by(LOAD_TRANSACTION as usize) {
+            records.begin(Access::Write)?;
+            for number in from..rows.min(from + LOAD_TRANSACTION) {
+                record(number, &mut |key, values| records.insert(table, key, values))?;
+            }
+            records.commit()?;
+        }
+        Ok(())
+    })
+    .map_err(doing())
+}
+
+/// Fills a table of [`persons`], numbered from 1.
+pub(crate) fn fill_persons(
+    engine: &dyn Engine,
+    table: &'static RecordTable,
+    rows: u64,
+    filler: &Filler,
+) -> Result<(), MicroError> {
+    fill(engine, table, rows, &|number, put| {
+        let values = [Value::Int(0), Value::Text(filler.text(2 * number)), Value::Text(filler.text(2 * number + 1))];
+        put(Key::Int(number as i64 + 1), &values)
+    })
+}
+
+/// Fills a table of [`pairs`], numbered from 1.
+pub(crate) fn fill_pairs(engine: &dyn Engine, table: &'static RecordTable, rows: u64) -> Result<(), MicroError> {
+    fill(engine, table, rows, &|number, put| {
+        let text = pair_text(number + 1);
+        put(Key::Int(number as i64 + 1), &[Value::Text(&text)])
+    })
+}
+
+/// A check of ours: whether `found` is what was `expected`.
+pub(crate) fn same(name: &str, words: String, expected: u64, found: u64) -> Check {
+    Check {
+        name: name.to_owned(),
+        words,
+        source: "the workload's own invariant".to_owned(),
+        status: if expected == found { CheckStatus::Passed } else { CheckStatus::Failed },
+        evidence: format!("expected {expected}, found {found}"),
+        took_s: 0.0,
+    }
+}
+
+/// Asks a fresh session about its records.
+pub(crate) fn ask<T>(
+    engine: &dyn Engine,
+    f: impl FnOnce(&mut dyn Records) -> Result<T, EngineError>,
+) -> Result<T, MicroError> {
+    let mut session = engine.connect().map_err(MicroError::engine("connecting to check"))?;
+    with_records(session.as_mut(), Statements::Prepared, f).map_err(MicroError::engine("checking"))
+}
+
+/// How many records a table has.
+pub(crate) fn count(engine: &dyn Engine, table: &'static RecordTable) -> Result<u64, MicroError> {
+    ask(engine, |records| records.count(table))
+}
+
+/// The sum of a field over all records, by key from the first on.
+pub(crate) fn sum(engine: &dyn Engine, table: &'static RecordTable, field: usize) -> Result<u64, MicroError> {
+    use bourse_engine::RowExt as _;
+    ask(engine, |records| {
+        let mut sum = 0;
+        records.scan(table, Key::Int(i64::MIN), u64::MAX, &mut |row| {
+            sum += row.get::<i64>(field + 1)?;
+            Ok(())
+        })?;
+        Ok(u64::try_from(sum).unwrap_or(0))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_have_their_width_and_differ() {
+        let filler = Filler::new(100);
+        assert!((0..200_000).all(|number| filler.text(number).len() == 100));
+        assert_ne!(filler.text(1), filler.text(2));
+        assert_eq!(filler.text(5), Filler::new(100).text(5));
+        assert_eq!(pair_text(1).len(), 28);
+        assert!(pair_text(9_999_999).len() <= 50);
+    }
+}

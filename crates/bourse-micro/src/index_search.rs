@@ -1,0 +1,196 @@
+//! `index-search`: pairs by whole number and by text, each by its index.
+
+use crate::batching::{BATCH, Batching};
+use crate::database::{create, fill_pairs, pair_text, pairs, with_records};
+use crate::keys::{Distribution, KEYS, KeyStream};
+use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::point_read::{ROWS, STATEMENTS, THREADS, lacking_records, seat, statements};
+use crate::workload::{Extent, Left, MicroError, Planned, Setting, WorkloadSpec};
+use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
+use bourse_engine::{
+    Capabilities, Engine, EngineError, ErrorKind, IndexKind, Key, RecordTable, RowExt as _, Statements, Value,
+};
+use bourse_record::NameValue;
+
+/// How pairs are found by their number.
+pub(crate) const INDEX: OptionSpec =
+    OptionSpec { name: "index", kind: Kind::Word(&["tree", "hash"]), default: "tree", meaning: "the index on int_key" };
+/// What the pairs are.
+pub(crate) const PAIRS: &str = "pairs (int_key whole number, primary key; str_key text of 28 characters, indexed)";
+
+/// The workload.
+pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
+    name: "index-search",
+    summary: "searches pairs by whole number and by text",
+    tables: PAIRS,
+    needs: "records by key; indexes beside the key for by=text and by=both; a hash index for index=hash",
+    options: &[
+        ROWS,
+        THREADS,
+        OptionSpec {
+            name: "by",
+            kind: Kind::Word(&["number", "text", "both"]),
+            default: "number",
+            meaning: "search by int_key, by str_key, or by turns",
+        },
+        INDEX,
+        KEYS,
+        STATEMENTS,
+        BATCH,
+    ],
+    extent: Extent::Time,
+    plan,
+};
+
+struct IndexSearch {
+    table: &'static RecordTable,
+    rows: u64,
+    threads: usize,
+    by: &'static [usize],
+    hash: bool,
+    keys: Distribution,
+    statements: Statements,
+    batch: Option<u64>,
+}
+
+const NUMBER: usize = 0;
+const TEXT: usize = 1;
+
+/// The kind of index that an option names.
+pub(crate) fn index_kind(options: &Options) -> IndexKind {
+    if options.is(INDEX.name, "hash") { IndexKind::Hash } else { IndexKind::Tree }
+}
+
+fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
+    let rows = options.count("rows");
+    let by: &'static [usize] = match options.text("by") {
+        "number" => &[NUMBER],
+        "text" => &[TEXT],
+        _ => &[NUMBER, TEXT],
+    };
+    let text_index = by.contains(&TEXT).then_some(IndexKind::Tree);
+    Ok(Box::new(IndexSearch {
+        table: pairs(index_kind(options), text_index),
+        rows,
+        threads: options.size("threads"),
+        by,
+        hash: index_kind(options) == IndexKind::Hash,
+        keys: Distribution::chosen(options, rows),
+        statements: statements(options),
+        batch: options.count_or(BATCH.name),
+    }))
+}
+
+impl Planned for IndexSearch {
+    fn operations(&self) -> Vec<OperationSpec> {
+        let all = [OperationSpec::new("search by number"), OperationSpec::new("search by text")];
+        self.by.iter().map(|by| all[*by]).collect()
+    }
+    fn unit(&self) -> &'static str {
+        "searches/s"
+    }
+    fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
+        let mut lacking = lacking_records(capabilities, self.statements);
+        if let Some(records) = capabilities.records {
+            if self.hash && !records.hash_index {
+                lacking.push("index=hash needs a hash index".to_owned());
+            }
+            if self.by.contains(&TEXT) && !records.indexed_fields {
+                lacking.push("searching by text needs indexes beside the key".to_owned());
+            }
+        }
+        lacking
+    }
+    fn threads(&self) -> usize {
+        self.threads
+    }
+    fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
+        create(engine, &[self.table])?;
+        fill_pairs(engine, self.table, self.rows)?;
+        Ok(Vec::new())
+    }
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+        let user = |thread| {
+            let keys = KeyStream::new(self.keys.clone(), self.rows, setting.seed, thread, self.threads);
+            let searcher = Searcher {
+                search: self,
+                keys,
+                drawn: Vec::new(),
+                texts: Vec::new(),
+                turn: 0,
+                batching: Batching::new(setting.batch.or(self.batch)),
+                left: Left::of(setting.count),
+                is_real: setting.is_real,
+            };
+            seat(format!("searcher {}", thread + 1), searcher)
+        };
+        (0..self.threads).map(user).collect()
+    }
+}
+
+struct Searcher<'s> {
+    search: &'s IndexSearch,
+    keys: KeyStream,
+    drawn: Vec<i64>,
+    texts: Vec<String>,
+    /// Which of the kinds of search comes next.
+    turn: usize,
+    batching: Batching,
+    left: Left,
+    is_real: bool,
+}
+
+impl User for Searcher<'_> {
+    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+        let now = clock.now();
+        let batch = self.batching.next(now, self.left.now());
+        if batch == 0 {
+            return Draw::Finished;
+        }
+        self.left.draw(batch, control, now);
+        self.turn = (self.turn + 1) % self.search.by.len();
+        self.drawn.clear();
+        self.drawn.extend((0..batch).map(|_| self.keys.next_key() as i64 + 1));
+        self.texts.clear();
+        if self.search.by[self.turn] == TEXT {
+            self.texts.extend(self.drawn.iter().map(|&number| pair_text(number as u64)));
+        }
+        self.batching.begins(clock.now());
+        Draw::Ready
+    }
+
+    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+        let IndexSearch { table, statements, .. } = *self.search;
+        let (drawn, texts) = (&self.drawn, &self.texts);
+        let operation = self.turn;
+        let searched = turn.retrying(|session| {
+            with_records(session, statements, |records| {
+                let mut found = 0;
+                for (at, &number) in drawn.iter().enumerate() {
+                    let mut each = |row: &dyn bourse_engine::Row| {
+                        found += usize::from(row.get::<i64>(0)? == number);
+                        Ok(())
+                    };
+                    match texts.get(at) {
+                        Some(text) => {
+                            records.find(table, 0, Value::Text(text), &mut each)?;
+                        }
+                        None => {
+                            records.get(table, Key::Int(number), &mut each)?;
+                        }
+                    }
+                }
+                Ok::<_, EngineError>(found)
+            })
+        });
+        let count = drawn.len() as u32;
+        match searched {
+            Ok(found) if found == drawn.len() || !self.is_real => Performed::completed(operation).times(count),
+            Ok(found) => {
+                let words = format!("{found} pairs found of {count} that are there");
+                Performed::error(operation, &EngineError::new(ErrorKind::Other, words)).times(count)
+            }
+            Err(error) => Performed::error(operation, &error).times(count),
+        }
+    }
+}

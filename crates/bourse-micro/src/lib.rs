@@ -1,0 +1,58 @@
+//! The classic workloads, measured so that they can be believed, on any engine that can do them.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`options`] | options as data, addressable by name and value |
+//! | [`workload`] | what a workload is, and one planned with options |
+//! | [`round`] | one round of it: database, warm-up, measurement, checks, the null engine's figure |
+//! | [`keys`] | which keys are asked for |
+//! | [`sweep`] | one option after another through its values |
+//! | `database`, `batching` | tables and rows; short operations timed together |
+//! | `point_read`, `bulk_load`, … | a workload each |
+
+mod batching;
+mod bulk_load;
+mod database;
+mod delete;
+mod index_search;
+pub mod keys;
+pub mod options;
+mod point_read;
+mod read_write;
+pub mod round;
+mod scan;
+pub mod sweep;
+mod update;
+pub mod workload;
+
+pub use options::{Kind, OptionError, OptionSpec, Options};
+pub use round::{NOTICE, RoundResult, Timing, run_round};
+pub use workload::{Case, Extent, MicroError, WorkloadSpec};
+
+/// Every workload.
+pub static WORKLOADS: &[&WorkloadSpec] = &[
+    &point_read::SPEC,
+    &bulk_load::SPEC,
+    &update::SPEC,
+    &read_write::SPEC,
+    &index_search::SPEC,
+    &delete::SPEC,
+    &scan::SPEC,
+];
+
+/// The workload of that name.
+///
+/// # Errors
+/// There is none; the error names those there are.
+///
+/// ```
+/// let case = bourse_micro::find("point-read").unwrap().plan([("rows", "1k"), ("threads", "2")]).unwrap();
+/// assert_eq!(case.headline_unit(), "reads/s");
+/// assert!(bourse_micro::find("point-raed").unwrap_err().to_string().contains("known: point-read, "));
+/// ```
+pub fn find(name: &str) -> Result<&'static WorkloadSpec, OptionError> {
+    WORKLOADS.iter().copied().find(|spec| spec.name == name).ok_or_else(|| OptionError::Workload {
+        name: name.to_owned(),
+        known: WORKLOADS.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", "),
+    })
+}

@@ -1,0 +1,250 @@
+//! Options of workloads, as data: help, checking and sweeps read the same rows. Every value has a name and a text, so that
+//! a command line, a sweep and a data file address it alike.
+
+use std::collections::BTreeMap;
+use thiserror::Error;
+
+/// An option of a workload.
+#[derive(Debug)]
+pub struct OptionSpec {
+    /// Name, as in `rows=100000`.
+    pub name: &'static str,
+    /// What values it takes.
+    pub kind: Kind,
+    /// Its value where none is given, as it would be typed.
+    pub default: &'static str,
+    /// What it means, in a sentence without full stop.
+    pub meaning: &'static str,
+}
+
+/// What values an option takes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Kind {
+    /// A whole number from `min` to `max`; `100_000`, `100k` and `1M` are understood.
+    Count {
+        /// The least.
+        min: u64,
+        /// The most.
+        max: u64,
+    },
+    /// A whole number as above, or this word.
+    CountOr {
+        /// The word.
+        word: &'static str,
+        /// The least.
+        min: u64,
+        /// The most.
+        max: u64,
+    },
+    /// A number above 0 and up to 1.
+    Fraction,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+/// On or off, as words.
+pub const SWITCH: Kind = Kind::Word(&["on", "off"]);
+
+impl Kind {
+    /// What values it takes, in words.
+    pub fn values(self) -> String {
+        match self {
+            Self::Count { min, max } => range(min, max),
+            Self::CountOr { word, min, max } => format!("{} or {word}", range(min, max)),
+            Self::Fraction => "a number above 0 and up to 1".to_owned(),
+            Self::Word(words) => words.join("|"),
+        }
+    }
+
+    /// The value as it is kept, if it is one.
+    fn normal(self, text: &str) -> Option<String> {
+        let counted = |min, max| count(text).filter(|number| (min..=max).contains(number)).map(|it| it.to_string());
+        match self {
+            Self::Count { min, max } => counted(min, max),
+            Self::CountOr { word, .. } if text == word => Some(word.to_owned()),
+            Self::CountOr { min, max, .. } => counted(min, max),
+            Self::Fraction => {
+                let number: f64 = text.parse().ok()?;
+                (number > 0.0 && number <= 1.0).then(|| number.to_string())
+            }
+            Self::Word(words) => words.contains(&text).then(|| text.to_owned()),
+        }
+    }
+}
+
+fn range(min: u64, max: u64) -> String {
+    if max == u64::MAX { format!("a number of at least {min}") } else { format!("a number from {min} to {max}") }
+}
+
+/// A whole number as people write it.
+fn count(text: &str) -> Option<u64> {
+    let (digits, unit) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1_000),
+        None => text.strip_suffix('M').map_or((text, 1), |digits| (digits, 1_000_000)),
+    };
+    digits.replace('_', "").parse::<u64>().ok()?.checked_mul(unit)
+}
+
+/// An option that is not there, or whose value it does not take.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum OptionError {
+    /// There is no such workload.
+    #[error("no workload is called {name:?}; known: {known}")]
+    Workload {
+        /// What was asked for.
+        name: String,
+        /// Those there are.
+        known: String,
+    },
+    /// There is no such option.
+    #[error("{workload} has no option {name:?}; known: {known}")]
+    Unknown {
+        /// The workload.
+        workload: &'static str,
+        /// What was given.
+        name: String,
+        /// Those there are.
+        known: String,
+    },
+    /// It does not take this value.
+    #[error("{workload}: {name}={value} is none of its values: {expected}")]
+    Value {
+        /// The workload.
+        workload: &'static str,
+        /// The option.
+        name: &'static str,
+        /// What was given.
+        value: String,
+        /// What it takes.
+        expected: String,
+    },
+    /// Values that do not go together.
+    #[error("{workload}: {what}")]
+    Combination {
+        /// The workload.
+        workload: &'static str,
+        /// Which, and why not.
+        what: String,
+    },
+}
+
+/// The effective options of a workload: every one has a value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    workload: &'static str,
+    values: BTreeMap<&'static str, String>,
+}
+
+impl Options {
+    /// Those given, over the defaults.
+    ///
+    /// # Errors
+    /// An option that is not known, or a value it does not take.
+    pub fn parse<'g>(
+        workload: &'static str,
+        specs: &'static [OptionSpec],
+        given: impl IntoIterator<Item = (&'g str, &'g str)>,
+    ) -> Result<Self, OptionError> {
+        let mut values: BTreeMap<_, _> = specs.iter().map(|spec| (spec.name, spec.default.to_owned())).collect();
+        for (name, value) in given {
+            let spec = specs.iter().find(|spec| spec.name == name).ok_or_else(|| OptionError::Unknown {
+                workload,
+                name: name.to_owned(),
+                known: specs.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", "),
+            })?;
+            let normal = spec.kind.normal(value).ok_or_else(|| OptionError::Value {
+                workload,
+                name: spec.name,
+                value: value.to_owned(),
+                expected: spec.kind.values(),
+            })?;
+            values.insert(spec.name, normal);
+        }
+        Ok(Self { workload, values })
+    }
+
+    /// Every option with its value, by name.
+    pub fn effective(&self) -> impl Iterator<Item = (&'static str, &str)> {
+        self.values.iter().map(|(name, value)| (*name, value.as_str()))
+    }
+
+    /// The text of an option.
+    ///
+    /// # Panics
+    /// If the workload has no such option: its own mistake.
+    pub fn text(&self, name: &str) -> &str {
+        self.values.get(name).unwrap_or_else(|| panic!("{} asks for an option {name} it does not have", self.workload))
+    }
+
+    /// A number.
+    pub fn count(&self, name: &str) -> u64 {
+        self.text(name).parse().expect("numbers were checked when they were given")
+    }
+
+    /// A number, or nothing for the word in its place.
+    pub fn count_or(&self, name: &str) -> Option<u64> {
+        self.text(name).parse().ok()
+    }
+
+    /// A number that counts things in memory.
+    pub fn size(&self, name: &str) -> usize {
+        usize::try_from(self.count(name)).unwrap_or(usize::MAX)
+    }
+
+    /// A part of one.
+    pub fn fraction(&self, name: &str) -> f64 {
+        self.text(name).parse().expect("fractions were checked when they were given")
+    }
+
+    /// Whether it is that word.
+    pub fn is(&self, name: &str, word: &str) -> bool {
+        self.text(name) == word
+    }
+
+    /// Refuses values that do not go together.
+    pub fn refuse(&self, what: impl Into<String>) -> OptionError {
+        OptionError::Combination { workload: self.workload, what: what.into() }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static SPECS: &[OptionSpec] = &[
+        OptionSpec { name: "rows", kind: Kind::Count { min: 1, max: 1_000_000 }, default: "10", meaning: "" },
+        OptionSpec {
+            name: "batch",
+            kind: Kind::CountOr { word: "auto", min: 1, max: 9 },
+            default: "auto",
+            meaning: "",
+        },
+        OptionSpec { name: "part", kind: Kind::Fraction, default: "1", meaning: "" },
+        OptionSpec { name: "pinned", kind: SWITCH, default: "off", meaning: "" },
+    ];
+
+    fn parse(given: &[(&'static str, &'static str)]) -> Result<Options, String> {
+        Options::parse("test", SPECS, given.iter().copied()).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn values_are_read_as_people_write_them() {
+        let options = parse(&[("rows", "100_0"), ("rows", "20k"), ("batch", "3"), ("part", "0.1")]).unwrap();
+        assert_eq!((options.count("rows"), options.count_or("batch")), (20_000, Some(3)));
+        assert_eq!(options.fraction("part"), 0.1);
+        assert!(options.is("pinned", "off"));
+        assert_eq!(parse(&[]).unwrap().count_or("batch"), None);
+        assert_eq!(parse(&[("rows", "1M")]).unwrap().count("rows"), 1_000_000);
+    }
+
+    #[test]
+    fn what_is_not_known_is_refused_with_what_is() {
+        let check = |name, value, expected: &str| assert_eq!(parse(&[(name, value)]).unwrap_err(), expected);
+        check("row", "1", "test has no option \"row\"; known: rows, batch, part, pinned");
+        check("rows", "2M", "test: rows=2M is none of its values: a number from 1 to 1000000");
+        check("rows", "-1", "test: rows=-1 is none of its values: a number from 1 to 1000000");
+        check("batch", "0", "test: batch=0 is none of its values: a number from 1 to 9 or auto");
+        check("part", "nan", "test: part=nan is none of its values: a number above 0 and up to 1");
+        check("pinned", "yes", "test: pinned=yes is none of its values: on|off");
+    }
+}

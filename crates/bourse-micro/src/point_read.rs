@@ -1,0 +1,247 @@
+//! `point-read`: records by primary key, each thread on a connection of its own.
+
+use crate::batching::{BATCH, Batching};
+use crate::database::{Filler, create, fill_persons, persons, with_records};
+use crate::keys::{Distribution, KEYS, KeyStream};
+use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
+use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Role, Schedule, Seat, Turn, User};
+use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Key, RecordTable, RowExt as _, Statements};
+use bourse_record::{NameValue, Round};
+
+/// Rows of the table.
+pub(crate) const ROWS: OptionSpec = OptionSpec {
+    name: "rows",
+    kind: Kind::Count { min: 1, max: 1_000_000_000 },
+    default: "100000",
+    meaning: "rows of the table",
+};
+/// Width of the texts.
+pub(crate) const WIDTH: OptionSpec = OptionSpec {
+    name: "width",
+    kind: Kind::Count { min: 1, max: 60_000 },
+    default: "100",
+    meaning: "characters of each of a row's two texts",
+};
+/// Busy threads.
+pub(crate) const THREADS: OptionSpec = OptionSpec {
+    name: "threads",
+    kind: Kind::Count { min: 1, max: 1_024 },
+    default: "1",
+    meaning: "threads, each with a connection of its own",
+};
+/// Prepared once or parsed each time.
+pub(crate) const STATEMENTS: OptionSpec = OptionSpec {
+    name: "statements",
+    kind: Kind::Word(&["prepared", "parsed"]),
+    default: "prepared",
+    meaning: "prepare a statement once, or have it parsed each time (values bound)",
+};
+/// Where they are looked up.
+pub(crate) const TABLES: &str =
+    "persons (id whole number, primary key; c1 whole number; c2, c3 texts of `width` characters)";
+
+/// The workload.
+pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
+    name: "point-read",
+    summary: "reads rows by primary key",
+    tables: TABLES,
+    needs: "records by key; `statements=parsed` needs SQL",
+    options: &[
+        ROWS,
+        WIDTH,
+        THREADS,
+        OptionSpec {
+            name: "hit_rate",
+            kind: Kind::Fraction,
+            default: "1",
+            meaning: "part of the reads that find a row: keys are drawn from rows / hit_rate numbers",
+        },
+        KEYS,
+        STATEMENTS,
+        BATCH,
+    ],
+    extent: Extent::Time,
+    plan,
+};
+
+struct PointRead {
+    table: &'static RecordTable,
+    rows: u64,
+    range: u64,
+    filler: Filler,
+    threads: usize,
+    keys: Distribution,
+    statements: Statements,
+    batch: Option<u64>,
+}
+
+/// What the option [`STATEMENTS`] says.
+pub(crate) fn statements(options: &Options) -> Statements {
+    if options.is(STATEMENTS.name, "parsed") { Statements::Parsed } else { Statements::Prepared }
+}
+
+/// What an engine lacks for records by key.
+pub(crate) fn lacking_records(capabilities: &Capabilities, statements: Statements) -> Vec<String> {
+    let mut lacking = Vec::new();
+    if capabilities.records.is_none() {
+        lacking.push("it needs records by key".to_owned());
+    }
+    // The null engine parses nothing but takes every text.
+    if statements == Statements::Parsed && !capabilities.sql {
+        lacking.push("statements=parsed needs SQL".to_owned());
+    }
+    lacking
+}
+
+fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
+    let rows = options.count("rows");
+    let range = (rows as f64 / options.fraction("hit_rate")).round() as u64;
+    let width = options.size("width");
+    Ok(Box::new(PointRead {
+        table: persons("persons", width, None),
+        rows,
+        range,
+        filler: Filler::new(width),
+        threads: options.size("threads"),
+        keys: Distribution::chosen(options, range),
+        statements: statements(options),
+        batch: options.count_or(BATCH.name),
+    }))
+}
+
+impl Planned for PointRead {
+    fn operations(&self) -> Vec<OperationSpec> {
+        vec![OperationSpec::new("read")]
+    }
+    fn unit(&self) -> &'static str {
+        "reads/s"
+    }
+    fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
+        lacking_records(capabilities, self.statements)
+    }
+    fn threads(&self) -> usize {
+        self.threads
+    }
+    fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
+        create(engine, &[self.table])?;
+        fill_persons(engine, self.table, self.rows, &self.filler)?;
+        Ok(Vec::new())
+    }
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+        let user = |thread| {
+            let keys = KeyStream::new(self.keys.clone(), self.range, setting.seed, thread, self.threads);
+            let reader = Reader::new(0, self.table, self.rows, keys, self.statements, setting, self.batch);
+            seat(format!("reader {}", thread + 1), reader)
+        };
+        (0..self.threads).map(user).collect()
+    }
+    fn finish(&self, setting: &Setting<'_>, round: &mut Round) {
+        let found = Tally::get(&setting.tally.found) as f64;
+        let asked = Tally::get(&setting.tally.changes) as f64;
+        if setting.is_real && asked > 0.0 {
+            round.facts.push(named("hit rate, measured", format!("{:.2} %", 100.0 * found / asked)));
+        }
+    }
+}
+
+/// A customer in a closed loop.
+pub(crate) fn seat<'s>(name: String, user: impl User + 's) -> Seat<'s> {
+    Seat { name, user: Box::new(user), schedule: Schedule::Closed, role: Role::Customer }
+}
+
+/// Reads by key, and knows which keys there are.
+pub(crate) struct Reader<'s> {
+    operation: usize,
+    table: &'static RecordTable,
+    /// Keys 1 to `rows` are there.
+    rows: u64,
+    keys: KeyStream,
+    drawn: Vec<i64>,
+    /// How many of those drawn are there.
+    expected: u64,
+    statements: Statements,
+    batching: Batching,
+    left: Left,
+    setting: Setting<'s>,
+}
+
+impl<'s> Reader<'s> {
+    pub(crate) fn new(
+        operation: usize,
+        table: &'static RecordTable,
+        rows: u64,
+        keys: KeyStream,
+        statements: Statements,
+        setting: &Setting<'s>,
+        batch: Option<u64>,
+    ) -> Self {
+        Self {
+            operation,
+            table,
+            rows,
+            keys,
+            drawn: Vec::new(),
+            expected: 0,
+            statements,
+            batching: Batching::new(setting.batch.or(batch)),
+            left: Left::of(setting.count),
+            setting: setting.clone(),
+        }
+    }
+
+    pub(crate) fn with_count(mut self, count: Option<u64>) -> Self {
+        self.left = Left::of(count);
+        self
+    }
+}
+
+impl User for Reader<'_> {
+    fn performs(&self, operation: usize) -> bool {
+        operation == self.operation
+    }
+
+    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+        let now = clock.now();
+        let batch = self.batching.next(now, self.left.now());
+        if batch == 0 {
+            return Draw::Finished;
+        }
+        self.left.draw(batch, control, now);
+        self.drawn.clear();
+        self.drawn.extend((0..batch).map(|_| self.keys.next_key() as i64 + 1));
+        self.expected = self.drawn.iter().filter(|key| **key as u64 <= self.rows).count() as u64;
+        self.batching.begins(clock.now());
+        Draw::Ready
+    }
+
+    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+        let (table, statements, drawn) = (self.table, self.statements, &self.drawn);
+        let read = turn.retrying(|session| {
+            with_records(session, statements, |records| {
+                let mut found = 0;
+                for &key in drawn {
+                    records.get(table, Key::Int(key), &mut |row| {
+                        // The row must be the one asked for, not just any.
+                        found += u64::from(row.get::<i64>(0)? == key);
+                        Ok(())
+                    })?;
+                }
+                Ok::<_, EngineError>(found)
+            })
+        });
+        let found = match read {
+            Ok(found) => found,
+            Err(error) => return Performed::error(self.operation, &error).times(drawn.len() as u32),
+        };
+        Tally::add(&self.setting.tally.changes, drawn.len() as u64);
+        Tally::add(&self.setting.tally.found, found);
+        if self.setting.is_real && found != self.expected {
+            let expected = self.expected;
+            let error =
+                EngineError::new(ErrorKind::Other, format!("{found} rows found, {expected} of the keys are there"));
+            return Performed::error(self.operation, &error).times(drawn.len() as u32);
+        }
+        Performed::completed(self.operation).times(drawn.len() as u32)
+    }
+}

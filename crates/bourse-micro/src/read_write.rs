@@ -1,0 +1,124 @@
+//! `read-write`: readers and writers at once, their figures apart.
+
+use crate::batching::BATCH;
+use crate::database::{Filler, create, fill_persons, persons};
+use crate::keys::{Distribution, KEYS, KeyStream};
+use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::point_read::{ROWS, Reader, STATEMENTS, TABLES, WIDTH, lacking_records, seat};
+use crate::update::{EXPLICIT, How, PER_TRANSACTION, Updater, all_there};
+use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
+use bourse_driver::{Clock, OperationSpec, Seat};
+use bourse_engine::{Capabilities, Engine, RecordTable};
+use bourse_record::{Check, NameValue, Round};
+use std::sync::Arc;
+
+/// The workload.
+pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
+    name: "read-write",
+    summary: "reads rows by primary key on some threads while others update them",
+    tables: TABLES,
+    needs: "records by key; `statements=parsed` needs SQL",
+    options: &[
+        ROWS,
+        WIDTH,
+        OptionSpec {
+            name: "readers",
+            kind: Kind::Count { min: 1, max: 1_024 },
+            default: "1",
+            meaning: "threads that read",
+        },
+        OptionSpec {
+            name: "writers",
+            kind: Kind::Count { min: 1, max: 1_024 },
+            default: "1",
+            meaning: "threads that update",
+        },
+        OptionSpec {
+            name: "writes",
+            kind: Kind::CountOr { word: "any", min: 1, max: u64::MAX },
+            default: "any",
+            meaning: "updates of each writer, where the reads of each reader are counted too; any as many as fit the time",
+        },
+        PER_TRANSACTION,
+        EXPLICIT,
+        KEYS,
+        STATEMENTS,
+        BATCH,
+    ],
+    extent: Extent::Time,
+    plan,
+};
+
+struct ReadWrite {
+    table: &'static RecordTable,
+    rows: u64,
+    filler: Filler,
+    readers: usize,
+    writers: usize,
+    writes: Option<u64>,
+    keys: Distribution,
+    how: How,
+}
+
+const READ: usize = 0;
+const WRITE: usize = 1;
+
+fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
+    let (rows, width) = (options.count("rows"), options.size("width"));
+    Ok(Box::new(ReadWrite {
+        table: persons("persons", width, None),
+        rows,
+        filler: Filler::new(width),
+        readers: options.size("readers"),
+        writers: options.size("writers"),
+        writes: options.count_or("writes"),
+        keys: Distribution::chosen(options, rows),
+        how: How::chosen(options)?,
+    }))
+}
+
+impl Planned for ReadWrite {
+    fn operations(&self) -> Vec<OperationSpec> {
+        vec![OperationSpec::new("read"), OperationSpec::new("write")]
+    }
+    fn unit(&self) -> &'static str {
+        "reads/s"
+    }
+    fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
+        lacking_records(capabilities, self.how.statements)
+    }
+    fn threads(&self) -> usize {
+        self.readers + self.writers
+    }
+    fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
+        create(engine, &[self.table])?;
+        fill_persons(engine, self.table, self.rows, &self.filler)?;
+        Ok(Vec::new())
+    }
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+        let threads = self.readers + self.writers;
+        let keys = |thread| KeyStream::new(self.keys.clone(), self.rows, setting.seed, thread, threads);
+        // What readers read is not to be counted as changes.
+        let reading = Setting { tally: Arc::new(Tally::default()), ..setting.clone() };
+        let readers = (0..self.readers).map(|thread| {
+            let statements = self.how.statements;
+            let reader = Reader::new(READ, self.table, self.rows, keys(thread), statements, &reading, self.how.batch);
+            seat(format!("reader {}", thread + 1), reader.with_count(setting.count))
+        });
+        let writers = (0..self.writers).map(|thread| {
+            let updater = Updater::new(WRITE, self.table, keys(self.readers + thread), self.how, setting);
+            let count = setting.count.and(self.writes).or(setting.count);
+            seat(format!("writer {}", thread + 1), updater.with_count(count))
+        });
+        readers.chain(writers).collect()
+    }
+    fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
+        all_there(setting, self.table)
+    }
+    fn finish(&self, _: &Setting<'_>, round: &mut Round) {
+        let written = round.operations[WRITE].valid() as f64 / round.measured_s.max(1e-9);
+        round.facts.push(named("writes/s", format!("{written:.1}")));
+        round.facts.push(named("writes' retries after conflicts", round.operations[WRITE].retries.to_string()));
+        round.facts.push(named("reads' retries after conflicts", round.operations[READ].retries.to_string()));
+    }
+}

@@ -1,0 +1,146 @@
+//! One round of a case: tables and rows, warm-up, measurement, checks, and the null engine's figure beside.
+
+use crate::workload::{Case, Extent, MicroError, Planned, Setting, Tally, named};
+use bourse_driver::{Background, Clock, Fault, MS, Nanos, OperationSpec, Plan, Progress, SECOND, Seat, Workload};
+use bourse_engine::{Engine, NullEngine};
+use bourse_record::Round;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// How long a round lasts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// Warm-up before the measurement interval; workloads that end by themselves have none.
+    pub warm_up_ns: Nanos,
+    /// The measurement interval; for workloads that end by themselves, and with a count, the longest it may take.
+    pub measure_ns: Option<Nanos>,
+    /// Operations of each thread after the warm-up, instead of a time.
+    pub count: Option<u64>,
+}
+
+impl Timing {
+    /// Measures that long where nothing else ends a round.
+    pub const USUAL_NS: Nanos = 3 * SECOND;
+
+    fn plan(&self, extent: Extent) -> Plan {
+        let ends_by_itself = extent == Extent::Work || self.count.is_some();
+        let usual = if ends_by_itself { Nanos::MAX / 4 } else { Self::USUAL_NS };
+        let warm_up_ns = if extent == Extent::Work { 0 } else { self.warm_up_ns };
+        Plan { warm_up_ns, measure_ns: self.measure_ns.unwrap_or(usual), ..Plan::default() }
+    }
+}
+
+/// What has to stand in every report of these workloads.
+pub const NOTICE: &str = "Operations too short to be timed one by one are timed in batches: their quantiles are those of \
+the batches' means. What the harness itself takes is among the facts of each round.";
+
+/// What a round came to.
+#[derive(Debug)]
+pub struct RoundResult {
+    /// The figures, with checks and facts.
+    pub round: Round,
+    /// Whether it was ended from outside.
+    pub interrupted: bool,
+    /// Why it failed, if it did.
+    pub fault: Option<Fault>,
+}
+
+/// A case as the driver sees it.
+struct Driven<'s> {
+    planned: &'s dyn Planned,
+    setting: Setting<'s>,
+    operations: Vec<OperationSpec>,
+}
+
+impl<'s> Driven<'s> {
+    fn new(planned: &'s dyn Planned, setting: Setting<'s>) -> Self {
+        Self { operations: planned.operations(), planned, setting }
+    }
+}
+
+impl<'s> Workload<'s> for Driven<'s> {
+    fn operations(&self) -> &[OperationSpec] {
+        &self.operations
+    }
+    fn users(&mut self) -> Vec<Seat<'s>> {
+        self.planned.users(&self.setting)
+    }
+    fn background(&mut self) -> Vec<Background<'s>> {
+        self.planned.background(&self.setting)
+    }
+}
+
+/// Operations below this are shown with the harness's own cost.
+const SHORT_NS: f64 = 5_000.0;
+
+/// Runs one round of a case on an engine: makes its database anew, warms up, measures, checks.
+///
+/// # Errors
+/// Whatever kept it from beginning; what ended it later is in [`RoundResult::fault`].
+pub fn run_round(
+    case: &Case,
+    engine: &dyn Engine,
+    timing: &Timing,
+    seed: u64,
+    clock: &dyn Clock,
+    interrupt: &AtomicBool,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<RoundResult, MicroError> {
+    let planned = case.planned.as_ref();
+    // The null engine keeps nothing, and would be caught at it.
+    let is_real = engine.description().map_err(MicroError::engine("asking the engine"))?.engine != "null";
+    let facts = if is_real { planned.prepare(engine, clock)? } else { Vec::new() };
+    let setting =
+        Setting { engine, seed, count: timing.count, batch: None, is_real, tally: Arc::new(Tally::default()) };
+    let plan = timing.plan(case.spec.extent);
+    let mut driven = Driven::new(planned, setting.clone());
+    let measured = bourse_driver::run(engine, &mut driven, &plan, 0, seed, clock, interrupt, progress)?;
+    let mut round = measured.round;
+    round.facts.splice(0..0, facts);
+    if case.spec.extent == Extent::Work && round.measured_s >= plan.measure_ns as f64 / SECOND as f64 * 0.999 {
+        let seconds = plan.measure_ns as f64 / SECOND as f64;
+        round.warnings.push(format!("ended after {seconds} s as asked, before its work was done"));
+    }
+    if is_real && measured.fault.is_none() {
+        round.checks = planned.check(&setting)?;
+        floors(planned, &mut round, seed, clock)?;
+    }
+    planned.finish(&setting, &mut round);
+    Ok(RoundResult { round, interrupted: measured.interrupted, fault: measured.fault })
+}
+
+/// Puts the null engine's figure beside every short operation.
+fn floors(planned: &dyn Planned, round: &mut Round, seed: u64, clock: &dyn Clock) -> Result<(), MicroError> {
+    let is_short = |operation: &bourse_record::Operation| {
+        operation.service.summary.count > 0 && operation.service.summary.mean_ns < SHORT_NS
+    };
+    let Some(first) = round.operations.iter().find(|operation| is_short(operation)) else { return Ok(()) };
+    let batch = (first.service.summary.count as f64 / first.samples.max(1) as f64).round() as u64;
+    let setting = Setting {
+        engine: &NullEngine,
+        seed,
+        count: None,
+        batch: Some(batch.max(1)),
+        is_real: false,
+        tally: Arc::new(Tally::default()),
+    };
+    let plan = Plan { warm_up_ns: 20 * MS, measure_ns: 100 * MS, ..Plan::default() };
+    let never = AtomicBool::new(false);
+    // On a machine that lets us run too seldom a tenth of a second may pass without a sample.
+    let mut floor = None;
+    for _ in 0..10 {
+        let mut driven = Driven::new(planned, setting.clone());
+        let run = bourse_driver::run(&NullEngine, &mut driven, &plan, 0, seed, clock, &never, &mut |_| {})?;
+        let any = run.round.operations.iter().any(|operation| operation.samples > 0);
+        floor = Some(run);
+        if any {
+            break;
+        }
+    }
+    let floor = floor.expect("it was run at least once");
+    for operation in round.operations.iter_mut().filter(|operation| is_short(operation)) {
+        let beside = floor.round.operations.iter().find(|floor| floor.name == operation.name);
+        operation.floor_ns = beside.map(|floor| &floor.service.summary).filter(|it| it.count > 0).map(|it| it.mean_ns);
+    }
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! `scan`: rows in the order of their keys, from a key on.
+
+use crate::batching::{BATCH, Batching};
+use crate::database::{Filler, create, fill_persons, persons, with_records};
+use crate::keys::{Distribution, KEYS, KeyStream};
+use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::point_read::{ROWS, STATEMENTS, TABLES, THREADS, WIDTH, lacking_records, seat, statements};
+use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
+use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
+use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Key, RecordTable, RowExt as _, Statements};
+use bourse_record::{NameValue, Round};
+
+/// The workload.
+pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
+    name: "scan",
+    summary: "reads some rows in the order of their keys, from a drawn key on",
+    tables: TABLES,
+    needs: "records by key with ordered scans; `statements=parsed` needs SQL",
+    options: &[
+        ROWS,
+        WIDTH,
+        THREADS,
+        OptionSpec {
+            name: "length",
+            kind: Kind::Count { min: 1, max: 1_000_000_000 },
+            default: "100",
+            meaning: "rows of one scan; fewer where the table ends",
+        },
+        KEYS,
+        STATEMENTS,
+        BATCH,
+    ],
+    extent: Extent::Time,
+    plan,
+};
+
+struct Scan {
+    table: &'static RecordTable,
+    rows: u64,
+    length: u64,
+    filler: Filler,
+    threads: usize,
+    keys: Distribution,
+    statements: Statements,
+    batch: Option<u64>,
+}
+
+fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
+    let (rows, width) = (options.count("rows"), options.size("width"));
+    Ok(Box::new(Scan {
+        table: persons("persons", width, None),
+        rows,
+        length: options.count("length"),
+        filler: Filler::new(width),
+        threads: options.size("threads"),
+        keys: Distribution::chosen(options, rows),
+        statements: statements(options),
+        batch: options.count_or(BATCH.name),
+    }))
+}
+
+impl Planned for Scan {
+    fn operations(&self) -> Vec<OperationSpec> {
+        vec![OperationSpec::new("scan")]
+    }
+    fn unit(&self) -> &'static str {
+        "scans/s"
+    }
+    fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
+        let mut lacking = lacking_records(capabilities, self.statements);
+        if capabilities.records.is_some_and(|records| !records.ordered_scans) {
+            lacking.push("it needs records in the order of their keys".to_owned());
+        }
+        lacking
+    }
+    fn threads(&self) -> usize {
+        self.threads
+    }
+    fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
+        create(engine, &[self.table])?;
+        fill_persons(engine, self.table, self.rows, &self.filler)?;
+        Ok(Vec::new())
+    }
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+        let user = |thread| {
+            let scanner = Scanner {
+                scan: self,
+                keys: KeyStream::new(self.keys.clone(), self.rows, setting.seed, thread, self.threads),
+                drawn: Vec::new(),
+                expected: 0,
+                batching: Batching::new(setting.batch.or(self.batch)),
+                left: Left::of(setting.count),
+                setting: setting.clone(),
+            };
+            seat(format!("scanner {}", thread + 1), scanner)
+        };
+        (0..self.threads).map(user).collect()
+    }
+    fn finish(&self, setting: &Setting<'_>, round: &mut Round) {
+        let rows = Tally::get(&setting.tally.found) as f64;
+        let scans = Tally::get(&setting.tally.changes).max(1) as f64;
+        if setting.is_real {
+            round.facts.push(named("rows a scan, on average", format!("{:.1}", rows / scans)));
+            round.facts.push(named("rows/s", format!("{:.0}", rows / scans * round.headline)));
+        }
+    }
+}
+
+struct Scanner<'s> {
+    scan: &'s Scan,
+    keys: KeyStream,
+    drawn: Vec<i64>,
+    /// Rows that all scans drawn must give together.
+    expected: u64,
+    batching: Batching,
+    left: Left,
+    setting: Setting<'s>,
+}
+
+impl User for Scanner<'_> {
+    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+        let now = clock.now();
+        let batch = self.batching.next(now, self.left.now());
+        if batch == 0 {
+            return Draw::Finished;
+        }
+        self.left.draw(batch, control, now);
+        self.drawn.clear();
+        self.drawn.extend((0..batch).map(|_| self.keys.next_key() as i64 + 1));
+        let rows_from = |key: &i64| self.scan.length.min(self.scan.rows + 1 - *key as u64);
+        self.expected = self.drawn.iter().map(rows_from).sum();
+        self.batching.begins(clock.now());
+        Draw::Ready
+    }
+
+    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+        let Scan { table, length, statements, .. } = *self.scan;
+        let drawn = &self.drawn;
+        let scanned = turn.retrying(|session| {
+            with_records(session, statements, |records| {
+                let mut in_order = 0;
+                for &from in drawn {
+                    let mut next = from;
+                    records.scan(table, Key::Int(from), length, &mut |row| {
+                        in_order += u64::from(row.get::<i64>(0)? == next);
+                        next += 1;
+                        Ok(())
+                    })?;
+                }
+                Ok::<_, EngineError>(in_order)
+            })
+        });
+        let count = drawn.len() as u32;
+        let rows = match scanned {
+            Ok(rows) => rows,
+            Err(error) => return Performed::error(0, &error).times(count),
+        };
+        Tally::add(&self.setting.tally.found, rows);
+        Tally::add(&self.setting.tally.changes, u64::from(count));
+        if rows != self.expected && self.setting.is_real {
+            let words = format!("{rows} rows came in their order, of {} that are there", self.expected);
+            return Performed::error(0, &EngineError::new(ErrorKind::Other, words)).times(count);
+        }
+        Performed::completed(0).times(count)
+    }
+}

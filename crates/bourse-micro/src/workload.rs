@@ -1,0 +1,222 @@
+//! What a classic workload is: its facts as data, and one of it planned with options, ready to run.
+
+use crate::options::{OptionError, OptionSpec, Options};
+use bourse_driver::{Background, Clock, Nanos, OperationSpec, Seat};
+use bourse_engine::{Capabilities, Engine, EngineError};
+use bourse_record::{Check, NameValue, Round};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use thiserror::Error;
+
+/// A classic workload, as data.
+#[derive(Debug)]
+pub struct WorkloadSpec {
+    /// Name, as it is typed.
+    pub name: &'static str,
+    /// What it does, in a sentence without full stop.
+    pub summary: &'static str,
+    /// The tables it makes.
+    pub tables: &'static str,
+    /// What it needs of an engine.
+    pub needs: &'static str,
+    /// Its options.
+    pub options: &'static [OptionSpec],
+    /// When it ends by itself.
+    pub extent: Extent,
+    pub(crate) plan: fn(&Options) -> Result<Box<dyn Planned>, OptionError>,
+}
+
+/// When a round ends by itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Extent {
+    /// Never: a measurement interval ends it.
+    Time,
+    /// When its work is done; a measurement interval may cap it.
+    Work,
+}
+
+impl WorkloadSpec {
+    /// The workload with those options.
+    ///
+    /// # Errors
+    /// An unknown option, a value it does not take, or values that do not go together.
+    pub fn plan<'g>(&'static self, given: impl IntoIterator<Item = (&'g str, &'g str)>) -> Result<Case, OptionError> {
+        let options = Options::parse(self.name, self.options, given)?;
+        Ok(Case { spec: self, planned: (self.plan)(&options)?, options })
+    }
+}
+
+/// A workload with its options, ready to run.
+pub struct Case {
+    /// Which.
+    pub spec: &'static WorkloadSpec,
+    /// Its effective options.
+    pub options: Options,
+    pub(crate) planned: Box<dyn Planned>,
+}
+
+impl Case {
+    /// What an engine lacks for it, in words; empty if nothing.
+    pub fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
+        self.planned.lacking(capabilities)
+    }
+
+    /// The operation whose completions a second are the headline.
+    pub fn headline_operation(&self) -> &'static str {
+        self.planned.operations()[0].name
+    }
+
+    /// The headline's unit.
+    pub fn headline_unit(&self) -> &'static str {
+        self.planned.unit()
+    }
+
+    /// Threads that are busy at once.
+    pub fn threads(&self) -> usize {
+        self.planned.threads()
+    }
+}
+
+/// A round cannot be run, or not to its end.
+#[derive(Debug, Error)]
+pub enum MicroError {
+    /// The engine failed outside the timed part.
+    #[error("{doing}: {error}")]
+    Engine {
+        /// What was being done.
+        doing: String,
+        /// The engine's words.
+        error: EngineError,
+    },
+    /// The database there is not one of ours, and must not be lost.
+    #[error("there is a database already, and it is not one that a classic workload made")]
+    Foreign,
+    /// The machine failed: a file beside the database.
+    #[error("{doing}: {error}")]
+    System {
+        /// What was being done.
+        doing: String,
+        /// The system's words.
+        error: std::io::Error,
+    },
+    /// A user got no session.
+    #[error(transparent)]
+    Fault(#[from] bourse_driver::Fault),
+}
+
+impl MicroError {
+    pub(crate) fn engine(doing: impl Into<String>) -> impl FnOnce(EngineError) -> Self {
+        let doing = doing.into();
+        move |error| Self::Engine { doing, error }
+    }
+}
+
+/// What a round is to be run with.
+#[derive(Clone)]
+pub struct Setting<'e> {
+    /// On what.
+    pub engine: &'e dyn Engine,
+    /// Seed of its keys.
+    pub seed: u64,
+    /// Operations of each thread; none where time ends the round.
+    pub count: Option<u64>,
+    /// Batches of this size, whatever the options say: the null engine is to be timed as the real one was.
+    pub batch: Option<u64>,
+    /// Whether anything is kept: not by the null engine, whose answers are not looked at.
+    pub is_real: bool,
+    /// What the users did, for the checks.
+    pub tally: Arc<Tally>,
+}
+
+/// What all users together did, over the whole round with its warm-up.
+#[derive(Debug, Default)]
+pub struct Tally {
+    /// Changes that were committed.
+    pub changes: AtomicU64,
+    /// Rows or searches that were found.
+    pub found: AtomicU64,
+    /// The most bytes of write-ahead log or journal seen.
+    pub log_peak: AtomicU64,
+    /// The most bytes of rollback journal seen.
+    pub journal_peak: AtomicU64,
+}
+
+impl Tally {
+    /// A counter's value.
+    pub(crate) fn get(counter: &AtomicU64) -> u64 {
+        counter.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn add(counter: &AtomicU64, by: u64) {
+        counter.fetch_add(by, Ordering::Relaxed);
+    }
+}
+
+/// A planned workload, over and over again: one round at a time.
+pub(crate) trait Planned: Send + Sync {
+    /// Its operations, that of the headline first.
+    fn operations(&self) -> Vec<OperationSpec>;
+
+    /// Unit of the headline.
+    fn unit(&self) -> &'static str;
+
+    /// What an engine lacks for it.
+    fn lacking(&self, capabilities: &Capabilities) -> Vec<String>;
+
+    /// Threads that are busy at once.
+    fn threads(&self) -> usize;
+
+    /// Makes its tables and rows; returns what is worth knowing of it.
+    fn prepare(&self, engine: &dyn Engine, clock: &dyn Clock) -> Result<Vec<NameValue>, MicroError>;
+
+    /// Everybody with a session.
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>>;
+
+    /// Emulators without a session.
+    fn background<'s>(&'s self, setting: &Setting<'s>) -> Vec<Background<'s>> {
+        let _ = setting;
+        Vec::new()
+    }
+
+    /// Whether the database is as the round should have left it. Not asked after a fault.
+    fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
+        let _ = setting;
+        Ok(Vec::new())
+    }
+
+    /// Puts further facts into the figures.
+    fn finish(&self, setting: &Setting<'_>, round: &mut Round) {
+        let _ = (setting, round);
+    }
+}
+
+/// How many operations a user has left, and until when.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Left {
+    left: Option<u64>,
+}
+
+impl Left {
+    /// As many as the setting says.
+    pub(crate) const fn of(count: Option<u64>) -> Self {
+        Self { left: count }
+    }
+
+    /// At most how many may be drawn now.
+    pub(crate) fn now(&self) -> u64 {
+        self.left.unwrap_or(u64::MAX)
+    }
+
+    /// So many are drawn; those of the warm-up do not count.
+    pub(crate) fn draw(&mut self, drawn: u64, control: &bourse_driver::Control, now: Nanos) {
+        if let Some(left) = &mut self.left
+            && control.phase(now) != bourse_record::PhaseKind::WarmUp
+        {
+            *left = left.saturating_sub(drawn);
+        }
+    }
+}
+
+pub(crate) fn named(name: impl Into<String>, value: impl Into<String>) -> NameValue {
+    NameValue { name: name.into(), value: value.into() }
+}

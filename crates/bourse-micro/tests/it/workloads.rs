@@ -1,0 +1,189 @@
+//! Each workload with a few rows: the checks of the database pass, and the figures say what was done.
+
+use bourse_driver::{MS, RealClock};
+use bourse_engine::{Engine, NullEngine, RowExt as _};
+use bourse_micro::{RoundResult, Timing, WORKLOADS, find, run_round};
+use bourse_record::{CheckStatus, Operation, Outcome};
+use std::sync::atomic::AtomicBool;
+
+const TIMING: Timing = Timing { warm_up_ns: 5 * MS, measure_ns: Some(300 * MS), count: None };
+const WHOLE: Timing = Timing { warm_up_ns: 0, measure_ns: None, count: None };
+
+fn counted(count: u64) -> Timing {
+    Timing { warm_up_ns: 0, measure_ns: None, count: Some(count) }
+}
+
+fn sqlite() -> impl Engine {
+    bourse_engine_sqlite::open("sqlite::memory:").unwrap()
+}
+
+fn run(engine: &dyn Engine, name: &str, options: &[(&str, &str)], timing: Timing) -> RoundResult {
+    let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
+    assert_eq!(case.lacking(&engine.capabilities()), [""; 0]);
+    let never = AtomicBool::new(false);
+    let result = run_round(&case, engine, &timing, 7, &RealClock::start(), &never, &mut |_| {}).unwrap();
+    assert!(result.fault.is_none() && !result.interrupted, "{:?}", result.fault);
+    for check in &result.round.checks {
+        assert_eq!(check.status, CheckStatus::Passed, "{name}: {}: {}", check.words, check.evidence);
+    }
+    for operation in &result.round.operations {
+        let bad = operation.outcomes.iter().find(|outcome| outcome.outcome != Outcome::Completed);
+        assert!(bad.is_none(), "{name}: {bad:?}");
+    }
+    result
+}
+
+fn operation<'r>(result: &'r RoundResult, name: &str) -> &'r Operation {
+    result.round.operations.iter().find(|operation| operation.name == name).unwrap()
+}
+
+fn fact<'r>(result: &'r RoundResult, name: &str) -> &'r str {
+    &result.round.facts.iter().find(|fact| fact.name == name).unwrap_or_else(|| panic!("no fact {name}")).value
+}
+
+fn number(engine: &dyn Engine, sql: &str) -> i64 {
+    let mut found = -1;
+    let each = &mut |row: &dyn bourse_engine::Row| {
+        found = row.get(0)?;
+        Ok(())
+    };
+    engine.connect().unwrap().query_text(sql, &[], each).unwrap();
+    found
+}
+
+#[test]
+fn reads_are_counted_in_batches_with_the_harness_beside() {
+    let engine = sqlite();
+    for keys in ["uniform", "zipfian", "sequential"] {
+        let result = run(&engine, "point-read", &[("rows", "500"), ("threads", "2"), ("keys", keys)], TIMING);
+        let read = operation(&result, "read");
+        assert!(read.valid() > 100, "{}", read.valid());
+        assert_eq!(fact(&result, "hit rate, measured"), "100.00 %");
+    }
+    let result = run(&engine, "point-read", &[("rows", "500"), ("batch", "50")], counted(5_000));
+    let read = operation(&result, "read");
+    assert_eq!((read.valid(), read.samples), (5_000, 100));
+    let mean = read.service.summary.mean_ns;
+    // In a debug build on a busy machine a read may take longer than what counts as short.
+    assert_eq!(read.floor_ns.is_some(), mean < 5_000.0, "{mean}");
+    if let Some(floor) = read.floor_ns {
+        assert!(floor > 0.0 && floor < mean, "{floor} ns of {mean}");
+    }
+    assert_eq!(number(&engine, "SELECT count(*) FROM persons"), 500);
+}
+
+#[test]
+fn keys_that_are_not_there_are_the_part_that_was_asked_for() {
+    let options = [("rows", "100"), ("hit_rate", "0.1"), ("statements", "parsed")];
+    let result = run(&sqlite(), "point-read", &options, counted(10_000));
+    let rate: f64 = fact(&result, "hit rate, measured").trim_end_matches(" %").parse().unwrap();
+    assert!((8.5..11.5).contains(&rate), "{rate}");
+}
+
+#[test]
+fn bulk_loads_leave_the_rows_they_counted() {
+    for (options, tables) in [
+        (&[("rows", "2500")][..], &["persons"][..]),
+        (&[("rows", "300"), ("per_transaction", "1"), ("explicit", "off")], &["persons"]),
+        (&[("rows", "300"), ("per_transaction", "7"), ("statements", "parsed")], &["persons"]),
+        (&[("rows", "1500"), ("tables", "2"), ("indexes", "after")], &["persons", "orders"]),
+        (&[("rows", "300"), ("shape", "pairs"), ("indexes", "before")], &["pairs"]),
+    ] {
+        let engine = sqlite();
+        let result = run(&engine, "bulk-load", options, WHOLE);
+        let rows: i64 = options[0].1.parse().unwrap();
+        for table in tables {
+            assert_eq!(number(&engine, &format!("SELECT count(*) FROM {table}")), rows);
+        }
+        assert_eq!(operation(&result, "insert").valid() as i64, rows * tables.len() as i64);
+        assert_eq!(result.round.checks.len(), 1);
+    }
+    let engine = sqlite();
+    let result = run(&engine, "bulk-load", &[("rows", "50"), ("indexes", "after")], WHOLE);
+    assert_eq!(operation(&result, "build index").valid(), 1);
+    assert_eq!(number(&engine, "SELECT count(*) FROM sqlite_schema WHERE name = 'persons_by_c1'"), 1);
+    assert_eq!(number(&engine, "SELECT min(length(c2)) + max(length(c3)) FROM persons"), 200);
+}
+
+#[test]
+fn updates_add_up() {
+    for options in [
+        &[("rows", "100")][..],
+        &[("rows", "100"), ("per_transaction", "30")],
+        &[("rows", "100"), ("explicit", "off"), ("statements", "parsed")],
+    ] {
+        let engine = sqlite();
+        let result = run(&engine, "update", options, counted(1_000));
+        assert_eq!(operation(&result, "update").valid(), 1_000);
+        assert_eq!(number(&engine, "SELECT sum(c1) FROM persons"), 1_000);
+        assert_eq!(result.round.checks.len(), 1);
+    }
+    run(&sqlite(), "update", &[("rows", "100"), ("threads", "2")], TIMING);
+}
+
+#[test]
+fn readers_and_writers_are_counted_apart() {
+    let engine = sqlite();
+    let options = [("rows", "100"), ("readers", "2"), ("writers", "2"), ("writes", "200")];
+    let result = run(&engine, "read-write", &options, counted(2_000));
+    assert_eq!((operation(&result, "read").valid(), operation(&result, "write").valid()), (4_000, 400));
+    assert_eq!(number(&engine, "SELECT sum(c1) FROM persons"), 400);
+    assert!(fact(&result, "writes/s").parse::<f64>().unwrap() > 0.0);
+}
+
+#[test]
+fn searches_find_by_number_and_by_text() {
+    let engine = sqlite();
+    let result = run(&engine, "index-search", &[("rows", "500"), ("by", "both"), ("batch", "10")], counted(1_000));
+    let by = |name| operation(&result, name).valid();
+    assert_eq!((by("search by number"), by("search by text")), (500, 500));
+    let result = run(&engine, "index-search", &[("rows", "500"), ("by", "text")], counted(100));
+    assert_eq!(operation(&result, "search by text").valid(), 100);
+    assert_eq!(number(&engine, "SELECT count(DISTINCT str_key) FROM pairs"), 500);
+}
+
+#[test]
+fn deleting_leaves_nothing() {
+    for options in [
+        &[("rows", "2500"), ("mode", "all")][..],
+        &[("rows", "2500"), ("mode", "each")],
+        &[("rows", "100"), ("mode", "each"), ("per_transaction", "1"), ("text_index", "off")],
+    ] {
+        let engine = sqlite();
+        let result = run(&engine, "delete", options, WHOLE);
+        assert_eq!(operation(&result, "delete").valid(), options[0].1.parse::<u64>().unwrap());
+        assert_eq!(number(&engine, "SELECT count(*) FROM pairs"), 0);
+        assert_eq!(result.round.checks.len(), 1);
+    }
+}
+
+#[test]
+fn scans_give_the_rows_from_the_key_on() {
+    let result = run(&sqlite(), "scan", &[("rows", "100"), ("length", "10"), ("keys", "sequential")], counted(100));
+    assert_eq!(operation(&result, "scan").valid(), 100);
+    // From key 92 on there are fewer: 9 + 8 + … + 1 = 45 instead of 90.
+    assert_eq!(fact(&result, "rows a scan, on average"), "9.6");
+}
+
+#[test]
+fn every_workload_runs_on_the_null_engine() {
+    for spec in WORKLOADS {
+        let capabilities = NullEngine.capabilities();
+        let case = spec.plan([]).unwrap();
+        if !case.lacking(&capabilities).is_empty() {
+            continue;
+        }
+        let timing = Timing { measure_ns: Some(500 * MS), ..TIMING };
+        let result = run(&NullEngine, spec.name, &[], timing);
+        assert!(result.round.operations[0].valid() > 100, "{}", spec.name);
+        assert_eq!(result.round.checks.len(), 0, "nothing is kept, so nothing is checked");
+    }
+}
+
+#[test]
+fn a_cap_on_time_is_told() {
+    let timing = Timing { measure_ns: Some(300 * MS), ..WHOLE };
+    let result = run(&sqlite(), "bulk-load", &[("rows", "100M"), ("per_transaction", "100")], timing);
+    assert_eq!(result.round.warnings, ["ended after 0.3 s as asked, before its work was done"]);
+    assert!(operation(&result, "insert").valid() > 0);
+}
