@@ -1,0 +1,295 @@
+//! What was run on, read back from the server, and what its settings promise.
+
+use crate::error::error;
+use crate::options::Flavour;
+use crate::target::{Place, Target};
+use bourse_engine::{Description, Durability, EngineError, Setting};
+use mysql::Conn;
+use mysql::prelude::Queryable as _;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+
+/// Variables that a figure depends on; a server has those that it knows.
+const VARIABLES: [&str; 34] = [
+    "tx_isolation",
+    "transaction_isolation",
+    "innodb_snapshot_isolation",
+    "innodb_flush_log_at_trx_commit",
+    "innodb_flush_log_at_timeout",
+    "innodb_flush_method",
+    "innodb_doublewrite",
+    "innodb_buffer_pool_size",
+    "innodb_log_file_size",
+    "innodb_redo_log_capacity",
+    "innodb_page_size",
+    "innodb_io_capacity",
+    "innodb_adaptive_hash_index",
+    "innodb_lock_wait_timeout",
+    "innodb_stats_persistent",
+    "innodb_autoinc_lock_mode",
+    "lock_wait_timeout",
+    "foreign_key_checks",
+    "log_bin",
+    "sync_binlog",
+    "binlog_format",
+    "performance_schema",
+    "default_storage_engine",
+    "character_set_server",
+    "collation_server",
+    "sql_mode",
+    "max_connections",
+    "max_prepared_stmt_count",
+    "query_cache_type",
+    "thread_handling",
+    "wsrep_on",
+    "have_ssl",
+    "datadir",
+    "hostname",
+];
+
+/// What the server says of how it was built.
+const BUILD: [&str; 6] = [
+    "version_comment",
+    "version_compile_machine",
+    "version_compile_os",
+    "version_source_revision",
+    "version_malloc_library",
+    "version_ssl_library",
+];
+
+fn variables(connection: &mut Conn) -> Result<BTreeMap<String, String>, EngineError> {
+    let rows: Vec<(String, String)> = connection.query("SHOW SESSION VARIABLES").map_err(|e| error(&e))?;
+    Ok(rows.into_iter().collect())
+}
+
+pub(crate) fn describe(target: &Target, connection: &mut Conn) -> Result<Description, EngineError> {
+    let all = variables(connection)?;
+    let get = |name: &str| all.get(name).map_or("", String::as_str);
+    let listed = |names: &[&str]| -> Vec<Setting> {
+        let setting = |name: &&str| Some(Setting { name: (*name).to_owned(), value: all.get(*name)?.clone() });
+        names.iter().filter_map(setting).collect()
+    };
+    let version = get("version").to_owned();
+    let flavour = if version.contains("MariaDB") { Flavour::Mariadb } else { Flavour::Mysql };
+    let data = is_here(target, get("hostname")).then(|| Path::new(get("datadir")));
+    let facts = Facts {
+        memory_file_system: data.and_then(memory_file_system),
+        flush_log: get("innodb_flush_log_at_trx_commit"),
+        flush_method: get("innodb_flush_method"),
+        doublewrite: get("innodb_doublewrite"),
+        log_bin: get("log_bin"),
+        sync_binlog: get("sync_binlog"),
+    };
+    let (durability, durability_reason) = durability(&facts);
+    let build = listed(&BUILD).into_iter().map(|setting| format!("{}={}", setting.name, setting.value));
+    let warnings = warnings(target, flavour, &facts, &all);
+    Ok(Description {
+        engine: flavour.name().to_owned(),
+        version,
+        target: target.text.clone(),
+        durability,
+        durability_reason,
+        settings: listed(&VARIABLES),
+        compile_options: build.collect(),
+        warnings,
+    })
+}
+
+/// Whether the server's files are this machine's.
+fn is_here(target: &Target, hostname: &str) -> bool {
+    match &target.place {
+        Place::Private { .. } => true,
+        Place::Running { .. } => {
+            target.options.socket.is_some()
+                || fs::read_to_string("/proc/sys/kernel/hostname").is_ok_and(|ours| ours.trim() == hostname)
+        }
+    }
+}
+
+/// What the durability class follows from.
+#[derive(Debug, Clone, Copy)]
+struct Facts<'a> {
+    /// The name of the file system, if it forgets.
+    memory_file_system: Option<&'static str>,
+    flush_log: &'a str,
+    flush_method: &'a str,
+    doublewrite: &'a str,
+    log_bin: &'a str,
+    sync_binlog: &'a str,
+}
+
+/// What an acknowledged commit survives, and why.
+fn durability(facts: &Facts<'_>) -> (Durability, String) {
+    use Durability::{Consistent, Durable, Process, Volatile};
+    if let Some(name) = facts.memory_file_system {
+        return (Volatile, format!("the data directory is on {name}, which is memory"));
+    }
+    if facts.flush_method.eq_ignore_ascii_case("nosync") {
+        return (Process, "innodb_flush_method=nosync: the disk is never waited for".to_owned());
+    }
+    if matches!(facts.doublewrite, "OFF" | "0") {
+        return (Process, "innodb_doublewrite=OFF: a page torn by power loss cannot be mended".to_owned());
+    }
+    let words = |why: &str| format!("innodb_flush_log_at_trx_commit={}: {why}", facts.flush_log);
+    match facts.flush_log {
+        "1" | "3" if facts.log_bin == "ON" && facts.sync_binlog != "1" => (
+            Consistent,
+            format!("log_bin=ON, sync_binlog={}: a commit that is not in the binary log is undone", facts.sync_binlog),
+        ),
+        "1" | "3" => (Durable, words("the redo log is made durable at each commit")),
+        "2" => (Consistent, words("the redo log is written at each commit and made durable once a second")),
+        _ => (
+            Consistent,
+            words("the redo log is written and made durable once a second; a crash of the server alone loses commits too"),
+        ),
+    }
+}
+
+fn warnings(
+    target: &Target,
+    flavour: Flavour,
+    facts: &Facts<'_>,
+    variables: &BTreeMap<String, String>,
+) -> Vec<String> {
+    let mut warnings = Vec::new();
+    if let Some(name) = facts.memory_file_system {
+        warnings.push(format!("the data directory is on {name}: nothing survives the machine, whatever the settings say"));
+    }
+    if target.options.snapshot_isolation && !variables.contains_key("innodb_snapshot_isolation") {
+        warnings.push(
+            "the server has no innodb_snapshot_isolation: a repeatable-read transaction may overwrite a change made since its \
+             snapshot"
+                .to_owned(),
+        );
+    }
+    if flavour != target.flavour {
+        warnings.push(format!("the server is {}, the target says {}", flavour.name(), target.flavour.name()));
+    }
+    warnings
+}
+
+/// The name of the file system that holds `path`, if what it holds is gone when the machine is.
+#[cfg(target_os = "linux")]
+fn memory_file_system(path: &Path) -> Option<&'static str> {
+    let found = rustix::fs::statfs(path).ok()?;
+    // From linux/magic.h; the type's width and sign differ between architectures.
+    match found.f_type as u32 {
+        0x0102_1994 => Some("tmpfs"),
+        0x8584_58f6 => Some("ramfs"),
+        _ => None,
+    }
+}
+
+#[cfg(not(target_os = "linux"))]
+fn memory_file_system(_: &Path) -> Option<&'static str> {
+    None
+}
+
+/// What the server counts.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Status {
+    pub(crate) lock_waits: u64,
+    pub(crate) lock_wait_ms: u64,
+    pub(crate) memory_bytes: u64,
+}
+
+impl Status {
+    pub(crate) fn read(connection: &mut Conn) -> Result<Self, EngineError> {
+        let rows: Vec<(String, String)> = connection
+            .query(
+                "SHOW GLOBAL STATUS WHERE Variable_name IN
+                    ('Innodb_row_lock_waits', 'Innodb_row_lock_time', 'Memory_used', 'Innodb_buffer_pool_bytes_data')",
+            )
+            .map_err(|e| error(&e))?;
+        let get = |name: &str| {
+            rows.iter().find(|(known, _)| known == name).and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
+        };
+        Ok(Self {
+            lock_waits: get("Innodb_row_lock_waits"),
+            lock_wait_ms: get("Innodb_row_lock_time"),
+            // MySQL counts no sum; its largest part is the pages it holds.
+            memory_bytes: get("Memory_used").max(get("Innodb_buffer_pool_bytes_data")),
+        })
+    }
+
+    /// What was counted since; memory is what it is now.
+    pub(crate) fn since(self, before: &Self) -> Self {
+        Self {
+            lock_waits: self.lock_waits.saturating_sub(before.lock_waits),
+            lock_wait_ms: self.lock_wait_ms.saturating_sub(before.lock_wait_ms),
+            memory_bytes: self.memory_bytes,
+        }
+    }
+}
+
+/// Bytes of a database's tables as the server has them.
+pub(crate) fn table_bytes(connection: &mut Conn, database: &str) -> Result<u64, EngineError> {
+    let bytes: Option<Option<u64>> = connection
+        .exec_first(
+            "SELECT CAST(sum(data_length + index_length) AS UNSIGNED) FROM information_schema.tables WHERE table_schema = ?",
+            (database,),
+        )
+        .map_err(|e| error(&e))?;
+    Ok(bytes.flatten().unwrap_or(0))
+}
+
+/// Bytes of a database's files with what is kept for undoing, and of the redo log, in a data directory.
+pub(crate) fn sizes(data: &Path, database: &str) -> (u64, u64) {
+    let (mut tables, mut log) = (0, 0);
+    for (name, bytes) in files(data) {
+        if name.starts_with("ib_logfile") {
+            log += bytes;
+        } else if name.starts_with("ibdata") || name.starts_with("undo") {
+            tables += bytes;
+        }
+    }
+    tables += files(&data.join(database)).map(|(_, bytes)| bytes).sum::<u64>();
+    log += files(&data.join("#innodb_redo")).map(|(_, bytes)| bytes).sum::<u64>();
+    (tables, log)
+}
+
+fn files(folder: &Path) -> impl Iterator<Item = (String, u64)> {
+    fs::read_dir(folder).into_iter().flatten().flatten().filter_map(|entry| {
+        let found = entry.metadata().ok().filter(|found| found.is_file())?;
+        Some((entry.file_name().to_string_lossy().into_owned(), found.len()))
+    })
+}
+
+/// Memory that a process holds, in bytes.
+pub(crate) fn resident_bytes(process: u32) -> Option<u64> {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
+    Some(kib * 1_024)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_class_follows_from_the_settings() {
+        use Durability::{Consistent, Durable, Process, Volatile};
+        let disk = Facts {
+            memory_file_system: None,
+            flush_log: "1",
+            flush_method: "O_DIRECT",
+            doublewrite: "ON",
+            log_bin: "OFF",
+            sync_binlog: "0",
+        };
+        for (facts, expected) in [
+            (disk, Durable),
+            (Facts { log_bin: "ON", ..disk }, Consistent),
+            (Facts { log_bin: "ON", sync_binlog: "1", ..disk }, Durable),
+            (Facts { flush_log: "2", ..disk }, Consistent),
+            (Facts { flush_log: "0", ..disk }, Consistent),
+            (Facts { doublewrite: "OFF", ..disk }, Process),
+            (Facts { flush_method: "nosync", ..disk }, Process),
+            (Facts { memory_file_system: Some("tmpfs"), ..disk }, Volatile),
+        ] {
+            assert_eq!(durability(&facts).0, expected, "{facts:?}");
+        }
+    }
+}

@@ -1,0 +1,199 @@
+//! The engine: a target, the server behind it, its sizes.
+
+use crate::connect::{Address, Connector};
+use crate::describe::{self, Status};
+use crate::loader::DatabaseLoader;
+use crate::server::{DATABASE, PrivateServer, installed};
+use crate::session::MysqlSession;
+use crate::target::{Place, Target, TargetError};
+use bourse_engine::{
+    Capabilities, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Isolation, Loader, Session,
+};
+use mysql::Conn;
+use mysql::prelude::Queryable as _;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// A MariaDB or MySQL database under test.
+pub struct MysqlEngine {
+    target: Target,
+    /// Of a private target, once something needed it.
+    server: Mutex<Option<PrivateServer>>,
+    /// A connection for sizes, so that asking for them each second opens none.
+    watcher: Mutex<Option<Watcher>>,
+}
+
+struct Watcher {
+    connection: Conn,
+    /// What the server had counted before us.
+    before: Status,
+}
+
+/// Opens a target: reads it; a private server is started at first use.
+///
+/// # Errors
+/// [`TargetError`]: what in the target is wrong, and what is known.
+///
+/// ```
+/// use bourse_engine::Engine as _;
+/// let engine = bourse_engine_mysql::open("mariadb+private:?ram=on").unwrap();
+/// assert!(!engine.exists().unwrap());
+/// assert!(bourse_engine_mysql::open("mysql://root@localhost/x?ram=on").is_err());
+/// ```
+pub fn open(target: &str) -> Result<MysqlEngine, TargetError> {
+    Target::parse(target).map(MysqlEngine::new)
+}
+
+impl std::fmt::Debug for MysqlEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("MysqlEngine").field("target", &self.target).finish_non_exhaustive()
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl MysqlEngine {
+    /// The engine of a target that was read before.
+    pub fn new(target: Target) -> Self {
+        Self { target, server: Mutex::new(None), watcher: Mutex::new(None) }
+    }
+
+    /// The target as it was read.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// The private server's process, once it has been started.
+    pub fn server_process(&self) -> Option<u32> {
+        locked(&self.server).as_ref().map(PrivateServer::process_id)
+    }
+
+    fn database(&self) -> &str {
+        match &self.target.place {
+            Place::Running { database, .. } => database,
+            Place::Private { .. } => DATABASE,
+        }
+    }
+
+    /// How to reach the server; starts it if it is ours and does not run yet.
+    fn connector(&self) -> Result<Connector, EngineError> {
+        let options = &self.target.options;
+        match &self.target.place {
+            Place::Running { host, port, user, .. } => Ok(Connector {
+                address: match &options.socket {
+                    Some(path) => Address::Socket(path.clone()),
+                    None => Address::Tcp(host.clone(), *port),
+                },
+                user: user.clone(),
+                password: password(&self.target)?,
+                options: options.clone(),
+            }),
+            Place::Private { directory } => {
+                let mut server = locked(&self.server);
+                if let Some(server) = server.as_mut() {
+                    server.check_alive()?;
+                    return Ok(server.connector().clone());
+                }
+                let installed = installed(self.target.flavour, options.server.as_deref())?;
+                let started = PrivateServer::start(&installed, directory.as_deref(), options)?;
+                Ok(server.insert(started).connector().clone())
+            }
+        }
+    }
+
+    fn is_started(&self) -> bool {
+        !matches!(self.target.place, Place::Private { .. }) || locked(&self.server).is_some()
+    }
+
+    /// Runs `ask` on the watcher's connection, which is made anew after an error.
+    fn watch<T>(&self, ask: impl FnOnce(&mut Watcher) -> Result<T, EngineError>) -> Result<T, EngineError> {
+        let mut kept = locked(&self.watcher);
+        if kept.is_none() {
+            let mut connection = self.connector()?.connect(None)?;
+            let before = Status::read(&mut connection)?;
+            *kept = Some(Watcher { connection, before });
+        }
+        let watcher = kept.as_mut().expect("made just before");
+        let asked = ask(watcher);
+        if asked.is_err() {
+            *kept = None;
+        }
+        asked
+    }
+}
+
+/// From the file that is named, or the environment.
+fn password(target: &Target) -> Result<Option<String>, EngineError> {
+    match &target.options.password_file {
+        Some(path) => {
+            let text = std::fs::read_to_string(path)
+                .map_err(|e| EngineError::new(ErrorKind::Other, format!("cannot read {}: {e}", path.display())))?;
+            Ok(text.lines().next().map(str::to_owned))
+        }
+        None => Ok(std::env::var("BOURSE_MYSQL_PASSWORD").ok()),
+    }
+}
+
+impl Engine for MysqlEngine {
+    fn description(&self) -> Result<Description, EngineError> {
+        let mut connection = self.connector()?.connect(None)?;
+        describe::describe(&self.target, &mut connection)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            sql: true,
+            isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
+            foreign_keys: self.target.options.foreign_keys,
+            checks: true,
+            concurrent_writers: true,
+        }
+    }
+
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::MYSQL
+    }
+
+    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(MysqlSession::new(self.connector()?.connect(Some(self.database()))?)))
+    }
+
+    fn exists(&self) -> Result<bool, EngineError> {
+        if !self.is_started() {
+            // A private server begins empty.
+            return Ok(false);
+        }
+        let mut connection = self.connector()?.connect(None)?;
+        let tables: Option<u64> = connection
+            .exec_first("SELECT count(*) FROM information_schema.tables WHERE table_schema = ?", (self.database(),))
+            .map_err(|e| crate::error::error(&e))?;
+        Ok(tables.unwrap_or(0) > 0)
+    }
+
+    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        Ok(Box::new(DatabaseLoader::new(&self.connector()?, self.database())?))
+    }
+
+    fn footprint(&self) -> Result<Footprint, EngineError> {
+        let status = self.watch(|watcher| Ok(Status::read(&mut watcher.connection)?.since(&watcher.before)))?;
+        let mut footprint = Footprint {
+            memory_bytes: status.memory_bytes,
+            lock_waits: status.lock_waits,
+            lock_wait_ns: status.lock_wait_ms * 1_000_000,
+            ..Footprint::default()
+        };
+        let private = locked(&self.server).as_ref().map(|server| (server.data(), server.process_id()));
+        match private {
+            Some((data, process)) => {
+                (footprint.data_bytes, footprint.log_bytes) = describe::sizes(&data, self.database());
+                footprint.memory_bytes = describe::resident_bytes(process).unwrap_or(footprint.memory_bytes);
+            }
+            None => {
+                let database = self.database();
+                footprint.data_bytes = self.watch(|watcher| describe::table_bytes(&mut watcher.connection, database))?;
+            }
+        }
+        Ok(footprint)
+    }
+}

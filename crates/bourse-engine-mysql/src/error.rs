@@ -1,0 +1,100 @@
+//! The server's and the client's errors as the seam's.
+
+use bourse_engine::{EngineError, ErrorKind};
+use mysql::{DriverError, Error};
+
+/// What a program can do about a server's error.
+fn kind(code: u16, state: &str, message: &str) -> ErrorKind {
+    // The operating system's "no space left on device", which several errors quote.
+    let is_no_space = ["errno: 28", "error 28 ", "No space left"].iter().any(|words| message.contains(words));
+    match code {
+        _ if is_no_space => ErrorKind::Full,
+        // Lock wait, deadlock, changed since read, commit refused by the cluster, table changed since the snapshot.
+        1205 | 1213 | 1020 | 1180 | 3101 | 1412 | 1614 | 1615 | 3572 => ErrorKind::Conflict,
+        1114 | 1021 => ErrorKind::Full,
+        1317 | 1969 | 3024 => ErrorKind::Interrupted,
+        // Shut down, killed, broken off; a cluster's node that is not ready.
+        1053 | 1077..=1080 | 1152 | 1158..=1161 | 1184 | 1927 | 1047 | 2002 | 2003 | 2006 | 2013 => {
+            ErrorKind::ConnectionLost
+        }
+        1062 | 1048 | 1169 | 1216 | 1217 | 1451 | 1452 | 1557 | 1586 | 1761 | 1762 | 3819 | 4025 => {
+            ErrorKind::Constraint
+        }
+        1235 | 1286 | 1289 | 1295 => ErrorKind::Unsupported,
+        _ if state.starts_with("23") => ErrorKind::Constraint,
+        _ => ErrorKind::Other,
+    }
+}
+
+/// Whether the server has rolled back the whole transaction, so that what follows would be outside any.
+pub(crate) fn ends_transaction(error: &EngineError) -> bool {
+    error.kind() == ErrorKind::Conflict
+}
+
+/// A client's error as ours.
+pub(crate) fn error(e: &Error) -> EngineError {
+    match e {
+        Error::MySqlError(e) => {
+            EngineError::new(kind(e.code, &e.state, &e.message), e.message.clone()).with_code(e.code.to_string())
+        }
+        Error::IoError(e) => match e.kind() {
+            std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => {
+                EngineError::new(ErrorKind::ConnectionLost, "the server has not answered in time")
+            }
+            _ => EngineError::new(ErrorKind::ConnectionLost, format!("the connection to the server is broken: {e}")),
+        },
+        Error::DriverError(DriverError::ConnectTimeout | DriverError::Timeout) => {
+            EngineError::new(ErrorKind::ConnectionLost, "the server has not answered in time")
+        }
+        Error::DriverError(DriverError::CouldNotConnect(place)) => {
+            let words = match place {
+                Some((address, why, _)) => format!("no server answers at {address}: {why}"),
+                None => "no server answers".to_owned(),
+            };
+            EngineError::new(ErrorKind::ConnectionLost, words)
+        }
+        Error::DriverError(e @ (DriverError::PacketOutOfSync | DriverError::UnexpectedPacket)) => {
+            EngineError::new(ErrorKind::ConnectionLost, format!("the connection to the server is broken: {e}"))
+        }
+        Error::CodecError(e) => {
+            EngineError::new(ErrorKind::ConnectionLost, format!("the connection to the server is broken: {e}"))
+        }
+        other => EngineError::new(ErrorKind::Other, other.to_string()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_have_the_kind_a_program_acts_on() {
+        for (code, state, message, expected) in [
+            (1213, "40001", "Deadlock found", ErrorKind::Conflict),
+            (1205, "HY000", "Lock wait timeout exceeded", ErrorKind::Conflict),
+            (1020, "HY000", "Record has changed since last read", ErrorKind::Conflict),
+            (1180, "HY000", "Got error 149 during COMMIT", ErrorKind::Conflict),
+            (3101, "40000", "Plugin instructed the server to rollback", ErrorKind::Conflict),
+            (1180, "HY000", "Got error 28 \"No space left on device\" during COMMIT", ErrorKind::Full),
+            (1062, "23000", "Duplicate entry", ErrorKind::Constraint),
+            (1452, "23000", "foreign key", ErrorKind::Constraint),
+            (3819, "HY000", "check", ErrorKind::Constraint),
+            (4025, "23000", "check", ErrorKind::Constraint),
+            (1114, "HY000", "The table 't' is full", ErrorKind::Full),
+            (1026, "HY000", "Error writing file 'x' (errno: 28 \"No space left on device\")", ErrorKind::Full),
+            (1927, "70100", "Connection was killed", ErrorKind::ConnectionLost),
+            (1064, "42000", "You have an error in your SQL syntax", ErrorKind::Other),
+            (1146, "42S02", "Table doesn't exist", ErrorKind::Other),
+        ] {
+            assert_eq!(kind(code, state, message), expected, "{code}");
+        }
+    }
+
+    #[test]
+    fn a_broken_connection_is_told() {
+        let broken = Error::IoError(std::io::Error::new(std::io::ErrorKind::BrokenPipe, "server disconnected"));
+        assert_eq!(error(&broken).kind(), ErrorKind::ConnectionLost);
+        let silent = Error::IoError(std::io::ErrorKind::WouldBlock.into());
+        assert_eq!(error(&silent).message(), "the server has not answered in time");
+    }
+}

@@ -1,0 +1,46 @@
+//! MariaDB and MySQL behind the seam: a person's server, or a private one that is started and removed here.
+//!
+//! | target | what it is |
+//! |---|---|
+//! | `mysql://user@host:3306/db?lock_timeout=5s`, `mariadb://…` | a server that runs already |
+//! | `mariadb+private:?ram=on` | a MariaDB server of our own, its data in memory |
+//! | `mariadb+private:/big/disk?flush_log=1` | the same, its data below `/big/disk` |
+//! | `mysql+private:?server=/opt/mysql/bin/mysqld` | a MySQL server of our own |
+//!
+//! [`open`] reads a target; [`OPTIONS`] is the table of all settings. Passwords come from the variable
+//! `BOURSE_MYSQL_PASSWORD` or from the file that `password_file` names, never from the target.
+//!
+//! # Getting a server
+//! Debian and Ubuntu: `apt-get install --no-install-recommends mariadb-server` (whose service need not run). Fedora:
+//! `dnf install mariadb-server`. macOS: `brew install mariadb` or `brew install mysql`. Anything else that has `mariadbd`
+//! and `mariadb-install-db`, or `mysqld`, will do: on `PATH`, in the usual folders, or named by `server=PATH`. The tests
+//! that need a server say that they were skipped where there is none.
+//!
+//! # A private server
+//! listens on a socket in its own folder and nowhere else, runs as user `mysql` where we are root, and is ended and removed
+//! with its folder when the engine is dropped. If we are killed it stays; the next private server below the same folder
+//! ends and removes it first ([`sweep`]).
+//!
+//! # Loading
+//! into `NAME_bourse_loading`, beside the database; finished, its tables take the places of those in `NAME` by one
+//! statement. A database with a table that was not loaded so is never replaced.
+//!
+//! Files: `options` and `target` (what was asked for), `statement` and `value` (texts and values in the server's notation),
+//! `session` and `loader` (the seam), `server` (private ones), `connect`, `describe` (what was run on), `error` (codes).
+
+mod connect;
+mod describe;
+mod engine;
+mod error;
+mod loader;
+mod options;
+mod server;
+mod session;
+mod statement;
+mod target;
+mod value;
+
+pub use engine::{MysqlEngine, open};
+pub use options::{Flavour, FlushLog, FlushMethod, OPTIONS, OptionSpec, Options, Scope};
+pub use server::{Installed, installed, sweep};
+pub use target::{Place, Target, TargetError, Wanted};

@@ -1,0 +1,316 @@
+//! Settings of a target, as typed values; the table [`OPTIONS`] is what is parsed, shown in help and documented.
+
+use crate::target::Wanted;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Whose server it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Flavour {
+    /// MariaDB.
+    Mariadb,
+    /// MySQL.
+    Mysql,
+}
+
+impl Flavour {
+    /// The engine's name in reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Mariadb => "mariadb",
+            Self::Mysql => "mysql",
+        }
+    }
+}
+
+/// What is done with the redo log at a commit: `innodb_flush_log_at_trx_commit`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlushLog {
+    /// Nothing: it is written and made durable once a second.
+    EverySecond,
+    /// Written and made durable.
+    AtCommit,
+    /// Written; made durable once a second.
+    WrittenAtCommit,
+}
+
+/// How data files are written: `innodb_flush_method`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum FlushMethod {
+    /// Through the operating system's cache.
+    Fsync,
+    /// Past it.
+    Direct,
+}
+
+/// Settings of a target; what was not said has its default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// `lock_timeout`, whole seconds.
+    pub lock_timeout: Duration,
+    /// `answer_timeout`, whole seconds.
+    pub answer_timeout: Duration,
+    /// `foreign_keys`.
+    pub foreign_keys: bool,
+    /// `snapshot_isolation`.
+    pub snapshot_isolation: bool,
+    /// `socket`.
+    pub socket: Option<PathBuf>,
+    /// `password_file`.
+    pub password_file: Option<PathBuf>,
+    /// `ram`.
+    pub ram: bool,
+    /// `server`.
+    pub server: Option<PathBuf>,
+    /// `innodb_buffer_pool`, in bytes.
+    pub buffer_pool_bytes: u64,
+    /// `log_file`, in bytes.
+    pub log_file_bytes: u64,
+    /// `flush_log`.
+    pub flush_log: FlushLog,
+    /// `flush_method`; `None` is direct on a disk and through the cache in memory.
+    pub flush_method: Option<FlushMethod>,
+    /// `doublewrite`.
+    pub doublewrite: bool,
+    /// `start_timeout`, whole seconds.
+    pub start_timeout: Duration,
+}
+
+impl Options {
+    /// Every default.
+    pub const DEFAULT: Self = Self {
+        lock_timeout: Duration::from_secs(10),
+        answer_timeout: Duration::from_secs(3_600),
+        foreign_keys: true,
+        snapshot_isolation: true,
+        socket: None,
+        password_file: None,
+        ram: false,
+        server: None,
+        buffer_pool_bytes: 1 << 30,
+        log_file_bytes: 256 << 20,
+        flush_log: FlushLog::AtCommit,
+        flush_method: None,
+        doublewrite: true,
+        start_timeout: Duration::from_secs(60),
+    };
+}
+
+/// Which targets can have a setting.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// All.
+    Any,
+    /// Those of a server that runs already.
+    Running,
+    /// Those of a private server.
+    Private,
+}
+
+/// One setting: how it is written, what it means and where it goes.
+pub struct OptionSpec {
+    /// Its key in a target's query.
+    pub name: &'static str,
+    /// The values it takes.
+    pub values: &'static str,
+    /// What it does.
+    pub meaning: &'static str,
+    /// Which targets can have it.
+    pub scope: Scope,
+    pub(crate) set: fn(&mut Options, &str) -> Result<(), Wanted>,
+    pub(crate) show: fn(&Options) -> String,
+}
+
+impl OptionSpec {
+    /// The value it has in `options`, as it would be written.
+    pub fn shown(&self, options: &Options) -> String {
+        (self.show)(options)
+    }
+}
+
+macro_rules! words {
+    ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+        impl $type {
+            /// Every value.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// As it is written in a target.
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+
+            pub(crate) fn parse(text: &str) -> Result<Self, Wanted> {
+                Self::ALL.iter().copied().find(|value| value.word() == text).ok_or(Wanted::OneOf)
+            }
+        }
+    };
+}
+words!(FlushLog { EverySecond = "0", AtCommit = "1", WrittenAtCommit = "2" });
+words!(FlushMethod { Fsync = "fsync", Direct = "o_direct" });
+
+/// Every setting a target can have, in the order of help and documents.
+pub static OPTIONS: &[OptionSpec] = &[
+    OptionSpec {
+        name: "lock_timeout",
+        values: "a time in whole seconds, 1s to 3600s",
+        meaning: "how long a session waits for a lock before it reports a conflict (`innodb_lock_wait_timeout`, `lock_wait_timeout`)",
+        scope: Scope::Any,
+        set: |options, text| seconds(text, 1, 3_600).map(|value| options.lock_timeout = value),
+        show: |options| show_seconds(options.lock_timeout),
+    },
+    OptionSpec {
+        name: "answer_timeout",
+        values: "a time in whole seconds, 1s to 86400s",
+        meaning: "a server that says nothing for so long is taken for lost",
+        scope: Scope::Any,
+        set: |options, text| seconds(text, 1, 86_400).map(|value| options.answer_timeout = value),
+        show: |options| show_seconds(options.answer_timeout),
+    },
+    OptionSpec {
+        name: "foreign_keys",
+        values: "on, off",
+        meaning: "whether sessions enforce the foreign keys that are declared (`foreign_key_checks`)",
+        scope: Scope::Any,
+        set: |options, text| switch(text).map(|value| options.foreign_keys = value),
+        show: |options| show_switch(options.foreign_keys),
+    },
+    OptionSpec {
+        name: "snapshot_isolation",
+        values: "on, off",
+        meaning: "whether a repeatable-read transaction conflicts with a change made since its snapshot instead of overwriting it (`innodb_snapshot_isolation`; servers without it go on as if off, and the report warns)",
+        scope: Scope::Any,
+        set: |options, text| switch(text).map(|value| options.snapshot_isolation = value),
+        show: |options| show_switch(options.snapshot_isolation),
+    },
+    OptionSpec {
+        name: "socket",
+        values: "a path",
+        meaning: "the server's socket; without it the server is reached over TCP, also on this machine",
+        scope: Scope::Running,
+        set: |options, text| path(text).map(|value| options.socket = Some(value)),
+        show: |options| show_path(options.socket.as_ref()),
+    },
+    OptionSpec {
+        name: "password_file",
+        values: "a path",
+        meaning: "a file whose first line is the password; without it the variable BOURSE_MYSQL_PASSWORD is",
+        scope: Scope::Running,
+        set: |options, text| path(text).map(|value| options.password_file = Some(value)),
+        show: |options| show_path(options.password_file.as_ref()),
+    },
+    OptionSpec {
+        name: "ram",
+        values: "on, off",
+        meaning: "whether the data directory is in memory (/dev/shm)",
+        scope: Scope::Private,
+        set: |options, text| switch(text).map(|value| options.ram = value),
+        show: |options| show_switch(options.ram),
+    },
+    OptionSpec {
+        name: "server",
+        values: "a path",
+        meaning: "the server's program; without it, PATH and the usual folders are searched",
+        scope: Scope::Private,
+        set: |options, text| path(text).map(|value| options.server = Some(value)),
+        show: |options| show_path(options.server.as_ref()),
+    },
+    OptionSpec {
+        name: "innodb_buffer_pool",
+        values: "bytes, as 512MiB, from 5MiB to 1TiB",
+        meaning: "the page cache that all sessions share (`innodb_buffer_pool_size`)",
+        scope: Scope::Private,
+        set: |options, text| bytes(text, 5 << 20, 1 << 40).map(|value| options.buffer_pool_bytes = value),
+        show: |options| show_bytes(options.buffer_pool_bytes),
+    },
+    OptionSpec {
+        name: "log_file",
+        values: "bytes, as 256MiB, from 8MiB to 128GiB",
+        meaning: "size of the redo log (`innodb_log_file_size`, `innodb_redo_log_capacity`)",
+        scope: Scope::Private,
+        set: |options, text| bytes(text, 8 << 20, 128 << 30).map(|value| options.log_file_bytes = value),
+        show: |options| show_bytes(options.log_file_bytes),
+    },
+    OptionSpec {
+        name: "flush_log",
+        values: "0, 1, 2",
+        meaning: "at a commit the redo log is left in memory (0), made durable (1) or only written (2); 0 and 2 make it durable once a second (`innodb_flush_log_at_trx_commit`)",
+        scope: Scope::Private,
+        set: |options, text| FlushLog::parse(text).map(|value| options.flush_log = value),
+        show: |options| options.flush_log.word().to_owned(),
+    },
+    OptionSpec {
+        name: "flush_method",
+        values: "fsync, o_direct",
+        meaning: "whether data files are written through the operating system's cache or past it; by default past it, in memory through it (`innodb_flush_method`)",
+        scope: Scope::Private,
+        set: |options, text| FlushMethod::parse(text).map(|value| options.flush_method = Some(value)),
+        show: |options| options.flush_method.map_or_else(String::new, |method| method.word().to_owned()),
+    },
+    OptionSpec {
+        name: "doublewrite",
+        values: "on, off",
+        meaning: "whether pages are written twice, so that a torn one can be mended (`innodb_doublewrite`)",
+        scope: Scope::Private,
+        set: |options, text| switch(text).map(|value| options.doublewrite = value),
+        show: |options| show_switch(options.doublewrite),
+    },
+    OptionSpec {
+        name: "start_timeout",
+        values: "a time in whole seconds, 1s to 3600s",
+        meaning: "how long the server may take to start",
+        scope: Scope::Private,
+        set: |options, text| seconds(text, 1, 3_600).map(|value| options.start_timeout = value),
+        show: |options| show_seconds(options.start_timeout),
+    },
+];
+
+fn in_range(number: u64, least: u64, most: u64) -> Result<u64, Wanted> {
+    if (least..=most).contains(&number) { Ok(number) } else { Err(Wanted::OutOfRange) }
+}
+
+fn switch(text: &str) -> Result<bool, Wanted> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(Wanted::OneOf),
+    }
+}
+
+fn show_switch(on: bool) -> String {
+    if on { "on" } else { "off" }.to_owned()
+}
+
+fn path(text: &str) -> Result<PathBuf, Wanted> {
+    if text.is_empty() { Err(Wanted::OneOf) } else { Ok(text.into()) }
+}
+
+fn show_path(path: Option<&PathBuf>) -> String {
+    path.map_or_else(String::new, |path| path.display().to_string())
+}
+
+/// The units of sizes, largest first.
+const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
+
+fn bytes(text: &str, least: u64, most: u64) -> Result<u64, Wanted> {
+    let (digits, shift) =
+        UNITS.iter().find_map(|&(unit, shift)| Some((text.strip_suffix(unit)?, shift))).unwrap_or((text, 0));
+    let number: u64 = digits.parse().map_err(|_| Wanted::Bytes)?;
+    in_range(number.checked_mul(1 << shift).ok_or(Wanted::OutOfRange)?, least, most)
+}
+
+fn show_bytes(bytes: u64) -> String {
+    match UNITS.iter().find(|&&(_, shift)| bytes > 0 && bytes.is_multiple_of(1 << shift)) {
+        Some(&(unit, shift)) => format!("{}{unit}", bytes >> shift),
+        None => bytes.to_string(),
+    }
+}
+
+fn seconds(text: &str, least: u64, most: u64) -> Result<Duration, Wanted> {
+    let digits = text.strip_suffix('s').ok_or(Wanted::Time)?;
+    let number: u64 = digits.parse().map_err(|_| Wanted::Time)?;
+    in_range(number, least, most).map(Duration::from_secs)
+}
+
+fn show_seconds(time: Duration) -> String {
+    format!("{}s", time.as_secs())
+}

@@ -1,0 +1,141 @@
+//! The server's program, on PATH or in the usual folders.
+
+use crate::options::Flavour;
+use bourse_engine::{EngineError, ErrorKind};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Where packages put servers, which is often not on a user's PATH.
+const USUAL: &[&str] = &[
+    "/usr/sbin",
+    "/usr/bin",
+    "/usr/libexec",
+    "/usr/local/sbin",
+    "/usr/local/bin",
+    "/usr/local/libexec",
+    "/usr/local/mysql/bin",
+    "/usr/local/mariadb/bin",
+    "/opt/mysql/bin",
+    "/opt/mariadb/bin",
+    "/opt/homebrew/bin",
+    "/opt/homebrew/opt/mariadb/bin",
+    "/opt/homebrew/opt/mysql/bin",
+];
+
+/// A server that can be started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// The program.
+    pub server: PathBuf,
+    /// Whose it is, by its own words.
+    pub flavour: Flavour,
+    /// Its version, by its own words.
+    pub version: String,
+    /// MariaDB's program that fills a new data directory; MySQL's server does that itself.
+    pub(super) install: Option<PathBuf>,
+}
+
+/// The server that a private target of that flavour would start; `program` names it instead of the search.
+///
+/// # Errors
+/// [`ErrorKind::Unsupported`]: what was not found, where it was looked for and how to get it.
+pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<Installed, EngineError> {
+    let names: &[&str] = match flavour {
+        Flavour::Mariadb => &["mariadbd", "mysqld"],
+        Flavour::Mysql => &["mysqld"],
+    };
+    let candidates = match program {
+        Some(program) => vec![program.to_owned()],
+        None => names.iter().flat_map(|name| everywhere(name)).collect(),
+    };
+    let mut other = None;
+    for server in candidates {
+        let Some(words) = version_words(&server) else { continue };
+        let found = if words.contains("MariaDB") { Flavour::Mariadb } else { Flavour::Mysql };
+        if found != flavour {
+            other.get_or_insert(server);
+            continue;
+        }
+        let version = words.split_whitespace().skip_while(|word| *word != "Ver").nth(1).unwrap_or("unknown").to_owned();
+        let install = match flavour {
+            Flavour::Mysql => None,
+            Flavour::Mariadb => Some(install_program(&server)?),
+        };
+        return Ok(Installed { server, flavour, version, install });
+    }
+    Err(missing(flavour, program, other.as_deref()))
+}
+
+/// Every file of that name in PATH and the usual folders.
+fn everywhere(name: &str) -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(USUAL.iter().map(PathBuf::from));
+    folders.map(|folder| folder.join(name)).filter(|file| file.is_file()).collect()
+}
+
+/// What `--version` prints; `None` if the program cannot be run.
+fn version_words(server: &Path) -> Option<String> {
+    let output = Command::new(server).arg("--no-defaults").arg("--version").stdin(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}
+
+/// `mariadb-install-db`, beside the server first, so that the two are of one version.
+fn install_program(server: &Path) -> Result<PathBuf, EngineError> {
+    const NAMES: [&str; 2] = ["mariadb-install-db", "mysql_install_db"];
+    let above = server.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
+    let beside = ["bin", "scripts", "sbin"].map(|folder| above.join(folder));
+    let near = NAMES.iter().flat_map(|name| beside.iter().map(move |folder| folder.join(name)));
+    near.filter(|file| file.is_file())
+        .chain(NAMES.iter().flat_map(|name| everywhere(name)))
+        .next()
+        .ok_or_else(|| {
+            EngineError::unsupported(format!(
+                "{} is there, but not mariadb-install-db, which fills a new data directory: it comes with the package \
+                 mariadb-server",
+                server.display()
+            ))
+        })
+}
+
+fn missing(flavour: Flavour, program: Option<&Path>, other: Option<&Path>) -> EngineError {
+    let (wanted, how) = match flavour {
+        Flavour::Mariadb => (
+            "mariadbd",
+            "`apt-get install mariadb-server` (Debian, Ubuntu), `dnf install mariadb-server` (Fedora) or \
+             `brew install mariadb` (macOS) gets it; its service need not run",
+        ),
+        Flavour::Mysql => (
+            "mysqld",
+            "`apt-get install mysql-server-core` (Ubuntu), `dnf install mysql-server` (Fedora) or `brew install mysql` \
+             (macOS) gets it; its service need not run",
+        ),
+    };
+    let message = match (program, other) {
+        (Some(program), None) => format!("{} is no server that can be run", program.display()),
+        (_, Some(other)) => {
+            let (is, scheme) = match flavour {
+                Flavour::Mariadb => ("MySQL's", "mysql+private:"),
+                Flavour::Mysql => ("MariaDB's", "mariadb+private:"),
+            };
+            format!("{} is {is}, for targets `{scheme}`; {how}", other.display())
+        }
+        (None, None) => format!("there is no {wanted} on PATH or in the usual folders; {how}; `server=PATH` names another"),
+    };
+    EngineError::new(ErrorKind::Unsupported, message)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_server_that_is_missing_is_told_with_the_way_to_get_it() {
+        let refused = installed(Flavour::Mariadb, Some(Path::new("/nowhere/mariadbd"))).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Unsupported);
+        assert_eq!(refused.message(), "/nowhere/mariadbd is no server that can be run");
+        let words = missing(Flavour::Mariadb, None, None);
+        assert!(words.message().contains("apt-get install mariadb-server"), "{words}");
+        let words = missing(Flavour::Mysql, None, Some(Path::new("/usr/sbin/mysqld")));
+        assert!(words.message().contains("`mariadb+private:`"), "{words}");
+    }
+}

@@ -1,0 +1,21 @@
+//! Private servers: finding the program, starting it in a folder of its own, ending and removing it, and doing so for those
+//! whose owner was killed.
+
+mod find;
+mod leftovers;
+mod start;
+
+pub use find::{Installed, installed};
+pub use leftovers::sweep;
+pub(crate) use start::{DATABASE, PrivateServer};
+
+/// What the name of a private server's folder begins with.
+const FOLDER_PREFIX: &str = "bourse-mysql-";
+
+/// The file in such a folder that its owner holds locked as long as it lives.
+const OWNER_FILE: &str = "owner";
+
+/// The argument that tells a server of ours from every other.
+fn datadir_argument(folder: &std::path::Path) -> String {
+    format!("--datadir={}", folder.join("data").display())
+}

@@ -1,0 +1,173 @@
+//! Statements in the server's notation, whose parameters are a `?` each, in the order of the text.
+
+use bourse_engine::{EngineError, ErrorKind, Value};
+use bourse_schema::Dialect;
+
+/// A statement's text between its parameters, and which of the caller's values each parameter is.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Rendered {
+    /// One more than there are parameters.
+    pieces: Vec<String>,
+    /// For each parameter the caller's value, counted from 0: `?2, ?1, ?2` is 1, 0, 1.
+    order: Vec<usize>,
+}
+
+/// Digits after the point of each parameter that is a decimal.
+///
+/// The protocol carries decimals as text, and the server compares and adds text as binary floating point: with its scale
+/// declared a decimal stays exact.
+pub(crate) type Scales = Vec<Option<u8>>;
+
+impl Rendered {
+    /// Reads a statement with parameters `?1`, `?2`, … or a plain `?` each, and the dialect's holes.
+    pub(crate) fn of(text: &str, dialect: &Dialect) -> Self {
+        let mut text = text.to_owned();
+        for (hole, word) in dialect.holes {
+            text = text.replace(&format!("{{{hole}}}"), word);
+        }
+        let text = text.trim();
+        let mut this = Self { pieces: Vec::new(), order: Vec::new() };
+        let mut piece = String::new();
+        let mut rest = text;
+        while !rest.is_empty() {
+            let plain = literal_length(rest);
+            if plain > 0 {
+                piece.push_str(&rest[..plain]);
+                rest = &rest[plain..];
+            } else if let Some(behind) = rest.strip_prefix('?') {
+                let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
+                let number = behind[..digits].parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+                this.order.push(number.unwrap_or(this.order.len()));
+                this.pieces.push(std::mem::take(&mut piece));
+                rest = &behind[digits..];
+            } else {
+                let next = rest.chars().next().map_or(1, char::len_utf8);
+                piece.push_str(&rest[..next]);
+                rest = &rest[next..];
+            }
+        }
+        this.pieces.push(piece);
+        this
+    }
+
+    /// The text for the server, with decimals declared as such.
+    pub(crate) fn sql(&self, scales: &[Option<u8>]) -> String {
+        let mut sql = self.pieces[0].clone();
+        for (at, piece) in self.pieces[1..].iter().enumerate() {
+            match scales.get(at).copied().flatten() {
+                Some(scale) => sql.push_str(&format!("CAST(? AS DECIMAL(38,{scale}))")),
+                None => sql.push('?'),
+            }
+            sql.push_str(piece);
+        }
+        sql
+    }
+
+    /// The text with `stand_in` at each parameter.
+    pub(crate) fn with(&self, stand_in: impl Fn(&str) -> &'static str) -> String {
+        let mut sql = self.pieces[0].clone();
+        for piece in &self.pieces[1..] {
+            sql.push_str(stand_in(&sql));
+            sql.push_str(piece);
+        }
+        sql
+    }
+
+    /// The scales of the decimals among these values, in the statement's order.
+    pub(crate) fn scales(&self, params: &[Value<'_>]) -> Scales {
+        let scale = |&number: &usize| match params.get(number) {
+            Some(Value::Decimal { scale, .. }) => Some(*scale),
+            _ => None,
+        };
+        self.order.iter().map(scale).collect()
+    }
+
+    /// Whether a text made with `scales` is exact for these values too.
+    pub(crate) fn is_exact(&self, scales: &[Option<u8>], params: &[Value<'_>]) -> bool {
+        self.order.iter().zip(scales).all(|(&number, declared)| match params.get(number) {
+            Some(Value::Decimal { scale, .. }) => declared.is_some_and(|declared| declared >= *scale),
+            // NULL is NULL in every type; a value of another kind must not be forced into a decimal.
+            Some(Value::Null) => true,
+            _ => declared.is_none(),
+        })
+    }
+
+    /// The values in the statement's order.
+    ///
+    /// # Errors
+    /// If the statement names more values than there are, or fewer.
+    pub(crate) fn arrange(&self, params: &[Value<'_>]) -> Result<Vec<mysql::Value>, EngineError> {
+        let wanted = self.order.iter().max().map_or(0, |most| most + 1);
+        if wanted != params.len() {
+            let message = format!("the statement has {wanted} parameters, {} were given", params.len());
+            return Err(EngineError::new(ErrorKind::Other, message));
+        }
+        Ok(self.order.iter().map(|&number| crate::value::to_server(params[number])).collect())
+    }
+}
+
+/// Bytes at the start of `text` that are a quoted text, a quoted name or a comment, where a `?` is none.
+fn literal_length(text: &str) -> usize {
+    let until = |end: &str, open: usize| text[open..].find(end).map_or(text.len(), |at| open + at + end.len());
+    match text.as_bytes() {
+        // A doubled quote ends one text and begins another, which comes to the same.
+        [b'\'', ..] => until("'", 1),
+        [b'"', ..] => until("\"", 1),
+        [b'`', ..] => until("`", 1),
+        [b'-', b'-', ..] => until("\n", 2),
+        [b'/', b'*', ..] => until("*/", 2),
+        _ => 0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[track_caller]
+    fn check(text: &str, sql: &str, order: &[usize]) {
+        let rendered = Rendered::of(text, &bourse_schema::MYSQL);
+        assert_eq!(rendered.sql(&[]), sql);
+        assert_eq!(rendered.order, order, "{text}");
+    }
+
+    #[test]
+    fn numbered_parameters_are_put_in_the_order_of_the_text() {
+        check("SELECT 1", "SELECT 1", &[]);
+        check("UPDATE t SET a = ?2 WHERE k = ?1", "UPDATE t SET a = ? WHERE k = ?", &[1, 0]);
+        check("WHERE a <= ?4 AND b >= ?4 AND c = ?1", "WHERE a <= ? AND b >= ? AND c = ?", &[3, 3, 0]);
+        check("VALUES (?10, ?1, ?11)", "VALUES (?, ?, ?)", &[9, 0, 10]);
+        check("VALUES (?, ?, ?)", "VALUES (?, ?, ?)", &[0, 1, 2]);
+        check("SELECT a FROM t {for_update}", "SELECT a FROM t FOR UPDATE", &[]);
+    }
+
+    #[test]
+    fn a_question_mark_in_a_text_is_no_parameter() {
+        check("SELECT '?1', 'it''s ?', ?1", "SELECT '?1', 'it''s ?', ?", &[0]);
+        check("SELECT \"a?\", `b?` -- why?\n, ?1 /* ?2 */", "SELECT \"a?\", `b?` -- why?\n, ? /* ?2 */", &[0]);
+        check("SELECT 'open ?1", "SELECT 'open ?1", &[]);
+        check("SELECT 'é?', ?2, ?1", "SELECT 'é?', ?, ?", &[1, 0]);
+    }
+
+    #[test]
+    fn decimals_are_declared() {
+        let rendered = Rendered::of("SET a = a + ?2 WHERE b = ?1 AND c = ?2", &bourse_schema::MYSQL);
+        let params = [Value::Int(1), Value::Decimal { units: 5, scale: 2 }];
+        let scales = rendered.scales(&params);
+        assert_eq!(
+            rendered.sql(&scales),
+            "SET a = a + CAST(? AS DECIMAL(38,2)) WHERE b = ? AND c = CAST(? AS DECIMAL(38,2))"
+        );
+        assert!(rendered.is_exact(&scales, &params));
+        assert!(rendered.is_exact(&scales, &[Value::Null, Value::Null]));
+        assert!(!rendered.is_exact(&scales, &[Value::Int(1), Value::Decimal { units: 5, scale: 5 }]));
+        assert!(!rendered.is_exact(&scales, &[Value::Int(1), Value::Int(5)]));
+    }
+
+    #[test]
+    fn values_that_are_missing_are_told() {
+        let rendered = Rendered::of("SELECT ?1, ?3", &bourse_schema::MYSQL);
+        let refused = rendered.arrange(&[Value::Int(1)]).unwrap_err();
+        assert_eq!(refused.message(), "the statement has 3 parameters, 1 were given");
+    }
+}

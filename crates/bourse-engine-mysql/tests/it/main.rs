@@ -1,0 +1,27 @@
+//! MariaDB and MySQL through the seam.
+
+mod conforms;
+mod loads;
+mod private;
+mod targets;
+mod tpce;
+
+use bourse_engine_mysql::{Flavour, MysqlEngine, installed, open};
+
+/// A private server small enough for tests, or `None` where none is installed: then the test's name is printed.
+fn server(test: &str, query: &str) -> Option<MysqlEngine> {
+    let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
+    flavoured(test, Flavour::Mariadb, &format!("mariadb+private:?{memory}innodb_buffer_pool=64MiB&log_file=64MiB&{query}"))
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn flavoured(test: &str, flavour: Flavour, target: &str) -> Option<MysqlEngine> {
+    let engine = open(target).unwrap();
+    match installed(flavour, engine.target().options.server.as_deref()) {
+        Ok(_) => Some(engine),
+        Err(why) => {
+            eprintln!("skipped: {test} ({why})");
+            None
+        }
+    }
+}
