@@ -15,8 +15,7 @@ const CONNECT_SECONDS: u64 = 10;
 const UNKNOWN_VARIABLE: u16 = 1193;
 
 /// The SQL that statements are written in: texts of standard SQL, and no value that is quietly made to fit.
-const SQL_MODE: &str =
-    "STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,ANSI_QUOTES,NO_ZERO_IN_DATE,NO_ZERO_DATE,NO_ENGINE_SUBSTITUTION";
+const SQL_MODE: &str = "STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,ANSI_QUOTES,NO_ZERO_IN_DATE,NO_ZERO_DATE,NO_ENGINE_SUBSTITUTION";
 
 /// Where a server is, and who we are there.
 #[derive(Clone)]
@@ -81,7 +80,9 @@ impl Connector {
         const ACCESS_DENIED: [&str; 3] = ["1044", "1045", "1698"];
         let is_denied = e.code().is_some_and(|code| ACCESS_DENIED.contains(&code));
         let hint = match (is_denied, &self.password) {
-            (true, None) => "; the variable BOURSE_MYSQL_PASSWORD, or a file that `password_file` names, gives a password",
+            (true, None) => {
+                "; the variable BOURSE_MYSQL_PASSWORD, or a file that `password_file` names, gives a password"
+            }
             _ if e.kind() != ErrorKind::ConnectionLost => return e,
             _ => match &self.address {
                 Address::Socket(path) => {

@@ -3,7 +3,7 @@
 use crate::error::error;
 use crate::options::Flavour;
 use crate::target::{Place, Target};
-use bourse_engine::{Description, Durability, EngineError, Setting};
+use bourse_engine::{Description, Durability, EngineError, Setting, memory_file_system};
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::collections::BTreeMap;
@@ -141,20 +141,18 @@ fn durability(facts: &Facts<'_>) -> (Durability, String) {
         "2" => (Consistent, words("the redo log is written at each commit and made durable once a second")),
         _ => (
             Consistent,
-            words("the redo log is written and made durable once a second; a crash of the server alone loses commits too"),
+            words(
+                "the redo log is written and made durable once a second; a crash of the server alone loses commits too",
+            ),
         ),
     }
 }
 
-fn warnings(
-    target: &Target,
-    flavour: Flavour,
-    facts: &Facts<'_>,
-    variables: &BTreeMap<String, String>,
-) -> Vec<String> {
+fn warnings(target: &Target, flavour: Flavour, facts: &Facts<'_>, variables: &BTreeMap<String, String>) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(name) = facts.memory_file_system {
-        warnings.push(format!("the data directory is on {name}: nothing survives the machine, whatever the settings say"));
+        warnings
+            .push(format!("the data directory is on {name}: nothing survives the machine, whatever the settings say"));
     }
     if target.options.snapshot_isolation && !variables.contains_key("innodb_snapshot_isolation") {
         warnings.push(
@@ -167,23 +165,6 @@ fn warnings(
         warnings.push(format!("the server is {}, the target says {}", flavour.name(), target.flavour.name()));
     }
     warnings
-}
-
-/// The name of the file system that holds `path`, if what it holds is gone when the machine is.
-#[cfg(target_os = "linux")]
-fn memory_file_system(path: &Path) -> Option<&'static str> {
-    let found = rustix::fs::statfs(path).ok()?;
-    // From linux/magic.h; the type's width and sign differ between architectures.
-    match found.f_type as u32 {
-        0x0102_1994 => Some("tmpfs"),
-        0x8584_58f6 => Some("ramfs"),
-        _ => None,
-    }
-}
-
-#[cfg(not(target_os = "linux"))]
-fn memory_file_system(_: &Path) -> Option<&'static str> {
-    None
 }
 
 /// What the server counts.

@@ -7,11 +7,13 @@ use crate::server::{DATABASE, PrivateServer, installed};
 use crate::session::MysqlSession;
 use crate::target::{Place, Target, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Isolation, Loader, Session,
+    Capabilities, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Isolation, Loader,
+    RecordCapabilities, Session,
 };
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
 
 /// A MariaDB or MySQL database under test.
 pub struct MysqlEngine {
@@ -102,6 +104,23 @@ impl MysqlEngine {
         }
     }
 
+    /// A connection; where there is none because a server of ours has ended, that is what is told.
+    fn reach(&self, database: Option<&str>) -> Result<Conn, EngineError> {
+        /// A process that was killed is refused by others a moment before its end can be seen.
+        const MOMENTS: u32 = 50;
+        let reached = self.connector()?.connect(database);
+        let Err(lost) = &reached else { return reached };
+        if lost.kind() != ErrorKind::ConnectionLost {
+            return reached;
+        }
+        for _ in 0..MOMENTS {
+            let Some(alive) = locked(&self.server).as_mut().map(PrivateServer::check_alive) else { break };
+            alive?;
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        reached
+    }
+
     fn is_started(&self) -> bool {
         !matches!(self.target.place, Place::Private { .. }) || locked(&self.server).is_some()
     }
@@ -110,7 +129,7 @@ impl MysqlEngine {
     fn watch<T>(&self, ask: impl FnOnce(&mut Watcher) -> Result<T, EngineError>) -> Result<T, EngineError> {
         let mut kept = locked(&self.watcher);
         if kept.is_none() {
-            let mut connection = self.connector()?.connect(None)?;
+            let mut connection = self.reach(None)?;
             let before = Status::read(&mut connection)?;
             *kept = Some(Watcher { connection, before });
         }
@@ -137,7 +156,7 @@ fn password(target: &Target) -> Result<Option<String>, EngineError> {
 
 impl Engine for MysqlEngine {
     fn description(&self) -> Result<Description, EngineError> {
-        let mut connection = self.connector()?.connect(None)?;
+        let mut connection = self.reach(None)?;
         describe::describe(&self.target, &mut connection)
     }
 
@@ -148,6 +167,7 @@ impl Engine for MysqlEngine {
             foreign_keys: self.target.options.foreign_keys,
             checks: true,
             concurrent_writers: true,
+            records: Some(RecordCapabilities::OVER_SQL),
         }
     }
 
@@ -156,7 +176,7 @@ impl Engine for MysqlEngine {
     }
 
     fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(MysqlSession::new(self.connector()?.connect(Some(self.database()))?)))
+        Ok(Box::new(MysqlSession::new(self.reach(Some(self.database()))?)))
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
@@ -164,7 +184,7 @@ impl Engine for MysqlEngine {
             // A private server begins empty.
             return Ok(false);
         }
-        let mut connection = self.connector()?.connect(None)?;
+        let mut connection = self.reach(None)?;
         let tables: Option<u64> = connection
             .exec_first("SELECT count(*) FROM information_schema.tables WHERE table_schema = ?", (self.database(),))
             .map_err(|e| crate::error::error(&e))?;
@@ -191,7 +211,8 @@ impl Engine for MysqlEngine {
             }
             None => {
                 let database = self.database();
-                footprint.data_bytes = self.watch(|watcher| describe::table_bytes(&mut watcher.connection, database))?;
+                footprint.data_bytes =
+                    self.watch(|watcher| describe::table_bytes(&mut watcher.connection, database))?;
             }
         }
         Ok(footprint)

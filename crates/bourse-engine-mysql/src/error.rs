@@ -26,11 +26,6 @@ fn kind(code: u16, state: &str, message: &str) -> ErrorKind {
     }
 }
 
-/// Whether the server has rolled back the whole transaction, so that what follows would be outside any.
-pub(crate) fn ends_transaction(error: &EngineError) -> bool {
-    error.kind() == ErrorKind::Conflict
-}
-
 /// A client's error as ours.
 pub(crate) fn error(e: &Error) -> EngineError {
     match e {

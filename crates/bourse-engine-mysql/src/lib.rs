@@ -43,4 +43,4 @@ mod value;
 pub use engine::{MysqlEngine, open};
 pub use options::{Flavour, FlushLog, FlushMethod, OPTIONS, OptionSpec, Options, Scope};
 pub use server::{Installed, installed, sweep};
-pub use target::{Place, Target, TargetError, Wanted};
+pub use target::{Place, Target, TargetError};

@@ -83,11 +83,14 @@ impl DatabaseLoader {
     }
 }
 
+fn lock_name(database: &str) -> String {
+    format!("bourse-load-{database}")
+}
+
 /// Two loads of one database at once would mix.
 fn take_lock(connection: &mut Conn, database: &str) -> Result<(), EngineError> {
-    let got: Option<Option<i64>> = connection
-        .exec_first("SELECT get_lock(?, 0)", (format!("bourse-load-{database}"),))
-        .map_err(|e| error(&e))?;
+    let got: Option<Option<i64>> =
+        connection.exec_first("SELECT get_lock(?, 0)", (lock_name(database),)).map_err(|e| error(&e))?;
     match got {
         Some(Some(1)) => Ok(()),
         _ => Err(EngineError::new(
@@ -176,10 +179,12 @@ impl Loader for DatabaseLoader {
 
 impl Drop for DatabaseLoader {
     fn drop(&mut self) {
+        // Best effort: the next load removes what is left, and nobody takes it for a database.
         if !self.is_done {
-            // Best effort: the next load removes it too, and nobody takes it for a database.
             let _ = self.run("SET SESSION foreign_key_checks = 0");
             let _ = self.run(&format!("DROP DATABASE IF EXISTS `{}`", self.loading()));
         }
+        // The server would give it back some time after the connection is closed; the next load may come sooner.
+        let _ = self.connection.exec_drop("DO release_lock(?)", (lock_name(&self.database),));
     }
 }

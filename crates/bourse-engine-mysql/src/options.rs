@@ -1,6 +1,6 @@
 //! Settings of a target, as typed values; the table [`OPTIONS`] is what is parsed, shown in help and documented.
 
-use crate::target::Wanted;
+use bourse_engine::target::{Wanted, parse_bytes, show_bytes};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -140,7 +140,7 @@ macro_rules! words {
             }
 
             pub(crate) fn parse(text: &str) -> Result<Self, Wanted> {
-                Self::ALL.iter().copied().find(|value| value.word() == text).ok_or(Wanted::OneOf)
+                Self::ALL.iter().copied().find(|value| value.word() == text).ok_or(Wanted::Listed)
             }
         }
     };
@@ -219,7 +219,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         values: "bytes, as 512MiB, from 5MiB to 1TiB",
         meaning: "the page cache that all sessions share (`innodb_buffer_pool_size`)",
         scope: Scope::Private,
-        set: |options, text| bytes(text, 5 << 20, 1 << 40).map(|value| options.buffer_pool_bytes = value),
+        set: |options, text| parse_bytes(text, 5 << 20, 1 << 40).map(|value| options.buffer_pool_bytes = value),
         show: |options| show_bytes(options.buffer_pool_bytes),
     },
     OptionSpec {
@@ -227,7 +227,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         values: "bytes, as 256MiB, from 8MiB to 128GiB",
         meaning: "size of the redo log (`innodb_log_file_size`, `innodb_redo_log_capacity`)",
         scope: Scope::Private,
-        set: |options, text| bytes(text, 8 << 20, 128 << 30).map(|value| options.log_file_bytes = value),
+        set: |options, text| parse_bytes(text, 8 << 20, 128 << 30).map(|value| options.log_file_bytes = value),
         show: |options| show_bytes(options.log_file_bytes),
     },
     OptionSpec {
@@ -265,14 +265,14 @@ pub static OPTIONS: &[OptionSpec] = &[
 ];
 
 fn in_range(number: u64, least: u64, most: u64) -> Result<u64, Wanted> {
-    if (least..=most).contains(&number) { Ok(number) } else { Err(Wanted::OutOfRange) }
+    if (least..=most).contains(&number) { Ok(number) } else { Err(Wanted::InRange) }
 }
 
 fn switch(text: &str) -> Result<bool, Wanted> {
     match text {
         "on" => Ok(true),
         "off" => Ok(false),
-        _ => Err(Wanted::OneOf),
+        _ => Err(Wanted::Listed),
     }
 }
 
@@ -281,33 +281,16 @@ fn show_switch(on: bool) -> String {
 }
 
 fn path(text: &str) -> Result<PathBuf, Wanted> {
-    if text.is_empty() { Err(Wanted::OneOf) } else { Ok(text.into()) }
+    if text.is_empty() { Err(Wanted::Listed) } else { Ok(text.into()) }
 }
 
 fn show_path(path: Option<&PathBuf>) -> String {
     path.map_or_else(String::new, |path| path.display().to_string())
 }
 
-/// The units of sizes, largest first.
-const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
-
-fn bytes(text: &str, least: u64, most: u64) -> Result<u64, Wanted> {
-    let (digits, shift) =
-        UNITS.iter().find_map(|&(unit, shift)| Some((text.strip_suffix(unit)?, shift))).unwrap_or((text, 0));
-    let number: u64 = digits.parse().map_err(|_| Wanted::Bytes)?;
-    in_range(number.checked_mul(1 << shift).ok_or(Wanted::OutOfRange)?, least, most)
-}
-
-fn show_bytes(bytes: u64) -> String {
-    match UNITS.iter().find(|&&(_, shift)| bytes > 0 && bytes.is_multiple_of(1 << shift)) {
-        Some(&(unit, shift)) => format!("{}{unit}", bytes >> shift),
-        None => bytes.to_string(),
-    }
-}
-
 fn seconds(text: &str, least: u64, most: u64) -> Result<Duration, Wanted> {
-    let digits = text.strip_suffix('s').ok_or(Wanted::Time)?;
-    let number: u64 = digits.parse().map_err(|_| Wanted::Time)?;
+    let digits = text.strip_suffix('s').ok_or(Wanted::Listed)?;
+    let number: u64 = digits.parse().map_err(|_| Wanted::Listed)?;
     in_range(number, least, most).map(Duration::from_secs)
 }
 

@@ -1,6 +1,6 @@
 //! A user's connection: statements prepared at first use and found by number.
 
-use crate::error::{ends_transaction, error};
+use crate::error::error;
 use crate::statement::{Rendered, Scales};
 use crate::value::ServerRow;
 use bourse_engine::{Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Session, Sql, Value};
@@ -21,7 +21,7 @@ enum State {
     Idle,
     /// In one.
     Open,
-    /// In one that met a conflict: the server may have rolled it back already, and what follows would not be in any.
+    /// In one that met a conflict and is rolled back: what follows would not be in any, until the caller knows.
     Doomed,
 }
 
@@ -67,10 +67,22 @@ impl MysqlSession {
         through(result, each)
     }
 
+    /// Runs a text with the values in it: one round trip, and not every statement can be prepared.
+    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+        self.refuse_doomed()?;
+        let done = Rendered::of(sql, &bourse_schema::MYSQL).literal(params).and_then(|text| {
+            self.connection.query_iter(text).map_err(|e| error(&e)).and_then(|result| through(result, each))
+        });
+        self.settled(done, sql)
+    }
+
     /// Notes what became of the transaction, and names the statement.
     fn settled<T>(&mut self, done: Result<T, EngineError>, sql: &str) -> Result<T, EngineError> {
         done.map_err(|e| {
-            if self.state == State::Open && ends_transaction(&e) {
+            if self.state == State::Open && e.kind() == ErrorKind::Conflict {
+                // After a deadlock the server has rolled back already; after waiting in vain it has not, and whoever it
+                // waited for may be waiting for it.
+                let _ = self.bare("ROLLBACK");
                 self.state = State::Doomed;
             }
             e.with_statement(sql)
@@ -157,7 +169,7 @@ impl Session for MysqlSession {
 
     fn commit(&mut self) -> Result<(), EngineError> {
         if let Err(e) = self.refuse_doomed() {
-            self.rollback()?;
+            self.state = State::Idle;
             return Err(e);
         }
         if self.state == State::Idle {
@@ -173,24 +185,23 @@ impl Session for MysqlSession {
     }
 
     fn rollback(&mut self) -> Result<(), EngineError> {
-        if self.state == State::Idle {
-            return Ok(());
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Idle | State::Doomed => Ok(()),
+            State::Open => self.bare("ROLLBACK"),
         }
-        self.state = State::Idle;
-        self.bare("ROLLBACK")
     }
 
     /// With a constant at each parameter that is a number, a day and a text at once; where the server looks for it by a
     /// unique key and finds nothing, it says so instead of showing a plan.
     fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
-        let stand_in = |before: &str| {
+        let explained = Rendered::of(&format!("EXPLAIN {sql}"), &bourse_schema::MYSQL).inlined(|before, _| {
             let is_count = before.trim_end().to_ascii_uppercase().ends_with("LIMIT");
-            if is_count { "20" } else { "'2005-01-03'" }
-        };
-        let explained = Rendered::of(&format!("EXPLAIN {sql}"), &bourse_schema::MYSQL).with(stand_in);
+            before.push_str(if is_count { "20" } else { "'2005-01-03'" });
+        });
         let mut lines = Vec::new();
         let result = self.connection.query_iter(explained).map_err(|e| error(&e).with_statement(sql))?;
-        let names: Vec<String> = result.columns().as_ref().iter().map(|column| column.name_str().into_owned()).collect();
+        let names: Vec<String> =
+            result.columns().as_ref().iter().map(|column| column.name_str().into_owned()).collect();
         through(result, &mut |row| {
             let field = |(at, name): (usize, &String)| match row.value(at) {
                 Value::Null => None,
@@ -208,33 +219,10 @@ impl Session for MysqlSession {
     }
 
     fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.refuse_doomed()?;
-        let done = if params.is_empty() {
-            // Not every statement can be prepared.
-            let text = Rendered::of(sql, &bourse_schema::MYSQL).sql(&[]);
-            self.connection.query_iter(text).map_err(|e| error(&e)).and_then(|result| through(result, each))
-        } else {
-            run_once(&mut self.connection, sql, params, each)
-        };
-        self.settled(done, sql).map(|_| ())
+        self.run_text(sql, params, each).map(|_| ())
     }
-}
 
-/// Prepares, runs and forgets a statement.
-fn run_once(
-    connection: &mut Conn,
-    sql: &str,
-    params: &[Value<'_>],
-    each: &mut EachRow<'_>,
-) -> Result<u64, EngineError> {
-    let rendered = Rendered::of(sql, &bourse_schema::MYSQL);
-    let values = rendered.arrange(params)?;
-    let statement = connection.prep(rendered.sql(&rendered.scales(params))).map_err(|e| error(&e))?;
-    let done = match connection.exec_iter(&statement, positional(values)) {
-        Ok(result) => through(result, each),
-        Err(e) => Err(error(&e)),
-    };
-    let closed = connection.close(statement).map_err(|e| error(&e));
-    let changed = done?;
-    closed.map(|()| changed)
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        self.run_text(sql, params, &mut |_| Ok(()))
+    }
 }

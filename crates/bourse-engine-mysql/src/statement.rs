@@ -63,14 +63,23 @@ impl Rendered {
         sql
     }
 
-    /// The text with `stand_in` at each parameter.
-    pub(crate) fn with(&self, stand_in: impl Fn(&str) -> &'static str) -> String {
+    /// The text with whatever `write` appends for each parameter, given the number of the caller's value.
+    pub(crate) fn inlined(&self, mut write: impl FnMut(&mut String, usize)) -> String {
         let mut sql = self.pieces[0].clone();
-        for piece in &self.pieces[1..] {
-            sql.push_str(stand_in(&sql));
+        for (piece, number) in self.pieces[1..].iter().zip(&self.order) {
+            write(&mut sql, *number);
             sql.push_str(piece);
         }
         sql
+    }
+
+    /// The text with the values in it, for the protocol that has no parameters.
+    ///
+    /// # Errors
+    /// If the statement names more values than there are, or fewer.
+    pub(crate) fn literal(&self, params: &[Value<'_>]) -> Result<String, EngineError> {
+        self.check_count(params)?;
+        Ok(self.inlined(|sql, number| crate::value::write_literal(sql, params[number])))
     }
 
     /// The scales of the decimals among these values, in the statement's order.
@@ -97,12 +106,17 @@ impl Rendered {
     /// # Errors
     /// If the statement names more values than there are, or fewer.
     pub(crate) fn arrange(&self, params: &[Value<'_>]) -> Result<Vec<mysql::Value>, EngineError> {
-        let wanted = self.order.iter().max().map_or(0, |most| most + 1);
-        if wanted != params.len() {
-            let message = format!("the statement has {wanted} parameters, {} were given", params.len());
-            return Err(EngineError::new(ErrorKind::Other, message));
-        }
+        self.check_count(params)?;
         Ok(self.order.iter().map(|&number| crate::value::to_server(params[number])).collect())
+    }
+
+    fn check_count(&self, params: &[Value<'_>]) -> Result<(), EngineError> {
+        let wanted = self.order.iter().max().map_or(0, |most| most + 1);
+        if wanted == params.len() {
+            return Ok(());
+        }
+        let message = format!("the statement has {wanted} parameters, {} were given", params.len());
+        Err(EngineError::new(ErrorKind::Other, message))
     }
 }
 
@@ -169,5 +183,13 @@ mod tests {
         let rendered = Rendered::of("SELECT ?1, ?3", &bourse_schema::MYSQL);
         let refused = rendered.arrange(&[Value::Int(1)]).unwrap_err();
         assert_eq!(refused.message(), "the statement has 3 parameters, 1 were given");
+    }
+
+    #[test]
+    fn values_stand_in_a_text_where_their_parameters_did() {
+        let rendered = Rendered::of("SET a = ?2, b = '?' WHERE c = ?1 OR d = ?2", &bourse_schema::MYSQL);
+        let text = rendered.literal(&[Value::Text("it's"), Value::Decimal { units: 5, scale: 2 }]).unwrap();
+        assert_eq!(text, "SET a = 0.05, b = '?' WHERE c = 'it''s' OR d = 0.05");
+        assert!(rendered.literal(&[]).is_err());
     }
 }

@@ -1,6 +1,7 @@
 //! Targets, checked whole before anything is started or reached.
 
 use crate::options::{Flavour, OPTIONS, OptionSpec, Options, Scope};
+use bourse_engine::target::Wanted;
 use std::path::PathBuf;
 
 /// Where the server is.
@@ -37,21 +38,7 @@ pub struct Target {
     pub options: Options,
 }
 
-/// What a value should have been.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Wanted {
-    /// One of the words, or any text at all.
-    OneOf,
-    /// A number of bytes.
-    Bytes,
-    /// A time with its unit.
-    Time,
-    /// The right kind of value, but too small or too large.
-    OutOfRange,
-}
-
-const FORMS: &str =
-    "`mysql://user@host/db`, `mariadb://user@host/db`, `mariadb+private:` or `mysql+private:`, each with `?key=value&…`";
+const FORMS: &str = "`mysql://user@host/db`, `mariadb://user@host/db`, `mariadb+private:` or `mysql+private:`, each with `?key=value&…`";
 
 /// Why a target is refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -98,7 +85,7 @@ pub enum TargetError {
         name: &'static str,
     },
     /// A value that is none.
-    #[error("`{value}` is no value of option `{name}`{}: wanted {values}", if *wanted == Wanted::OutOfRange { " (out of range)" } else { "" })]
+    #[error("`{value}` is no value of option `{name}`{}: wanted {values}", if *wanted == Wanted::InRange { " (out of range)" } else { "" })]
     BadValue {
         /// The key.
         name: &'static str,

@@ -85,16 +85,13 @@ fn install_program(server: &Path) -> Result<PathBuf, EngineError> {
     let above = server.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
     let beside = ["bin", "scripts", "sbin"].map(|folder| above.join(folder));
     let near = NAMES.iter().flat_map(|name| beside.iter().map(move |folder| folder.join(name)));
-    near.filter(|file| file.is_file())
-        .chain(NAMES.iter().flat_map(|name| everywhere(name)))
-        .next()
-        .ok_or_else(|| {
-            EngineError::unsupported(format!(
-                "{} is there, but not mariadb-install-db, which fills a new data directory: it comes with the package \
+    near.filter(|file| file.is_file()).chain(NAMES.iter().flat_map(|name| everywhere(name))).next().ok_or_else(|| {
+        EngineError::unsupported(format!(
+            "{} is there, but not mariadb-install-db, which fills a new data directory: it comes with the package \
                  mariadb-server",
-                server.display()
-            ))
-        })
+            server.display()
+        ))
+    })
 }
 
 fn missing(flavour: Flavour, program: Option<&Path>, other: Option<&Path>) -> EngineError {
@@ -119,7 +116,9 @@ fn missing(flavour: Flavour, program: Option<&Path>, other: Option<&Path>) -> En
             };
             format!("{} is {is}, for targets `{scheme}`; {how}", other.display())
         }
-        (None, None) => format!("there is no {wanted} on PATH or in the usual folders; {how}; `server=PATH` names another"),
+        (None, None) => {
+            format!("there is no {wanted} on PATH or in the usual folders; {how}; `server=PATH` names another")
+        }
     };
     EngineError::new(ErrorKind::Unsupported, message)
 }

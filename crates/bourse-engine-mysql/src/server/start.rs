@@ -54,7 +54,11 @@ impl PrivateServer {
         fill_data_directory(installed, folder.path(), &account, until)?;
         let log = folder.path().join("server.log");
         let mut command = Command::new(&installed.server);
-        command.arg("--no-defaults").args(account.argument()).args(arguments(installed.flavour, folder.path(), options));
+        command.arg("--no-defaults").args(account.argument()).args(arguments(
+            installed.flavour,
+            folder.path(),
+            options,
+        ));
         detach(&mut command);
         let output = |path: &Path| File::create(path).map_err(|e| io_error("cannot create", path, &e));
         let child = command
@@ -228,9 +232,12 @@ fn fill_data_directory(
     let log = folder.join("install.log");
     let file = File::create(&log).map_err(|e| io_error("cannot create", &log, &e))?;
     let second = file.try_clone().map_err(|e| io_error("cannot open", &log, &e))?;
-    let mut child = command.stdin(Stdio::null()).stdout(file).stderr(second).spawn().map_err(|e| {
-        io_error("cannot run", installed.install.as_ref().unwrap_or(&installed.server), &e)
-    })?;
+    let mut child = command
+        .stdin(Stdio::null())
+        .stdout(file)
+        .stderr(second)
+        .spawn()
+        .map_err(|e| io_error("cannot run", installed.install.as_ref().unwrap_or(&installed.server), &e))?;
     let failed = |how: String| {
         EngineError::new(ErrorKind::Other, format!("a new data directory could not be made: {how}{}", last_words(&log)))
     };
@@ -267,10 +274,13 @@ fn arguments(flavour: Flavour, folder: &Path, options: &Options) -> Vec<String> 
         "--max-prepared-stmt-count=1000000".to_owned(),
         format!("--innodb-buffer-pool-size={}", options.buffer_pool_bytes),
         format!("--innodb-flush-log-at-trx-commit={}", options.flush_log.word()),
-        format!("--innodb-flush-method={}", match method {
-            FlushMethod::Fsync => "fsync",
-            FlushMethod::Direct => "O_DIRECT",
-        }),
+        format!(
+            "--innodb-flush-method={}",
+            match method {
+                FlushMethod::Fsync => "fsync",
+                FlushMethod::Direct => "O_DIRECT",
+            }
+        ),
         format!("--innodb-doublewrite={}", if options.doublewrite { "ON" } else { "OFF" }),
     ];
     arguments.push(match flavour {

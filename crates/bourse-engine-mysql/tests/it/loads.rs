@@ -22,17 +22,23 @@ fn databases(engine: &dyn Engine) -> Vec<String> {
     engine
         .connect()
         .unwrap()
-        .query_text("SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE 'bourse%'", &[], &mut |row| {
-            found.push(row.get(0)?);
-            Ok(())
-        })
+        .query_text(
+            "SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE 'bourse%'",
+            &[],
+            &mut |row| {
+                found.push(row.get(0)?);
+                Ok(())
+            },
+        )
         .unwrap();
     found
 }
 
 #[test]
 fn a_load_replaces_the_database_when_it_is_whole() {
-    let Some(engine) = server("loads::a_load_replaces_the_database_when_it_is_whole", "lock_timeout=1s") else { return };
+    let Some(engine) = server("loads::a_load_replaces_the_database_when_it_is_whole", "lock_timeout=1s") else {
+        return;
+    };
     begin_load(&engine, &["OLD"]).finish().unwrap();
     let unfinished = begin_load(&engine, &["NEW"]);
     assert_eq!(names(&engine), ["OLD"], "an unfinished load was seen");

@@ -11,7 +11,11 @@ use bourse_engine_mysql::{Flavour, MysqlEngine, installed, open};
 /// A private server small enough for tests, or `None` where none is installed: then the test's name is printed.
 fn server(test: &str, query: &str) -> Option<MysqlEngine> {
     let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
-    flavoured(test, Flavour::Mariadb, &format!("mariadb+private:?{memory}innodb_buffer_pool=64MiB&log_file=64MiB&{query}"))
+    flavoured(
+        test,
+        Flavour::Mariadb,
+        &format!("mariadb+private:?{memory}innodb_buffer_pool=64MiB&log_file=64MiB&{query}"),
+    )
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
