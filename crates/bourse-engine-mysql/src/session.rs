@@ -205,7 +205,7 @@ impl Session for MysqlSession {
         through(result, &mut |row| {
             let field = |(at, name): (usize, &String)| match row.value(at) {
                 Value::Null => None,
-                Value::Text(text) if text.is_empty() => None,
+                Value::Text("") => None,
                 Value::Text(text) => Some(format!("{name}={text}")),
                 Value::Int(number) => Some(format!("{name}={number}")),
                 Value::Real(number) => Some(format!("{name}={number}")),

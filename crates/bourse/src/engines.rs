@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use bourse_engine::Engine;
+use bourse_engine_mysql::{Flavour, Scope};
 
 /// An engine that targets can name.
 pub(crate) struct EngineKind {
@@ -27,6 +28,38 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         example: "sqlite:PATH?journal=wal&sync=full, sqlite::memory:",
         options: sqlite_options,
         open: open_sqlite,
+    },
+    EngineKind {
+        scheme: "mariadb+private",
+        summary: "MariaDB, a server of our own, started and removed with the run",
+        version: || mysql_version(Flavour::Mariadb),
+        example: "mariadb+private:?ram=on, mariadb+private:DIRECTORY?flush_log=2",
+        options: || mysql_options(Scope::Private),
+        open: open_mysql,
+    },
+    EngineKind {
+        scheme: "mysql+private",
+        summary: "MySQL, a server of our own, started and removed with the run",
+        version: || mysql_version(Flavour::Mysql),
+        example: "mysql+private:?ram=on&server=PATH",
+        options: || mysql_options(Scope::Private),
+        open: open_mysql,
+    },
+    EngineKind {
+        scheme: "mariadb",
+        summary: "MariaDB, a server that runs already",
+        version: || Ok("client".to_owned()),
+        example: "mariadb://USER@HOST:PORT/DATABASE",
+        options: || mysql_options(Scope::Running),
+        open: open_mysql,
+    },
+    EngineKind {
+        scheme: "mysql",
+        summary: "MySQL, a server that runs already",
+        version: || Ok("client".to_owned()),
+        example: "mysql://USER@HOST:PORT/DATABASE",
+        options: || mysql_options(Scope::Running),
+        open: open_mysql,
     },
     EngineKind {
         scheme: "null",
@@ -68,6 +101,32 @@ fn sqlite_options() -> Vec<[String; 4]> {
         .collect()
 }
 
+fn open_mysql(target: &str) -> Result<Box<dyn Engine>, Failure> {
+    let engine = bourse_engine_mysql::open(target).map_err(|error| {
+        let scheme = target.split(':').next().unwrap_or_default();
+        Failure::usage(error.to_string()).hint(format!("`bourse engines {scheme}` explains every option"))
+    })?;
+    Ok(Box::new(engine))
+}
+
+/// Of the server that a private target would start.
+fn mysql_version(flavour: Flavour) -> Result<String, String> {
+    let installed = bourse_engine_mysql::installed(flavour, None).map_err(|error| error.to_string())?;
+    let version = installed.version.split('-').next().unwrap_or_default();
+    Ok(version.to_owned())
+}
+
+fn mysql_options(scope: Scope) -> Vec<[String; 4]> {
+    bourse_engine_mysql::OPTIONS
+        .iter()
+        .filter(|option| option.scope == scope || option.scope == Scope::Any)
+        .map(|option| {
+            let default = option.shown(&bourse_engine_mysql::Options::DEFAULT);
+            [option.name.to_owned(), option.values.to_owned(), default, option.meaning.to_owned()]
+        })
+        .collect()
+}
+
 /// What can run here; of one engine, all its options.
 pub(crate) fn list(engine: Option<&str>) -> Result<String, Failure> {
     let mut text = String::new();
@@ -79,7 +138,7 @@ pub(crate) fn list(engine: Option<&str>) -> Result<String, Failure> {
                     Err(why) => format!("not here: {why}"),
                 };
                 text.push_str(&format!(
-                    "{:<8} {:<10} {}\n{:<19} {}\n",
+                    "{:<16} {:<10} {}\n{:<27} {}\n",
                     kind.scheme, state, kind.summary, "", kind.example
                 ));
             }

@@ -90,7 +90,7 @@ fn what_a_killed_owner_has_left_is_removed_by_the_next() {
     // The same name, and nobody who holds it locked.
     fs::remove_file(folder.join("owner")).unwrap();
     fs::write(folder.join("owner"), "").unwrap();
-    assert_eq!(sweep(parent.path()), [folder.clone()]);
+    assert_eq!(sweep(parent.path()), std::slice::from_ref(&folder));
     assert!(!folder.exists());
     let lost = engine.connect().map(|_| ()).unwrap_err();
     assert_eq!(lost.kind(), ErrorKind::ConnectionLost);
