@@ -47,6 +47,8 @@ pub(crate) enum Tpce {
     Gen(Gen),
     /// Check a loaded database: consistency conditions, row counts, foreign keys
     Check(Check),
+    /// Run the same transactions on several targets and compare all outputs and all rows
+    Verify(Verify),
 }
 
 /// The notice that stands wherever figures of this workload do.
@@ -151,6 +153,38 @@ pub(crate) struct Check {
     /// Print the checks as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Verify {
+    /// What to compare: databases as URLs, and model: for the transactions on plain collections
+    #[arg(value_name = "TARGET", default_values = ["sqlite::memory:", "model:"])]
+    pub(crate) targets: Vec<String>,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// Transactions, Trade-Cleanup at the beginning and the end among them
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
+    pub(crate) transactions: u64,
+    /// Seed of all random sequences
+    #[arg(long, value_name = "N", default_value_t = 1, env = "BOURSE_SEED")]
+    pub(crate) seed: u64,
+    /// Customers' requests in a simulated second: the fewer, the more prices move and maintenance does in between
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) rate: u32,
+    /// Compare all tables after so many transactions too, not just in the beginning and the end
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) digest_every: u64,
+    /// Compare nothing; run up to this transaction and show its input, statements, rows and outputs
+    #[arg(long, value_name = "N")]
+    pub(crate) replay: Option<u64>,
+    /// Print the verdict as JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Test builds: settle the trade after so many with a cent too much on the first database
+    #[cfg(feature = "planted-bug")]
+    #[arg(long, value_name = "N")]
+    pub(crate) planted_bug: Option<u64>,
 }
 
 #[derive(Debug, Args)]

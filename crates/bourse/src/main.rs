@@ -42,6 +42,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Tpce(Tpce::Load(arguments)) => tpce::load::load(&arguments),
         Command::Tpce(Tpce::Gen(arguments)) => tpce::generate::generate(&arguments),
         Command::Tpce(Tpce::Check(arguments)) => tpce::check::check(&arguments),
+        Command::Tpce(Tpce::Verify(arguments)) => tpce::verify::run(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Engines(arguments) => output::print(&engines::list(arguments.engine.as_deref())?),
         Command::Completions { shell } => {

@@ -15,6 +15,11 @@ pub struct TableDigest {
 }
 
 impl TableDigest {
+    /// The digest of the rows without their number, in hexadecimal digits.
+    pub fn hex(&self) -> String {
+        format!("{:032x}", self.sum)
+    }
+
     /// Adds a row; `scratch` is overwritten.
     pub fn add(&mut self, cells: &[Cell], scratch: &mut Vec<u8>) {
         scratch.clear();
@@ -28,7 +33,7 @@ impl TableDigest {
 
 impl fmt::Display for TableDigest {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{:032x} ({} rows)", self.sum, self.rows)
+        write!(f, "{} ({} rows)", self.hex(), self.rows)
     }
 }
 

@@ -5,6 +5,7 @@ pub(crate) mod database;
 pub(crate) mod generate;
 pub(crate) mod load;
 pub(crate) mod run;
+pub(crate) mod verify;
 
 use crate::args::Database;
 use crate::failure::Failure;
