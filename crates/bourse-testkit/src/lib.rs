@@ -1,10 +1,13 @@
 //! What tests of several crates share: the engines' conformance tests, and engines that misbehave on purpose.
 //!
 //! - [`conformance()`] runs everything the seam promises against one engine; each engine's tests call it.
+//! - [`records_conformance()`] does the same for records by key.
 //! - [`Stalling`], [`Failing`] and [`Dropping`] wrap any engine and spoil some of its statements.
 
 pub mod conformance;
 mod misbehave;
+mod records;
 
 pub use conformance::conformance;
 pub use misbehave::{Dropping, Failing, Fault, Stalling};
+pub use records::{RECORD_CHECKS, RecordCheck, records_conformance};

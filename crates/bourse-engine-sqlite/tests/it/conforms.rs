@@ -1,5 +1,5 @@
 use bourse_engine_sqlite::open;
-use bourse_testkit::conformance;
+use bourse_testkit::{conformance, records_conformance};
 
 /// Sessions of one thread wait for each other in vain, so patience is short.
 const PATIENCE: &str = "busy_timeout=100ms";
@@ -62,4 +62,17 @@ fn memory_of_sqlites_own() {
 #[test]
 fn memory_with_rollback_journal() {
     check_memory("journal=delete");
+}
+
+#[test]
+fn records_of_a_file() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("records.db");
+    let engine = open(&format!("sqlite:{}?sync=off", path.display())).unwrap();
+    assert_eq!(records_conformance(&engine), ["keys can be hashed"]);
+}
+
+#[test]
+fn records_in_memory() {
+    assert_eq!(records_conformance(&open("sqlite::memory:").unwrap()), ["keys can be hashed"]);
 }

@@ -1,0 +1,121 @@
+//! One record at a time, and all at once.
+
+use super::{ITEMS, check_price, fresh, insert_item, item, price, with};
+use bourse_engine::{Access, Engine, EngineError, ErrorKind, Key, Row, RowExt as _, Value};
+
+pub(super) fn come_back(engine: &dyn Engine) {
+    let ids = [1, -1, 299, 0, i64::MAX / 200, i64::MIN / 200, 77];
+    let mut session = fresh(engine, &[&ITEMS]);
+    with(&mut *session, |records| {
+        for id in ids {
+            insert_item(records, id).unwrap();
+        }
+        for id in ids {
+            let (mut text, mut bytes) = (String::new(), Vec::new());
+            let (price, weight) = item(id, &mut text, &mut bytes);
+            let mut calls = 0;
+            let is_there = records.get(&ITEMS, Key::Int(id), &mut |row| {
+                calls += 1;
+                assert_eq!(row.get::<i64>(0)?, id);
+                assert_eq!(row.get::<i64>(1)?, price);
+                assert_eq!(row.get::<f64>(2)?, weight);
+                assert_eq!(row.get::<String>(3)?, text);
+                assert_eq!(row.get::<Vec<u8>>(4)?, bytes, "bytes of item {id}");
+                Ok(())
+            });
+            assert!(is_there.unwrap(), "item {id}");
+            assert_eq!(calls, 1);
+        }
+    });
+}
+
+pub(super) fn keys_are_unique(engine: &dyn Engine) {
+    let mut session = fresh(engine, &[&ITEMS]);
+    with(&mut *session, |records| {
+        insert_item(records, 5).unwrap();
+        records.update(&ITEMS, Key::Int(5), &[1.into(), Value::Real(0.0), "old".into(), Value::Blob(b"")]).unwrap();
+        let refused = insert_item(records, 5).expect_err("a second record of one key");
+        assert_eq!(refused.kind(), ErrorKind::Constraint, "{refused}");
+        assert_eq!(records.count(&ITEMS).unwrap(), 1);
+    });
+    check_price(&mut *session, 5, Some(1));
+}
+
+pub(super) fn missing_keys(engine: &dyn Engine) {
+    let mut session = fresh(engine, &[&ITEMS]);
+    with(&mut *session, |records| {
+        for _ in 0..2 {
+            assert_eq!(price(records, 9).unwrap(), None);
+            let values = [1.into(), Value::Real(0.0), "".into(), Value::Blob(b"")];
+            assert!(!records.update(&ITEMS, Key::Int(9), &values).unwrap());
+            assert!(!records.add(&ITEMS, Key::Int(9), 0, 1).unwrap());
+            assert!(!records.delete(&ITEMS, Key::Int(9)).unwrap());
+            assert_eq!(records.count(&ITEMS).unwrap(), 0);
+            assert_eq!(records.delete_all(&ITEMS).unwrap(), 0);
+        }
+        insert_item(records, 8).unwrap();
+        assert_eq!(price(records, 9).unwrap(), None);
+    });
+}
+
+pub(super) fn changes(engine: &dyn Engine) {
+    let mut session = fresh(engine, &[&ITEMS]);
+    with(&mut *session, |records| {
+        (1..=20).for_each(|id| insert_item(records, id).unwrap());
+        let values = [7.into(), Value::Real(-0.5), "new, and longer than before".into(), Value::Blob(&[0, 1, 0])];
+        assert!(records.update(&ITEMS, Key::Int(3), &values).unwrap());
+        assert!(records.add(&ITEMS, Key::Int(3), 0, -10).unwrap());
+        assert!(records.delete(&ITEMS, Key::Int(4)).unwrap());
+        let is_there = records.get(&ITEMS, Key::Int(3), &mut |row| {
+            assert_eq!((row.get::<i64>(0)?, row.get::<i64>(1)?, row.get::<f64>(2)?), (3, -3, -0.5));
+            assert_eq!(row.get::<String>(3)?, "new, and longer than before");
+            assert_eq!(row.get::<Vec<u8>>(4)?, [0, 1, 0]);
+            Ok(())
+        });
+        assert!(is_there.unwrap());
+        assert_eq!(price(records, 4).unwrap(), None);
+        assert_eq!(price(records, 5).unwrap(), Some(500), "its neighbour is as it was");
+        assert_eq!(records.count(&ITEMS).unwrap(), 19);
+        insert_item(records, 4).unwrap();
+        assert_eq!(price(records, 4).unwrap(), Some(400));
+    });
+}
+
+pub(super) fn callbacks_can_fail(engine: &dyn Engine) {
+    let mut session = fresh(engine, &[&ITEMS]);
+    with(&mut *session, |records| {
+        insert_item(records, 1).unwrap();
+        let mut stop = |_: &dyn Row| Err(EngineError::new(ErrorKind::Interrupted, "enough"));
+        let failed = records.get(&ITEMS, Key::Int(1), &mut stop).expect_err("the callback's error");
+        assert_eq!(failed.message(), "enough");
+        assert_eq!(price(records, 1).unwrap(), Some(100), "the session goes on");
+        insert_item(records, 2).unwrap();
+    });
+}
+
+pub(super) fn all_at_once(engine: &dyn Engine) {
+    let mut session = fresh(engine, &[&ITEMS]);
+    with(&mut *session, |records| {
+        records.begin(Access::Write).unwrap();
+        (0..500).for_each(|id| insert_item(records, id).unwrap());
+        records.commit().unwrap();
+        assert_eq!(records.count(&ITEMS).unwrap(), 500);
+        assert_eq!(records.delete_all(&ITEMS).unwrap(), 500);
+        assert_eq!(records.count(&ITEMS).unwrap(), 0);
+        assert_eq!(price(records, 7).unwrap(), None);
+        insert_item(records, 7).unwrap();
+        assert_eq!(records.count(&ITEMS).unwrap(), 1);
+    });
+}
+
+pub(super) fn made_anew(engine: &dyn Engine) {
+    let mut session = fresh(engine, &[&ITEMS]);
+    with(&mut *session, |records| insert_item(records, 1)).unwrap();
+    let mut other = engine.connect().expect("a session");
+    check_price(&mut *other, 1, Some(100));
+    with(&mut *session, |records| records.create(&[&ITEMS])).unwrap();
+    check_price(&mut *session, 1, None);
+    check_price(&mut *other, 1, None);
+    with(&mut *other, |records| insert_item(records, 1)).unwrap();
+    check_price(&mut *session, 1, Some(100));
+}
