@@ -1,0 +1,200 @@
+//! An open database, and whose transaction a thread is in.
+//!
+//! FastDB keeps a transaction by thread, the seam by session: each session has a transaction context of its own, which a
+//! thread joins before it calls for that session. So sessions can change threads, and a thread can have several.
+
+use crate::error::{check, note};
+use crate::library::{Api, DatabaseMonitor};
+use crate::litter::{Litter, c_path, clear_memory_of, own, text_of};
+use crate::options::Options;
+use crate::statement::Statements;
+use bourse_engine::{EngineError, ErrorKind};
+use std::cell::Cell;
+use std::ffi::{CString, c_int, c_void};
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// By how much a file grows at least, and how many records' handles are there at first: FastDB's own defaults.
+const EXTENSION: usize = 4 << 20;
+const HANDLES: usize = 512 << 10;
+
+/// A database that is open in this process.
+pub(crate) struct Database {
+    pub(crate) api: &'static Api,
+    /// FastDB's number of it.
+    pub(crate) session: c_int,
+    path: PathBuf,
+    /// Whether nothing is in the file.
+    pub(crate) is_diskless: bool,
+    /// Statements of every session: they must go before the tables that they are of.
+    statements: Mutex<Vec<Weak<Mutex<Statements>>>>,
+    /// Dropped last, when the library has closed.
+    _litter: Litter,
+    _owned: File,
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn io_error(doing: &str, path: &Path, e: &io::Error) -> EngineError {
+    let kind = match e.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => ErrorKind::Full,
+        _ => ErrorKind::Other,
+    };
+    EngineError::new(kind, format!("cannot {doing} {}: {e}", path.display()))
+}
+
+impl Database {
+    pub(crate) fn open(api: &'static Api, path: &Path, options: &Options) -> Result<Arc<Self>, EngineError> {
+        let owned = own(path).map_err(|e| io_error("open", path, &e))?;
+        let litter = Litter::new(path).map_err(|e| io_error("make key files for", path, &e))?;
+        let name = CString::new(litter.name()).expect("our own name");
+        let file = c_path(path).map_err(|e| io_error("open", path, &e))?;
+        let size = usize::try_from(options.size_bytes).unwrap_or(usize::MAX);
+        // SAFETY: both texts end with a zero and live through the call.
+        let made = unsafe { (api.create)(name.as_ptr(), file.as_ptr(), 0, 0, size, EXTENSION, HANDLES, 0) };
+        let session = check(made, &format!("open {}", path.display()))?;
+        // SAFETY: the session is open; the handler stays for good and needs no context.
+        unsafe { (api.set_error_handler)(session, Some(note), ptr::null_mut()) };
+        // A build that keeps nothing on disk leaves the file as we made it.
+        let is_diskless = owned.metadata().is_ok_and(|found| found.len() == 0);
+        Ok(Arc::new(Self {
+            api,
+            session,
+            path: path.to_owned(),
+            is_diskless,
+            statements: Mutex::default(),
+            _litter: litter,
+            _owned: owned,
+        }))
+    }
+
+    /// Bytes that the database extends over.
+    pub(crate) fn extent(&self) -> Result<u64, EngineError> {
+        let mut state = DatabaseMonitor::default();
+        // SAFETY: the session is open and the structure is the one of `cli.h`.
+        check(unsafe { (self.api.get_database_state)(self.session, &raw mut state) }, "tell its state")?;
+        Ok(state.database_size as u64)
+    }
+
+    /// Names of its tables.
+    pub(crate) fn tables(&self) -> Result<Vec<String>, EngineError> {
+        let mut tables = ptr::null_mut();
+        // SAFETY: the session is open; FastDB allocates the array.
+        let count = check(unsafe { (self.api.show_tables)(self.session, &raw mut tables) }, "list its tables")?;
+        // SAFETY: as many descriptors as it said, with names that end with a zero.
+        let names = (0..count as usize).map(|at| unsafe { text_of((*tables.add(at)).name) }.into_owned()).collect();
+        // SAFETY: its own array, given back once; a null one is fine for `free`.
+        unsafe { (self.api.free_memory)(self.session, tables.cast()) };
+        Ok(names)
+    }
+
+    /// Keeps a session's statements in mind.
+    pub(crate) fn register(&self, statements: &Arc<Mutex<Statements>>) {
+        let mut all = locked(&self.statements);
+        all.retain(|other| other.strong_count() > 0);
+        all.push(Arc::downgrade(statements));
+    }
+
+    /// Frees every other session's statements, so that tables can go.
+    ///
+    /// # Errors
+    /// Another session is at work.
+    pub(crate) fn free_statements(&self, but: &Arc<Mutex<Statements>>) -> Result<(), EngineError> {
+        for other in locked(&self.statements).iter().filter_map(Weak::upgrade) {
+            if Arc::ptr_eq(&other, but) {
+                continue;
+            }
+            let busy =
+                || EngineError::new(ErrorKind::Conflict, "tables cannot be made while another session is at work");
+            let mut statements = other.try_lock().map_err(|_| busy())?;
+            if statements.in_transaction {
+                return Err(busy());
+            }
+            statements.free(self.api);
+        }
+        Ok(())
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        leave(self);
+        // SAFETY: every session held this database and is gone, with its statements and its context; this thread has a
+        // fresh context, in which FastDB commits what `precommit` has left.
+        unsafe {
+            (self.api.attach)(self.session);
+            (self.api.close)(self.session);
+        }
+        if self.is_diskless {
+            clear_memory_of(&self.path);
+            // Only the empty file that `own` made.
+            if fs::metadata(&self.path).is_ok_and(|found| found.len() == 0) {
+                let _ = fs::remove_file(&self.path);
+            }
+        }
+    }
+}
+
+thread_local! {
+    /// The number of the context that this thread has joined last; 0 is nobody's.
+    static JOINED: Cell<u64> = const { Cell::new(0) };
+}
+
+/// Makes this thread be in nobody's transaction.
+fn leave(database: &Database) {
+    JOINED.set(0);
+    // SAFETY: the session is open; a null context is none.
+    unsafe { (database.api.join_context)(database.session, ptr::null_mut()) };
+}
+
+/// A session's place in FastDB: its transaction.
+pub(crate) struct Context {
+    pub(crate) database: Arc<Database>,
+    /// Never given twice, so that a thread cannot take another context for this one.
+    number: u64,
+    raw: *mut c_void,
+}
+
+// SAFETY: a context is used by the thread that has joined it, and a session is with one thread at a time.
+unsafe impl Send for Context {}
+
+impl Context {
+    pub(crate) fn new(database: Arc<Database>) -> Self {
+        static NEXT: AtomicU64 = AtomicU64::new(1);
+        // SAFETY: the library is loaded; the context is removed in `drop`.
+        let raw = unsafe { (database.api.create_context)() };
+        Self { database, number: NEXT.fetch_add(1, Ordering::Relaxed), raw }
+    }
+
+    /// Makes this thread be in this transaction.
+    #[inline]
+    pub(crate) fn join(&self) {
+        if JOINED.get() != self.number {
+            // SAFETY: the session is open and the context not yet removed.
+            unsafe { (self.database.api.join_context)(self.database.session, self.raw) };
+            JOINED.set(self.number);
+        }
+    }
+
+    /// Calls a function of the session, in this transaction.
+    #[inline]
+    pub(crate) fn call(&self, function: unsafe extern "C" fn(c_int) -> c_int, doing: &str) -> Result<(), EngineError> {
+        self.join();
+        // SAFETY: the session is open, and this thread is in a context of its database.
+        check(unsafe { function(self.database.session) }, doing).map(|_| ())
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        leave(&self.database);
+        // SAFETY: made by `new`, and no thread uses it any more: each joins its own before it calls.
+        unsafe { (self.database.api.remove_context)(self.raw) };
+    }
+}

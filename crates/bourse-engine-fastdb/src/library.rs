@@ -1,0 +1,149 @@
+//! The library: found, loaded once, its functions as `cli.h` declares them.
+
+use std::collections::HashMap;
+use std::env;
+use std::ffi::{c_char, c_int, c_uint, c_void};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+/// The environment variable that names the library.
+pub const LIBRARY_VARIABLE: &str = "BOURSE_FASTDB";
+
+/// What the system's loader is asked for if nobody names a library.
+const SONAME: &str = "libfastdb_r.so.2";
+
+/// The library is not to be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{why}; FastDB is in no package registry: its sources are public (version 3.77, for one, at github.com/gavioto/fastdb); build their shared library {SONAME} optimised (their makefile is for debugging unless it is told DEBUG=0) and name it in ${LIBRARY_VARIABLE} or with `library=`"
+)]
+pub struct Absent {
+    why: String,
+}
+
+/// The library that is here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Info {
+    /// Name in a target.
+    pub name: &'static str,
+    /// Where it was found.
+    pub path: PathBuf,
+}
+
+/// Whether the library is here: the one that `library=` names, or `$BOURSE_FASTDB`, or the system's.
+///
+/// # Errors
+/// [`Absent`]: why not, and where to get it.
+pub fn info(library: Option<&Path>) -> Result<Info, Absent> {
+    let (path, _) = load(library)?;
+    Ok(Info { name: "fastdb", path })
+}
+
+/// `cli_field_descriptor`.
+#[repr(C)]
+pub(crate) struct FieldDescriptor {
+    pub(crate) var_type: c_int,
+    pub(crate) flags: c_int,
+    pub(crate) name: *const c_char,
+    pub(crate) referenced_table: *const c_char,
+    pub(crate) inverse_field: *const c_char,
+}
+
+/// `cli_table_descriptor`.
+#[repr(C)]
+pub(crate) struct TableDescriptor {
+    pub(crate) name: *const c_char,
+}
+
+/// `cli_database_monitor`.
+#[repr(C)]
+#[derive(Debug, Default)]
+pub(crate) struct DatabaseMonitor {
+    pub(crate) readers: c_int,
+    pub(crate) writers: c_int,
+    pub(crate) blocked_readers: c_int,
+    pub(crate) blocked_writers: c_int,
+    pub(crate) users: c_int,
+    pub(crate) database_size: usize,
+}
+
+pub(crate) type ErrorHandler = unsafe extern "C" fn(c_int, *const c_char, c_int, *mut c_void);
+type TraceFunction = unsafe extern "C" fn(*mut c_char);
+
+macro_rules! interface {
+    ($($name:ident = $symbol:literal: ($($argument:ty),*) $(-> $result:ty)?;)+) => {
+        /// The functions of `cli.h` that are used.
+        pub(crate) struct Api {
+            $(pub(crate) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)+
+        }
+
+        impl Api {
+            fn of(library: &libloading::Library) -> Result<Self, libloading::Error> {
+                Ok(Self {
+                    $(
+                        // SAFETY: the symbol is the function of that name in `cli.h`, whose signature this is; the
+                        // library is never unloaded, so the pointer stays good.
+                        $name: unsafe { *library.get::<unsafe extern "C" fn($($argument),*) $(-> $result)?>($symbol)? },
+                    )+
+                })
+            }
+        }
+    };
+}
+
+interface! {
+    create = b"cli_create\0": (*const c_char, *const c_char, c_uint, c_int, usize, usize, usize, usize) -> c_int;
+    close = b"cli_close\0": (c_int) -> c_int;
+    statement = b"cli_statement\0": (c_int, *const c_char) -> c_int;
+    parameter = b"cli_parameter\0": (c_int, *const c_char, c_int, *mut c_void) -> c_int;
+    column = b"cli_column\0": (c_int, *const c_char, c_int, *mut c_int, *mut c_void) -> c_int;
+    fetch = b"cli_fetch\0": (c_int, c_int) -> c_int;
+    insert = b"cli_insert\0": (c_int, *mut c_void) -> c_int;
+    get_first = b"cli_get_first\0": (c_int) -> c_int;
+    get_next = b"cli_get_next\0": (c_int) -> c_int;
+    update = b"cli_update\0": (c_int) -> c_int;
+    remove = b"cli_remove\0": (c_int) -> c_int;
+    free = b"cli_free\0": (c_int) -> c_int;
+    commit = b"cli_commit\0": (c_int) -> c_int;
+    precommit = b"cli_precommit\0": (c_int) -> c_int;
+    abort = b"cli_abort\0": (c_int) -> c_int;
+    lock = b"cli_lock\0": (c_int) -> c_int;
+    create_table = b"cli_create_table\0": (c_int, *const c_char, c_int, *mut FieldDescriptor) -> c_int;
+    drop_table = b"cli_drop_table\0": (c_int, *const c_char) -> c_int;
+    show_tables = b"cli_show_tables\0": (c_int, *mut *mut TableDescriptor) -> c_int;
+    free_memory = b"cli_free_memory\0": (c_int, *mut c_void);
+    set_error_handler = b"cli_set_error_handler\0": (c_int, Option<ErrorHandler>, *mut c_void) -> Option<ErrorHandler>;
+    set_trace_function = b"cli_set_trace_function\0": (TraceFunction);
+    attach = b"cli_attach\0": (c_int) -> c_int;
+    detach = b"cli_detach\0": (c_int, c_int) -> c_int;
+    get_database_state = b"cli_get_database_state\0": (c_int, *mut DatabaseMonitor) -> c_int;
+    create_context = b"cli_create_transaction_context\0": () -> *mut c_void;
+    join_context = b"cli_join_transaction\0": (c_int, *mut c_void) -> c_int;
+    remove_context = b"cli_remove_transaction_context\0": (*mut c_void);
+}
+
+/// FastDB tells of recoveries and of lock upgrades on standard error, which is the program's, not an engine's.
+unsafe extern "C" fn silent(_: *mut c_char) {}
+
+/// Loads the library, once a process, and says where it is.
+pub(crate) fn load(library: Option<&Path>) -> Result<(PathBuf, &'static Api), Absent> {
+    static LOADED: Mutex<Option<HashMap<PathBuf, &'static Api>>> = Mutex::new(None);
+    let named = library.map(Path::to_owned).or_else(|| env::var_os(LIBRARY_VARIABLE).map(PathBuf::from));
+    let path = named.unwrap_or_else(|| SONAME.into());
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let loaded = loaded.get_or_insert_default();
+    if let Some(api) = loaded.get(&path) {
+        return Ok((path, *api));
+    }
+    let absent = |e: libloading::Error| Absent { why: format!("cannot load {}: {e}", path.display()) };
+    // SAFETY: the person who names a library says that it is FastDB, whose initialisers set up its own static objects
+    // and a handler of SIGALRM, a signal that nothing here uses.
+    let library = unsafe { libloading::Library::new(&path) }.map_err(absent)?;
+    let api: &'static Api = Box::leak(Box::new(Api::of(&library).map_err(absent)?));
+    // It keeps thread-specific keys and a signal handler: it must never be unloaded.
+    std::mem::forget(library);
+    // SAFETY: the function has the signature of `cli_trace_function_t` and is there for good.
+    unsafe { (api.set_trace_function)(silent) };
+    loaded.insert(path.clone(), api);
+    Ok((path, api))
+}

@@ -1,0 +1,122 @@
+//! Settings of a FastDB target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
+
+use bourse_engine::IndexKind;
+use bourse_engine::target::{Grammar, OptionSpec, Parsed, TargetError, Wanted, parse_bytes, show_bytes};
+use std::path::PathBuf;
+
+/// The index of a key.
+pub type Index = IndexKind;
+
+/// What ends a transaction that wrote.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Commit {
+    /// `cli_commit`: the file is made durable.
+    Full,
+    /// `cli_precommit`: locks are given back, and that is all.
+    Precommit,
+}
+
+/// Settings of a target; what was not said has its default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// `library`.
+    pub library: Option<PathBuf>,
+    /// `index`.
+    pub index: Index,
+    /// `commit`.
+    pub commit: Commit,
+    /// `unique`.
+    pub unique: bool,
+    /// `size`, in bytes.
+    pub size_bytes: u64,
+}
+
+impl Options {
+    /// What holds where nothing is said.
+    pub const DEFAULT: Self =
+        Self { library: None, index: Index::Tree, commit: Commit::Full, unique: true, size_bytes: 1 << 30 };
+}
+
+/// How FastDB targets are written.
+pub static GRAMMAR: Grammar<Options> = Grammar {
+    engine: "FastDB",
+    scheme: "fastdb",
+    forms: "`fastdb:PATH`",
+    options: &[
+        OptionSpec {
+            name: "library",
+            values: "a path",
+            meaning: "FastDB's shared library, libfastdb_r.so.2 or a diskless build of it; else $BOURSE_FASTDB, else where the system looks",
+            set: |options, text| {
+                options.library = Some(text.into());
+                Ok(())
+            },
+            show: |options| options.library.as_ref().map_or_else(String::new, |path| path.display().to_string()),
+        },
+        OptionSpec {
+            name: "index",
+            values: "ttree, hash",
+            meaning: "how keys are found; hashed keys have no order to scan in, whatever their table asks for",
+            set: |options, text| {
+                options.index = match text {
+                    "ttree" => Index::Tree,
+                    "hash" => Index::Hash,
+                    _ => return Err(Wanted::Listed),
+                };
+                Ok(())
+            },
+            show: |options| if options.index == Index::Hash { "hash" } else { "ttree" }.to_owned(),
+        },
+        OptionSpec {
+            name: "commit",
+            values: "full, precommit",
+            meaning: "what ends a transaction: `cli_commit` makes the file durable; `cli_precommit` only gives the locks back, and there is no undoing a single transaction",
+            set: |options, text| {
+                options.commit = match text {
+                    "full" => Commit::Full,
+                    "precommit" => Commit::Precommit,
+                    _ => return Err(Wanted::Listed),
+                };
+                Ok(())
+            },
+            show: |options| if options.commit == Commit::Full { "full" } else { "precommit" }.to_owned(),
+        },
+        OptionSpec {
+            name: "unique",
+            values: "on, off",
+            meaning: "whether an insert looks first that its key is not there, since FastDB's indexes take a key twice; off inserts as FastDB's own programs do",
+            set: |options, text| {
+                options.unique = match text {
+                    "on" => true,
+                    "off" => false,
+                    _ => return Err(Wanted::Listed),
+                };
+                Ok(())
+            },
+            show: |options| if options.unique { "on" } else { "off" }.to_owned(),
+        },
+        OptionSpec {
+            name: "size",
+            values: "bytes, as 512MiB, from 96MiB to 1TiB",
+            meaning: "size of a new database; one in a file grows, one of a diskless build does not. Memory and disk are taken when touched",
+            set: |options, text| {
+                options.size_bytes = parse_bytes(text, 96 << 20, 1 << 40)?;
+                Ok(())
+            },
+            show: |options| show_bytes(options.size_bytes),
+        },
+    ],
+};
+
+/// Reads a target.
+pub(crate) fn parse(text: &str) -> Result<Parsed<Options>, TargetError> {
+    let parsed = GRAMMAR.parse(text, Options::DEFAULT)?;
+    if parsed.place.contains('%') {
+        return Err(TargetError::Impossible {
+            what: parsed.place,
+            with: "FastDB",
+            why: "its library takes the name of a file for a format of printf",
+        });
+    }
+    Ok(parsed)
+}

@@ -1,0 +1,297 @@
+//! Statements of a table, with the memory they are bound to.
+
+use crate::error::{check, error};
+use crate::library::Api;
+use crate::slot::{INT4, Misfit, Slot};
+use bourse_engine::{EngineError, Key, RecordField, RecordTable, RecordType, Row, Value};
+use std::ffi::{CString, c_int};
+use std::ptr;
+
+/// A statement that FastDB keeps.
+struct Statement {
+    id: c_int,
+    /// What it is for a person.
+    text: String,
+}
+
+impl Statement {
+    fn new(api: &Api, session: c_int, text: String) -> Result<Self, EngineError> {
+        let c_text = c_text(&text)?;
+        // SAFETY: the session is open and the text ends with a zero; FastDB copies it.
+        let id = unsafe { (api.statement)(session, c_text.as_ptr()) };
+        let id = check(id, "prepare").map_err(|e| e.with_statement(&text))?;
+        Ok(Self { id, text })
+    }
+
+    fn failed(&self, code: c_int, doing: &str) -> EngineError {
+        error(code, doing).with_statement(&self.text)
+    }
+
+    fn bind_parameter(&self, api: &Api, name: &str, var_type: c_int, slot: &Slot) -> Result<(), EngineError> {
+        let name = c_text(name)?;
+        // SAFETY: FastDB copies the name and keeps the address, which stays as long as the slot; the statement is freed
+        // before it.
+        let bound = unsafe { (api.parameter)(self.id, name.as_ptr(), var_type, slot.data()) };
+        if bound < 0 { Err(self.failed(bound, "bind a parameter")) } else { Ok(()) }
+    }
+
+    fn bind_column(&self, api: &Api, name: &str, slot: &Slot) -> Result<(), EngineError> {
+        let name = c_text(name)?;
+        // SAFETY: as for a parameter; the type is that of the slot's memory, and its length stands where FastDB looks.
+        let bound = unsafe { (api.column)(self.id, name.as_ptr(), slot.var_type(), slot.length(), slot.data()) };
+        if bound < 0 { Err(self.failed(bound, "bind a column")) } else { Ok(()) }
+    }
+}
+
+fn c_text(text: &str) -> Result<CString, EngineError> {
+    CString::new(text).map_err(|_| EngineError::unsupported(format!("a name with a zero byte: {text:?}")))
+}
+
+/// A statement on a table: its columns, and a value it looks for.
+pub(crate) struct Bound {
+    statement: Statement,
+    /// The key and the fields.
+    columns: Vec<Slot>,
+    sought: Option<Slot>,
+    limit: Option<Slot>,
+}
+
+impl Bound {
+    fn new(
+        api: &Api,
+        session: c_int,
+        table: &RecordTable,
+        text: String,
+        sought: Option<RecordType>,
+        has_limit: bool,
+    ) -> Result<Self, EngineError> {
+        let statement = Statement::new(api, session, text)?;
+        let columns =
+            std::iter::once(table.key()).chain(table.fields()).map(|field| Slot::new(field.record_type)).collect();
+        let bound = Self {
+            statement,
+            columns,
+            sought: sought.map(Slot::new),
+            limit: has_limit.then(|| Slot::new(RecordType::Int)),
+        };
+        let result = bound.bind(api, table);
+        if result.is_err() {
+            bound.free(api);
+        }
+        result.map(|()| bound)
+    }
+
+    fn bind(&self, api: &Api, table: &RecordTable) -> Result<(), EngineError> {
+        for (field, slot) in std::iter::once(table.key()).chain(table.fields()).zip(&self.columns) {
+            self.statement.bind_column(api, field.name, slot)?;
+        }
+        if let Some(slot) = &self.sought {
+            self.statement.bind_parameter(api, "%sought", slot.var_type(), slot)?;
+        }
+        if let Some(slot) = &self.limit {
+            // FastDB reads 32 bits of it, the lower ones on every machine it runs on with these types.
+            self.statement.bind_parameter(api, "%most", INT4, slot)?;
+        }
+        Ok(())
+    }
+
+    fn free(&self, api: &Api) {
+        // SAFETY: the statement is FastDB's and not yet freed.
+        unsafe { (api.free)(self.statement.id) };
+    }
+
+    /// Sets what is looked for, or says that there can be no such record.
+    #[inline]
+    pub(crate) fn seek(&mut self, value: Value<'_>, name: &str) -> Result<bool, EngineError> {
+        let slot = self.sought.as_mut().expect("a statement that looks for a value");
+        match slot.set(value) {
+            Ok(()) => Ok(true),
+            Err(Misfit::TooLong | Misfit::Zero) => Ok(false),
+            Err(misfit @ Misfit::Type) => Err(misfit.of(name)),
+        }
+    }
+
+    pub(crate) fn set_limit(&mut self, limit: u64) {
+        let slot = self.limit.as_mut().expect("a statement with a limit");
+        let most = i64::try_from(limit).map_or(i64::from(i32::MAX), |limit| limit.min(i64::from(i32::MAX)));
+        slot.set(Value::Int(most)).expect("a whole number");
+    }
+
+    /// Sets the fields, and the key if one is given.
+    #[inline]
+    pub(crate) fn fill(
+        &mut self,
+        table: &RecordTable,
+        key: Option<Key<'_>>,
+        values: &[Value<'_>],
+    ) -> Result<(), EngineError> {
+        if values.len() != table.fields().len() {
+            let (given, wanted) = (values.len(), table.fields().len());
+            return Err(EngineError::unsupported(format!(
+                "{given} values for the {wanted} fields of {}",
+                table.name()
+            )));
+        }
+        if let Some(key) = key {
+            self.columns[0].set_key(key).map_err(|misfit| misfit.of(table.key().name))?;
+        }
+        for ((slot, value), field) in self.columns[1..].iter_mut().zip(values).zip(table.fields()) {
+            slot.set(*value).map_err(|misfit| misfit.of(field.name))?;
+        }
+        Ok(())
+    }
+
+    /// Adds to a field that was fetched.
+    pub(crate) fn add(&mut self, field: usize, by: i64, name: &str) -> Result<(), EngineError> {
+        let slot = self.columns.get_mut(field + 1).ok_or_else(|| Misfit::Type.of(name))?;
+        slot.add(by).map_err(|misfit| misfit.of(name))
+    }
+
+    /// Looks for records, and says how many there are.
+    #[inline]
+    pub(crate) fn fetch(&mut self, api: &Api, for_update: bool) -> Result<u64, EngineError> {
+        // SAFETY: what the statement is bound to lives as long as it; this thread has joined its session's context.
+        let found = unsafe { (api.fetch)(self.statement.id, c_int::from(for_update)) };
+        u64::try_from(found).map_err(|_| self.statement.failed(found, "search"))
+    }
+
+    /// Brings the first record, or the next one, into the columns.
+    #[inline]
+    pub(crate) fn step(&mut self, api: &Api, is_first: bool) -> Result<(), EngineError> {
+        self.columns.iter_mut().for_each(Slot::arm);
+        let step = if is_first { api.get_first } else { api.get_next };
+        // SAFETY: as in `fetch`; the columns were told their room.
+        let code = unsafe { step(self.statement.id) };
+        if code < 0 { Err(self.statement.failed(code, "fetch a record")) } else { Ok(()) }
+    }
+
+    /// Writes the columns as a new record.
+    #[inline]
+    pub(crate) fn insert(&mut self, api: &Api) -> Result<(), EngineError> {
+        // SAFETY: as in `fetch`; nobody asks for the new record's number.
+        let code = unsafe { (api.insert)(self.statement.id, ptr::null_mut()) };
+        if code < 0 { Err(self.statement.failed(code, "insert")) } else { Ok(()) }
+    }
+
+    /// Writes the columns over the record that was fetched last.
+    #[inline]
+    pub(crate) fn update(&mut self, api: &Api) -> Result<(), EngineError> {
+        // SAFETY: as in `fetch`.
+        let code = unsafe { (api.update)(self.statement.id) };
+        if code < 0 { Err(self.statement.failed(code, "update")) } else { Ok(()) }
+    }
+
+    /// Takes away all records that were found; there must be one.
+    #[inline]
+    pub(crate) fn remove(&mut self, api: &Api) -> Result<(), EngineError> {
+        // SAFETY: as in `fetch`.
+        let code = unsafe { (api.remove)(self.statement.id) };
+        if code < 0 { Err(self.statement.failed(code, "delete")) } else { Ok(()) }
+    }
+}
+
+impl Row for Bound {
+    #[inline]
+    fn value(&self, index: usize) -> Value<'_> {
+        self.columns[index].value()
+    }
+}
+
+/// A table's statements, each made at first use.
+#[derive(Default)]
+pub(crate) struct TableStatements {
+    insert: Option<Bound>,
+    get: Option<Bound>,
+    scan: Option<Bound>,
+    all: Option<Bound>,
+    find: Vec<Option<Bound>>,
+}
+
+impl TableStatements {
+    fn free(&mut self, api: &Api) {
+        let all = [&mut self.insert, &mut self.get, &mut self.scan, &mut self.all];
+        for bound in all.into_iter().chain(&mut self.find).filter_map(Option::take) {
+            bound.free(api);
+        }
+    }
+}
+
+/// A session's statements, by their tables' slots.
+#[derive(Default)]
+pub(crate) struct Statements {
+    tables: Vec<TableStatements>,
+    /// Whether the session has a transaction open.
+    pub(crate) in_transaction: bool,
+}
+
+/// Which statement of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Which {
+    Insert,
+    Get,
+    Scan,
+    All,
+    Find(usize),
+}
+
+impl Statements {
+    /// The statement, made if it is not there.
+    #[inline]
+    pub(crate) fn get(
+        &mut self,
+        api: &Api,
+        session: c_int,
+        table: &'static RecordTable,
+        which: Which,
+    ) -> Result<&mut Bound, EngineError> {
+        let slot = table.slot();
+        if self.tables.len() <= slot {
+            self.tables.resize_with(slot + 1, TableStatements::default);
+        }
+        let of_table = &mut self.tables[slot];
+        let place = match which {
+            Which::Insert => &mut of_table.insert,
+            Which::Get => &mut of_table.get,
+            Which::Scan => &mut of_table.scan,
+            Which::All => &mut of_table.all,
+            Which::Find(field) => {
+                if of_table.find.len() <= field {
+                    of_table.find.resize_with(field + 1, || None);
+                }
+                &mut of_table.find[field]
+            }
+        };
+        if place.is_none() {
+            *place = Some(make(api, session, table, which)?);
+        }
+        Ok(place.as_mut().expect("made above"))
+    }
+
+    /// Frees all of them.
+    pub(crate) fn free(&mut self, api: &Api) {
+        self.tables.iter_mut().for_each(|table| table.free(api));
+    }
+}
+
+/// FastDB reuses freed statements with the limit that they had: one that has none finds as many as the freed one was to.
+/// A search for all records needs none, since it is not a search.
+const NO_LIMIT: &str = "limit 2147483647";
+
+#[cold]
+fn make(api: &Api, session: c_int, table: &RecordTable, which: Which) -> Result<Bound, EngineError> {
+    let (name, key) = (table.name(), table.key());
+    let new = |text: String, sought: Option<&RecordField>, has_limit| {
+        Bound::new(api, session, table, text, sought.map(|field| field.record_type), has_limit)
+    };
+    match which {
+        Which::Insert => new(format!("insert into {name}"), None, false),
+        Which::Get => new(format!("select * from {name} where {}=%sought {NO_LIMIT}", key.name), Some(key), false),
+        // Without `order by`: a T-tree is walked in order, and only so does the limit end the walk.
+        Which::Scan => new(format!("select * from {name} where {}>=%sought limit %most", key.name), Some(key), true),
+        Which::All => new(format!("select * from {name}"), None, false),
+        Which::Find(field) => {
+            let field = &table.fields()[field];
+            new(format!("select * from {name} where {}=%sought {NO_LIMIT}", field.name), Some(field), false)
+        }
+    }
+}

@@ -1,0 +1,4 @@
+//! FastDB through the seam. Tests that need the library run when `BOURSE_FASTDB` names it, and say so otherwise.
+
+mod conforms;
+mod targets;
