@@ -2,6 +2,7 @@
 
 use crate::failure::Failure;
 use bourse_engine::Engine;
+use bourse_engine::target::{Grammar, OptionSpec, TargetError};
 use bourse_engine_mysql::{Flavour, Scope};
 
 /// An engine that targets can name.
@@ -60,6 +61,17 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         example: "mysql://USER@HOST:PORT/DATABASE",
         options: || mysql_options(Scope::Running),
         open: open_mysql,
+    },
+    EngineKind {
+        scheme: "fastdb",
+        summary: "FastDB, a main-memory database with records by key; its library loaded at run time",
+        version: || {
+            let here = bourse_engine_fastdb::info(None).map_err(|error| error.to_string())?;
+            Ok(format!("library {}", here.path.display()))
+        },
+        example: "fastdb:PATH?library=FILE&index=hash&commit=precommit",
+        options: || options_of(&bourse_engine_fastdb::GRAMMAR, &bourse_engine_fastdb::Options::DEFAULT),
+        open: |target| opened("fastdb", bourse_engine_fastdb::open(target)),
     },
     EngineKind {
         scheme: "null",
@@ -125,6 +137,21 @@ fn mysql_options(scope: Scope) -> Vec<[String; 4]> {
             [option.name.to_owned(), option.values.to_owned(), default, option.meaning.to_owned()]
         })
         .collect()
+}
+
+/// An engine whose targets are read by a grammar, opened or refused.
+fn opened<E: Engine + 'static>(scheme: &str, engine: Result<E, TargetError>) -> Result<Box<dyn Engine>, Failure> {
+    let hint = format!("`bourse engines {scheme}` explains every option");
+    engine
+        .map(|engine| Box::new(engine) as Box<dyn Engine>)
+        .map_err(|error| Failure::usage(error.to_string()).hint(hint))
+}
+
+fn options_of<O>(grammar: &Grammar<O>, defaults: &O) -> Vec<[String; 4]> {
+    let line = |option: &OptionSpec<O>| {
+        [option.name.to_owned(), option.values.to_owned(), (option.show)(defaults), option.meaning.to_owned()]
+    };
+    grammar.options.iter().map(line).collect()
 }
 
 /// What can run here; of one engine, all its options.
