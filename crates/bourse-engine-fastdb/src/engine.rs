@@ -30,7 +30,7 @@ pub struct FastDbEngine {
 /// use bourse_engine::Engine as _;
 /// let engine = bourse_engine_fastdb::open("fastdb:x.fdb?index=hash").unwrap();
 /// assert!(!engine.capabilities().records.unwrap().ordered_scans);
-/// assert!(bourse_engine_fastdb::open("fastdb:x.fdb?idx=hash").unwrap_err().to_string().contains("known options"));
+/// assert!(bourse_engine_fastdb::open("fastdb:x.fdb?idx=hash").err().unwrap().to_string().contains("known options"));
 /// ```
 pub fn open(target: &str) -> Result<FastDbEngine, TargetError> {
     let target = parse(target)?;
