@@ -1,4 +1,5 @@
 //! Tests of the model: against SQLite, and of how a difference is told.
 
 mod against_sqlite;
+mod odd;
 mod planted;
