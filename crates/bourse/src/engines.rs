@@ -74,6 +74,14 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         open: |target| opened("fastdb", bourse_engine_fastdb::open(target)),
     },
     EngineKind {
+        scheme: "redb",
+        summary: "redb, compiled in; records by key, in a file or in memory",
+        version: || Ok(bourse_engine_redb::version().to_owned()),
+        example: "redb:PATH?durability=immediate, redb::memory:",
+        options: || options_of(&bourse_engine_redb::GRAMMAR, &bourse_engine_redb::Options::DEFAULT),
+        open: |target| opened("redb", bourse_engine_redb::open(target)),
+    },
+    EngineKind {
         scheme: "null",
         summary: "does nothing: the harness's own cost",
         version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),

@@ -1,0 +1,200 @@
+//! The engine: a target, the database opened once for all its sessions, what it promises.
+
+use crate::error::error;
+use crate::options::{Durable, GRAMMAR, Options};
+use crate::session::RedbSession;
+use bourse_engine::target::{Parsed, TargetError};
+use bourse_engine::{
+    Capabilities, Description, Dialect, Durability, Engine, EngineError, Footprint, Isolation, KeySession, Loader,
+    RecordCapabilities, Session, Setting, memory_file_system,
+};
+use redb::backends::InMemoryBackend;
+use redb::{Builder, Database, ReadableDatabase as _, StorageBackend};
+use std::io;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A redb database under test.
+#[derive(Debug)]
+pub struct RedbEngine {
+    target: Parsed<Options>,
+    /// Where; none for memory.
+    path: Option<PathBuf>,
+    opened: Mutex<Option<Arc<Database>>>,
+    memory_bytes: Arc<AtomicU64>,
+}
+
+/// Opens a target: reads it; nothing on disk is touched yet.
+///
+/// # Errors
+/// [`TargetError`]: what in the target is wrong, and what is known.
+///
+/// ```
+/// use bourse_engine::Engine as _;
+/// let engine = bourse_engine_redb::open("redb::memory:").unwrap();
+/// assert!(!engine.exists().unwrap());
+/// assert!(bourse_engine_redb::open("redb:x?cash=1MiB").unwrap_err().to_string().contains("known options"));
+/// ```
+pub fn open(target: &str) -> Result<RedbEngine, TargetError> {
+    let target = GRAMMAR.parse(target, Options::DEFAULT)?;
+    let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
+    if let (None, Some(name)) = (&path, target.given.iter().find(|name| **name != "cache")) {
+        let what = GRAMMAR.written(name, &target.options);
+        return Err(TargetError::Impossible { what, with: "a database in memory", why: "it is about files" });
+    }
+    Ok(RedbEngine { target, path, opened: Mutex::new(None), memory_bytes: Arc::default() })
+}
+
+/// The version of redb that is compiled in; the crate itself does not tell, the lock file does.
+pub fn version() -> &'static str {
+    let lock = include_str!("../../../Cargo.lock");
+    let entry = lock.split("[[package]]").find(|entry| entry.contains("\nname = \"redb\"\n"));
+    entry.and_then(|entry| entry.split("version = \"").nth(1)?.split('"').next()).unwrap_or("unknown")
+}
+
+/// redb's storage in memory, with its size for us to see.
+#[derive(Debug)]
+struct Memory {
+    inner: InMemoryBackend,
+    bytes: Arc<AtomicU64>,
+}
+
+impl StorageBackend for Memory {
+    fn len(&self) -> io::Result<u64> {
+        self.inner.len()
+    }
+    fn read(&self, offset: u64, out: &mut [u8]) -> io::Result<()> {
+        self.inner.read(offset, out)
+    }
+    fn set_len(&self, len: u64) -> io::Result<()> {
+        self.bytes.store(len, Ordering::Relaxed);
+        self.inner.set_len(len)
+    }
+    fn sync_data(&self) -> io::Result<()> {
+        self.inner.sync_data()
+    }
+    fn write(&self, offset: u64, data: &[u8]) -> io::Result<()> {
+        self.inner.write(offset, data)
+    }
+}
+
+impl RedbEngine {
+    /// The database, opened at first use.
+    fn database(&self) -> Result<Arc<Database>, EngineError> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(database) = &*opened {
+            return Ok(Arc::clone(database));
+        }
+        let mut builder = Builder::new();
+        builder.set_cache_size(usize::try_from(self.target.options.cache_bytes).unwrap_or(usize::MAX));
+        let made = match &self.path {
+            Some(path) => builder.create(path),
+            None => {
+                let backend = Memory { inner: InMemoryBackend::new(), bytes: Arc::clone(&self.memory_bytes) };
+                builder.create_with_backend(backend)
+            }
+        };
+        let database = Arc::new(made.map_err(|e| {
+            let e = error(e);
+            EngineError::new(e.kind(), format!("cannot open {}: {}", self.target.place, e.message()))
+        })?);
+        *opened = Some(Arc::clone(&database));
+        Ok(database)
+    }
+
+    fn durability(&self) -> (Durability, String) {
+        let Some(path) = &self.path else {
+            return (Durability::Volatile, "the database is in memory".to_owned());
+        };
+        if let Some(name) = memory_file_system(path) {
+            return (Durability::Volatile, format!("the file is on {name}, which is memory"));
+        }
+        match self.target.options.durability {
+            Durable::Immediate => {
+                (Durability::Durable, "durability=immediate: the file is made durable at each commit".to_owned())
+            }
+            Durable::None => (
+                Durability::Volatile,
+                "durability=none: commits are in this process's memory until one of durability=immediate, which none is"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+impl Engine for RedbEngine {
+    fn description(&self) -> Result<Description, EngineError> {
+        self.database()?;
+        let (durability, durability_reason) = self.durability();
+        let setting = |option: &bourse_engine::target::OptionSpec<Options>| Setting {
+            name: option.name.to_owned(),
+            value: (option.show)(&self.target.options),
+        };
+        let forgets = self.path.as_deref().and_then(memory_file_system);
+        Ok(Description {
+            engine: "redb".to_owned(),
+            version: version().to_owned(),
+            target: self.target.text.clone(),
+            durability,
+            durability_reason,
+            settings: GRAMMAR.options.iter().map(setting).collect(),
+            compile_options: Vec::new(),
+            warnings: forgets
+                .map(|name| {
+                    format!("the database is on {name}: nothing survives the machine, whatever the settings say")
+                })
+                .into_iter()
+                .collect(),
+        })
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            sql: false,
+            // Readers see one snapshot, and there is one writer at a time.
+            isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
+            foreign_keys: false,
+            checks: false,
+            concurrent_writers: false,
+            records: Some(RecordCapabilities {
+                text_keys: true,
+                ordered_scans: true,
+                indexed_fields: false,
+                hash_index: false,
+                rollback: true,
+            }),
+        }
+    }
+
+    /// Of no consequence: there is no SQL.
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::SQLITE
+    }
+
+    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(KeySession(RedbSession::new(self.database()?, self.target.options))))
+    }
+
+    fn exists(&self) -> Result<bool, EngineError> {
+        let is_open = self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        let has_file = self.path.as_ref().is_some_and(|path| path.metadata().is_ok_and(|found| found.len() > 0));
+        if !is_open && !has_file {
+            return Ok(false);
+        }
+        let reading = self.database()?.begin_read().map_err(error)?;
+        Ok(reading.list_tables().map_err(error)?.next().is_some())
+    }
+
+    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        Err(EngineError::unsupported("redb has records by key and loads no SQL tables"))
+    }
+
+    fn footprint(&self) -> Result<Footprint, EngineError> {
+        let data_bytes = match &self.path {
+            Some(path) => path.metadata().map_or(0, |found| found.len()),
+            None => self.memory_bytes.load(Ordering::Relaxed),
+        };
+        Ok(Footprint { data_bytes, ..Footprint::default() })
+    }
+}

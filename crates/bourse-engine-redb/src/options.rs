@@ -1,0 +1,75 @@
+//! Settings of a redb target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
+
+use bourse_engine::target::{Grammar, OptionSpec, Wanted, parse_bytes, show_bytes};
+
+/// What a commit waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Durable {
+    /// The disk.
+    Immediate,
+    /// Nothing: it lasts with the next commit that waits.
+    None,
+}
+
+/// Settings of a target; what was not said has its default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// `durability`.
+    pub durability: Durable,
+    /// `two_phase`.
+    pub two_phase: bool,
+    /// `cache`, in bytes.
+    pub cache_bytes: u64,
+}
+
+impl Options {
+    /// What holds where nothing is said.
+    pub const DEFAULT: Self = Self { durability: Durable::Immediate, two_phase: false, cache_bytes: 1 << 30 };
+}
+
+/// How redb targets are written.
+pub static GRAMMAR: Grammar<Options> = Grammar {
+    engine: "redb",
+    scheme: "redb",
+    forms: "`redb:PATH` or `redb::memory:`",
+    options: &[
+        OptionSpec {
+            name: "durability",
+            values: "immediate, none",
+            meaning: "whether a commit waits for the disk; without, it lasts with the next one that does",
+            set: |options, text| {
+                options.durability = match text {
+                    "immediate" => Durable::Immediate,
+                    "none" => Durable::None,
+                    _ => return Err(Wanted::Listed),
+                };
+                Ok(())
+            },
+            show: |options| if options.durability == Durable::Immediate { "immediate" } else { "none" }.to_owned(),
+        },
+        OptionSpec {
+            name: "two_phase",
+            values: "on, off",
+            meaning: "whether a commit waits twice, first for the changes and then for the root, rather than for both under a checksum",
+            set: |options, text| {
+                options.two_phase = match text {
+                    "on" => true,
+                    "off" => false,
+                    _ => return Err(Wanted::Listed),
+                };
+                Ok(())
+            },
+            show: |options| if options.two_phase { "on" } else { "off" }.to_owned(),
+        },
+        OptionSpec {
+            name: "cache",
+            values: "bytes, as 64MiB, from 1MiB to 1TiB",
+            meaning: "redb's own cache of pages, for the whole database",
+            set: |options, text| {
+                options.cache_bytes = parse_bytes(text, 1 << 20, 1 << 40)?;
+                Ok(())
+            },
+            show: |options| show_bytes(options.cache_bytes),
+        },
+    ],
+};

@@ -1,0 +1,301 @@
+//! Records by key on redb.
+
+use crate::error::error;
+use crate::options::{Durable, Options};
+use crate::transaction::{Bytes, Open, Reading, Writing, opened, remade, wrong_key};
+use bourse_engine::records::codec::{self, EncodedRow};
+use bourse_engine::{Access, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value};
+use redb::{Database, Durability, ReadableDatabase as _, ReadableTable, ReadableTableMetadata as _, Table};
+use std::sync::Arc;
+
+/// The transaction that a session is in.
+enum State {
+    Idle,
+    Reading(Reading),
+    Writing(Writing),
+}
+
+/// A user's connection.
+pub(crate) struct RedbSession {
+    database: Arc<Database>,
+    options: Options,
+    state: State,
+    /// The record that is being written.
+    buffer: Vec<u8>,
+}
+
+/// A key as redb has it.
+trait RedbKey: redb::Key + 'static {
+    fn as_key<'k>(own: &'k Self::SelfType<'_>) -> Key<'k>;
+}
+
+impl RedbKey for i64 {
+    fn as_key<'k>(own: &'k i64) -> Key<'k> {
+        Key::Int(*own)
+    }
+}
+
+impl RedbKey for &'static str {
+    fn as_key<'k>(own: &'k &str) -> Key<'k> {
+        Key::Text(own)
+    }
+}
+
+/// Runs `$body` on the table of whichever type that `$key` is a key of.
+macro_rules! by_type {
+    ($open:expr, $table:expr, $key:expr, |$found:ident, $k:ident| $body:expr) => {
+        match ($open, $key) {
+            (Open::Int($found), Key::Int($k)) => $body,
+            (Open::Text($found), Key::Text($k)) => $body,
+            (_, key) => Err(wrong_key($table, key)),
+        }
+    };
+}
+
+/// Runs `$body` on a table to read, in the open transaction or in one of its own.
+macro_rules! read {
+    ($self:ident, $table:expr, $key:expr, |$found:ident, $k:ident| $body:expr) => {
+        match &mut $self.state {
+            State::Idle => {
+                let mut reading = $self.reading()?;
+                by_type!(reading.table($table)?, $table, $key, |$found, $k| $body)
+            }
+            State::Reading(reading) => by_type!(reading.table($table)?, $table, $key, |$found, $k| $body),
+            State::Writing(writing) => writing.with_dependent_mut(|transaction, tables| {
+                by_type!(&*opened(transaction, tables, $table)?, $table, $key, |$found, $k| $body)
+            }),
+        }
+    };
+}
+
+/// Runs `$body` on a table to write, in the open transaction or in one of its own.
+macro_rules! write {
+    ($self:ident, $table:expr, $key:expr, |$found:ident, $k:ident| $body:expr) => {
+        $self.writing(|writing| {
+            writing.with_dependent_mut(|transaction, tables| {
+                by_type!(opened(transaction, tables, $table)?, $table, $key, |$found, $k| $body)
+            })
+        })
+    };
+}
+
+/// Any key of the table's type.
+fn some_key(table: &RecordTable) -> Key<'static> {
+    if table.key().record_type == RecordType::Int { Key::Int(0) } else { Key::Text("") }
+}
+
+impl RedbSession {
+    pub(crate) fn new(database: Arc<Database>, options: Options) -> Self {
+        Self { database, options, state: State::Idle, buffer: Vec::new() }
+    }
+
+    #[inline]
+    fn reading(&self) -> Result<Reading, EngineError> {
+        self.database.begin_read().map(Reading::new).map_err(error)
+    }
+
+    fn begin_write(&self, durability: Durable) -> Result<Writing, EngineError> {
+        let mut transaction = self.database.begin_write().map_err(error)?;
+        let durability = match durability {
+            Durable::Immediate => Durability::Immediate,
+            Durable::None => Durability::None,
+        };
+        transaction.set_durability(durability).map_err(|e| EngineError::new(ErrorKind::Other, e.to_string()))?;
+        transaction.set_two_phase_commit(self.options.two_phase);
+        Ok(Writing::new(transaction, |_| Vec::new()))
+    }
+
+    #[inline]
+    fn writing<T>(&mut self, body: impl FnOnce(&mut Writing) -> Result<T, EngineError>) -> Result<T, EngineError> {
+        match &mut self.state {
+            State::Reading(_) => Err(EngineError::unsupported("a transaction begun for reading cannot write")),
+            State::Writing(writing) => body(writing),
+            State::Idle => {
+                let mut writing = self.begin_write(self.options.durability)?;
+                match body(&mut writing) {
+                    Ok(value) => writing.into_owner().commit().map(|()| value).map_err(error),
+                    Err(e) => writing.into_owner().abort().map_err(error).and(Err(e)),
+                }
+            }
+        }
+    }
+}
+
+#[inline]
+fn get<K: RedbKey>(
+    table: &impl ReadableTable<K, Bytes>,
+    own: K::SelfType<'_>,
+    each: &mut EachRow<'_>,
+) -> Result<bool, EngineError> {
+    let Some(found) = table.get(&own).map_err(error)? else { return Ok(false) };
+    each(&EncodedRow { key: K::as_key(&own), bytes: found.value() })?;
+    Ok(true)
+}
+
+#[inline]
+fn insert<K: RedbKey>(table: &mut Table<'_, K, Bytes>, own: K::SelfType<'_>, bytes: &[u8]) -> Result<(), EngineError> {
+    // One descent where the key is new, which it nearly always is.
+    let Some(old) = table.insert(&own, bytes).map_err(error)?.map(|old| old.value().to_vec()) else { return Ok(()) };
+    table.insert(&own, old.as_slice()).map_err(error)?;
+    let text = format!("there is a record of key {:?} already", K::as_key(&own));
+    Err(EngineError::new(ErrorKind::Constraint, text))
+}
+
+fn update<K: RedbKey>(
+    table: &mut Table<'_, K, Bytes>,
+    own: K::SelfType<'_>,
+    bytes: &[u8],
+) -> Result<bool, EngineError> {
+    if table.get(&own).map_err(error)?.is_none() {
+        return Ok(false);
+    }
+    table.insert(&own, bytes).map_err(error)?;
+    Ok(true)
+}
+
+fn add<K: RedbKey>(
+    table: &mut Table<'_, K, Bytes>,
+    own: K::SelfType<'_>,
+    buffer: &mut Vec<u8>,
+    field: usize,
+    by: i64,
+) -> Result<bool, EngineError> {
+    let Some(found) = table.get(&own).map_err(error)? else { return Ok(false) };
+    buffer.clear();
+    buffer.extend_from_slice(found.value());
+    drop(found);
+    codec::add(buffer, field, by)?;
+    table.insert(&own, buffer.as_slice()).map_err(error)?;
+    Ok(true)
+}
+
+fn scan<K: RedbKey>(
+    table: &impl ReadableTable<K, Bytes>,
+    from: K::SelfType<'_>,
+    limit: u64,
+    each: &mut EachRow<'_>,
+) -> Result<u64, EngineError> {
+    let mut count = 0;
+    if limit == 0 {
+        return Ok(0);
+    }
+    for entry in table.range(from..).map_err(error)? {
+        let (key, bytes) = entry.map_err(error)?;
+        each(&EncodedRow { key: K::as_key(&key.value()), bytes: bytes.value() })?;
+        count += 1;
+        if count == limit {
+            break;
+        }
+    }
+    Ok(count)
+}
+
+impl Records for RedbSession {
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+        if !matches!(self.state, State::Idle) {
+            return Err(EngineError::unsupported("tables cannot be made in a transaction"));
+        }
+        for table in tables {
+            if table.key().index == Some(IndexKind::Hash) {
+                return Err(EngineError::unsupported("redb finds keys by a tree, not by hash"));
+            }
+            if let Some(field) = table.fields().iter().find(|field| field.index.is_some()) {
+                let text = format!("redb has no indexes on fields, as {} of {} has", field.name, table.name());
+                return Err(EngineError::unsupported(text));
+            }
+        }
+        let mut writing = self.begin_write(Durable::Immediate)?;
+        writing.with_dependent_mut(|transaction, open| {
+            tables.iter().try_for_each(|table| remade(transaction, open, table))
+        })?;
+        writing.into_owner().commit().map_err(error)
+    }
+
+    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+        if !matches!(self.state, State::Idle) {
+            return Err(EngineError::unsupported("redb has no transactions within transactions"));
+        }
+        self.state = match access {
+            Access::Read => State::Reading(self.reading()?),
+            Access::Write => State::Writing(self.begin_write(self.options.durability)?),
+        };
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), EngineError> {
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Idle | State::Reading(_) => Ok(()),
+            State::Writing(writing) => writing.into_owner().commit().map_err(error),
+        }
+    }
+
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Idle | State::Reading(_) => Ok(()),
+            State::Writing(writing) => writing.into_owner().abort().map_err(error),
+        }
+    }
+
+    #[inline]
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
+        read!(self, table, key, |found, own| get(found, own, each))
+    }
+
+    #[inline]
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let done = codec::encode(values, &mut buffer)
+            .and_then(|()| write!(self, table, key, |found, own| insert(found, own, &buffer)));
+        self.buffer = buffer;
+        done
+    }
+
+    #[inline]
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let done = codec::encode(values, &mut buffer)
+            .and_then(|()| write!(self, table, key, |found, own| update(found, own, &buffer)));
+        self.buffer = buffer;
+        done
+    }
+
+    #[inline]
+    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let done = write!(self, table, key, |found, own| add(found, own, &mut buffer, field, by));
+        self.buffer = buffer;
+        done
+    }
+
+    #[inline]
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
+        write!(self, table, key, |found, own| found.remove(&own).map(|old| old.is_some()).map_err(error))
+    }
+
+    fn scan(
+        &mut self,
+        table: &'static RecordTable,
+        from: Key<'_>,
+        limit: u64,
+        each: &mut EachRow<'_>,
+    ) -> Result<u64, EngineError> {
+        read!(self, table, from, |found, own| scan(found, own, limit, each))
+    }
+
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+        read!(self, table, some_key(table), |found, _own| found.len().map_err(error))
+    }
+
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+        self.writing(|writing| {
+            writing.with_dependent_mut(|transaction, tables| {
+                let count = by_type!(opened(transaction, tables, table)?, table, some_key(table), |found, _own| {
+                    found.len().map_err(error)
+                })?;
+                // A tree is given back whole; record by record it would be copied page by page.
+                remade(transaction, tables, table)?;
+                Ok(count)
+            })
+        })
+    }
+}

@@ -1,0 +1,101 @@
+//! redb through the seam.
+
+use bourse_engine::{
+    Access, Durability, Engine, ErrorKind, IndexKind, Key, RecordField, RecordTable, RecordType, Value,
+};
+use bourse_engine_redb::{GRAMMAR, Options, RedbEngine, open, version};
+use bourse_testkit::records_conformance;
+use std::path::Path;
+
+const LEFT_OUT: [&str; 2] = ["indexed fields find their records", "keys can be hashed"];
+
+fn engine(folder: &Path, query: &str) -> RedbEngine {
+    open(&format!("redb:{}?{query}", folder.join("test.redb").display())).unwrap()
+}
+
+static ITEMS: RecordTable =
+    RecordTable::new("items", RecordField::new("id", RecordType::Int), &[RecordField::new("price", RecordType::Int)]);
+static INDEXED: RecordTable = RecordTable::new(
+    "indexed",
+    RecordField::new("id", RecordType::Int),
+    &[RecordField::new("price", RecordType::Int).indexed(IndexKind::Tree)],
+);
+
+#[test]
+fn promises_are_kept_in_memory() {
+    assert_eq!(records_conformance(&open("redb::memory:").unwrap()), LEFT_OUT);
+}
+
+#[test]
+fn promises_are_kept_in_a_file() {
+    for query in ["durability=none", "durability=immediate&two_phase=on"] {
+        // Every commit is made durable, which takes its time on a disk.
+        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        assert_eq!(records_conformance(&engine(folder.path(), query)), LEFT_OUT, "{query}");
+    }
+}
+
+#[test]
+fn a_database_is_found_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = engine(folder.path(), "");
+    assert!(!first.exists().unwrap());
+    let mut session = first.connect().unwrap();
+    let records = session.records().unwrap();
+    records.create(&[&ITEMS]).unwrap();
+    records.begin(Access::Write).unwrap();
+    (0..1_000).for_each(|id| records.insert(&ITEMS, Key::Int(id), &[Value::Int(id)]).unwrap());
+    records.commit().unwrap();
+    assert!(first.exists().unwrap());
+    assert!(first.footprint().unwrap().data_bytes > 8_000);
+    let refused = engine(folder.path(), "").connect().err().expect("two engines must not have one file").to_string();
+    assert!(refused.contains("cannot open"), "{refused}");
+    drop(session);
+    drop(first);
+    let second = engine(folder.path(), "");
+    assert!(second.exists().unwrap());
+    assert_eq!(second.connect().unwrap().records().unwrap().count(&ITEMS).unwrap(), 1_000);
+}
+
+#[test]
+fn what_it_cannot_do_is_refused() {
+    let engine = open("redb::memory:").unwrap();
+    let mut session = engine.connect().unwrap();
+    let records = session.records().unwrap();
+    let refused = records.create(&[&INDEXED]).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unsupported);
+    assert!(refused.message().contains("price of indexed"), "{refused}");
+    records.create(&[&ITEMS]).unwrap();
+    assert!(records.get(&ITEMS, Key::Text("a"), &mut |_| Ok(())).unwrap_err().message().contains("no key of items"));
+    records.begin(Access::Read).unwrap();
+    let refused = records.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap_err();
+    assert_eq!(refused.message(), "a transaction begun for reading cannot write");
+    assert!(engine.loader().is_err());
+}
+
+#[test]
+fn the_class_is_honest() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let class = |engine: RedbEngine| engine.description().unwrap().durability;
+    assert_eq!(class(engine(folder.path(), "")), Durability::Durable);
+    assert_eq!(class(engine(folder.path(), "durability=none")), Durability::Volatile);
+    assert_eq!(class(open("redb::memory:").unwrap()), Durability::Volatile);
+    assert!(version().starts_with("4."), "{}", version());
+}
+
+#[test]
+fn targets_are_read_or_refused() {
+    for option in GRAMMAR.options {
+        let shown = GRAMMAR.written(option.name, &Options::DEFAULT);
+        assert_eq!(GRAMMAR.parse(&format!("redb:x?{shown}"), Options::DEFAULT).unwrap().options, Options::DEFAULT);
+    }
+    for (target, expected) in [
+        ("redb:", "names no place"),
+        ("redb:x?durability=some", "wanted immediate, none"),
+        ("redb:x?cache=1", "(out of range)"),
+        ("redb::memory:?durability=none", "it is about files"),
+    ] {
+        let message = open(target).unwrap_err().to_string();
+        assert!(message.contains(expected), "{target}: {message}");
+    }
+}
