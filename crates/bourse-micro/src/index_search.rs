@@ -143,11 +143,11 @@ struct Searcher<'s> {
 impl User for Searcher<'_> {
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
         let now = clock.now();
-        let batch = self.batching.next(now, self.left.now());
+        let batch = self.batching.next(now, self.left.now(control, now));
         if batch == 0 {
             return Draw::Finished;
         }
-        self.left.draw(batch, control, now);
+        self.left.draw(batch);
         self.turn = (self.turn + 1) % self.search.by.len();
         self.drawn.clear();
         self.drawn.extend((0..batch).map(|_| self.keys.next_key() as i64 + 1));

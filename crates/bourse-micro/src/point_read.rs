@@ -203,11 +203,11 @@ impl User for Reader<'_> {
 
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
         let now = clock.now();
-        let batch = self.batching.next(now, self.left.now());
+        let batch = self.batching.next(now, self.left.now(control, now));
         if batch == 0 {
             return Draw::Finished;
         }
-        self.left.draw(batch, control, now);
+        self.left.draw(batch);
         self.drawn.clear();
         self.drawn.extend((0..batch).map(|_| self.keys.next_key() as i64 + 1));
         self.expected = self.drawn.iter().filter(|key| **key as u64 <= self.rows).count() as u64;

@@ -140,7 +140,16 @@ fn floors(planned: &dyn Planned, round: &mut Round, seed: u64, clock: &dyn Clock
     let floor = floor.expect("it was run at least once");
     for operation in round.operations.iter_mut().filter(|operation| is_short(operation)) {
         let beside = floor.round.operations.iter().find(|floor| floor.name == operation.name);
-        operation.floor_ns = beside.map(|floor| &floor.service.summary).filter(|it| it.count > 0).map(|it| it.mean_ns);
+        let beside = beside.map(|floor| floor.service.summary).filter(|summary| summary.count > 0);
+        operation.floor_ns = beside.map(|summary| summary.mean_ns);
+        let each = operation.service.summary.count as f64 / operation.samples.max(1) as f64;
+        let name = &operation.name;
+        round.facts.push(named(format!("{name}: timed together, on average"), format!("{each:.1}")));
+        if let Some(floor) = operation.floor_ns {
+            let mean = operation.service.summary.mean_ns;
+            let words = format!("{floor:.0} ns of {mean:.0} ns (the same on the null engine)");
+            round.facts.push(named(format!("{name}: the harness's own part"), words));
+        }
     }
     Ok(())
 }

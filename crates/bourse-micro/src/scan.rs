@@ -120,11 +120,11 @@ struct Scanner<'s> {
 impl User for Scanner<'_> {
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
         let now = clock.now();
-        let batch = self.batching.next(now, self.left.now());
+        let batch = self.batching.next(now, self.left.now(control, now));
         if batch == 0 {
             return Draw::Finished;
         }
-        self.left.draw(batch, control, now);
+        self.left.draw(batch);
         self.drawn.clear();
         self.drawn.extend((0..batch).map(|_| self.keys.next_key() as i64 + 1));
         let rows_from = |key: &i64| self.scan.length.min(self.scan.rows + 1 - *key as u64);

@@ -190,30 +190,32 @@ pub(crate) trait Planned: Send + Sync {
     }
 }
 
-/// How many operations a user has left, and until when.
+/// How many operations a user has left, where it has a number of them to do.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Left {
     left: Option<u64>,
+    /// Drawn and not settled: whether they count is known when they have ended.
+    drawn: u64,
 }
 
 impl Left {
     /// As many as the setting says.
     pub(crate) const fn of(count: Option<u64>) -> Self {
-        Self { left: count }
+        Self { left: count, drawn: 0 }
     }
 
-    /// At most how many may be drawn now.
-    pub(crate) fn now(&self) -> u64 {
-        self.left.unwrap_or(u64::MAX)
-    }
-
-    /// So many are drawn; those of the warm-up do not count.
-    pub(crate) fn draw(&mut self, drawn: u64, control: &bourse_driver::Control, now: Nanos) {
-        if let Some(left) = &mut self.left
-            && control.phase(now) != bourse_record::PhaseKind::WarmUp
-        {
-            *left = left.saturating_sub(drawn);
+    /// At most how many may be drawn now. What was drawn before has ended; in the warm-up it does not count.
+    pub(crate) fn now(&mut self, control: &bourse_driver::Control, now: Nanos) -> u64 {
+        let Some(left) = &mut self.left else { return u64::MAX };
+        if control.phase(now) != bourse_record::PhaseKind::WarmUp {
+            *left = left.saturating_sub(self.drawn);
         }
+        *left
+    }
+
+    /// So many are drawn.
+    pub(crate) fn draw(&mut self, drawn: u64) {
+        self.drawn = drawn;
     }
 }
 

@@ -17,6 +17,9 @@ pub(crate) enum Command {
     /// The brokerage workload derived from TPC-E
     #[command(subcommand)]
     Tpce(Tpce),
+    /// The classic workloads: point reads, bulk loads, updates …
+    #[command(subcommand)]
+    Micro(Micro),
     /// Draw the report of stored runs again
     Report(Report),
     /// What can run here, and the options of each engine
@@ -115,6 +118,58 @@ pub(crate) struct Run {
     pub(crate) warmup: Duration,
     /// Rounds on each target; several targets take turns (A B B A …)
     #[arg(long, value_name = "N", default_value_t = 1, env = "BOURSE_ROUNDS")]
+    pub(crate) rounds: u32,
+    /// Seed of all random sequences [default: drawn, and shown]
+    #[arg(long, value_name = "N", env = "BOURSE_SEED")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Micro {
+    /// The workloads; of one of them its tables, needs and options
+    List {
+        /// Show every option of this workload
+        #[arg(value_name = "WORKLOAD")]
+        workload: Option<String>,
+    },
+    /// Run a workload on one target or several, rounds in turn, and report
+    Run(MicroRun),
+    /// Run the one round that stdin describes
+    #[command(hide = true)]
+    OneRound,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct MicroRun {
+    /// Which, of `bourse micro list`
+    #[arg(value_name = "WORKLOAD")]
+    pub(crate) workload: String,
+    /// Databases to run on, as URLs; made anew for each round [default: sqlite::memory:]
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<String>,
+    /// Set an option of the workload
+    #[arg(short = 's', long, value_name = "OPTION=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Run with each of these values, of the workload's options or the targets'; several sweeps are combined
+    #[arg(long, value_name = "OPTION=A,B,C")]
+    pub(crate) sweep: Vec<String>,
+    /// Threads, short for --set threads=N
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<u64>,
+    /// Length of the measurement interval; where the work or a count ends a round, the longest it may take [default: 3s]
+    #[arg(short = 'T', long = "for", value_name = "TIME", value_parser = duration, env = "BOURSE_FOR")]
+    pub(crate) duration: Option<Duration>,
+    /// Operations of each thread, instead of a time
+    #[arg(long, value_name = "N")]
+    pub(crate) count: Option<u64>,
+    /// Time to warm up before it, for workloads that repeat what they do
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration, env = "BOURSE_WARMUP")]
+    pub(crate) warmup: Duration,
+    /// Rounds of each case, each in a process of its own; cases take turns (A B B A …)
+    #[arg(long, value_name = "N", default_value_t = 5, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: u32,
     /// Seed of all random sequences [default: drawn, and shown]
     #[arg(long, value_name = "N", env = "BOURSE_SEED")]

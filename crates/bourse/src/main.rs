@@ -6,12 +6,13 @@ mod engines;
 mod failure;
 mod inputs;
 mod interrupt;
+mod micro;
 mod output;
 mod progress;
 mod report;
 mod tpce;
 
-use args::{Arguments, Command, Tpce};
+use args::{Arguments, Command, Micro, Tpce};
 use clap::{CommandFactory, Parser};
 use failure::{Exit, Failure};
 use std::process::ExitCode;
@@ -43,6 +44,9 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Tpce(Tpce::Gen(arguments)) => tpce::generate::generate(&arguments),
         Command::Tpce(Tpce::Check(arguments)) => tpce::check::check(&arguments),
         Command::Tpce(Tpce::Verify(arguments)) => tpce::verify::run(&arguments),
+        Command::Micro(Micro::List { workload }) => output::print(&micro::list::list(workload.as_deref())?),
+        Command::Micro(Micro::Run(arguments)) => micro::run::run(&arguments),
+        Command::Micro(Micro::OneRound) => micro::child::serve(),
         Command::Report(arguments) => report::report(&arguments),
         Command::Engines(arguments) => output::print(&engines::list(arguments.engine.as_deref())?),
         Command::Completions { shell } => {

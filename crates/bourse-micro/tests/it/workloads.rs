@@ -68,6 +68,8 @@ fn reads_are_counted_in_batches_with_the_harness_beside() {
     assert_eq!(read.floor_ns.is_some(), mean < 5_000.0, "{mean}");
     if let Some(floor) = read.floor_ns {
         assert!(floor > 0.0 && floor < mean, "{floor} ns of {mean}");
+        assert!(fact(&result, "read: the harness's own part").ends_with(" ns (the same on the null engine)"));
+        assert_eq!(fact(&result, "read: timed together, on average"), "50.0");
     }
     assert_eq!(number(&engine, "SELECT count(*) FROM persons"), 500);
 }

@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod interrupted;
+mod micro;
 mod refused;
 mod run;
 

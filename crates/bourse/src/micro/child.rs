@@ -1,0 +1,159 @@
+//! One round in a process of its own, so that its memory and its engine are its own: told by a line of JSON on stdin,
+//! answers with one on stdout.
+
+use crate::failure::{Exit, Failure};
+use crate::{engines, interrupt, output};
+use bourse_driver::RealClock;
+use bourse_engine::Engine;
+use bourse_micro::{Timing, find, run_round};
+use bourse_record::{NameValue, Round};
+use serde::{Deserialize, Serialize};
+use std::io::{BufRead as _, Write as _};
+use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What a round is to be.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub(crate) struct Order {
+    pub(crate) workload: String,
+    pub(crate) options: Vec<(String, String)>,
+    pub(crate) target: String,
+    pub(crate) warm_up_ns: u64,
+    pub(crate) measure_ns: Option<u64>,
+    pub(crate) count: Option<u64>,
+    pub(crate) seed: u64,
+}
+
+/// What it came to.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Answer {
+    pub(crate) round: Round,
+    pub(crate) engine: bourse_record::Engine,
+    /// What the engine's description warns of.
+    pub(crate) warnings: Vec<String>,
+    pub(crate) interrupted: bool,
+    pub(crate) fault: Option<String>,
+}
+
+/// `bourse micro one-round`: reads an order, runs it, answers.
+pub(crate) fn serve() -> Result<(), Failure> {
+    let mut line = String::new();
+    let order: Order = std::io::stdin()
+        .lock()
+        .read_line(&mut line)
+        .map_err(|error| error.to_string())
+        .and_then(|_| serde_json::from_str(&line).map_err(|error| error.to_string()))
+        .map_err(|error| Failure::usage(format!("this command is for `bourse micro run` alone: {error}")))?;
+    // Whoever gave the order may be killed: nothing of ours is to go on running.
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))
+        .map_err(|error| Failure::usage(format!("the system refuses a signal for the parent's end: {error}")))?;
+    let interrupted = interrupt::flag()?;
+    let engine = engines::open(&order.target)?;
+    let case = find(&order.workload)
+        .and_then(|spec| spec.plan(order.options.iter().map(|(name, value)| (name.as_str(), value.as_str()))))
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let timing = Timing { warm_up_ns: order.warm_up_ns, measure_ns: order.measure_ns, count: order.count };
+    let target = &order.target;
+    let failed = |cause: String| {
+        Failure::new(Exit::Target, format!("{} on {target} could not be run", order.workload)).detail("cause", cause)
+    };
+    let clock = RealClock::start();
+    let result =
+        run_round(&case, engine.as_ref(), &timing, order.seed, &clock, &interrupted, &mut |_| {}).map_err(|error| {
+            match error {
+                bourse_micro::MicroError::Foreign => {
+                    failed(error.to_string()).hint("name another file, or remove this one if nobody needs it")
+                }
+                other => failed(other.to_string()),
+            }
+        })?;
+    let (described, warnings) = described(engine.as_ref()).map_err(|error| failed(error.to_string()))?;
+    let answer = Answer {
+        round: result.round,
+        engine: described,
+        warnings,
+        interrupted: result.interrupted,
+        fault: result.fault.map(|fault| fault.to_string()),
+    };
+    let text = serde_json::to_string(&answer).map_err(|error| failed(error.to_string()))?;
+    output::print(&format!("{text}\n"))
+}
+
+fn described(engine: &dyn Engine) -> Result<(bourse_record::Engine, Vec<String>), bourse_engine::EngineError> {
+    let it = engine.description()?;
+    let settings = it.settings.into_iter().map(|setting| NameValue { name: setting.name, value: setting.value });
+    let engine = bourse_record::Engine {
+        name: it.engine,
+        version: it.version,
+        target: it.target,
+        durability: it.durability.name().to_owned(),
+        durability_reason: it.durability_reason,
+        settings: settings.collect(),
+        compile_options: it.compile_options,
+    };
+    Ok((engine, it.warnings))
+}
+
+/// Has an order run by a process of its own.
+pub(crate) fn run(order: &Order, interrupted: &AtomicBool) -> Result<Answer, Failure> {
+    let trouble = |cause: String| {
+        Failure::new(Exit::Target, format!("a round of {} on {} was lost", order.workload, order.target))
+            .detail("cause", cause)
+    };
+    let program = std::env::current_exe().map_err(|error| trouble(error.to_string()))?;
+    let mut child = Command::new(program)
+        .args(["micro", "one-round"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| trouble(error.to_string()))?;
+    let mut line = serde_json::to_string(order).map_err(|error| trouble(error.to_string()))?;
+    line.push('\n');
+    let mut stdin = child.stdin.take().expect("it was asked for");
+    let told = stdin.write_all(line.as_bytes());
+    drop(stdin);
+    let mut stdout = child.stdout.take().expect("it was asked for");
+    // The answer is read while the child runs: it may be longer than a pipe holds.
+    let reader = std::thread::spawn(move || {
+        let mut text = String::new();
+        std::io::Read::read_to_string(&mut stdout, &mut text).map(|_| text)
+    });
+    let status = wait(&mut child, interrupted).map_err(|error| trouble(error.to_string()))?;
+    let text = reader.join().expect("reading does not panic").map_err(|error| trouble(error.to_string()))?;
+    match status.code() {
+        Some(0) => {
+            told.map_err(|error| trouble(error.to_string()))?;
+            serde_json::from_str(&text).map_err(|error| trouble(format!("its answer cannot be read: {error}")))
+        }
+        // It has said why, on the stderr that is ours too.
+        Some(code) => {
+            let exit = match code {
+                1 => Exit::Usage,
+                3 => Exit::Check,
+                130 => Exit::Interrupted,
+                _ => Exit::Target,
+            };
+            Err(Failure::new(exit, format!("the run ends here: {} on {}", order.workload, order.target)))
+        }
+        None => Err(trouble(format!("its process was ended from outside: {status}"))),
+    }
+}
+
+/// Waits for the child; an interruption that reached us alone is passed on to it.
+fn wait(child: &mut Child, interrupted: &AtomicBool) -> std::io::Result<std::process::ExitStatus> {
+    let mut told = false;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if interrupted.load(Ordering::Relaxed) && !told {
+            told = true;
+            let id = rustix::process::Pid::from_child(child);
+            // One that has just ended needs no telling.
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

@@ -1,0 +1,5 @@
+//! `bourse micro …`: the classic workloads.
+
+pub(crate) mod child;
+pub(crate) mod list;
+pub(crate) mod run;

@@ -1,0 +1,116 @@
+//! The classic workloads as a person runs them.
+
+use crate::{output, text};
+use std::fs;
+
+fn refused(arguments: &[&str], words: &[&str]) {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let ended = output(folder.path(), arguments);
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{arguments:?}: {said}");
+    for word in words {
+        assert!(said.contains(word), "{arguments:?} says {said:?}, not {word:?}");
+    }
+    assert!(fs::read_dir(folder.path()).expect("it is still there").next().is_none(), "nothing is left");
+}
+
+#[test]
+fn every_workload_is_listed_with_its_options() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let all = text(&output(folder.path(), &["micro", "list"]).stdout);
+    for spec in bourse_micro::WORKLOADS {
+        assert!(all.lines().any(|line| line.starts_with(spec.name)), "{all}");
+        let one = text(&output(folder.path(), &["micro", "list", spec.name]).stdout);
+        assert!(spec.options.iter().all(|option| one.contains(option.meaning)), "{one}");
+    }
+}
+
+#[test]
+fn what_cannot_work_is_refused_before_anything_runs() {
+    refused(&["micro", "run", "point-raed"], &["point-raed", "point-read, bulk-load"]);
+    refused(&["micro", "run", "point-read", "--set", "row=5"], &["\"row\"", "known: rows, "]);
+    refused(&["micro", "run", "point-read", "--sweep", "rows"], &["\"rows\" is no sweep", "threads=1,2,4"]);
+    refused(&["micro", "run", "point-read", "sqlite:x.db", "--sweep", "journal=wal,wall"], &["wall"]);
+    refused(
+        &["micro", "run", "index-search", "sqlite:x.db", "--set", "index=hash"],
+        &["index=hash needs a hash index"],
+    );
+    refused(
+        &["micro", "run", "update", "--sweep", "per_transaction=1,10", "--set", "explicit=off"],
+        &["not 10 in one"],
+    );
+    refused(&["micro", "run", "point-read", "--rounds", "0"], &["0 rounds"]);
+}
+
+#[test]
+fn a_sweep_over_both_kinds_of_options_is_a_case_each() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let ended = output(
+        folder.path(),
+        &[
+            "micro",
+            "run",
+            "update",
+            "sqlite:x.db",
+            "--set",
+            "rows=50",
+            "--sweep",
+            "journal=wal,delete",
+            "--sweep",
+            "per_transaction=5,50",
+            "--warmup",
+            "50ms",
+            "--count",
+            "100",
+            "--rounds",
+            "3",
+            "--seed",
+            "4",
+            "--json",
+        ],
+    );
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    let run = bourse_record::RunFile::parse(&ended.stdout, "run.json".as_ref()).expect("a run file is printed");
+    let labels: Vec<_> = run.cases.iter().map(|case| case.label.as_str()).collect();
+    assert_eq!(
+        labels,
+        [
+            "sqlite:x.db?journal=wal per_transaction=5",
+            "sqlite:x.db?journal=wal per_transaction=50",
+            "sqlite:x.db?journal=delete per_transaction=5",
+            "sqlite:x.db?journal=delete per_transaction=50",
+        ]
+    );
+    for case in &run.cases {
+        assert_eq!(case.rounds.len(), 3);
+        assert!(case.workload.parameters.iter().any(|it| it.name == "95 % interval of the median"));
+        for round in &case.rounds {
+            assert_eq!(round.operations[0].valid(), 100);
+            assert!(round.headline > 0.0 && round.checks.len() == 1);
+        }
+    }
+    // A B C D, D C B A, A B C D.
+    let offset = |case: usize, round: usize| run.cases[case].rounds[round].offset_s;
+    assert!(offset(0, 0) < offset(3, 0) && offset(3, 1) < offset(0, 1) && offset(0, 2) < offset(3, 2));
+}
+
+#[test]
+fn the_report_says_what_was_timed_together() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let ended =
+        output(folder.path(), &["micro", "run", "point-read", "--set", "rows=100", "--for", "200ms", "--rounds", "1"]);
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    let report = text(&ended.stdout);
+    for words in ["reads/s", "volatile", "sqlite::memory:", "are timed in batches"] {
+        assert!(report.contains(words), "{report}");
+    }
+}
+
+#[test]
+fn a_database_of_somebody_else_is_no_target() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    fs::write(folder.path().join("notes.db"), "dear diary").expect("a file can be written");
+    let ended = output(folder.path(), &["micro", "run", "point-read", "sqlite:notes.db"]);
+    assert_eq!(ended.status.code(), Some(2), "{}", text(&ended.stderr));
+    assert_eq!(fs::read(folder.path().join("notes.db")).expect("it is still there"), b"dear diary");
+}
