@@ -1,6 +1,6 @@
 //! One round of a case: tables and rows, warm-up, measurement, checks, and the null engine's figure beside.
 
-use crate::workload::{Case, Extent, MicroError, Planned, Setting, Tally};
+use crate::workload::{Case, Extent, MicroError, Planned, Setting, Tally, named};
 use bourse_driver::{Background, Clock, Fault, MS, Nanos, OperationSpec, Plan, Progress, SECOND, Seat, Workload};
 use bourse_engine::{Engine, NullEngine};
 use bourse_record::Round;
