@@ -209,26 +209,7 @@ fn check_together(place: &Place, options: &Options, given: &[&'static OptionSpec
     Ok(())
 }
 
-/// Undoes `%41`.
 fn decode(text: &str, target: &str) -> Result<String, TargetError> {
-    let refuse = || TargetError::Escape { text: text.to_owned(), target: target.to_owned() };
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        if *first != b'%' {
-            bytes.push(*first);
-            rest = tail;
-            continue;
-        }
-        let digits = tail.get(..2).and_then(|digits| std::str::from_utf8(digits).ok()).ok_or_else(refuse)?;
-        if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err(refuse());
-        }
-        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| refuse())?);
-        rest = &tail[2..];
-    }
-    if bytes.contains(&0) {
-        return Err(refuse());
-    }
-    String::from_utf8(bytes).map_err(|_| refuse())
+    bourse_engine::target::unescape(text)
+        .ok_or_else(|| TargetError::Escape { text: text.to_owned(), target: target.to_owned() })
 }

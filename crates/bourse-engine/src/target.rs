@@ -219,9 +219,14 @@ pub fn show_bytes(bytes: u64) -> String {
     }
 }
 
-/// Undoes `%41`.
-fn decode(text: &str, target: &str) -> Result<String, TargetError> {
-    let refuse = || TargetError::Escape { text: text.to_owned(), target: target.to_owned() };
+/// Undoes `%41` in a part of a target; `None` if a `%` is not followed by two hexadecimal digits, or what comes out is no
+/// text or has a zero byte.
+///
+/// ```
+/// assert_eq!(bourse_engine::target::unescape("my%20data").as_deref(), Some("my data"));
+/// assert_eq!(bourse_engine::target::unescape("100%"), None);
+/// ```
+pub fn unescape(text: &str) -> Option<String> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
     while let [first, tail @ ..] = rest {
@@ -230,17 +235,18 @@ fn decode(text: &str, target: &str) -> Result<String, TargetError> {
             rest = tail;
             continue;
         }
-        let digits = tail.get(..2).and_then(|digits| std::str::from_utf8(digits).ok()).ok_or_else(refuse)?;
+        let digits = std::str::from_utf8(tail.get(..2)?).ok()?;
         if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
-            return Err(refuse());
+            return None;
         }
-        bytes.push(u8::from_str_radix(digits, 16).map_err(|_| refuse())?);
+        bytes.push(u8::from_str_radix(digits, 16).ok()?);
         rest = &tail[2..];
     }
-    if bytes.contains(&0) {
-        return Err(refuse());
-    }
-    String::from_utf8(bytes).map_err(|_| refuse())
+    if bytes.contains(&0) { None } else { String::from_utf8(bytes).ok() }
+}
+
+fn decode(text: &str, target: &str) -> Result<String, TargetError> {
+    unescape(text).ok_or_else(|| TargetError::Escape { text: text.to_owned(), target: target.to_owned() })
 }
 
 #[cfg(test)]
