@@ -219,7 +219,7 @@ impl Connection {
         if let Some(statement) = statement {
             statement
                 .run_through(self, |row| {
-                    found = row.text(0);
+                    found = row.shown(0);
                     Ok(())
                 })
                 .map_err(|e| e.with_statement(sql))?;

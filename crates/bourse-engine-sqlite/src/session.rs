@@ -287,7 +287,7 @@ impl Session for SqliteSession {
             const DETAIL: usize = 3;
             statement
                 .run_through(&self.connection, |row| {
-                    lines.push(row.text(DETAIL));
+                    lines.push(row.shown(DETAIL));
                     Ok(())
                 })
                 .map_err(|e| e.with_statement(sql))?;

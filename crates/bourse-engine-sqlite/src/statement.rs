@@ -184,7 +184,7 @@ pub(crate) struct Columns<'s>(&'s Statement);
 
 impl Columns<'_> {
     /// Column `index` in SQLite's own text form.
-    pub(crate) fn text(&self, index: usize) -> String {
+    pub(crate) fn shown(&self, index: usize) -> String {
         match self.value(index) {
             Value::Null => String::new(),
             Value::Int(number) => number.to_string(),
@@ -195,36 +195,65 @@ impl Columns<'_> {
     }
 }
 
+impl Columns<'_> {
+    /// The column in SQLite's own form; one that does not exist reads as NULL.
+    #[inline]
+    fn column(&self, index: usize) -> *mut ffi::sqlite3_value {
+        // SAFETY: the statement is on a row while this exists, and has at most 32,767 columns. The value is unprotected,
+        // which is enough: a connection is used by one thread at a time, as its session has it for itself.
+        unsafe { ffi::sqlite3_column_value(self.0.stmt.as_ptr(), index as c_int) }
+    }
+
+    /// # Safety
+    /// `value` is a text of this row.
+    #[inline]
+    unsafe fn text_of(&self, value: *mut ffi::sqlite3_value) -> Result<&str, &[u8]> {
+        // SAFETY: the text stays in place until the next step, reset or conversion, all of which need this row's borrow to
+        // end: a value is only ever asked for in the type it has, so nothing is converted. ASCII is UTF-8.
+        unsafe {
+            let bytes = slice(ffi::sqlite3_value_text(value), ffi::sqlite3_value_bytes(value));
+            if bytes.is_ascii() {
+                // Far cheaper to see for short texts than UTF-8, and nearly all texts are of this kind.
+                Ok(std::str::from_utf8_unchecked(bytes))
+            } else {
+                std::str::from_utf8(bytes).map_err(|_| bytes)
+            }
+        }
+    }
+}
+
 impl Row for Columns<'_> {
     #[inline]
     fn value(&self, index: usize) -> Value<'_> {
-        let stmt = self.0.stmt.as_ptr();
-        let index = c_int::try_from(index).expect("SQLite has at most 32,767 columns");
-        // SAFETY: the statement is on a row while this exists. A column that does not exist reads as NULL. Texts and
-        // blobs stay in place until the next step, reset or conversion, all of which need this row's borrow to end: a
-        // value is only ever asked for in the type it has, so nothing is converted. ASCII is UTF-8.
+        let value = self.column(index);
+        // SAFETY: it is asked for in the type it has; a blob stays in place as a text does.
         unsafe {
-            match ffi::sqlite3_column_type(stmt, index) {
-                ffi::SQLITE_INTEGER => Value::Int(ffi::sqlite3_column_int64(stmt, index)),
-                ffi::SQLITE_FLOAT => Value::Real(ffi::sqlite3_column_double(stmt, index)),
-                ffi::SQLITE_TEXT => {
-                    let start = ffi::sqlite3_column_text(stmt, index);
-                    let bytes = slice(start, ffi::sqlite3_column_bytes(stmt, index));
-                    // SQLite keeps whatever bytes it is given; what is no text comes back as what it is.
-                    if bytes.is_ascii() {
-                        // Far cheaper to see for short texts than UTF-8, and nearly all texts are of this kind.
-                        Value::Text(std::str::from_utf8_unchecked(bytes))
-                    } else {
-                        std::str::from_utf8(bytes).map_or(Value::Blob(bytes), Value::Text)
-                    }
-                }
+            match ffi::sqlite3_value_type(value) {
+                ffi::SQLITE_INTEGER => Value::Int(ffi::sqlite3_value_int64(value)),
+                ffi::SQLITE_FLOAT => Value::Real(ffi::sqlite3_value_double(value)),
+                // SQLite keeps whatever bytes it is given; what is no text comes back as what it is.
+                ffi::SQLITE_TEXT => self.text_of(value).map_or_else(Value::Blob, Value::Text),
                 ffi::SQLITE_BLOB => {
-                    let start = ffi::sqlite3_column_blob(stmt, index);
-                    Value::Blob(slice(start.cast(), ffi::sqlite3_column_bytes(stmt, index)))
+                    let start = ffi::sqlite3_value_blob(value);
+                    Value::Blob(slice(start.cast(), ffi::sqlite3_value_bytes(value)))
                 }
                 _ => Value::Null,
             }
         }
+    }
+
+    #[inline]
+    fn int(&self, index: usize) -> Option<i64> {
+        let value = self.column(index);
+        // SAFETY: the value is this row's, and asked for in the type it has.
+        unsafe { (ffi::sqlite3_value_type(value) == ffi::SQLITE_INTEGER).then(|| ffi::sqlite3_value_int64(value)) }
+    }
+
+    #[inline]
+    fn text(&self, index: usize) -> Option<&str> {
+        let value = self.column(index);
+        // SAFETY: the value is this row's, and asked for in the type it has.
+        unsafe { if ffi::sqlite3_value_type(value) == ffi::SQLITE_TEXT { self.text_of(value).ok() } else { None } }
     }
 }
 

@@ -1,4 +1,4 @@
-use crate::{EngineError, ErrorKind, Value};
+use crate::{EngineError, ErrorKind, Row, Value};
 use bourse_schema::{
     AccountId, AddressId, BrokerId, CompanyId, CustomerId, Date, Decimal, NewsId, Text, Timestamp, TradeId, WatchListId,
 };
@@ -13,11 +13,13 @@ pub struct WrongType {
 }
 
 impl WrongType {
+    #[cold]
     fn new(wanted: &'static str, value: Value<'_>) -> Self {
         Self { wanted, found: format!("{value:?}") }
     }
 
     /// As an error that names the column.
+    #[cold]
     pub fn in_column(self, index: usize) -> EngineError {
         EngineError::new(
             ErrorKind::Other,
@@ -36,9 +38,36 @@ pub trait FromValue: Sized {
     /// # Errors
     /// [`WrongType`] if the value cannot be one.
     fn from_value(value: Value<'_>) -> Result<Self, WrongType>;
+
+    /// Reads column `index` of a row into its place: for the forms that nearly all columns have, without a [`Value`] or a
+    /// copy on the way.
+    ///
+    /// # Errors
+    /// [`WrongType`] if the column cannot be one.
+    #[inline]
+    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
+        *place = Self::from_value(row.value(index))?;
+        Ok(())
+    }
+}
+
+/// Reads a column that is nearly always a plain whole number.
+#[inline]
+fn whole<T: FromValue>(
+    place: &mut T,
+    row: &dyn Row,
+    index: usize,
+    of: impl FnOnce(i64) -> Result<T, WrongType>,
+) -> Result<(), WrongType> {
+    *place = match row.int(index) {
+        Some(number) => of(number)?,
+        None => T::from_value(row.value(index))?,
+    };
+    Ok(())
 }
 
 impl FromValue for i64 {
+    #[inline]
     fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
         match value {
             Value::Int(number) => Ok(number),
@@ -48,13 +77,24 @@ impl FromValue for i64 {
             other => Err(WrongType::new("a whole number", other)),
         }
     }
+
+    #[inline]
+    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
+        whole(place, row, index, |number| Ok(number))
+    }
 }
 
 macro_rules! narrower {
     ($($type:ty),*) => {$(
         impl FromValue for $type {
+            #[inline]
             fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
                 i64::from_value(value)?.try_into().map_err(|_| WrongType::new(stringify!($type), value))
+            }
+
+            #[inline]
+            fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
+                whole(place, row, index, |number| number.try_into().map_err(|_| WrongType::new(stringify!($type), Value::Int(number))))
             }
         }
     )*};
@@ -64,8 +104,14 @@ narrower!(u8, u16, u32, u64, i32);
 macro_rules! identifiers {
     ($($type:ident),*) => {$(
         impl FromValue for $type {
+            #[inline]
             fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
                 Ok($type(i64::from_value(value)?))
+            }
+
+            #[inline]
+            fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
+                whole(place, row, index, |number| Ok($type(number)))
             }
         }
     )*};
@@ -73,6 +119,7 @@ macro_rules! identifiers {
 identifiers!(AccountId, AddressId, BrokerId, CompanyId, CustomerId, NewsId, TradeId, WatchListId);
 
 impl FromValue for bool {
+    #[inline]
     fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
         match value {
             Value::Bool(flag) => Ok(flag),
@@ -80,9 +127,15 @@ impl FromValue for bool {
             other => Err(WrongType::new("a flag", other)),
         }
     }
+
+    #[inline]
+    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
+        whole(place, row, index, |number| Ok(number != 0))
+    }
 }
 
 impl FromValue for f64 {
+    #[inline]
     fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
         match value {
             Value::Real(number) => Ok(number),
@@ -94,6 +147,7 @@ impl FromValue for f64 {
 }
 
 impl<const P: u8, const S: u8> FromValue for Decimal<P, S> {
+    #[inline]
     fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
         match value {
             Value::Int(units) => Ok(Self::from_units(units)),
@@ -113,9 +167,15 @@ impl<const P: u8, const S: u8> FromValue for Decimal<P, S> {
             other => Err(WrongType::new("an exact decimal", other)),
         }
     }
+
+    #[inline]
+    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
+        whole(place, row, index, |number| Ok(Self::from_units(number)))
+    }
 }
 
 impl FromValue for Date {
+    #[inline]
     fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
         match value {
             Value::Date(date) => Ok(date),
@@ -126,6 +186,7 @@ impl FromValue for Date {
 }
 
 impl FromValue for Timestamp {
+    #[inline]
     fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
         match value {
             Value::Timestamp(moment) => Ok(moment),
@@ -133,18 +194,33 @@ impl FromValue for Timestamp {
             other => Err(WrongType::new("a timestamp", other)),
         }
     }
+
+    #[inline]
+    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
+        whole(place, row, index, |number| Ok(Timestamp::from_millis(number)))
+    }
 }
 
 impl<const N: usize> FromValue for Text<N> {
+    #[inline]
     fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
         match value {
             Value::Text(text) => Text::new(text).map_err(|_| WrongType::new("a shorter text", value)),
             other => Err(WrongType::new("text", other)),
         }
     }
+
+    #[inline]
+    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
+        match row.text(index) {
+            Some(text) => place.set(text).map_err(|_| WrongType::new("a shorter text", Value::Text(text))),
+            None => Err(WrongType::new("text", row.value(index))),
+        }
+    }
 }
 
 impl FromValue for String {
+    #[inline]
     fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
         match value {
             Value::Text(text) => Ok(text.to_owned()),
@@ -154,6 +230,7 @@ impl FromValue for String {
 }
 
 impl FromValue for Vec<u8> {
+    #[inline]
     fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
         match value {
             Value::Blob(bytes) => Ok(bytes.to_vec()),
@@ -164,6 +241,7 @@ impl FromValue for Vec<u8> {
 }
 
 impl<T: FromValue> FromValue for Option<T> {
+    #[inline]
     fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
         match value {
             Value::Null => Ok(None),

@@ -28,6 +28,30 @@ pub trait Row {
     /// # Panics
     /// May panic if there is no such column.
     fn value(&self, index: usize) -> Value<'_>;
+
+    /// Column `index` if its natural form is a plain whole number. Engines can say it with less ado than by a [`Value`].
+    ///
+    /// # Panics
+    /// As [`Row::value`].
+    #[inline]
+    fn int(&self, index: usize) -> Option<i64> {
+        match self.value(index) {
+            Value::Int(number) => Some(number),
+            _ => None,
+        }
+    }
+
+    /// Column `index` if its natural form is a text.
+    ///
+    /// # Panics
+    /// As [`Row::value`].
+    #[inline]
+    fn text(&self, index: usize) -> Option<&str> {
+        match self.value(index) {
+            Value::Text(text) => Some(text),
+            _ => None,
+        }
+    }
 }
 
 /// Typed reading of a [`Row`].
@@ -37,9 +61,21 @@ pub trait RowExt {
     /// # Errors
     /// If the value cannot be one.
     fn get<T: FromValue>(&self, index: usize) -> Result<T, EngineError>;
+
+    /// Column `index` into the place of a `T`, which spares wide types a copy.
+    ///
+    /// # Errors
+    /// If the value cannot be one.
+    fn read_into<T: FromValue>(&self, index: usize, place: &mut T) -> Result<(), EngineError>;
 }
 
 impl RowExt for dyn Row + '_ {
+    #[inline]
+    fn read_into<T: FromValue>(&self, index: usize, place: &mut T) -> Result<(), EngineError> {
+        T::read_into(place, self, index).map_err(|wrong| wrong.in_column(index))
+    }
+
+    #[inline]
     fn get<T: FromValue>(&self, index: usize) -> Result<T, EngineError> {
         T::from_value(self.value(index)).map_err(|wrong| wrong.in_column(index))
     }

@@ -1,28 +1,12 @@
 //! Shorter ways to run a statement: typed rows, and row counts that are checked.
 
 use super::FrameError;
-use bourse_engine::{EngineError, FromValue, Row, RowExt as _, Session, SessionExt as _, Sql, Value};
+use bourse_engine::{EngineError, FromValue, Row, Session, Sql, Value};
 
-/// A type that can be read from a row of a result.
-pub(super) trait FromRow: Sized {
-    fn from_row(row: &dyn Row) -> Result<Self, EngineError>;
-}
-
-/// Columns of a row from left to right.
-pub(super) struct Columns<'r> {
-    row: &'r dyn Row,
-    next: usize,
-}
-
-impl<'r> Columns<'r> {
-    pub(super) fn of(row: &'r dyn Row) -> Self {
-        Self { row, next: 0 }
-    }
-
-    pub(super) fn take<T: FromValue>(&mut self) -> Result<T, EngineError> {
-        self.next += 1;
-        self.row.get(self.next - 1)
-    }
+/// A type that can be read from a row of a result, in its place: rows are wide, and a list of them need not be copied
+/// together from single ones.
+pub(super) trait FromRow: Default {
+    fn read(&mut self, row: &dyn Row) -> Result<(), EngineError>;
 }
 
 /// Declares structs that are read from the columns of a row in the order of their fields.
@@ -32,33 +16,48 @@ macro_rules! rows {
         $vis:vis struct $name:ident { $($(#[$doc:meta])* $field_vis:vis $field:ident: $type:ty,)+ }
     )+) => {$(
         $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq)]
+        #[derive(Debug, Clone, PartialEq, Default)]
         $vis struct $name { $($(#[$doc])* $field_vis $field: $type,)+ }
 
         impl $crate::transactions::rows::FromRow for $name {
-            fn from_row(row: &dyn bourse_engine::Row) -> Result<Self, bourse_engine::EngineError> {
-                let mut columns = $crate::transactions::rows::Columns::of(row);
-                Ok(Self { $($field: columns.take()?),+ })
+            #[inline]
+            fn read(&mut self, row: &dyn bourse_engine::Row) -> Result<(), bourse_engine::EngineError> {
+                $crate::transactions::rows::columns!(self row; $($field)+);
+                Ok(())
             }
         }
     )+};
 }
 pub(super) use rows;
 
+/// Reads columns from left to right into the fields of `$place`.
+macro_rules! columns {
+    ($place:ident $row:ident; $($field:tt)+) => {
+        let mut column = 0;
+        $(
+            bourse_engine::RowExt::read_into($row, column, &mut $place.$field)?;
+            column += 1;
+        )+
+        let _ = column;
+    };
+}
+pub(super) use columns;
+
 macro_rules! tuple {
-    ($($type:ident),+) => {
-        impl<$($type: FromValue),+> FromRow for ($($type,)+) {
-            fn from_row(row: &dyn Row) -> Result<Self, EngineError> {
-                let mut columns = Columns::of(row);
-                Ok(($(columns.take::<$type>()?,)+))
+    ($($type:ident $field:tt),+) => {
+        impl<$($type: FromValue + Default),+> FromRow for ($($type,)+) {
+            #[inline]
+            fn read(&mut self, row: &dyn Row) -> Result<(), EngineError> {
+                columns!(self row; $($field)+);
+                Ok(())
             }
         }
     };
 }
-tuple!(A);
-tuple!(A, B);
-tuple!(A, B, C);
-tuple!(A, B, C, D);
+tuple!(A 0);
+tuple!(A 0, B 1);
+tuple!(A 0, B 1, C 2);
+tuple!(A 0, B 1, C 2, D 3);
 
 /// All rows.
 pub(super) fn all<T: FromRow>(
@@ -66,7 +65,14 @@ pub(super) fn all<T: FromRow>(
     sql: &'static Sql,
     params: &[Value<'_>],
 ) -> Result<Vec<T>, FrameError> {
-    Ok(db.all(sql, params, |row| T::from_row(row))?)
+    // Most lists of the transactions fit, so that none is moved while it grows.
+    let mut found = Vec::with_capacity(24);
+    db.query(sql, params, &mut |row| {
+        let next = found.len();
+        found.resize_with(next + 1, T::default);
+        found[next].read(row)
+    })?;
+    Ok(found)
 }
 
 /// The first row, if there is one.
@@ -75,21 +81,23 @@ pub(super) fn first<T: FromRow>(
     sql: &'static Sql,
     params: &[Value<'_>],
 ) -> Result<Option<T>, FrameError> {
-    Ok(db.first(sql, params, |row| T::from_row(row))?)
+    let mut found = None;
+    db.query(sql, params, &mut |row| match found {
+        None => found.insert(T::default()).read(row),
+        Some(_) => Ok(()),
+    })?;
+    Ok(found)
 }
 
 /// The one row there must be.
 pub(super) fn one<T: FromRow>(db: &mut dyn Session, sql: &'static Sql, params: &[Value<'_>]) -> Result<T, FrameError> {
     let mut found = 0;
-    let mut kept = None;
+    let mut kept = T::default();
     db.query(sql, params, &mut |row| {
         found += 1;
-        if found == 1 {
-            kept = Some(T::from_row(row)?);
-        }
-        Ok(())
+        if found == 1 { kept.read(row) } else { Ok(()) }
     })?;
-    kept.filter(|_| found == 1).ok_or_else(|| FrameError::rows(sql, 1, found))
+    if found == 1 { Ok(kept) } else { Err(FrameError::rows(sql, 1, found)) }
 }
 
 /// A change of exactly one row.
