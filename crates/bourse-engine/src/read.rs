@@ -80,7 +80,7 @@ impl FromValue for i64 {
 
     #[inline]
     fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
-        whole(place, row, index, |number| Ok(number))
+        whole(place, row, index, Ok)
     }
 }
 

@@ -1,9 +1,9 @@
 //! The customers, accounts, brokers, companies and securities that inputs name, and how each is chosen.
 
 use super::config::{Database, Partition};
-use crate::keys::{Basket, CustomerPicker, accounts_of, basket_size};
+use crate::keys::{Basket, CustomerPicker, Person, accounts_of, basket_size};
 use crate::{Inputs, Rng, ids};
-use bourse_schema::{AccountId, BrokerId, CompanyId, CustomerId, Symbol, TradeId};
+use bourse_schema::{AccountId, BrokerId, CompanyId, CustomerId, Symbol, Text, TradeId};
 
 /// Of so many trades that the initial population begins one is aborted, and leaves its number unused.
 const ABORT_EVERY: i64 = 101;
@@ -11,11 +11,13 @@ const ABORT_EVERY: i64 = 101;
 const ABORTED: i64 = 51;
 
 /// A database with the input files it was made from.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(super) struct World<'i> {
     pub(super) inputs: &'i Inputs,
     pub(super) database: Database,
     picker: CustomerPicker,
+    /// The brokers' names, which take longer to make than all else that is drawn with them.
+    broker_names: Vec<Text<49>>,
 }
 
 impl<'i> World<'i> {
@@ -25,12 +27,14 @@ impl<'i> World<'i> {
             Some(Partition { first, count, percent }) => all.partitioned(first, count, percent.into()),
             None => all,
         };
-        Self { inputs, database, picker }
+        let brokers = database.active_customers / ids::LOAD_UNIT * ids::BROKERS_PER_LOAD_UNIT;
+        let broker_names = (1..=brokers).map(|n| Person::from(ids::broker(n)).formal_name(inputs)).collect();
+        Self { inputs, database, picker, broker_names }
     }
 
     /// How many brokers serve the active customers.
     pub(super) fn brokers(&self) -> i64 {
-        self.database.active_customers / 100
+        self.broker_names.len() as i64
     }
 
     /// How many companies belong to the active customers.
@@ -85,6 +89,11 @@ impl<'i> World<'i> {
     /// Any broker, all alike.
     pub(super) fn any_broker(&self, rng: &mut Rng) -> BrokerId {
         ids::broker(rng.range(1, self.brokers()))
+    }
+
+    /// The name of a broker of the active customers.
+    pub(super) fn broker_name(&self, broker: BrokerId) -> Text<49> {
+        self.broker_names[(broker.0 - ids::broker(1).0) as usize]
     }
 
     /// Any security's symbol, all alike.

@@ -24,7 +24,7 @@ impl CustomerEmulator<'_> {
                 brokers.push(broker);
             }
         }
-        let broker_list = brokers.into_iter().map(|broker| Person::from(broker).formal_name(world.inputs)).collect();
+        let broker_list = brokers.into_iter().map(|broker| world.broker_name(broker)).collect();
         let sectors = &world.inputs.sectors;
         let sector_name = sectors[rng.below(sectors.len() as u64) as usize].sc_name;
         BrokerVolume { broker_list, sector_name }
