@@ -139,6 +139,7 @@ impl Engine for FastDbEngine {
                 ordered_scans: self.target.options.index == IndexKind::Tree,
                 indexed_fields: true,
                 hash_index: true,
+                assigned_keys: false,
                 rollback: self.target.options.commit == Commit::Full,
             }),
         }

@@ -162,6 +162,7 @@ impl Engine for RedbEngine {
                 ordered_scans: true,
                 indexed_fields: false,
                 hash_index: false,
+                assigned_keys: false,
                 rollback: true,
             }),
         }

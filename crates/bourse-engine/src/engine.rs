@@ -61,14 +61,22 @@ pub struct RecordCapabilities {
     pub indexed_fields: bool,
     /// Whether a key or an indexed field can have a hash index.
     pub hash_index: bool,
+    /// Whether the engine can assign keys by itself.
+    pub assigned_keys: bool,
     /// Whether a transaction can be undone.
     pub rollback: bool,
 }
 
 impl RecordCapabilities {
     /// What a SQL engine has through [`RecordsOverSql`](crate::RecordsOverSql).
-    pub const OVER_SQL: Self =
-        Self { text_keys: true, ordered_scans: true, indexed_fields: true, hash_index: false, rollback: true };
+    pub const OVER_SQL: Self = Self {
+        text_keys: true,
+        ordered_scans: true,
+        indexed_fields: true,
+        hash_index: false,
+        assigned_keys: true,
+        rollback: true,
+    };
 }
 
 /// One setting in force, as read back from the engine.

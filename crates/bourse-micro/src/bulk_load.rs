@@ -1,9 +1,10 @@
 //! `bulk-load`: rows into empty tables.
 
-use crate::database::{Filler, count, create, pair_text, pairs, persons, same, with_records};
+use crate::database::{count, create, pair_text, pairs, same, with_records};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
-use crate::point_read::{ROWS, STATEMENTS, WIDTH, lacking_records, seat, statements};
+use crate::persons::{Filler, WIDTH, persons};
 use crate::update::EXPLICIT;
+use crate::usual::{ROWS, STATEMENTS, lacking_records, seat, statements};
 use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec};
 use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
 use bourse_engine::{
@@ -17,7 +18,8 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     summary: "inserts rows into empty tables, in the order of their keys",
     tables: "persons, orders, … (id whole number, primary key; c1 whole number; c2, c3 texts of `width` characters), or \
              pairs (int_key whole number, primary key; str_key text of at most 50 characters)",
-    needs: "records by key; `statements=parsed` and `indexes=after` need SQL",
+    needs: "records by key; `statements=parsed` and `indexes=after` need SQL; an engine that assigns keys for \
+            ids=assigned",
     options: &[
         ROWS,
         OptionSpec {
@@ -33,6 +35,12 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
             meaning: "rows with two texts of some width, or a number and a short text",
         },
         WIDTH,
+        OptionSpec {
+            name: "ids",
+            kind: Kind::Word(&["given", "assigned"]),
+            default: "given",
+            meaning: "ids of persons come with the rows, or the engine assigns them (AUTOINCREMENT)",
+        },
         OptionSpec {
             name: "per_transaction",
             kind: Kind::CountOr { word: "all", min: 1, max: 1_000_000_000 },
@@ -74,6 +82,7 @@ struct BulkLoad {
     rows: u64,
     per_transaction: u64,
     explicit: bool,
+    assigned: bool,
     statements: Statements,
     after: bool,
     hash: bool,
@@ -90,6 +99,10 @@ fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
     if hash && !is_pairs {
         return Err(options.refuse("key_index=hash goes with shape=pairs"));
     }
+    let assigned = options.is("ids", "assigned");
+    if assigned && is_pairs {
+        return Err(options.refuse("ids=assigned goes with shape=persons"));
+    }
     let rows = options.count("rows");
     let all = rows.saturating_mul(number as u64);
     let per_transaction = options.count_or("per_transaction").unwrap_or(all);
@@ -103,7 +116,11 @@ fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
         if is_pairs {
             vec![pairs(key_index, index)]
         } else {
-            NAMES[..number].iter().map(|name| persons(name, width, index)).collect()
+            let table = |name| {
+                let table = persons(name, width, index);
+                if assigned { table.with_assigned_keys().leak() } else { table.leak() }
+            };
+            NAMES[..number].iter().copied().map(table).collect()
         }
     };
     let indexed = (!options.is("indexes", "none")).then_some(IndexKind::Tree);
@@ -114,6 +131,7 @@ fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
         rows,
         per_transaction,
         explicit,
+        assigned,
         statements: statements(options),
         after: options.is("indexes", "after"),
         hash,
@@ -140,6 +158,9 @@ impl Planned for BulkLoad {
         if let Some(records) = capabilities.records {
             if self.hash && !records.hash_index {
                 lacking.push("key_index=hash needs a hash index".to_owned());
+            }
+            if self.assigned && !records.assigned_keys {
+                lacking.push("ids=assigned needs an engine that assigns keys".to_owned());
             }
             let second = self.tables[0].fields().iter().any(|field| field.index.is_some());
             if second && !self.after && !records.indexed_fields {
@@ -216,8 +237,13 @@ impl Loader<'_> {
                 debug_assert_eq!(self.texts[0], pair_text(number + 1));
                 records.insert(table, key, &[Value::Text(&self.texts[0])])?;
             } else {
-                let text = |at| Value::Text(load.filler.text(2 * number + at));
-                records.insert(table, key, &[Value::Int(0), text(0), text(1)])?;
+                let [c2, c3] = load.filler.texts(number);
+                let values = [Value::Int(0), Value::Text(c2), Value::Text(c3)];
+                if load.assigned {
+                    records.append(table, &values)?;
+                } else {
+                    records.insert(table, key, &values)?;
+                }
             }
             self.at += 1;
             self.in_transaction += 1;

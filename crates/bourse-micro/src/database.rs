@@ -5,7 +5,7 @@ use bourse_engine::{
     Access, Engine, EngineError, IndexKind, Key, RecordField, RecordTable, RecordType, Records, RecordsOverSql,
     Session, Statements, Value,
 };
-use bourse_record::{Check, CheckStatus, SplitMix};
+use bourse_record::{Check, CheckStatus};
 
 /// Marks a database as ours to replace.
 static MARK: RecordTable = RecordTable::new(
@@ -28,38 +28,6 @@ pub(crate) fn with_records<T>(
         return f(records);
     }
     f(&mut RecordsOverSql::new(session, statements))
-}
-
-/// Texts for rows: different from row to row, and made of nothing but a slice.
-#[derive(Debug)]
-pub(crate) struct Filler {
-    text: String,
-    width: usize,
-}
-
-impl Filler {
-    /// Texts of `width` characters.
-    pub(crate) fn new(width: usize) -> Self {
-        let mut random = SplitMix::new(20);
-        let letters = b"abcdefghijklmnopqrstuvwxyz0123456789";
-        let letter = |random: &mut SplitMix| char::from(letters[random.below(letters.len() as u64) as usize]);
-        Self { text: (0..width + Self::STARTS).map(|_| letter(&mut random)).collect(), width }
-    }
-
-    const STARTS: usize = 65_521;
-
-    /// The text of that number.
-    pub(crate) fn text(&self, number: u64) -> &str {
-        let start = (number.wrapping_mul(7_919) % Self::STARTS as u64) as usize;
-        &self.text[start..start + self.width]
-    }
-}
-
-/// Persons: number, a count, two texts. `c1` begins at 0.
-pub(crate) fn persons(name: &str, width: usize, index: Option<IndexKind>) -> &'static RecordTable {
-    let c1 = RecordField { index, ..RecordField::new("c1", RecordType::Int) };
-    let text = |name| RecordField::new(name, RecordType::Text(width));
-    RecordTable::leaked(name, RecordField::new("id", RecordType::Int), &[c1, text("c2"), text("c3")])
 }
 
 /// Pairs: a number and a text of at most 50 characters, each a key; the text's index as wanted.
@@ -114,10 +82,10 @@ fn replaceable(engine: &dyn Engine) -> Result<(), MicroError> {
 }
 
 /// Takes a record to be inserted.
-type Put<'f> = dyn FnMut(Key<'_>, &[Value<'_>]) -> Result<(), EngineError> + 'f;
+pub(crate) type Put<'f> = dyn FnMut(Key<'_>, &[Value<'_>]) -> Result<(), EngineError> + 'f;
 
 /// Fills a table with `rows` records, whose keys and values `record` hands out by number from 0.
-fn fill(
+pub(crate) fn fill(
     engine: &dyn Engine,
     table: &'static RecordTable,
     rows: u64,
@@ -136,19 +104,6 @@ fn fill(
         Ok(())
     })
     .map_err(doing())
-}
-
-/// Fills a table of [`persons`], numbered from 1.
-pub(crate) fn fill_persons(
-    engine: &dyn Engine,
-    table: &'static RecordTable,
-    rows: u64,
-    filler: &Filler,
-) -> Result<(), MicroError> {
-    fill(engine, table, rows, &|number, put| {
-        let values = [Value::Int(0), Value::Text(filler.text(2 * number)), Value::Text(filler.text(2 * number + 1))];
-        put(Key::Int(number as i64 + 1), &values)
-    })
 }
 
 /// Fills a table of [`pairs`], numbered from 1.
@@ -203,11 +158,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn texts_have_their_width_and_differ() {
-        let filler = Filler::new(100);
-        assert!((0..200_000).all(|number| filler.text(number).len() == 100));
-        assert_ne!(filler.text(1), filler.text(2));
-        assert_eq!(filler.text(5), Filler::new(100).text(5));
+    fn texts_of_pairs_fit_their_column() {
         assert_eq!(pair_text(1).len(), 28);
         assert!(pair_text(9_999_999).len() <= 50);
     }

@@ -3,7 +3,7 @@
 use crate::database::{count, create, fill_pairs, pairs, same, with_records};
 use crate::index_search::{INDEX, PAIRS, index_kind};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
-use crate::point_read::{ROWS, STATEMENTS, lacking_records, seat, statements};
+use crate::usual::{ROWS, STATEMENTS, lacking_records, seat, statements};
 use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec};
 use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
 use bourse_engine::{

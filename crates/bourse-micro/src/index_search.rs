@@ -4,7 +4,7 @@ use crate::batching::{BATCH, Batching};
 use crate::database::{create, fill_pairs, pair_text, pairs, with_records};
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
-use crate::point_read::{ROWS, STATEMENTS, THREADS, lacking_records, seat, statements};
+use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, seat, statements};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, WorkloadSpec};
 use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
 use bourse_engine::{

@@ -7,7 +7,8 @@
 //! | [`round`] | one round of it: database, warm-up, measurement, checks, the null engine's figure |
 //! | [`keys`] | which keys are asked for |
 //! | [`sweep`] | one option after another through its values |
-//! | `database`, `batching` | tables and rows; short operations timed together |
+//! | `database`, `persons` | making and checking tables; the one that several workloads read and change |
+//! | `usual`, `batching` | options and needs that workloads share; short operations timed together |
 //! | `point_read`, `bulk_load`, … | a workload each |
 
 mod batching;
@@ -17,12 +18,14 @@ mod delete;
 mod index_search;
 pub mod keys;
 pub mod options;
+mod persons;
 mod point_read;
 mod read_write;
 pub mod round;
 mod scan;
 pub mod sweep;
 mod update;
+mod usual;
 pub mod workload;
 
 pub use options::{Kind, OptionError, OptionSpec, Options};

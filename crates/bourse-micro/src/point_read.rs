@@ -1,45 +1,15 @@
 //! `point-read`: records by primary key, each thread on a connection of its own.
 
 use crate::batching::{BATCH, Batching};
-use crate::database::{Filler, create, fill_persons, persons, with_records};
+use crate::database::with_records;
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::persons::{Persons, TABLES, WIDTH};
+use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, seat, statements};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
-use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Role, Schedule, Seat, Turn, User};
+use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
 use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Key, RecordTable, RowExt as _, Statements};
 use bourse_record::{NameValue, Round};
-
-/// Rows of the table.
-pub(crate) const ROWS: OptionSpec = OptionSpec {
-    name: "rows",
-    kind: Kind::Count { min: 1, max: 1_000_000_000 },
-    default: "100000",
-    meaning: "rows of the table",
-};
-/// Width of the texts.
-pub(crate) const WIDTH: OptionSpec = OptionSpec {
-    name: "width",
-    kind: Kind::Count { min: 1, max: 60_000 },
-    default: "100",
-    meaning: "characters of each of a row's two texts",
-};
-/// Busy threads.
-pub(crate) const THREADS: OptionSpec = OptionSpec {
-    name: "threads",
-    kind: Kind::Count { min: 1, max: 1_024 },
-    default: "1",
-    meaning: "threads, each with a connection of its own",
-};
-/// Prepared once or parsed each time.
-pub(crate) const STATEMENTS: OptionSpec = OptionSpec {
-    name: "statements",
-    kind: Kind::Word(&["prepared", "parsed"]),
-    default: "prepared",
-    meaning: "prepare a statement once, or have it parsed each time (values bound)",
-};
-/// Where they are looked up.
-pub(crate) const TABLES: &str =
-    "persons (id whole number, primary key; c1 whole number; c2, c3 texts of `width` characters)";
 
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
@@ -66,43 +36,20 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
 };
 
 struct PointRead {
-    table: &'static RecordTable,
-    rows: u64,
+    persons: Persons,
     range: u64,
-    filler: Filler,
     threads: usize,
     keys: Distribution,
     statements: Statements,
     batch: Option<u64>,
 }
 
-/// What the option [`STATEMENTS`] says.
-pub(crate) fn statements(options: &Options) -> Statements {
-    if options.is(STATEMENTS.name, "parsed") { Statements::Parsed } else { Statements::Prepared }
-}
-
-/// What an engine lacks for records by key.
-pub(crate) fn lacking_records(capabilities: &Capabilities, statements: Statements) -> Vec<String> {
-    let mut lacking = Vec::new();
-    if capabilities.records.is_none() {
-        lacking.push("it needs records by key".to_owned());
-    }
-    // The null engine parses nothing but takes every text.
-    if statements == Statements::Parsed && !capabilities.sql {
-        lacking.push("statements=parsed needs SQL".to_owned());
-    }
-    lacking
-}
-
 fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
-    let rows = options.count("rows");
-    let range = (rows as f64 / options.fraction("hit_rate")).round() as u64;
-    let width = options.size("width");
+    let persons = Persons::chosen(options);
+    let range = (persons.rows as f64 / options.fraction("hit_rate")).round() as u64;
     Ok(Box::new(PointRead {
-        table: persons("persons", width, None),
-        rows,
+        persons,
         range,
-        filler: Filler::new(width),
         threads: options.size("threads"),
         keys: Distribution::chosen(options, range),
         statements: statements(options),
@@ -124,14 +71,12 @@ impl Planned for PointRead {
         self.threads
     }
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
-        create(engine, &[self.table])?;
-        fill_persons(engine, self.table, self.rows, &self.filler)?;
-        Ok(Vec::new())
+        self.persons.make(engine)
     }
     fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
         let user = |thread| {
             let keys = KeyStream::new(self.keys.clone(), self.range, setting.seed, thread, self.threads);
-            let reader = Reader::new(0, self.table, self.rows, keys, self.statements, setting, self.batch);
+            let reader = Reader::new(0, &self.persons, keys, self.statements, setting, self.batch);
             seat(format!("reader {}", thread + 1), reader)
         };
         (0..self.threads).map(user).collect()
@@ -143,11 +88,6 @@ impl Planned for PointRead {
             round.facts.push(named("hit rate, measured", format!("{:.2} %", 100.0 * found / asked)));
         }
     }
-}
-
-/// A customer in a closed loop.
-pub(crate) fn seat<'s>(name: String, user: impl User + 's) -> Seat<'s> {
-    Seat { name, user: Box::new(user), schedule: Schedule::Closed, role: Role::Customer }
 }
 
 /// Reads by key, and knows which keys there are.
@@ -169,8 +109,7 @@ pub(crate) struct Reader<'s> {
 impl<'s> Reader<'s> {
     pub(crate) fn new(
         operation: usize,
-        table: &'static RecordTable,
-        rows: u64,
+        persons: &Persons,
         keys: KeyStream,
         statements: Statements,
         setting: &Setting<'s>,
@@ -178,8 +117,8 @@ impl<'s> Reader<'s> {
     ) -> Self {
         Self {
             operation,
-            table,
-            rows,
+            table: persons.table,
+            rows: persons.rows,
             keys,
             drawn: Vec::new(),
             expected: 0,

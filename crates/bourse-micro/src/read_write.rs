@@ -1,14 +1,15 @@
 //! `read-write`: readers and writers at once, their figures apart.
 
 use crate::batching::BATCH;
-use crate::database::{Filler, create, fill_persons, persons};
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
-use crate::point_read::{ROWS, Reader, STATEMENTS, TABLES, WIDTH, lacking_records, seat};
+use crate::persons::{Persons, TABLES, WIDTH};
+use crate::point_read::Reader;
 use crate::update::{EXPLICIT, How, PER_TRANSACTION, Updater, all_there};
+use crate::usual::{ROWS, STATEMENTS, lacking_records, seat};
 use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
 use bourse_driver::{Clock, OperationSpec, Seat};
-use bourse_engine::{Capabilities, Engine, RecordTable};
+use bourse_engine::{Capabilities, Engine};
 use bourse_record::{Check, NameValue, Round};
 use std::sync::Arc;
 
@@ -50,9 +51,7 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
 };
 
 struct ReadWrite {
-    table: &'static RecordTable,
-    rows: u64,
-    filler: Filler,
+    persons: Persons,
     readers: usize,
     writers: usize,
     writes: Option<u64>,
@@ -64,11 +63,10 @@ const READ: usize = 0;
 const WRITE: usize = 1;
 
 fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
-    let (rows, width) = (options.count("rows"), options.size("width"));
+    let persons = Persons::chosen(options);
+    let rows = persons.rows;
     Ok(Box::new(ReadWrite {
-        table: persons("persons", width, None),
-        rows,
-        filler: Filler::new(width),
+        persons,
         readers: options.size("readers"),
         writers: options.size("writers"),
         writes: options.count_or("writes"),
@@ -91,29 +89,27 @@ impl Planned for ReadWrite {
         self.readers + self.writers
     }
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
-        create(engine, &[self.table])?;
-        fill_persons(engine, self.table, self.rows, &self.filler)?;
-        Ok(Vec::new())
+        self.persons.make(engine)
     }
     fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
         let threads = self.readers + self.writers;
-        let keys = |thread| KeyStream::new(self.keys.clone(), self.rows, setting.seed, thread, threads);
+        let keys = |thread| KeyStream::new(self.keys.clone(), self.persons.rows, setting.seed, thread, threads);
         // What readers read is not to be counted as changes.
         let reading = Setting { tally: Arc::new(Tally::default()), ..setting.clone() };
         let readers = (0..self.readers).map(|thread| {
             let statements = self.how.statements;
-            let reader = Reader::new(READ, self.table, self.rows, keys(thread), statements, &reading, self.how.batch);
+            let reader = Reader::new(READ, &self.persons, keys(thread), statements, &reading, self.how.batch);
             seat(format!("reader {}", thread + 1), reader.with_count(setting.count))
         });
         let writers = (0..self.writers).map(|thread| {
-            let updater = Updater::new(WRITE, self.table, keys(self.readers + thread), self.how, setting);
+            let updater = Updater::new(WRITE, self.persons.table, keys(self.readers + thread), self.how, setting);
             let count = setting.count.and(self.writes).or(setting.count);
             seat(format!("writer {}", thread + 1), updater.with_count(count))
         });
         readers.chain(writers).collect()
     }
     fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
-        all_there(setting, self.table)
+        all_there(setting, self.persons.table)
     }
     fn finish(&self, _: &Setting<'_>, round: &mut Round) {
         let written = round.operations[WRITE].valid() as f64 / round.measured_s.max(1e-9);

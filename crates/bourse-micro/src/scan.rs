@@ -1,13 +1,14 @@
 //! `scan`: rows in the order of their keys, from a key on.
 
 use crate::batching::{BATCH, Batching};
-use crate::database::{Filler, create, fill_persons, persons, with_records};
+use crate::database::with_records;
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
-use crate::point_read::{ROWS, STATEMENTS, TABLES, THREADS, WIDTH, lacking_records, seat, statements};
+use crate::persons::{Persons, TABLES, WIDTH};
+use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, seat, statements};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
 use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
-use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Key, RecordTable, RowExt as _, Statements};
+use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Key, RowExt as _, Statements};
 use bourse_record::{NameValue, Round};
 
 /// The workload.
@@ -35,10 +36,8 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
 };
 
 struct Scan {
-    table: &'static RecordTable,
-    rows: u64,
+    persons: Persons,
     length: u64,
-    filler: Filler,
     threads: usize,
     keys: Distribution,
     statements: Statements,
@@ -46,12 +45,11 @@ struct Scan {
 }
 
 fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
-    let (rows, width) = (options.count("rows"), options.size("width"));
+    let persons = Persons::chosen(options);
+    let rows = persons.rows;
     Ok(Box::new(Scan {
-        table: persons("persons", width, None),
-        rows,
+        persons,
         length: options.count("length"),
-        filler: Filler::new(width),
         threads: options.size("threads"),
         keys: Distribution::chosen(options, rows),
         statements: statements(options),
@@ -77,15 +75,13 @@ impl Planned for Scan {
         self.threads
     }
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
-        create(engine, &[self.table])?;
-        fill_persons(engine, self.table, self.rows, &self.filler)?;
-        Ok(Vec::new())
+        self.persons.make(engine)
     }
     fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
         let user = |thread| {
             let scanner = Scanner {
                 scan: self,
-                keys: KeyStream::new(self.keys.clone(), self.rows, setting.seed, thread, self.threads),
+                keys: KeyStream::new(self.keys.clone(), self.persons.rows, setting.seed, thread, self.threads),
                 drawn: Vec::new(),
                 expected: 0,
                 batching: Batching::new(setting.batch.or(self.batch)),
@@ -127,14 +123,15 @@ impl User for Scanner<'_> {
         self.left.draw(batch);
         self.drawn.clear();
         self.drawn.extend((0..batch).map(|_| self.keys.next_key() as i64 + 1));
-        let rows_from = |key: &i64| self.scan.length.min(self.scan.rows + 1 - *key as u64);
+        let rows_from = |key: &i64| self.scan.length.min(self.scan.persons.rows + 1 - *key as u64);
         self.expected = self.drawn.iter().map(rows_from).sum();
         self.batching.begins(clock.now());
         Draw::Ready
     }
 
     fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
-        let Scan { table, length, statements, .. } = *self.scan;
+        let Scan { length, statements, .. } = *self.scan;
+        let table = self.scan.persons.table;
         let drawn = &self.drawn;
         let scanned = turn.retrying(|session| {
             with_records(session, statements, |records| {

@@ -1,10 +1,11 @@
 //! `update`: one column of a row by primary key, one or many to a transaction.
 
 use crate::batching::{BATCH, Batching};
-use crate::database::{Filler, create, fill_persons, persons, same, sum, with_records};
+use crate::database::{same, sum, with_records};
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options, SWITCH};
-use crate::point_read::{ROWS, STATEMENTS, TABLES, THREADS, WIDTH, lacking_records, seat, statements};
+use crate::persons::{Persons, TABLES, WIDTH};
+use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, seat, statements};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec};
 use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
 use bourse_engine::{Access, Capabilities, Engine, EngineError, ErrorKind, Key, RecordTable, Statements};
@@ -37,9 +38,7 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
 };
 
 struct Update {
-    table: &'static RecordTable,
-    rows: u64,
-    filler: Filler,
+    persons: Persons,
     threads: usize,
     keys: Distribution,
     how: How,
@@ -73,11 +72,10 @@ impl How {
 }
 
 fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
-    let (rows, width) = (options.count("rows"), options.size("width"));
+    let persons = Persons::chosen(options);
+    let rows = persons.rows;
     Ok(Box::new(Update {
-        table: persons("persons", width, None),
-        rows,
-        filler: Filler::new(width),
+        persons,
         threads: options.size("threads"),
         keys: Distribution::chosen(options, rows),
         how: How::chosen(options)?,
@@ -107,19 +105,17 @@ impl Planned for Update {
         self.threads
     }
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
-        create(engine, &[self.table])?;
-        fill_persons(engine, self.table, self.rows, &self.filler)?;
-        Ok(Vec::new())
+        self.persons.make(engine)
     }
     fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
         let user = |thread| {
-            let keys = KeyStream::new(self.keys.clone(), self.rows, setting.seed, thread, self.threads);
-            seat(format!("writer {}", thread + 1), Updater::new(0, self.table, keys, self.how, setting))
+            let keys = KeyStream::new(self.keys.clone(), self.persons.rows, setting.seed, thread, self.threads);
+            seat(format!("writer {}", thread + 1), Updater::new(0, self.persons.table, keys, self.how, setting))
         };
         (0..self.threads).map(user).collect()
     }
     fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
-        all_there(setting, self.table)
+        all_there(setting, self.persons.table)
     }
 }
 

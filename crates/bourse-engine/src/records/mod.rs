@@ -93,6 +93,17 @@ pub trait Records: Send {
     /// [`Constraint`](crate::ErrorKind::Constraint) if the key is there already.
     fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError>;
 
+    /// Adds a record whose key the engine assigns: one more than any before. The table's key is
+    /// [assigned](RecordTable::with_assigned_keys).
+    ///
+    /// # Errors
+    /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) without
+    /// [assigned keys](crate::RecordCapabilities::assigned_keys).
+    fn append(&mut self, table: &'static RecordTable, values: &[Value<'_>]) -> Result<(), EngineError> {
+        let _ = values;
+        Err(EngineError::unsupported(format!("this engine assigns no keys to the records of {}", table.name())))
+    }
+
     /// Gives the record of that key other values, all of them, and says whether there was one.
     ///
     /// # Errors

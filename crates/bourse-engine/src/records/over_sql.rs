@@ -116,6 +116,11 @@ impl Records for RecordsOverSql<'_> {
     }
 
     #[inline]
+    fn append(&mut self, table: &'static RecordTable, values: &[Value<'_>]) -> Result<(), EngineError> {
+        self.execute(&table.sql().append, values).map(|_| ())
+    }
+
+    #[inline]
     fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
         one_at_most(table, with_key(key, false, values, |params| self.execute(&table.sql().update, params))?)
     }

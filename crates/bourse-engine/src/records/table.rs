@@ -93,6 +93,7 @@ pub struct RecordTable {
     name: &'static str,
     key: RecordField,
     fields: &'static [RecordField],
+    assigned_keys: bool,
     /// One more than the number, once there is one.
     slot: AtomicUsize,
     sql: OnceLock<TableSql>,
@@ -105,6 +106,8 @@ pub struct TableSql {
     pub get: Sql,
     /// `?1` the key, then the fields.
     pub insert: Sql,
+    /// The fields; the key is assigned.
+    pub append: Sql,
     /// The fields, then the key: parameters stand in the order of their numbers, since some dialects know no numbers.
     pub update: Sql,
     /// By field: `?1` what to add, `?2` the key.
@@ -124,14 +127,29 @@ pub struct TableSql {
 impl RecordTable {
     /// A table of that name, key and fields.
     pub const fn new(name: &'static str, key: RecordField, fields: &'static [RecordField]) -> Self {
-        Self { name, key, fields, slot: AtomicUsize::new(0), sql: OnceLock::new() }
+        Self { name, key, fields, assigned_keys: false, slot: AtomicUsize::new(0), sql: OnceLock::new() }
+    }
+
+    /// The same with whole-number keys that the engine assigns where none is given, never one again that was taken.
+    #[must_use]
+    pub fn with_assigned_keys(self) -> Self {
+        Self { assigned_keys: true, ..self }
     }
 
     /// A table known only at run time. It is never freed: engines keep what they made for it as long as they live, and
     /// a run has a handful of them.
     pub fn leaked(name: &str, key: RecordField, fields: &[RecordField]) -> &'static Self {
-        let (name, fields) = (Box::leak(name.into()), Box::leak(fields.into()));
-        Box::leak(Box::new(Self::new(name, key, fields)))
+        Self::owned(name, key, fields).leak()
+    }
+
+    /// A table known only at run time, still to be [leaked](Self::leak); its names never are freed.
+    pub fn owned(name: &str, key: RecordField, fields: &[RecordField]) -> Self {
+        Self::new(Box::leak(name.into()), key, Box::leak(fields.into()))
+    }
+
+    /// Gives it the length of the process's life.
+    pub fn leak(self) -> &'static Self {
+        Box::leak(Box::new(self))
     }
 
     /// Its name.
@@ -179,6 +197,9 @@ impl RecordTable {
             format!("CREATE TABLE {} ({} {}", self.name, self.key.name, self.key.record_type.physical(dialect));
         // An integer key is the row's own number in SQLite only if the column says so by itself.
         text.push_str(if self.key.record_type == RecordType::Int { " PRIMARY KEY" } else { " NOT NULL PRIMARY KEY" });
+        if self.assigned_keys {
+            text.push_str(dialect.assigned_key);
+        }
         for field in self.fields {
             let physical = field.record_type.physical(dialect);
             write!(text, ", {} {physical} NOT NULL", field.name).expect("a String takes all");
@@ -210,12 +231,14 @@ impl TableSql {
         let (name, key) = (table.name, table.key.name);
         let names: Vec<_> = table.fields.iter().map(|field| field.name).collect();
         let columns = std::iter::once(key).chain(names.iter().copied()).collect::<Vec<_>>().join(", ");
-        let parameters = (1..=names.len() + 1).map(|number| format!("?{number}")).collect::<Vec<_>>().join(", ");
+        let numbered = |count| (1..=count).map(|number| format!("?{number}")).collect::<Vec<_>>().join(", ");
+        let (parameters, fields) = (numbered(names.len() + 1), numbered(names.len()));
         let by_field = |text: &dyn Fn(&str) -> String| names.iter().map(|field| sql(text(field))).collect();
         let set = names.iter().zip(1..).map(|(field, number)| format!("{field} = ?{number}")).collect::<Vec<_>>();
         Self {
             get: sql(format!("SELECT {columns} FROM {name} WHERE {key} = ?1")),
             insert: sql(format!("INSERT INTO {name} ({columns}) VALUES ({parameters})")),
+            append: sql(format!("INSERT INTO {name} ({}) VALUES ({fields})", names.join(", "))),
             update: sql(format!("UPDATE {name} SET {} WHERE {key} = ?{}", set.join(", "), names.len() + 1)),
             add: by_field(&|field| format!("UPDATE {name} SET {field} = {field} + ?1 WHERE {key} = ?2")),
             delete: sql(format!("DELETE FROM {name} WHERE {key} = ?1")),

@@ -89,6 +89,7 @@ fn bulk_loads_leave_the_rows_they_counted() {
         (&[("rows", "300"), ("per_transaction", "1"), ("explicit", "off")], &["persons"]),
         (&[("rows", "300"), ("per_transaction", "7"), ("statements", "parsed")], &["persons"]),
         (&[("rows", "1500"), ("tables", "2"), ("indexes", "after")], &["persons", "orders"]),
+        (&[("rows", "300"), ("ids", "assigned")], &["persons"]),
         (&[("rows", "300"), ("shape", "pairs"), ("indexes", "before")], &["pairs"]),
     ] {
         let engine = sqlite();
@@ -104,6 +105,8 @@ fn bulk_loads_leave_the_rows_they_counted() {
     let result = run(&engine, "bulk-load", &[("rows", "50"), ("indexes", "after")], WHOLE);
     assert_eq!(operation(&result, "build index").valid(), 1);
     assert_eq!(number(&engine, "SELECT count(*) FROM sqlite_schema WHERE name = 'persons_by_c1'"), 1);
+    run(&engine, "bulk-load", &[("rows", "40"), ("ids", "assigned"), ("tables", "2")], WHOLE);
+    assert_eq!(number(&engine, "SELECT seq FROM sqlite_sequence WHERE name = 'orders'"), 40);
     assert_eq!(number(&engine, "SELECT min(length(c2)) + max(length(c3)) FROM persons"), 200);
 }
 

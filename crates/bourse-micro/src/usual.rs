@@ -1,0 +1,50 @@
+//! Options and needs that several workloads share.
+
+use crate::options::{Kind, OptionSpec, Options};
+use bourse_driver::{Role, Schedule, Seat, User};
+use bourse_engine::{Capabilities, Statements};
+
+/// Rows of the table.
+pub(crate) const ROWS: OptionSpec = OptionSpec {
+    name: "rows",
+    kind: Kind::Count { min: 1, max: 1_000_000_000 },
+    default: "100000",
+    meaning: "rows of the table",
+};
+/// Busy threads.
+pub(crate) const THREADS: OptionSpec = OptionSpec {
+    name: "threads",
+    kind: Kind::Count { min: 1, max: 1_024 },
+    default: "1",
+    meaning: "threads, each with a connection of its own",
+};
+/// Prepared once or parsed each time.
+pub(crate) const STATEMENTS: OptionSpec = OptionSpec {
+    name: "statements",
+    kind: Kind::Word(&["prepared", "parsed"]),
+    default: "prepared",
+    meaning: "prepare a statement once, or have it parsed each time (values bound)",
+};
+
+/// What the option [`STATEMENTS`] says.
+pub(crate) fn statements(options: &Options) -> Statements {
+    if options.is(STATEMENTS.name, "parsed") { Statements::Parsed } else { Statements::Prepared }
+}
+
+/// What an engine lacks for records by key.
+pub(crate) fn lacking_records(capabilities: &Capabilities, statements: Statements) -> Vec<String> {
+    let mut lacking = Vec::new();
+    if capabilities.records.is_none() {
+        lacking.push("it needs records by key".to_owned());
+    }
+    // The null engine parses nothing but takes every text.
+    if statements == Statements::Parsed && !capabilities.sql {
+        lacking.push("statements=parsed needs SQL".to_owned());
+    }
+    lacking
+}
+
+/// A customer in a closed loop.
+pub(crate) fn seat<'s>(name: String, user: impl User + 's) -> Seat<'s> {
+    Seat { name, user: Box::new(user), schedule: Schedule::Closed, role: Role::Customer }
+}
