@@ -47,26 +47,39 @@ pub(crate) fn pair_text(number: u64) -> String {
 pub(crate) fn create(engine: &dyn Engine, tables: &[&'static RecordTable]) -> Result<(), MicroError> {
     replaceable(engine)?;
     let doing = || MicroError::engine("making the tables");
-    let mut all = tables.to_vec();
-    all.push(&MARK);
     let mut session = engine.connect().map_err(doing())?;
     match session.records() {
-        Some(records) => records.create(&all).map_err(doing())?,
+        Some(records) => {
+            let all: Vec<_> = tables.iter().copied().chain([&MARK]).collect();
+            records.create(&all).map_err(doing())?;
+            mark(session.as_mut())
+        }
         None => {
-            // A database of its own, so that none of an earlier round's pages is in it.
             drop(session);
-            let mut loader = engine.loader().map_err(doing())?;
-            for statement in all.iter().flat_map(|table| table.create_sql(engine.dialect())) {
-                loader.run(&statement).map_err(doing())?;
-            }
-            loader.finish().map_err(doing())?;
-            session = engine.connect().map_err(doing())?;
+            let statements: Vec<_> = tables.iter().flat_map(|table| table.create_sql(engine.dialect())).collect();
+            create_by(engine, &statements)
         }
     }
-    with_records(session.as_mut(), Statements::Prepared, |records| {
+}
+
+/// Makes a database by these statements of a SQL engine, in the place of one of ours or of none: a database of its own,
+/// so that none of an earlier round's pages is in it.
+pub(crate) fn create_by(engine: &dyn Engine, statements: &[String]) -> Result<(), MicroError> {
+    replaceable(engine)?;
+    let doing = || MicroError::engine("making the tables");
+    let mut loader = engine.loader().map_err(doing())?;
+    for statement in MARK.create_sql(engine.dialect()).iter().chain(statements) {
+        loader.run(statement).map_err(doing())?;
+    }
+    loader.finish().map_err(doing())?;
+    mark(engine.connect().map_err(doing())?.as_mut())
+}
+
+fn mark(session: &mut dyn Session) -> Result<(), MicroError> {
+    with_records(session, Statements::Prepared, |records| {
         records.insert(&MARK, Key::Int(1), &[Value::Text(concat!("bourse ", env!("CARGO_PKG_VERSION")))])
     })
-    .map_err(doing())
+    .map_err(MicroError::engine("making the tables"))
 }
 
 /// Refuses to replace what is not ours.

@@ -13,6 +13,7 @@
 
 mod batching;
 mod bulk_load;
+mod client_mix;
 mod database;
 mod delete;
 mod index_search;
@@ -41,6 +42,7 @@ pub static WORKLOADS: &[&WorkloadSpec] = &[
     &index_search::SPEC,
     &delete::SPEC,
     &scan::SPEC,
+    &client_mix::SPEC,
 ];
 
 /// The workload of that name.

@@ -1,4 +1,6 @@
-//! The classic workloads on SQLite in memory and on the null engine: what they leave behind, count and refuse.
+//! The classic workloads on each kind of engine: what they leave behind, count and refuse.
 
+mod engines;
 mod refusals;
+mod support;
 mod workloads;

@@ -1,55 +1,9 @@
 //! Each workload with a few rows: the checks of the database pass, and the figures say what was done.
 
-use bourse_driver::{MS, RealClock};
-use bourse_engine::{Engine, NullEngine, RowExt as _};
-use bourse_micro::{RoundResult, Timing, WORKLOADS, find, run_round};
-use bourse_record::{CheckStatus, Operation, Outcome};
-use std::sync::atomic::AtomicBool;
-
-const TIMING: Timing = Timing { warm_up_ns: 5 * MS, measure_ns: Some(300 * MS), count: None };
-const WHOLE: Timing = Timing { warm_up_ns: 0, measure_ns: None, count: None };
-
-fn counted(count: u64) -> Timing {
-    Timing { warm_up_ns: 0, measure_ns: None, count: Some(count) }
-}
-
-fn sqlite() -> impl Engine {
-    bourse_engine_sqlite::open("sqlite::memory:").unwrap()
-}
-
-fn run(engine: &dyn Engine, name: &str, options: &[(&str, &str)], timing: Timing) -> RoundResult {
-    let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
-    assert_eq!(case.lacking(&engine.capabilities()), [""; 0]);
-    let never = AtomicBool::new(false);
-    let result = run_round(&case, engine, &timing, 7, &RealClock::start(), &never, &mut |_| {}).unwrap();
-    assert!(result.fault.is_none() && !result.interrupted, "{:?}", result.fault);
-    for check in &result.round.checks {
-        assert_eq!(check.status, CheckStatus::Passed, "{name}: {}: {}", check.words, check.evidence);
-    }
-    for operation in &result.round.operations {
-        let bad = operation.outcomes.iter().find(|outcome| outcome.outcome != Outcome::Completed);
-        assert!(bad.is_none(), "{name}: {bad:?}");
-    }
-    result
-}
-
-fn operation<'r>(result: &'r RoundResult, name: &str) -> &'r Operation {
-    result.round.operations.iter().find(|operation| operation.name == name).unwrap()
-}
-
-fn fact<'r>(result: &'r RoundResult, name: &str) -> &'r str {
-    &result.round.facts.iter().find(|fact| fact.name == name).unwrap_or_else(|| panic!("no fact {name}")).value
-}
-
-fn number(engine: &dyn Engine, sql: &str) -> i64 {
-    let mut found = -1;
-    let each = &mut |row: &dyn bourse_engine::Row| {
-        found = row.get(0)?;
-        Ok(())
-    };
-    engine.connect().unwrap().query_text(sql, &[], each).unwrap();
-    found
-}
+use crate::support::{TIMING, WHOLE, counted, fact, number, operation, run, sqlite};
+use bourse_driver::MS;
+use bourse_engine::{Engine as _, NullEngine};
+use bourse_micro::{Timing, WORKLOADS};
 
 #[test]
 fn reads_are_counted_in_batches_with_the_harness_beside() {
@@ -191,4 +145,29 @@ fn a_cap_on_time_is_told() {
     let result = run(&sqlite(), "bulk-load", &[("rows", "100M"), ("per_transaction", "100")], timing);
     assert_eq!(result.round.warnings, ["ended after 0.3 s as asked, before its work was done"]);
     assert!(operation(&result, "insert").valid() > 0);
+}
+
+#[test]
+fn clients_share_the_work_out_among_them() {
+    let engine = sqlite();
+    let mix = |phase, batch| {
+        let options = [("queries", "1003"), ("clients", "7"), ("phase", phase), ("batch", batch)];
+        run(&engine, "client-mix", &options, WHOLE)
+    };
+    let texts = |text: &str| {
+        let each =
+            |table| format!("SELECT count(*) AS n FROM table{table} WHERE str_3 = '{text}' AND dou_5 = id * 1.1");
+        number(&engine, &format!("SELECT sum(n) FROM ({})", [1, 2, 3, 4].map(each).join(" UNION ALL ")))
+    };
+    assert_eq!(operation(&mix("insert", "auto"), "insert").valid(), 1_003);
+    assert_eq!(texts("insert"), 1_003);
+    assert_eq!(operation(&mix("update", "auto"), "update").valid(), 1_003);
+    assert_eq!((texts("insert"), texts("update")), (0, 1_003));
+    let select = mix("select", "10");
+    assert_eq!(operation(&select, "select").valid(), 1_003);
+    assert!(operation(&select, "select").samples < 150, "in batches of ten");
+    assert_eq!(operation(&mix("delete", "auto"), "delete").valid(), 1_003);
+    assert_eq!(texts("insert"), 0);
+    // By fours, rounded up: each row that is inserted is deleted.
+    assert_eq!(operation(&mix("mixed", "auto"), "statement").valid(), 1_004);
 }

@@ -1,0 +1,321 @@
+//! `client-mix`: many clients on four wide tables, as mysqlslap has them: insert, update all, select all, delete all, mixed.
+//!
+//! A round is one phase; the database it needs is made before the clock starts. Clients share the statements out among
+//! them, and each goes through the tables by turns.
+
+mod statements;
+
+use crate::batching::{BATCH, Batching};
+use crate::database::{create_by, same};
+use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::usual::{STATEMENTS, seat, statements};
+use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec};
+use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
+use bourse_engine::{
+    Access, Capabilities, Engine, EngineError, ErrorKind, Isolation, RowExt as _, SessionExt as _, Statements,
+};
+use bourse_record::{Check, NameValue, SplitMix};
+use statements::{InsertValues, TABLES, TableStatements, UPDATED, run};
+
+/// The workload.
+pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
+    name: "client-mix",
+    summary: "lets many clients insert into, update, read and empty four wide tables, as mysqlslap does",
+    tables: "table1 to table4 (int_1 to int_5 whole numbers; dou_1 to dou_5 floating-point numbers; str_1 to str_5 texts \
+             of at most 255 characters; id, _d whole numbers; an index on id that is not unique)",
+    needs: "SQL",
+    options: &[
+        OptionSpec {
+            name: "phase",
+            kind: Kind::Word(&["insert", "update", "select", "delete", "mixed"]),
+            default: "mixed",
+            meaning: "insert: `queries` rows into empty tables; update, delete: all rows of such tables, a statement \
+                      a table; select: all ids of a table with each statement; mixed: insert, update, select and delete \
+                      one row by its id, in empty tables",
+        },
+        OptionSpec {
+            name: "queries",
+            kind: Kind::Count { min: 1, max: 1_000_000_000 },
+            default: "10000",
+            meaning: "statements of all clients together, and rows of the four tables together",
+        },
+        OptionSpec {
+            name: "clients",
+            kind: Kind::Count { min: 1, max: 1_024 },
+            default: "20",
+            meaning: "clients, each with a thread and a connection of its own",
+        },
+        STATEMENTS,
+        BATCH,
+    ],
+    extent: Extent::Work,
+    plan,
+};
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    Insert,
+    Update,
+    Select,
+    Delete,
+    Mixed,
+}
+
+struct ClientMix {
+    phase: Phase,
+    queries: u64,
+    clients: u64,
+    statements: Statements,
+    batch: Option<u64>,
+}
+
+/// Statements with which a client of phase `mixed` goes through a table.
+const MIXED: u64 = 4;
+/// Ids are drawn from 0 to this, as `round(rand() * 10000000)` does.
+const LARGEST_ID: u64 = 10_000_000;
+
+fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
+    let phase = match options.text("phase") {
+        "insert" => Phase::Insert,
+        "update" => Phase::Update,
+        "select" => Phase::Select,
+        "delete" => Phase::Delete,
+        _ => Phase::Mixed,
+    };
+    Ok(Box::new(ClientMix {
+        phase,
+        queries: options.count("queries"),
+        clients: options.count("clients"),
+        statements: statements(options),
+        batch: options.count_or(BATCH.name),
+    }))
+}
+
+impl ClientMix {
+    /// Rows of table number `table` before the round.
+    fn rows(&self, table: u64) -> u64 {
+        let tables = TABLES.len() as u64;
+        match self.phase {
+            Phase::Insert | Phase::Mixed => 0,
+            _ => (self.queries + tables - 1 - table) / tables,
+        }
+    }
+
+    /// What the clients have to do together: statements, tables, or for `mixed` goes through a table.
+    fn tasks(&self) -> u64 {
+        match self.phase {
+            Phase::Insert | Phase::Select => self.queries,
+            Phase::Update | Phase::Delete => TABLES.len() as u64,
+            Phase::Mixed => self.queries.div_ceil(MIXED),
+        }
+    }
+
+    fn fill(&self, engine: &dyn Engine) -> Result<(), EngineError> {
+        const LOAD_TRANSACTION: u64 = 10_000;
+        let mut session = engine.connect()?;
+        let mut random = SplitMix::new(1);
+        for (number, table) in TABLES.iter().enumerate() {
+            let rows = self.rows(number as u64);
+            for from in (0..rows).step_by(LOAD_TRANSACTION as usize) {
+                session.begin(Isolation::ReadCommitted, Access::Write)?;
+                for _ in from..rows.min(from + LOAD_TRANSACTION) {
+                    let values = InsertValues::of(random.below(LARGEST_ID + 1) as i64);
+                    session.execute(&table.insert, &values.all())?;
+                }
+                session.commit()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The sum of a query's first column over the tables.
+    fn sum(
+        &self,
+        engine: &dyn Engine,
+        query: impl Fn(&'static TableStatements) -> &'static bourse_engine::Sql,
+    ) -> Result<u64, MicroError> {
+        let asked = || {
+            let mut session = engine.connect()?;
+            let mut sum = 0;
+            for table in TABLES.iter() {
+                sum += session.first(query(table), &[], |row| row.get::<i64>(0))?.unwrap_or(0);
+            }
+            Ok::<_, EngineError>(u64::try_from(sum).unwrap_or(0))
+        };
+        asked().map_err(MicroError::engine("checking"))
+    }
+}
+
+impl Planned for ClientMix {
+    fn operations(&self) -> Vec<OperationSpec> {
+        vec![OperationSpec::new(match self.phase {
+            Phase::Insert => "insert",
+            Phase::Update => "update",
+            Phase::Select => "select",
+            Phase::Delete => "delete",
+            Phase::Mixed => "statement",
+        })]
+    }
+    fn unit(&self) -> &'static str {
+        match self.phase {
+            Phase::Insert | Phase::Update | Phase::Delete => "rows/s",
+            Phase::Select | Phase::Mixed => "statements/s",
+        }
+    }
+    fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
+        if capabilities.sql { Vec::new() } else { vec!["it needs SQL".to_owned()] }
+    }
+    fn threads(&self) -> usize {
+        usize::try_from(self.clients.min(self.tasks())).unwrap_or(usize::MAX)
+    }
+    fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
+        let statements: Vec<_> =
+            TABLES.iter().flat_map(|table| &table.create).map(|sql| sql.render(engine.dialect())).collect();
+        create_by(engine, &statements)?;
+        self.fill(engine).map_err(MicroError::engine("loading the tables"))?;
+        Ok(Vec::new())
+    }
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+        let (clients, tasks) = (self.threads() as u64, self.tasks());
+        let mut seeds = SplitMix::new(setting.seed);
+        let client = |number| {
+            let client = Client {
+                mix: self,
+                left: tasks / clients + u64::from(number < tasks % clients),
+                all: tasks / clients + u64::from(number < tasks % clients),
+                // Clients begin at different tables, and the statements of one a table never meet.
+                turn: number,
+                drawn: Vec::new(),
+                random: SplitMix::new(seeds.next()),
+                // The null engine's batch is counted in what is counted here: `mixed` goes by fours.
+                batching: Batching::new(match self.phase {
+                    Phase::Mixed => setting.batch.or(self.batch).map(|statements| statements.div_ceil(MIXED)),
+                    Phase::Update | Phase::Delete => Some(1),
+                    _ => setting.batch.or(self.batch),
+                }),
+                setting: setting.clone(),
+            };
+            seat(format!("client {}", number + 1), client)
+        };
+        (0..clients).map(client).collect()
+    }
+    fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
+        let rows = self.sum(setting.engine, |table| &table.count)?;
+        let before: u64 = (0..TABLES.len() as u64).map(|table| self.rows(table)).sum();
+        let changes = Tally::get(&setting.tally.changes);
+        let is = |words: &str, expected, found| Ok(vec![same("rows", words.to_owned(), expected, found)]);
+        match self.phase {
+            Phase::Insert => is("there are as many rows as were inserted", changes, rows),
+            Phase::Update => {
+                let updated = self.sum(setting.engine, |table| &table.count_updated)?;
+                is("as many rows are changed as were updated", changes, updated)
+            }
+            Phase::Select => is("there are as many rows as before", before, rows),
+            Phase::Delete => is("as many rows are gone as were deleted", changes, before - rows.min(before)),
+            Phase::Mixed => is("what was inserted was deleted again", 0, rows),
+        }
+    }
+}
+
+struct Client<'s> {
+    mix: &'s ClientMix,
+    /// Tasks that are left of its share.
+    left: u64,
+    all: u64,
+    /// The table that comes next, before division by their number.
+    turn: u64,
+    /// The ids of the sample drawn, one a task.
+    drawn: Vec<InsertValues>,
+    random: SplitMix,
+    batching: Batching,
+    setting: Setting<'s>,
+}
+
+impl User for Client<'_> {
+    fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
+        if self.left == 0 {
+            if self.setting.is_real {
+                return Draw::Finished;
+            }
+            // The null engine is asked for as long as it takes to know it.
+            self.left = self.all;
+        }
+        let batch = self.batching.next(clock.now(), self.left);
+        self.left -= batch;
+        let random = &mut self.random;
+        self.drawn.clear();
+        self.drawn.extend((0..batch).map(|_| InsertValues::of(random.below(LARGEST_ID + 1) as i64)));
+        self.batching.begins(clock.now());
+        Draw::Ready
+    }
+
+    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+        let Self { mix, setting, .. } = self;
+        let tasks = self.drawn.len() as u32;
+        let mut count = 0;
+        for values in &self.drawn {
+            let table = &TABLES[(self.turn % TABLES.len() as u64) as usize];
+            let rows = mix.rows(self.turn % TABLES.len() as u64);
+            self.turn += 1;
+            let done = match mix.phase {
+                Phase::Insert => turn.retrying(|session| {
+                    one(run(session, mix.statements, &table.insert, &values.all(), &mut |_| Ok(()))?, setting)
+                }),
+                Phase::Update => turn.retrying(|session| {
+                    all(run(session, mix.statements, &table.update_all, &UPDATED, &mut |_| Ok(()))?, rows, setting)
+                }),
+                Phase::Delete => turn.retrying(|session| {
+                    all(run(session, mix.statements, &table.delete_all, &[], &mut |_| Ok(()))?, rows, setting)
+                }),
+                Phase::Select => turn.retrying(|session| {
+                    let mut found = 0;
+                    run(session, mix.statements, &table.select_all, &[], &mut |row| {
+                        // Each row has to be taken, as a client would.
+                        found += u64::from(row.get::<i64>(0)? >= 0);
+                        Ok(())
+                    })?;
+                    all(found, rows, setting).map(|_| 1)
+                }),
+                Phase::Mixed => mixed(turn, mix.statements, table, values, setting),
+            };
+            match done {
+                Ok(changed) => {
+                    count += changed as u32;
+                    Tally::add(&setting.tally.changes, changed);
+                }
+                Err(error) => return Performed::error(0, &error).times(tasks),
+            }
+        }
+        // A table without rows is updated too: it counts as one.
+        Performed::completed(0).times(count.max(1))
+    }
+}
+
+/// Four statements, each a transaction of its own.
+fn mixed(
+    turn: &mut Turn<'_>,
+    statements: Statements,
+    table: &'static TableStatements,
+    values: &InsertValues,
+    setting: &Setting<'_>,
+) -> Result<u64, EngineError> {
+    let nothing = &mut |_: &dyn bourse_engine::Row| Ok(());
+    turn.retrying(|session| one(run(session, statements, &table.insert, &values.all(), nothing)?, setting))?;
+    // Ids are drawn from many, but two clients may have drawn the same: then one finds the rows of both, or none.
+    turn.retrying(|session| run(session, statements, &table.update_one, &values.update(), nothing))?;
+    turn.retrying(|session| run(session, statements, &table.select_one, &values.id(), nothing))?;
+    turn.retrying(|session| run(session, statements, &table.delete_one, &values.id(), nothing))?;
+    Ok(MIXED)
+}
+
+fn one(changed: u64, setting: &Setting<'_>) -> Result<u64, EngineError> {
+    all(changed, 1, setting)
+}
+
+/// What changed must be all the rows there are.
+fn all(changed: u64, rows: u64, setting: &Setting<'_>) -> Result<u64, EngineError> {
+    if changed == rows || !setting.is_real {
+        return Ok(rows);
+    }
+    Err(EngineError::new(ErrorKind::Other, format!("{changed} of {rows} rows were reached")))
+}

@@ -1,0 +1,118 @@
+//! The statements of `client-mix`: for each of the four tables the same.
+
+use bourse_engine::{EachRow, EngineError, Session, Sql, Statements, Value};
+use std::sync::LazyLock;
+
+/// The statements of one table.
+#[derive(Debug)]
+pub(super) struct TableStatements {
+    /// The table and its index.
+    pub(super) create: [Sql; 2],
+    /// Values of [`InsertValues::all`].
+    pub(super) insert: Sql,
+    /// Values of [`UPDATED`].
+    pub(super) update_all: Sql,
+    pub(super) select_all: Sql,
+    pub(super) delete_all: Sql,
+    /// Values of [`InsertValues::update`].
+    pub(super) update_one: Sql,
+    /// Values of [`InsertValues::id`], as the next.
+    pub(super) select_one: Sql,
+    pub(super) delete_one: Sql,
+    /// How many rows there are.
+    pub(super) count: Sql,
+    /// How many an update has reached.
+    pub(super) count_updated: Sql,
+}
+
+/// Of `table1` to `table4`.
+pub(super) static TABLES: LazyLock<[TableStatements; 4]> =
+    LazyLock::new(|| ["table1", "table2", "table3", "table4"].map(TableStatements::of));
+
+impl TableStatements {
+    fn of(table: &str) -> Self {
+        // Four tables that live as long as the process, so their texts may too.
+        let sql = |text: String| Sql::new(Box::leak(text.into_boxed_str()));
+        let five = |prefix: &str, rest: &str| {
+            let columns: Vec<_> = (1..=5).map(|number| format!("{prefix}_{number}{rest}")).collect();
+            columns.join(", ")
+        };
+        let declared = [five("int", " INT NOT NULL"), five("dou", " DOUBLE PRECISION NOT NULL")].join(", ");
+        let texts = five("str", " VARCHAR(255) NOT NULL");
+        let columns = [five("int", ""), five("dou", ""), five("str", "")].join(", ");
+        let parameters = (1..=17).map(|number| format!("?{number}")).collect::<Vec<_>>().join(", ");
+        let set = (1..=5).map(|number| format!("str_{number} = ?{number}")).collect::<Vec<_>>().join(", ");
+        // Through a derived table: MySQL refuses to change a table that a subquery reads directly.
+        let every_id = format!("id IN (SELECT id FROM (SELECT id FROM {table}) AS ids)");
+        Self {
+            create: [
+                sql(format!(
+                    "CREATE TABLE {table} ({declared}, {texts}, id BIGINT NOT NULL, _d INT NOT NULL) {{utf8mb4}}"
+                )),
+                sql(format!("CREATE INDEX {table}_by_id ON {table} (id)")),
+            ],
+            insert: sql(format!("INSERT INTO {table} ({columns}, id, _d) VALUES ({parameters})")),
+            update_all: sql(format!("UPDATE {table} SET {set} WHERE {every_id}")),
+            select_all: sql(format!("SELECT id FROM {table}")),
+            delete_all: sql(format!("DELETE FROM {table} WHERE {every_id}")),
+            update_one: sql(format!("UPDATE {table} SET {set} WHERE id = ?6")),
+            select_one: sql(format!("SELECT id FROM {table} WHERE id = ?1")),
+            delete_one: sql(format!("DELETE FROM {table} WHERE id = ?1")),
+            count: sql(format!("SELECT count(*) FROM {table}")),
+            count_updated: sql(format!("SELECT count(*) FROM {table} WHERE str_1 = 'update' AND str_5 = 'update'")),
+        }
+    }
+}
+
+/// The five texts of a row that was updated.
+pub(super) const UPDATED: [Value<'static>; 5] = [Value::Text("update"); 5];
+
+/// What a row is made of: its id, in every number.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct InsertValues {
+    id: i64,
+}
+
+impl InsertValues {
+    /// The row of that id.
+    pub(super) const fn of(id: i64) -> Self {
+        Self { id }
+    }
+
+    /// Every column, in the order of the statement.
+    pub(super) fn all(self) -> [Value<'static>; 17] {
+        let (number, double, text) = (Value::Int(self.id), Value::Real(self.id as f64 * 1.1), Value::Text("insert"));
+        let mut values = [number; 17];
+        values[5..10].fill(double);
+        values[10..15].fill(text);
+        values
+    }
+
+    /// What an update by id needs.
+    pub(super) fn update(self) -> [Value<'static>; 6] {
+        let [text, ..] = UPDATED;
+        [text, text, text, text, text, Value::Int(self.id)]
+    }
+
+    /// What a search by id needs.
+    pub(super) const fn id(self) -> [Value<'static>; 1] {
+        [Value::Int(self.id)]
+    }
+}
+
+/// Runs a statement, prepared or parsed: rows go to `each`; returns how many rows it changed.
+pub(super) fn run(
+    session: &mut dyn Session,
+    statements: Statements,
+    sql: &'static Sql,
+    values: &[Value<'_>],
+    each: &mut EachRow<'_>,
+) -> Result<u64, EngineError> {
+    let is_query = sql.text().starts_with("SELECT");
+    match (statements, is_query) {
+        (Statements::Prepared, true) => session.query(sql, values, each).map(|()| 0),
+        (Statements::Prepared, false) => session.execute(sql, values),
+        (Statements::Parsed, true) => session.query_text(&sql.render(session.dialect()), values, each).map(|()| 0),
+        (Statements::Parsed, false) => session.execute_text(&sql.render(session.dialect()), values),
+    }
+}

@@ -1,0 +1,113 @@
+//! Each workload on each kind of engine it can run on: its checks pass there too.
+
+use crate::support::{TIMING, WHOLE, counted, run};
+use bourse_driver::MS;
+use bourse_engine::Engine;
+use bourse_engine_mysql::Flavour;
+use bourse_micro::{Extent, Timing, WORKLOADS, find};
+
+/// Small rounds of every workload: name and options.
+const SMALL: &[(&str, &[(&str, &str)])] = &[
+    ("point-read", &[("rows", "500"), ("threads", "2")]),
+    ("bulk-load", &[("rows", "300"), ("tables", "2")]),
+    ("bulk-load", &[("rows", "30"), ("per_transaction", "1"), ("explicit", "off")]),
+    ("bulk-load", &[("rows", "300"), ("shape", "pairs"), ("indexes", "before")]),
+    ("bulk-load", &[("rows", "300"), ("shape", "pairs"), ("key_index", "hash")]),
+    ("bulk-load", &[("rows", "300"), ("ids", "assigned"), ("per_transaction", "100")]),
+    ("update", &[("rows", "100"), ("per_transaction", "10")]),
+    ("update", &[("rows", "100"), ("statements", "parsed"), ("explicit", "off")]),
+    ("read-write", &[("rows", "100"), ("readers", "2")]),
+    ("index-search", &[("rows", "300"), ("by", "both")]),
+    ("index-search", &[("rows", "300"), ("index", "hash")]),
+    ("delete", &[("rows", "300"), ("mode", "all")]),
+    ("delete", &[("rows", "300"), ("mode", "each"), ("text_index", "off")]),
+    ("scan", &[("rows", "200"), ("length", "10")]),
+    ("client-mix", &[("queries", "200"), ("clients", "5"), ("phase", "insert")]),
+    ("client-mix", &[("queries", "200"), ("clients", "5"), ("phase", "update")]),
+    ("client-mix", &[("queries", "200"), ("clients", "5"), ("phase", "select"), ("statements", "parsed")]),
+    ("client-mix", &[("queries", "200"), ("clients", "5"), ("phase", "delete")]),
+    ("client-mix", &[("queries", "200"), ("clients", "5"), ("phase", "mixed")]),
+];
+
+/// Runs all that the engine can, and returns what it cannot.
+fn every_workload(engine: &dyn Engine) -> Vec<String> {
+    assert!(WORKLOADS.iter().all(|spec| SMALL.iter().any(|(name, _)| *name == spec.name)), "each has a small round");
+    let mut lacking = Vec::new();
+    for (name, options) in SMALL {
+        let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
+        let missing = case.lacking(&engine.capabilities());
+        if !missing.is_empty() {
+            lacking.push(format!("{name}: {}", missing.join("; ")));
+            continue;
+        }
+        let ends = case.spec.extent == Extent::Work;
+        run(engine, name, options, if ends { WHOLE } else { counted(100) });
+    }
+    // Its tables stay while others replace them, and time can end it as well.
+    run(engine, "update", &[("rows", "20")], Timing { measure_ns: Some(100 * MS), ..TIMING });
+    lacking
+}
+
+const NO_HASH: [&str; 2] =
+    ["bulk-load: key_index=hash needs a hash index", "index-search: index=hash needs a hash index"];
+
+#[test]
+fn on_sqlite() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.db");
+    for target in ["sqlite::memory:".to_owned()]
+        .into_iter()
+        .chain(["wal", "delete"].map(|journal| format!("sqlite:{}?journal={journal}&sync=off", path.display())))
+    {
+        assert_eq!(every_workload(&bourse_engine_sqlite::open(&target).unwrap()), NO_HASH, "{target}");
+    }
+}
+
+#[test]
+fn on_redb() {
+    let lacking = every_workload(&bourse_engine_redb::open("redb::memory:").unwrap());
+    assert_eq!(
+        lacking,
+        [
+            "bulk-load: indexes=before needs indexes beside the key",
+            "bulk-load: key_index=hash needs a hash index",
+            "bulk-load: ids=assigned needs an engine that assigns keys",
+            "update: statements=parsed needs SQL",
+            "index-search: searching by text needs indexes beside the key",
+            "index-search: index=hash needs a hash index",
+            "delete: text_index=on needs indexes beside the key",
+            "client-mix: it needs SQL",
+            "client-mix: it needs SQL",
+            "client-mix: it needs SQL",
+            "client-mix: it needs SQL",
+            "client-mix: it needs SQL",
+        ]
+    );
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+#[test]
+fn on_fastdb() {
+    let variable = bourse_engine_fastdb::LIBRARY_VARIABLE;
+    if std::env::var_os(variable).is_none() {
+        eprintln!("skipped: on_fastdb ({variable} names no library)");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let target = format!("fastdb:{}?size=256MiB&commit=precommit", folder.path().join("x.fdb").display());
+    let lacking = every_workload(&bourse_engine_fastdb::open(&target).unwrap());
+    assert!(lacking.iter().all(|words| words.contains("needs")), "{lacking:?}");
+    assert!(!lacking.iter().any(|words| words.contains("hash")), "it has hash indexes: {lacking:?}");
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+#[test]
+fn on_a_private_mariadb() {
+    if let Err(why) = bourse_engine_mysql::installed(Flavour::Mariadb, None) {
+        eprintln!("skipped: on_a_private_mariadb ({why})");
+        return;
+    }
+    let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
+    let target = format!("mariadb+private:?{memory}innodb_buffer_pool=64MiB&log_file=64MiB");
+    assert_eq!(every_workload(&bourse_engine_mysql::open(&target).unwrap()), NO_HASH);
+}
