@@ -65,8 +65,18 @@ pub(super) fn all<T: FromRow>(
     sql: &'static Sql,
     params: &[Value<'_>],
 ) -> Result<Vec<T>, FrameError> {
-    // Most lists of the transactions fit, so that none is moved while it grows.
-    let mut found = Vec::with_capacity(24);
+    // Most lists of the transactions fit.
+    about(24, db, sql, params)
+}
+
+/// All rows, where it is known how many there are as a rule: a list that was given room is not moved while it grows.
+pub(super) fn about<T: FromRow>(
+    rows: usize,
+    db: &mut dyn Session,
+    sql: &'static Sql,
+    params: &[Value<'_>],
+) -> Result<Vec<T>, FrameError> {
+    let mut found = Vec::with_capacity(rows);
     db.query(sql, params, &mut |row| {
         let next = found.len();
         found.resize_with(next + 1, T::default);

@@ -99,7 +99,7 @@ static NAMES: Sql = Sql::new(
 
 /// Frame 1: the trades, and the names of customer and broker (Clause 3.3.9.3).
 fn frame1(db: &mut dyn Session, input: &TradeStatus) -> Result<(Vec<StatusRow>, Option<Names>), FrameError> {
-    let trades = rows::all(db, &LATEST_TRADES, &[input.acct_id.into()])?;
+    let trades = rows::about(ROWS, db, &LATEST_TRADES, &[input.acct_id.into()])?;
     let names = rows::first(db, &NAMES, &[input.acct_id.into()])?;
     commit(db)?;
     Ok((trades, names))
