@@ -36,8 +36,7 @@ fn main() {
         };
         let before = cpu_s();
         let allocations = allocation_counter::measure(|| {
-            drive(&mut seat, session.as_mut(), &clock, &control, plan.retry, 1, &mut recorder)
-                .expect("nothing can be lost");
+            drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recorder).expect("nothing can be lost");
         });
         let cpu_ns = (cpu_s() - before) * 1e9;
         let figures = recorder.figures();

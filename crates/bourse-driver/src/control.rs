@@ -17,16 +17,19 @@ pub struct Plan {
     pub drain_limit_ns: Nanos,
     /// Retries after conflicts.
     pub retry: RetryPolicy,
+    /// How many operations of one user may be due and wait, where a schedule makes them due; what more comes is dropped.
+    pub backlog: usize,
 }
 
 impl Default for Plan {
-    /// 5 s of warm-up, 30 s of measuring, a minute for the drain.
+    /// 5 s of warm-up, 30 s of measuring, a minute for the drain, up to 10,000 operations waiting for a user.
     fn default() -> Self {
         Self {
             warm_up_ns: 5 * SECOND,
             measure_ns: 30 * SECOND,
             drain_limit_ns: 60 * SECOND,
             retry: RetryPolicy::default(),
+            backlog: 10_000,
         }
     }
 }

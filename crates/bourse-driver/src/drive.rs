@@ -1,6 +1,7 @@
 //! The one loop: draw, wait, perform, record.
 
-use crate::{Clock, Control, Draw, Fault, MS, Nanos, RetryPolicy, Role, Sample, Seat, Turn};
+use crate::backlog::Backlog;
+use crate::{Clock, Control, Draw, Fault, MS, Nanos, Plan, Role, Sample, Seat, Turn};
 use bourse_engine::{ErrorKind, Session};
 use bourse_record::{Recorder, SplitMix};
 use std::cell::Cell;
@@ -14,20 +15,28 @@ pub fn drive(
     session: &mut dyn Session,
     clock: &dyn Clock,
     control: &Control,
-    retry: RetryPolicy,
+    plan: &Plan,
     seed: u64,
     recorder: &mut Recorder,
 ) -> Result<(), Fault> {
     let Seat { name, user, schedule, role } = seat;
+    let backlog = plan.backlog;
     let random = Cell::new(SplitMix::new(seed));
-    let mut pacer = schedule.pacer(control.begin().max(clock.now()));
+    let mut backlog = Backlog::new(schedule.pacer(control.begin().max(clock.now())), backlog);
+    let live = recorder.live();
     let over = |now| control.ended(now) || (*role == Role::Customer && control.draining(now));
     // What the schedule wants next; none while an operation is performed.
     let mut scheduled = None;
     // The clock is read as rarely as can be: a reading is the larger part of what a sample costs.
     let mut now = clock.now();
     'next: loop {
-        scheduled = scheduled.or_else(|| pacer.next_due());
+        backlog.arrive(now, control, || {
+            if let Some(operation) = user.skip() {
+                recorder.dropped(operation);
+            }
+        });
+        scheduled = scheduled.or_else(|| backlog.next());
+        live.waiting(backlog.waiting());
         // Drawing comes before waiting, so that it takes nothing from the time of an operation that is due.
         let drawn = loop {
             if over(now) {
@@ -48,8 +57,10 @@ pub fn drive(
         if over(start) {
             break;
         }
-        scheduled = None;
-        let mut turn = Turn::new(session, clock, retry, &random);
+        if let Some(due) = scheduled.take() {
+            backlog.started(due, control);
+        }
+        let mut turn = Turn::new(session, clock, plan.retry, &random);
         let performed = user.perform(&mut turn);
         let (retries, back_off_ns) = (turn.patience.retries(), turn.patience.back_off_ns());
         let end = clock.now();
@@ -84,9 +95,10 @@ pub fn drive(
         }
     }
     // What an overloaded user never came to: without this number its response times would look too good.
-    let to = control.measure_to();
-    let left = scheduled.into_iter().chain(std::iter::from_fn(|| pacer.next_due()));
-    recorder.unstarted(left.take_while(|&due| due < to).count() as u64);
+    live.waiting(0);
+    if let Some(arrivals) = backlog.ended(scheduled, control) {
+        recorder.arrivals(&arrivals);
+    }
     Ok(())
 }
 

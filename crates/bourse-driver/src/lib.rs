@@ -4,12 +4,14 @@
 //! |---|---|
 //! | [`clock`] | the clock, real or simulated: nobody else knows what time it is |
 //! | [`schedule`] | when a user's operations are due |
+//! | `backlog` | what is due and waits for a user |
 //! | [`workload`] | what there is to do, and the users who do it |
 //! | [`turn`] | one operation on its session, with retries after lock conflicts |
 //! | [`control`] | phases of a round, and why one ended early |
 //! | [`drive`](mod@drive) | the one loop: draw, wait, perform, record |
 //! | [`round`] | a thread for everybody, phases, the figures of a round |
 
+mod backlog;
 pub mod clock;
 pub mod control;
 pub mod drive;

@@ -3,7 +3,7 @@
 use crate::sampler::Sampler;
 use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, Role, SECOND, Seat, Workload, drive};
 use bourse_engine::{Engine, Session};
-use bourse_record::{LiveReader, NameValue, Phase, PhaseKind, ProcessUse, Recorder, Round, SplitMix};
+use bourse_record::{Arrivals, LiveReader, MachineUse, Phase, PhaseKind, ProcessUse, Recorder, Round, SplitMix};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -97,7 +97,7 @@ pub fn run<'w>(
             spawn(scope, &seat.name.clone(), move || {
                 let (name, role) = (seat.name.clone(), seat.role);
                 guard(control, clock, &name, || {
-                    drive(&mut seat, session.as_mut(), clock, control, plan.retry, seed, &mut recorder)
+                    drive(&mut seat, session.as_mut(), clock, control, plan, seed, &mut recorder)
                 });
                 if role == Role::Customer && customers.fetch_sub(1, Ordering::Relaxed) == 1 {
                     // All customers have finished: there is nothing more to measure. Closing a session is none of it.
@@ -203,17 +203,17 @@ fn guard(control: &Control, clock: &dyn Clock, name: &str, work: impl FnOnce() -
 /// What our process had used when the measurement interval began and ended.
 #[derive(Default)]
 struct Marks {
-    from: Option<ProcessUse>,
-    to: Option<ProcessUse>,
+    from: Option<(ProcessUse, Option<MachineUse>)>,
+    to: Option<(ProcessUse, Option<MachineUse>)>,
 }
 
 impl Marks {
     fn pass(&mut self, control: &Control, now: Nanos) {
         if now >= control.measure_from() {
-            self.from.get_or_insert_with(ProcessUse::now);
+            self.from.get_or_insert_with(|| (ProcessUse::now(), MachineUse::now()));
         }
         if now >= control.measure_to() {
-            self.to.get_or_insert_with(ProcessUse::now);
+            self.to.get_or_insert_with(|| (ProcessUse::now(), MachineUse::now()));
         }
     }
 
@@ -224,6 +224,31 @@ impl Marks {
             _ => Nanos::MAX,
         }
     }
+}
+
+/// Whether others took processors away from us in the measurement interval, in words.
+fn disturbed(marks: &Marks, measured_s: f64) -> Vec<String> {
+    // A tenth of a processor shows in the tail of the response times.
+    const NOTICED: f64 = 0.1;
+    let (Some((ours, Some(machine))), Some((ours_then, Some(machine_then)))) = (marks.to, marks.from) else {
+        return Vec::new();
+    };
+    if measured_s < 1.0 {
+        return Vec::new();
+    }
+    let used = |it: ProcessUse| it.cpu_user_s.unwrap_or(0.0) + it.cpu_system_s.unwrap_or(0.0);
+    let others = (machine.busy_s - machine_then.busy_s - (used(ours) - used(ours_then))) / measured_s;
+    let stolen = (machine.stolen_s - machine_then.stolen_s) / measured_s;
+    let mut warnings = Vec::new();
+    if others > NOTICED {
+        warnings.push(format!(
+            "other processes, a server under test among them, kept {others:.2} processors busy in the measurement interval"
+        ));
+    }
+    if stolen > NOTICED {
+        warnings.push(format!("the host of this virtual machine took {stolen:.2} processors away while we measured"));
+    }
+    warnings
 }
 
 fn figures(
@@ -246,7 +271,7 @@ fn figures(
     let measured_s = (to - from) as f64 / SECOND as f64;
     let operations = total.figures();
     let valid = operations.get(headline).map_or(0, bourse_record::Operation::valid);
-    let (first, last) = (marks.from.unwrap_or_default(), marks.to.unwrap_or_default());
+    let (first, last) = (marks.from.unwrap_or_default().0, marks.to.unwrap_or_default().0);
     let seconds_used =
         |last: Option<f64>, first: Option<f64>| last.zip(first).map_or(0.0, |(last, first)| last - first);
     let bytes = |last: Option<u64>, first: Option<u64>| last.zip(first).map_or(0, |(last, first)| last - first);
@@ -258,24 +283,30 @@ fn figures(
     if clamped > 0 {
         warnings.push(format!("{clamped} response times of over an hour are counted as an hour"));
     }
-    let mut facts = Vec::new();
-    if total.unstarted_count() > 0 {
-        let count = total.unstarted_count();
-        warnings.push(format!("{count} operations were due in the measurement interval but never started"));
-        facts.push(NameValue { name: "due but not started".to_owned(), value: count.to_string() });
+    let arrivals = total.all_arrivals();
+    if let Some(Arrivals { dropped, unstarted, due, .. }) = arrivals {
+        if dropped > 0 {
+            warnings.push(format!("{dropped} of {due} operations that were due were dropped: the backlog was full"));
+        }
+        if unstarted > 0 {
+            warnings
+                .push(format!("{unstarted} of {due} operations that were due still waited when the interval ended"));
+        }
     }
+    warnings.extend(disturbed(marks, measured_s));
     Round {
         offset_s: 0.0,
         phases: phases.into_iter().flatten().collect(),
         measured_s,
         headline: if measured_s > 0.0 { valid as f64 / measured_s } else { 0.0 },
         operations,
+        arrivals,
         series: sampler.series,
         cpu_user_s: seconds_used(last.cpu_user_s, first.cpu_user_s),
         cpu_system_s: seconds_used(last.cpu_system_s, first.cpu_system_s),
         read_bytes: bytes(last.read_bytes, first.read_bytes),
         written_bytes: bytes(last.written_bytes, first.written_bytes),
-        facts,
+        facts: Vec::new(),
         checks: Vec::new(),
         warnings,
     }

@@ -2,7 +2,7 @@
 
 use crate::{Nanos, SECOND};
 use bourse_engine::{Engine, Footprint};
-use bourse_record::{LiveReader, LiveRow, MachineMemory, OperationSpec, ProcessUse, Series};
+use bourse_record::{LiveReader, LiveRow, MachineMemory, MachineUse, OperationSpec, ProcessUse, Series};
 
 /// Fills the series of a round.
 pub(crate) struct Sampler<'a> {
@@ -12,6 +12,7 @@ pub(crate) struct Sampler<'a> {
     begin: Nanos,
     last: Nanos,
     process: ProcessUse,
+    machine: Option<MachineUse>,
     footprint: Option<Footprint>,
     /// The first time the engine would not say how large it is.
     pub(crate) footprint_error: Option<String>,
@@ -27,6 +28,7 @@ impl<'a> Sampler<'a> {
             begin,
             last: begin,
             process: ProcessUse::now(),
+            machine: MachineUse::now(),
             footprint: None,
             footprint_error: None,
             series: Series::default(),
@@ -49,13 +51,19 @@ impl<'a> Sampler<'a> {
     pub(crate) fn row(&mut self, now: Nanos, queue: Option<u64>) -> (LiveRow, f64) {
         let seconds = now.saturating_sub(self.last).max(1) as f64 / SECOND as f64;
         let done = self.live.look();
-        let process = ProcessUse::now();
+        let (process, machine) = (ProcessUse::now(), MachineUse::now());
         let footprint = self.ask_footprint();
         let rate = |count: u64| Some(count as f64 / seconds);
         let grown = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?) as f64 / seconds);
         let used = |now: Option<f64>, then: Option<f64>| Some((now? - then?).max(0.0) / seconds);
         let level = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
         let memory = MachineMemory::now();
+        let both = |process: ProcessUse| Some(process.cpu_user_s? + process.cpu_system_s?);
+        let ours = both(process).zip(both(self.process)).map_or(0.0, |(now, then)| now - then);
+        let since = machine.zip(self.machine);
+        // The machine's count and ours are rounded apart: a hundredth less than nothing is nothing.
+        let others = since.map(|(now, then)| (now.busy_s - then.busy_s - ours).max(0.0) / seconds);
+        let stolen = since.map(|(now, then)| (now.stolen_s - then.stolen_s).max(0.0) / seconds);
         let before = self.footprint;
 
         let quantile = |at: usize| done.response_ns.map(|quantiles| quantiles[at]);
@@ -71,8 +79,11 @@ impl<'a> Sampler<'a> {
             ("failures", rate(done.failed)),
             ("retries", rate(done.retries)),
             ("queue_length", level(queue)),
+            ("backlog", level(Some(done.backlog))),
             ("cpu_user", used(process.cpu_user_s, self.process.cpu_user_s)),
             ("cpu_system", used(process.cpu_system_s, self.process.cpu_system_s)),
+            ("cpu_others", others),
+            ("cpu_stolen", stolen),
             ("memory_resident_bytes", level(process.resident_bytes)),
             ("machine_memory_used_bytes", level(memory.map(|memory| memory.used_bytes))),
             ("machine_memory_free_bytes", level(memory.map(|memory| memory.free_bytes))),
@@ -93,6 +104,7 @@ impl<'a> Sampler<'a> {
         self.series.push(now.saturating_sub(self.begin) as f64 / SECOND as f64, values);
         self.last = now;
         self.process = process;
+        self.machine = machine;
         self.footprint = footprint;
         (done, seconds)
     }

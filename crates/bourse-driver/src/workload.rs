@@ -90,6 +90,12 @@ pub trait User: Send {
     /// Chooses and keeps the next input. Not timed; may block for some 20 ms.
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw;
 
+    /// Passes over an input that it would have drawn, because too many wait already; which operation it would have been.
+    /// None if it cannot say: then nothing is passed over, and what comes next is what would have come now.
+    fn skip(&mut self) -> Option<usize> {
+        None
+    }
+
     /// Performs what was drawn. Timed.
     fn perform(&mut self, turn: &mut Turn<'_>) -> Performed;
 }

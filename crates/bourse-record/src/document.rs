@@ -171,12 +171,28 @@ mod tests {
                     nominal: Some(2.0),
                     notice: None,
                 },
+                varied: vec![NameValue { name: text("users"), value: text("1") }],
+                search: Some(crate::Search {
+                    unit: text("TR/s"),
+                    found: Some(90.0),
+                    refuted: None,
+                    confirmed: true,
+                    probes: vec![crate::Probe {
+                        rate: 90.0,
+                        reached: 89.9,
+                        measured_s: 5.0,
+                        worst_of_limit: 0.2,
+                        broke: vec![],
+                    }],
+                }),
+                origin: None,
                 rounds: vec![Round {
                     offset_s: 0.5,
                     phases: vec![Phase { kind: PhaseKind::Measurement, from_s: 0.0, to_s: 1.0 }],
                     measured_s: 1.0,
                     headline: 3.0,
                     operations: recorder.figures(),
+                    arrivals: Some(crate::Arrivals { due: 3, started: 3, ..crate::Arrivals::default() }),
                     series: Series {
                         time_s: vec![1.0],
                         columns: vec![Column { metric: text("throughput"), values: vec![None] }],

@@ -22,10 +22,11 @@ pub use machine::noise;
 pub use metric::{Better, METRICS, Metric, metric};
 pub use operation::{MixShare, OperationSpec};
 pub use recorder::Recorder;
-pub use resources::{MachineMemory, ProcessUse};
+pub use resources::{MachineMemory, MachineUse, ProcessUse};
 pub use run_file::{
-    Build, Case, Check, CheckStatus, Column, Distribution, Engine, LatencySummary, Machine, NameValue, Operation,
-    Outcome, OutcomeCount, OutcomeLatency, Phase, PhaseKind, Round, RunFile, SCHEMA_VERSION, Series, Workload,
+    Arrivals, Build, Case, Check, CheckStatus, Column, Distribution, Engine, LatencySummary, Machine, NameValue,
+    Operation, Origin, Outcome, OutcomeCount, OutcomeLatency, Phase, PhaseKind, Probe, Round, RunFile, SCHEMA_VERSION,
+    Search, Series, Workload,
 };
 pub use sample::Sample;
 pub use stats::{Interval, SplitMix, median, median_interval};

@@ -14,6 +14,8 @@ pub struct LiveCell {
     buckets: Box<[AtomicU32]>,
     /// The longest response since it was last taken.
     longest_ns: AtomicU64,
+    /// Operations that are due and wait for this user.
+    backlog: AtomicU64,
 }
 
 const EXACT: usize = 128;
@@ -51,7 +53,13 @@ impl LiveCell {
             retries: AtomicU64::default(),
             buckets: std::iter::repeat_with(AtomicU32::default).take(BUCKETS).collect(),
             longest_ns: AtomicU64::default(),
+            backlog: AtomicU64::default(),
         }
+    }
+
+    /// Says how many operations are due and wait. For the owning thread alone.
+    pub fn waiting(&self, backlog: u64) {
+        self.backlog.store(backlog, Relaxed);
     }
 
     /// Counts one operation. For the owning thread alone.
@@ -86,6 +94,8 @@ pub struct LiveRow {
     pub response_ns: Option<[f64; 3]>,
     /// The longest response time; none without operations.
     pub response_ns_max: Option<u64>,
+    /// Operations that are due and wait, over all.
+    pub backlog: u64,
 }
 
 /// Looks at all users' cells, and remembers what it saw.
@@ -124,6 +134,7 @@ impl LiveReader {
             retries: retries - self.retries,
             response_ns: (total > 0).then(|| [0.5, 0.9, 0.99].map(|quantile| quantile_of(&since, total, quantile))),
             response_ns_max: (total > 0).then_some(longest),
+            backlog: sum(&|cell| cell.backlog.load(Relaxed)),
         };
         (self.completed, self.failed, self.retries, self.buckets) = (completed, failed, retries, buckets);
         row

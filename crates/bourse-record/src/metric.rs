@@ -34,8 +34,11 @@ pub const METRICS: &[Metric] = &[
     Metric { name: "failures", title: "failed", unit: "1/s", better: Better::Lower },
     Metric { name: "retries", title: "retries after lock conflicts", unit: "1/s", better: Better::Lower },
     Metric { name: "queue_length", title: "waiting in the market's queue", unit: "1", better: Better::Lower },
+    Metric { name: "backlog", title: "due and waiting for a user", unit: "1", better: Better::Lower },
     Metric { name: "cpu_user", title: "processor time, user", unit: "s/s", better: Better::Neither },
     Metric { name: "cpu_system", title: "processor time, system", unit: "s/s", better: Better::Neither },
+    Metric { name: "cpu_others", title: "processor time of other processes", unit: "s/s", better: Better::Lower },
+    Metric { name: "cpu_stolen", title: "processor time taken by the host", unit: "s/s", better: Better::Lower },
     Metric { name: "memory_resident_bytes", title: "memory of our process", unit: "bytes", better: Better::Lower },
     Metric {
         name: "machine_memory_used_bytes",

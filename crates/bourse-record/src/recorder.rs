@@ -1,6 +1,6 @@
 //! Where samples go: one recorder a thread, merged at the end.
 
-use crate::{Counts, LiveCell, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, Sample};
+use crate::{Arrivals, Counts, LiveCell, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, Sample};
 use std::sync::Arc;
 
 /// One thread's samples: fixed memory, neither allocation nor lock when a sample comes.
@@ -9,7 +9,7 @@ pub struct Recorder {
     specs: Arc<[OperationSpec]>,
     operations: Vec<Recorded>,
     live: Arc<LiveCell>,
-    unstarted: u64,
+    arrivals: Option<Arrivals>,
 }
 
 /// What was measured of one operation.
@@ -58,7 +58,7 @@ impl Recorder {
             })
             .collect();
         let live = Arc::new(LiveCell::new(specs.len()));
-        Self { specs, operations, live, unstarted: 0 }
+        Self { specs, operations, live, arrivals: None }
     }
 
     /// The workload's operations.
@@ -101,19 +101,32 @@ impl Recorder {
         self.operations[sample.operation].tally(sample.outcome, sample.code).example.get_or_insert(words);
     }
 
-    /// Notes operations that were due in the measurement interval but not started when it ended.
-    pub fn unstarted(&mut self, count: u64) {
-        self.unstarted += count;
+    /// Notes an operation that was due in the measurement interval and never started, because the backlog was full.
+    pub fn dropped(&mut self, operation: usize) {
+        self.operations[operation].tally(Outcome::Dropped, 0).count += 1;
     }
 
-    /// Operations that were due in the measurement interval but not started when it ended.
-    pub fn unstarted_count(&self) -> u64 {
-        self.unstarted
+    /// Notes what became of one user's arrivals.
+    pub fn arrivals(&mut self, arrivals: &Arrivals) {
+        let sum = self.arrivals.get_or_insert_default();
+        sum.due += arrivals.due;
+        sum.started += arrivals.started;
+        sum.dropped += arrivals.dropped;
+        sum.unstarted += arrivals.unstarted;
+        sum.backlog_limit += arrivals.backlog_limit;
+        sum.backlog_longest = sum.backlog_longest.max(arrivals.backlog_longest);
+    }
+
+    /// What became of all users' arrivals; none if nobody followed a schedule.
+    pub fn all_arrivals(&self) -> Option<Arrivals> {
+        self.arrivals
     }
 
     /// Adds another thread's samples, without loss.
     pub fn merge(&mut self, other: Self) {
-        self.unstarted += other.unstarted;
+        if let Some(arrivals) = &other.arrivals {
+            self.arrivals(arrivals);
+        }
         for (mine, theirs) in self.operations.iter_mut().zip(other.operations) {
             mine.retries += theirs.retries;
             mine.late += theirs.late;

@@ -42,6 +42,34 @@ impl ProcessUse {
     }
 }
 
+/// What all processors of the machine have done since it was started, in processor seconds.
+#[derive(Debug, Clone, Copy, PartialEq, Default)]
+pub struct MachineUse {
+    /// At work for any process, ours among them.
+    pub busy_s: f64,
+    /// Taken by the host for other machines while this one had work to do.
+    pub stolen_s: f64,
+}
+
+impl MachineUse {
+    /// As of now; none where the system does not say.
+    pub fn now() -> Option<Self> {
+        Self::parse(&fs::read_to_string("/proc/stat").ok()?)
+    }
+
+    fn parse(stat: &str) -> Option<Self> {
+        const TICKS_A_SECOND: f64 = 100.0;
+        let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
+        let ticks: Vec<f64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
+        // user, nice, system, idle, waiting for storage, interrupts, soft interrupts, stolen; guests are in user.
+        let [user, nice, system, _, _, interrupts, soft, rest @ ..] = ticks.as_slice() else { return None };
+        Some(Self {
+            busy_s: (user + nice + system + interrupts + soft) / TICKS_A_SECOND,
+            stolen_s: rest.first().copied().unwrap_or(0.0) / TICKS_A_SECOND,
+        })
+    }
+}
+
 /// The machine's memory, in bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct MachineMemory {
@@ -97,6 +125,9 @@ mod tests {
         };
         assert_eq!(ProcessUse::parse(stat, io, status), expected);
         assert_eq!(ProcessUse::parse("", "", ""), ProcessUse::default());
+        let machine = MachineUse::parse("cpu  100 50 30 9000 7 10 10 40 5 0\ncpu0 1 1 1 1\n");
+        assert_eq!(machine, Some(MachineUse { busy_s: 2.0, stolen_s: 0.4 }));
+        assert_eq!(MachineUse::parse("cpu 1 2\n"), None);
         let memory = MachineMemory::parse(
             "MemTotal: 100 kB\nMemFree: 1 kB\nMemAvailable: 60 kB\nSwapTotal: 9 kB\nSwapFree: 4 kB\n",
         );

@@ -77,8 +77,60 @@ pub struct Case {
     pub engine: Engine,
     /// What was run.
     pub workload: Workload,
+    /// What a sweep or a search varied, with this case's values; empty otherwise.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub varied: Vec<NameValue>,
+    /// The search this case is the answer of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub search: Option<Search>,
+    /// Where it was measured, if that is not what the document says of all its cases: runs put together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub origin: Option<Origin>,
     /// Its rounds, in the order they ran.
     pub rounds: Vec<Round>,
+}
+
+/// A search for the highest rate that keeps every response limit.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Search {
+    /// Unit of the rates.
+    pub unit: String,
+    /// The highest rate that kept every limit; none if none did.
+    pub found: Option<f64>,
+    /// The lowest rate tried that did not keep them; none if all did.
+    pub refuted: Option<f64>,
+    /// Whether a run of full length at the rate found kept every limit too.
+    pub confirmed: bool,
+    /// Every round of the search, in the order they ran.
+    pub probes: Vec<Probe>,
+}
+
+/// A round of a search.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Probe {
+    /// Rate asked for.
+    pub rate: f64,
+    /// Rate reached.
+    pub reached: f64,
+    /// Seconds measured.
+    pub measured_s: f64,
+    /// The worst 90th percentile, as a share of its limit.
+    pub worst_of_limit: f64,
+    /// Why it did not keep every limit, in words; empty if it did.
+    pub broke: Vec<String>,
+}
+
+/// Where and when a case was measured.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Origin {
+    /// When the run began: RFC 3339 with the machine's offset.
+    pub started_at: String,
+    /// How to run it again.
+    pub command: Vec<String>,
+    /// The program that ran.
+    pub build: Build,
+    /// The machine it ran on.
+    pub machine: Machine,
 }
 
 /// What was run on, as read back from it.
@@ -130,6 +182,9 @@ pub struct Round {
     pub headline: f64,
     /// Figures by operation, over the measurement interval.
     pub operations: Vec<Operation>,
+    /// What became of what was due by a schedule; none in closed loops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
     /// Second by second, over the whole round.
     pub series: Series,
     /// Processor seconds of our process in the measurement interval: user.
@@ -146,6 +201,25 @@ pub struct Round {
     pub checks: Vec<Check>,
     /// What casts doubt on this round, in words.
     pub warnings: Vec<String>,
+}
+
+/// What became of the operations that a schedule made due in the measurement interval.
+///
+/// `due` = `started` + `dropped` + `unstarted`. One that was started may have ended after the interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Arrivals {
+    /// Due in the interval.
+    pub due: u64,
+    /// Of them, started.
+    pub started: u64,
+    /// Of them, never started, because as many as the backlog holds were waiting.
+    pub dropped: u64,
+    /// Of them, still waiting when the interval ended.
+    pub unstarted: u64,
+    /// How many may wait, over all users.
+    pub backlog_limit: u64,
+    /// The most that one user had waiting.
+    pub backlog_longest: u64,
 }
 
 /// A stretch of a round.

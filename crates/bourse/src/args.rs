@@ -103,6 +103,13 @@ pub(crate) struct Run {
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
     #[command(flatten)]
+    pub(crate) settings: RunSettings,
+}
+
+/// How a run is to be, whatever it runs on.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct RunSettings {
+    #[command(flatten)]
     pub(crate) database: Database,
     /// Customers' threads, each with its own session [default: the processors there are]
     #[arg(short, long, value_name = "N", env = "BOURSE_USERS")]
@@ -116,6 +123,17 @@ pub(crate) struct Run {
     /// Time to warm up before it
     #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, env = "BOURSE_WARMUP")]
     pub(crate) warmup: Duration,
+    /// Trade-Results a second to ask for, instead of as many as the users manage: response times count from when a
+    /// transaction was due
+    #[arg(short = 'R', long, value_name = "N", env = "BOURSE_RATE")]
+    pub(crate) rate: Option<f64>,
+    /// When transactions are due that are asked for at a rate
+    #[arg(long, value_enum, default_value_t = Arrivals::Poisson, env = "BOURSE_ARRIVALS")]
+    pub(crate) arrivals: Arrivals,
+    /// Transactions asked for at a rate that may wait for a user, all together; more are dropped and counted [default: 5 s
+    /// of the rate]
+    #[arg(long, value_name = "N", env = "BOURSE_BACKLOG")]
+    pub(crate) backlog: Option<usize>,
     /// Rounds on each target; several targets take turns (A B B A …)
     #[arg(long, value_name = "N", default_value_t = 1, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: u32,
@@ -124,6 +142,14 @@ pub(crate) struct Run {
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Arrivals {
+    /// At random moments, as from many independent customers
+    Poisson,
+    /// At even distances
+    Constant,
 }
 
 #[derive(Debug, Subcommand)]
@@ -179,7 +205,7 @@ pub(crate) struct MicroRun {
 }
 
 /// Where results go.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub(crate) struct Output {
     /// Folder that gets a folder for each run
     #[arg(short, long = "output", value_name = "DIR", default_value = "bourse-runs", env = "BOURSE_OUTPUT")]

@@ -4,7 +4,7 @@ use crate::args::Report;
 use crate::failure::Failure;
 use crate::output::{print_report, write_whole};
 use crate::progress::note;
-use bourse_record::RunFile;
+use bourse_record::{Origin, RunFile};
 use std::path::Path;
 
 /// Reads the runs, joins their cases and draws the report.
@@ -37,20 +37,30 @@ fn joined(paths: &[impl AsRef<Path>]) -> Result<RunFile, Failure> {
             })?,
         );
     }
-    let several = runs.len() > 1;
+    if runs.len() > 1 {
+        runs.iter_mut().for_each(name_origins);
+    }
     let mut runs = runs.into_iter();
     let mut first = runs.next().ok_or_else(|| Failure::usage("no run is named"))?;
     for run in runs {
-        first.cases.extend(run.cases.into_iter().map(|mut case| {
-            case.label = format!("{} ({})", case.label, run.started_at);
-            case
-        }));
+        first.cases.extend(run.cases);
         first.warnings.extend(run.warnings);
         first.interrupted |= run.interrupted;
     }
-    if several {
-        first.warnings.sort();
-        first.warnings.dedup();
-    }
+    first.warnings.sort();
+    first.warnings.dedup();
     Ok(first)
+}
+
+/// Says of each case when and where it was measured, so that it can stand among others.
+pub(crate) fn name_origins(run: &mut RunFile) {
+    for case in &mut run.cases {
+        case.label = format!("{} ({})", case.label, run.started_at);
+        case.origin.get_or_insert_with(|| Origin {
+            started_at: run.started_at.clone(),
+            command: run.command.clone(),
+            build: run.build.clone(),
+            machine: run.machine.clone(),
+        });
+    }
 }

@@ -2,11 +2,11 @@
 
 use crate::users::{SPECS, seat};
 use bourse_driver::{
-    Clock, Control, MS, Nanos, Outcome, Performed, Plan, RetryPolicy, Role, SECOND, Schedule, SimulatedClock, Turn,
-    drive,
+    Clock, Control, Draw, MS, Nanos, Outcome, Performed, Plan, RetryPolicy, Role, SECOND, Schedule, Seat,
+    SimulatedClock, Turn, User, drive,
 };
 use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine};
-use bourse_record::{Operation, Recorder};
+use bourse_record::{Arrivals, Operation, Recorder};
 
 /// Drives one user on a simulated clock.
 fn simulate(
@@ -14,14 +14,14 @@ fn simulate(
     schedule: Schedule,
     length_ns: Nanos,
     perform: impl FnMut(&mut Turn<'_>) -> Performed + Send,
-) -> (Vec<Operation>, u64) {
+) -> (Vec<Operation>, Option<Arrivals>) {
     let plan = Plan { warm_up_ns: 0, measure_ns: length_ns, ..Plan::default() };
     let control = Control::new(&plan, 0);
     let mut session = NullEngine.connect().unwrap();
     let mut recorder = Recorder::new(SPECS.into(), |_| true);
     let mut seat = seat(schedule, Role::Customer, perform);
-    drive(&mut seat, session.as_mut(), clock, &control, plan.retry, 1, &mut recorder).unwrap();
-    (recorder.figures(), recorder.unstarted_count())
+    drive(&mut seat, session.as_mut(), clock, &control, &plan, 1, &mut recorder).unwrap();
+    (recorder.figures(), recorder.all_arrivals())
 }
 
 fn assert_near(found: u64, expected: u64) {
@@ -32,12 +32,12 @@ fn assert_near(found: u64, expected: u64) {
 fn stalling(schedule: Schedule) -> Operation {
     let clock = SimulatedClock::new();
     let mut done = 0;
-    let (mut figures, unstarted) = simulate(&clock, schedule, 10 * SECOND, |_| {
+    let (mut figures, arrivals) = simulate(&clock, schedule, 10 * SECOND, |_| {
         done += 1;
         clock.advance(if done == 5_000 { SECOND } else { MS / 10 });
         Performed::completed(0)
     });
-    assert_eq!(unstarted, 0);
+    assert_eq!(arrivals.map(|it| (it.dropped, it.unstarted)).unwrap_or_default(), (0, 0));
     figures.swap_remove(0)
 }
 
@@ -64,13 +64,53 @@ fn a_closed_loop_waits_with_the_engine() {
 #[test]
 fn what_an_overloaded_user_never_came_to_is_counted() {
     let clock = SimulatedClock::new();
-    let (figures, unstarted) = simulate(&clock, Schedule::Constant { per_second: 1_000.0 }, SECOND, |_| {
+    let (figures, arrivals) = simulate(&clock, Schedule::Constant { per_second: 1_000.0 }, SECOND, |_| {
         clock.advance(10 * MS);
         Performed::completed(0)
     });
     // The hundredth ends with the interval, not in it.
     assert_eq!(figures[0].response.summary.count, 99);
-    assert_eq!(unstarted, 900);
+    let arrivals = arrivals.unwrap();
+    assert_eq!((arrivals.due, arrivals.started, arrivals.dropped, arrivals.unstarted), (1_000, 100, 0, 900));
+}
+
+#[test]
+fn an_overload_is_bounded_and_what_finds_no_room_is_dropped_and_named() {
+    struct Slow<'a>(&'a SimulatedClock, u64);
+    impl User for Slow<'_> {
+        fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
+            Draw::Ready
+        }
+        fn skip(&mut self) -> Option<usize> {
+            self.1 += 1;
+            Some((self.1 % 2) as usize)
+        }
+        fn perform(&mut self, _: &mut Turn<'_>) -> Performed {
+            self.0.advance(10 * MS);
+            Performed::completed(0)
+        }
+    }
+    let clock = SimulatedClock::new();
+    let plan = Plan { warm_up_ns: 0, measure_ns: 10 * SECOND, backlog: 50, ..Plan::default() };
+    let control = Control::new(&plan, 0);
+    let mut session = NullEngine.connect().unwrap();
+    let mut recorder = Recorder::new(SPECS.into(), |_| true);
+    let user = Box::new(Slow(&clock, 0));
+    let schedule = Schedule::Constant { per_second: 1_000.0 };
+    let mut seat = Seat { name: "slow".to_owned(), user, schedule, role: Role::Customer };
+    drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recorder).unwrap();
+    let (figures, arrivals) = (recorder.figures(), recorder.all_arrivals().unwrap());
+    // A thousand a second come and a hundred are done; those that got in waited behind fifty others.
+    assert_eq!((arrivals.due, arrivals.started, arrivals.unstarted), (10_000, 1_000, 50));
+    assert_eq!(arrivals.dropped, 10_000 - 1_000 - 50);
+    assert_eq!((arrivals.backlog_limit, arrivals.backlog_longest), (50, 50));
+    let dropped = |at: usize| {
+        let all = figures[at].outcomes.iter();
+        all.filter(|it| it.outcome == Outcome::Dropped).map(|it| it.count).sum::<u64>()
+    };
+    assert_eq!((dropped(0), dropped(1)), (arrivals.dropped / 2, arrivals.dropped / 2));
+    assert!(figures[0].response.summary.max_ns < 520 * MS, "{} ns", figures[0].response.summary.max_ns);
+    assert_near(figures[0].response.summary.p99_ns, 509 * MS);
 }
 
 #[test]
@@ -135,9 +175,9 @@ fn the_timed_loop_does_not_allocate() {
         Performed::ended((done % 2) as usize, outcome, (done % 5) as i32)
     });
     let allocations = allocation_counter::measure(|| {
-        drive(&mut seat, session.as_mut(), &clock, &control, plan.retry, 1, &mut recorder).unwrap();
+        drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recorder).unwrap();
     });
     drop(seat);
     assert!(done > 40_000, "{done}");
-    assert_eq!(allocations.count_total, 0);
+    assert_eq!(allocations.count_total, 1, "room for the backlog, before the first operation");
 }

@@ -16,6 +16,7 @@ const PLAN: Plan = Plan {
     measure_ns: 250 * MS,
     drain_limit_ns: 10 * SECOND,
     retry: bourse_driver::RetryPolicy { retries: 3, first_ns: 1_000, longest_ns: 10_000 },
+    backlog: 100,
 };
 
 fn measure(plan: &Plan, seats: Vec<Seat<'_>>, background: Vec<Background<'_>>) -> Measured {

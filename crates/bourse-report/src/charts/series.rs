@@ -55,8 +55,11 @@ pub(super) fn processor(subject: &Subject<'_>, chart: &Chart, size: Size) -> Opt
     };
     let points = user.points.iter().zip(&system.points).map(|(user, system)| sum(user, system)).collect();
     let both = Curve { label: "both".to_owned(), points, thin: Thin::Mean };
-    let cores = subject.view.file.machine.cores;
-    let mut panel = panel("cores busy", Unit::SecondsPerSecond, vec![both, user, system]);
+    let cores = subject.view.machine().cores;
+    let mut curves = vec![both, user, system];
+    curves.extend(if_any(curve(subject, "cpu_others", "other processes", Thin::Mean)));
+    curves.extend(if_any(curve(subject, "cpu_stolen", "taken by the host", Thin::Mean)));
+    let mut panel = panel("cores busy", Unit::SecondsPerSecond, curves);
     panel.mark = (cores > 0).then(|| (f64::from(cores), format!("all {cores} cores")));
     time_chart(subject, chart, size, vec![panel])
 }
@@ -96,10 +99,12 @@ pub(super) fn waiting(subject: &Subject<'_>, chart: &Chart, size: Size) -> Optio
     let waits = if_any(curve(subject, "lock_waits", "waits for locks", Thin::Mean));
     let retries = if_any(curve(subject, "retries", "retries", Thin::Mean));
     let queue = if_any(curve(subject, "queue_length", "queue", Thin::Max));
+    let backlog = if_any(curve(subject, "backlog", "backlog", Thin::Max));
     let panels = vec![
         panel("users waiting for a lock, on average", Unit::SecondsPerSecond, vec![locks]),
         panel("waits and retries, a second", Unit::PerSecond, waits.into_iter().chain(retries).collect()),
         panel("in the market's queue", Unit::Count, queue.into_iter().collect()),
+        panel("due and waiting for a user", Unit::Count, backlog.into_iter().collect()),
     ];
     time_chart(subject, chart, size, panels)
 }

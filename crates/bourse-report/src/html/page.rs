@@ -20,7 +20,7 @@ pub(super) struct Page {
     comparisons: Vec<Grid>,
     cases: Vec<CasePage>,
     warnings: Vec<String>,
-    machine: Grid,
+    machines: Vec<Grid>,
     command: String,
     notices: Vec<String>,
 }
@@ -169,7 +169,7 @@ pub(super) fn page(file: &RunFile) -> Page {
         comparisons: tables::comparisons(&views).into_iter().map(folded).collect(),
         cases: views.iter().enumerate().map(|(at, view)| case(at, view)).collect(),
         warnings,
-        machine: tables::machine(file).into(),
+        machines: tables::machines(file).into_iter().map(Grid::from).collect(),
         command: units::command_line(&file.command),
         notices: notices(file).into_iter().map(units::printable).collect(),
     }
@@ -194,18 +194,10 @@ fn title(file: &RunFile, views: &[CaseView<'_>]) -> String {
 
 fn case(at: usize, view: &CaseView<'_>) -> CasePage {
     let (workload, engine) = (&view.case.workload, &view.case.engine);
-    let figures = view.figures();
     let figure = match (view.valid_figure(), view.standing()) {
         (Some(figure), _) => units::number(figure),
         (None, Standing::Void) => "VOID".to_owned(),
         (None, _) => "Nothing measured".to_owned(),
-    };
-    let spread = match figures.as_slice() {
-        [low, .., high] if view.valid_figure().is_some() => {
-            let rounds = units::counted(figures.len() as u64, "round", "rounds");
-            Some(format!("median of {rounds}, from {} to {}", units::number(*low), units::number(*high)))
-        }
-        _ => None,
     };
     let mut transactions = tables::transactions(view);
     let none = transactions.fold();
@@ -218,7 +210,7 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
         unit: units::printable(&workload.headline_unit),
         counts: view.standing() == Standing::Counts,
         nominal: workload.nominal.map(units::plain),
-        spread,
+        spread: view.spread(),
         durability: units::printable(&engine.durability),
         durability_reason: units::printable(&engine.durability_reason),
         on: units::printable(&format!("{} · {} {}", engine.target, engine.name, engine.version)),

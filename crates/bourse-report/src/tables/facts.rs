@@ -1,7 +1,7 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{CaseView, Kept, rules, values};
-use bourse_record::{CheckStatus, Machine, NameValue, Round, RunFile};
+use bourse_record::{Build, CheckStatus, Machine, NameValue, Round, RunFile};
 
 fn named(key: &'static str, title: &str, facts: impl IntoIterator<Item = (String, Cell)>) -> Table {
     let mut table = Table::new(key, title, vec![Head::left("what", "name"), Head::left("value", "value")]);
@@ -65,9 +65,32 @@ pub(crate) fn compile_options(view: &CaseView<'_>) -> Table {
     table
 }
 
-/// The machine and the program.
-pub(crate) fn machine(file: &RunFile) -> Table {
-    let Machine { system, processor, cores, memory_bytes, load_average, details } = &file.machine;
+/// The machine and the program; of runs put together, every machine with the cases that ran on it.
+pub(crate) fn machines(file: &RunFile) -> Vec<Table> {
+    let mut seen: Vec<(&Machine, &Build, Vec<&str>)> = Vec::new();
+    for case in &file.cases {
+        let (machine, build) =
+            case.origin.as_ref().map_or((&file.machine, &file.build), |origin| (&origin.machine, &origin.build));
+        match seen.iter_mut().find(|(known, program, _)| (*known, *program) == (machine, build)) {
+            Some((.., labels)) => labels.push(&case.label),
+            None => seen.push((machine, build, vec![&case.label])),
+        }
+    }
+    if seen.is_empty() {
+        seen.push((&file.machine, &file.build, Vec::new()));
+    }
+    let several = seen.len() > 1;
+    let table = |(machine, build, labels): (&Machine, &Build, Vec<&str>)| {
+        let title = if several { format!("Machine and program of {}", labels.join(", ")) } else { MACHINE.to_owned() };
+        named("machine", &units::printable(&title), machine_facts(machine, build))
+    };
+    seen.into_iter().map(table).collect()
+}
+
+const MACHINE: &str = "Machine and program";
+
+fn machine_facts(machine: &Machine, build: &Build) -> Vec<(String, Cell)> {
+    let Machine { system, processor, cores, memory_bytes, load_average, details } = machine;
     let load = load_average.map_or_else(Cell::nothing, |load| Cell::figure(load, |load| format!("{load:.2}")));
     let mut facts = vec![
         ("system".to_owned(), Cell::text(system)),
@@ -77,9 +100,14 @@ pub(crate) fn machine(file: &RunFile) -> Table {
         ("load average at the start".to_owned(), load),
     ];
     facts.extend(pairs(details));
-    let build = &file.build;
     facts.push(("bourse".to_owned(), Cell::text(&format!("{} ({}, {})", build.version, build.profile, build.target))));
-    named("machine", "Machine and program", facts)
+    facts
+}
+
+/// A machine in a line.
+pub(crate) fn machine_line(machine: &Machine) -> String {
+    let cores = units::counted(u64::from(machine.cores), "core", "cores");
+    [machine.processor.clone(), cores, units::bytes(machine.memory_bytes as f64), machine.system.clone()].join(" · ")
 }
 
 /// Facts of the rounds: how the database was found, trades that came with it.
@@ -165,9 +193,8 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     };
 
     let (user, system) = (total(|round| round.cpu_user_s), total(|round| round.cpu_system_s));
-    let busy = view
-        .cores_busy()
-        .map(|busy| format!("{} of {} cores busy", units::significant(busy, 3), view.file.machine.cores));
+    let busy =
+        view.cores_busy().map(|busy| format!("{} of {} cores busy", units::significant(busy, 3), view.machine().cores));
     let used = format!("{} user + {} system", units::seconds(user), units::seconds(system));
     say("processor time", join(&[busy, Some(used), each((user + system) * 1e9, units::duration_ns)]));
 

@@ -9,7 +9,7 @@ mod transactions;
 
 pub(crate) use comparison::{by_class, comparison, comparisons};
 pub(crate) use facts::{
-    checks, compile_options, engine_settings, machine, parameters, resources, round_facts, rules_kept,
+    checks, compile_options, engine_settings, machine_line, machines, parameters, resources, round_facts, rules_kept,
 };
 pub(crate) use outcomes::outcomes;
 pub(crate) use rounds::{rounds, series};

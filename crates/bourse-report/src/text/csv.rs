@@ -70,8 +70,13 @@ fn joined(tables: &[(&str, Table)]) -> Option<CsvTable> {
 
 /// What holds for the whole run: machine, program, warnings, the notice.
 fn written_run(file: &RunFile) -> CsvTable {
-    let mut table = tables::machine(file);
+    let mut machines = tables::machines(file).into_iter();
+    let mut table = machines.next().expect("there is always one");
     table.key = "run";
+    for mut machine in machines {
+        table.push(vec![tables::Cell::text("machine"), tables::Cell::text(&machine.title)]);
+        table.rows.append(&mut machine.rows);
+    }
     let mut say = |name: &str, value: &str| table.push(vec![tables::Cell::text(name), tables::Cell::text(value)]);
     say("name", &file.name);
     say("started_at", &file.started_at);

@@ -18,7 +18,9 @@ pub fn markdown(file: &RunFile) -> String {
     for view in &views {
         case(&mut out, view);
     }
-    section(&mut out, 2, &tables::machine(file));
+    for machine in tables::machines(file) {
+        section(&mut out, 2, &machine);
+    }
     let mut warnings: Vec<&String> = file.warnings.iter().collect();
     warnings.extend(file.cases.iter().flat_map(|case| &case.rounds).flat_map(|round| &round.warnings));
     if !warnings.is_empty() {

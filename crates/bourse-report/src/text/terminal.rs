@@ -128,11 +128,8 @@ impl Page {
         self.line(&format!("  {headline}   {class}{}", nominal.unwrap_or_default()));
         let on = format!("  {} · {} {}", engine.target, engine.name, engine.version);
         self.paragraph_indented(Tone::Plain, &on);
-        let figures = view.figures();
-        if let (true, Standing::Counts, [low, .., high]) = (figures.len() > 1, view.standing(), figures.as_slice()) {
-            let rounds = units::counted(figures.len() as u64, "round", "rounds");
-            let (low, high) = (units::number(*low), units::number(*high));
-            self.paragraph_indented(Tone::Plain, &format!("median of {rounds}, from {low} to {high}"));
+        if let Some(spread) = view.spread() {
+            self.paragraph_indented(Tone::Plain, &spread);
         }
         for remark in view.remarks() {
             self.paragraph_indented(remark.tone, &remark.text);
@@ -318,14 +315,22 @@ impl Page {
                 .collect();
             self.paragraph(Tone::Plain, &format!("{label}{}", parameters.join(" · ")), 2);
         }
-        let machine = &file.machine;
-        let facts = [
-            machine.processor.clone(),
-            units::counted(u64::from(machine.cores), "core", "cores"),
-            units::bytes(machine.memory_bytes as f64),
-            machine.system.clone(),
-        ];
-        self.paragraph(Tone::Plain, &facts.join(" · "), 2);
+        let mut origins: Vec<_> = file.cases.iter().filter_map(|case| case.origin.as_ref()).collect();
+        origins.dedup();
+        if origins.is_empty() {
+            self.paragraph(Tone::Plain, &tables::machine_line(&file.machine), 2);
+        }
+        for origin in &origins {
+            let line = format!("{}: {}", origin.started_at, tables::machine_line(&origin.machine));
+            self.paragraph(Tone::Plain, &line, 2);
+        }
+        for origin in origins {
+            let again = format!("again, {}: {}", origin.started_at, units::command_line(&origin.command));
+            self.paragraph(Tone::Plain, &again, 2);
+        }
+        if file.cases.iter().all(|case| case.origin.is_some()) && !file.cases.is_empty() {
+            return;
+        }
         self.paragraph(Tone::Plain, &format!("again: {}", units::command_line(&file.command)), 2);
     }
 }

@@ -1,5 +1,6 @@
 use super::{OperationView, Remark, Standing, limits, standing};
-use bourse_record::{Case, Check, CheckStatus, PhaseKind, Round, RunFile};
+use crate::units;
+use bourse_record::{Arrivals, Build, Case, Check, CheckStatus, Machine, PhaseKind, Round, RunFile, median_interval};
 
 /// A case with its rounds taken together.
 pub(crate) struct CaseView<'a> {
@@ -17,6 +18,28 @@ impl<'a> CaseView<'a> {
     /// All cases of a run.
     pub(crate) fn all(file: &'a RunFile) -> Vec<Self> {
         file.cases.iter().map(|case| Self::new(file, case)).collect()
+    }
+
+    /// The machine it was measured on.
+    pub(crate) fn machine(&self) -> &'a Machine {
+        self.case.origin.as_ref().map_or(&self.file.machine, |origin| &origin.machine)
+    }
+
+    /// The program that measured it.
+    pub(crate) fn build(&self) -> &'a Build {
+        self.case.origin.as_ref().map_or(&self.file.build, |origin| &origin.build)
+    }
+
+    /// What became of all that was due by a schedule; none in closed loops.
+    pub(crate) fn arrivals(&self) -> Option<Arrivals> {
+        self.case.rounds.iter().filter_map(|round| round.arrivals).reduce(|sum, each| Arrivals {
+            due: sum.due + each.due,
+            started: sum.started + each.started,
+            dropped: sum.dropped + each.dropped,
+            unstarted: sum.unstarted + each.unstarted,
+            backlog_limit: each.backlog_limit,
+            backlog_longest: sum.backlog_longest.max(each.backlog_longest),
+        })
     }
 
     /// Seconds measured, over all rounds.
@@ -46,6 +69,19 @@ impl<'a> CaseView<'a> {
             odd if odd % 2 == 1 => Some(figures[middle]),
             _ => Some((figures[middle - 1] + figures[middle]) / 2.0),
         }
+    }
+
+    /// How far the rounds lie apart, and how sure their median is; none of a single round, or of a figure that does not
+    /// count.
+    pub(crate) fn spread(&self) -> Option<String> {
+        let figures = self.figures();
+        let ([low, .., high], Standing::Counts) = (figures.as_slice(), self.standing()) else { return None };
+        let rounds = units::counted(figures.len() as u64, "round", "rounds");
+        let (low, high) = (units::number(*low), units::number(*high));
+        let sure = median_interval(&figures).map_or_else(String::new, |interval| {
+            format!("; 95 % interval of the median {} to {}", units::number(interval.low), units::number(interval.high))
+        });
+        Some(format!("median of {rounds}, from {low} to {high}{sure}"))
     }
 
     /// The headline, if it counts.

@@ -16,8 +16,8 @@ pub(super) fn limited_by(view: &CaseView<'_>) -> Option<String> {
 }
 
 fn limit(view: &CaseView<'_>, busy: f64) -> String {
-    let cores = f64::from(view.file.machine.cores.max(1));
-    let busy_words = format!("{} of {} cores busy", units::significant(busy, 3), view.file.machine.cores);
+    let cores = f64::from(view.machine().cores.max(1));
+    let busy_words = format!("{} of {} cores busy", units::significant(busy, 3), view.machine().cores);
     if busy >= FULL * cores {
         return format!("the processors: {busy_words}");
     }

@@ -72,8 +72,9 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
         let failed = units::counted(view.failed(), "operation", "operations");
         say(Tone::Bad, format!("{failed} failed: none may"));
     }
-    if view.file.build.profile != "release" {
-        let profile = units::printable(&view.file.build.profile);
+    arrivals(view, &mut say);
+    if view.build().profile != "release" {
+        let profile = units::printable(&view.build().profile);
         say(Tone::Bad, format!("measured with a {profile} build: figures mean nothing"));
     }
     let clamped: u64 = view.operations.iter().map(|operation| operation.response.clamped).sum();
@@ -90,6 +91,20 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
         say(Tone::Doubtful, "the database was not checked".to_owned());
     }
     remarks
+}
+
+/// What became of what was due, where a schedule said so.
+fn arrivals(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
+    let Some(arrivals) = view.arrivals() else { return };
+    let due = units::counted(arrivals.due, "transaction was due", "transactions were due");
+    if arrivals.dropped + arrivals.unstarted == 0 {
+        return say(Tone::Good, format!("{due} by the schedule, and every one of them was started"));
+    }
+    let (started, dropped, waited) =
+        (units::count(arrivals.started), units::count(arrivals.dropped), units::count(arrivals.unstarted));
+    // What waits when the interval ends is no sign of trouble until it is more than a few.
+    let tone = if arrivals.dropped > 0 || arrivals.unstarted * 100 > arrivals.due { Tone::Bad } else { Tone::Plain };
+    say(tone, format!("{due} by the schedule: {started} started, {dropped} dropped, {waited} waiting at the end"));
 }
 
 fn scale(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {

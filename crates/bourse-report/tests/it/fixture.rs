@@ -137,6 +137,7 @@ pub(crate) fn round(decks: u64) -> Round {
         measured_s: 30.0,
         headline: (decks * 100) as f64 / 30.0,
         operations,
+        arrivals: None,
         series: series(),
         cpu_user_s: 25.5,
         cpu_system_s: 6.0,
@@ -223,6 +224,9 @@ pub(crate) fn case(label: &str, durability: &str, decks: u64) -> Case {
                     .to_owned(),
             ),
         },
+        varied: vec![],
+        search: None,
+        origin: None,
         rounds: vec![round(decks)],
     }
 }

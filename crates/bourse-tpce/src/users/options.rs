@@ -24,6 +24,9 @@ pub struct RunOptions {
     pub tunables: Tunables,
     /// Customers pause before they draw while more requests of the market than this wait.
     pub market_room: usize,
+    /// How many of the customers' transactions may be due and wait, all together; none is five seconds of the rate. What
+    /// more comes is dropped. Of no account in a closed loop.
+    pub backlog: Option<usize>,
 }
 
 impl RunOptions {
@@ -46,6 +49,7 @@ impl RunOptions {
             load: Load::Closed,
             tunables: Tunables::default(),
             market_room: MARKET_ROOM,
+            backlog: None,
         }
     }
 
@@ -86,6 +90,35 @@ impl RunOptions {
         }
     }
 
+    /// The load of so many Trade-Results a second, at random moments or evenly.
+    ///
+    /// By the mix: 10 in 100 transactions are Trade-Results and 89 the customers', in a run so long that no limit order waits
+    /// for its price any more.
+    pub fn at_rate(results_per_second: f64, evenly: bool) -> Load {
+        let per_second = results_per_second * CUSTOMERS_PER_RESULT;
+        if evenly { Load::Constant { per_second } } else { Load::Poisson { per_second } }
+    }
+
+    /// Trade-Results a second that the load asks for; none in a closed loop.
+    pub fn asked(&self) -> Option<f64> {
+        match self.load {
+            Load::Closed => None,
+            Load::Constant { per_second } | Load::Poisson { per_second } => Some(per_second / CUSTOMERS_PER_RESULT),
+        }
+    }
+
+    /// The plan of a round: that of the options, with each user's part of the backlog.
+    pub(super) fn round_plan(&self) -> Plan {
+        /// Longer than any limit, so that a broken one shows, and short enough to be worked off in a drain.
+        const SECONDS: f64 = 5.0;
+        let whole = match (self.backlog, self.asked()) {
+            (Some(backlog), _) => backlog as f64,
+            (None, Some(rate)) => rate * CUSTOMERS_PER_RESULT * SECONDS,
+            (None, None) => 0.0,
+        };
+        Plan { backlog: (whole / self.users as f64).ceil().max(1.0) as usize, ..self.plan }
+    }
+
     /// The schedule of one of the customers.
     pub(super) fn schedule(&self, seed: u64) -> Schedule {
         let share = |per_second: f64| per_second / self.users as f64;
@@ -96,6 +129,9 @@ impl RunOptions {
         }
     }
 }
+
+/// Customers' transactions for each Trade-Result, by the mix.
+const CUSTOMERS_PER_RESULT: f64 = 8.9;
 
 /// When customers ask, all together.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -117,6 +117,10 @@ impl User for Customer<'_> {
         Draw::Ready
     }
 
+    fn skip(&mut self) -> Option<usize> {
+        Some(Request::from(self.emulator.next()).transaction() as usize)
+    }
+
     fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
         let request = self.request.as_ref().expect("a request is drawn before it is performed");
         self.house.serve(turn, request, &mut self.told, &|order| self.house.floor.order(order))

@@ -64,8 +64,8 @@ pub fn workload(options: &RunOptions, parameters: Vec<NameValue>) -> bourse_reco
     let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
     let load = match options.load {
         super::Load::Closed => "closed loop".to_owned(),
-        super::Load::Constant { per_second } => format!("{per_second} customers' transactions a second, evenly"),
-        super::Load::Poisson { per_second } => format!("{per_second} customers' transactions a second, at random"),
+        super::Load::Constant { per_second } => open_loop(options, per_second, "evenly"),
+        super::Load::Poisson { per_second } => open_loop(options, per_second, "at random moments"),
     };
     let own = [
         ("customers", part.total_customers().to_string()),
@@ -89,6 +89,16 @@ pub fn workload(options: &RunOptions, parameters: Vec<NameValue>) -> bourse_reco
         nominal: Some(options.nominal()),
         notice: Some(NOTICE.to_owned()),
     }
+}
+
+/// A schedule in words.
+fn open_loop(options: &RunOptions, per_second: f64, how: &str) -> String {
+    let waiting = options.round_plan().backlog * options.users;
+    let asked = (options.asked().unwrap_or_default() * 1e6).round() / 1e6;
+    format!(
+        "{asked} Trade-Results a second asked for: {per_second:.1} customers' transactions a second, {how}; at most \
+         {waiting} of them wait, the others are dropped"
+    )
 }
 
 /// Runs Trade-Cleanup, then customers, market and maintenance through warm-up, measurement interval and drain.
@@ -156,8 +166,9 @@ pub fn run(
 
     let headline = Transaction::TradeResult as usize;
     let back_off_seed = next_seed();
+    let plan = options.round_plan();
     let measured =
-        bourse_driver::run(engine, &mut brokerage, &options.plan, headline, back_off_seed, clock, interrupt, progress)?;
+        bourse_driver::run(engine, &mut brokerage, &plan, headline, back_off_seed, clock, interrupt, progress)?;
     let mut round = measured.round;
     specs::tolerate(&mut round.operations, options.plan.warm_up_ns as f64 / 1e9, round.measured_s);
     round.operations[Transaction::TradeCleanup as usize] = cleanup;

@@ -5,11 +5,13 @@ use bourse_driver::{MS, Nanos, Plan, Progress, RealClock, SECOND};
 use bourse_engine::{Engine, RowExt as _};
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_record::{CheckStatus, Operation, Outcome};
+use bourse_testkit::{Fault, Stalling};
 use bourse_tpce::load::{LoadOptions, load};
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{Load, OptionsError, Ran, RunOptions, needs, run, verify};
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 fn database() -> SqliteEngine {
     let engine = open("sqlite::memory:").unwrap();
@@ -156,9 +158,49 @@ fn customers_at_a_rate_ask_so_often() {
         .map(|transaction| ran.round.operations[transaction as usize].response.summary.count)
         .sum();
     // On a machine too slow for the rate what was not started in time is told.
-    let late = ran.round.facts.iter().find(|fact| fact.name == "due but not started");
-    let late: u64 = late.map_or(0, |fact| fact.value.parse().unwrap());
+    let arrivals = ran.round.arrivals.unwrap();
+    let late = arrivals.unstarted + arrivals.dropped;
+    assert_eq!(arrivals.due, arrivals.started + late);
     assert!((130..=270).contains(&(asked + late)), "{asked} asked and {late} not started in 2 s");
+}
+
+#[test]
+fn a_stall_is_charged_to_all_who_were_due_while_it_lasted() {
+    // One statement of the second hundred takes a second. Eighty transactions are due in that time, and wait.
+    let engine = Stalling::new(database(), Fault::At(400), Duration::from_secs(1));
+    let options = RunOptions { users: 1, load: Load::Constant { per_second: 80.0 }, ..options(500 * MS, 3 * SECOND) };
+    let ran = run(&engine, inputs(), &options, &RealClock::start(), &AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert_eq!(ran.fault, None);
+    assert!(engine.statements() > 400, "{} statements", engine.statements());
+    let longer = |of: fn(&Operation) -> &bourse_record::Distribution| -> u64 {
+        let all = ran.round.operations.iter().map(|operation| of(operation).histogram().unwrap());
+        all.map(|histogram| histogram.count_between(500 * MS, u64::MAX)).sum()
+    };
+    let (service, response) = (longer(|operation| &operation.service), longer(|operation| &operation.response));
+    assert!(service >= 1, "the stalled one");
+    // Half of those eighty waited for more than half a second; a machine that is busy otherwise only adds to them.
+    assert!(response >= service + 20, "{response} responses and {service} services of more than half a second");
+}
+
+#[test]
+fn a_rate_beyond_reach_drops_what_finds_no_room() {
+    let copy = Copy::new("beyond.db");
+    let load = RunOptions::at_rate(1e6, true);
+    let options = RunOptions { load, backlog: Some(20), ..options(0, SECOND) };
+    assert_eq!(options.asked(), Some(1e6));
+    let ran = run(&copy.engine, inputs(), &options, &RealClock::start(), &AtomicBool::new(false), &mut |_| {}).unwrap();
+    assert_sound(&copy.engine, &ran);
+    let arrivals = ran.round.arrivals.unwrap();
+    assert_eq!((arrivals.backlog_limit, arrivals.backlog_longest), (20, 10), "two users with ten each");
+    let dropped = outcomes(&ran.round.operations, Outcome::Dropped);
+    assert!(dropped > 1_000_000, "{dropped}");
+    assert_eq!(dropped, arrivals.dropped);
+    assert!(ran.round.operations[Transaction::TradeStatus as usize].valid() > 10);
+    // What is dropped keeps the mix: 190 of 890 are Trade-Status.
+    let statuses = &ran.round.operations[Transaction::TradeStatus as usize].outcomes;
+    let statuses = statuses.iter().filter(|it| it.outcome == Outcome::Dropped).map(|it| it.count).sum::<u64>();
+    let share = statuses as f64 / dropped as f64;
+    assert!((share - 19.0 / 89.0).abs() < 0.01, "{share}");
 }
 
 #[test]

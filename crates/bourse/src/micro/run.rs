@@ -18,6 +18,7 @@ struct Contender {
     order: Order,
     case: Option<Case>,
     parameters: Vec<NameValue>,
+    varied: Vec<NameValue>,
     headline: (&'static str, &'static str),
 }
 
@@ -115,6 +116,10 @@ fn contender(
     Ok(Contender {
         label: label.join(" "),
         parameters: parameters.collect(),
+        varied: chosen
+            .iter()
+            .map(|&(name, value)| NameValue { name: name.to_owned(), value: value.to_owned() })
+            .collect(),
         headline: (case.headline_operation(), case.headline_unit()),
         order: Order {
             workload: spec.name.to_owned(),
@@ -199,6 +204,9 @@ impl Contender {
                 nominal: None,
                 notice: Some(NOTICE.to_owned()),
             },
+            varied: self.varied.clone(),
+            search: None,
+            origin: None,
             rounds: Vec::new(),
         });
         case.rounds.push(round);

@@ -1,7 +1,7 @@
 //! `bourse tpce run`: load if needed, run in turn on each target, check, report.
 
 use super::database::{self, Ready};
-use crate::args::Run;
+use crate::args::{Arrivals, Run};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::output::publish;
@@ -37,16 +37,16 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         }
         engines.push(engine);
     }
-    let seed = arguments.seed.unwrap_or_else(drawn_seed);
+    let seed = arguments.settings.seed.unwrap_or_else(drawn_seed);
     let options = options(arguments, seed)?;
-    let inputs = inputs(arguments.database.flat_in.as_deref())?;
+    let inputs = inputs(arguments.settings.database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
     let clock = RealClock::start();
 
     let mut contenders = Vec::new();
     for (target, engine) in targets.into_iter().zip(engines) {
         engines::make_folder(&target)?;
-        let ready = database::ready(&target, engine.as_ref(), &arguments.database, &inputs, &interrupted)?;
+        let ready = database::ready(&target, engine.as_ref(), &arguments.settings.database, &inputs, &interrupted)?;
         contenders.push(Contender::new(target, engine, ready, options, arguments)?);
     }
     let machine = Machine::this();
@@ -64,7 +64,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         cases: Vec::new(),
         interrupted: false,
     };
-    let outcome = rounds(&mut contenders, arguments.rounds, &inputs, &clock, &interrupted);
+    let outcome = rounds(&mut contenders, arguments.settings.rounds, &inputs, &clock, &interrupted);
     file.interrupted = interrupted.load(Ordering::Relaxed);
     file.cases =
         contenders.into_iter().map(|contender| contender.case).filter(|case| !case.rounds.is_empty()).collect();
@@ -72,7 +72,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
         outcome?;
         return Err(interrupt::interrupted("nothing was measured"));
     }
-    publish(&file, &arguments.output)?;
+    publish(&file, &arguments.settings.output)?;
     outcome?;
     verdict(&file)
 }
@@ -127,7 +127,7 @@ impl Contender {
     ) -> Result<Self, Failure> {
         let described = engine.description().map_err(|error| database::engine_failure(&target, &error))?;
         let options = RunOptions { part: ready.fingerprint.part, ..options };
-        let data = match &arguments.database.flat_in {
+        let data = match &arguments.settings.database.flat_in {
             None => "built-in".to_owned(),
             Some(folder) => format!("files of {}", folder.display()),
         };
@@ -141,6 +141,9 @@ impl Contender {
             label: target.clone(),
             workload: users::workload(&options, parameters),
             engine: described_engine(described),
+            varied: Vec::new(),
+            search: None,
+            origin: None,
             rounds: Vec::new(),
         };
         Ok(Self { target, engine, ready, options, case })
@@ -261,17 +264,17 @@ fn run_failure(target: &str, error: &RunError) -> Failure {
 
 /// The targets named, or a file of our own whose name tells what is in it.
 fn targets(arguments: &Run) -> Result<Vec<String>, Failure> {
-    if arguments.rounds == 0 {
+    if arguments.settings.rounds == 0 {
         return Err(Failure::usage("0 rounds measure nothing").hint("--rounds 1 or more"));
     }
-    if arguments.duration < Duration::from_secs(1) {
+    if arguments.settings.duration < Duration::from_secs(1) {
         return Err(Failure::usage("a measurement interval of less than a second measures nothing").hint("--for 30s"));
     }
-    super::whole(&arguments.database)?;
+    super::whole(&arguments.settings.database)?;
     if !arguments.targets.is_empty() {
         return Ok(arguments.targets.clone());
     }
-    let database = &arguments.database;
+    let database = &arguments.settings.database;
     let mut name = format!("tpce-c{}-d{}", database.customers, database.days);
     if database.scale_factor != 500 {
         name.push_str(&format!("-f{}", database.scale_factor));
@@ -289,11 +292,16 @@ fn targets(arguments: &Run) -> Result<Vec<String>, Failure> {
 
 fn options(arguments: &Run, seed: u64) -> Result<RunOptions, Failure> {
     let ns = |time: Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
-    let default = RunOptions::new(super::whole(&arguments.database)?);
+    let default = RunOptions::new(super::whole(&arguments.settings.database)?);
+    let settings = &arguments.settings;
     let options = RunOptions {
-        users: arguments.users.unwrap_or(default.users),
-        market_users: arguments.market_users.unwrap_or(default.market_users),
-        plan: Plan { warm_up_ns: ns(arguments.warmup), measure_ns: ns(arguments.duration), ..default.plan },
+        users: settings.users.unwrap_or(default.users),
+        market_users: settings.market_users.unwrap_or(default.market_users),
+        load: settings
+            .rate
+            .map_or(default.load, |rate| RunOptions::at_rate(rate, settings.arrivals == Arrivals::Constant)),
+        backlog: settings.backlog,
+        plan: Plan { warm_up_ns: ns(settings.warmup), measure_ns: ns(arguments.settings.duration), ..default.plan },
         seed,
         ..default
     };
