@@ -1,5 +1,9 @@
 //! Yardsticks: the same work done by a few lines of C, to say how much of a figure is ours and how much the engine's.
 
+mod rows;
+
+pub use rows::{CREATE, CSession, MOST_TOGETHER, Reads, Time};
+
 use bourse_schema::{Batch, SQLITE, Table, Value};
 use std::ffi::{CString, NulError, c_char, c_int};
 use std::path::Path;

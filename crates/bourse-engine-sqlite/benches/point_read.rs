@@ -41,7 +41,7 @@ fn reads_through_the_seam(session: &mut dyn Session) -> f64 {
     let mut sum = 0;
     for key in keys().take(READS as usize) {
         session
-            .query(&READ, &[key.into()], &mut |row| {
+            .query_first(&READ, &[key.into()], &mut |row| {
                 sum += row.get::<i64>(0)?;
                 Ok(())
             })
@@ -108,7 +108,7 @@ impl Raw {
             // SAFETY: the statement is prepared on an open connection.
             unsafe {
                 ffi::sqlite3_bind_int64(self.read, 1, key);
-                while ffi::sqlite3_step(self.read) == ffi::SQLITE_ROW {
+                if ffi::sqlite3_step(self.read) == ffi::SQLITE_ROW {
                     sum += ffi::sqlite3_column_int64(self.read, 0);
                 }
                 ffi::sqlite3_reset(self.read);

@@ -66,7 +66,7 @@ impl Rows {
         for index in 0..batch.len() {
             let mut done = Ok(());
             batch.with_row(index, &mut |values| {
-                done = statement.bind(&self.connection, values).and_then(|bound| match bound.step() {
+                done = statement.bind(&self.connection, values, &[]).and_then(|bound| match bound.step() {
                     ffi::SQLITE_DONE => Ok(()),
                     code => Err(self.connection.error(code)),
                 });

@@ -3,7 +3,7 @@
 use crate::connection::Connection;
 use crate::error::error;
 use crate::queue::{Place, WriterQueue};
-use crate::statement::{Bound, Statement};
+use crate::statement::{Bound, Columns, Statement};
 use crate::waits::LockWaits;
 use bourse_engine::{Access, Dialect, EachRow, EngineError, Isolation, Session, Sql, Value};
 use libsqlite3_sys as ffi;
@@ -21,6 +21,13 @@ pub(crate) struct Shared {
     /// `None` where writers are to meet inside SQLite.
     pub(crate) queue: Option<Arc<WriterQueue>>,
     pub(crate) busy_timeout: Duration,
+}
+
+/// How much of a result is wanted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Rows {
+    All,
+    First,
 }
 
 pub(crate) struct SqliteSession {
@@ -82,43 +89,50 @@ impl SqliteSession {
         Ok(())
     }
 
-    /// Makes sure that the statement is prepared and returns where.
+    /// The prepared statement, if it was.
     #[inline]
-    fn ready(&mut self, sql: &'static Sql) -> Result<usize, EngineError> {
-        let slot = sql.slot();
-        match self.statements.get(slot) {
-            Some(Some(_)) => Ok(slot),
-            _ => self.prepare(sql).map(|()| slot),
-        }
-    }
-
-    #[inline]
-    fn statement(&self, slot: usize) -> &Statement {
-        self.statements[slot].as_ref().expect("made ready just before")
+    fn statement(&self, slot: usize) -> Option<&Statement> {
+        self.statements.get(slot)?.as_ref()
     }
 
     /// Runs a prepared statement and says whether it may have changed something.
-    #[inline]
+    #[inline(always)]
     fn run_prepared(
         &mut self,
         sql: &'static Sql,
-        params: &[Value<'_>],
-        each: &mut EachRow<'_>,
+        params: [&[Value<'_>]; 2],
+        rows: Rows,
+        mut each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
     ) -> Result<bool, EngineError> {
-        let slot = self.ready(sql)?;
-        let is_change = !self.statement(slot).is_readonly();
-        let is_alone = is_change && self.place.is_none() && self.needs_place();
-        if is_alone {
-            self.take_place()?;
+        let slot = sql.slot();
+        if self.statement(slot).is_none() {
+            self.prepare(sql)?;
         }
-        let done = self.run(self.statement(slot), params, each);
-        if is_alone {
-            self.transaction_over();
+        let statement = self.statement(slot).expect("prepared just before");
+        let is_change = !statement.is_readonly();
+        if is_change && self.place.is_none() && self.needs_place() {
+            return self.run_alone(sql, params, rows, &mut each).map(|()| true);
         }
-        match done {
+        match self.run(statement, params, rows, each) {
             Ok(()) => Ok(is_change),
             Err(e) => Err(e.with_statement(sql.text())),
         }
+    }
+
+    /// Runs a change that is a transaction of its own.
+    #[cold]
+    fn run_alone(
+        &mut self,
+        sql: &'static Sql,
+        params: [&[Value<'_>]; 2],
+        rows: Rows,
+        each: &mut dyn FnMut(&Columns<'_>) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        self.take_place()?;
+        let statement = self.statement(sql.slot()).expect("its caller has prepared it");
+        let done = self.run(statement, params, rows, each);
+        self.transaction_over();
+        done.map_err(|e| e.with_statement(sql.text()))
     }
 
     /// Prepares and runs a text for once, and says whether it may have changed something.
@@ -132,7 +146,7 @@ impl SqliteSession {
         if is_change && self.needs_place() {
             self.take_place()?;
         }
-        let done = self.run(&statement, params, each);
+        let done = self.run(&statement, [params, &[]], Rows::All, |row| each(row));
         drop(statement);
         self.transaction_over();
         done.map(|()| is_change).map_err(|e| e.with_statement(sql))
@@ -178,10 +192,16 @@ impl SqliteSession {
         }
     }
 
-    /// Steps to the end, handing out rows.
+    /// Steps to the end or past the first row, handing out rows.
     #[inline(always)]
-    fn run(&self, statement: &Statement, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        let bound = statement.bind(&self.connection, params)?;
+    fn run(
+        &self,
+        statement: &Statement,
+        params: [&[Value<'_>]; 2],
+        rows: Rows,
+        mut each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let bound = statement.bind(&self.connection, params[0], params[1])?;
         let mut code = self.first_step(&bound);
         loop {
             match code {
@@ -189,12 +209,15 @@ impl SqliteSession {
                 ffi::SQLITE_DONE => return Ok(()),
                 code => return Err(self.connection.error(code)),
             }
+            if rows == Rows::First {
+                return Ok(());
+            }
             code = bound.step();
         }
     }
 
     fn run_bare(&self, statement: &Statement) -> Result<(), EngineError> {
-        self.run(statement, &[], &mut |_| Ok(()))
+        self.run(statement, [&[], &[]], Rows::All, |_| Ok(()))
     }
 
     /// Takes the place in front of SQLite, if there is one and it is not ours already.
@@ -250,12 +273,37 @@ impl Session for SqliteSession {
 
     #[inline]
     fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.run_prepared(sql, params, each).map(|_| ())
+        self.run_prepared(sql, [params, &[]], Rows::All, |row| each(row)).map(|_| ())
+    }
+
+    #[inline]
+    fn query_first(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        each: &mut EachRow<'_>,
+    ) -> Result<bool, EngineError> {
+        let mut found = false;
+        self.run_prepared(sql, [params, &[]], Rows::First, |row| {
+            found = true;
+            each(row)
+        })?;
+        Ok(found)
     }
 
     #[inline]
     fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError> {
-        if !self.run_prepared(sql, params, &mut |_| Ok(()))? {
+        self.execute_split(sql, params, &[])
+    }
+
+    #[inline]
+    fn execute_split(
+        &mut self,
+        sql: &'static Sql,
+        first: &[Value<'_>],
+        rest: &[Value<'_>],
+    ) -> Result<u64, EngineError> {
+        if !self.run_prepared(sql, [first, rest], Rows::All, |_| Ok(()))? {
             return Ok(0);
         }
         Ok(self.connection.changes())
@@ -335,6 +383,6 @@ mod tests {
         for kind in 0..100 {
             session.all(&BY_KIND, &[kind.into(), (kind % 7).into()], |_| Ok(())).unwrap();
         }
-        assert_eq!(session.statement(BY_KIND.slot()).times_prepared_again(), 0);
+        assert_eq!(session.statement(BY_KIND.slot()).unwrap().times_prepared_again(), 0);
     }
 }

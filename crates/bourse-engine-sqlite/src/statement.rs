@@ -4,6 +4,7 @@ use crate::connection::Connection;
 use bourse_engine::{EngineError, ErrorKind, Row, Value};
 use libsqlite3_sys as ffi;
 use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
 /// A prepared statement. Whoever owns it drops it before the connection that prepared it.
@@ -59,22 +60,23 @@ impl Statement {
         unsafe { ffi::sqlite3_stmt_status(self.stmt.as_ptr(), ffi::SQLITE_STMTSTATUS_REPREPARE, 0) }
     }
 
-    /// Binds parameters `?1`, `?2`, …; texts and blobs are not copied, so the statement can be stepped as long as they
+    /// Binds parameters `?1`, `?2`, …, those of `first` before those of `rest`; texts and blobs are not copied, so the statement can be stepped as long as they
     /// are borrowed, by the guard that is returned.
     ///
     /// They are not taken out again afterwards, which would cost a tenth of an insert: nothing looks at a parameter
     /// between a run and the next, which has to bind all of them anew to get a guard.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn bind<'b>(
         &'b self,
         connection: &Connection,
-        params: &'b [Value<'b>],
+        first: &'b [Value<'b>],
+        rest: &'b [Value<'b>],
     ) -> Result<Bound<'b>, EngineError> {
-        if params.len() != self.parameters {
-            return Err(self.wrong_number(params.len()));
+        if first.len() + rest.len() != self.parameters {
+            return Err(self.wrong_number(first.len() + rest.len()));
         }
         let stmt = self.stmt.as_ptr();
-        for (at, value) in (1..).zip(params) {
+        for (at, value) in (1..).zip(first.iter().chain(rest)) {
             // SAFETY: the statement is not running (every run ends in a reset). Pointers are bound as SQLITE_STATIC: SQLite
             // reads them in steps only and never frees them. Steps are made by a `Bound` alone, and those made from this
             // statement later come from here too, with every parameter replaced (`run_through` consumes statements that
@@ -168,8 +170,9 @@ impl Bound<'_> {
     }
 
     /// The row that the latest step came to.
+    #[inline]
     pub(crate) fn columns(&self) -> Columns<'_> {
-        Columns(self.statement)
+        Columns { stmt: self.statement.stmt, row: PhantomData }
     }
 }
 
@@ -180,7 +183,10 @@ impl Drop for Bound<'_> {
 }
 
 /// The current row of a running statement.
-pub(crate) struct Columns<'s>(&'s Statement);
+pub(crate) struct Columns<'s> {
+    stmt: NonNull<ffi::sqlite3_stmt>,
+    row: PhantomData<&'s Statement>,
+}
 
 impl Columns<'_> {
     /// Column `index` in SQLite's own text form.
@@ -201,7 +207,7 @@ impl Columns<'_> {
     fn column(&self, index: usize) -> *mut ffi::sqlite3_value {
         // SAFETY: the statement is on a row while this exists, and has at most 32,767 columns. The value is unprotected,
         // which is enough: a connection is used by one thread at a time, as its session has it for itself.
-        unsafe { ffi::sqlite3_column_value(self.0.stmt.as_ptr(), index as c_int) }
+        unsafe { ffi::sqlite3_column_value(self.stmt.as_ptr(), index as c_int) }
     }
 
     /// # Safety

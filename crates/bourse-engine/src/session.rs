@@ -104,11 +104,50 @@ pub trait Session: Send {
     /// The engine's, with the statement.
     fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError>;
 
+    /// Runs a query for its first row alone, hands that to `each`, and says whether there was one.
+    ///
+    /// # Errors
+    /// The engine's, with the statement.
+    fn query_first(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        each: &mut EachRow<'_>,
+    ) -> Result<bool, EngineError> {
+        let mut found = false;
+        self.query(sql, params, &mut |row| if std::mem::replace(&mut found, true) { Ok(()) } else { each(row) })?;
+        Ok(found)
+    }
+
     /// Runs a change and returns the number of rows it changed.
     ///
     /// # Errors
     /// The engine's, with the statement.
     fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError>;
+
+    /// Runs a change whose parameters stand in two places, as a record's key and its values do, and returns the number of
+    /// rows it changed.
+    ///
+    /// # Errors
+    /// The engine's, with the statement.
+    fn execute_split(
+        &mut self,
+        sql: &'static Sql,
+        first: &[Value<'_>],
+        rest: &[Value<'_>],
+    ) -> Result<u64, EngineError> {
+        /// That many are put together on the stack: the timed part must not allocate.
+        const ON_STACK: usize = 24;
+        let all = first.len() + rest.len();
+        if all > ON_STACK {
+            return self.execute(sql, &[first, rest].concat());
+        }
+        let mut params = [Value::Null; ON_STACK];
+        for (param, value) in params.iter_mut().zip(first.iter().chain(rest)) {
+            *param = *value;
+        }
+        self.execute(sql, &params[..all])
+    }
 
     /// Makes the transaction's changes last.
     ///
@@ -184,10 +223,8 @@ impl<S: Session + ?Sized> SessionExt for S {
         mut read: impl FnMut(&dyn Row) -> Result<T, EngineError>,
     ) -> Result<Option<T>, EngineError> {
         let mut found = None;
-        self.query(sql, params, &mut |row| {
-            if found.is_none() {
-                found = Some(read(row)?);
-            }
+        self.query_first(sql, params, &mut |row| {
+            found = Some(read(row)?);
             Ok(())
         })?;
         Ok(found)

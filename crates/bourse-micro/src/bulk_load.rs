@@ -220,13 +220,15 @@ impl Loader<'_> {
     /// Inserts the rows drawn; begins and commits where a transaction does.
     fn insert(&mut self, records: &mut dyn Records) -> Result<(), EngineError> {
         let load = self.load;
-        let tables = load.tables.len() as u64;
         let all = self.all();
+        // Counted on, since dividing anew for each row would be no small part of inserting it.
+        let tables = load.tables.len();
+        let (mut table, mut number) = ((self.at % tables as u64) as usize, self.at / tables as u64);
         while self.at < self.until {
             if load.explicit && self.in_transaction == 0 {
                 records.begin(Access::Write)?;
             }
-            let (table, number) = (load.tables[(self.at % tables) as usize], self.at / tables);
+            let into = load.tables[table];
             let key = Key::Int(number as i64 + 1);
             if load.pairs {
                 use std::fmt::Write as _;
@@ -235,15 +237,19 @@ impl Loader<'_> {
                 let scattered = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
                 write!(self.texts[0], "key-{scattered:016x}-{:07}", number + 1).expect("a String takes all");
                 debug_assert_eq!(self.texts[0], pair_text(number + 1));
-                records.insert(table, key, &[Value::Text(&self.texts[0])])?;
+                records.insert(into, key, &[Value::Text(&self.texts[0])])?;
             } else {
                 let [c2, c3] = load.filler.texts(number);
                 let values = [Value::Int(0), Value::Text(c2), Value::Text(c3)];
                 if load.assigned {
-                    records.append(table, &values)?;
+                    records.append(into, &values)?;
                 } else {
-                    records.insert(table, key, &values)?;
+                    records.insert(into, key, &values)?;
                 }
+            }
+            table += 1;
+            if table == tables {
+                (table, number) = (0, number + 1);
             }
             self.at += 1;
             self.in_transaction += 1;

@@ -46,28 +46,20 @@ impl<'s> RecordsOverSql<'s> {
             Statements::Parsed => self.session.execute_text(&sql.render(self.session.dialect()), params),
         }
     }
-}
 
-/// Values of a record with its key that fit on the stack: the timed part must not allocate.
-const ON_STACK: usize = 24;
-
-/// Calls `f` with the key and the values behind it (`key_first`), or before it.
-#[inline]
-fn with_key<'a, T>(key: Key<'a>, key_first: bool, values: &[Value<'a>], f: impl FnOnce(&[Value<'a>]) -> T) -> T {
-    let all = values.len() + 1;
-    let (at_key, at_values) = if key_first { (0, 1) } else { (values.len(), 0) };
-    let place = |params: &mut [Value<'a>]| {
-        params[at_key] = key.into();
-        params[at_values..at_values + values.len()].copy_from_slice(values);
-    };
-    if all <= ON_STACK {
-        let mut params = [Value::Null; ON_STACK];
-        place(&mut params[..all]);
-        f(&params[..all])
-    } else {
-        let mut params = vec![Value::Null; all];
-        place(&mut params);
-        f(&params)
+    #[inline]
+    fn execute_split(
+        &mut self,
+        sql: &'static Sql,
+        first: &[Value<'_>],
+        rest: &[Value<'_>],
+    ) -> Result<u64, EngineError> {
+        match self.statements {
+            Statements::Prepared => self.session.execute_split(sql, first, rest),
+            Statements::Parsed => {
+                self.session.execute_text(&sql.render(self.session.dialect()), &[first, rest].concat())
+            }
+        }
     }
 }
 
@@ -106,13 +98,16 @@ impl Records for RecordsOverSql<'_> {
 
     #[inline]
     fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
-        let found = self.query(&table.sql().get, &[key.into()], each)?;
-        one_at_most(table, found)
+        let get = &table.sql().get;
+        match self.statements {
+            Statements::Prepared => self.session.query_first(get, &[key.into()], each),
+            Statements::Parsed => one_at_most(table, self.query(get, &[key.into()], each)?),
+        }
     }
 
     #[inline]
     fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
-        with_key(key, true, values, |params| self.execute(&table.sql().insert, params)).map(|_| ())
+        self.execute_split(&table.sql().insert, &[key.into()], values).map(|_| ())
     }
 
     #[inline]
@@ -122,7 +117,7 @@ impl Records for RecordsOverSql<'_> {
 
     #[inline]
     fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
-        one_at_most(table, with_key(key, false, values, |params| self.execute(&table.sql().update, params))?)
+        one_at_most(table, self.execute_split(&table.sql().update, values, &[key.into()])?)
     }
 
     #[inline]

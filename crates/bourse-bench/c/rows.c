@@ -1,0 +1,107 @@
+/* The classic workloads' point read and bulk load as a C program does them: one connection a thread, statements prepared
+ * once, the clock read around a batch of short operations.
+ *
+ * Every function returns SQLite's code; 0 is fine. */
+#include <sqlite3.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <time.h>
+
+/* The most keys of a batch. */
+#define BATCH 1024
+
+/* By the machine's clock, or by the processor time of the whole process. */
+static uint64_t now(int by_cpu)
+{
+    struct timespec time;
+    clock_gettime(by_cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
+    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+}
+
+/* SplitMix64. */
+static uint64_t next_random(uint64_t *state)
+{
+    uint64_t mixed = (*state += 0x9e3779b97f4a7c15u);
+    mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9u;
+    mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebu;
+    return mixed ^ (mixed >> 31);
+}
+
+int bourse_yardstick_open(const char *name, const char *setup, sqlite3 **db)
+{
+    int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_URI | SQLITE_OPEN_NOMUTEX;
+    int code = sqlite3_open_v2(name, db, flags, NULL);
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(*db, setup, NULL, NULL, NULL);
+    return code;
+}
+
+void bourse_yardstick_close(sqlite3 *db)
+{
+    sqlite3_close(db);
+}
+
+/* Reads rows by keys from 1 to `rows` for that long; `reads` and `ns` are what was done and how long it took,
+ * `in_batches_ns` without the drawing of keys. */
+int bourse_yardstick_reads(sqlite3 *db, const char *sql, uint64_t rows, uint64_t seed, int batch, uint64_t for_ns,
+                           int by_cpu, uint64_t *reads, uint64_t *ns, uint64_t *in_batches_ns)
+{
+    sqlite3_int64 keys[BATCH];
+    sqlite3_stmt *statement;
+    uint64_t begin, end, done = 0, found = 0;
+    int code = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+    if (code != SQLITE_OK)
+        return code;
+    *in_batches_ns = 0;
+    begin = end = now(by_cpu);
+    while (end - begin < for_ns) {
+        for (int i = 0; i < batch; i++)
+            keys[i] = 1 + (sqlite3_int64)(((unsigned __int128)next_random(&seed) * rows) >> 64);
+        *in_batches_ns -= now(by_cpu);
+        for (int i = 0; i < batch; i++) {
+            sqlite3_bind_int64(statement, 1, keys[i]);
+            if (sqlite3_step(statement) == SQLITE_ROW)
+                found += sqlite3_column_int64(statement, 0) == keys[i];
+            code = sqlite3_reset(statement);
+            if (code != SQLITE_OK)
+                goto out;
+        }
+        end = now(by_cpu);
+        *in_batches_ns += end;
+        done += (uint64_t)batch;
+    }
+    code = found == done ? SQLITE_OK : SQLITE_CORRUPT;
+out:
+    sqlite3_finalize(statement);
+    *reads = done;
+    *ns = end - begin;
+    return code;
+}
+
+/* Inserts rows 1 to `rows` in one transaction, each with two texts of `width` bytes out of `text`, which has `starts` more
+ * bytes than that; `ns` is what it took with its commit. */
+int bourse_yardstick_inserts(sqlite3 *db, const char *sql, uint64_t rows, const char *text, uint64_t starts, int width,
+                             int by_cpu, uint64_t *ns)
+{
+    sqlite3_stmt *statement;
+    uint64_t begin;
+    int code = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
+    if (code != SQLITE_OK)
+        return code;
+    begin = now(by_cpu);
+    code = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
+    for (uint64_t row = 0; row < rows && code == SQLITE_OK; row++) {
+        sqlite3_bind_int64(statement, 1, (sqlite3_int64)row + 1);
+        sqlite3_bind_int64(statement, 2, 0);
+        sqlite3_bind_text(statement, 3, text + 2 * row * 7919 % starts, width, SQLITE_STATIC);
+        sqlite3_bind_text(statement, 4, text + (2 * row + 1) * 7919 % starts, width, SQLITE_STATIC);
+        code = sqlite3_step(statement);
+        if (code == SQLITE_DONE)
+            code = sqlite3_reset(statement);
+    }
+    if (code == SQLITE_OK)
+        code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
+    *ns = now(by_cpu) - begin;
+    sqlite3_finalize(statement);
+    return code;
+}

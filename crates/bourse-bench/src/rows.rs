@@ -1,0 +1,151 @@
+//! The classic workloads' point read and bulk load, done by a few lines of C.
+
+use std::ffi::{CString, c_char, c_int};
+use std::ptr::{self, NonNull};
+
+#[repr(C)]
+struct CConnection {
+    _opaque: [u8; 0],
+}
+
+unsafe extern "C" {
+    fn bourse_yardstick_open(name: *const c_char, setup: *const c_char, db: *mut *mut CConnection) -> c_int;
+    fn bourse_yardstick_close(db: *mut CConnection);
+    #[expect(clippy::too_many_arguments, reason = "as the C program takes them")]
+    fn bourse_yardstick_reads(
+        db: *mut CConnection,
+        sql: *const c_char,
+        rows: u64,
+        seed: u64,
+        batch: c_int,
+        for_ns: u64,
+        by_cpu: c_int,
+        reads: *mut u64,
+        ns: *mut u64,
+        in_batches_ns: *mut u64,
+    ) -> c_int;
+    fn bourse_yardstick_inserts(
+        db: *mut CConnection,
+        sql: *const c_char,
+        rows: u64,
+        text: *const c_char,
+        starts: u64,
+        width: c_int,
+        by_cpu: c_int,
+        ns: *mut u64,
+    ) -> c_int;
+}
+
+/// The most operations that the C program times together.
+pub const MOST_TOGETHER: u32 = 1_024;
+
+/// The table that both sides use, as the classic workloads make it.
+pub const CREATE: &str =
+    "CREATE TABLE persons (id INTEGER PRIMARY KEY, c1 INTEGER NOT NULL, c2 TEXT NOT NULL, c3 TEXT NOT NULL)";
+
+/// What a side's time is measured by.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Time {
+    /// The machine's clock.
+    Wall,
+    /// Processor time of the whole process, in which other work on the machine does not count.
+    Processor,
+}
+
+/// A connection of the C program. Used by one thread at a time.
+#[derive(Debug)]
+pub struct CSession(NonNull<CConnection>);
+
+// SAFETY: the library is compiled thread-safe, and a connection may be used by any thread as long as it is one at a time.
+unsafe impl Send for CSession {}
+
+/// What reading came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Reads {
+    /// Rows read.
+    pub count: u64,
+    /// Nanoseconds they took, drawing of keys included.
+    pub ns: u64,
+    /// Nanoseconds without the drawing.
+    pub in_batches_ns: u64,
+}
+
+fn text(text: &str) -> Result<CString, String> {
+    CString::new(text).map_err(|error| error.to_string())
+}
+
+fn check(code: c_int) -> Result<(), String> {
+    if code == 0 { Ok(()) } else { Err(format!("SQLite's code {code}")) }
+}
+
+impl CSession {
+    /// Opens a file or URI and runs the statements of `setup`.
+    ///
+    /// # Errors
+    /// SQLite's code.
+    pub fn open(name: &str, setup: &str) -> Result<Self, String> {
+        let (name, setup) = (text(name)?, text(setup)?);
+        let mut db = ptr::null_mut();
+        // SAFETY: both texts end in zero and the out pointer is valid.
+        let code = unsafe { bourse_yardstick_open(name.as_ptr(), setup.as_ptr(), &mut db) };
+        let this = NonNull::new(db).map(Self);
+        check(code)?;
+        this.ok_or_else(|| "no memory for a connection".to_owned())
+    }
+
+    /// Reads rows by keys from 1 to `rows`, `together` of them between two looks at the clock, for that long.
+    ///
+    /// # Errors
+    /// SQLite's code; that of corruption if a row was not found.
+    pub fn reads(&mut self, rows: u64, seed: u64, together: u32, for_ns: u64, time: Time) -> Result<Reads, String> {
+        let sql = text("SELECT id, c1, c2, c3 FROM persons WHERE id = ?1")?;
+        let by_cpu = c_int::from(time == Time::Processor);
+        let batch = together.clamp(1, MOST_TOGETHER) as c_int;
+        let mut done = Reads { count: 0, ns: 0, in_batches_ns: 0 };
+        // SAFETY: the connection is open, the text ends in zero, the out pointers are valid, the batch fits.
+        let code = unsafe {
+            let Reads { count, ns, in_batches_ns } = &mut done;
+            bourse_yardstick_reads(
+                self.0.as_ptr(),
+                sql.as_ptr(),
+                rows,
+                seed,
+                batch,
+                for_ns,
+                by_cpu,
+                count,
+                ns,
+                in_batches_ns,
+            )
+        };
+        check(code).map(|()| done)
+    }
+
+    /// Inserts rows 1 to `rows` in one transaction, with two texts of `width` bytes each, and says how many nanoseconds
+    /// that took with its commit.
+    ///
+    /// # Errors
+    /// SQLite's code.
+    pub fn inserts(&mut self, rows: u64, width: usize, time: Time) -> Result<u64, String> {
+        const STARTS: usize = 65_521;
+        let sql = text("INSERT INTO persons (id, c1, c2, c3) VALUES (?1, ?2, ?3, ?4)")?;
+        let filler: Vec<u8> = (0..STARTS + width).map(|at| b'a' + (at % 26) as u8).collect();
+        let width = c_int::try_from(width).map_err(|_| "a text of more than 2 GiB".to_owned())?;
+        let by_cpu = c_int::from(time == Time::Processor);
+        let mut ns = 0;
+        // SAFETY: the connection is open, the statement ends in zero, every text lies within the filler, which outlives
+        // the call; the statement that saw it is finalized there.
+        let code = unsafe {
+            let start = filler.as_ptr().cast();
+            bourse_yardstick_inserts(self.0.as_ptr(), sql.as_ptr(), rows, start, STARTS as u64, width, by_cpu, &mut ns)
+        };
+        check(code).map(|()| ns)
+    }
+}
+
+impl Drop for CSession {
+    fn drop(&mut self) {
+        // SAFETY: opened, and closed once; its statements are finalized.
+        unsafe { bourse_yardstick_close(self.0.as_ptr()) };
+    }
+}
