@@ -11,7 +11,6 @@ struct CConnection {
 unsafe extern "C" {
     fn bourse_yardstick_open(name: *const c_char, setup: *const c_char, db: *mut *mut CConnection) -> c_int;
     fn bourse_yardstick_close(db: *mut CConnection);
-    #[expect(clippy::too_many_arguments, reason = "as the C program takes them")]
     fn bourse_yardstick_reads(
         db: *mut CConnection,
         sql: *const c_char,
