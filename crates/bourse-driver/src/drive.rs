@@ -78,6 +78,7 @@ pub fn drive(
             operation: performed.operation,
             outcome: performed.outcome,
             code: performed.code,
+            server: performed.server,
         };
         recorder.sample(&sample, control.measures(end));
         if performed.fatal.is_some() {

@@ -21,7 +21,7 @@ pub mod schedule;
 pub mod turn;
 pub mod workload;
 
-pub use bourse_record::{MixShare, OperationSpec, Outcome, Sample, SplitMix};
+pub use bourse_record::{MixShare, OperationSpec, Outcome, Sample, ServerTime, SplitMix};
 pub use clock::{Clock, RealClock, SimulatedClock};
 pub use control::{Control, Fault, Plan};
 pub use drive::drive;

@@ -51,8 +51,7 @@ impl<'a> Turn<'a> {
         policy: RetryPolicy,
         random: &'a Cell<SplitMix>,
     ) -> Self {
-        let patience = Patience { clock, policy, random, retries: Cell::new(0), back_off_ns: Cell::new(0) };
-        Self { session, patience }
+        Self { session, patience: Patience::new(clock, policy, random) }
     }
 
     /// The clock.
@@ -99,6 +98,11 @@ pub struct Patience<'a> {
 }
 
 impl<'a> Patience<'a> {
+    /// Patience for one operation; the lengths of its pauses are drawn from `random`.
+    pub fn new(clock: &'a dyn Clock, policy: RetryPolicy, random: &'a Cell<SplitMix>) -> Self {
+        Self { clock, policy, random, retries: Cell::new(0), back_off_ns: Cell::new(0) }
+    }
+
     /// The clock.
     pub fn clock(&self) -> &'a dyn Clock {
         self.clock
@@ -121,6 +125,12 @@ impl<'a> Patience<'a> {
         self.clock.sleep_until(from + pause);
         self.back_off_ns.set(self.back_off_ns.get() + (self.clock.now() - from));
         self.retries.set(self.retries.get() + 1);
+    }
+
+    /// Adds retries that took place elsewhere, with the time spent backing off between them.
+    pub fn note(&self, retries: u32, back_off_ns: Nanos) {
+        self.retries.set(self.retries.get() + retries);
+        self.back_off_ns.set(self.back_off_ns.get() + back_off_ns);
     }
 
     /// Retries so far.

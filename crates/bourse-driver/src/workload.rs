@@ -2,7 +2,7 @@
 
 use crate::{Clock, Control, Failure, Nanos, Outcome, Schedule, Turn};
 use bourse_engine::{Capabilities, ErrorKind};
-use bourse_record::OperationSpec;
+use bourse_record::{OperationSpec, ServerTime};
 
 /// A workload: its operations, and for each round its users and the emulators behind them.
 ///
@@ -113,6 +113,8 @@ pub struct Performed {
     pub code: i32,
     /// For failures: an example in words.
     pub example: Option<String>,
+    /// What an application server took of it, if it went through one.
+    pub server: Option<ServerTime>,
     /// Set if the session cannot go on: the round ends.
     pub fatal: Option<ErrorKind>,
 }
@@ -125,7 +127,7 @@ impl Performed {
 
     /// Ended so, with a status code.
     pub const fn ended(operation: usize, outcome: Outcome, code: i32) -> Self {
-        Self { operation, count: 1, outcome, code, example: None, fatal: None }
+        Self { operation, count: 1, outcome, code, example: None, server: None, fatal: None }
     }
 
     /// That many of them in one sample: operations too short to be timed one by one.

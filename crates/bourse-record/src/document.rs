@@ -140,6 +140,7 @@ mod tests {
                 operation: 0,
                 outcome: Outcome::Completed,
                 code: 0,
+                server: None,
             };
             recorder.sample(&sample, true);
         }

@@ -170,6 +170,7 @@ mod tests {
             operation,
             outcome,
             code: 0,
+            server: None,
         };
         assert_eq!(reader.look().response_ns, None);
         for ns in 1..=1_000 {

@@ -1,6 +1,6 @@
 //! Where samples go: one recorder a thread, merged at the end.
 
-use crate::{Arrivals, Counts, LiveCell, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, Sample};
+use crate::{Arrivals, Counts, LiveCell, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, Sample, ServerFigures};
 use std::sync::Arc;
 
 /// One thread's samples: fixed memory, neither allocation nor lock when a sample comes.
@@ -21,12 +21,21 @@ struct Recorded {
     retries: u64,
     late: u64,
     samples: u64,
+    /// Made when the first operation comes that an application server performed.
+    server: Option<Box<ServerLatency>>,
 }
 
 #[derive(Debug, Clone, Default)]
 struct Latency {
     response: Counts,
     service: Counts,
+}
+
+#[derive(Debug, Default)]
+struct ServerLatency {
+    server: Counts,
+    engine: Counts,
+    network: Counts,
 }
 
 #[derive(Debug, Clone, PartialEq)]
@@ -55,6 +64,7 @@ impl Recorder {
                 retries: 0,
                 late: 0,
                 samples: 0,
+                server: None,
             })
             .collect();
         let live = Arc::new(LiveCell::new(specs.len()));
@@ -92,6 +102,12 @@ impl Recorder {
             let limit = self.specs[sample.operation].limit_ns;
             let late = sample.outcome != Outcome::Failed && limit.is_some_and(|limit| response > limit);
             recorded.late += if late { count } else { 0 };
+        }
+        if let Some((time, network_ns)) = sample.server.zip(sample.network_ns()) {
+            let latency = recorded.server.get_or_insert_default();
+            latency.server.record_many(each(time.server_ns, count), count);
+            latency.engine.record_many(each(time.engine_ns, count), count);
+            latency.network.record_many(each(network_ns, count), count);
         }
         recorded.tally(sample.outcome, sample.code).count += count;
     }
@@ -140,6 +156,12 @@ impl Recorder {
                         mine.service.add(&theirs.service);
                     }
                 }
+            }
+            if let Some(theirs) = theirs.server {
+                let mine = mine.server.get_or_insert_default();
+                mine.server.add(&theirs.server);
+                mine.engine.add(&theirs.engine);
+                mine.network.add(&theirs.network);
             }
             for theirs in theirs.tallies {
                 let mine = mine.tally(theirs.outcome, theirs.code);
@@ -199,6 +221,11 @@ impl Recorded {
             response: all.response.distribution(),
             service: all.service.distribution(),
             by_outcome,
+            server: self.server.as_ref().map(|latency| ServerFigures {
+                server: latency.server.distribution(),
+                engine: latency.engine.distribution(),
+                network: latency.network.distribution(),
+            }),
         }
     }
 }
@@ -217,7 +244,7 @@ impl Operation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Distribution;
+    use crate::{Distribution, ServerTime};
     use proptest::prelude::*;
 
     const SPECS: [OperationSpec; 2] =
@@ -238,6 +265,7 @@ mod tests {
             operation,
             outcome,
             code,
+            server: None,
         }
     }
 
@@ -282,6 +310,23 @@ mod tests {
         assert_eq!((b.valid(), b.samples), (101, 2));
         let summary = b.response.summary;
         assert_eq!((summary.count, summary.p50_ns, summary.max_ns), (101, 500, 900));
+    }
+
+    #[test]
+    fn a_servers_time_is_kept_apart_from_the_way_to_it() {
+        let mut recorder = recorder();
+        let server = Some(ServerTime { server_ns: 700, engine_ns: 600 });
+        let sample = Sample { start_ns: 100, server, ..sample(1, Outcome::Completed, 0, 1_000) };
+        recorder.sample(&sample, true);
+        let mut other = self::recorder();
+        other.sample(&Sample { end_ns: 600, ..sample }, true);
+        recorder.merge(other);
+        let figures = recorder.figures();
+        assert_eq!(figures[0].server, None);
+        let server = figures[1].server.as_ref().unwrap();
+        let ends = |it: &Distribution| (it.summary.count, it.summary.min_ns, it.summary.max_ns);
+        assert_eq!(ends(&server.network), (2, 0, 300), "never less than nothing, if the clocks disagree");
+        assert_eq!((ends(&server.server), ends(&server.engine)), ((2, 700, 700), (2, 600, 600)));
     }
 
     #[test]

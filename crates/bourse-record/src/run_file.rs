@@ -277,6 +277,22 @@ pub struct Operation {
     /// The same by outcome, for those outcomes that occurred.
     #[serde(default)]
     pub by_outcome: Vec<OutcomeLatency>,
+    /// Where the time went, for operations performed behind an application server.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerFigures>,
+}
+
+/// Where the time of operations behind an application server went, over all outcomes but those dropped.
+///
+/// Response time is the wait before the start, and then these: network and server; the engine's time is part of the server's.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerFigures {
+    /// From the request's arrival at the server to the reply's departure.
+    pub server: Distribution,
+    /// In the transaction itself, its locks included, back-offs not.
+    pub engine: Distribution,
+    /// From start to end as the driver saw it, less the server's time: the way there and back, with encoding.
+    pub network: Distribution,
 }
 
 /// Response and service times of one outcome.

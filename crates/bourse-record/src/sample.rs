@@ -21,6 +21,17 @@ pub struct Sample {
     pub outcome: Outcome,
     /// The workload's status code; 0 where there is none.
     pub code: i32,
+    /// What an application server took of it, where it was performed behind one.
+    pub server: Option<ServerTime>,
+}
+
+/// An application server's own measure of an operation: what is left of the time from start to end was the network's.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ServerTime {
+    /// From the request's arrival to the reply's departure, back-offs and waiting for a session included, in nanoseconds.
+    pub server_ns: u64,
+    /// The part of it that was spent in the transaction, its locks included, without back-offs, in nanoseconds.
+    pub engine_ns: u64,
 }
 
 impl Sample {
@@ -32,5 +43,10 @@ impl Sample {
     /// What the engine and its locks take: from start to end without the back-off, in nanoseconds.
     pub const fn service_ns(&self) -> u64 {
         self.end_ns.saturating_sub(self.start_ns).saturating_sub(self.back_off_ns)
+    }
+
+    /// What the way to the server and back took, in nanoseconds: encoding, sending, waking up. None without a server.
+    pub fn network_ns(&self) -> Option<u64> {
+        self.server.map(|server| self.end_ns.saturating_sub(self.start_ns).saturating_sub(server.server_ns))
     }
 }

@@ -69,6 +69,7 @@ fn operation(name: &str, share: Option<f64>, limit_s: Option<u64>, typical_us: u
         late: 0,
         samples: 0,
         floor_ns: None,
+        server: None,
         mix_target_percent: share,
         mix_tolerance_points: share.map(|_| 0.05),
         limit_ns: limit_s.map(|limit| limit * 1_000_000_000),

@@ -5,7 +5,7 @@ use bourse_engine::{Access, EngineError, Isolation, RowExt as _, Session};
 use bourse_schema::{Balance, TradeId};
 
 /// Totals of a database at a moment when nothing is going on. Cheap: only small tables and the end of an index are read.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Snapshot {
     /// The largest trade number; 0 without trades.
     pub last_trade: TradeId,
@@ -18,7 +18,7 @@ pub struct Snapshot {
 }
 
 /// What the run's users were told, over the whole run and not only the part that was measured.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Acknowledged {
     /// Trade-Orders that were committed.
     pub orders: u64,

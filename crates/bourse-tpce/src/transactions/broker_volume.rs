@@ -9,7 +9,7 @@ use bourse_engine::{Session, Sql, Value};
 use bourse_schema::{Balance, Text};
 
 /// What Broker-Volume found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct BrokerVolumeOutput {
     /// -111 if there are more than 40 brokers.
     pub status: Status,

@@ -12,7 +12,7 @@ use bourse_schema::{
 };
 
 /// What Customer-Position found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct CustomerPositionOutput {
     /// -211 for a number of accounts other than 1 to 10, -221 for a number of history rows other than 10 to 30.
     pub status: Status,

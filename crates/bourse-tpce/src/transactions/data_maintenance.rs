@@ -11,7 +11,7 @@ use bourse_schema::{
 };
 
 /// What Data-Maintenance did.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct DataMaintenanceOutput {
     /// Always success.
     pub status: Status,

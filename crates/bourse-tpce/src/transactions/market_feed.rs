@@ -10,7 +10,7 @@ use bourse_engine::{EngineError, ErrorKind, Session, Sql};
 use bourse_schema::{Price, Quantity, TradeId, TradeTypeId};
 
 /// What Market-Feed did.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct MarketFeedOutput {
     /// -311 if fewer prices were noted than the feed has different securities.
     pub status: Status,
@@ -43,7 +43,7 @@ pub fn market_feed(
 }
 
 /// What one entry of a feed did.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct EntryFed {
     /// Prices noted: 1, or 0 for a security that does not exist.
     pub updated: i32,

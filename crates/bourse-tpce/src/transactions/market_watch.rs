@@ -9,7 +9,7 @@ use bourse_engine::{Session, Sql};
 use bourse_schema::{AccountId, CustomerId, FinAgg};
 
 /// What Market-Watch found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct MarketWatchOutput {
     /// -411 if neither account nor customer nor industry was given.
     pub status: Status,

@@ -20,14 +20,14 @@ use bourse_engine::{ErrorKind, Session};
 macro_rules! kinds {
     ($($kind:ident => $output:ty),+ $(,)?) => {
         /// A transaction's input: what customers, the market and maintenance ask for.
-        #[derive(Debug, Clone, PartialEq)]
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         #[expect(missing_docs, reason = "each variant is documented at its content")]
         pub enum Request {
             $($kind(txn::$kind),)+
         }
 
         /// A transaction's output, with its status.
-        #[derive(Debug, Clone, PartialEq)]
+        #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
         #[expect(missing_docs, reason = "each variant is documented at its content")]
         pub enum Output {
             $($kind($output),)+
@@ -43,6 +43,13 @@ macro_rules! kinds {
         }
 
         impl Output {
+            /// Which transaction it came of.
+            pub const fn transaction(&self) -> Transaction {
+                match self {
+                    $(Self::$kind(_) => Transaction::$kind,)+
+                }
+            }
+
             /// The harness's verdict.
             pub fn status(&self) -> Status {
                 match self {

@@ -16,7 +16,7 @@ macro_rules! rows {
         $vis:vis struct $name:ident { $($(#[$doc:meta])* $field_vis:vis $field:ident: $type:ty,)+ }
     )+) => {$(
         $(#[$meta])*
-        #[derive(Debug, Clone, PartialEq, Default)]
+        #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
         $vis struct $name { $($(#[$doc])* $field_vis $field: $type,)+ }
 
         impl $crate::transactions::rows::FromRow for $name {

@@ -9,7 +9,7 @@ use bourse_engine::{Session, Sql};
 use bourse_schema::{Amount, CompanyId, Count, Date, FinAgg, Price, StatusId, Text, Timestamp, Yield, ZipCodeId};
 
 /// What Security-Detail found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct SecurityDetailOutput {
     /// -511 for a number of days other than 5 to 20, -512 for a number of quarters other than 20, -513 for a number of
     /// news other than 2.

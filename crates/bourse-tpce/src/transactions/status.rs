@@ -16,7 +16,7 @@ use std::fmt;
 /// status.raise(-641);
 /// assert_eq!(status.code(), -642, "an error replaces a warning, and the first error stays");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, serde::Serialize, serde::Deserialize)]
 pub struct Status(i32);
 
 impl Status {

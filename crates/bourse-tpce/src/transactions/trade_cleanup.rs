@@ -7,7 +7,7 @@ use bourse_egen::txn::TradeCleanup;
 use bourse_engine::{Session, Sql};
 
 /// What Trade-Cleanup did.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TradeCleanupOutput {
     /// Always success.
     pub status: Status,

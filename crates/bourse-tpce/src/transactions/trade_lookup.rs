@@ -11,7 +11,7 @@ use bourse_engine::{Session, Sql};
 use bourse_schema::{AccountId, Quantity, Timestamp, TradeId};
 
 /// What Trade-Lookup found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TradeLookupOutput {
     /// Frame 1: -611 if a trade is missing. Frames 2 and 3: +621 and +631 if there is none in the window, -621 and -631
     /// for too many. Frame 4: +641 if there is no trade, -641 for several, -642 for a number of changes other than 1 to 20.
@@ -21,7 +21,7 @@ pub struct TradeLookupOutput {
 }
 
 /// What each of the frames finds.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Looked {
     /// Frame 1: the trades asked for, in that order.
     ById(Vec<Detail<TradeById>>),

@@ -16,7 +16,7 @@ use bourse_schema::{
 };
 
 /// What Trade-Order found and did.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TradeOrderOutput {
     /// +1 if it was rolled back as asked; -711 without account, -721 without permission, -731 without tax on a gain, -732
     /// without commission rate, -733 without charge.
@@ -65,7 +65,7 @@ rows! {
 }
 
 /// What a trade would mean (frame 3).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Estimate {
     /// `CO_NAME`, as given or found.
     pub co_name: Text<60>,

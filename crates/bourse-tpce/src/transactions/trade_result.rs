@@ -14,7 +14,7 @@ use bourse_schema::{
 };
 
 /// What Trade-Result found and did.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TradeResultOutput {
     /// -811 without such a trade, -831 without tax on a gain, -841 without commission rate.
     pub status: Status,
@@ -79,7 +79,7 @@ rows! {
 }
 
 /// How holdings were moved (frame 2).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Moved {
     /// When.
     pub trade_dts: Timestamp,

@@ -9,7 +9,7 @@ use bourse_engine::{Session, Sql};
 use bourse_schema::{Amount, Quantity, Symbol, Text, Timestamp, TradeId};
 
 /// What Trade-Status found.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TradeStatusOutput {
     /// -911 if the account has fewer than 50 trades.
     pub status: Status,

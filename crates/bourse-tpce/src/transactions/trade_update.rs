@@ -11,7 +11,7 @@ use bourse_engine::{Session, Sql};
 use bourse_schema::{AccountId, Price, Quantity, Text, Timestamp, TradeId, TradeTypeId};
 
 /// What Trade-Update found and changed.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct TradeUpdateOutput {
     /// Frame 1: -1011 if a trade is missing, -1012 if not all were changed. Frame 2: -1021 for too many, -1022 if not all
     /// were changed, +1021 if none was. Frame 3: -1031 for too many, -1032 if more were changed than found, +1031 if none
@@ -24,7 +24,7 @@ pub struct TradeUpdateOutput {
 }
 
 /// What each of the frames finds.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub enum Updated {
     /// Frame 1: the trades asked for, in that order.
     ById(Vec<Detail<TradeById>>),

@@ -97,7 +97,7 @@ rows! {
 }
 
 /// A trade and what became of it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Detail<T> {
     /// The trade.
     pub trade: T,

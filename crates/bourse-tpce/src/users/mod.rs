@@ -21,5 +21,5 @@ mod specs;
 pub mod verify;
 
 pub use options::{Load, OptionsError, RunOptions};
-pub use run::{NOTICE, Ran, RunError, needs, run, workload};
-pub use verify::verify;
+pub use run::{NOTICE, Ran, RunError, needs, run, run_on, workload};
+pub use verify::{verify, verify_books};

@@ -1,6 +1,7 @@
 //! How a run is to be: who asks, for how long, how fast.
 
 use super::specs::MARKET_ROOM;
+use crate::sut::{Share, Terms};
 use bourse_driver::{Plan, Schedule};
 use bourse_egen::driver::{Database, Tunables};
 use bourse_egen::{Part, driver};
@@ -14,6 +15,8 @@ pub struct RunOptions {
     pub users: usize,
     /// Threads that run what the market sends, each with a session.
     pub market_users: usize,
+    /// Which driver of the round this is, if there are several.
+    pub share: Share,
     /// Phases and retries.
     pub plan: Plan,
     /// Where all random sequences of the run follow from.
@@ -44,6 +47,7 @@ impl RunOptions {
             part,
             users: cores,
             market_users: 1,
+            share: Share::WHOLE,
             plan: Plan::default(),
             seed: 1,
             load: Load::Closed,
@@ -63,9 +67,16 @@ impl RunOptions {
         }
     }
 
-    /// What the headline should be near by the specification's scale rule: customers / scale factor, a second.
+    /// What the headline should be near by the specification's scale rule: customers / scale factor, a second; of several
+    /// drivers each has the same share in it.
     pub fn nominal(&self) -> f64 {
-        self.part.total_customers() as f64 / self.part.scale_factor() as f64
+        self.part.total_customers() as f64 / self.part.scale_factor() as f64 / f64::from(self.share.of())
+    }
+
+    /// What the system under test has to know of the run.
+    pub fn terms(&self) -> Terms {
+        let Plan { warm_up_ns, measure_ns, retry, .. } = self.plan;
+        Terms { part: self.part, share: self.share, warm_up_ns, measure_ns, retry }
     }
 
     /// Refuses what cannot be run.

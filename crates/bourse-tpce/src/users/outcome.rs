@@ -1,103 +1,18 @@
 //! What a transaction's status is to the run: completed, warned, rolled back, explained by a short database, or failed.
 
-use crate::transactions::trade_lookup::Looked;
-use crate::transactions::{Output, Request, Status};
+use crate::sut::Answer;
+use crate::transactions::{Request, Status};
 use bourse_driver::{Outcome, Performed};
-use bourse_egen::Part;
-use bourse_engine::{EngineError, RowExt as _, Session};
-use bourse_schema::{AccountId, TradeId};
-use std::collections::BTreeSet;
-
-/// Days of initial trades from which on every check of the reference's harness must pass (Clause 6.4, EGen's compliance
-/// check).
-const FULL_DAYS: i64 = 300;
-
-/// What a database of fewer than 300 initial days is known to lack.
-///
-/// A check that fails is excused only if this knowledge, gathered before the run by another way than the transaction
-/// itself goes, explains it: else a wrong transaction would hide behind a small database.
-#[derive(Debug)]
-pub(super) struct ShortDatabase {
-    /// Trades by account when the run began; they only become more.
-    trades: Vec<u32>,
-    first_account: AccountId,
-    first_free_trade: TradeId,
-}
-
-impl ShortDatabase {
-    /// Reads what a database lacks; nothing if it is full-sized.
-    ///
-    /// # Errors
-    /// The engine's.
-    pub(super) fn survey(
-        db: &mut dyn Session,
-        part: Part,
-        first_free_trade: TradeId,
-    ) -> Result<Option<Self>, EngineError> {
-        if part.days() >= FULL_DAYS {
-            return Ok(None);
-        }
-        const CUSTOMER_SHIFT: i64 = 4_300_000_000;
-        let first_account = AccountId((part.first_customer() + CUSTOMER_SHIFT - 1) * 10 + 1);
-        let mut trades = vec![0; part.customers() as usize * 10];
-        db.query_text("SELECT t_ca_id, count(*) FROM trade GROUP BY t_ca_id", &[], &mut |row| {
-            let account: AccountId = row.get(0)?;
-            if let Some(count) = usize::try_from(account.0 - first_account.0).ok().and_then(|at| trades.get_mut(at)) {
-                *count = row.get(1)?;
-            }
-            Ok(())
-        })?;
-        Ok(Some(Self { trades, first_account, first_free_trade }))
-    }
-
-    /// How many trades an account had when the run began.
-    fn trades_of(&self, account: AccountId) -> usize {
-        let at = usize::try_from(account.0 - self.first_account.0).ok();
-        at.and_then(|at| self.trades.get(at)).map_or(0, |count| *count as usize)
-    }
-
-    /// Whether the database's size explains this status of this output.
-    fn explains(&self, request: &Request, output: &Output) -> bool {
-        match (request, output) {
-            // Trade-Status wants fifty trades of the account: it may find fewer if it had fewer, but not fewer than it had.
-            (Request::TradeStatus(input), Output::TradeStatus(output)) => {
-                let known = self.trades_of(input.acct_id);
-                output.status == Status::of(-911)
-                    && known < 50
-                    && output.trades.len() >= known
-                    && output.names.is_some()
-            }
-            // Customer-Position wants ten rows of history of the account's ten latest trades.
-            (Request::CustomerPosition(input), Output::CustomerPosition(output)) => {
-                let account = usize::try_from(input.acct_id_idx).ok().and_then(|at| output.accounts.get(at));
-                let Some(account) = account else { return false };
-                let known = self.trades_of(account.acct_id);
-                let shown = output.history.iter().map(|row| row.trade_id).collect::<BTreeSet<_>>().len();
-                output.status == Status::of(-221) && known < 10 && shown >= known
-            }
-            // Trade-Lookup frame 4 wants changes of holdings by the account's first trade after a moment: with no loaded
-            // trade after it that is one of the run itself, which need not be completed.
-            (_, Output::TradeLookup(output)) => match &output.found {
-                Looked::Holdings { trades, changes } => {
-                    let of_the_run = trades.first().is_some_and(|trade| *trade >= self.first_free_trade);
-                    output.status == Status::of(-642) && changes.is_empty() && of_the_run
-                }
-                _ => false,
-            },
-            _ => false,
-        }
-    }
-}
 
 /// What an output is to the run.
-pub(super) fn judge(request: &Request, output: &Output, short: Option<&ShortDatabase>) -> Performed {
-    let status = output.status();
+pub(super) fn judge(request: &Request, answer: &Answer) -> Performed {
+    let status = answer.output.status();
     let operation = request.transaction() as usize;
     let outcome = match status {
         Status::SUCCESS => Outcome::Completed,
         Status::ROLLED_BACK => Outcome::RolledBack,
         warning if warning.is_warning() => Outcome::Warned,
-        _ if short.is_some_and(|short| short.explains(request, output)) => Outcome::ShortDatabase,
+        _ if answer.excused => Outcome::ShortDatabase,
         error => {
             let meaning = error.meaning().unwrap_or("a status that no check sets");
             return Performed::failed(operation, error.code(), format!("status {error} ({meaning}) of {request:?}"));
@@ -109,46 +24,24 @@ pub(super) fn judge(request: &Request, output: &Output, short: Option<&ShortData
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::transactions::trade_lookup::TradeLookupOutput;
+    use crate::transactions::Output;
     use crate::transactions::trade_status::TradeStatusOutput;
-    use bourse_egen::txn::{TradeLookup, TradeStatus};
-    use bourse_schema::Symbol;
-
-    const SHORT: ShortDatabase =
-        ShortDatabase { trades: Vec::new(), first_account: AccountId(43_000_000_001), first_free_trade: TradeId(100) };
+    use bourse_egen::txn::TradeStatus;
+    use bourse_schema::AccountId;
 
     #[test]
-    fn fewer_rows_than_the_account_has_trades_are_a_failure_in_any_database() {
+    fn a_check_that_failed_is_a_failure_unless_it_is_excused() {
         let request = Request::from(TradeStatus { acct_id: AccountId(43_000_000_002) });
-        let output = Output::TradeStatus(TradeStatusOutput { status: Status::of(-911), trades: vec![], names: None });
-        let performed = judge(&request, &output, None);
-        assert_eq!((performed.outcome, performed.code), (Outcome::Failed, -911));
-        let short = ShortDatabase { trades: vec![0, 3], ..SHORT };
-        let performed = judge(&request, &output, Some(&short));
-        assert_eq!(performed.outcome, Outcome::Failed, "none found, though the account had three");
-        assert!(performed.example.unwrap().starts_with("status -911 (Trade-Status: "));
-    }
-
-    #[test]
-    fn a_first_trade_of_the_run_itself_need_not_have_changed_holdings() {
-        let lookup = TradeLookup {
-            frame_to_execute: 4,
-            trade_id: vec![],
-            acct_id: AccountId(1),
-            max_acct_id: AccountId(0),
-            max_trades: 0,
-            start_trade_dts: None,
-            end_trade_dts: None,
-            symbol: Symbol::EMPTY,
+        let judged = |status, excused| {
+            let output = TradeStatusOutput { status: Status::of(status), trades: vec![], names: None };
+            judge(&request, &Answer { output: Output::TradeStatus(output), excused, server: None })
         };
-        let outcome = |trade, status| {
-            let found = Looked::Holdings { trades: vec![TradeId(trade)], changes: vec![] };
-            let output = Output::TradeLookup(TradeLookupOutput { status: Status::of(status), found });
-            judge(&lookup.clone().into(), &output, Some(&SHORT)).outcome
-        };
-        assert_eq!(outcome(100, -642), Outcome::ShortDatabase);
-        assert_eq!(outcome(99, -642), Outcome::Failed, "a loaded trade is complete");
-        assert_eq!(outcome(99, 641), Outcome::Warned);
-        assert_eq!(outcome(99, 0), Outcome::Completed);
+        let failed = judged(-911, false);
+        assert_eq!((failed.outcome, failed.code), (Outcome::Failed, -911));
+        assert!(failed.example.unwrap().starts_with("status -911 (Trade-Status: "));
+        assert_eq!(judged(-911, true).outcome, Outcome::ShortDatabase);
+        assert_eq!(judged(641, false).outcome, Outcome::Warned);
+        assert_eq!(judged(0, false).outcome, Outcome::Completed);
+        assert_eq!(judged(1, false).outcome, Outcome::RolledBack);
     }
 }

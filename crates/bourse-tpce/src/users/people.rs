@@ -2,9 +2,10 @@
 
 use super::achieved::Achieved;
 use super::exchange::Floor;
-use super::outcome::{ShortDatabase, judge};
+use super::outcome::judge;
 use crate::check::books::Acknowledged;
-use crate::transactions::{Context, Output, Request, Retry, TradeIds, Transaction, TxnError, perform};
+use crate::sut::Connector;
+use crate::transactions::{Output, Request, Transaction, TxnError};
 use bourse_driver::{Clock, Control, Draw, Failure, MS, Nanos, Outcome, Performed, SECOND, Turn, User};
 use bourse_egen::driver::{CustomerEmulator, MaintenanceEmulator};
 use bourse_egen::txn::TradeRequest;
@@ -20,8 +21,6 @@ impl Failure for TxnError {
 /// What all people of a round share.
 pub(super) struct House {
     pub(super) floor: Floor,
-    pub(super) trade_ids: TradeIds,
-    pub(super) short: Option<ShortDatabase>,
     /// What people were told, added when each goes home.
     pub(super) told: Mutex<(Acknowledged, Achieved)>,
 }
@@ -31,27 +30,18 @@ impl House {
     fn serve(
         &self,
         turn: &mut Turn<'_>,
+        connector: &mut dyn Connector,
         request: &Request,
         told: &mut Acknowledged,
         send: &dyn Fn(&TradeRequest),
     ) -> Performed {
-        let Turn { session, patience } = turn;
-        let clock = patience.clock();
-        let now = || clock.timestamp();
-        let back_off = |attempt| patience.back_off(attempt);
         let send = |order: &TradeRequest| send(order);
-        let context = Context {
-            now: &now,
-            trade_ids: &self.trade_ids,
-            market: &send,
-            retry: Retry { attempts: patience.attempts(), back_off: &back_off },
-        };
         let operation = request.transaction();
-        match perform(*session, &context, request) {
-            Ok(performed) => {
-                let judged = judge(request, &performed.output, self.short.as_ref());
+        match connector.perform(turn, request, &send) {
+            Ok(answer) => {
+                let judged = Performed { server: answer.server, ..judge(request, &answer) };
                 if judged.outcome == Outcome::Completed {
-                    match performed.output {
+                    match answer.output {
                         Output::TradeOrder(_) => told.orders += 1,
                         Output::TradeResult(_) => told.results += 1,
                         _ => {}
@@ -76,10 +66,7 @@ impl House {
 
     fn add(&self, told: &Acknowledged, achieved: &Achieved) {
         let mut sum = self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        sum.0.orders += told.orders;
-        sum.0.orders_in_doubt += told.orders_in_doubt;
-        sum.0.results += told.results;
-        sum.0.results_in_doubt += told.results_in_doubt;
+        sum.0.add(told);
         sum.1.merge(achieved);
     }
 }
@@ -87,6 +74,7 @@ impl House {
 /// A customer: asks for the eight transactions of the mix.
 pub(super) struct Customer<'w> {
     house: &'w House,
+    connector: Box<dyn Connector>,
     emulator: CustomerEmulator<'w>,
     request: Option<Request>,
     told: Acknowledged,
@@ -94,8 +82,8 @@ pub(super) struct Customer<'w> {
 }
 
 impl<'w> Customer<'w> {
-    pub(super) fn new(house: &'w House, emulator: CustomerEmulator<'w>) -> Self {
-        Self { house, emulator, request: None, told: Acknowledged::default(), achieved: Achieved::default() }
+    pub(super) fn new(house: &'w House, connector: Box<dyn Connector>, emulator: CustomerEmulator<'w>) -> Self {
+        Self { house, connector, emulator, request: None, told: Acknowledged::default(), achieved: Achieved::default() }
     }
 }
 
@@ -123,7 +111,8 @@ impl User for Customer<'_> {
 
     fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
         let request = self.request.as_ref().expect("a request is drawn before it is performed");
-        self.house.serve(turn, request, &mut self.told, &|order| self.house.floor.order(order))
+        let send = |order: &TradeRequest| self.house.floor.order(order);
+        self.house.serve(turn, &mut *self.connector, request, &mut self.told, &send)
     }
 }
 
@@ -137,13 +126,14 @@ impl Drop for Customer<'_> {
 /// One who runs what the market sends.
 pub(super) struct MarketUser<'w> {
     house: &'w House,
+    connector: Box<dyn Connector>,
     request: Option<Request>,
     told: Acknowledged,
 }
 
 impl<'w> MarketUser<'w> {
-    pub(super) fn new(house: &'w House) -> Self {
-        Self { house, request: None, told: Acknowledged::default() }
+    pub(super) fn new(house: &'w House, connector: Box<dyn Connector>) -> Self {
+        Self { house, connector, request: None, told: Acknowledged::default() }
     }
 }
 
@@ -165,7 +155,8 @@ impl User for MarketUser<'_> {
 
     fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
         let request = self.request.take().expect("a request is drawn before it is performed");
-        let performed = self.house.serve(turn, &request, &mut self.told, &|order| self.house.floor.trigger(order));
+        let send = |order: &TradeRequest| self.house.floor.trigger(order);
+        let performed = self.house.serve(turn, &mut *self.connector, &request, &mut self.told, &send);
         self.house.floor.done();
         performed
     }
@@ -180,6 +171,7 @@ impl Drop for MarketUser<'_> {
 /// Data-Maintenance, every minute.
 pub(super) struct Maintenance<'w> {
     house: &'w House,
+    connector: Box<dyn Connector>,
     emulator: MaintenanceEmulator<'w>,
     /// When the next is due; set at the first draw.
     due: Option<Nanos>,
@@ -190,8 +182,8 @@ impl<'w> Maintenance<'w> {
     /// The first comes so soon in the measurement interval that a short run shows one.
     const FIRST: Nanos = 100 * MS;
 
-    pub(super) fn new(house: &'w House, emulator: MaintenanceEmulator<'w>) -> Self {
-        Self { house, emulator, due: None }
+    pub(super) fn new(house: &'w House, connector: Box<dyn Connector>, emulator: MaintenanceEmulator<'w>) -> Self {
+        Self { house, connector, emulator, due: None }
     }
 }
 
@@ -209,6 +201,6 @@ impl User for Maintenance<'_> {
     fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
         // Drawing costs nothing here, and a maintenance that is never due must not use up a table's turn.
         let request = Request::from(self.emulator.next());
-        self.house.serve(turn, &request, &mut Acknowledged::default(), &|_| {})
+        self.house.serve(turn, &mut *self.connector, &request, &mut Acknowledged::default(), &|_| {})
     }
 }

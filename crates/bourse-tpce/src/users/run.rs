@@ -2,19 +2,19 @@
 
 use super::exchange::{Exchange, Floor};
 use super::options::{OptionsError, RunOptions};
-use super::outcome::ShortDatabase;
 use super::people::{Customer, House, Maintenance, MarketUser};
 use super::specs;
 use crate::check::books::{Acknowledged, Snapshot};
-use crate::transactions::trade_cleanup::{TradeCleanupOutput, trade_cleanup};
-use crate::transactions::{Context, FrameError, Retry, TradeIds, Transaction, TxnError};
+use crate::sut::{InProcess, OpenError, Opened, Sut};
+use crate::transactions::trade_cleanup::TradeCleanupOutput;
+use crate::transactions::{FrameError, Transaction, TxnError};
 use bourse_driver::{
-    Background, Clock, Control, Fault, OperationSpec, Outcome, Progress, Role, Sample, Schedule, Seat, SplitMix,
+    Background, Clock, Control, Fault, Nanos, OperationSpec, Outcome, Progress, Role, Sample, Schedule, Seat, SplitMix,
     Workload,
 };
 use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
-use bourse_engine::{Capabilities, Engine, EngineError, RowExt as _, Session};
+use bourse_engine::{Capabilities, Engine, EngineError};
 use bourse_record::{NameValue, Recorder, Round};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,9 +38,27 @@ pub enum RunError {
     /// Trade-Cleanup failed.
     #[error(transparent)]
     Cleanup(#[from] TxnError),
+    /// The system under test will not have this run.
+    #[error("{0}")]
+    Refused(String),
+    /// Interrupted before the round began.
+    #[error("interrupted while waiting for the other drivers")]
+    Interrupted,
     /// Somebody got no session.
     #[error(transparent)]
     Seats(#[from] Fault),
+}
+
+impl From<OpenError> for RunError {
+    fn from(error: OpenError) -> Self {
+        match error {
+            OpenError::Engine(error) => Self::Engine(error),
+            OpenError::Frame(error) => Self::Frame(error),
+            OpenError::Cleanup(error) => Self::Cleanup(error),
+            OpenError::Refused(why) => Self::Refused(why),
+            OpenError::Interrupted => Self::Interrupted,
+        }
+    }
 }
 
 /// What a run came to.
@@ -80,10 +98,11 @@ pub fn workload(options: &RunOptions, parameters: Vec<NameValue>) -> bourse_reco
         ("knobs", if options.tunables.is_default() { "the specification's" } else { "changed" }.to_owned()),
         ("data maintenance", "every 60 s, the first 0.1 s into the measurement interval".to_owned()),
     ];
-    let own = own.map(|(name, value)| NameValue { name: name.to_owned(), value });
+    let of_several = (!options.share.is_whole()).then(|| ("driver", share(options)));
+    let own = own.into_iter().chain(of_several).map(|(name, value)| NameValue { name: name.to_owned(), value });
     bourse_record::Workload {
         name: "tpce".to_owned(),
-        parameters: own.into_iter().chain(parameters).collect(),
+        parameters: own.chain(parameters).collect(),
         headline_operation: Transaction::TradeResult.name().to_owned(),
         headline_unit: "TR/s".to_owned(),
         nominal: Some(options.nominal()),
@@ -101,7 +120,19 @@ fn open_loop(options: &RunOptions, per_second: f64, how: &str) -> String {
     )
 }
 
-/// Runs Trade-Cleanup, then customers, market and maintenance through warm-up, measurement interval and drain.
+/// Which driver of how many, and for whom it asks.
+fn share(options: &RunOptions) -> String {
+    match options.share.customers(options.part) {
+        None => format!("{}, for all customers", options.share),
+        Some(partition) => {
+            let last = partition.first + partition.count - 1;
+            let rest = 100 - partition.percent;
+            format!("{}, for customers {} to {last}; {rest} % of the requests for any", options.share, partition.first)
+        }
+    }
+}
+
+/// Runs Trade-Cleanup, then customers, market and maintenance through warm-up, measurement interval and drain, in process.
 ///
 /// `interrupt` ends the measurement interval early, with everything in flight still finished; `progress` hears of the round
 /// once a second.
@@ -116,22 +147,36 @@ pub fn run(
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Ran, RunError> {
+    run_on(&InProcess::new(engine), inputs, options, clock, interrupt, progress)
+}
+
+/// [`run`] on any system under test.
+///
+/// Of several drivers the first alone has maintenance, which comes once a minute however many drivers there are.
+///
+/// # Errors
+/// [`RunError`] if it could not begin.
+pub fn run_on(
+    sut: &dyn Sut,
+    inputs: &Inputs,
+    options: &RunOptions,
+    clock: &dyn Clock,
+    interrupt: &AtomicBool,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Ran, RunError> {
     options.check()?;
     let mut seeds = SplitMix::new(options.seed);
+    if !options.share.is_whole() {
+        // Drivers that were given the same seed must not ask for the same.
+        let own = (0..options.share.number()).map(|_| seeds.next()).last();
+        seeds = SplitMix::new(own.unwrap_or(options.seed));
+    }
     let mut next_seed = || seeds.next();
     let database = options.database();
     let maintenance = MaintenanceEmulator::new(inputs, database, next_seed()).map_err(OptionsError::from)?;
 
-    let mut session = engine.connect()?;
-    let first_free = database.first_free_trade();
-    let trade_ids = TradeIds::following(&mut *session, first_free)?;
-    let (cleanup, cleaned) = clean_up(&mut *session, &trade_ids, &maintenance, clock)?;
-    let short = ShortDatabase::survey(&mut *session, options.part, first_free)?;
-    let before = Snapshot::take(&mut *session)?;
-    drop(session);
-
-    let house =
-        House { floor: Floor::new(options.users, options.market_room), trade_ids, short, told: Mutex::default() };
+    let Opened { cleaned, cleanup_ns, before } = sut.open(&options.terms(), clock, interrupt)?;
+    let house = House { floor: Floor::new(options.users, options.market_room), told: Mutex::default() };
     let mut brokerage = Brokerage { specs: specs::specs(), house: &house, seats: Vec::new(), exchange: None };
     brokerage.exchange = Some(Exchange {
         inputs,
@@ -145,37 +190,40 @@ pub fn run(
             tunables: options.tunables,
             // The reference starts every emulator's choice of accounts at the same number; ours would order in lockstep.
             holdings_seed: next_seed(),
+            partition: options.share.customers(options.part),
             ..CustomerConfig::of(database)
         };
         let emulator = CustomerEmulator::new(inputs, &config, next_seed(), next_seed()).map_err(OptionsError::from)?;
         let schedule = options.schedule(next_seed());
-        let user = Box::new(Customer::new(&house, emulator));
+        let user = Box::new(Customer::new(&house, sut.connector()?, emulator));
         brokerage.seats.push(Seat { name: format!("customer {number}"), user, schedule, role: Role::Customer });
     }
     for number in 1..=options.market_users {
         let name = format!("market user {number}");
-        let user = Box::new(MarketUser::new(&house));
+        let user = Box::new(MarketUser::new(&house, sut.connector()?));
         brokerage.seats.push(Seat { name, user, schedule: Schedule::Arrivals, role: Role::Worker });
     }
-    brokerage.seats.push(Seat {
-        name: "maintenance".to_owned(),
-        user: Box::new(Maintenance::new(&house, maintenance)),
-        schedule: Schedule::Arrivals,
-        role: Role::Customer,
-    });
+    if options.share.number() == 1 {
+        brokerage.seats.push(Seat {
+            name: "maintenance".to_owned(),
+            user: Box::new(Maintenance::new(&house, sut.connector()?, maintenance)),
+            schedule: Schedule::Arrivals,
+            role: Role::Customer,
+        });
+    }
 
     let headline = Transaction::TradeResult as usize;
     let back_off_seed = next_seed();
     let plan = options.round_plan();
     let measured =
-        bourse_driver::run(engine, &mut brokerage, &plan, headline, back_off_seed, clock, interrupt, progress)?;
+        bourse_driver::run(sut.engine(), &mut brokerage, &plan, headline, back_off_seed, clock, interrupt, progress)?;
     let mut round = measured.round;
     specs::tolerate(&mut round.operations, options.plan.warm_up_ns as f64 / 1e9, round.measured_s);
-    round.operations[Transaction::TradeCleanup as usize] = cleanup;
+    round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
     let (told, achieved) = *house.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     round.facts.extend(facts(&house, &cleaned, &told, options));
     // The database's own count: the market forgets an order once its tape has shown the price.
-    match pending_orders(engine) {
+    match sut.pending_orders() {
         Ok(pending) => round
             .facts
             .push(NameValue { name: "limit orders pending at the end".to_owned(), value: pending.to_string() }),
@@ -185,43 +233,24 @@ pub fn run(
     Ok(Ran { round, before, told, interrupted: measured.interrupted, fault: measured.fault })
 }
 
-fn pending_orders(engine: &dyn Engine) -> Result<u64, EngineError> {
-    let mut pending = 0;
-    engine.connect()?.query_text("SELECT count(*) FROM trade_request", &[], &mut |row| {
-        pending = row.get(0)?;
-        Ok(())
-    })?;
-    Ok(pending)
-}
-
-/// Runs Trade-Cleanup and times it as an operation of its own: it comes once, before the round.
-fn clean_up(
-    session: &mut dyn Session,
-    trade_ids: &TradeIds,
-    maintenance: &MaintenanceEmulator<'_>,
-    clock: &dyn Clock,
-) -> Result<(bourse_record::Operation, TradeCleanupOutput), RunError> {
-    let input = maintenance.trade_cleanup();
-    let now = || clock.timestamp();
-    let context =
-        Context { now: &now, trade_ids, market: &|_: &_| {}, retry: Retry { attempts: 1, back_off: &|_| {} } };
-    let start_ns = clock.now();
-    let output = trade_cleanup(session, &context, &input)?;
+/// Trade-Cleanup as an operation of its own: it comes once, before the round.
+fn cleanup_figures(took_ns: Nanos) -> bourse_record::Operation {
     let operation = Transaction::TradeCleanup as usize;
     let sample = Sample {
-        due_ns: start_ns,
-        start_ns,
-        end_ns: clock.now(),
+        due_ns: 0,
+        start_ns: 0,
+        end_ns: took_ns,
         back_off_ns: 0,
         retries: 0,
         count: 1,
         operation,
         outcome: Outcome::Completed,
         code: 0,
+        server: None,
     };
     let mut recorder = Recorder::new(specs::specs().into(), |at| at == operation);
     recorder.sample(&sample, true);
-    Ok((recorder.figures().swap_remove(operation), output))
+    recorder.figures().swap_remove(operation)
 }
 
 fn facts(house: &House, cleaned: &TradeCleanupOutput, told: &Acknowledged, options: &RunOptions) -> Vec<NameValue> {

@@ -1,6 +1,7 @@
 //! Checks of the database and the books after a run, as the run file keeps them.
 
 use super::Ran;
+use crate::check::books::{Acknowledged, Snapshot};
 use crate::check::{self, Checked};
 use bourse_driver::Clock;
 use bourse_egen::Part;
@@ -18,6 +19,20 @@ pub fn verify(
     clock: &dyn Clock,
     progress: &mut dyn FnMut(&Check),
 ) -> Result<Vec<Check>, EngineError> {
+    verify_books(engine, part, ran.map(|ran| (&ran.before, &ran.told)), clock, progress)
+}
+
+/// [`verify`] with the books themselves: as they were before a run, and what its users were told.
+///
+/// # Errors
+/// The engine's; what a check finds is no error.
+pub fn verify_books(
+    engine: &dyn Engine,
+    part: Part,
+    books: Option<(&Snapshot, &Acknowledged)>,
+    clock: &dyn Clock,
+    progress: &mut dyn FnMut(&Check),
+) -> Result<Vec<Check>, EngineError> {
     let mut session = engine.connect()?;
     let mut done = Vec::new();
     let mut last = clock.now();
@@ -28,8 +43,8 @@ pub fn verify(
         progress(&check);
         done.push(check);
     };
-    if let Some(ran) = ran {
-        ran.before.compare(&mut *session, &ran.told)?.iter().for_each(&mut note);
+    if let Some((before, told)) = books {
+        before.compare(&mut *session, told)?.iter().for_each(&mut note);
     }
     check::check(&mut *session, part, &mut note)?;
     Ok(done)

@@ -1,0 +1,89 @@
+//! The brokerage house: what transactions share beside the database, and the books of a round.
+
+use super::{Answer, OpenError, Opened, ShortDatabase};
+use crate::check::books::{Acknowledged, Snapshot};
+use crate::transactions::trade_cleanup::trade_cleanup;
+use crate::transactions::{Context, Request, Retry, SendToMarket, TradeIds, TxnError, perform};
+use bourse_driver::Clock;
+use bourse_egen::Part;
+use bourse_egen::driver::Database;
+use bourse_egen::txn::TradeCleanup;
+use bourse_engine::{Engine, EngineError, RowExt as _, Session};
+
+/// A house open for a round.
+#[derive(Debug)]
+pub struct BrokerageHouse {
+    trade_ids: TradeIds,
+    short: Option<ShortDatabase>,
+    before: Snapshot,
+}
+
+impl BrokerageHouse {
+    /// Opens for a round: runs Trade-Cleanup, timed, learns what the database lacks, and takes the books.
+    ///
+    /// # Errors
+    /// [`OpenError`] of engine and transaction.
+    pub fn open(engine: &dyn Engine, part: Part, clock: &dyn Clock) -> Result<(Self, Opened), OpenError> {
+        let database = Database::of(part.total_customers(), part.scale_factor(), part.days());
+        let first_free = database.first_free_trade();
+        let mut session = engine.connect()?;
+        let trade_ids = TradeIds::following(&mut *session, first_free)?;
+        let now = || clock.timestamp();
+        let retry = Retry { attempts: 1, back_off: &|_| {} };
+        let context = Context { now: &now, trade_ids: &trade_ids, market: &|_: &_| {}, retry };
+        let begin = clock.now();
+        let cleaned = trade_cleanup(&mut *session, &context, &TradeCleanup { start_trade_id: first_free })?;
+        let cleanup_ns = clock.now() - begin;
+        let short = ShortDatabase::survey(&mut *session, part, first_free)?;
+        let before = Snapshot::take(&mut *session)?;
+        Ok((Self { trade_ids, short, before }, Opened { cleaned, cleanup_ns, before }))
+    }
+
+    /// Performs a transaction on a session.
+    ///
+    /// # Errors
+    /// What failed, and in which frame; a conflict only after the last attempt.
+    pub fn perform(
+        &self,
+        session: &mut dyn Session,
+        clock: &dyn Clock,
+        retry: Retry<'_>,
+        request: &Request,
+        market: &dyn SendToMarket,
+    ) -> Result<Answer, TxnError> {
+        let now = || clock.timestamp();
+        let context = Context { now: &now, trade_ids: &self.trade_ids, market, retry };
+        let output = perform(session, &context, request)?.output;
+        let excused =
+            output.status().is_error() && self.short.as_ref().is_some_and(|short| short.explains(request, &output));
+        Ok(Answer { output, excused, server: None })
+    }
+
+    /// The books when the house opened.
+    pub fn before(&self) -> Snapshot {
+        self.before
+    }
+
+    /// Limit orders that wait for their price.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn pending_orders(engine: &dyn Engine) -> Result<u64, EngineError> {
+        let mut pending = 0;
+        engine.connect()?.query_text("SELECT count(*) FROM trade_request", &[], &mut |row| {
+            pending = row.get(0)?;
+            Ok(())
+        })?;
+        Ok(pending)
+    }
+}
+
+impl Acknowledged {
+    /// Adds what others were told.
+    pub fn add(&mut self, others: &Self) {
+        self.orders += others.orders;
+        self.orders_in_doubt += others.orders_in_doubt;
+        self.results += others.results;
+        self.results_in_doubt += others.results_in_doubt;
+    }
+}

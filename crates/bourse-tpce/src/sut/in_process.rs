@@ -1,0 +1,61 @@
+//! The brokerage house in the driver's own process: transactions on the user's own session.
+
+use super::{Answer, BrokerageHouse, Connector, OpenError, Opened, Sut, Terms};
+use crate::transactions::{Request, Retry, SendToMarket, TxnError};
+use bourse_driver::{Clock, Turn};
+use bourse_engine::{Engine, EngineError};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Driver and database in one process.
+pub struct InProcess<'e> {
+    engine: &'e dyn Engine,
+    house: Mutex<Option<Arc<BrokerageHouse>>>,
+}
+
+impl<'e> InProcess<'e> {
+    /// On that engine.
+    pub fn new(engine: &'e dyn Engine) -> Self {
+        Self { engine, house: Mutex::new(None) }
+    }
+}
+
+impl Sut for InProcess<'_> {
+    fn engine(&self) -> &dyn Engine {
+        self.engine
+    }
+
+    fn open(&self, terms: &Terms, clock: &dyn Clock, _: &AtomicBool) -> Result<Opened, OpenError> {
+        let (house, opened) = BrokerageHouse::open(self.engine, terms.part, clock)?;
+        *self.house.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(house));
+        Ok(opened)
+    }
+
+    fn connector(&self) -> Result<Box<dyn Connector>, EngineError> {
+        let house = self.house.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        Ok(Box::new(OwnSession { house: house.expect("a round is opened before anybody is seated") }))
+    }
+
+    fn pending_orders(&self) -> Result<u64, EngineError> {
+        BrokerageHouse::pending_orders(self.engine)
+    }
+}
+
+/// Performs on the session that the driver has given the user.
+struct OwnSession {
+    house: Arc<BrokerageHouse>,
+}
+
+impl Connector for OwnSession {
+    fn perform(
+        &mut self,
+        turn: &mut Turn<'_>,
+        request: &Request,
+        market: &dyn SendToMarket,
+    ) -> Result<Answer, TxnError> {
+        let Turn { session, patience } = turn;
+        let back_off = |attempt| patience.back_off(attempt);
+        let retry = Retry { attempts: patience.attempts(), back_off: &back_off };
+        self.house.perform(*session, patience.clock(), retry, request, market)
+    }
+}

@@ -1,0 +1,212 @@
+//! The system under test as its driver sees it (Clause 4.3): what is done before and after a round, and for each user a
+//! connector that performs transactions.
+//!
+//! Two of them: [`InProcess`], where driver and database share a process, and an application server across a network. The
+//! driver, its customers, the market and the reports are the same for both.
+//!
+//! | file | what |
+//! |---|---|
+//! | `house` | the brokerage house: numbers of trades, Trade-Cleanup, books, transactions on a session |
+//! | `in_process` | the house in the driver's own process |
+//! | `short` | what a database of few days is known to lack |
+
+mod house;
+mod in_process;
+mod short;
+
+pub use house::BrokerageHouse;
+pub use in_process::InProcess;
+pub use short::ShortDatabase;
+
+use crate::check::books::Snapshot;
+use crate::transactions::trade_cleanup::TradeCleanupOutput;
+use crate::transactions::{FrameError, Output, Request, SendToMarket, TxnError};
+use bourse_driver::{Clock, Nanos, RetryPolicy, ServerTime, Turn};
+use bourse_egen::Part;
+use bourse_egen::driver::Partition;
+use bourse_engine::{Engine, EngineError};
+use std::fmt;
+use std::sync::atomic::AtomicBool;
+
+/// A system under test.
+pub trait Sut: Sync {
+    /// The database: its description, its size once a second, the driver's sessions.
+    fn engine(&self) -> &dyn Engine;
+
+    /// Begins a round, before any transaction of it: Trade-Cleanup, and the books as they are then. May wait for other
+    /// drivers of the same round; `interrupt` ends the wait.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    fn open(&self, terms: &Terms, clock: &dyn Clock, interrupt: &AtomicBool) -> Result<Opened, OpenError>;
+
+    /// A user's connector, for the round that was opened last.
+    ///
+    /// # Errors
+    /// The engine's, or the network's.
+    fn connector(&self) -> Result<Box<dyn Connector>, EngineError>;
+
+    /// Limit orders that wait for their price now.
+    ///
+    /// # Errors
+    /// The engine's, or the network's.
+    fn pending_orders(&self) -> Result<u64, EngineError>;
+}
+
+/// Performs one user's transactions, one at a time: the specification's connector between driver and SUT.
+pub trait Connector: Send {
+    /// Performs a transaction; orders it makes go to `market` once they are committed. Retries and back-offs are noted
+    /// with the turn.
+    ///
+    /// # Errors
+    /// What failed, and in which frame. Of kind [`ConnectionLost`](bourse_engine::ErrorKind::ConnectionLost) nobody knows
+    /// whether the transaction was committed.
+    fn perform(
+        &mut self,
+        turn: &mut Turn<'_>,
+        request: &Request,
+        market: &dyn SendToMarket,
+    ) -> Result<Answer, TxnError>;
+}
+
+/// What came of a transaction.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    /// Its output.
+    pub output: Output,
+    /// Whether a check of the harness that failed is explained by a [`ShortDatabase`].
+    pub excused: bool,
+    /// What an application server took of it, if there is one.
+    pub server: Option<ServerTime>,
+}
+
+/// What a round is to be, as far as the system under test has to know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Terms {
+    /// The database.
+    pub part: Part,
+    /// Which of the round's drivers this is.
+    pub share: Share,
+    /// Warm-up before the measurement interval.
+    pub warm_up_ns: Nanos,
+    /// The measurement interval.
+    pub measure_ns: Nanos,
+    /// Retries after conflicts.
+    pub retry: RetryPolicy,
+}
+
+/// A round has begun.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Opened {
+    /// What Trade-Cleanup did.
+    pub cleaned: TradeCleanupOutput,
+    /// How long it took.
+    pub cleanup_ns: Nanos,
+    /// The books after it.
+    pub before: Snapshot,
+}
+
+/// Why a round cannot begin.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum OpenError {
+    /// The engine's, or the network's.
+    #[error(transparent)]
+    Engine(#[from] EngineError),
+    /// A statement met another number of rows than it must.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    /// Trade-Cleanup failed.
+    #[error(transparent)]
+    Cleanup(#[from] TxnError),
+    /// An application server will not have this driver, or not this round.
+    #[error("{0}")]
+    Refused(String),
+    /// The caller's flag was raised while others were waited for.
+    #[error("interrupted while waiting for the other drivers")]
+    Interrupted,
+}
+
+/// Which of the drivers of a round one is: number `number` of `of`, counted from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Share {
+    number: u32,
+    of: u32,
+}
+
+impl Share {
+    /// The only driver.
+    pub const WHOLE: Self = Self { number: 1, of: 1 };
+    /// The most drivers of one round.
+    pub const MOST: u32 = 64;
+
+    /// Driver `number` of `of`; none if there is no such driver.
+    pub const fn new(number: u32, of: u32) -> Option<Self> {
+        if number >= 1 && number <= of && of <= Self::MOST { Some(Self { number, of }) } else { None }
+    }
+
+    /// Its number, counted from 1.
+    pub const fn number(self) -> u32 {
+        self.number
+    }
+
+    /// How many drivers there are.
+    pub const fn of(self) -> u32 {
+        self.of
+    }
+
+    /// Whether it is the only one.
+    pub const fn is_whole(self) -> bool {
+        self.of == 1
+    }
+
+    /// The customers that this driver mostly speaks for: whole load units, shared out as evenly as they can be. `None` for
+    /// the only driver, and where there are fewer load units than drivers: then everybody speaks for all.
+    ///
+    /// Half of the requests speak for any customer, as the reference's partitions have it.
+    pub fn customers(self, part: Part) -> Option<Partition> {
+        const PERCENT: u32 = 50;
+        const LOAD_UNIT: i64 = 1_000;
+        let (units, of) = (part.load_units(), i64::from(self.of));
+        if self.is_whole() || units < of {
+            return None;
+        }
+        let begin = |number: u32| units * i64::from(number) / of;
+        let (from, to) = (begin(self.number - 1), begin(self.number));
+        let first = part.first_customer() + from * LOAD_UNIT;
+        Some(Partition { first, count: (to - from) * LOAD_UNIT, percent: PERCENT })
+    }
+}
+
+impl fmt::Display for Share {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.number, self.of)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_cover_every_customer_once() {
+        for (customers, of) in [(7_000, 3), (5_000, 5), (2_000, 2)] {
+            let part = Part::whole(customers, 1).unwrap();
+            let mut next = 1;
+            for number in 1..=of {
+                let partition = Share::new(number, of).unwrap().customers(part).unwrap();
+                assert_eq!(partition.first, next);
+                assert!(partition.count >= 1_000 && partition.count % 1_000 == 0);
+                next += partition.count;
+            }
+            assert_eq!(next, customers + 1);
+        }
+    }
+
+    #[test]
+    fn too_few_customers_are_everybodys() {
+        let part = Part::whole(1_000, 1).unwrap();
+        assert_eq!(Share::new(2, 2).unwrap().customers(part), None);
+        assert_eq!(Share::WHOLE.customers(part), None);
+        assert_eq!((Share::new(0, 2), Share::new(3, 2), Share::new(1, 65)), (None, None, None));
+    }
+}
