@@ -1,7 +1,8 @@
 use bourse_schema::{StatusId, TradeTypeId};
+use serde::{Deserialize, Serialize};
 
 /// The five types of trade, in the order of the reference's numbers.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum TradeType {
     /// `TMB`: buy at the market's price.
     MarketBuy,

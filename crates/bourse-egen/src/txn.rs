@@ -4,9 +4,10 @@
 
 pub use crate::TradeType;
 use bourse_schema::{AccountId, CompanyId, CustomerId, Date, Price, Quantity, Symbol, TaxId, Text, Timestamp, TradeId};
+use serde::{Deserialize, Deserializer, Serialize, de};
 
 /// Broker-Volume (Clause 3.3.1).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct BrokerVolume {
     /// 20 to 40 distinct brokers' names.
     pub broker_list: Vec<Text<49>>,
@@ -15,7 +16,7 @@ pub struct BrokerVolume {
 }
 
 /// Customer-Position (Clause 3.3.2).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CustomerPosition {
     /// 0 if the customer is named by tax id.
     pub cust_id: CustomerId,
@@ -28,7 +29,7 @@ pub struct CustomerPosition {
 }
 
 /// Market-Watch (Clause 3.3.4): exactly one of account, customer and industry is given.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MarketWatch {
     /// The account whose holdings are watched.
     pub acct_id: AccountId,
@@ -45,7 +46,7 @@ pub struct MarketWatch {
 }
 
 /// Security-Detail (Clause 3.3.5).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SecurityDetail {
     /// The security.
     pub symbol: Symbol,
@@ -58,14 +59,14 @@ pub struct SecurityDetail {
 }
 
 /// Trade-Status (Clause 3.3.9).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TradeStatus {
     /// The account.
     pub acct_id: AccountId,
 }
 
 /// Trade-Lookup (Clause 3.3.6).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TradeLookup {
     /// Which of the four frames runs, 1 to 4.
     pub frame_to_execute: u8,
@@ -86,7 +87,7 @@ pub struct TradeLookup {
 }
 
 /// Trade-Update (Clause 3.3.10).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TradeUpdate {
     /// Which of the three frames runs, 1 to 3.
     pub frame_to_execute: u8,
@@ -109,7 +110,7 @@ pub struct TradeUpdate {
 }
 
 /// Trade-Order (Clause 3.3.7).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct TradeOrder {
     /// The account.
     pub acct_id: AccountId,
@@ -142,7 +143,7 @@ pub struct TradeOrder {
 }
 
 /// Trade-Result (Clause 3.3.8), as the market exchange sends it.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TradeResult {
     /// The trade that was executed.
     pub trade_id: TradeId,
@@ -151,7 +152,7 @@ pub struct TradeResult {
 }
 
 /// One entry of the ticker tape.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TickerEntry {
     /// The security.
     pub symbol: Symbol,
@@ -162,7 +163,7 @@ pub struct TickerEntry {
 }
 
 /// Market-Feed (Clause 3.3.3), as the market exchange sends it.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MarketFeed {
     /// Twenty entries.
     pub entries: Vec<TickerEntry>,
@@ -171,7 +172,7 @@ pub struct MarketFeed {
 }
 
 /// What the market exchange is to do with an order.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TradeAction {
     /// Execute it after the emulated delay.
     ProcessOrder,
@@ -180,7 +181,7 @@ pub enum TradeAction {
 }
 
 /// An order on its way from the brokerage house to the market exchange.
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TradeRequest {
     /// What to do.
     pub action: TradeAction,
@@ -196,11 +197,22 @@ pub struct TradeRequest {
     pub price_quote: Price,
 }
 
+/// A table as Data-Maintenance names it: one of [`TABLES`](crate::driver::maintenance::TABLES).
+pub type TableName = &'static str;
+
+/// The name of a table that Data-Maintenance knows; any other is refused.
+fn maintained_table<'de, D: Deserializer<'de>>(deserializer: D) -> Result<TableName, D::Error> {
+    let name = Text::<32>::deserialize(deserializer)?;
+    let known = crate::driver::maintenance::TABLES.iter().find(|known| **known == name.as_str());
+    known.copied().ok_or_else(|| de::Error::custom(format_args!("no maintenance of {name:?}")))
+}
+
 /// Data-Maintenance (Clause 3.3.11).
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct DataMaintenance {
     /// The table, in capitals as the specification names it.
-    pub table_name: &'static str,
+    #[serde(deserialize_with = "maintained_table")]
+    pub table_name: TableName,
     /// `ACCOUNT_PERMISSION`: the account.
     pub acct_id: AccountId,
     /// `ADDRESS`, `CUSTOMER`, `CUSTOMER_TAXRATE`, `WATCH_ITEM`: the customer.
@@ -218,7 +230,7 @@ pub struct DataMaintenance {
 }
 
 /// Trade-Cleanup (Clause 3.3.12).
-#[derive(Debug, Clone, Copy, PartialEq)]
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TradeCleanup {
     /// The first trade id after the initial trades.
     pub start_trade_id: TradeId,

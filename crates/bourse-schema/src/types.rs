@@ -1,5 +1,6 @@
 //! The specification's domains as Rust types (Clause 2.2.2): text of bounded width, exact decimals, dates, identifiers.
 
+use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 
 /// A whole count of shares: `S_COUNT_T`, up to 12 digits.
@@ -194,6 +195,30 @@ impl<const N: usize> PartialEq<&str> for Text<N> {
     }
 }
 
+/// As the text it is.
+impl<const N: usize> Serialize for Text<N> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(self.as_str())
+    }
+}
+
+/// A text that is too long is refused.
+impl<'de, const N: usize> Deserialize<'de> for Text<N> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor<const N: usize>;
+        impl<const N: usize> de::Visitor<'_> for Visitor<N> {
+            type Value = Text<N>;
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "text of at most {N} bytes")
+            }
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Text<N>, E> {
+                Text::new(text).map_err(E::custom)
+            }
+        }
+        deserializer.deserialize_str(Visitor)
+    }
+}
+
 /// An exact decimal of `P` digits, `S` of them after the point, kept as a count of its smallest units.
 ///
 /// The declared precision is the column's, not a limit of the type: intermediate sums may be larger.
@@ -203,7 +228,8 @@ impl<const N: usize> PartialEq<&str> for Text<N> {
 /// assert_eq!(Price::from_units(2_592).to_string(), "25.92");
 /// assert_eq!(Price::from_units(-5).to_string(), "-0.05");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Decimal<const P: u8, const S: u8>(i64);
 
 impl<const P: u8, const S: u8> Decimal<P, S> {
@@ -234,7 +260,8 @@ impl<const P: u8, const S: u8> fmt::Display for Decimal<P, S> {
 /// assert_eq!(Date::from_ymd(2005, 1, 3).to_string(), "2005-01-03");
 /// assert_eq!(Date::from_ymd(2005, 1, 3).days(), 12_786);
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Date(i32);
 
 impl Date {
@@ -287,7 +314,8 @@ impl fmt::Display for Date {
 /// let opening = Timestamp::at(Date::from_ymd(2005, 1, 3), 9 * 3_600_000);
 /// assert_eq!(opening.to_string(), "2005-01-03 09:00:00.000");
 /// ```
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+#[serde(transparent)]
 pub struct Timestamp(i64);
 
 impl Timestamp {
@@ -330,7 +358,8 @@ impl fmt::Display for Timestamp {
 macro_rules! ids {
     ($($(#[$doc:meta])* $name:ident;)*) => {$(
         $(#[$doc])*
-        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
+        #[serde(transparent)]
         pub struct $name(pub i64);
 
         impl fmt::Display for $name {
