@@ -1,0 +1,65 @@
+//! One user's transactions, over a connection of its own.
+
+use crate::ServeError;
+use crate::protocol::codec::{self, REPLY_BYTES, REQUEST_BYTES};
+use crate::protocol::{Reply, Request};
+use crate::wire::{Wire, at_most};
+use bourse_driver::{ServerTime, Turn};
+use bourse_engine::{EngineError, ErrorKind};
+use bourse_tpce::sut::{Answer, Connector};
+use bourse_tpce::transactions::{SendToMarket, TxnError};
+use std::time::Duration;
+
+/// No transaction takes longer, unless its server is gone.
+const PATIENCE: Duration = Duration::from_secs(120);
+
+pub(super) struct RemoteConnector {
+    wire: Wire,
+    /// After an error on the wire nothing that arrives can be trusted to belong to what was asked.
+    broken: Option<String>,
+}
+
+impl RemoteConnector {
+    pub(super) fn new(wire: Wire) -> Self {
+        Self { wire, broken: None }
+    }
+
+    fn ask(&mut self, request: &Request) -> Result<(codec::Times, Reply), ServeError> {
+        self.wire.send(request, REQUEST_BYTES)?;
+        let frame = self.wire.frame(REPLY_BYTES, &mut at_most(PATIENCE))?;
+        Ok(codec::timed_message(frame)?)
+    }
+}
+
+impl Connector for RemoteConnector {
+    fn perform(
+        &mut self,
+        turn: &mut Turn<'_>,
+        request: &Request,
+        market: &dyn SendToMarket,
+    ) -> Result<Answer, TxnError> {
+        let asked = request.transaction();
+        let lost = |why: String| {
+            let cause = EngineError::new(ErrorKind::ConnectionLost, why);
+            TxnError { transaction: asked, frame: None, attempts: 1, cause: cause.into() }
+        };
+        if let Some(why) = &self.broken {
+            return Err(lost(why.clone()));
+        }
+        let (times, reply) = self.ask(request).map_err(|error| {
+            let why = error.to_string();
+            self.broken = Some(why.clone());
+            lost(why)
+        })?;
+        turn.patience.note(reply.retries, reply.back_off_ns);
+        reply.orders.iter().for_each(|order| market.send(order));
+        let (output, excused) = reply.outcome.map_err(|failed| failed.error(asked))?;
+        if output.transaction() != asked {
+            let why = format!("the server answers a {asked} with a {}", output.transaction());
+            self.broken = Some(why.clone());
+            return Err(lost(why));
+        }
+        let server = ServerTime { server_ns: times.server_ns, engine_ns: times.engine_ns };
+        Ok(Answer { output, excused, server: Some(server) })
+    }
+}

@@ -1,0 +1,70 @@
+//! A connection that was admitted.
+
+use crate::protocol::codec::{GREETING_BYTES, REPLY_BYTES};
+use crate::protocol::{Admission, Greeting, Hello, MAGIC, PROTOCOL, Purpose};
+use crate::wire::{Wire, at_most};
+use crate::{Address, ServeError, Token};
+use std::io;
+use std::net::{TcpStream, ToSocketAddrs as _};
+use std::time::Duration;
+
+/// How long to wait for a server that may be far away, for its greeting, and for its admission.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What is needed to call a server.
+#[derive(Debug, Clone)]
+pub(super) struct Caller {
+    pub(super) address: Address,
+    pub(super) token: Option<Token>,
+    /// The program's version.
+    pub(super) version: String,
+}
+
+impl Caller {
+    /// Calls the server.
+    pub(super) fn call(&self, purpose: Purpose) -> Result<(Wire, Admission), ServeError> {
+        let address = self.address.to_string();
+        let stream = self.connect().map_err(|cause| ServeError::Connect { address: address.clone(), cause })?;
+        let mut wire = Wire::new(stream)?;
+        let greeting = wire.receive(GREETING_BYTES, &mut at_most(PATIENCE));
+        let greeting: Greeting = match greeting {
+            Ok(greeting) => greeting,
+            Err(ServeError::Codec(_)) => return Err(ServeError::Stranger { address }),
+            // A web server waits for us to speak first; ours closes only if it has no room.
+            Err(ServeError::Lost(error)) if error.kind() == io::ErrorKind::TimedOut => {
+                return Err(ServeError::Stranger { address });
+            }
+            Err(error) => return Err(error),
+        };
+        if greeting.magic != MAGIC {
+            return Err(ServeError::Stranger { address });
+        }
+        if greeting.protocol != PROTOCOL {
+            return Err(ServeError::Version { found: greeting.protocol, program: greeting.program });
+        }
+        let proof = match (&self.token, greeting.token) {
+            (_, false) => None,
+            (Some(token), true) => Some(token.prove(&greeting.nonce)),
+            (None, true) => {
+                return Err(ServeError::Refused("a token is needed, and none is set".to_owned()));
+            }
+        };
+        let hello = Hello { protocol: PROTOCOL, program: self.version.clone(), proof, purpose };
+        wire.send(&hello, GREETING_BYTES)?;
+        match wire.receive(REPLY_BYTES, &mut at_most(PATIENCE))? {
+            Admission::Refused(why) => Err(ServeError::Refused(why)),
+            admission => Ok((wire, admission)),
+        }
+    }
+
+    fn connect(&self) -> io::Result<TcpStream> {
+        let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
+        for address in (self.address.host(), self.address.port()).to_socket_addrs()? {
+            match TcpStream::connect_timeout(&address, PATIENCE) {
+                Ok(stream) => return Ok(stream),
+                Err(error) => last = error,
+            }
+        }
+        Err(last)
+    }
+}

@@ -1,0 +1,256 @@
+//! The server as the driver sees it: an engine with sizes, and rounds that begin and end.
+
+use super::connector::RemoteConnector;
+use super::line::Caller;
+use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
+use crate::protocol::control::{ClosedRound, OpenedRound, RoundTerms};
+use crate::protocol::{Admission, Control, News, Purpose, Welcome};
+use crate::wire::{Wire, at_most};
+use crate::{Address, ServeError, Token};
+use bourse_driver::Clock;
+use bourse_engine::{
+    Capabilities, Description, Engine, EngineError, ErrorKind, Footprint, Isolation, Loader, NullEngine, Session,
+};
+use bourse_record::Check;
+use bourse_schema::Dialect;
+use bourse_tpce::check::books::Acknowledged;
+use bourse_tpce::load::Fingerprint;
+use bourse_tpce::sut::{Connector, OpenError, Opened, Sut, Terms};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// Sizes and counts are told at once, unless the server is gone.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// A server, called.
+pub struct Remote {
+    caller: Caller,
+    welcome: Welcome,
+    fingerprint: Fingerprint,
+    wire: Mutex<Wire>,
+    round: Mutex<Option<String>>,
+    waiting: Box<dyn Fn(Waiting) + Send + Sync>,
+}
+
+/// Who is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Waiting {
+    /// Drivers that are ready.
+    pub ready: u32,
+    /// Drivers of the round.
+    pub of: u32,
+    /// Whether the server runs its checks.
+    pub checking: bool,
+}
+
+/// How a round ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct RoundEnd {
+    /// Drivers that vanished before the end.
+    pub vanished: Vec<u32>,
+    /// Checks of the database, and of the books of all drivers together.
+    pub checks: Vec<Check>,
+}
+
+impl Remote {
+    /// Calls a server; `waiting` is told once a second when others are waited for.
+    ///
+    /// # Errors
+    /// [`ServeError`].
+    pub fn call(
+        address: Address,
+        token: Option<Token>,
+        version: &str,
+        waiting: impl Fn(Waiting) + Send + Sync + 'static,
+    ) -> Result<Self, ServeError> {
+        let caller = Caller { address, token, version: version.to_owned() };
+        let (wire, admission) = caller.call(Purpose::Driver)?;
+        let Admission::Driver(welcome) = admission else {
+            return Err(ServeError::Unexpected { wanted: "a driver's welcome", found: "a user's" });
+        };
+        let fingerprint = welcome
+            .database
+            .fingerprint()
+            .map_err(|error| ServeError::Refused(format!("its database cannot be: {error}")))?;
+        Ok(Self {
+            caller,
+            welcome: *welcome,
+            fingerprint,
+            wire: Mutex::new(wire),
+            round: Mutex::new(None),
+            waiting: Box::new(waiting),
+        })
+    }
+
+    /// What the server's database was made of.
+    pub fn fingerprint(&self) -> &Fingerprint {
+        &self.fingerprint
+    }
+
+    /// How the server found it.
+    pub fn history(&self) -> &str {
+        &self.welcome.history
+    }
+
+    /// The name of the round that was opened last: the same for all its drivers.
+    pub fn round(&self) -> Option<String> {
+        self.round.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Ends the round: says what this driver's users were told, waits for the other drivers and the server's checks.
+    ///
+    /// # Errors
+    /// [`ServeError`].
+    pub fn close(&self, told: Acknowledged) -> Result<RoundEnd, ServeError> {
+        // A run that was interrupted is checked too; a second interruption ends the whole program.
+        let patient = AtomicBool::new(false);
+        let ClosedRound { vanished, checks } = match self.long_wait(&Control::Close(told), &patient)? {
+            News::Closed(closed) => *closed,
+            other => return Err(ServeError::Unexpected { wanted: "a round closed", found: other.name() }),
+        };
+        Ok(RoundEnd { vanished, checks })
+    }
+
+    /// Asks what may take as long as other drivers do.
+    fn long_wait(&self, asked: &Control, interrupt: &AtomicBool) -> Result<News, ServeError> {
+        let mut wire = self.wire();
+        wire.send(asked, REQUEST_BYTES)?;
+        loop {
+            let news = wire.receive(REPLY_BYTES, &mut || {
+                if interrupt.load(Ordering::Relaxed) {
+                    return Err(EngineError::new(ErrorKind::Interrupted, "interrupted").into());
+                }
+                Ok(())
+            })?;
+            match news {
+                News::Waiting { ready, of, checking } => (self.waiting)(Waiting { ready, of, checking }),
+                News::Refused(why) => return Err(ServeError::Refused(why)),
+                news => return Ok(news),
+            }
+            if interrupt.load(Ordering::Relaxed) {
+                return Err(EngineError::new(ErrorKind::Interrupted, "interrupted").into());
+            }
+        }
+    }
+
+    /// Asks what the server knows at once.
+    fn ask(&self, asked: &Control) -> Result<News, EngineError> {
+        let mut wire = self.wire();
+        let mut answer = || {
+            wire.send(asked, REQUEST_BYTES)?;
+            wire.receive(REPLY_BYTES, &mut at_most(PATIENCE))
+        };
+        match answer() {
+            Ok(News::Refused(why)) => Err(EngineError::new(ErrorKind::Other, why)),
+            Ok(news) => Ok(news),
+            Err(error) => Err(self.engine_error(&error)),
+        }
+    }
+
+    fn wire(&self) -> MutexGuard<'_, Wire> {
+        self.wire.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn engine_error(&self, error: &ServeError) -> EngineError {
+        match error {
+            ServeError::Engine(error) => error.clone(),
+            other => EngineError::new(ErrorKind::ConnectionLost, format!("{}: {other}", self.caller.address)),
+        }
+    }
+}
+
+impl Drop for Remote {
+    fn drop(&mut self) {
+        // A server that is gone need not be told.
+        let _ = self.wire().send(&Control::Leave, REQUEST_BYTES);
+    }
+}
+
+impl Sut for Remote {
+    fn engine(&self) -> &dyn Engine {
+        self
+    }
+
+    fn open(&self, terms: &Terms, _: &dyn Clock, interrupt: &AtomicBool) -> Result<Opened, OpenError> {
+        let news = self.long_wait(&Control::Open(RoundTerms::from(terms)), interrupt).map_err(|error| match error {
+            ServeError::Refused(why) => OpenError::Refused(why),
+            ServeError::Engine(error) if error.kind() == ErrorKind::Interrupted => OpenError::Interrupted,
+            other => OpenError::Engine(self.engine_error(&other)),
+        })?;
+        let News::Opened(opened) = news else {
+            let error = ServeError::Unexpected { wanted: "a round opened", found: news.name() };
+            return Err(self.engine_error(&error).into());
+        };
+        let OpenedRound { round, cleaned, cleanup_ns, before } = *opened;
+        *self.round.lock().unwrap_or_else(PoisonError::into_inner) = Some(round);
+        Ok(Opened { cleaned, cleanup_ns, before })
+    }
+
+    fn connector(&self) -> Result<Box<dyn Connector>, EngineError> {
+        let called = self.caller.call(Purpose::User { driver: self.welcome.driver });
+        let (wire, _) = called.map_err(|error| self.engine_error(&error))?;
+        Ok(Box::new(RemoteConnector::new(wire)))
+    }
+
+    fn pending_orders(&self) -> Result<u64, EngineError> {
+        match self.ask(&Control::PendingOrders)? {
+            News::PendingOrders(pending) => Ok(pending),
+            other => {
+                let error = ServeError::Unexpected { wanted: "pending orders", found: other.name() };
+                Err(self.engine_error(&error))
+            }
+        }
+    }
+}
+
+/// The server's engine, as far as a driver needs it: it runs no statements from here.
+impl Engine for Remote {
+    fn description(&self) -> Result<Description, EngineError> {
+        Ok(self.welcome.engine.describe(self.caller.address.to_string(), self.welcome.workers))
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            sql: true,
+            isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
+            foreign_keys: self.welcome.engine.foreign_keys,
+            checks: self.welcome.engine.checks,
+            concurrent_writers: self.welcome.engine.concurrent_writers,
+            records: None,
+        }
+    }
+
+    fn dialect(&self) -> &'static Dialect {
+        NullEngine.dialect()
+    }
+
+    /// A session that does nothing: users perform through their [connectors](Sut::connector).
+    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
+        NullEngine.connect()
+    }
+
+    fn exists(&self) -> Result<bool, EngineError> {
+        Ok(true)
+    }
+
+    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        Err(EngineError::unsupported("a database is loaded where its server runs"))
+    }
+
+    fn footprint(&self) -> Result<Footprint, EngineError> {
+        match self.ask(&Control::Footprint)? {
+            News::Footprint(sizes) => Ok(sizes.into()),
+            other => {
+                let error = ServeError::Unexpected { wanted: "sizes", found: other.name() };
+                Err(self.engine_error(&error))
+            }
+        }
+    }
+}
+
+impl std::fmt::Debug for Remote {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Remote").field("address", &self.caller.address).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,128 @@
+//! Frames: four bytes of length, little-endian, then one message in postcard's form.
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+/// Bytes of a frame before its message.
+pub const HEADER: usize = 4;
+/// The largest message before a connection is admitted: greeting, hello.
+pub const GREETING_BYTES: usize = 1_024;
+/// The largest message from a driver: a Broker-Volume or a Market-Feed has some 2 KiB.
+pub const REQUEST_BYTES: usize = 16 * 1_024;
+/// The largest message from a server: two news items of 100,000 bytes, or a hundred checks with their evidence.
+pub const REPLY_BYTES: usize = 4 * 1_024 * 1_024;
+
+/// Bytes that are no message of ours, or a message that is too large.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum CodecError {
+    /// A frame of more bytes than are allowed.
+    #[error("{bytes} bytes announced, {limit} are allowed")]
+    TooLarge {
+        /// As announced.
+        bytes: usize,
+        /// The most there may be.
+        limit: usize,
+    },
+    /// Not a message of the kind that is due.
+    #[error("{bytes} bytes that are not the message that is due ({cause})")]
+    Form {
+        /// How many there are.
+        bytes: usize,
+        /// The decoder's words.
+        cause: String,
+    },
+    /// More bytes than the message has.
+    #[error("{left} bytes left over behind a message")]
+    Trailing {
+        /// How many.
+        left: usize,
+    },
+}
+
+/// What a server took for a transaction, in nanoseconds. Stands before a reply's message, in a fixed place, so that
+/// encoding the message is still part of the time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Times {
+    /// From the request's arrival to the reply's departure.
+    pub server_ns: u64,
+    /// In the transaction, without back-offs.
+    pub engine_ns: u64,
+}
+
+impl Times {
+    const BYTES: usize = 16;
+
+    /// Writes the times into a frame that was made [for them](timed_frame).
+    ///
+    /// # Panics
+    /// If the frame is none.
+    pub fn stamp(self, frame: &mut [u8]) {
+        let place = &mut frame[HEADER..HEADER + Self::BYTES];
+        place[..8].copy_from_slice(&self.server_ns.to_le_bytes());
+        place[8..].copy_from_slice(&self.engine_ns.to_le_bytes());
+    }
+}
+
+/// Puts a message into `frame`, whose old contents go.
+///
+/// # Errors
+/// [`CodecError::TooLarge`] if the message has more than `limit` bytes.
+pub fn frame(message: &impl Serialize, limit: usize, frame: &mut Vec<u8>) -> Result<(), CodecError> {
+    build(message, 0, limit, frame)
+}
+
+/// Puts a message into `frame`, with room for its [`Times`] before it.
+///
+/// # Errors
+/// [`CodecError::TooLarge`] if times and message have more than `limit` bytes.
+pub fn timed_frame(message: &impl Serialize, limit: usize, frame: &mut Vec<u8>) -> Result<(), CodecError> {
+    build(message, Times::BYTES, limit, frame)
+}
+
+fn build(message: &impl Serialize, before: usize, limit: usize, frame: &mut Vec<u8>) -> Result<(), CodecError> {
+    let mut bytes = std::mem::take(frame);
+    bytes.clear();
+    bytes.resize(HEADER + before, 0);
+    let mut bytes = postcard::to_extend(message, bytes).expect("our messages are plain data, and a vector takes all");
+    let length = bytes.len() - HEADER;
+    if length > limit {
+        return Err(CodecError::TooLarge { bytes: length, limit });
+    }
+    let header = u32::try_from(length).expect("limits are far below 4 GiB").to_le_bytes();
+    bytes[..HEADER].copy_from_slice(&header);
+    *frame = bytes;
+    Ok(())
+}
+
+/// How many bytes follow a header.
+///
+/// # Errors
+/// [`CodecError::TooLarge`]: nothing of that size may be waited for, or made room for.
+pub fn length(header: [u8; HEADER], limit: usize) -> Result<usize, CodecError> {
+    let bytes = u32::from_le_bytes(header) as usize;
+    if bytes > limit { Err(CodecError::TooLarge { bytes, limit }) } else { Ok(bytes) }
+}
+
+/// The message of a frame, without its header.
+///
+/// # Errors
+/// [`CodecError`].
+pub fn message<M: DeserializeOwned>(bytes: &[u8]) -> Result<M, CodecError> {
+    match postcard::take_from_bytes(bytes) {
+        Ok((message, [])) => Ok(message),
+        Ok((_, left)) => Err(CodecError::Trailing { left: left.len() }),
+        Err(cause) => Err(CodecError::Form { bytes: bytes.len(), cause: cause.to_string() }),
+    }
+}
+
+/// The message of a frame with times, without its header.
+///
+/// # Errors
+/// [`CodecError`].
+pub fn timed_message<M: DeserializeOwned>(bytes: &[u8]) -> Result<(Times, M), CodecError> {
+    let Some((times, bytes)) = bytes.split_first_chunk::<{ Times::BYTES }>() else {
+        return Err(CodecError::Form { bytes: bytes.len(), cause: "too short for its times".to_owned() });
+    };
+    let number = |at: usize| u64::from_le_bytes(times[at..at + 8].try_into().expect("eight bytes are eight bytes"));
+    Ok((Times { server_ns: number(0), engine_ns: number(8) }, message(bytes)?))
+}

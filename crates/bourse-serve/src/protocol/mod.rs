@@ -1,0 +1,34 @@
+//! Messages between driver and server, and their encoding. Pure: no socket, no clock.
+//!
+//! A conversation, each line one frame:
+//!
+//! ```text
+//! server  Greeting           magic, protocol, version, a number used once, whether a token is wanted
+//! driver  Hello              proof of the token, and what the connection is for: a driver, or one of its users
+//! server  Admission          welcome with what is served, or a refusal in words
+//!         for a driver       Control → News…, until it leaves
+//!         for a user         Request → Reply, one at a time
+//! ```
+//!
+//! | file | what |
+//! |---|---|
+//! | [`codec`] | frames: four bytes of length, then the message in postcard's form; bounds |
+//! | [`greeting`] | how a connection begins |
+//! | [`control`] | what concerns the whole round |
+//! | [`reply`] | what came of a transaction |
+
+pub mod codec;
+pub mod control;
+pub mod greeting;
+pub mod reply;
+
+pub use bourse_tpce::transactions::Request;
+pub use codec::{CodecError, Times};
+pub use control::{Control, News};
+pub use greeting::{Admission, Greeting, Hello, Purpose, Welcome};
+pub use reply::Reply;
+
+/// Version of the protocol; raised whenever a message changes.
+pub const PROTOCOL: u16 = 1;
+/// The first bytes of every greeting.
+pub const MAGIC: [u8; 8] = *b"BOURSE\r\n";

@@ -1,0 +1,116 @@
+//! One driver's connection: its place in a round.
+
+use super::round::{Gone, Member, Round, Waiting};
+use super::{Driver, Event, Shared, lock};
+use crate::ServeError;
+use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
+use crate::protocol::{Control, News};
+use crate::wire::Wire;
+use bourse_tpce::sut::BrokerageHouse;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+/// A driver in a round asks for sizes every second. One that says nothing for so long is given up, with its users.
+const SILENT_FOR: Duration = Duration::from_secs(30);
+
+/// The round that a driver is in.
+type InRound = (Arc<Round>, Arc<Member>);
+
+/// Answers a driver, until it goes or must go; a driver that goes in a round has vanished.
+///
+/// # Errors
+/// How the connection ended.
+pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, from: SocketAddr) -> Result<(), ServeError> {
+    let mut round = None;
+    let ended = answer(shared, wire, driver, from, &mut round);
+    driver.gone.store(true, Ordering::Relaxed);
+    if let Some((round, member)) = round
+        && shared.rounds.vanish(shared, &round, &member)
+    {
+        let why = match &ended {
+            Ok(()) => "it left in the middle of the round".to_owned(),
+            Err(error) => error.to_string(),
+        };
+        (shared.tell)(Event::Vanished { from, number: member.number, of: member.of, why });
+    }
+    ended
+}
+
+fn answer(
+    shared: &Shared<'_>,
+    wire: &mut Wire,
+    driver: &Driver,
+    from: SocketAddr,
+    round: &mut Option<InRound>,
+) -> Result<(), ServeError> {
+    loop {
+        let heard = Instant::now();
+        let in_round = round.is_some();
+        let asked: Control = wire.receive(REQUEST_BYTES, &mut || {
+            if shared.stopping() {
+                return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the server is closing").into());
+            }
+            if in_round && heard.elapsed() > SILENT_FOR {
+                let words = format!("nothing was heard of it for {} s", SILENT_FOR.as_secs());
+                return Err(io::Error::new(io::ErrorKind::TimedOut, words).into());
+            }
+            Ok(())
+        })?;
+        let news = match asked {
+            Control::Leave => return Ok(()),
+            Control::Footprint => match shared.offer.engine.footprint() {
+                Ok(footprint) => News::Footprint(footprint.into()),
+                Err(error) => News::Refused(error.to_string()),
+            },
+            Control::PendingOrders => match BrokerageHouse::pending_orders(shared.offer.engine) {
+                Ok(pending) => News::PendingOrders(pending),
+                Err(error) => News::Refused(error.to_string()),
+            },
+            Control::Open(_) if round.is_some() => News::Refused("this driver is in a round already".to_owned()),
+            Control::Open(terms) => {
+                let mut came = |member: &Arc<Member>| {
+                    (shared.tell)(Event::Joined { from, number: member.number, of: member.of });
+                };
+                match shared.rounds.join(shared, terms, &mut came, &mut |waiting| tell(wire, &waiting)) {
+                    Ok((joined, member, opened)) => {
+                        *lock(&driver.member) = Some(Arc::clone(&member));
+                        *round = Some((joined, member));
+                        News::Opened(Box::new(opened))
+                    }
+                    Err(gone) => refusal(gone)?,
+                }
+            }
+            Control::Close(told) => match round.take() {
+                None => News::Refused("this driver is in no round".to_owned()),
+                Some((ending, member)) => {
+                    *lock(&driver.member) = None;
+                    let mut hear = |waiting| tell(wire, &waiting);
+                    match shared.rounds.finish(shared, &ending, &member, told, &mut hear) {
+                        Ok(closed) => News::Closed(Box::new(closed)),
+                        Err(gone) => refusal(gone)?,
+                    }
+                }
+            },
+        };
+        wire.send(&news, REPLY_BYTES)?;
+    }
+}
+
+fn refusal(gone: Gone) -> Result<News, ServeError> {
+    match gone {
+        Gone::Driver(error) => Err(error),
+        Gone::Refused(why) => Ok(News::Refused(why)),
+    }
+}
+
+/// Tells a driver that waits; also how one that is gone is noticed.
+fn tell(wire: &mut Wire, waiting: &Waiting) -> Result<(), ServeError> {
+    if wire.is_gone() {
+        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "closed while it waited").into());
+    }
+    let Waiting { ready, of, checking } = *waiting;
+    wire.send(&News::Waiting { ready, of, checking }, REPLY_BYTES)
+}

@@ -1,0 +1,113 @@
+//! The application server: the brokerage house's side, for drivers elsewhere.
+//!
+//! A thread a connection, as many sessions as there are workers, lent to one transaction at a time. Everything is bounded:
+//! connections, those among them that have not said who they are, the bytes of a message, the time it may take to arrive
+//! and to be taken, the drivers of a round, the time to wait for them. A connection has one transaction outstanding, so
+//! that no more can wait for a session than there are connections.
+//!
+//! | file | what |
+//! |---|---|
+//! | `door` | listening, admitting, closing |
+//! | `driver` | one driver's connection: its place in a round |
+//! | `user` | one user's connection: its transactions |
+//! | `pool` | sessions that are taken in turn |
+//! | `round` | drivers that begin together and end together, their books and checks |
+//! | `event` | what the server tells of itself |
+
+mod door;
+mod driver;
+mod event;
+mod pool;
+mod round;
+mod user;
+
+pub use door::{Ended, Server};
+pub use event::Event;
+
+use crate::Token;
+use bourse_driver::RealClock;
+use bourse_engine::Engine;
+use bourse_tpce::load::Fingerprint;
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+/// How to serve.
+#[derive(Debug, Clone)]
+pub struct ServerOptions {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// What a driver has to know; needed where others than this machine's processes can come in.
+    pub token: Option<Token>,
+    /// Sessions, and so transactions at a time.
+    pub workers: usize,
+    /// Connections at a time: one a user, one a driver.
+    pub connections: usize,
+    /// How long the drivers of a round wait for one another.
+    pub gather: Duration,
+    /// The program's version, which drivers are told.
+    pub version: String,
+}
+
+impl ServerOptions {
+    /// 64 sessions and 512 connections on that address.
+    pub fn new(listen: SocketAddr, version: &str) -> Self {
+        Self {
+            listen,
+            token: None,
+            workers: 64,
+            connections: 512,
+            gather: Duration::from_secs(120),
+            version: version.to_owned(),
+        }
+    }
+}
+
+/// What is served.
+#[derive(Clone, Copy)]
+pub struct Offer<'s> {
+    /// The engine, with its database.
+    pub engine: &'s dyn Engine,
+    /// What the database was made of.
+    pub fingerprint: &'s Fingerprint,
+    /// How it was found.
+    pub history: &'s str,
+}
+
+/// What all connections share.
+struct Shared<'s> {
+    options: ServerOptions,
+    offer: Offer<'s>,
+    clock: RealClock,
+    pool: pool::Pool<'s>,
+    rounds: round::Rounds,
+    drivers: Mutex<HashMap<u64, Arc<Driver>>>,
+    /// Connections, and those among them that have not said who they are.
+    connections: AtomicUsize,
+    strangers: AtomicUsize,
+    stop: &'s AtomicBool,
+    tell: &'s (dyn Fn(Event) + Sync),
+}
+
+/// A driver that was admitted.
+#[derive(Debug)]
+struct Driver {
+    number: u64,
+    /// Its users must go too.
+    gone: AtomicBool,
+    /// Its place in the round that is open.
+    member: Mutex<Option<Arc<round::Member>>>,
+}
+
+impl Shared<'_> {
+    fn stopping(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// A lock whose content is whole whatever happened to a thread that held it: only plain values are put in.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

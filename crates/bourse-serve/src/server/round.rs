@@ -1,0 +1,507 @@
+//! Drivers that begin together and end together, and their books.
+
+use super::{Event, Offer, Shared, lock};
+use crate::protocol::control::{ClosedRound, OpenedRound, RoundTerms};
+use crate::wire::TICK;
+use bourse_driver::{Clock, RetryPolicy};
+use bourse_record::{Check, CheckStatus};
+use bourse_tpce::check::books::Acknowledged;
+use bourse_tpce::sut::BrokerageHouse;
+use bourse_tpce::transactions::{Output, Status, Transaction};
+use bourse_tpce::users::verify_books;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// One round at a time.
+#[derive(Default)]
+pub(super) struct Rounds {
+    current: Mutex<Option<Arc<Round>>>,
+}
+
+pub(super) struct Round {
+    name: String,
+    /// Of the driver that came first; the others must want the same.
+    terms: RoundTerms,
+    stage: Mutex<Table>,
+    changed: Condvar,
+}
+
+struct Table {
+    stage: Stage,
+    members: Vec<(Arc<Member>, Standing)>,
+    /// Finished drivers that wait for the others: one of them will run the checks.
+    waiting: usize,
+}
+
+enum Stage {
+    /// Drivers are waited for.
+    Gathering,
+    /// All are here; Trade-Cleanup runs.
+    Opening,
+    Open(Box<OpenedRound>),
+    /// All are done; the checks run.
+    Checking,
+    Closed(Result<Box<ClosedRound>, String>),
+}
+
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Standing {
+    Present,
+    Finished(Acknowledged),
+    Vanished,
+}
+
+/// A driver's place in a round.
+#[derive(Debug)]
+pub(super) struct Member {
+    pub(super) number: u32,
+    pub(super) of: u32,
+    retry: RetryPolicy,
+    house: OnceLock<Arc<BrokerageHouse>>,
+    /// What the server has committed for this driver, or may have.
+    committed: Mutex<Acknowledged>,
+    /// Set when the driver has ended or vanished: no transaction of it may begin any more.
+    over: std::sync::atomic::AtomicBool,
+    in_flight: AtomicUsize,
+}
+
+/// Leave to perform one transaction in a round; the round is not closed before it is dropped.
+pub(super) struct Place {
+    member: Arc<Member>,
+    house: Arc<BrokerageHouse>,
+}
+
+impl Place {
+    /// None if the round has not begun, or is over for this driver.
+    pub(super) fn take(member: &Arc<Member>) -> Option<Self> {
+        let house = Arc::clone(member.house.get()?);
+        member.in_flight.fetch_add(1, Ordering::SeqCst);
+        let place = Self { member: Arc::clone(member), house };
+        // Read after the count is raised: who closes the round sets this first and then waits for the count.
+        (!member.over.load(Ordering::SeqCst)).then_some(place)
+    }
+
+    pub(super) fn house(&self) -> &BrokerageHouse {
+        &self.house
+    }
+
+    pub(super) fn retry(&self) -> RetryPolicy {
+        self.member.retry
+    }
+
+    /// Notes a transaction in the server's own books, by the rule the driver's users follow.
+    pub(super) fn committed(&self, output: &Output) {
+        if output.status() != Status::SUCCESS {
+            return;
+        }
+        match output {
+            Output::TradeOrder(_) => lock(&self.member.committed).orders += 1,
+            Output::TradeResult(_) => lock(&self.member.committed).results += 1,
+            _ => {}
+        }
+    }
+
+    /// Notes a transaction of which the server itself does not know whether it was committed.
+    pub(super) fn in_doubt(&self, transaction: Transaction) {
+        match transaction {
+            Transaction::TradeOrder => lock(&self.member.committed).orders_in_doubt += 1,
+            Transaction::TradeResult => lock(&self.member.committed).results_in_doubt += 1,
+            _ => {}
+        }
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        self.member.in_flight.fetch_sub(1, Ordering::SeqCst);
+    }
+}
+
+/// What a waiting driver is told once a second; an error ends its wait.
+pub(super) struct Waiting {
+    pub(super) ready: u32,
+    pub(super) of: u32,
+    pub(super) checking: bool,
+}
+
+/// Why a driver does not come to the end of a wait.
+pub(super) enum Gone {
+    /// The driver is gone.
+    Driver(crate::ServeError),
+    /// It must go; why.
+    Refused(String),
+}
+
+pub(super) type Tell<'t> = &'t mut dyn FnMut(Waiting) -> Result<(), crate::ServeError>;
+
+impl Rounds {
+    /// Takes a place, waits for the others and begins; the last to come opens the house.
+    pub(super) fn join(
+        &self,
+        shared: &Shared<'_>,
+        terms: RoundTerms,
+        came: &mut dyn FnMut(&Arc<Member>),
+        tell: Tell<'_>,
+    ) -> Result<(Arc<Round>, Arc<Member>, OpenedRound), Gone> {
+        let all = terms.terms(shared.offer.fingerprint.part);
+        let all = all.ok_or_else(|| Gone::Refused(format!("there is no driver {}/{}", terms.number, terms.of)))?;
+        let mut ticks = Ticks::new(shared.options.gather);
+        let (round, member) = loop {
+            match self.enter(terms, all.retry) {
+                Entered::At(round, member) => break (round, member),
+                Entered::Never(why) => return Err(Gone::Refused(why)),
+                // The round before is being checked, which takes a while and ends.
+                Entered::Later => ticks.pause(shared, || Waiting { ready: 0, of: terms.of, checking: true }, tell)?,
+            }
+        };
+        came(&member);
+        match round.gather(shared, tell) {
+            Ok(opened) => Ok((round, member, opened)),
+            Err(gone) => {
+                self.leave(shared, &round, &member);
+                Err(gone)
+            }
+        }
+    }
+
+    fn enter(&self, terms: RoundTerms, retry: RetryPolicy) -> Entered {
+        let mut current = lock(&self.current);
+        let round = current.get_or_insert_with(|| Arc::new(Round::new(terms)));
+        let mut table = lock(&round.stage);
+        let among = format!("driver {}/{}", terms.number, terms.of);
+        match table.stage {
+            Stage::Checking | Stage::Closed(_) => return Entered::Later,
+            Stage::Opening | Stage::Open(_) => {
+                let drivers = table.members.iter().filter(|(_, standing)| *standing == Standing::Present).count();
+                return Entered::Never(format!("a round is going on with {drivers} drivers; {among} comes too late"));
+            }
+            Stage::Gathering => {}
+        }
+        let differences = terms.differences(&round.terms);
+        if !differences.is_empty() {
+            return Entered::Never(format!("{among} wants another round: {}", differences.join("; ")));
+        }
+        if table.members.iter().any(|(member, _)| member.number == terms.number) {
+            return Entered::Never(format!("{among} is here already: each driver of a round has a number of its own"));
+        }
+        let member = Arc::new(Member {
+            number: terms.number,
+            of: terms.of,
+            retry,
+            house: OnceLock::new(),
+            committed: Mutex::default(),
+            over: false.into(),
+            in_flight: AtomicUsize::new(0),
+        });
+        table.members.push((Arc::clone(&member), Standing::Present));
+        drop(table);
+        Entered::At(Arc::clone(round), member)
+    }
+
+    /// A driver has ended: waits for the others; one of those who wait runs the checks, and all are told.
+    pub(super) fn finish(
+        &self,
+        shared: &Shared<'_>,
+        round: &Arc<Round>,
+        member: &Arc<Member>,
+        told: Acknowledged,
+        tell: Tell<'_>,
+    ) -> Result<ClosedRound, Gone> {
+        member.over.store(true, Ordering::SeqCst);
+        round.set(member, Standing::Finished(told));
+        lock(&round.stage).waiting += 1;
+        let closed = self.wait_for_end(shared, round, tell);
+        lock(&round.stage).waiting -= 1;
+        if closed.is_err() {
+            self.abandon_if_empty(shared, round);
+        }
+        closed
+    }
+
+    fn wait_for_end(&self, shared: &Shared<'_>, round: &Arc<Round>, tell: Tell<'_>) -> Result<ClosedRound, Gone> {
+        let mut ticks = Ticks::new(Duration::MAX);
+        loop {
+            let mut table = lock(&round.stage);
+            let present = table.present();
+            match &table.stage {
+                Stage::Closed(Ok(closed)) => return Ok((**closed).clone()),
+                Stage::Closed(Err(why)) => return Err(Gone::Refused(why.clone())),
+                Stage::Open(opened) if present == 0 => {
+                    let opened = opened.clone();
+                    table.stage = Stage::Checking;
+                    let members = table.members.clone();
+                    drop(table);
+                    let result = check(shared, &opened, &members);
+                    self.end(shared, round, &members, result);
+                    continue;
+                }
+                Stage::Open(_) if shared.stopping() => {
+                    return Err(Gone::Refused("the server is closing, and other drivers have not ended".to_owned()));
+                }
+                _ => {}
+            }
+            let checking = matches!(table.stage, Stage::Checking);
+            let of = round.terms.of;
+            let table = round.changed.wait_timeout(table, TICK).unwrap_or_else(PoisonError::into_inner).0;
+            drop(table);
+            ticks.tell(&mut || Waiting { ready: of.saturating_sub(present), of, checking }, tell)?;
+        }
+    }
+
+    /// A driver is gone without having ended; whether that was during a round.
+    pub(super) fn vanish(&self, shared: &Shared<'_>, round: &Arc<Round>, member: &Arc<Member>) -> bool {
+        member.over.store(true, Ordering::SeqCst);
+        let vanished = round.set(member, Standing::Vanished);
+        self.abandon_if_empty(shared, round);
+        vanished
+    }
+
+    /// Gives a place back before the round has begun.
+    fn leave(&self, shared: &Shared<'_>, round: &Arc<Round>, member: &Arc<Member>) {
+        let mut current = lock(&self.current);
+        let mut table = lock(&round.stage);
+        if matches!(table.stage, Stage::Gathering) {
+            table.members.retain(|(other, _)| !Arc::ptr_eq(other, member));
+            if table.members.is_empty() && current.as_ref().is_some_and(|current| Arc::ptr_eq(current, round)) {
+                *current = None;
+            }
+            return;
+        }
+        drop((table, current));
+        self.vanish(shared, round, member);
+    }
+
+    /// Ends a round of which nobody is left to ask for checks.
+    fn abandon_if_empty(&self, shared: &Shared<'_>, round: &Arc<Round>) {
+        let table = lock(&round.stage);
+        if !matches!(table.stage, Stage::Open(_)) || table.present() > 0 || table.waiting > 0 {
+            return;
+        }
+        let members = table.members.clone();
+        drop(table);
+        wait_for_transactions(&members);
+        let why = "no driver was left to ask for checks".to_owned();
+        let results = members.iter().map(|(member, _)| lock(&member.committed).results).sum();
+        self.over(round, Err(why));
+        (shared.tell)(Event::Closed { round: round.name.clone(), results, checks: None, error: None });
+    }
+
+    fn end(
+        &self,
+        shared: &Shared<'_>,
+        round: &Arc<Round>,
+        members: &[(Arc<Member>, Standing)],
+        result: Result<ClosedRound, String>,
+    ) {
+        let results = members.iter().map(|(member, _)| lock(&member.committed).results).sum();
+        let passed = |checks: &[Check]| checks.iter().filter(|check| check.status == CheckStatus::Passed).count();
+        let checks = result.as_ref().ok().map(|closed| (passed(&closed.checks), closed.checks.len()));
+        let error = result.as_ref().err().cloned();
+        self.over(round, result.map(Box::new));
+        (shared.tell)(Event::Closed { round: round.name.clone(), results, checks, error });
+    }
+
+    fn over(&self, round: &Arc<Round>, result: Result<Box<ClosedRound>, String>) {
+        let mut current = lock(&self.current);
+        lock(&round.stage).stage = Stage::Closed(result);
+        if current.as_ref().is_some_and(|current| Arc::ptr_eq(current, round)) {
+            *current = None;
+        }
+        round.changed.notify_all();
+    }
+
+    /// Whether drivers are in a round, or wait for one.
+    pub(super) fn busy(&self) -> bool {
+        lock(&self.current).is_some()
+    }
+}
+
+enum Entered {
+    At(Arc<Round>, Arc<Member>),
+    Later,
+    Never(String),
+}
+
+impl Round {
+    fn new(terms: RoundTerms) -> Self {
+        let table = Table { stage: Stage::Gathering, members: Vec::new(), waiting: 0 };
+        let name = format!("{:016x}", super::door::random_number());
+        Self { name, terms, stage: Mutex::new(table), changed: Condvar::new() }
+    }
+
+    /// Notes how a driver stands, if it was present until now.
+    fn set(&self, member: &Arc<Member>, standing: Standing) -> bool {
+        let mut table = lock(&self.stage);
+        let mine = table.members.iter_mut().find(|(other, _)| Arc::ptr_eq(other, member));
+        let changed = mine.filter(|(_, old)| *old == Standing::Present).map(|(_, old)| *old = standing).is_some();
+        self.changed.notify_all();
+        changed
+    }
+
+    fn gather(&self, shared: &Shared<'_>, tell: Tell<'_>) -> Result<OpenedRound, Gone> {
+        let mut ticks = Ticks::new(shared.options.gather);
+        loop {
+            let mut table = lock(&self.stage);
+            let ready = table.present();
+            match &table.stage {
+                Stage::Gathering if ready == self.terms.of => {
+                    table.stage = Stage::Opening;
+                    drop(table);
+                    self.open(shared);
+                    continue;
+                }
+                Stage::Open(opened) => return Ok((**opened).clone()),
+                Stage::Checking => return Err(Gone::Refused("the round ended before it began".to_owned())),
+                Stage::Closed(result) => {
+                    let why = result.as_ref().err().cloned().unwrap_or_default();
+                    return Err(Gone::Refused(why));
+                }
+                Stage::Gathering | Stage::Opening => {}
+            }
+            let gathering = matches!(table.stage, Stage::Gathering);
+            drop(self.changed.wait_timeout(table, TICK).unwrap_or_else(PoisonError::into_inner));
+            let of = self.terms.of;
+            if gathering {
+                ticks.check(shared, || format!("{ready} of {of} drivers have come"))?;
+            }
+            ticks.tell(&mut || Waiting { ready, of, checking: false }, tell)?;
+        }
+    }
+
+    /// Opens the house for everybody.
+    fn open(&self, shared: &Shared<'_>) {
+        let opened = BrokerageHouse::open(shared.offer.engine, shared.offer.fingerprint.part, &shared.clock);
+        let mut table = lock(&self.stage);
+        match opened {
+            Ok((house, opened)) => {
+                let house = Arc::new(house);
+                for (member, _) in &table.members {
+                    member.house.set(Arc::clone(&house)).expect("a round is opened once");
+                }
+                table.stage = Stage::Open(Box::new(OpenedRound {
+                    round: self.name.clone(),
+                    cleaned: opened.cleaned,
+                    cleanup_ns: opened.cleanup_ns,
+                    before: opened.before,
+                }));
+                (shared.tell)(Event::Opened { round: self.name.clone(), of: self.terms.of });
+            }
+            Err(error) => {
+                table.stage = Stage::Closed(Err(format!("the round could not begin: {error}")));
+            }
+        }
+        let failed = matches!(table.stage, Stage::Closed(_));
+        drop(table);
+        if failed {
+            *lock(&shared.rounds.current) = None;
+        }
+        self.changed.notify_all();
+    }
+}
+
+impl Table {
+    fn present(&self) -> u32 {
+        self.members.iter().filter(|(_, standing)| *standing == Standing::Present).count() as u32
+    }
+}
+
+/// A wait with a limit, and with something to tell once a second.
+struct Ticks {
+    begun: Instant,
+    limit: Duration,
+    told: Instant,
+}
+
+impl Ticks {
+    fn new(limit: Duration) -> Self {
+        Self { begun: Instant::now(), limit, told: Instant::now() }
+    }
+
+    fn check(&self, shared: &Shared<'_>, how_far: impl Fn() -> String) -> Result<(), Gone> {
+        if shared.stopping() {
+            return Err(Gone::Refused("the server is closing".to_owned()));
+        }
+        if self.begun.elapsed() > self.limit {
+            let seconds = self.limit.as_secs();
+            return Err(Gone::Refused(format!("after {seconds} s {}", how_far())));
+        }
+        Ok(())
+    }
+
+    fn tell(&mut self, waiting: &mut dyn FnMut() -> Waiting, tell: Tell<'_>) -> Result<(), Gone> {
+        if self.told.elapsed() >= Duration::from_secs(1) {
+            self.told = Instant::now();
+            tell(waiting()).map_err(Gone::Driver)?;
+        }
+        Ok(())
+    }
+
+    fn pause(&mut self, shared: &Shared<'_>, mut waiting: impl FnMut() -> Waiting, tell: Tell<'_>) -> Result<(), Gone> {
+        std::thread::sleep(TICK);
+        self.check(shared, || "the checks of the round before still run".to_owned())?;
+        self.tell(&mut waiting, tell)
+    }
+}
+
+fn wait_for_transactions(members: &[(Arc<Member>, Standing)]) {
+    // Each transaction ends by itself: there is no waiting without limit inside one.
+    while members.iter().any(|(member, _)| member.in_flight.load(Ordering::SeqCst) > 0) {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Checks the database, the books of all drivers together, and that each driver was told what was committed for it.
+fn check(
+    shared: &Shared<'_>,
+    opened: &OpenedRound,
+    members: &[(Arc<Member>, Standing)],
+) -> Result<ClosedRound, String> {
+    wait_for_transactions(members);
+    let Offer { engine, fingerprint, .. } = shared.offer;
+    let mut total = Acknowledged::default();
+    let mut answers = Vec::new();
+    for (member, standing) in members {
+        let committed = *lock(&member.committed);
+        match standing {
+            Standing::Finished(told) => {
+                // What was in doubt for the driver the server knows, unless it does not know itself.
+                total.add(told);
+                total.orders_in_doubt += committed.orders_in_doubt;
+                total.results_in_doubt += committed.results_in_doubt;
+                answers.push(agreement(member, told, &committed));
+            }
+            Standing::Present | Standing::Vanished => total.add(&committed),
+        }
+    }
+    let clock: &dyn Clock = &shared.clock;
+    let books = Some((&opened.before, &total));
+    let mut checks = verify_books(engine, fingerprint.part, books, clock, &mut |_| {})
+        .map_err(|error| format!("the database could not be checked: {error}"))?;
+    checks.splice(0..0, answers);
+    let gone = members.iter().filter(|(_, standing)| *standing == Standing::Vanished);
+    let mut vanished: Vec<u32> = gone.map(|(member, _)| member.number).collect();
+    vanished.sort_unstable();
+    Ok(ClosedRound { vanished, checks })
+}
+
+/// Whether a driver was told of what the server committed for it.
+fn agreement(member: &Member, told: &Acknowledged, committed: &Acknowledged) -> Check {
+    let within =
+        |told: u64, doubt: u64, committed: u64, unsure: u64| told <= committed + unsure && committed <= told + doubt;
+    let orders = within(told.orders, told.orders_in_doubt, committed.orders, committed.orders_in_doubt);
+    let results = within(told.results, told.results_in_doubt, committed.results, committed.results_in_doubt);
+    Check {
+        name: format!("answers to driver {}/{}", member.number, member.of),
+        words:
+            "the driver was told of each Trade-Order and Trade-Result that the server committed for it, and of no other"
+                .to_owned(),
+        source: "books of the run".to_owned(),
+        status: if orders && results { CheckStatus::Passed } else { CheckStatus::Failed },
+        evidence: format!(
+            "Trade-Orders: {} told, {} in doubt, {} committed; Trade-Results: {} told, {} in doubt, {} committed",
+            told.orders, told.orders_in_doubt, committed.orders, told.results, told.results_in_doubt, committed.results
+        ),
+        took_s: 0.0,
+    }
+}

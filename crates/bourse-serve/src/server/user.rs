@@ -1,0 +1,99 @@
+//! One user's connection: transactions, one at a time.
+
+use super::round::Place;
+use super::{Driver, Event, Shared, lock};
+use crate::protocol::codec::{self, REPLY_BYTES, REQUEST_BYTES, Times};
+use crate::protocol::reply::{Failed, Reply};
+use crate::wire::Wire;
+use crate::{ServeError, protocol::Request};
+use bourse_driver::{Clock as _, Patience};
+use bourse_engine::{EngineError, ErrorKind};
+use bourse_record::SplitMix;
+use bourse_tpce::sut::Answer;
+use bourse_tpce::transactions::{Retry, TxnError};
+use std::cell::{Cell, RefCell};
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::Ordering;
+
+/// Performs what a user asks for, until it goes or must go.
+///
+/// # Errors
+/// How the connection ended.
+pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, seed: u64) -> Result<(), ServeError> {
+    let random = Cell::new(SplitMix::new(seed));
+    let mut frame = Vec::new();
+    loop {
+        let request: Request = wire.receive(REQUEST_BYTES, &mut || {
+            if shared.stopping() || driver.gone.load(Ordering::Relaxed) {
+                return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the round is over").into());
+            }
+            Ok(())
+        })?;
+        let arrived = shared.clock.now();
+        let place = lock(&driver.member).as_ref().and_then(Place::take);
+        let (reply, engine_ns) = match &place {
+            Some(place) => perform(shared, place, &request, &random),
+            None => (failed(&request, ErrorKind::Other, "no round is open for this driver"), 0),
+        };
+        codec::timed_frame(&reply, REPLY_BYTES, &mut frame)?;
+        // The books are written, and the driver may hear of it: only now may a round be closed over this transaction.
+        drop(place);
+        Times { server_ns: shared.clock.now() - arrived, engine_ns }.stamp(&mut frame);
+        wire.send_frame(&frame)?;
+    }
+}
+
+fn failed(request: &Request, kind: ErrorKind, why: &str) -> Reply {
+    refused(request, EngineError::new(kind, why))
+}
+
+fn refused(request: &Request, cause: EngineError) -> Reply {
+    let error = TxnError { transaction: request.transaction(), frame: None, attempts: 1, cause: cause.into() };
+    Reply { retries: 0, back_off_ns: 0, orders: Vec::new(), outcome: Err(Failed::from(&error)) }
+}
+
+/// Performs a request on the next free session; also gives the time in the transaction.
+fn perform(shared: &Shared<'_>, place: &Place, request: &Request, random: &Cell<SplitMix>) -> (Reply, u64) {
+    let clock = &shared.clock;
+    let mut lent = match shared.pool.take(|| shared.stopping()) {
+        Ok(lent) => lent,
+        Err(error) => return (refused(request, error), 0),
+    };
+    let patience = Patience::new(clock, place.retry(), random);
+    let orders = RefCell::new(Vec::new());
+    let begin = clock.now();
+    let outcome = catch_unwind(AssertUnwindSafe(|| {
+        let back_off = |attempt| patience.back_off(attempt);
+        let retry = Retry { attempts: patience.attempts(), back_off: &back_off };
+        let send = |order: &_| orders.borrow_mut().push(*order);
+        place.house().perform(lent.session(), clock, retry, request, &send)
+    }));
+    let engine_ns = (clock.now() - begin).saturating_sub(patience.back_off_ns());
+    let reply = |outcome| {
+        let (retries, back_off_ns) = (patience.retries(), patience.back_off_ns());
+        Reply { retries, back_off_ns, orders: orders.take(), outcome }
+    };
+    let reply = match outcome {
+        Ok(Ok(Answer { output, excused, server: _ })) => {
+            place.committed(&output);
+            reply(Ok((output, excused)))
+        }
+        Ok(Err(error)) => {
+            if error.kind() == ErrorKind::ConnectionLost {
+                place.in_doubt(request.transaction());
+                lent.give_up();
+            }
+            reply(Err(Failed::from(&error)))
+        }
+        Err(panic) => {
+            place.in_doubt(request.transaction());
+            lent.give_up();
+            let words = panic.downcast_ref::<String>().map(String::as_str);
+            let words = words.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without words");
+            (shared.tell)(Event::Panicked { words: words.to_owned() });
+            failed(request, ErrorKind::ConnectionLost, "the server's thread panicked in this transaction")
+        }
+    };
+    (reply, engine_ns)
+}

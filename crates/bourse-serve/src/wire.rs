@@ -1,0 +1,167 @@
+//! Frames on a socket: whole or not at all, within a time, within a size.
+
+use crate::ServeError;
+use crate::protocol::codec::{self, HEADER};
+use rustix::net::sockopt;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::io::{self, ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+use std::time::{Duration, Instant};
+
+/// How often somebody who waits looks up.
+pub(crate) const TICK: Duration = Duration::from_millis(250);
+/// A message that has begun to arrive must be whole within this time, however it trickles.
+const WHOLE_WITHIN: Duration = Duration::from_secs(5);
+/// A peer must have taken a message within this time, however slowly it reads.
+const TAKEN_WITHIN: Duration = Duration::from_secs(10);
+/// A machine that is gone without a word is noticed after about four of these.
+const KEEP_ALIVE: Duration = Duration::from_secs(5);
+
+/// One end of a connection.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    stream: TcpStream,
+    /// Bytes that have arrived; those before `taken` belong to messages that were handed out.
+    arrived: Vec<u8>,
+    taken: usize,
+    outgoing: Vec<u8>,
+}
+
+impl Wire {
+    pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
+        // A reply is one small write that nothing follows: waiting for more to send would cost 40 ms.
+        stream.set_nodelay(true)?;
+        stream.set_nonblocking(false)?;
+        stream.set_read_timeout(Some(TICK))?;
+        stream.set_write_timeout(Some(TICK))?;
+        sockopt::set_socket_keepalive(&stream, true)?;
+        sockopt::set_tcp_keepidle(&stream, KEEP_ALIVE)?;
+        sockopt::set_tcp_keepintvl(&stream, KEEP_ALIVE)?;
+        sockopt::set_tcp_keepcnt(&stream, 3)?;
+        Ok(Self { stream, arrived: Vec::new(), taken: 0, outgoing: Vec::new() })
+    }
+
+    /// The next message. While none has begun to arrive `wait` is asked every [`TICK`] whether to go on waiting; once it
+    /// has begun, it must be whole in five seconds.
+    ///
+    /// # Errors
+    /// [`ServeError::Lost`] or [`ServeError::Codec`]; the connection is then of no use any more. `wait`'s.
+    pub(crate) fn receive<M: DeserializeOwned>(
+        &mut self,
+        limit: usize,
+        wait: &mut dyn FnMut() -> Result<(), ServeError>,
+    ) -> Result<M, ServeError> {
+        let frame = self.frame(limit, wait)?;
+        Ok(codec::message(frame)?)
+    }
+
+    /// The next frame's contents.
+    pub(crate) fn frame(
+        &mut self,
+        limit: usize,
+        wait: &mut dyn FnMut() -> Result<(), ServeError>,
+    ) -> Result<&[u8], ServeError> {
+        self.arrived.drain(..self.taken);
+        self.taken = 0;
+        let mut begun = (!self.arrived.is_empty()).then(Instant::now);
+        loop {
+            let due = match self.arrived.first_chunk::<HEADER>() {
+                Some(header) => HEADER + codec::length(*header, limit)?,
+                None => HEADER,
+            };
+            if self.arrived.len() >= due {
+                self.taken = due;
+                return Ok(&self.arrived[HEADER..due]);
+            }
+            if begun.is_some_and(|begun| begun.elapsed() > WHOLE_WITHIN) {
+                let seconds = WHOLE_WITHIN.as_secs();
+                let words = format!("a message was not whole {seconds} s after its first byte");
+                return Err(io::Error::new(ErrorKind::TimedOut, words).into());
+            }
+            match self.read(due.max(4_096)) {
+                Ok(0) => {
+                    let words = if begun.is_some() { "closed within a message" } else { "closed by the other side" };
+                    return Err(io::Error::new(ErrorKind::UnexpectedEof, words).into());
+                }
+                Ok(_) => {
+                    begun.get_or_insert_with(Instant::now);
+                }
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
+                    if begun.is_none() {
+                        wait()?;
+                    }
+                }
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+
+    /// Reads what is there, to have at most `wanted` bytes.
+    fn read(&mut self, wanted: usize) -> io::Result<usize> {
+        let have = self.arrived.len();
+        // A message that is announced gets its room as it arrives, not before.
+        let room = (wanted - have.min(wanted)).clamp(1, 64 * 1_024);
+        self.arrived.resize(have + room, 0);
+        let read = self.stream.read(&mut self.arrived[have..]);
+        self.arrived.truncate(have + read.as_ref().copied().unwrap_or(0));
+        read
+    }
+
+    /// Sends a message.
+    ///
+    /// # Errors
+    /// [`ServeError::Lost`] if the peer is gone or takes more than ten seconds; [`ServeError::Codec`] if the message is
+    /// too large.
+    pub(crate) fn send(&mut self, message: &impl Serialize, limit: usize) -> Result<(), ServeError> {
+        let mut frame = std::mem::take(&mut self.outgoing);
+        codec::frame(message, limit, &mut frame)?;
+        let sent = self.send_frame(&frame);
+        self.outgoing = frame;
+        sent
+    }
+
+    /// Sends a frame that is made.
+    pub(crate) fn send_frame(&mut self, frame: &[u8]) -> Result<(), ServeError> {
+        let begun = Instant::now();
+        let mut left = frame;
+        while !left.is_empty() {
+            match self.stream.write(left) {
+                Ok(0) => return Err(io::Error::from(ErrorKind::WriteZero).into()),
+                Ok(count) => left = &left[count..],
+                Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                Err(error) => return Err(error.into()),
+            }
+            if !left.is_empty() && begun.elapsed() > TAKEN_WITHIN {
+                let words = format!("the peer did not take a message in {} s", TAKEN_WITHIN.as_secs());
+                return Err(io::Error::new(ErrorKind::TimedOut, words).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the peer has closed the connection, asked without waiting.
+    pub(crate) fn is_gone(&self) -> bool {
+        if self.stream.set_nonblocking(true).is_err() {
+            return true;
+        }
+        let gone = match self.stream.peek(&mut [0]) {
+            Ok(count) => count == 0,
+            Err(error) => error.kind() != ErrorKind::WouldBlock,
+        };
+        self.stream.set_nonblocking(false).is_err() || gone
+    }
+}
+
+/// Waits at most so long for a message to begin.
+pub(crate) fn at_most(time: Duration) -> impl FnMut() -> Result<(), ServeError> {
+    let begun = Instant::now();
+    move || {
+        if begun.elapsed() < time {
+            return Ok(());
+        }
+        Err(io::Error::new(ErrorKind::TimedOut, format!("nothing was heard for {} s", time.as_secs())).into())
+    }
+}
