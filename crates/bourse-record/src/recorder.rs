@@ -1,6 +1,8 @@
 //! Where samples go: one recorder a thread, merged at the end.
 
-use crate::{Arrivals, Counts, LiveCell, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, Sample, ServerFigures};
+use crate::{
+    Arrivals, Counts, LiveCell, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, Sample, ServerFigures,
+};
 use std::sync::Arc;
 
 /// One thread's samples: fixed memory, neither allocation nor lock when a sample comes.
