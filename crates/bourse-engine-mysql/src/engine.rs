@@ -7,7 +7,7 @@ use crate::server::{DATABASE, PrivateServer, installed};
 use crate::session::MysqlSession;
 use crate::target::{Place, Target, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Isolation, Loader,
+    Capabilities, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Isolation, Lives, Loader,
     RecordCapabilities, Session,
 };
 use mysql::Conn;
@@ -121,6 +121,13 @@ impl MysqlEngine {
         reached
     }
 
+    /// The private server, started.
+    fn with_server<T>(&self, act: impl FnOnce(&mut PrivateServer) -> Result<T, EngineError>) -> Result<T, EngineError> {
+        let mut server = locked(&self.server);
+        let none = || EngineError::unsupported("there is no server of ours to kill or to start again");
+        act(server.as_mut().ok_or_else(none)?)
+    }
+
     fn is_started(&self) -> bool {
         !matches!(self.target.place, Place::Private { .. }) || locked(&self.server).is_some()
     }
@@ -193,6 +200,22 @@ impl Engine for MysqlEngine {
 
     fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         Ok(Box::new(DatabaseLoader::new(&self.connector()?, self.database())?))
+    }
+
+    fn lives(&self) -> Lives {
+        match self.target.place {
+            Place::Private { .. } => Lives::OwnServer,
+            Place::Running { .. } => Lives::Elsewhere,
+        }
+    }
+
+    fn kill(&self) -> Result<(), EngineError> {
+        self.with_server(PrivateServer::kill)
+    }
+
+    fn restart(&self) -> Result<(), EngineError> {
+        *locked(&self.watcher) = None;
+        self.with_server(PrivateServer::restart)
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {

@@ -20,6 +20,8 @@ pub(crate) struct Source {
     is_uri: bool,
     shared_cache: bool,
     create: bool,
+    /// The file system's name, unless it is the usual one.
+    file_system: Option<&'static CStr>,
 }
 
 impl Source {
@@ -36,17 +38,24 @@ impl Source {
             if text.starts_with("file:") || text.starts_with(':') { format!("./{text}") } else { text.to_owned() };
         let name = CString::new(name)
             .map_err(|_| EngineError::new(ErrorKind::Other, format!("{text:?}: a file's name has no zero byte")))?;
-        Ok(Self { name, is_uri: false, shared_cache: false, create })
+        Ok(Self { name, is_uri: false, shared_cache: false, create, file_system: None })
     }
 
     /// A URI of our own making.
     pub(crate) fn uri(uri: &str, shared_cache: bool) -> Self {
         let name = CString::new(uri).expect("the URIs of this crate have no zero byte");
-        Self { name, is_uri: true, shared_cache, create: true }
+        Self { name, is_uri: true, shared_cache, create: true, file_system: None }
     }
 
     pub(crate) fn with_shared_cache(mut self, shared_cache: bool) -> Self {
         self.shared_cache = shared_cache;
+        self
+    }
+
+    /// On a file system that has been registered under this name.
+    #[cfg(unix)]
+    pub(crate) fn with_file_system(mut self, name: &'static CStr) -> Self {
+        self.file_system = Some(name);
         self
     }
 }
@@ -77,8 +86,9 @@ impl Connection {
             Threading::FullMutex => ffi::SQLITE_OPEN_FULLMUTEX,
         };
         let mut db = ptr::null_mut();
-        // SAFETY: the name ends in zero, the out pointer is valid, a null VFS name means the default.
-        let code = unsafe { ffi::sqlite3_open_v2(source.name.as_ptr(), &mut db, flags, ptr::null()) };
+        let file_system = source.file_system.map_or(ptr::null(), CStr::as_ptr);
+        // SAFETY: the names end in zero, the out pointer is valid, a null file system's name means the default.
+        let code = unsafe { ffi::sqlite3_open_v2(source.name.as_ptr(), &mut db, flags, file_system) };
         let Some(db) = NonNull::new(db) else { return Err(error(code, words(code))) };
         let patience = Box::new(Patience::new(Arc::clone(waits), options.busy_timeout));
         let this = Self { db, patience };
@@ -128,6 +138,9 @@ impl Connection {
         this.run(&format!("PRAGMA foreign_keys = {}", on(options.foreign_keys)))?;
         this.run(&format!("PRAGMA ignore_check_constraints = {}", on(!options.checks)))?;
         this.run(&format!("PRAGMA temp_store = {}", options.temp_store.word()))?;
+        if options.read_uncommitted {
+            this.run("PRAGMA read_uncommitted = ON")?;
+        }
         Ok(this)
     }
 

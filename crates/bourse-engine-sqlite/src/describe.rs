@@ -2,7 +2,7 @@
 
 use crate::connection::Connection;
 use crate::engine::threading;
-use crate::options::{Journal, Locking, Sync};
+use crate::options::{Disk, Journal, Locking, Sync};
 use crate::statement::{source_id, version};
 use crate::target::{Place, Target};
 use bourse_engine::{Description, Durability, EngineError, Setting, memory_file_system};
@@ -35,7 +35,7 @@ pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Descr
         add(name, in_words(name, &value).map_or(value, str::to_owned));
     }
     // These are ours or the connection's, and no pragma tells them.
-    for name in ["busy_timeout", "shared_cache", "writers"] {
+    for name in ["busy_timeout", "shared_cache", "read_uncommitted", "writers", "disk"] {
         let option = crate::OPTIONS.iter().find(|option| option.name == name).expect("named in the table");
         add(name, option.shown(&target.options));
     }
@@ -140,6 +140,12 @@ fn warnings(target: &Target, facts: &Facts, page_size: &str, mmap_size: &str) ->
             "shared_cache with journal=wal: sessions share one snapshot, so readers wait for the writer after all"
                 .to_owned(),
         );
+    }
+    if options.disk == Disk::Forgetful {
+        warn("disk=forgetful: what is not synced is lost with this process".to_owned());
+    }
+    if options.read_uncommitted {
+        warn("read_uncommitted=on: sessions read what others have not committed, and may never commit".to_owned());
     }
     if options.locking == Locking::Exclusive {
         warn("locking=exclusive: a second session cannot open the database".to_owned());

@@ -3,7 +3,7 @@
 use crate::connection::{Connection, Source};
 use crate::describe;
 use crate::loader::{FileLoader, MemoryLoader, RamLoader};
-use crate::options::{MemoryKind, Threading, Writers};
+use crate::options::{Disk, MemoryKind, Threading, Writers};
 use crate::queue::WriterQueue;
 use crate::ram;
 use crate::session::{Shared, SqliteSession};
@@ -101,7 +101,10 @@ impl SqliteEngine {
     fn source(&self) -> Result<Source, EngineError> {
         let number = self.number;
         Ok(match (&self.target.place, self.target.memory_kind()) {
-            (Place::File(path), _) => Source::file(path, true)?.with_shared_cache(self.target.options.shared_cache),
+            (Place::File(path), _) => {
+                let source = Source::file(path, true)?.with_shared_cache(self.target.options.shared_cache);
+                self.on_its_disk(source)
+            }
             (Place::Memory, MemoryKind::Ram) => Source::uri(&format!("file:{}?vfs=bourse-ram", self.ram_name()), false),
             // A name that begins with a slash is one image for the whole process.
             (Place::Memory, MemoryKind::MemDb) => Source::uri(&format!("file:/bourse-{number}?vfs=memdb"), false),
@@ -109,6 +112,22 @@ impl SqliteEngine {
                 Source::uri(&format!("file:bourse-{number}?mode=memory&cache=shared"), true)
             }
         })
+    }
+
+    #[cfg(unix)]
+    fn on_its_disk(&self, source: Source) -> Source {
+        match self.target.options.disk {
+            Disk::Real => source,
+            Disk::Forgetful => {
+                crate::forgetful::register();
+                source.with_file_system(crate::forgetful::NAME)
+            }
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn on_its_disk(&self, source: Source) -> Source {
+        source
     }
 
     /// What sessions share.
@@ -217,6 +236,9 @@ impl Engine for SqliteEngine {
     }
 
     fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        if self.target.options.disk == Disk::Forgetful {
+            return Err(EngineError::unsupported("disk=forgetful is for databases that are loaded already"));
+        }
         Ok(match self.path() {
             Some(path) => Box::new(FileLoader::new(path, self.target.options, &self.shared)?),
             None if self.is_ram() => Box::new(RamLoader::new(&self.ram_name(), self.target.options, &self.shared)?),
@@ -229,6 +251,13 @@ impl Engine for SqliteEngine {
             return Ok(None);
         };
         Ok(Some(format!("{} was left by a load that did not end, and is replaced", work.display())))
+    }
+
+    fn damage(&self) -> Result<Vec<String>, EngineError> {
+        // Each line says what is wrong with one thing; of a database that is whole there is the one line "ok".
+        const LINES: &str = "SELECT group_concat(integrity_check, char(10)) FROM pragma_integrity_check(20)";
+        let found = self.connection()?.text_of(LINES)?;
+        Ok(found.lines().filter(|line| *line != "ok").map(str::to_owned).collect())
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {

@@ -4,12 +4,15 @@
 //! table of all settings. The crate calls the library directly: a wrapper's checks would stand inside the timed part.
 //!
 //! Files: `options` and `target` (what was asked for), `connection` and `statement` (the C library, made safe), `session`
-//! and `loader` (the seam), `waits` and `queue` (waiting for locks), `describe` (what was run on), `error` (codes).
+//! and `loader` (the seam), `waits` and `queue` (waiting for locks), `ram` (files in memory), `forgetful` (a disk whose power
+//! can fail), `describe` (what was run on), `error` (codes).
 
 mod connection;
 mod describe;
 mod engine;
 mod error;
+#[cfg(unix)]
+mod forgetful;
 mod loader;
 mod options;
 mod queue;
@@ -20,5 +23,7 @@ mod target;
 mod waits;
 
 pub use engine::{Info, SqliteEngine, info, open};
-pub use options::{Journal, Locking, MemoryKind, OPTIONS, OptionSpec, Options, Sync, TempStore, Threading, Writers};
+pub use options::{
+    Disk, Journal, Locking, MemoryKind, OPTIONS, OptionSpec, Options, Sync, TempStore, Threading, Writers,
+};
 pub use target::{Place, Target, TargetError, Wanted};

@@ -71,6 +71,15 @@ pub enum Writers {
     Busy,
 }
 
+/// What lies below a database in a file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Disk {
+    /// The file system it is on.
+    Real,
+    /// One of ours that keeps what is not synced in the memory of this process: its end is the loss of power.
+    Forgetful,
+}
+
 /// What holds a database that is in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MemoryKind {
@@ -106,6 +115,8 @@ pub struct Options {
     pub autocheckpoint_pages: u32,
     /// `shared_cache`.
     pub shared_cache: bool,
+    /// `read_uncommitted`.
+    pub read_uncommitted: bool,
     /// `locking`.
     pub locking: Locking,
     /// `busy_timeout`.
@@ -120,6 +131,8 @@ pub struct Options {
     pub threading: Threading,
     /// `writers`.
     pub writers: Writers,
+    /// `disk`.
+    pub disk: Disk,
 }
 
 impl Options {
@@ -133,6 +146,7 @@ impl Options {
         mmap_bytes: 0,
         autocheckpoint_pages: 1_000,
         shared_cache: false,
+        read_uncommitted: false,
         locking: Locking::Normal,
         busy_timeout: Duration::from_secs(10),
         foreign_keys: true,
@@ -140,6 +154,7 @@ impl Options {
         temp_store: TempStore::Default,
         threading: Threading::NoMutex,
         writers: Writers::Queue,
+        disk: Disk::Real,
     };
 
     /// Whether a database in memory with these settings is one of our file system's.
@@ -195,6 +210,7 @@ words!(Locking { Normal = "normal", Exclusive = "exclusive" });
 words!(TempStore { Default = "default", File = "file", Memory = "memory" });
 words!(Threading { NoMutex = "nomutex", FullMutex = "fullmutex" });
 words!(MemoryKind { Ram = "ram", MemDb = "memdb", SharedCache = "shared" });
+words!(Disk { Real = "real", Forgetful = "forgetful" });
 words!(Writers { Queue = "queue", Busy = "busy" });
 
 /// Every setting a target can have, in the order of help and documents.
@@ -281,6 +297,14 @@ pub static OPTIONS: &[OptionSpec] = &[
         show: |options| show_switch(options.shared_cache),
     },
     OptionSpec {
+        name: "read_uncommitted",
+        values: "on, off",
+        meaning: "sessions of a shared cache read what others have not committed (`PRAGMA read_uncommitted`): never for results that count",
+        file_only: false,
+        set: |options, text| parse_switch(text).map(|value| options.read_uncommitted = value),
+        show: |options| show_switch(options.read_uncommitted),
+    },
+    OptionSpec {
         name: "locking",
         values: "normal, exclusive",
         meaning: "exclusive keeps the file's locks after a transaction, for one session alone (`PRAGMA locking_mode`)",
@@ -345,6 +369,14 @@ pub static OPTIONS: &[OptionSpec] = &[
         file_only: false,
         set: |options, text| Writers::parse(text).map(|value| options.writers = value),
         show: |options| options.writers.word().to_owned(),
+    },
+    OptionSpec {
+        name: "disk",
+        values: "real, forgetful",
+        meaning: "forgetful: what is not synced stays in this process's memory, so that its end is the loss of power; for tests of a database that this process has to itself",
+        file_only: true,
+        set: |options, text| Disk::parse(text).map(|value| options.disk = value),
+        show: |options| options.disk.word().to_owned(),
     },
 ];
 

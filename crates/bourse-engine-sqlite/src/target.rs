@@ -1,6 +1,6 @@
 //! Targets: `sqlite:PATH?key=value&…` and `sqlite::memory:`, checked whole before anything is opened.
 
-use crate::options::{Journal, Locking, MemoryKind, OPTIONS, OptionSpec, Options};
+use crate::options::{Disk, Journal, Locking, MemoryKind, OPTIONS, OptionSpec, Options};
 use std::path::PathBuf;
 
 /// Where a database is.
@@ -202,6 +202,17 @@ fn check_together(place: &Place, options: &Options, given: &[&'static OptionSpec
     }
     if let (Some(option), true) = (written("autocheckpoint"), options.journal != Journal::Wal) {
         return refuse(option, "a journal that is no write-ahead log", "there is nothing to checkpoint");
+    }
+    let is_shared = options.shared_cache || (*place == Place::Memory && options.memory == MemoryKind::SharedCache);
+    if let (Some(option), true, false) = (written("read_uncommitted"), options.read_uncommitted, is_shared) {
+        return refuse(
+            option,
+            "a cache of each session's own",
+            "only sessions of a shared cache see each other's changes",
+        );
+    }
+    if let (Some(option), Disk::Forgetful, false) = (written("disk"), options.disk, cfg!(unix)) {
+        return refuse(option, "this system", "the simulated disk is made for Unix alone");
     }
     if let (Some(option), true, Locking::Exclusive) = (written("shared_cache"), options.shared_cache, options.locking) {
         return refuse(option, "locking=exclusive", "a cache is shared by several sessions");

@@ -126,6 +126,17 @@ pub struct Footprint {
     pub lock_wait_ns: u64,
 }
 
+/// Where an engine's work is done, and so what has to end for it to crash.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Lives {
+    /// In this process.
+    Here,
+    /// In a server that we started and may kill: [`Engine::kill`], [`Engine::restart`].
+    OwnServer,
+    /// In a server that others use too.
+    Elsewhere,
+}
+
 /// A database under test, opened with its settings. Each user thread makes its own session.
 pub trait Engine: Send + Sync {
     /// Version and settings in force, read back from the engine.
@@ -171,6 +182,35 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// The engine's.
     fn footprint(&self) -> Result<Footprint, EngineError>;
+
+    /// Where its work is done.
+    fn lives(&self) -> Lives {
+        Lives::Here
+    }
+
+    /// Ends the engine's own server as a crash would: at once, whatever it is doing. Its data stays.
+    ///
+    /// # Errors
+    /// [`Unsupported`](crate::ErrorKind::Unsupported) unless the engine [lives](Engine::lives) in a server of ours.
+    fn kill(&self) -> Result<(), EngineError> {
+        Err(EngineError::unsupported("the engine has no server of ours to kill"))
+    }
+
+    /// Starts the server that was killed again, on the same data, and waits until it answers.
+    ///
+    /// # Errors
+    /// The engine's, with its last words if it does not come back.
+    fn restart(&self) -> Result<(), EngineError> {
+        Err(EngineError::unsupported("the engine has no server of ours to start again"))
+    }
+
+    /// What the engine's own check of its data finds damaged, in its words; nothing where it has no such check.
+    ///
+    /// # Errors
+    /// The engine's, if it cannot even look.
+    fn damage(&self) -> Result<Vec<String>, EngineError> {
+        Ok(Vec::new())
+    }
 }
 
 /// Fills a new database as fast as the engine can.

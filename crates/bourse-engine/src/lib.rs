@@ -15,7 +15,9 @@ mod sql;
 pub mod target;
 
 pub use bourse_schema::{Batch, Dialect, Value};
-pub use engine::{Capabilities, Description, Durability, Engine, Footprint, Loader, RecordCapabilities, Setting};
+pub use engine::{
+    Capabilities, Description, Durability, Engine, Footprint, Lives, Loader, RecordCapabilities, Setting,
+};
 pub use error::{EngineError, ErrorKind};
 pub use file_system::memory_file_system;
 pub use null::NullEngine;

@@ -23,5 +23,5 @@ mod text;
 mod units;
 mod view;
 
-pub use html::html;
+pub use html::{STYLE, html};
 pub use text::{CsvTable, csv, csv_tables, markdown, terminal};

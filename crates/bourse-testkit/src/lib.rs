@@ -2,12 +2,12 @@
 //!
 //! - [`conformance()`] runs everything the seam promises against one engine; each engine's tests call it.
 //! - [`records_conformance()`] does the same for records by key.
-//! - [`Stalling`], [`Failing`] and [`Dropping`] wrap any engine and spoil some of its statements.
+//! - [`Stalling`], [`Failing`], [`Dropping`] and [`Keeping`] wrap any engine and spoil some of its statements.
 
 pub mod conformance;
 mod misbehave;
 mod records;
 
 pub use conformance::conformance;
-pub use misbehave::{Dropping, Failing, Fault, Stalling};
+pub use misbehave::{Dropping, Failing, Fault, Keeping, Stalling};
 pub use records::{RECORD_CHECKS, RecordCheck, records_conformance};

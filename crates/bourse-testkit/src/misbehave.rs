@@ -1,8 +1,8 @@
 //! Engines that stall, fail and lose writes on purpose, so that tests can see who notices.
 
 use bourse_engine::{
-    Access, Capabilities, Description, Dialect, EachRow, Engine, EngineError, ErrorKind, Footprint, Isolation, Loader,
-    Session, Sql, Value,
+    Access, Capabilities, Description, Dialect, EachRow, Engine, EngineError, ErrorKind, Footprint, Isolation, Lives,
+    Loader, Session, Sql, Value,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -33,6 +33,8 @@ enum Deed {
     Fail(ErrorKind),
     /// A change says that it changed one row, and does nothing.
     Drop,
+    /// A roll-back of changes keeps them.
+    Keep,
 }
 
 /// Counts statements and says which are hit.
@@ -40,12 +42,14 @@ enum Deed {
 struct Trigger {
     fault: Fault,
     deed: Deed,
+    /// Only statements that begin so are counted.
+    only: &'static str,
     seen: Arc<AtomicU64>,
 }
 
 impl Trigger {
     fn new(fault: Fault, deed: Deed) -> Self {
-        Self { fault, deed, seen: Arc::default() }
+        Self { fault, deed, only: "", seen: Arc::default() }
     }
 
     /// What is to be done to the next statement.
@@ -59,7 +63,7 @@ impl Trigger {
         match self.next() {
             Some(Deed::Sleep(time)) => std::thread::sleep(time),
             Some(Deed::Fail(kind)) => return Err(EngineError::new(kind, "failed on purpose").with_code("ON_PURPOSE")),
-            Some(Deed::Drop) | None => {}
+            Some(Deed::Drop | Deed::Keep) | None => {}
         }
         Ok(())
     }
@@ -92,7 +96,8 @@ macro_rules! wrapper {
                 self.inner.dialect()
             }
             fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
-                Ok(Box::new(Spoilt { inner: self.inner.connect()?, trigger: self.trigger.clone() }))
+                let (inner, trigger) = (self.inner.connect()?, self.trigger.clone());
+                Ok(Box::new(Spoilt { inner, trigger, has_changed: false }))
             }
             fn exists(&self) -> Result<bool, EngineError> {
                 self.inner.exists()
@@ -102,6 +107,18 @@ macro_rules! wrapper {
             }
             fn footprint(&self) -> Result<Footprint, EngineError> {
                 self.inner.footprint()
+            }
+            fn lives(&self) -> Lives {
+                self.inner.lives()
+            }
+            fn kill(&self) -> Result<(), EngineError> {
+                self.inner.kill()
+            }
+            fn restart(&self) -> Result<(), EngineError> {
+                self.inner.restart()
+            }
+            fn damage(&self) -> Result<Vec<String>, EngineError> {
+                self.inner.damage()
             }
         }
     };
@@ -118,6 +135,11 @@ wrapper! {
 wrapper! {
     /// An engine that loses some changes and says they were made: what a consistency check has to notice.
     Dropping
+}
+
+wrapper! {
+    /// An engine some of whose roll-backs keep what they should undo.
+    Keeping
 }
 
 impl<E> Stalling<E> {
@@ -141,9 +163,27 @@ impl<E> Dropping<E> {
     }
 }
 
+impl<E> Dropping<E> {
+    /// Counts only changes whose text begins so.
+    #[must_use]
+    pub fn only(mut self, text: &'static str) -> Self {
+        self.trigger.only = text;
+        self
+    }
+}
+
+impl<E> Keeping<E> {
+    /// Roll-backs that `fault` hits commit; those of transactions that changed something are counted.
+    pub fn new(inner: E, fault: Fault) -> Self {
+        Self { inner, trigger: Trigger::new(fault, Deed::Keep) }
+    }
+}
+
 struct Spoilt {
     inner: Box<dyn Session>,
     trigger: Trigger,
+    /// Whether the open transaction has.
+    has_changed: bool,
 }
 
 impl Session for Spoilt {
@@ -151,28 +191,37 @@ impl Session for Spoilt {
         self.inner.dialect()
     }
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+        self.has_changed = false;
         self.inner.begin(isolation, access)
     }
     fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        if !matches!(self.trigger.deed, Deed::Drop) {
+        if !matches!(self.trigger.deed, Deed::Drop | Deed::Keep) {
             self.trigger.before().map_err(|e| e.with_statement(sql.text()))?;
         }
         self.inner.query(sql, params, each)
     }
     fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError> {
-        if matches!(self.trigger.deed, Deed::Drop) {
-            if self.trigger.next().is_some() {
-                return Ok(1);
+        self.has_changed = true;
+        match self.trigger.deed {
+            Deed::Drop => {
+                if sql.text().trim_start().starts_with(self.trigger.only) && self.trigger.next().is_some() {
+                    return Ok(1);
+                }
             }
-        } else {
-            self.trigger.before().map_err(|e| e.with_statement(sql.text()))?;
+            Deed::Keep => {}
+            Deed::Sleep(_) | Deed::Fail(_) => self.trigger.before().map_err(|e| e.with_statement(sql.text()))?,
         }
         self.inner.execute(sql, params)
     }
     fn commit(&mut self) -> Result<(), EngineError> {
+        self.has_changed = false;
         self.inner.commit()
     }
     fn rollback(&mut self) -> Result<(), EngineError> {
+        let changed = std::mem::take(&mut self.has_changed);
+        if changed && matches!(self.trigger.deed, Deed::Keep) && self.trigger.next().is_some() {
+            return self.inner.commit();
+        }
         self.inner.rollback()
     }
     fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
@@ -218,6 +267,16 @@ mod tests {
         };
         let times = [took(), took(), took()];
         assert!(times[1] >= stall && times[1] > times[0] && times[1] > times[2], "{times:?}");
+    }
+
+    #[test]
+    fn only_named_changes_are_lost() {
+        static OTHER: Sql = Sql::new("DELETE FROM holding");
+        let engine =
+            Dropping::new(Failing::new(NullEngine, Fault::Every(1), ErrorKind::Other), Fault::At(1)).only("DELETE");
+        let mut session = engine.connect().unwrap();
+        assert!(session.execute(&CHANGE, &[]).is_err(), "it reaches the engine below");
+        assert_eq!(session.execute(&OTHER, &[]).unwrap(), 1, "it does not");
     }
 
     #[test]

@@ -35,8 +35,12 @@ pub(crate) enum Command {
         #[arg(value_name = "DIR")]
         directory: PathBuf,
     },
-    /// Print the JSON Schema of run files
-    Schema,
+    /// Print the JSON Schema of run files, or of other documents
+    Schema {
+        /// Of which: run.json or acid.json
+        #[arg(value_enum, default_value_t = Document::Run)]
+        document: Document,
+    },
 }
 
 #[derive(Debug, Subcommand)]
@@ -50,6 +54,11 @@ pub(crate) enum Tpce {
     Gen(Gen),
     /// Check a loaded database: consistency conditions, row counts, foreign keys
     Check(Check),
+    /// Test atomicity, consistency, isolation and durability as the specification has it
+    Acid(Acid),
+    /// Work on a database until killed, for `acid`
+    #[command(hide = true)]
+    AcidLoad(AcidLoad),
     /// Run the same transactions on several targets and compare all outputs and all rows
     Verify(Verify),
 }
@@ -234,6 +243,66 @@ pub(crate) struct Check {
     /// Print the checks as JSON
     #[arg(long)]
     pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES, mut_arg("days", |days| days.default_value("1")))]
+pub(crate) struct Acid {
+    /// Database to test, as a URL; the tests leave trades in it [default: a SQLite file below ./bourse-data]
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// Only these tests: names as A1, or A, C, I, D for all of a property
+    #[arg(long, value_name = "A1,I", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+    /// Accounts that each isolation test is tried on, with each of its endings
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) repeats: u32,
+    /// How long a session may take before it counts as one that waits, where the engine does not say so itself
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration)]
+    pub(crate) patience: Duration,
+    /// Demand what this durability class promises, instead of the class of the target's settings
+    #[arg(long, value_enum, value_name = "CLASS")]
+    pub(crate) demand: Option<DurabilityClass>,
+    /// Seed that accounts and securities are drawn from
+    #[arg(long, value_name = "N", default_value_t = 1, env = "BOURSE_SEED")]
+    pub(crate) seed: u64,
+    /// Show every case with its steps and findings
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct AcidLoad {
+    pub(crate) target: String,
+    #[arg(long)]
+    pub(crate) seed: u64,
+    #[arg(long)]
+    pub(crate) flat_in: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum DurabilityClass {
+    /// Nothing survives the process
+    Volatile,
+    /// Survives a crash of the process
+    Process,
+    /// Survives power loss uncorrupted, may lose the last commits
+    Consistent,
+    /// An acknowledged commit survives power loss
+    Durable,
+}
+
+/// Documents with a published schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Document {
+    /// `run.json`
+    Run,
+    /// `acid.json`
+    Acid,
 }
 
 #[derive(Debug, Args)]

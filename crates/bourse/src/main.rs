@@ -12,7 +12,7 @@ mod progress;
 mod report;
 mod tpce;
 
-use args::{Arguments, Command, Micro, Tpce};
+use args::{Arguments, Command, Document, Micro, Tpce};
 use clap::{CommandFactory, Parser};
 use failure::{Exit, Failure};
 use std::process::ExitCode;
@@ -43,6 +43,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Tpce(Tpce::Load(arguments)) => tpce::load::load(&arguments),
         Command::Tpce(Tpce::Gen(arguments)) => tpce::generate::generate(&arguments),
         Command::Tpce(Tpce::Check(arguments)) => tpce::check::check(&arguments),
+        Command::Tpce(Tpce::Acid(arguments)) => tpce::acid::run(&arguments),
+        Command::Tpce(Tpce::AcidLoad(arguments)) => tpce::acid::load(&arguments),
         Command::Tpce(Tpce::Verify(arguments)) => tpce::verify::run(&arguments),
         Command::Micro(Micro::List { workload }) => output::print(&micro::list::list(workload.as_deref())?),
         Command::Micro(Micro::Run(arguments)) => micro::run::run(&arguments),
@@ -65,8 +67,11 @@ fn run(command: Command) -> Result<(), Failure> {
             progress::note(&format!("manual pages: {}", directory.display()));
             Ok(())
         }
-        Command::Schema => {
-            let schema = bourse_record::run_file_schema();
+        Command::Schema { document } => {
+            let schema = match document {
+                Document::Run => bourse_record::run_file_schema(),
+                Document::Acid => bourse_acid::acid_file_schema(),
+            };
             output::print(&format!("{schema:#}\n"))
         }
     }

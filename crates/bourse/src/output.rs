@@ -27,13 +27,16 @@ pub(crate) fn publish(run: &RunFile, output: &Output) -> Result<(), Failure> {
 
 /// The report for the terminal, in colour if it is one and `NO_COLOR` is not set.
 pub(crate) fn print_report(run: &RunFile) -> Result<(), Failure> {
-    let stdout = std::io::stdout();
-    let color = stdout.is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
-    print(&bourse_report::terminal(run, terminal_width(), color))
+    print(&bourse_report::terminal(run, terminal_width(), has_color()))
+}
+
+/// Whether results may have colour: on a terminal, unless `NO_COLOR` is set.
+pub(crate) fn has_color() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
 /// Columns of the terminal, or what a plain file reads best with.
-fn terminal_width() -> usize {
+pub(crate) fn terminal_width() -> usize {
     let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
     let term = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
     given.or(term).unwrap_or(120).clamp(60, 200)
@@ -61,7 +64,7 @@ pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
 }
 
 /// Makes `<directory>/<time>-<name>`, with a number behind it if that is taken.
-fn new_folder(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
+pub(crate) fn new_folder(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
     let refuse = |path: &Path, error: std::io::Error| {
         Failure::new(Exit::Usage, "the folder for this run cannot be made")
             .detail("folder", path.display().to_string())

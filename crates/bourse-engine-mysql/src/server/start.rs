@@ -29,6 +29,9 @@ pub(crate) struct PrivateServer {
     /// Locked as long as we live.
     _owner: File,
     connector: Connector,
+    /// What it was started from.
+    installed: Installed,
+    account: Account,
     ended: Option<ExitStatus>,
 }
 
@@ -52,30 +55,39 @@ impl PrivateServer {
         let account = Account::find(folder.path())?;
         let until = Instant::now() + options.start_timeout;
         fill_data_directory(installed, folder.path(), &account, until)?;
-        let log = folder.path().join("server.log");
-        let mut command = Command::new(&installed.server);
-        command.arg("--no-defaults").args(account.argument()).args(arguments(
-            installed.flavour,
-            folder.path(),
-            options,
-        ));
-        detach(&mut command);
-        let output = |path: &Path| File::create(path).map_err(|e| io_error("cannot create", path, &e));
-        let child = command
-            .stdin(Stdio::null())
-            .stdout(output(&folder.path().join("server.out"))?)
-            .stderr(output(&log)?)
-            .spawn()
-            .map_err(|e| io_error("cannot run", &installed.server, &e))?;
+        let child = spawn(installed, folder.path(), &account, options)?;
         let connector = Connector {
             address: Address::Socket(folder.path().join("s")),
             user: "root".to_owned(),
             password: None,
             options: options.clone(),
         };
-        let mut this = Self { child, folder, _owner: owner, connector, ended: None };
+        let installed = installed.clone();
+        let mut this = Self { child, folder, _owner: owner, connector, installed, account, ended: None };
         this.wait_until_it_answers(until)?;
         Ok(this)
+    }
+
+    /// Ends it as a crash would; its folder stays.
+    pub(crate) fn kill(&mut self) -> Result<(), EngineError> {
+        // One that has ended already needs no killing.
+        let _ = self.child.kill();
+        let status = self.child.wait().map_err(|e| io_error("cannot wait for", &self.installed.server, &e))?;
+        // Where the program is a script, the server is a process below it.
+        leftovers::end_servers(self.folder.path());
+        self.ended = Some(status);
+        Ok(())
+    }
+
+    /// Starts it again on the data that is there, and waits until it has recovered and answers.
+    pub(crate) fn restart(&mut self) -> Result<(), EngineError> {
+        let options = self.connector.options.clone();
+        let until = Instant::now() + options.start_timeout;
+        // The old one's socket is no sign of the new one.
+        let _ = fs::remove_file(self.folder.path().join("s"));
+        self.child = spawn(&self.installed, self.folder.path(), &self.account, &options)?;
+        self.ended = None;
+        self.wait_until_it_answers(until)
     }
 
     pub(crate) fn connector(&self) -> &Connector {
@@ -130,6 +142,25 @@ impl Drop for PrivateServer {
         // Where the program is a script, the server is a process below it.
         leftovers::end_servers(self.folder.path());
     }
+}
+
+/// Starts the server on a data directory that is there.
+fn spawn(installed: &Installed, folder: &Path, account: &Account, options: &Options) -> Result<Child, EngineError> {
+    let mut command = Command::new(&installed.server);
+    command.arg("--no-defaults").args(account.argument()).args(arguments(installed.flavour, folder, options));
+    detach(&mut command);
+    // What an earlier one has said stays before what this one says.
+    let output = |name: &str| {
+        let path = folder.join(name);
+        let file = File::options().create(true).append(true).open(&path);
+        file.map_err(|e| io_error("cannot create", &path, &e))
+    };
+    command
+        .stdin(Stdio::null())
+        .stdout(output("server.out")?)
+        .stderr(output("server.log")?)
+        .spawn()
+        .map_err(|e| io_error("cannot run", &installed.server, &e))
 }
 
 /// A folder of our own, marked as ours before anything else is in it.

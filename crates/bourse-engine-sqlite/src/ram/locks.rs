@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Who holds what; a file handle remembers its own part.
 #[derive(Default)]
-pub(super) struct Locks {
+pub(crate) struct Locks {
     file: Mutex<FileLocks>,
     log: Mutex<[Slot; ffi::SQLITE_SHM_NLOCK as usize]>,
 }
@@ -30,7 +30,7 @@ impl Locks {
     /// Raises a handle's lock from `held` to `wanted`; returns what it holds then and SQLite's code.
     ///
     /// As the interface asks, a try for the exclusive lock that fails for readers leaves the pending lock held.
-    pub(super) fn raise(&self, held: c_int, wanted: c_int) -> (c_int, c_int) {
+    pub(crate) fn raise(&self, held: c_int, wanted: c_int) -> (c_int, c_int) {
         let mut locks = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         let mut held = held;
         if held < ffi::SQLITE_LOCK_SHARED && wanted >= ffi::SQLITE_LOCK_SHARED {
@@ -60,7 +60,7 @@ impl Locks {
     }
 
     /// Lowers a handle's lock from `held` to `wanted`, which is shared or none.
-    pub(super) fn lower(&self, held: c_int, wanted: c_int) {
+    pub(crate) fn lower(&self, held: c_int, wanted: c_int) {
         let mut locks = self.file.lock().unwrap_or_else(PoisonError::into_inner);
         if held > ffi::SQLITE_LOCK_SHARED {
             locks.exclusive = false;
@@ -73,13 +73,13 @@ impl Locks {
     }
 
     /// Whether anybody holds the reserved lock or more.
-    pub(super) fn is_reserved(&self) -> bool {
+    pub(crate) fn is_reserved(&self) -> bool {
         self.file.lock().unwrap_or_else(PoisonError::into_inner).reserved
     }
 
     /// Takes slots of the log's index, all or none; false if somebody is in the way. `mine` says which of them the handle
     /// holds itself already.
-    pub(super) fn take(&self, slots: std::ops::Range<usize>, exclusive: bool, mine: &Held) -> bool {
+    pub(crate) fn take(&self, slots: std::ops::Range<usize>, exclusive: bool, mine: &Held) -> bool {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         for slot in slots.clone() {
             let own_shared = u32::from(mine.shared & (1 << slot) != 0);
@@ -100,7 +100,7 @@ impl Locks {
     }
 
     /// Gives back slots of the log's index that the handle holds.
-    pub(super) fn give(&self, slots: std::ops::Range<usize>, mine: &Held) {
+    pub(crate) fn give(&self, slots: std::ops::Range<usize>, mine: &Held) {
         let mut log = self.log.lock().unwrap_or_else(PoisonError::into_inner);
         for slot in slots {
             if mine.exclusive & (1 << slot) != 0 {
@@ -115,9 +115,9 @@ impl Locks {
 
 /// Slots of the log's index that one handle holds, a bit each.
 #[derive(Default, Clone, Copy)]
-pub(super) struct Held {
-    pub(super) shared: u32,
-    pub(super) exclusive: u32,
+pub(crate) struct Held {
+    pub(crate) shared: u32,
+    pub(crate) exclusive: u32,
 }
 
 #[cfg(test)]

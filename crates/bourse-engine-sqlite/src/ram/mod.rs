@@ -6,7 +6,7 @@
 //!
 //! Files: `storage` (bytes), `locks` (who may touch them), `methods` (the C interface).
 
-mod locks;
+pub(crate) mod locks;
 mod methods;
 mod storage;
 

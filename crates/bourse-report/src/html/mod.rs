@@ -10,6 +10,9 @@ use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment};
 
+/// The style of our pages, light or dark as the reader's system is.
+pub const STYLE: &str = include_str!("page.css");
+
 /// A run as one self-contained HTML page.
 ///
 /// The answer comes first; light or dark as the reader's system is; made to be printed and to be read on a phone.

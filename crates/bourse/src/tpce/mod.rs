@@ -1,5 +1,6 @@
 //! `bourse tpce …`.
 
+pub(crate) mod acid;
 pub(crate) mod check;
 pub(crate) mod database;
 pub(crate) mod generate;

@@ -208,7 +208,7 @@ impl Contender {
     }
 }
 
-fn described_engine(described: bourse_engine::Description) -> bourse_record::Engine {
+pub(super) fn described_engine(described: bourse_engine::Description) -> bourse_record::Engine {
     bourse_record::Engine {
         name: described.engine,
         version: described.version,

@@ -1,6 +1,7 @@
 //! The program as a person meets it: what it prints, where it refuses, how it ends.
 #![allow(missing_docs, reason = "tests")]
 
+mod acid;
 mod interrupted;
 mod micro;
 mod refused;

@@ -24,6 +24,9 @@ fn targets_that_are_none() {
     refused(&["tpce", "run", "oracle:x"], &["oracle", "sqlite:PATH"]);
     refused(&["tpce", "load", "x.db"], &["did you mean sqlite:x.db?"]);
     refused(&["tpce", "run", "null:"], &["null:", "needs SQL"]);
+    refused(&["tpce", "acid", "null:"], &["null:", "needs SQL"]);
+    refused(&["tpce", "acid", "--only", "A9"], &["A9", "tests: A1, A2"]);
+    refused(&["tpce", "acid", "sqlite:x.db?read_uncommitted=on"], &["read_uncommitted=on", "shared cache"]);
 }
 
 #[test]
@@ -88,6 +91,7 @@ fn help_version_and_lists_are_fine() {
         (&["engines", "sqlite"], "journal="),
         (&["completions", "bash"], "bourse"),
         (&["schema"], "schema_version"),
+        (&["schema", "acid"], "not_applicable"),
     ] {
         let ended = output(folder.path(), arguments);
         assert!(ended.status.success(), "{arguments:?}: {}", text(&ended.stderr));

@@ -1,0 +1,154 @@
+//! The driver's own log: which orders and results were acknowledged, told as soon as their commit has returned.
+
+use bourse_engine::{
+    Access, Capabilities, Description, Dialect, EachRow, Engine, EngineError, Footprint, Isolation, Loader, Session,
+    Sql, Value,
+};
+use bourse_schema::TradeId;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// One commit that was acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Acknowledgement {
+    /// A Trade-Order's.
+    Order(TradeId),
+    /// A Trade-Result's.
+    Result(TradeId),
+}
+
+impl fmt::Display for Acknowledgement {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Order(trade) => write!(f, "order {trade}"),
+            Self::Result(trade) => write!(f, "result {trade}"),
+        }
+    }
+}
+
+impl FromStr for Acknowledgement {
+    type Err = ();
+
+    fn from_str(line: &str) -> Result<Self, ()> {
+        let (what, number) = line.split_once(' ').ok_or(())?;
+        let trade = TradeId(number.parse().map_err(|_| ())?);
+        match what {
+            "order" => Ok(Self::Order(trade)),
+            "result" => Ok(Self::Result(trade)),
+            _ => Err(()),
+        }
+    }
+}
+
+/// Hears of each acknowledgement, on the thread of the session that got it.
+pub type Listener = Arc<dyn Fn(Acknowledgement) + Send + Sync>;
+
+/// An engine that tells which trades were acknowledged. It knows them by the rows that only Trade-Order and Trade-Result
+/// write.
+pub struct Acknowledging<'e> {
+    inner: &'e dyn Engine,
+    listener: Listener,
+}
+
+impl<'e> Acknowledging<'e> {
+    /// Tells `listener` what `inner` acknowledges.
+    pub fn new(inner: &'e dyn Engine, listener: Listener) -> Self {
+        Self { inner, listener }
+    }
+}
+
+impl fmt::Debug for Acknowledging<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Acknowledging").finish_non_exhaustive()
+    }
+}
+
+impl Engine for Acknowledging<'_> {
+    fn description(&self) -> Result<Description, EngineError> {
+        self.inner.description()
+    }
+    fn capabilities(&self) -> Capabilities {
+        self.inner.capabilities()
+    }
+    fn dialect(&self) -> &'static Dialect {
+        self.inner.dialect()
+    }
+    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
+        let (inner, listener) = (self.inner.connect()?, Arc::clone(&self.listener));
+        Ok(Box::new(Telling { inner, listener, written: Vec::new() }))
+    }
+    fn exists(&self) -> Result<bool, EngineError> {
+        self.inner.exists()
+    }
+    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        self.inner.loader()
+    }
+    fn footprint(&self) -> Result<Footprint, EngineError> {
+        self.inner.footprint()
+    }
+}
+
+struct Telling {
+    inner: Box<dyn Session>,
+    listener: Listener,
+    /// By the open transaction.
+    written: Vec<Acknowledgement>,
+}
+
+impl Session for Telling {
+    fn dialect(&self) -> &'static Dialect {
+        self.inner.dialect()
+    }
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+        self.written.clear();
+        self.inner.begin(isolation, access)
+    }
+    fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.inner.query(sql, params, each)
+    }
+    fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        let changed = self.inner.execute(sql, params)?;
+        if let Some(Value::Int(id)) = params.first() {
+            let text = sql.text().trim_start();
+            if text.starts_with("INSERT INTO trade (") {
+                self.written.push(Acknowledgement::Order(TradeId(*id)));
+            } else if text.starts_with("INSERT INTO settlement (") {
+                self.written.push(Acknowledgement::Result(TradeId(*id)));
+            }
+        }
+        Ok(changed)
+    }
+    fn commit(&mut self) -> Result<(), EngineError> {
+        self.inner.commit()?;
+        self.written.drain(..).for_each(|it| (self.listener)(it));
+        Ok(())
+    }
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        self.written.clear();
+        self.inner.rollback()
+    }
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+        self.inner.plan(sql)
+    }
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.inner.query_text(sql, params, each)
+    }
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        self.inner.execute_text(sql, params)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_read_as_it_was_written() {
+        for told in [Acknowledgement::Order(TradeId(7)), Acknowledgement::Result(TradeId(200_000_000_000_001))] {
+            assert_eq!(told.to_string().parse(), Ok(told));
+        }
+        assert!("result".parse::<Acknowledgement>().is_err());
+        assert!("trade 7".parse::<Acknowledgement>().is_err());
+    }
+}

@@ -1,0 +1,357 @@
+//! Crashes: the load that is interrupted, the blow, and what is found afterwards.
+
+use crate::acknowledged::{Acknowledgement, Acknowledging, Listener};
+use crate::demand::Crash;
+use crate::document::{Case, Finding, Step};
+use crate::laboratory::{AcidError, Laboratory};
+use crate::{Site, Subject};
+use bourse_driver::{Plan, RealClock, SECOND};
+use bourse_egen::txn::TradeCleanup;
+use bourse_egen::{Inputs, Part};
+use bourse_engine::Engine;
+use bourse_record::SplitMix;
+use bourse_schema::TradeId;
+use bourse_tpce::check::books::Snapshot;
+use bourse_tpce::check::conditions::CONDITIONS;
+use bourse_tpce::users::{self, RunError, RunOptions};
+use std::collections::HashSet;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::process::Stdio;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Customers at work when the crash comes; with the market's user and maintenance as many transactions may be in flight.
+const USERS: usize = 3;
+const IN_FLIGHT: usize = USERS + 2;
+/// The crash comes after so many acknowledged Trade-Results and so much time, or after the longest time with fewer.
+const ENOUGH_RESULTS: usize = 60;
+const LEAST: Duration = Duration::from_millis(1_500);
+const LONGEST: Duration = Duration::from_secs(40);
+
+/// Runs the whole mix and tells each acknowledged trade, until the process is killed or the listener ends it.
+///
+/// # Errors
+/// If the load could not begin.
+pub fn load_and_tell(
+    engine: &dyn Engine,
+    inputs: &Inputs,
+    part: Part,
+    seed: u64,
+    interrupt: &AtomicBool,
+    listener: Listener,
+) -> Result<(), RunError> {
+    const FOR_EVER: u64 = 3_600 * SECOND;
+    let plan = Plan { warm_up_ns: 0, measure_ns: FOR_EVER, drain_limit_ns: SECOND, ..Plan::default() };
+    let options = RunOptions { users: USERS, market_users: 1, plan, seed, ..RunOptions::new(part) };
+    let telling = Acknowledging::new(engine, listener);
+    users::run(&telling, inputs, &options, &RealClock::start(), interrupt, &mut |_| {}).map(|_| ())
+}
+
+/// What a crash left.
+#[derive(Debug)]
+pub(crate) struct Crashed {
+    label: String,
+    steps: Vec<Step>,
+    /// Whether the database is whole.
+    whole: Vec<Finding>,
+    /// Whether everything acknowledged is in it.
+    kept: Vec<Finding>,
+    /// Trade-Results acknowledged, and how many of them are not there.
+    pub(crate) results: usize,
+    pub(crate) lost: usize,
+    /// From the first call to the answer of the first query, in seconds.
+    pub(crate) recovery_s: f64,
+}
+
+impl Crashed {
+    /// The case with the findings that are looked for.
+    pub(crate) fn case(&self, whole: bool, kept: bool) -> Case {
+        let of = |wanted: bool, findings: &[Finding]| if wanted { findings.to_vec() } else { Vec::new() };
+        let findings = [of(whole, &self.whole), of(kept, &self.kept)].concat();
+        Case { label: self.label.clone(), met: String::new(), steps: self.steps.clone(), findings }
+    }
+
+    fn step(&mut self, who: &str, did: impl Into<String>, outcome: impl Into<String>) {
+        let (did, outcome) = (did.into(), outcome.into());
+        self.steps.push(Step { session: who.to_owned(), did, outcome, read: Vec::new(), statement: None });
+    }
+
+    fn of(label: String, log: &[Acknowledgement]) -> Self {
+        let results = log.iter().filter(|it| matches!(it, Acknowledgement::Result(_))).count();
+        let mut this =
+            Self { label, steps: Vec::new(), whole: Vec::new(), kept: Vec::new(), results, lost: 0, recovery_s: 0.0 };
+        let outcome = format!("acknowledged: {} Trade-Orders, {results} Trade-Results", log.len() - results);
+        this.step("load", format!("the whole mix, {USERS} customers, one user of the market, maintenance"), outcome);
+        this
+    }
+}
+
+/// Whether it is time for the crash.
+fn is_enough(results: usize, began: Instant) -> bool {
+    began.elapsed() >= LONGEST || (results >= ENOUGH_RESULTS && began.elapsed() >= LEAST)
+}
+
+/// A moment nobody can foresee, so that crashes fall anywhere in a transaction.
+fn a_moment(seed: u64) -> Duration {
+    Duration::from_micros(SplitMix::new(seed).below(200_000))
+}
+
+/// Crashes an engine that lives in a process, which is a child of ours working on a copy of the database.
+pub(crate) fn child_of_ours(
+    subject: &Subject<'_>,
+    site: &dyn Site,
+    crash: Crash,
+    seed: u64,
+) -> Result<Crashed, AcidError> {
+    let trouble = |what: &str, error: std::io::Error| AcidError::Machinery(format!("{what}: {error}"));
+    site.renew()?;
+    let before = Snapshot::take(&mut *site.open()?.connect()?)?;
+    let mut child = site
+        .process(crash, seed)?
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| trouble("the process for the load could not be started", error))?;
+    let stdout = child.stdout.take().expect("it was asked for");
+    let mut stderr = child.stderr.take().expect("it was asked for");
+    let log: Arc<Mutex<Vec<Acknowledgement>>> = Arc::default();
+    let heard = Arc::clone(&log);
+    // The log is read while the child works, and to its end after the child is gone: what was told was acknowledged.
+    let reader = std::thread::spawn(move || {
+        let mut stdout = BufReader::new(stdout);
+        let mut line = String::new();
+        while matches!(stdout.read_line(&mut line), Ok(1..)) {
+            // A line that was cut off by the end tells nothing.
+            if let Some(Ok(it)) = line.strip_suffix('\n').map(str::parse) {
+                heard.lock().unwrap_or_else(PoisonError::into_inner).push(it);
+            }
+            line.clear();
+        }
+    });
+    let complaints = std::thread::spawn(move || {
+        let mut text = String::new();
+        // What cannot be read is not told.
+        let _ = stderr.read_to_string(&mut text);
+        text
+    });
+    let began = Instant::now();
+    let mut ended = None;
+    while ended.is_none() && !is_enough(results_in(&log), began) && !subject.interrupted.load(Ordering::Relaxed) {
+        std::thread::sleep(Duration::from_millis(10));
+        ended = child.try_wait().map_err(|error| trouble("the process for the load is lost", error))?;
+    }
+    if ended.is_none() {
+        std::thread::sleep(a_moment(seed));
+    }
+    let took = began.elapsed();
+    // One that has ended already cannot be killed, which is told below.
+    let _ = child.kill();
+    let status = child.wait().map_err(|error| trouble("the process for the load is lost", error))?;
+    reader.join().expect("reading does not panic");
+    let complaints = complaints.join().expect("reading does not panic");
+    if ended.is_some() {
+        let said = complaints.trim();
+        return Err(AcidError::Machinery(format!("the load ended by itself ({status}) before the crash: {said}")));
+    }
+    let log = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
+    let what = match crash {
+        Crash::Kill => "process killed",
+        Crash::Power => "power lost",
+    };
+    let mut crashed = Crashed::of(format!("{what} after {:.1} s", took.as_secs_f64()), &log);
+    crashed.step(
+        "crash",
+        match crash {
+            Crash::Kill => "SIGKILL to the process",
+            Crash::Power => "the process and its disk's memory end: writes not synced are lost, or there in part",
+        },
+        status.to_string(),
+    );
+    let engine = site.open();
+    examine(subject, engine, &before, &log, &mut crashed);
+    Ok(crashed)
+}
+
+fn results_in(log: &Mutex<Vec<Acknowledgement>>) -> usize {
+    let log = log.lock().unwrap_or_else(PoisonError::into_inner);
+    log.iter().filter(|it| matches!(it, Acknowledgement::Result(_))).count()
+}
+
+/// Crashes a server of ours, whose sessions are in this process.
+pub(crate) fn server_of_ours(subject: &Subject<'_>, seed: u64) -> Result<Crashed, AcidError> {
+    let engine = subject.engine;
+    let before = Snapshot::take(&mut *engine.connect()?)?;
+    let log: Arc<Mutex<Vec<Acknowledgement>>> = Arc::default();
+    let heard = Arc::clone(&log);
+    let listener: Listener = Arc::new(move |it| heard.lock().unwrap_or_else(PoisonError::into_inner).push(it));
+    let stop = AtomicBool::new(false);
+    let began = Instant::now();
+    let (took, blow) = std::thread::scope(|scope| {
+        let (inputs, part, stop) = (subject.inputs, subject.part, &stop);
+        let load = scope.spawn(move || load_and_tell(engine, inputs, part, seed, stop, listener));
+        while !is_enough(results_in(&log), began) && !load.is_finished() && !subject.interrupted.load(Ordering::Relaxed)
+        {
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        if load.is_finished() {
+            let why = match load.join().expect("the load does not panic") {
+                Ok(()) => "it was cut off".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            return Err(AcidError::Machinery(format!("the load ended by itself before the crash: {why}")));
+        }
+        std::thread::sleep(a_moment(seed));
+        let took = began.elapsed();
+        let blow = engine.kill();
+        stop.store(true, Ordering::Relaxed);
+        // Its users have lost their sessions, which is how it ends.
+        let _ = load.join().expect("the load does not panic");
+        Ok((took, blow))
+    })?;
+    blow?;
+    let log = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
+    let mut crashed = Crashed::of(format!("server killed after {:.1} s", took.as_secs_f64()), &log);
+    crashed.step("crash", "SIGKILL to the server", "it is gone");
+    let began = Instant::now();
+    let restarted = engine.restart();
+    crashed.recovery_s = began.elapsed().as_secs_f64();
+    match restarted {
+        Ok(()) => examine_engine(subject, engine, &before, &log, &mut crashed),
+        Err(error) => unreadable(&mut crashed, &error.into()),
+    }
+    Ok(crashed)
+}
+
+fn examine(
+    subject: &Subject<'_>,
+    engine: Result<Box<dyn Engine>, AcidError>,
+    before: &Snapshot,
+    log: &[Acknowledgement],
+    crashed: &mut Crashed,
+) {
+    match engine {
+        Ok(engine) => examine_engine(subject, engine.as_ref(), before, log, crashed),
+        Err(error) => unreadable(crashed, &error),
+    }
+}
+
+fn examine_engine(
+    subject: &Subject<'_>,
+    engine: &dyn Engine,
+    before: &Snapshot,
+    log: &[Acknowledgement],
+    crashed: &mut Crashed,
+) {
+    if let Err(error) = look(subject, engine, before, log, crashed) {
+        unreadable(crashed, &error);
+    }
+}
+
+/// Nothing is known of a database that cannot be read, and all of it is lost.
+fn unreadable(crashed: &mut Crashed, error: &AcidError) {
+    let finding = |what: &str| Finding {
+        what: what.to_owned(),
+        wanted: "yes".to_owned(),
+        found: error.to_string().split_whitespace().collect::<Vec<_>>().join(" "),
+        holds: false,
+    };
+    crashed.whole.push(finding("the database can be read"));
+    crashed.kept.push(finding("acknowledged trades can be read"));
+    crashed.lost = crashed.results;
+}
+
+fn look(
+    subject: &Subject<'_>,
+    engine: &dyn Engine,
+    before: &Snapshot,
+    log: &[Acknowledgement],
+    crashed: &mut Crashed,
+) -> Result<(), AcidError> {
+    let began = Instant::now();
+    let laboratory = Laboratory::new(engine, subject.part, subject.first_free, subject.conduct)?;
+    laboratory.number("SELECT count(*) FROM trade")?;
+    crashed.recovery_s += began.elapsed().as_secs_f64();
+    crashed.step("engine", "opened again", format!("answers after {:.2} s", crashed.recovery_s));
+
+    let damage = engine.damage()?;
+    let found = if damage.is_empty() { "none".to_owned() } else { damage.join("; ") };
+    crashed.whole.push(Finding::equal("damage by the engine's own check", &"none".to_owned(), &found));
+    for condition in CONDITIONS {
+        let checked = laboratory.with_observer(|db| condition.run(db))?;
+        let found = match checked.offences {
+            0 => "none".to_owned(),
+            offences => format!("{offences}: {}", checked.evidence.join("; ")),
+        };
+        let what = format!("offences against: {}", checked.words);
+        crashed.whole.push(Finding::equal(what, &"none".to_owned(), &found));
+    }
+
+    let ids = |sql: String| -> Result<HashSet<i64>, AcidError> {
+        Ok(laboratory.rows(&sql, |row| bourse_engine::RowExt::get::<i64>(row, 0))?.into_iter().collect())
+    };
+    let last = before.last_trade;
+    let there = ids(format!("SELECT t_id FROM trade WHERE t_id > {last}"))?;
+    // Complete is a trade with all its rows: its settlement, the history of its completion, its change of holdings.
+    let complete = ids(format!(
+        "SELECT t_id
+           FROM trade
+                INNER JOIN settlement ON se_t_id = t_id
+                INNER JOIN trade_history ON th_t_id = t_id AND th_st_id = 'CMPT'
+          WHERE t_id > {last} AND t_st_id = 'CMPT'
+            AND EXISTS (SELECT 1 FROM holding_history WHERE hh_t_id = t_id)"
+    ))?;
+    let settled = ids(format!("SELECT se_t_id FROM settlement WHERE se_t_id > {last}"))?;
+    let begun = ids(format!("SELECT t_id FROM trade WHERE t_id > {last} AND t_st_id = 'CMPT'"))?;
+    crashed.whole.push(Finding::equal("new completed trades with all their rows", &begun.len(), &complete.len()));
+    crashed.whole.push(Finding::equal("settlements of new trades", &begun.len(), &settled.len()));
+
+    let acknowledged: Vec<(TradeId, bool)> = log
+        .iter()
+        .filter_map(|it| match it {
+            Acknowledgement::Result(trade) => Some((*trade, complete.contains(&trade.0))),
+            Acknowledgement::Order(_) => None,
+        })
+        .collect();
+    let lost: Vec<TradeId> = acknowledged.iter().filter(|(_, kept)| !kept).map(|(trade, _)| *trade).collect();
+    crashed.lost = lost.len();
+    crashed.kept.push(Finding::equal("acknowledged Trade-Results lost", &"none".to_owned(), &named(&lost)));
+    let orders = log.iter().filter_map(|it| match it {
+        Acknowledgement::Order(trade) if !there.contains(&trade.0) => Some(*trade),
+        _ => None,
+    });
+    let lost_orders: Vec<TradeId> = orders.collect();
+    crashed.kept.push(Finding::equal("acknowledged Trade-Orders lost", &"none".to_owned(), &named(&lost_orders)));
+    let unheard = complete.len() - (acknowledged.len() - lost.len());
+    crashed.whole.push(Finding {
+        what: "completed trades that were not acknowledged".to_owned(),
+        wanted: format!("at most {IN_FLIGHT}, in flight at the crash"),
+        found: unheard.to_string(),
+        holds: unheard <= IN_FLIGHT,
+    });
+    if let Some(first) = acknowledged.iter().position(|(_, kept)| !kept) {
+        // Commits of different sessions may be heard in another order than they were made.
+        let later = acknowledged[first..].iter().filter(|(_, kept)| *kept).count();
+        crashed.whole.push(Finding {
+            what: "trades kept that were acknowledged after one that is lost".to_owned(),
+            wanted: format!("at most {IN_FLIGHT}: what is lost is the end of the work"),
+            found: later.to_string(),
+            holds: later <= IN_FLIGHT,
+        });
+    }
+    let cleaned = laboratory.run(TradeCleanup { start_trade_id: subject.first_free })?;
+    crashed.step("next run", "Trade-Cleanup", format!("status {}", cleaned.status()));
+    Ok(())
+}
+
+/// How many, and the first few.
+fn named(trades: &[TradeId]) -> String {
+    const SHOWN: usize = 5;
+    if trades.is_empty() {
+        return "none".to_owned();
+    }
+    let first: Vec<_> = trades.iter().take(SHOWN).map(ToString::to_string).collect();
+    let more = if trades.len() > SHOWN { " …" } else { "" };
+    format!("{}: {}{more}", trades.len(), first.join(", "))
+}

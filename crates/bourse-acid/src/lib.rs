@@ -1,0 +1,155 @@
+//! The specification's tests of atomicity, consistency, isolation and durability (Clause 7), on any SQL engine.
+//!
+//! ```text
+//! I4  passed          dirty reads: Customer-Position beside Trade-Result
+//!                     the reader goes on beside the writer: 20 of 20
+//! ```
+//!
+//! Transactions are those that are measured, run over a session that can halt amid them; sessions that meet are on threads
+//! of their own and told what to do one after the other, so a case is the same every time. What an engine does when two
+//! meet is evidence; the verdict rests on what was read and what stands in the end.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`document`] | `acid.json` |
+//! | `tests` | the tests, by property |
+//! | `laboratory`, `stage`, `staged`, `points` | sessions that halt, and what surrounds them |
+//! | [`demand`] | what each durability class promises |
+//! | [`acknowledged`] | the driver's own log of commits |
+//! | `crash` | the load, the blow, the aftermath |
+//! | [`text()`], [`html()`] | what a person reads |
+
+pub mod acknowledged;
+mod crash;
+pub mod demand;
+pub mod document;
+mod html;
+mod laboratory;
+mod points;
+mod stage;
+mod staged;
+mod tests;
+mod text;
+
+pub use crash::load_and_tell;
+pub use document::{AcidFile, Property, SCHEMA_VERSION, Test, Verdict, acid_file_schema};
+pub use html::html;
+pub use laboratory::{AcidError, Conduct};
+pub use tests::{TESTS, TestSpec};
+pub use text::text;
+
+use bourse_egen::{Inputs, Part};
+use bourse_engine::{Durability, Engine};
+use bourse_schema::TradeId;
+use demand::Crash;
+use laboratory::Laboratory;
+use staged::Word;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What is examined.
+#[derive(Clone, Copy)]
+pub struct Subject<'s> {
+    /// The engine, with a loaded database.
+    pub engine: &'s dyn Engine,
+    /// What the database was loaded with.
+    pub part: Part,
+    /// The first trade number behind the initial ones.
+    pub first_free: TradeId,
+    /// What the target's settings promise: it decides what is demanded after a crash.
+    pub class: Durability,
+    /// Why that class.
+    pub class_reason: &'s str,
+    /// The generator's input data, for the load that is interrupted.
+    pub inputs: &'s Inputs,
+    /// Where an engine within a process is crashed; `None` where that cannot be done.
+    pub site: Option<&'s dyn Site>,
+    /// How it is examined.
+    pub conduct: Conduct,
+    /// Set when the examination is to end early.
+    pub interrupted: &'s AtomicBool,
+}
+
+impl std::fmt::Debug for Subject<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Subject").field("part", &self.part).field("class", &self.class).finish_non_exhaustive()
+    }
+}
+
+/// A copy of the database that crashes may ruin, and the processes that work on it.
+pub trait Site {
+    /// Why the loss of power cannot be simulated here; `None` if it can.
+    fn no_power(&self) -> Option<String>;
+
+    /// Makes the copy anew.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    fn renew(&self) -> Result<(), AcidError>;
+
+    /// Opens the copy afresh, as the next user of the database would.
+    ///
+    /// # Errors
+    /// If it cannot be opened.
+    fn open(&self) -> Result<Box<dyn Engine>, AcidError>;
+
+    /// A process that calls [`load_and_tell`] on the copy and prints each acknowledgement as a line to its stdout. For
+    /// [`Crash::Power`] its disk is simulated, so that killing it is the loss of power.
+    ///
+    /// # Errors
+    /// If there can be none.
+    fn process(&self, crash: Crash, seed: u64) -> Result<Command, AcidError>;
+}
+
+/// Runs the tests that are wanted, in order; `progress` hears of each as it is done.
+///
+/// # Errors
+/// The engine's, before the first test. What goes wrong within a test is its verdict.
+pub fn run_tests(
+    subject: &Subject<'_>,
+    wanted: &dyn Fn(&str) -> bool,
+    progress: &mut dyn FnMut(&Test),
+) -> Result<Vec<Test>, AcidError> {
+    let laboratory = Laboratory::new(subject.engine, subject.part, subject.first_free, subject.conduct)?;
+    let mut done = Vec::new();
+    let mut note = |test: Test| {
+        progress(&test);
+        done.push(test);
+    };
+    type Alone = fn(&Laboratory<'_>) -> Test;
+    let alone: [(&str, Alone); 4] = [
+        ("A1", |laboratory| tests::atomicity::trade_order(laboratory, false)),
+        ("A2", |laboratory| tests::atomicity::trade_order(laboratory, true)),
+        ("A3", |laboratory| tests::atomicity::undone(laboratory, "A3", Word::GiveUp)),
+        ("A4", |laboratory| tests::atomicity::undone(laboratory, "A4", Word::Vanish)),
+    ];
+    let isolation: [(&str, Alone); 4] = [
+        ("I1", tests::isolation::phantoms),
+        ("I2", tests::isolation::unrepeatable_reads),
+        ("I3", tests::isolation::dirty_writes),
+        ("I4", tests::isolation::dirty_reads),
+    ];
+    let is_over = || subject.interrupted.load(Ordering::Relaxed);
+    for (id, run) in alone {
+        if wanted(id) && !is_over() {
+            note(run(&laboratory));
+        }
+    }
+    if ["C1", "C2", "C3", "C4", "C5"].into_iter().any(wanted) && !is_over() {
+        tests::consistency::conditions(&laboratory).into_iter().filter(|test| wanted(&test.id)).for_each(&mut note);
+    }
+    for (id, run) in isolation {
+        if wanted(id) && !is_over() {
+            note(run(&laboratory));
+        }
+    }
+    // Crashes take the sessions with them.
+    drop(laboratory);
+    if wanted("D1") && !is_over() {
+        note(tests::durability::killed(subject));
+    }
+    if (wanted("D2") || wanted("D3")) && !is_over() {
+        tests::durability::power_failed(subject, wanted).into_iter().for_each(&mut note);
+    }
+    Ok(done)
+}

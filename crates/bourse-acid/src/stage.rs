@@ -1,0 +1,347 @@
+//! Sessions on threads of their own, told what to do one after the other, so that a case is the same every time.
+//!
+//! A session that is in a lock's hands cannot say so. Whoever waits for it asks the engine, which counts waits where it can,
+//! and otherwise gives it a bounded time. What then happened is evidence, never by itself a verdict: an engine may make a
+//! session wait, refuse it with a conflict, or let it read an old version, and each of these can be right.
+
+use crate::document::{Case, Finding, Step};
+use crate::laboratory::{AcidError, Laboratory, World, is_conflict};
+use crate::staged::{Doing, ON_PURPOSE, Point, Said, Staged, Word, plain};
+use bourse_engine::{Engine, EngineError};
+use bourse_tpce::transactions::{FrameError, Output, Request, TxnError};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
+use std::sync::{Arc, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How long a session may take to its point, or to its end once nothing is in its way any more: longer than any engine
+/// waits for a lock before it reports a conflict.
+const LIMIT: Duration = Duration::from_secs(120);
+/// How long a session that the engine has counted as waiting may still turn out to go on.
+const GRACE: Duration = Duration::from_millis(50);
+/// How often whoever waits for a session asks the engine.
+const NAP: Duration = Duration::from_millis(5);
+/// How often a transaction that met a conflict is tried again.
+const TRIES: u32 = 10;
+
+type Ended = Result<Output, TxnError>;
+
+/// A session of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Id(usize);
+
+struct Actor {
+    name: String,
+    /// `None` once nothing more comes.
+    jobs: Option<Sender<(Request, Option<Point>)>>,
+    words: Option<Sender<Word>>,
+    says: Receiver<Said<Ended>>,
+    doing: Doing,
+    thread: Option<JoinHandle<()>>,
+    /// What it does now: in words, its point, and the engine's count of waits before.
+    job: Option<(String, Option<Point>, u64)>,
+}
+
+/// What a session met that went in after another.
+#[derive(Debug)]
+pub(crate) enum Met {
+    /// It ended, for better or worse.
+    Ended(Ended),
+    /// It waits.
+    Waits,
+}
+
+/// A case under way.
+pub(crate) struct Stage<'l> {
+    laboratory: &'l Laboratory<'l>,
+    actors: Vec<Actor>,
+    case: Case,
+}
+
+impl Drop for Stage<'_> {
+    fn drop(&mut self) {
+        // Those who stand at a point give up when nobody can tell them anything any more; only then are all free to end.
+        for actor in &mut self.actors {
+            actor.jobs = None;
+            actor.words = None;
+        }
+        for actor in &mut self.actors {
+            if let Some(thread) = actor.thread.take() {
+                // A panic there has been told where its answer was missed.
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+impl<'l> Stage<'l> {
+    pub(crate) fn new(laboratory: &'l Laboratory<'l>) -> Self {
+        Self { laboratory, actors: Vec::new(), case: Case::default() }
+    }
+
+    pub(crate) fn label(&mut self, label: String) {
+        self.case.label = label;
+    }
+
+    /// What the second session met, for the verdict's reason.
+    pub(crate) fn met(&mut self, met: &str) {
+        met.clone_into(&mut self.case.met);
+    }
+
+    /// Notes something that was looked at.
+    pub(crate) fn find(&mut self, finding: Finding) {
+        self.case.findings.push(finding);
+    }
+
+    /// Notes something that was done by somebody who is no session of this stage.
+    pub(crate) fn note(
+        &mut self,
+        session: &str,
+        did: impl Into<String>,
+        outcome: impl Into<String>,
+        read: Vec<String>,
+    ) {
+        let (did, outcome) = (did.into(), outcome.into());
+        self.case.steps.push(Step { session: session.to_owned(), did, outcome, read, statement: None });
+    }
+
+    /// The case as it ended.
+    pub(crate) fn done(mut self) -> Case {
+        std::mem::take(&mut self.case)
+    }
+
+    /// Another session, on its own thread.
+    pub(crate) fn session(&mut self) -> Result<Id, AcidError> {
+        let name = format!("S{}", self.actors.len() + 1);
+        let actor = Actor::new(name, self.laboratory.engine, Arc::clone(&self.laboratory.world))?;
+        self.actors.push(actor);
+        Ok(Id(self.actors.len() - 1))
+    }
+
+    /// Lets a session begin a transaction, which halts at `point`.
+    pub(crate) fn start(
+        &mut self,
+        who: Id,
+        what: impl Into<String>,
+        request: impl Into<Request>,
+        point: Option<Point>,
+    ) {
+        let waits = self.laboratory.lock_waits();
+        let actor = &mut self.actors[who.0];
+        actor.job = Some((what.into(), point, waits));
+        let jobs = actor.jobs.as_ref().expect("closed only at the end");
+        jobs.send((request.into(), point)).expect("the thread lives until its jobs are closed");
+    }
+
+    /// Waits until a session stands at its point.
+    pub(crate) fn until_halted(&mut self, who: Id) -> Result<(), AcidError> {
+        let actor = &mut self.actors[who.0];
+        let (what, point, waits) = actor.job.clone().expect("it was started");
+        let point = point.expect("it was given a point");
+        match actor.hear(LIMIT) {
+            Some(Said::Halted(halt)) => {
+                let outcome = format!("halted {}", point.name);
+                let step = actor.step(what, outcome, halt.read, Some(halt.statement));
+                // What it does next is told when it ends.
+                actor.job = Some(("goes on".to_owned(), None, waits));
+                self.case.steps.push(step);
+                Ok(())
+            }
+            Some(Said::Ended(ended)) => {
+                let why = match ended {
+                    Ok(output) => format!("ended with status {}", output.status()),
+                    Err(error) => error.to_string(),
+                };
+                Err(AcidError::Machinery(format!("{} was to halt {}, but {why}", actor.name, point.name)))
+            }
+            None => Err(actor.stuck("halt")),
+        }
+    }
+
+    /// Gives a session that may have to wait a bounded time, and says what it met.
+    pub(crate) fn watch(&mut self, who: Id) -> Met {
+        let laboratory = self.laboratory;
+        let actor = &mut self.actors[who.0];
+        let before = actor.job.as_ref().expect("it was started").2;
+        let began = Instant::now();
+        let mut counted_at: Option<Instant> = None;
+        loop {
+            match actor.says.recv_timeout(NAP) {
+                Ok(Said::Ended(ended)) => {
+                    let step = actor.ended(&ended);
+                    self.case.steps.push(step);
+                    return Met::Ended(ended);
+                }
+                Ok(Said::Halted(_)) => unreachable!("a session that is watched has no point"),
+                Err(RecvTimeoutError::Disconnected) => return Met::Ended(Err(lost())),
+                Err(RecvTimeoutError::Timeout) => {}
+            }
+            if counted_at.is_none() && laboratory.lock_waits() > before {
+                counted_at = Some(Instant::now());
+            }
+            let counted = counted_at.is_some_and(|at| at.elapsed() > GRACE);
+            if counted || began.elapsed() > laboratory.conduct.patience {
+                let what = actor.job.as_ref().expect("it was started").0.clone();
+                let outcome = match counted {
+                    true => "waits: the engine has counted a wait for a lock".to_owned(),
+                    false => format!("waits: no end within {} ms", began.elapsed().as_millis()),
+                };
+                let statement = actor.doing();
+                let step = actor.step(what, outcome, Vec::new(), statement);
+                actor.job = Some(("goes on".to_owned(), None, before));
+                self.case.steps.push(step);
+                return Met::Waits;
+            }
+        }
+    }
+
+    /// Tells a halted session what to do.
+    pub(crate) fn tell(&mut self, who: Id, word: Word) {
+        let actor = &mut self.actors[who.0];
+        let told = match word {
+            Word::GoOn => "goes on",
+            Word::GiveUp => "gives up: its transaction is rolled back",
+            Word::Vanish => "vanishes: its connection is closed amid the transaction",
+        };
+        let waits = actor.job.as_ref().map_or(0, |job| job.2);
+        actor.job = Some((told.to_owned(), None, waits));
+        let words = actor.words.as_ref().expect("closed only at the end");
+        words.send(word).expect("a session that halts listens");
+    }
+
+    /// Waits for the end of a session's transaction.
+    pub(crate) fn end(&mut self, who: Id) -> Result<Ended, AcidError> {
+        let actor = &mut self.actors[who.0];
+        match actor.hear(LIMIT) {
+            Some(Said::Ended(ended)) => {
+                let step = actor.ended(&ended);
+                self.case.steps.push(step);
+                Ok(ended)
+            }
+            Some(Said::Halted(_)) => unreachable!("it halts once"),
+            None => Err(actor.stuck("end")),
+        }
+    }
+
+    /// The output of a transaction that must succeed: one that met a conflict is tried again, as the specification has it.
+    pub(crate) fn settle(&mut self, who: Id, request: impl Into<Request>, ended: Ended) -> Result<Output, AcidError> {
+        let request = request.into();
+        let mut ended = ended;
+        for _ in 0..TRIES {
+            match ended {
+                Ok(output) => return Ok(output),
+                Err(error) if is_conflict(&error) => {
+                    self.start(who, format!("{} again", request.transaction()), request.clone(), None);
+                    ended = self.end(who)?;
+                }
+                Err(error) => return Err(error.into()),
+            }
+        }
+        ended.map_err(Into::into)
+    }
+}
+
+/// Whether a transaction ended because it was told to.
+pub(crate) fn is_on_purpose(ended: &Ended) -> bool {
+    match ended {
+        Err(TxnError { cause: FrameError::Engine(error), .. }) => error.code() == Some(ON_PURPOSE),
+        _ => false,
+    }
+}
+
+fn lost() -> TxnError {
+    TxnError {
+        transaction: bourse_tpce::transactions::Transaction::TradeResult,
+        frame: None,
+        attempts: 1,
+        cause: EngineError::new(bourse_engine::ErrorKind::ConnectionLost, "the session's thread has ended").into(),
+    }
+}
+
+impl Actor {
+    fn new(name: String, engine: &dyn Engine, world: Arc<World>) -> Result<Self, AcidError> {
+        let inner = engine.connect()?;
+        let (jobs, to_do) = channel::<(Request, Option<Point>)>();
+        let (words, told) = channel();
+        let (says, heard) = channel();
+        let doing = Doing::default();
+        let shown = Arc::clone(&doing);
+        let work = move || {
+            let mut session = Staged::new(inner, says.clone(), told, shown);
+            while let Ok((request, point)) = to_do.recv() {
+                session.point = point;
+                let ended = world.perform(&mut session, &request, 1).map(|performed| performed.output);
+                if says.send(Said::Ended(ended)).is_err() {
+                    return;
+                }
+            }
+        };
+        let thread = std::thread::Builder::new()
+            .name(name.clone())
+            .spawn(work)
+            .map_err(|error| AcidError::Machinery(format!("no thread for a session: {error}")))?;
+        Ok(Self { name, jobs: Some(jobs), words: Some(words), says: heard, doing, thread: Some(thread), job: None })
+    }
+
+    fn hear(&self, limit: Duration) -> Option<Said<Ended>> {
+        match self.says.recv_timeout(limit) {
+            Ok(said) => Some(said),
+            Err(RecvTimeoutError::Timeout) => None,
+            Err(RecvTimeoutError::Disconnected) => Some(Said::Ended(Err(lost()))),
+        }
+    }
+
+    /// The statement it is in.
+    fn doing(&self) -> Option<String> {
+        self.doing.lock().unwrap_or_else(PoisonError::into_inner).map(plain)
+    }
+
+    fn stuck(&self, what: &str) -> AcidError {
+        let (session, what) = (self.name.clone(), what.to_owned());
+        AcidError::Stuck { session, what, limit: LIMIT, statement: self.doing() }
+    }
+
+    fn step(&self, did: String, outcome: String, read: Vec<String>, statement: Option<String>) -> Step {
+        Step { session: self.name.clone(), did, outcome, read, statement }
+    }
+
+    /// The step of a transaction that ended.
+    fn ended(&mut self, ended: &Ended) -> Step {
+        let what = self.job.take().map_or_else(String::new, |job| job.0);
+        let (outcome, read) = match ended {
+            Ok(output) if output.status().code() == 0 => ("committed".to_owned(), told_by(output)),
+            Ok(output) => (format!("ended with status {}", output.status()), told_by(output)),
+            Err(_) if is_on_purpose(ended) => ("rolled back, as told".to_owned(), Vec::new()),
+            Err(error) if is_conflict(error) => {
+                (format!("conflict: {}", error.to_string().lines().next().unwrap_or_default()), Vec::new())
+            }
+            Err(error) => (format!("failed: {}", plain(&error.to_string())), Vec::new()),
+        };
+        self.step(what, outcome, read, None)
+    }
+}
+
+/// What a transaction's output says that tests look at.
+fn told_by(output: &Output) -> Vec<String> {
+    match output {
+        Output::TradeResult(result) => {
+            let held = result.trade.as_ref().map(|trade| format!("hs_qty = {}", trade.hs_qty));
+            let settled = [format!("se_amt = {}", result.se_amount), format!("ca_bal = {}", result.acct_bal)];
+            held.into_iter().chain(settled).collect()
+        }
+        Output::TradeOrder(order) => {
+            let estimate = order.estimate.iter().flat_map(|estimate| {
+                [format!("lt_price = {}", estimate.market_price), format!("assets = {}", estimate.acct_assets)]
+            });
+            order.trade_id.map(|id| format!("t_id = {id}")).into_iter().chain(estimate).collect()
+        }
+        Output::MarketFeed(feed) => vec![format!("prices noted = {}", feed.num_updated)],
+        Output::CustomerPosition(position) => {
+            let cash = |account: &bourse_tpce::transactions::customer_position::AccountPosition| {
+                format!("account {}: ca_bal = {}", account.acct_id, account.cash_bal)
+            };
+            position.accounts.iter().map(cash).collect()
+        }
+        _ => Vec::new(),
+    }
+}

@@ -1,0 +1,212 @@
+//! A transaction is there whole or not at all (Clause 7.2).
+
+use super::judged;
+use crate::document::{Case, Finding, Test};
+use crate::laboratory::{AcidError, Laboratory, Listed, Owner, result_of};
+use crate::points::{COMMIT, ORDER_WRITTEN};
+use crate::stage::{Stage, is_on_purpose};
+use crate::staged::{Point, Word};
+use bourse_egen::TradeType;
+use bourse_egen::txn::TradeOrder;
+use bourse_schema::{TradeId, tables};
+use bourse_tpce::check::books::Snapshot;
+use bourse_tpce::transactions::{Output, Request, Status};
+
+/// The shares ordered.
+const QTY: i32 = 100;
+
+/// What a database amounts to: rows of each table, and its totals.
+struct Totals {
+    rows: Vec<(&'static str, i64)>,
+    books: Snapshot,
+    held: i64,
+}
+
+impl Totals {
+    fn of(laboratory: &Laboratory<'_>) -> Result<Self, AcidError> {
+        let count = |name: &'static str| Ok((name, laboratory.number(&format!("SELECT count(*) FROM {name}"))?));
+        let rows: Result<Vec<_>, AcidError> = tables::all().into_iter().map(|table| count(table.name)).collect();
+        let books = laboratory.with_observer(|db| Snapshot::take(db))?;
+        let held = laboratory.number("SELECT coalesce(sum(hs_qty), 0) FROM holding_summary")?;
+        Ok(Self { rows: rows?, books, held })
+    }
+
+    /// Compares with what was before; `gained` says of which tables so many rows must be new, all else must be as it was.
+    fn compare(&self, before: &Self, gained: &[(&str, i64)]) -> Vec<Finding> {
+        let mut findings = Vec::new();
+        let mut others = Vec::new();
+        for ((name, now), (_, then)) in self.rows.iter().zip(&before.rows) {
+            match gained.iter().find(|(gaining, _)| gaining == name) {
+                Some((_, wanted)) => {
+                    findings.push(Finding::equal(format!("new rows of {name}"), wanted, &(now - then)))
+                }
+                None if now != then => others.push(format!("{name}: {:+}", now - then)),
+                None => {}
+            }
+        }
+        let changed = if others.is_empty() { "none".to_owned() } else { others.join(", ") };
+        findings.push(Finding::equal("rows gained or lost in other tables", &"none".to_owned(), &changed));
+        let totals = |totals: &Self| {
+            let Snapshot { cash, broker_trades, commissions, .. } = &totals.books;
+            format!("cash {cash}, brokers' trades {broker_trades}, commissions {commissions}, shares {}", totals.held)
+        };
+        findings.push(Finding::equal("totals", &totals(before), &totals(self)));
+        findings
+    }
+}
+
+/// A market order and a limit order that waits.
+fn orders(owner: &Owner, listed: &Listed) -> [(&'static str, TradeOrder); 2] {
+    let market = owner.buys(listed, QTY);
+    let far_below = listed.price.units() as f64 / 200.0;
+    let limit = TradeOrder {
+        trade_type: TradeType::LimitBuy,
+        requested_price: (far_below * 100.0).floor().max(1.0) / 100.0,
+        ..market.clone()
+    };
+    [("market order", market), ("limit order", limit)]
+}
+
+fn rows_of(laboratory: &Laboratory<'_>, trade: TradeId) -> Result<Vec<(&'static str, i64)>, AcidError> {
+    const KEYS: [(&str, &str); 7] = [
+        ("trade", "t_id"),
+        ("trade_history", "th_t_id"),
+        ("trade_request", "tr_t_id"),
+        ("holding", "h_t_id"),
+        ("holding_history", "hh_t_id"),
+        ("settlement", "se_t_id"),
+        ("cash_transaction", "ct_t_id"),
+    ];
+    let count = |(table, key): (&'static str, &str)| {
+        Ok((table, laboratory.number(&format!("SELECT count(*) FROM {table} WHERE {key} = {trade}"))?))
+    };
+    KEYS.into_iter().map(count).collect()
+}
+
+fn in_words(rows: &[(&str, i64)]) -> String {
+    let there: Vec<_> = rows.iter().filter(|(_, count)| *count != 0).map(|(name, n)| format!("{name}: {n}")).collect();
+    if there.is_empty() { "none".to_owned() } else { there.join(", ") }
+}
+
+/// A1 and A2.
+pub(crate) fn trade_order(laboratory: &Laboratory<'_>, roll_it_back: bool) -> Test {
+    judged(if roll_it_back { "A2" } else { "A1" }, |cases| {
+        let owner = laboratory.owner()?;
+        let listed = laboratory.unheld(&owner)?;
+        for (what, order) in orders(&owner, &listed) {
+            let order = TradeOrder { roll_it_back, ..order };
+            let mut stage = laboratory.stage();
+            stage.label(format!("{what}, account {}, {}", owner.account, listed.symbol));
+            let before = Totals::of(laboratory)?;
+            laboratory.world.sent();
+            let session = stage.session()?;
+            stage.start(session, format!("Trade-Order, {what}, roll_it_back = {roll_it_back}"), order.clone(), None);
+            let ended = stage.end(session)?;
+            let Output::TradeOrder(output) = stage.settle(session, order, ended)? else {
+                unreachable!("asked for an order")
+            };
+            let Some(trade) = output.trade_id else {
+                return Err(AcidError::Machinery(format!("Trade-Order ended with {}", output.status)));
+            };
+            let status = if roll_it_back { Status::ROLLED_BACK } else { Status::SUCCESS };
+            stage.find(Finding::equal("status", &status, &output.status));
+            let one = i64::from(!roll_it_back);
+            let waiting = if what == "limit order" { one } else { 0 };
+            let gained = [("trade", one), ("trade_history", one), ("trade_request", waiting)];
+            let wanted: Vec<_> = gained.iter().filter(|(_, count)| *count != 0).copied().collect();
+            let found = rows_of(laboratory, trade)?;
+            stage.find(Finding::equal(format!("rows of trade {trade}"), &in_words(&wanted), &in_words(&found)));
+            let now = Totals::of(laboratory)?;
+            now.compare(&before, &gained).into_iter().for_each(|finding| stage.find(finding));
+            let sent = laboratory.world.sent();
+            let of_it = sent.iter().filter(|order| order.trade_id == trade).count();
+            stage.find(Finding::equal("orders sent to the market", &(one as usize), &of_it));
+            cases.push(stage.done());
+        }
+        Ok(())
+    })
+}
+
+/// A3 and A4.
+pub(crate) fn undone(laboratory: &Laboratory<'_>, id: &str, word: Word) -> Test {
+    judged(id, |cases| {
+        let owner = laboratory.owner()?;
+        let listed = laboratory.unheld(&owner)?;
+        for (what, order) in orders(&owner, &listed) {
+            for point in [ORDER_WRITTEN, COMMIT] {
+                let mut stage = laboratory.stage();
+                stage.label(format!("Trade-Order, {what}, {}", point.name));
+                halted(laboratory, &mut stage, format!("Trade-Order, {what}"), order.clone(), point, word)?;
+                cases.push(stage.done());
+            }
+        }
+        // One that opens a position, and one that closes or enlarges what is held.
+        let (holder, held) = laboratory.holder()?;
+        for (what, owner, listed) in [("of nothing held", &owner, &listed), ("of something held", &holder, &held)] {
+            let trade = laboratory.submit(owner, listed, QTY)?;
+            let mut stage = laboratory.stage();
+            stage.label(format!("Trade-Result, {what}, {}", COMMIT.name));
+            let result = result_of(trade, listed.price);
+            halted(laboratory, &mut stage, format!("Trade-Result of {trade}"), result, COMMIT, word)?;
+            let status = laboratory.value::<String>(&format!("SELECT t_st_id FROM trade WHERE t_id = {trade}"))?;
+            stage.find(Finding::equal("status of the trade", &"SBMT".to_owned(), &status.unwrap_or_default()));
+            // Afterwards the same result must go through: nobody is kept waiting, and nothing of the first is in its way.
+            let session = stage.session()?;
+            stage.start(session, format!("Trade-Result of {trade} by another session"), result, None);
+            let ended = stage.end(session)?;
+            let output = stage.settle(session, result, ended)?;
+            stage.find(Finding::equal("status of the next try", &Status::SUCCESS, &output.status()));
+            cases.push(stage.done());
+        }
+        Ok(())
+    })
+}
+
+/// Halts a transaction at a point, has it undone there, and compares the database with what it was.
+fn halted(
+    laboratory: &Laboratory<'_>,
+    stage: &mut Stage<'_>,
+    what: String,
+    request: impl Into<Request>,
+    point: Point,
+    word: Word,
+) -> Result<(), AcidError> {
+    let before = Totals::of(laboratory)?;
+    laboratory.world.sent();
+    let session = stage.session()?;
+    stage.start(session, what, request, Some(point));
+    stage.until_halted(session)?;
+    stage.tell(session, word);
+    let ended = stage.end(session)?;
+    let outcome = match &ended {
+        _ if is_on_purpose(&ended) => "undone".to_owned(),
+        Ok(output) => format!("ended with status {}", output.status()),
+        Err(error) => error.to_string(),
+    };
+    stage.find(Finding::equal("outcome", &"undone".to_owned(), &outcome));
+    if word == Word::Vanish {
+        wait_for_the_engine(laboratory, &before)?;
+    }
+    Totals::of(laboratory)?.compare(&before, &[]).into_iter().for_each(|finding| stage.find(finding));
+    stage.find(Finding::equal("orders sent to the market", &0, &laboratory.world.sent().len()));
+    Ok(())
+}
+
+/// A server notices that a client is gone a moment later, and undoes its transaction then: until then its rows are nobody
+/// else's to see, so this only keeps a later test from waiting.
+fn wait_for_the_engine(laboratory: &Laboratory<'_>, before: &Totals) -> Result<(), AcidError> {
+    const MOMENTS: u32 = 20;
+    for _ in 0..MOMENTS {
+        let trades = laboratory.number("SELECT count(*) FROM trade")?;
+        if before.rows.iter().any(|(name, count)| *name == "trade" && *count == trades) {
+            return Ok(());
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    Ok(())
+}
+
+/// A case of nothing but findings.
+pub(crate) fn plain_case(label: &str, findings: Vec<Finding>) -> Case {
+    Case { label: label.to_owned(), findings, ..Case::default() }
+}

@@ -1,0 +1,170 @@
+//! The conditions of Clause 7.3 hold before and after concurrent work.
+
+use super::atomicity::plain_case;
+use super::{finished, judged};
+use crate::document::{Case, Finding, Step, Test};
+use crate::laboratory::{AcidError, Laboratory, World, result_of};
+use bourse_egen::txn::TradeOrder;
+use bourse_engine::{Access, Engine, EngineError, Isolation};
+use bourse_record::SplitMix;
+use bourse_tpce::check::books::{Acknowledged, Snapshot};
+use bourse_tpce::check::conditions::CONDITIONS;
+use bourse_tpce::check::{Check, Checked};
+use bourse_tpce::transactions::{Output, Request, Status};
+use std::time::Instant;
+
+/// Sessions at work at once.
+const SESSIONS: usize = 4;
+/// Orders of each.
+const ORDERS: usize = 60;
+/// How often one that meets conflicts is tried.
+const ATTEMPTS: u32 = 100;
+
+/// C1 to C5: the same work, looked at from five sides.
+pub(crate) fn conditions(laboratory: &Laboratory<'_>) -> Vec<Test> {
+    let began = Instant::now();
+    let observed = observe(laboratory);
+    let took_s = began.elapsed().as_secs_f64();
+    let names = ["C1", "C2", "C3", "C4", "C5"];
+    let observed = match observed {
+        Ok(observed) => observed,
+        Err(error) => return names.map(|id| judged(id, |_| Err(error.clone()))).into(),
+    };
+    let mut tests = Vec::new();
+    for id in names {
+        let of_it = |checked: &&Checked| match id {
+            "C4" => !["C1", "C2", "C3"].iter().any(|id| checked.name.starts_with(id)),
+            id => checked.name.starts_with(id),
+        };
+        let mut test = judged(id, |cases| {
+            if id == "C5" {
+                // Brokers' totals are C1's and C2's.
+                let books = observed.books.iter().filter(|checked| !checked.name.starts_with("brokers'"));
+                cases.push(Case { steps: observed.steps.clone(), ..plain_case("books", books.map(finding).collect()) });
+                return Ok(());
+            }
+            cases.push(plain_case("before the work", observed.before.iter().filter(of_it).map(finding).collect()));
+            let after = observed.after.iter().filter(of_it).map(finding).collect();
+            cases.push(Case { steps: observed.steps.clone(), ..plain_case("after the work", after) });
+            Ok(())
+        });
+        // The work and the checks are one for all five.
+        test.took_s = took_s / names.len() as f64;
+        if test.verdict == crate::Verdict::Passed {
+            test = finished(id, test.verdict, observed.words(), test.cases, test.took_s);
+        }
+        tests.push(test);
+    }
+    tests
+}
+
+struct Observed {
+    before: Vec<Checked>,
+    after: Vec<Checked>,
+    books: Vec<Checked>,
+    told: Acknowledged,
+    steps: Vec<Step>,
+}
+
+impl Observed {
+    fn words(&self) -> String {
+        let Acknowledged { orders, results, .. } = self.told;
+        format!("before and after {orders} Trade-Orders and {results} Trade-Results on {SESSIONS} sessions at once")
+    }
+}
+
+fn finding(checked: &Checked) -> Finding {
+    // A number that is compared says in its evidence what it is; a query's offences are the rows it found.
+    let found = match (checked.offences, checked.evidence.is_empty()) {
+        (0, _) => "none".to_owned(),
+        (offences, _) => format!("{offences}: {}", checked.evidence.join("; ")),
+    };
+    Finding {
+        what: format!("offences against: {}", checked.words),
+        wanted: "none".to_owned(),
+        holds: checked.passed(),
+        found,
+    }
+}
+
+fn check_all(laboratory: &Laboratory<'_>) -> Result<Vec<Checked>, EngineError> {
+    laboratory.with_observer(|db| {
+        db.begin(Isolation::RepeatableRead, Access::Read)?;
+        let checked = CONDITIONS.iter().map(|condition: &Check| condition.run(db)).collect();
+        db.rollback()?;
+        checked
+    })
+}
+
+fn observe(laboratory: &Laboratory<'_>) -> Result<Observed, AcidError> {
+    let before = check_all(laboratory)?;
+    let snapshot = laboratory.with_observer(|db| Snapshot::take(db))?;
+    let (told, steps) = work(laboratory)?;
+    let after = check_all(laboratory)?;
+    let books = laboratory.with_observer(|db| snapshot.compare(db, &told))?;
+    Ok(Observed { before, after, books, told, steps })
+}
+
+/// Orders and their results on several sessions at once, on few accounts, so that they get in each other's way.
+fn work(laboratory: &Laboratory<'_>) -> Result<(Acknowledged, Vec<Step>), AcidError> {
+    let mut orders: Vec<TradeOrder> = Vec::new();
+    for number in 0..8 {
+        let (owner, listed) = laboratory.holder()?;
+        orders.push(owner.buys(&listed, 100 + 100 * (number % 3)));
+    }
+    let mut random = SplitMix::new(laboratory.conduct.seed);
+    // Seeds are drawn here, so that the work is the same whichever thread is faster.
+    let seeds: Vec<u64> = (0..SESSIONS).map(|_| random.next()).collect();
+    let (engine, world, orders) = (laboratory.engine, &*laboratory.world, &*orders);
+    let done: Vec<_> = std::thread::scope(|scope| {
+        let one = |(number, seed): (usize, &u64)| {
+            let (name, seed) = (format!("S{}", number + 1), *seed);
+            scope.spawn(move || work_of_one(engine, world, orders, name, seed))
+        };
+        let threads: Vec<_> = seeds.iter().enumerate().map(one).collect();
+        threads.into_iter().map(|thread| thread.join().expect("a panic of ours is one of the whole test")).collect()
+    });
+    let mut told = Acknowledged::default();
+    let mut steps = Vec::new();
+    for done in done {
+        let (one, step) = done?;
+        told.orders += one.orders;
+        told.results += one.results;
+        steps.push(step);
+    }
+    Ok((told, steps))
+}
+
+/// The work of one session.
+fn work_of_one(
+    engine: &dyn Engine,
+    world: &World,
+    orders: &[TradeOrder],
+    name: String,
+    seed: u64,
+) -> Result<(Acknowledged, Step), AcidError> {
+    let mut session = engine.connect()?;
+    let mut random = SplitMix::new(seed);
+    let mut told = Acknowledged::default();
+    let mut retries = 0;
+    for turn in 0..ORDERS {
+        let order = &orders[random.below(orders.len() as u64) as usize];
+        // One in ten is rolled back on purpose, as customers' are one in a hundred.
+        let order = TradeOrder { roll_it_back: turn % 10 == 9, is_lifo: turn % 2 == 0, ..order.clone() };
+        let performed = world.perform(&mut *session, &Request::from(order), ATTEMPTS)?;
+        retries += performed.retries;
+        let Output::TradeOrder(ordered) = performed.output else { unreachable!("asked for an order") };
+        let (Status::SUCCESS, Some(trade), Some(estimate)) = (ordered.status, ordered.trade_id, &ordered.estimate)
+        else {
+            continue;
+        };
+        told.orders += 1;
+        let result = Request::from(result_of(trade, estimate.market_price));
+        let performed = world.perform(&mut *session, &result, ATTEMPTS)?;
+        retries += performed.retries;
+        told.results += u64::from(performed.output.status() == Status::SUCCESS);
+    }
+    let did = format!("{ORDERS} Trade-Orders, one in ten rolled back as asked, the others with their Trade-Results");
+    let outcome = format!("{} and {} committed, {retries} retries", told.orders, told.results);
+    Ok((told, Step { session: name, did, outcome, read: Vec::new(), statement: None }))
+}

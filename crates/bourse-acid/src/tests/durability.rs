@@ -1,0 +1,125 @@
+//! What a crash leaves of acknowledged trades (Clause 7.5).
+//!
+//! The load is the whole mix on several users. Its log of acknowledged commits is kept on our side of the crash: an engine
+//! within a process works in a child of ours, which tells each commit as it returns; of an engine that is a server of ours
+//! the sessions are in this process. Afterwards the database is opened anew, which is when it recovers, and compared.
+
+use super::finished;
+use crate::crash::Crashed;
+use crate::demand::{Crash, Demand, demanded};
+use crate::document::{Case, Test, Verdict};
+use crate::laboratory::AcidError;
+use crate::{Site, Subject};
+use bourse_engine::{Durability, Lives};
+use bourse_record::SplitMix;
+use std::time::Instant;
+
+/// How often the process is killed, and how often the power fails.
+const KILLS: u64 = 2;
+const POWER_FAILURES: u64 = 3;
+
+/// D1: the engine's process is killed.
+pub(crate) fn killed(subject: &Subject<'_>) -> Test {
+    let began = Instant::now();
+    let not = |why: String| finished("D1", Verdict::NotApplicable, why, Vec::new(), began.elapsed().as_secs_f64());
+    if demanded(subject.class, Crash::Kill) == Demand::Nothing {
+        return not(promises_nothing(subject));
+    }
+    match subject.engine.lives() {
+        Lives::Elsewhere => not("the server is not ours to kill".to_owned()),
+        Lives::Here if subject.site.is_none() => not(NO_SITE.to_owned()),
+        Lives::Here | Lives::OwnServer => {
+            let after = repeat(subject, Crash::Kill, KILLS);
+            judge("D1", subject, Crash::Kill, Demand::Everything, &after, began.elapsed().as_secs_f64())
+        }
+    }
+}
+
+/// D2 and D3: the power fails.
+pub(crate) fn power_failed(subject: &Subject<'_>, wanted: &dyn Fn(&str) -> bool) -> Vec<Test> {
+    let began = Instant::now();
+    let ids: Vec<&str> = ["D2", "D3"].into_iter().filter(|id| wanted(id)).collect();
+    let demand = demanded(subject.class, Crash::Power);
+    let cannot = match (demand, subject.site.and_then(Site::no_power)) {
+        (Demand::Nothing, _) => Some(promises_nothing(subject)),
+        (_, Some(why)) => Some(why),
+        _ if subject.engine.lives() != Lives::Here => Some(NO_DISK.to_owned()),
+        _ if subject.site.is_none() => Some(NO_SITE.to_owned()),
+        _ => None,
+    };
+    if let Some(why) = cannot {
+        return ids.iter().map(|id| finished(id, Verdict::NotApplicable, why.clone(), Vec::new(), 0.0)).collect();
+    }
+    let after = repeat(subject, Crash::Power, POWER_FAILURES);
+    // One experiment, seen from two sides.
+    let took_s = began.elapsed().as_secs_f64() / ids.len().max(1) as f64;
+    let one = |id: &&str| {
+        let looked_for = if *id == "D2" { Demand::Whole } else { Demand::Everything };
+        judge(id, subject, Crash::Power, looked_for, &after, took_s)
+    };
+    ids.iter().map(one).collect()
+}
+
+const NO_DISK: &str = "a server's disk cannot be simulated here; that it is killed is all that is tried";
+const NO_SITE: &str = "there is no copy of the database that could be ruined";
+
+fn promises_nothing(subject: &Subject<'_>) -> String {
+    format!("class {} promises nothing: {}", subject.class, subject.class_reason)
+}
+
+fn repeat(subject: &Subject<'_>, crash: Crash, times: u64) -> Result<Vec<Crashed>, AcidError> {
+    let mut random = SplitMix::new(subject.conduct.seed);
+    (0..times).map(|_| crash_once(subject, crash, random.next())).collect()
+}
+
+/// Loads, crashes, recovers, looks.
+fn crash_once(subject: &Subject<'_>, crash: Crash, seed: u64) -> Result<Crashed, AcidError> {
+    match subject.engine.lives() {
+        Lives::OwnServer => crate::crash::server_of_ours(subject, seed),
+        _ => {
+            let site = subject.site.ok_or_else(|| AcidError::Machinery(NO_SITE.to_owned()))?;
+            crate::crash::child_of_ours(subject, site, crash, seed)
+        }
+    }
+}
+
+/// The verdict on what a crash left, looked at for `looked_for`.
+fn judge(
+    id: &str,
+    subject: &Subject<'_>,
+    crash: Crash,
+    looked_for: Demand,
+    crashes: &Result<Vec<Crashed>, AcidError>,
+    took_s: f64,
+) -> Test {
+    let crashes = match crashes {
+        Ok(crashes) => crashes,
+        Err(error) => {
+            let reason = format!("the test could not be carried out: {error}");
+            return finished(id, Verdict::Failed, reason, Vec::new(), took_s);
+        }
+    };
+    let cases: Vec<Case> = crashes.iter().map(|crashed| crashed.case(id != "D3", id != "D2")).collect();
+    let results: usize = crashes.iter().map(|crashed| crashed.results).sum();
+    let lost: usize = crashes.iter().map(|crashed| crashed.lost).sum();
+    let class = subject.class;
+    let what_was_lost = format!("{lost} of {results} acknowledged Trade-Results lost in {} crashes", crashes.len());
+    let demand = demanded(class, crash);
+    if demand == Demand::Whole && looked_for == Demand::Everything {
+        let reason = format!("class {class} may lose the last commits: {what_was_lost}");
+        return finished(id, Verdict::NotApplicable, reason, cases, took_s);
+    }
+    let wrong = cases.iter().flat_map(|case| &case.findings).find(|finding| !finding.holds);
+    let recovery = crashes.iter().map(|crashed| crashed.recovery_s).fold(0.0, f64::max);
+    let (verdict, mut reason) = match wrong {
+        Some(wrong) => (
+            Verdict::Failed,
+            format!("{}: {} wanted, {} found; {what_was_lost}", wrong.what, wrong.wanted, wrong.found),
+        ),
+        None => (Verdict::Passed, format!("{what_was_lost}; recovered within {recovery:.2} s")),
+    };
+    if verdict == Verdict::Failed && class == Durability::Process && crash == Crash::Power {
+        reason.push_str("; class process promises nothing here, the specification demands it");
+    }
+    finished(id, verdict, reason, cases, took_s)
+}

@@ -1,0 +1,205 @@
+//! The tests, and how one is run.
+//!
+//! | file | what |
+//! |---|---|
+//! | [`atomicity`] | a transaction is there whole or not at all |
+//! | [`consistency`] | the conditions of Clause 7.3 hold before and after concurrent work |
+//! | [`isolation`] | sessions halted amid their transactions while others come |
+//! | [`durability`] | what a crash leaves of acknowledged trades |
+
+pub(crate) mod atomicity;
+pub(crate) mod consistency;
+pub(crate) mod durability;
+pub(crate) mod isolation;
+
+use crate::document::{Case, Finding, Property, Test, Verdict};
+use crate::laboratory::AcidError;
+use std::time::Instant;
+
+/// A test before it is run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct TestSpec {
+    /// Short name.
+    pub id: &'static str,
+    /// Which promise.
+    pub property: Property,
+    /// What is tried.
+    pub title: &'static str,
+    /// The clause, or where else it comes from.
+    pub source: &'static str,
+    /// What must be found.
+    pub demanded: &'static str,
+}
+
+/// Every test, in the order in which they are run.
+pub static TESTS: &[TestSpec] = &[
+    TestSpec {
+        id: "A1",
+        property: Property::Atomicity,
+        title: "Trade-Order that is committed",
+        source: "Clause 7.2",
+        demanded: "one new trade with its history, and its request if it waits for a price; nothing else has changed",
+    },
+    TestSpec {
+        id: "A2",
+        property: Property::Atomicity,
+        title: "Trade-Order that is rolled back as asked",
+        source: "Clause 7.2",
+        demanded: "no row of it in any table, and nothing sent to the market",
+    },
+    TestSpec {
+        id: "A3",
+        property: Property::Atomicity,
+        title: "transactions that give up amid their changes",
+        source: "follows from Clause 7.2",
+        demanded: "no row of them in any table; balances, holdings and brokers as before",
+    },
+    TestSpec {
+        id: "A4",
+        property: Property::Atomicity,
+        title: "clients that vanish amid their transactions",
+        source: "follows from Clause 7.2",
+        demanded: "no row of them in any table, and nobody is kept waiting for them",
+    },
+    TestSpec {
+        id: "C1",
+        property: Property::Consistency,
+        title: "brokers' trades",
+        source: "Clause 7.3.2.1",
+        demanded: "a broker's number of trades is the number of completed trades of his accounts",
+    },
+    TestSpec {
+        id: "C2",
+        property: Property::Consistency,
+        title: "brokers' commissions",
+        source: "Clause 7.3.2.2",
+        demanded: "a broker's commission is the sum of the commissions of those trades",
+    },
+    TestSpec {
+        id: "C3",
+        property: Property::Consistency,
+        title: "holding summaries",
+        source: "Clause 7.3.2.3",
+        demanded: "a holding summary is the sum of the account's lots of the security, and each lot has one",
+    },
+    TestSpec {
+        id: "C4",
+        property: Property::Consistency,
+        title: "further conditions of `bourse tpce check`",
+        source: "follows from Clause 3.3",
+        demanded: "no row breaks any of them",
+    },
+    TestSpec {
+        id: "C5",
+        property: Property::Consistency,
+        title: "the books of the work done",
+        source: "follows from Clause 3.3",
+        demanded: "the database has gained what its users were told: orders, results, settlements, cash",
+    },
+    TestSpec {
+        id: "I1",
+        property: Property::Isolation,
+        title: "phantoms: Trade-Result beside Trade-Result of the same position",
+        source: "Clause 7.4.2, P3 for read-write",
+        demanded: "the position is the sum of both, and only one of them saw it empty",
+    },
+    TestSpec {
+        id: "I2",
+        property: Property::Isolation,
+        title: "unrepeatable reads: Trade-Order beside Market-Feed",
+        source: "Clause 7.4.2, P2 for read-write",
+        demanded: "both reads of the price within a Trade-Order agree; the new price stands in the end",
+    },
+    TestSpec {
+        id: "I3",
+        property: Property::Isolation,
+        title: "dirty reads and writes: Trade-Result beside Trade-Result of the same account",
+        source: "Clause 7.4.2, P0 and P1 for read-write",
+        demanded: "balance and broker have gained what was committed, and nothing that was rolled back",
+    },
+    TestSpec {
+        id: "I4",
+        property: Property::Isolation,
+        title: "dirty reads: Customer-Position beside Trade-Result",
+        source: "Clause 7.4.2, P1 for read-only",
+        demanded: "the balance before the Trade-Result until it is committed, and the one after it then",
+    },
+    TestSpec {
+        id: "D1",
+        property: Property::Durability,
+        title: "the engine's process is killed amid its work",
+        source: "Clause 7.5, failure of the system",
+        demanded: "each acknowledged trade is there, nothing half-done is",
+    },
+    TestSpec {
+        id: "D2",
+        property: Property::Durability,
+        title: "the power fails (simulated disk): the database is whole",
+        source: "Clause 7.5, loss of power",
+        demanded: "the database recovers undamaged, and nothing half-done is in it",
+    },
+    TestSpec {
+        id: "D3",
+        property: Property::Durability,
+        title: "the power fails (simulated disk): nothing acknowledged is lost",
+        source: "Clause 7.5, loss of power",
+        demanded: "each acknowledged trade is there",
+    },
+];
+
+/// Runs a test of this id and judges it by its findings.
+pub(crate) fn judged(id: &str, run: impl FnOnce(&mut Vec<Case>) -> Result<(), AcidError>) -> Test {
+    let began = Instant::now();
+    let mut cases = Vec::new();
+    let outcome = run(&mut cases);
+    let (verdict, reason) = match outcome {
+        Err(error) => (Verdict::Failed, format!("the test could not be carried out: {error}")),
+        Ok(()) => match cases.iter().find_map(first_wrong) {
+            Some((case, wrong)) => {
+                let at = if case.label.is_empty() { String::new() } else { format!("{}: ", case.label) };
+                let failed = cases.iter().filter(|case| !case.holds()).count();
+                let of = if cases.len() > 1 { format!(" ({failed} of {} tries)", cases.len()) } else { String::new() };
+                (Verdict::Failed, format!("{at}{}: {} wanted, {} found{of}", wrong.what, wrong.wanted, wrong.found))
+            }
+            None => (Verdict::Passed, what_was_met(&cases)),
+        },
+    };
+    finished(id, verdict, reason, cases, began.elapsed().as_secs_f64())
+}
+
+fn first_wrong(case: &Case) -> Option<(&Case, &Finding)> {
+    case.findings.iter().find(|finding| !finding.holds).map(|wrong| (case, wrong))
+}
+
+/// A test with its verdict.
+pub(crate) fn finished(id: &str, verdict: Verdict, reason: String, cases: Vec<Case>, took_s: f64) -> Test {
+    let spec = TESTS.iter().find(|spec| spec.id == id).expect("tests are run by their names in the table");
+    Test {
+        id: spec.id.to_owned(),
+        property: spec.property,
+        title: spec.title.to_owned(),
+        source: spec.source.to_owned(),
+        demanded: spec.demanded.to_owned(),
+        verdict,
+        reason,
+        cases,
+        took_s,
+    }
+}
+
+/// How often what happened, in words.
+fn what_was_met(cases: &[Case]) -> String {
+    let mut counted: Vec<(&str, usize)> = Vec::new();
+    for case in cases.iter().filter(|case| !case.met.is_empty()) {
+        match counted.iter_mut().find(|(met, _)| *met == case.met) {
+            Some((_, count)) => *count += 1,
+            None => counted.push((&case.met, 1)),
+        }
+    }
+    if counted.is_empty() {
+        let findings: usize = cases.iter().map(|case| case.findings.len()).sum();
+        return format!("{findings} findings, all as demanded");
+    }
+    let words: Vec<_> = counted.iter().map(|(met, count)| format!("{met}: {count} of {}", cases.len())).collect();
+    words.join("; ")
+}

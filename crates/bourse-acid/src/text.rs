@@ -1,0 +1,116 @@
+//! The examination for the terminal.
+
+use crate::document::{AcidFile, Case, Test, Verdict};
+use std::fmt::Write as _;
+use unicode_width::UnicodeWidthStr as _;
+
+/// Where the words of a test begin.
+const INDENT: usize = 22;
+
+/// The whole as text of so many columns: a line for each test with its verdict and reason, and with `verbose` every case
+/// with its steps. Without it only what failed shows its first case that did.
+pub fn text(file: &AcidFile, width: usize, color: bool, verbose: bool) -> String {
+    let mut out = String::new();
+    let engine = &file.engine;
+    line(&mut out, width, 0, &format!("{}  ({} {})", engine.target, engine.name, engine.version));
+    line(&mut out, width, 0, &format!("durability class {}: {}", engine.durability, engine.durability_reason));
+    line(&mut out, width, 0, &format!("{}; seed {}", file.database, file.seed));
+    let mut property = None;
+    for test in &file.tests {
+        if property != Some(test.property) {
+            property = Some(test.property);
+            let _ = write!(out, "\n{}\n", test.property.name());
+        }
+        let verdict = format!("{:<15}", test.verdict.name());
+        let _ = write!(out, "{:<5} {} ", test.id, paint(&verdict, test.verdict, color));
+        let title = folded(&format!("{} ({})", test.title, test.source), width, INDENT);
+        out.push_str(title.trim_start());
+        line(&mut out, width, INDENT, &test.reason);
+        cases(&mut out, test, width, verbose);
+    }
+    let count = |verdict| file.count(verdict);
+    let _ = write!(
+        out,
+        "\n{} passed, {} failed, {} not applicable{}\n",
+        count(Verdict::Passed),
+        count(Verdict::Failed),
+        count(Verdict::NotApplicable),
+        if file.interrupted { "; interrupted before all tests were run" } else { "" }
+    );
+    for warning in &file.warnings {
+        line(&mut out, width, 0, &format!("warning: {warning}"));
+    }
+    line(&mut out, width, 0, bourse_tpce::users::NOTICE);
+    out
+}
+
+fn cases(out: &mut String, test: &Test, width: usize, verbose: bool) {
+    if verbose {
+        line(out, width, INDENT, &format!("demanded: {}", test.demanded));
+        test.cases.iter().for_each(|shown| case(out, shown, width));
+    } else if test.verdict == Verdict::Failed
+        && let Some(failed) = test.cases.iter().find(|case| !case.holds())
+    {
+        line(out, width, INDENT, &format!("demanded: {}", test.demanded));
+        case(out, failed, width);
+    }
+}
+
+fn case(out: &mut String, case: &Case, width: usize) {
+    line(out, width, INDENT, &format!("- {}", case.label));
+    for step in &case.steps {
+        let mut words = format!("{}: {}", step.session, step.did);
+        if !step.outcome.is_empty() {
+            let _ = write!(words, ": {}", step.outcome);
+        }
+        if !step.read.is_empty() {
+            let _ = write!(words, "; read {}", step.read.join(", "));
+        }
+        if let Some(statement) = &step.statement {
+            let _ = write!(words, "; at: {statement}");
+        }
+        line(out, width, INDENT + 4, &words);
+    }
+    for finding in &case.findings {
+        let mark = if finding.holds { "=" } else { "≠" };
+        let words = match finding.holds {
+            true => format!("{mark} {}: {}", finding.what, finding.found),
+            false => format!("{mark} {}: {} wanted, {} found", finding.what, finding.wanted, finding.found),
+        };
+        line(out, width, INDENT + 4, &words);
+    }
+}
+
+fn line(out: &mut String, width: usize, indent: usize, words: &str) {
+    out.push_str(&folded(words, width, indent));
+}
+
+/// The words broken into lines of at most so many columns, each with its indent.
+fn folded(words: &str, width: usize, indent: usize) -> String {
+    let mut out = String::new();
+    let mut column = 0;
+    for word in words.split_whitespace() {
+        let wide = word.width();
+        if column == 0 {
+            let _ = write!(out, "{:indent$}{word}", "");
+            column = indent + wide;
+        } else if column + 1 + wide > width.max(indent + 20) {
+            let _ = write!(out, "\n{:indent$}{word}", "");
+            column = indent + wide;
+        } else {
+            let _ = write!(out, " {word}");
+            column += 1 + wide;
+        }
+    }
+    out.push('\n');
+    out
+}
+
+fn paint(words: &str, verdict: Verdict, color: bool) -> String {
+    let code = match verdict {
+        Verdict::Passed => "32",
+        Verdict::Failed => "1;31",
+        Verdict::NotApplicable => "2",
+    };
+    if color { format!("\u{1b}[{code}m{words}\u{1b}[0m") } else { words.to_owned() }
+}

@@ -1,0 +1,50 @@
+//! Engines that break one promise: the test of that promise fails, and no other.
+
+use crate::{Copy, examined, failed, without_crashes};
+use bourse_engine_sqlite::{SqliteEngine, open};
+use bourse_testkit::{Dropping, Fault, Keeping};
+
+fn sqlite(copy: &Copy) -> SqliteEngine {
+    open(&copy.target("journal=wal&sync=off")).expect("a target")
+}
+
+#[test]
+fn a_roll_back_that_keeps_is_not_atomic() {
+    let copy = Copy::new();
+    let tests = examined(&Keeping::new(sqlite(&copy), Fault::At(1)), &without_crashes);
+    assert_eq!(failed(&tests), ["A2"], "only the first roll-back keeps");
+    let a2 = tests.iter().find(|test| test.id == "A2").expect("it was run");
+    assert!(a2.reason.contains("trade: 1, trade_history: 1 found"), "{}", a2.reason);
+}
+
+#[test]
+fn a_write_that_is_lost_leaves_half_a_transaction() {
+    let copy = Copy::new();
+    let engine = Dropping::new(sqlite(&copy), Fault::At(1)).only("INSERT INTO trade_history");
+    // The trade without history stays, and breaks a condition ever after.
+    assert_eq!(failed(&examined(&engine, &without_crashes)), ["A1", "C4"]);
+}
+
+#[test]
+fn a_broker_who_is_not_paid_breaks_the_conditions_about_brokers() {
+    let copy = Copy::new();
+    let engine = Dropping::new(sqlite(&copy), Fault::At(1)).only("UPDATE broker");
+    assert_eq!(failed(&examined(&engine, &|id| id.starts_with(['C', 'I']))), ["C1", "C2"]);
+}
+
+#[test]
+fn a_summary_that_is_not_kept_breaks_the_condition_about_holdings() {
+    let copy = Copy::new();
+    let engine = Dropping::new(sqlite(&copy), Fault::At(1)).only("UPDATE holding_summary");
+    assert_eq!(failed(&examined(&engine, &|id| id.starts_with(['C', 'I']))), ["C3"]);
+}
+
+#[test]
+fn reading_what_is_not_committed_is_a_dirty_read() {
+    let copy = Copy::new();
+    let engine = open(&copy.target("journal=delete&shared_cache=on&read_uncommitted=on")).expect("a target");
+    let tests = examined(&engine, &without_crashes);
+    assert_eq!(failed(&tests), ["I4"]);
+    let i4 = tests.iter().find(|test| test.id == "I4").expect("it was run");
+    assert!(i4.reason.contains("CA_BAL seen before the first ended"), "{}", i4.reason);
+}

@@ -1,0 +1,109 @@
+//! What is written down: the document, the page, the terminal.
+
+use bourse_acid::document::{Case, Finding, Step};
+use bourse_acid::{AcidFile, Property, SCHEMA_VERSION, Test, Verdict, acid_file_schema, html, text};
+use bourse_record::{Build, Engine, Machine, NameValue};
+
+fn file() -> AcidFile {
+    let finding = |holds| Finding { what: "CA_BAL <seen>".into(), wanted: "1.00".into(), found: "2.00".into(), holds };
+    let step = Step {
+        session: "S1".into(),
+        did: "Trade-Result of 7".into(),
+        outcome: "halted before the commit".into(),
+        read: vec!["hs_qty = 0".into()],
+        statement: Some("COMMIT".into()),
+    };
+    let case = |holds| Case {
+        label: "account 43".into(),
+        met: "the second waits".into(),
+        steps: vec![step.clone()],
+        findings: vec![finding(holds)],
+    };
+    let test = |id: &str, property, verdict, reason: &str, cases| Test {
+        id: id.into(),
+        property,
+        title: "what is tried".into(),
+        source: "Clause 7.4.2".into(),
+        demanded: "that it holds".into(),
+        verdict,
+        reason: reason.into(),
+        cases,
+        took_s: 0.25,
+    };
+    AcidFile {
+        schema_version: SCHEMA_VERSION,
+        started_at: "2026-01-05T10:00:00+00:00".into(),
+        command: vec!["bourse".into(), "tpce".into(), "acid".into()],
+        seed: 1,
+        build: Build { version: "0.1.0".into(), profile: "debug".into(), target: "x".into() },
+        machine: Machine {
+            system: "Linux".into(),
+            processor: "a processor".into(),
+            cores: 2,
+            memory_bytes: 1,
+            load_average: None,
+            details: Vec::new(),
+        },
+        engine: Engine {
+            name: "sqlite".into(),
+            version: "3".into(),
+            target: "sqlite:x.db".into(),
+            durability: "durable".into(),
+            durability_reason: "journal=wal, sync=full: the log is made durable at each commit".into(),
+            settings: vec![NameValue { name: "journal_mode".into(), value: "wal".into() }],
+            compile_options: Vec::new(),
+        },
+        database: "1,000 customers, 1 day".into(),
+        tests: vec![
+            test("A1", Property::Atomicity, Verdict::Passed, "2 findings, all as demanded", vec![case(true)]),
+            test(
+                "I4",
+                Property::Isolation,
+                Verdict::Failed,
+                "CA_BAL: 1.00 wanted, 2.00 found",
+                vec![case(true), case(false)],
+            ),
+            test("D1", Property::Durability, Verdict::NotApplicable, "class volatile promises nothing", Vec::new()),
+        ],
+        warnings: vec!["a warning".into()],
+        interrupted: false,
+    }
+}
+
+#[test]
+fn the_document_fits_its_schema_and_is_read_back() {
+    let file = file();
+    let document = serde_json::to_value(&file).expect("can be written");
+    let schema = jsonschema::validator_for(&acid_file_schema()).expect("a valid schema");
+    let errors: Vec<_> = schema.iter_errors(&document).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    assert_eq!(serde_json::from_value::<AcidFile>(document.clone()).expect("can be read"), file);
+    let mut wrong = document;
+    wrong["tests"][0]["verdict"] = "perhaps".into();
+    assert!(!schema.is_valid(&wrong), "there are three verdicts");
+}
+
+#[test]
+fn the_page_is_well_formed_and_escapes_what_it_is_given() {
+    let page = html(&file());
+    // XML wants a doctype that roxmltree does not read.
+    let body = page.replacen("<!DOCTYPE html>", "", 1);
+    roxmltree::Document::parse(&body).expect("well-formed");
+    assert!(page.contains("CA_BAL &lt;seen&gt;"), "what is not ours is escaped");
+    assert!(page.contains("1 failed"), "the answer comes first");
+    assert!(!page.contains("http://") && !page.contains("https://"), "it opens offline");
+}
+
+#[test]
+fn the_terminal_shows_why_something_failed_and_everything_when_asked() {
+    let short = text(&file(), 100, false, false);
+    assert!(short.contains("I4    FAILED"), "{short}");
+    assert!(short.contains("≠ CA_BAL <seen>: 1.00 wanted, 2.00 found"), "{short}");
+    assert_eq!(short.matches("account 43").count(), 1, "only the case that failed: {short}");
+    assert!(short.contains("1 passed, 1 failed, 1 not applicable"), "{short}");
+    assert!(short.contains("not comparable with published TPC Benchmark E"), "{short}");
+    let all = text(&file(), 120, false, true);
+    assert_eq!(all.matches("account 43").count(), 3, "{all}");
+    assert!(all.contains("S1: Trade-Result of 7: halted before the commit; read hs_qty = 0; at: COMMIT"), "{all}");
+    assert!(all.lines().all(|line| line.chars().count() <= 120), "{all}");
+}

@@ -1,0 +1,64 @@
+//! Engines that keep their promises.
+
+use crate::{Copy, examined, failed, without_crashes};
+use bourse_acid::{TESTS, Test, Verdict};
+use bourse_engine::Engine as _;
+use bourse_engine_sqlite::open;
+
+fn check(options: &str) -> Vec<Test> {
+    let copy = Copy::new();
+    let tests = examined(&open(&copy.target(options)).expect("a target"), &without_crashes);
+    let reasons: Vec<_> =
+        tests.iter().map(|test| format!("{} {}: {}", test.id, test.verdict.name(), test.reason)).collect();
+    assert!(failed(&tests).is_empty(), "{options}: {reasons:#?}");
+    let ids: Vec<_> = tests.iter().map(|test| test.id.as_str()).collect();
+    let all: Vec<_> = TESTS.iter().map(|spec| spec.id).filter(|id| without_crashes(id)).collect();
+    assert_eq!(ids, all, "each test is run once");
+    assert!(tests.iter().all(|test| test.verdict == Verdict::Passed), "{reasons:#?}");
+    assert!(tests.iter().all(|test| !test.cases.is_empty()), "each has its evidence");
+    tests
+}
+
+fn reason<'t>(tests: &'t [Test], id: &str) -> &'t str {
+    &tests.iter().find(|test| test.id == id).expect("it was run").reason
+}
+
+#[test]
+fn sqlite_with_a_log_lets_readers_go_on_and_writers_wait() {
+    let tests = check("journal=wal");
+    assert_eq!(reason(&tests, "I1"), "the second waits: 2 of 2");
+    assert_eq!(reason(&tests, "I2"), "the second waits: 2 of 2");
+    assert_eq!(reason(&tests, "I3"), "the second waits: 4 of 4");
+    assert_eq!(reason(&tests, "I4"), "the reader goes on beside the writer: 4 of 4");
+}
+
+#[test]
+fn sqlite_with_a_journal_keeps_everybody_apart() {
+    let tests = check("journal=delete");
+    assert_eq!(reason(&tests, "I3"), "the second waits: 4 of 4");
+}
+
+#[test]
+fn one_cache_for_all_sessions_keeps_them_apart_too() {
+    check("journal=delete&shared_cache=on");
+}
+
+/// Where writers ask again and again instead of waiting, the second is refused once its patience ends, and tried again.
+#[test]
+fn a_session_that_is_refused_is_tried_again() {
+    let tests = check("journal=wal&writers=busy&busy_timeout=20ms");
+    assert_eq!(reason(&tests, "I3"), "the second is refused with a conflict: 4 of 4");
+}
+
+#[test]
+fn what_promises_nothing_is_not_crashed() {
+    let copy = Copy::new();
+    let engine = open(&copy.target("journal=off")).expect("a target");
+    assert_eq!(engine.description().expect("describes itself").durability.name(), "volatile");
+    let tests = examined(&engine, &|id| id.starts_with('D'));
+    assert_eq!(tests.len(), 3);
+    for test in &tests {
+        assert_eq!(test.verdict, Verdict::NotApplicable, "{}", test.reason);
+        assert!(test.reason.contains("class volatile promises nothing"), "{}", test.reason);
+    }
+}

@@ -1,0 +1,86 @@
+//! The tests examined themselves: they pass where the promises are kept, and where one is broken just those fail that
+//! must.
+#![allow(missing_docs, reason = "tests")]
+
+mod broken;
+mod documents;
+mod kept;
+
+use bourse_acid::{Conduct, Subject, Test, Verdict, run_tests};
+use bourse_egen::{Inputs, Part};
+use bourse_engine::{Engine, Lives};
+use bourse_engine_sqlite::open;
+use bourse_tpce::load::{LoadOptions, identify, load};
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use tempfile::TempDir;
+
+pub(crate) fn inputs() -> &'static Inputs {
+    static INPUTS: OnceLock<Inputs> = OnceLock::new();
+    INPUTS.get_or_init(Inputs::builtin)
+}
+
+/// The smallest database, loaded once.
+fn original() -> &'static Path {
+    static ORIGINAL: OnceLock<TempDir> = OnceLock::new();
+    let folder = ORIGINAL.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let engine = open(&format!("sqlite:{}/original.db?journal=delete", folder.path().display())).expect("a target");
+        let part = Part::whole(1_000, 1).expect("a valid part");
+        load(&engine, inputs(), part, &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).expect("loads");
+        folder
+    });
+    folder.path()
+}
+
+/// A copy of it, which is gone with its folder.
+pub(crate) struct Copy {
+    folder: TempDir,
+}
+
+impl Copy {
+    pub(crate) fn new() -> Self {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        std::fs::copy(original().join("original.db"), folder.path().join("copy.db")).expect("it can be copied");
+        Self { folder }
+    }
+
+    pub(crate) fn target(&self, options: &str) -> String {
+        format!("sqlite:{}/copy.db?{options}", self.folder.path().display())
+    }
+}
+
+/// Runs the tests that are wanted on an engine.
+pub(crate) fn examined(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Vec<Test> {
+    assert_eq!(engine.lives(), Lives::Here);
+    let bourse_tpce::load::Existing::Matches(found) = identify(engine).expect("can be looked at") else {
+        panic!("no database of ours")
+    };
+    let described = engine.description().expect("describes itself");
+    let conduct = Conduct { repeats: 2, patience: Duration::from_millis(300), ..Conduct::DEFAULT };
+    let subject = Subject {
+        engine,
+        part: found.fingerprint.part,
+        first_free: found.first_free_trade(),
+        class: described.durability,
+        class_reason: &described.durability_reason,
+        inputs: inputs(),
+        site: None,
+        conduct,
+        interrupted: &AtomicBool::new(false),
+    };
+    run_tests(&subject, wanted, &mut |_| ()).expect("can be examined")
+}
+
+/// The tests that failed.
+pub(crate) fn failed(tests: &[Test]) -> Vec<&str> {
+    tests.iter().filter(|test| test.verdict == Verdict::Failed).map(|test| test.id.as_str()).collect()
+}
+
+/// All but durability, which needs a process that can be killed.
+pub(crate) fn without_crashes(id: &str) -> bool {
+    !id.starts_with('D')
+}

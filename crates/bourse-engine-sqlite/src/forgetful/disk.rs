@@ -1,0 +1,349 @@
+//! The disk: what is on its platters, what is only in its memory, and which names its directories hold.
+//!
+//! The platters are real files, so that whoever opens the database after this process has ended finds what the loss of
+//! power would have left: everything that was synced, and of the rest some sectors that the disk happened to write early,
+//! in any order.
+
+use crate::ram::locks::Locks;
+use std::collections::{HashMap, HashSet};
+use std::fs::{self, OpenOptions};
+use std::io;
+use std::os::unix::fs::FileExt as _;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
+
+/// What a disk writes whole or not at all, in bytes.
+const SECTOR: u64 = 512;
+/// One in so many sectors, and one in so many changes of a file's size or name, is on the platters before it is synced.
+const EARLY: u64 = 8;
+
+type Sector = [u8; SECTOR as usize];
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Whether the disk does something early. Any sequence will do, as long as it is not in step with what is written.
+fn early() -> bool {
+    static DRAWS: AtomicU64 = AtomicU64::new(0);
+    static SEED: LazyLock<u64> = LazyLock::new(|| u64::from(std::process::id()));
+    let mut z = (DRAWS.fetch_add(1, Ordering::Relaxed) ^ *SEED).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    (z ^ (z >> 27)).is_multiple_of(EARLY)
+}
+
+/// A file, with all that its handles share.
+pub(super) struct DiskFile {
+    /// `None` for a temporary file, which nobody finds again.
+    path: Option<PathBuf>,
+    bytes: Mutex<Bytes>,
+    pub(super) locks: Locks,
+    /// Regions of the write-ahead log's index; boxed, so that they stay where they are.
+    pub(super) index: Mutex<Vec<Box<[u64]>>>,
+}
+
+/// A file's bytes.
+#[derive(Default)]
+struct Bytes {
+    /// `None` until the directory holds the name for good.
+    platter: Option<fs::File>,
+    /// How much of the platter is this file's: what lies behind was cut off, or never written.
+    kept: u64,
+    size: u64,
+    /// Written and not synced.
+    unsynced: HashMap<u64, Box<Sector>>,
+}
+
+impl Bytes {
+    fn read(&self, offset: u64, target: &mut [u8]) -> io::Result<usize> {
+        let there = self.size.saturating_sub(offset).min(target.len() as u64) as usize;
+        let target = &mut target[..there];
+        let from_platter = self.kept.saturating_sub(offset).min(there as u64) as usize;
+        target[from_platter..].fill(0);
+        if let (Some(platter), 1..) = (&self.platter, from_platter) {
+            platter.read_exact_at(&mut target[..from_platter], offset)?;
+        } else {
+            target.fill(0);
+        }
+        for piece in pieces(offset, there) {
+            if let Some(sector) = self.unsynced.get(&piece.sector) {
+                target[piece.outside].copy_from_slice(&sector[piece.inside]);
+            }
+        }
+        Ok(there)
+    }
+
+    fn write(&mut self, offset: u64, source: &[u8]) -> io::Result<()> {
+        for piece in pieces(offset, source.len()) {
+            let start = piece.sector * SECTOR;
+            if !self.unsynced.contains_key(&piece.sector) {
+                let mut sector = Box::new([0; SECTOR as usize]);
+                if piece.inside.len() < SECTOR as usize {
+                    self.read(start, &mut *sector)?;
+                }
+                self.unsynced.insert(piece.sector, sector);
+            }
+            let sector = self.unsynced.get_mut(&piece.sector).expect("it was just put there");
+            sector[piece.inside].copy_from_slice(&source[piece.outside]);
+            if let (Some(platter), true) = (&self.platter, early()) {
+                platter.write_all_at(&**sector, start)?;
+            }
+        }
+        self.size = self.size.max(offset + source.len() as u64);
+        Ok(())
+    }
+
+    fn truncate(&mut self, size: u64) -> io::Result<()> {
+        self.unsynced.retain(|sector, _| sector * SECTOR < size);
+        let within = (size % SECTOR) as usize;
+        if let (Some(sector), 1..) = (self.unsynced.get_mut(&(size / SECTOR)), within) {
+            sector[within..].fill(0);
+        }
+        self.kept = self.kept.min(size);
+        self.size = size;
+        match &self.platter {
+            Some(platter) if early() => platter.set_len(size),
+            _ => Ok(()),
+        }
+    }
+
+    /// Brings everything onto the platter.
+    fn sync(&mut self) -> io::Result<()> {
+        let Some(platter) = &self.platter else { return Ok(()) };
+        // What lies behind what is kept must read as zeros.
+        platter.set_len(self.kept)?;
+        platter.set_len(self.size)?;
+        for (number, sector) in self.unsynced.drain() {
+            let start = number * SECTOR;
+            let length = self.size.saturating_sub(start).min(SECTOR) as usize;
+            platter.write_all_at(&sector[..length], start)?;
+        }
+        self.kept = self.size;
+        Ok(())
+    }
+}
+
+/// A part of a sector, and where it lies in what is read or written.
+struct Piece {
+    sector: u64,
+    inside: std::ops::Range<usize>,
+    outside: std::ops::Range<usize>,
+}
+
+/// Cuts a range of a file at its sectors.
+fn pieces(offset: u64, length: usize) -> impl Iterator<Item = Piece> {
+    let mut done = 0;
+    std::iter::from_fn(move || {
+        if done == length {
+            return None;
+        }
+        let at = offset + done as u64;
+        let within = (at % SECTOR) as usize;
+        let piece = (SECTOR as usize - within).min(length - done);
+        done += piece;
+        Some(Piece { sector: at / SECTOR, inside: within..within + piece, outside: done - piece..done })
+    })
+}
+
+impl DiskFile {
+    fn new(path: Option<PathBuf>, bytes: Bytes) -> Arc<Self> {
+        Arc::new(Self { path, bytes: Mutex::new(bytes), locks: Locks::default(), index: Mutex::default() })
+    }
+
+    /// A file without a name.
+    pub(super) fn temporary() -> Arc<Self> {
+        Self::new(None, Bytes::default())
+    }
+
+    pub(super) fn size(&self) -> u64 {
+        locked(&self.bytes).size
+    }
+
+    /// Reads what there is of a range, and says how much that was.
+    pub(super) fn read(&self, offset: u64, target: &mut [u8]) -> io::Result<usize> {
+        locked(&self.bytes).read(offset, target)
+    }
+
+    pub(super) fn write(&self, offset: u64, source: &[u8]) -> io::Result<()> {
+        locked(&self.bytes).write(offset, source)
+    }
+
+    pub(super) fn truncate(&self, size: u64) -> io::Result<()> {
+        locked(&self.bytes).truncate(size)
+    }
+
+    /// Makes the bytes durable, and with a new file's first bytes its name.
+    pub(super) fn sync(&self, disk: &Disk) -> io::Result<()> {
+        let Some(path) = &self.path else { return Ok(()) };
+        if locked(&self.bytes).platter.is_none() {
+            disk.sync_names()?;
+            let platter = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
+            locked(&self.bytes).platter = Some(platter);
+        }
+        locked(&self.bytes).sync()
+    }
+}
+
+/// The files this process has used, and the names whose deletion is not durable.
+#[derive(Default)]
+pub(super) struct Disk {
+    names: Mutex<Names>,
+}
+
+#[derive(Default)]
+struct Names {
+    files: HashMap<PathBuf, Arc<DiskFile>>,
+    /// Deleted, but still on the platters.
+    unlinked: HashSet<PathBuf>,
+}
+
+impl Disk {
+    /// The disk of this process.
+    pub(super) fn this() -> &'static Self {
+        static DISK: LazyLock<Disk> = LazyLock::new(Disk::default);
+        &DISK
+    }
+
+    /// Opens a file, or makes it.
+    ///
+    /// # Errors
+    /// If there is none of that name and none is to be made.
+    pub(super) fn open(&self, path: &Path, create: bool) -> io::Result<Arc<DiskFile>> {
+        let mut names = locked(&self.names);
+        if let Some(file) = names.files.get(path) {
+            return Ok(Arc::clone(file));
+        }
+        let is_there = !names.unlinked.contains(path) && path.exists();
+        let bytes = match (is_there, create) {
+            (true, _) => {
+                let platter = OpenOptions::new().read(true).write(true).open(path)?;
+                let size = platter.metadata()?.len();
+                Bytes { platter: Some(platter), kept: size, size, unsynced: HashMap::new() }
+            }
+            (false, true) => Bytes::default(),
+            (false, false) => return Err(io::ErrorKind::NotFound.into()),
+        };
+        let file = DiskFile::new(Some(path.to_owned()), bytes);
+        names.files.insert(path.to_owned(), Arc::clone(&file));
+        Ok(file)
+    }
+
+    /// Whether there is a file of that name with anything in it.
+    pub(super) fn has(&self, path: &Path) -> bool {
+        let names = locked(&self.names);
+        match names.files.get(path) {
+            Some(file) => file.size() > 0,
+            None => !names.unlinked.contains(path) && fs::metadata(path).is_ok_and(|found| found.len() > 0),
+        }
+    }
+
+    /// Deletes a file; durably if `synced`, and otherwise perhaps.
+    pub(super) fn delete(&self, path: &Path, synced: bool) -> io::Result<()> {
+        {
+            let mut names = locked(&self.names);
+            let known = names.files.remove(path).is_some();
+            let on_platter = !names.unlinked.contains(path) && path.exists();
+            if !known && !on_platter {
+                return Err(io::ErrorKind::NotFound.into());
+            }
+            if on_platter {
+                names.unlinked.insert(path.to_owned());
+            }
+        }
+        if synced || early() { self.sync_names() } else { Ok(()) }
+    }
+
+    /// Makes every deletion durable.
+    fn sync_names(&self) -> io::Result<()> {
+        for path in locked(&self.names).unlinked.drain() {
+            match fs::remove_file(&path) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn scratch() -> (tempfile::TempDir, PathBuf) {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("file");
+        (folder, path)
+    }
+
+    fn all(file: &DiskFile) -> Vec<u8> {
+        let mut bytes = vec![0xff; file.size() as usize];
+        assert_eq!(file.read(0, &mut bytes).unwrap(), bytes.len());
+        bytes
+    }
+
+    #[test]
+    fn what_is_synced_is_on_the_platter_and_the_rest_mostly_is_not() {
+        let (_folder, path) = scratch();
+        let disk = Disk::default();
+        let file = disk.open(&path, true).unwrap();
+        file.write(0, &[1; 1_000]).unwrap();
+        assert!(!path.exists(), "not even the name is durable");
+        file.sync(&disk).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), [1; 1_000]);
+        file.write(0, &[2; 512 * 400]).unwrap();
+        assert_eq!(all(&file), [2; 512 * 400], "it is read as it was written");
+        let platter = fs::read(&path).unwrap();
+        let early = platter.chunks(512).filter(|sector| sector.iter().all(|byte| *byte == 2)).count();
+        assert!((1..200).contains(&early), "{early} of 400 sectors were written early");
+        file.sync(&disk).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), [2; 512 * 400]);
+    }
+
+    #[test]
+    fn parts_of_sectors_keep_what_is_around_them() {
+        let (_folder, path) = scratch();
+        fs::write(&path, [1; 2_000]).unwrap();
+        let disk = Disk::default();
+        let file = disk.open(&path, false).unwrap();
+        file.write(500, &[2; 100]).unwrap();
+        let mut wanted = vec![1; 2_000];
+        wanted[500..600].fill(2);
+        assert_eq!(all(&file), wanted);
+        file.sync(&disk).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), wanted);
+    }
+
+    #[test]
+    fn what_was_cut_off_reads_as_zeros_when_the_file_grows_again() {
+        let (_folder, path) = scratch();
+        fs::write(&path, [1; 2_000]).unwrap();
+        let disk = Disk::default();
+        let file = disk.open(&path, false).unwrap();
+        file.truncate(100).unwrap();
+        file.write(1_500, &[3; 10]).unwrap();
+        let mut wanted = vec![0; 1_510];
+        wanted[..100].fill(1);
+        wanted[1_500..].fill(3);
+        assert_eq!(all(&file), wanted);
+        file.sync(&disk).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), wanted);
+    }
+
+    #[test]
+    fn a_deletion_lasts_once_the_directory_is_synced() {
+        let (_folder, path) = scratch();
+        fs::write(&path, b"old").unwrap();
+        let disk = Disk::default();
+        disk.delete(&path, false).unwrap();
+        assert!(!disk.has(&path), "for this process it is gone");
+        assert!(disk.open(&path, false).is_err());
+        let file = disk.open(&path, true).unwrap();
+        file.write(0, b"newer").unwrap();
+        file.sync(&disk).unwrap();
+        assert_eq!(fs::read(&path).unwrap(), b"newer", "a new file's first sync is one of its directory too");
+        disk.delete(&path, true).unwrap();
+        assert!(!path.exists());
+        assert!(disk.delete(&path, true).is_err());
+    }
+}

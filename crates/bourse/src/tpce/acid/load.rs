@@ -1,0 +1,38 @@
+//! The process that is crashed: works on a database and tells each acknowledged trade on stdout, until it is killed.
+
+use super::super::database::{engine_failure, found};
+use crate::args::AcidLoad;
+use crate::engines;
+use crate::failure::{Exit, Failure};
+use crate::inputs::inputs;
+use bourse_acid::acknowledged::Acknowledgement;
+use bourse_acid::load_and_tell;
+use std::io::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// `bourse tpce acid-load`: never ends by itself.
+pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
+    // Whoever started us may be killed: nothing of ours is to go on running.
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+        .map_err(|error| Failure::usage(format!("the system refuses a signal for the parent's end: {error}")))?;
+    let target = arguments.target.as_str();
+    let engine = engines::open(target)?;
+    let part = found(target, engine.as_ref())?.fingerprint.part;
+    let inputs = inputs(arguments.flat_in.as_deref())?;
+    let tell = |it: Acknowledgement| {
+        // One write for a line, so that the end of this process cannot leave two lines mixed.
+        let mut stdout = std::io::stdout().lock();
+        let told = stdout.write_all(format!("{it}\n").as_bytes()).and_then(|()| stdout.flush());
+        if told.is_err() {
+            // Nobody listens any more.
+            std::process::exit(Exit::Target as i32);
+        }
+    };
+    let never = AtomicBool::new(false);
+    load_and_tell(engine.as_ref(), &inputs, part, arguments.seed, &never, Arc::new(tell)).map_err(|error| match error {
+        bourse_tpce::users::RunError::Engine(error) => engine_failure(target, &error),
+        other => Failure::new(Exit::Target, format!("the load on {target} could not begin: {other}")),
+    })
+}

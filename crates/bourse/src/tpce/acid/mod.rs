@@ -1,0 +1,181 @@
+//! `bourse tpce acid`: the specification's tests of atomicity, consistency, isolation and durability.
+
+mod load;
+mod site;
+
+pub(crate) use load::load;
+
+use super::database::{engine_failure, ready};
+use crate::args::{Acid, DurabilityClass};
+use crate::failure::{Exit, Failure};
+use crate::inputs::inputs;
+use crate::output::{self, print};
+use crate::progress::{Step, note};
+use crate::{engines, interrupt};
+use bourse_acid::{AcidFile, Conduct, SCHEMA_VERSION, Site, Subject, TESTS, Test, Verdict, run_tests};
+use bourse_egen::Inputs;
+use bourse_engine::{Durability, Engine};
+use bourse_record::{Build, Machine};
+use bourse_tpce::load::{Existing, Found, identify};
+use bourse_tpce::users;
+use site::FileSite;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Examines a target, writes the evidence, prints the verdicts.
+pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
+    let only = selected(&arguments.only)?;
+    super::whole(&arguments.database)?;
+    if arguments.repeats == 0 {
+        return Err(Failure::usage("0 repeats test nothing").hint("--repeats 1 or more"));
+    }
+    let target = arguments.target.clone().unwrap_or_else(|| default_target(arguments));
+    let engine = engines::open(&target)?;
+    let lacking = users::needs(&engine.capabilities());
+    if !lacking.is_empty() {
+        return Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
+            .hint("for instance sqlite:PATH or sqlite::memory:"));
+    }
+    let inputs = inputs(arguments.database.flat_in.as_deref())?;
+    let interrupted = interrupt::flag()?;
+    engines::make_folder(&target)?;
+    let (found, history) = database(&target, engine.as_ref(), arguments, &inputs, &interrupted)?;
+    let described = engine.description().map_err(|error| engine_failure(&target, &error))?;
+    let class = arguments.demand.map_or(described.durability, durability);
+    let class_reason = match arguments.demand {
+        Some(_) => format!("demanded; its settings promise {}: {}", described.durability, described.durability_reason),
+        None => described.durability_reason.clone(),
+    };
+    let site = FileSite::of(&target, arguments.database.flat_in.as_deref());
+    let subject = Subject {
+        engine: engine.as_ref(),
+        part: found.fingerprint.part,
+        first_free: found.first_free_trade(),
+        class,
+        class_reason: &class_reason,
+        inputs: &inputs,
+        site: site.as_ref().map(|site| site as &dyn Site),
+        conduct: Conduct { seed: arguments.seed, repeats: arguments.repeats, patience: arguments.patience },
+        interrupted: &interrupted,
+    };
+    let mut file = AcidFile {
+        schema_version: SCHEMA_VERSION,
+        started_at: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+        command: std::env::args().collect(),
+        seed: arguments.seed,
+        build: Build::of(env!("CARGO_PKG_VERSION")),
+        machine: Machine::this(),
+        warnings: described.warnings.clone(),
+        engine: super::run::described_engine(described),
+        database: database_in_words(&found, &history),
+        tests: Vec::new(),
+        interrupted: false,
+    };
+    let wanted =
+        |id: &str| only.is_empty() || only.iter().any(|name| id == name || (name.len() == 1 && id.starts_with(name)));
+    let step = Step::waiting(format!("examining {target}"));
+    let tests =
+        run_tests(&subject, &wanted, &mut |test: &Test| step.say(format!("{} {}", test.id, test.verdict.name())));
+    step.done();
+    file.tests = tests.map_err(|error| Failure::new(Exit::Target, format!("{target} cannot be examined: {error}")))?;
+    file.interrupted = interrupted.load(Ordering::Relaxed);
+    drop(site);
+    publish(&file, arguments)?;
+    verdict(&file)
+}
+
+fn publish(file: &AcidFile, arguments: &Acid) -> Result<(), Failure> {
+    let document = serde_json::to_value(file).expect("the document has names for keys");
+    let document = format!("{document:#}\n");
+    let folder = output::new_folder(&arguments.output.directory, "acid")?;
+    let (json, page) = (folder.join("acid.json"), folder.join("acid.html"));
+    output::write_whole(&json, document.as_bytes())?;
+    output::write_whole(&page, bourse_acid::html(file).as_bytes())?;
+    if arguments.output.json {
+        print(&document)?;
+    } else {
+        print(&bourse_acid::text(file, output::terminal_width(), output::has_color(), arguments.verbose))?;
+    }
+    note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
+    Ok(())
+}
+
+fn verdict(file: &AcidFile) -> Result<(), Failure> {
+    let failed: Vec<_> =
+        file.tests.iter().filter(|test| test.verdict == Verdict::Failed).map(|test| test.id.as_str()).collect();
+    if !failed.is_empty() {
+        return Err(Failure::new(Exit::Check, format!("{} of {} tests failed", failed.len(), file.tests.len()))
+            .detail("failed", failed.join(", ")));
+    }
+    if file.interrupted {
+        return Err(interrupt::interrupted("the tests run until then are reported"));
+    }
+    Ok(())
+}
+
+/// The tests that were asked for, each a name or a property's letter; nothing for all.
+fn selected(only: &[String]) -> Result<Vec<String>, Failure> {
+    let names: Vec<String> = only.iter().map(|name| name.trim().to_ascii_uppercase()).collect();
+    for name in &names {
+        let is_known = |id: &str| id == name || (name.len() == 1 && id.starts_with(name.as_str()));
+        if !TESTS.iter().any(|spec| is_known(spec.id)) {
+            let known: Vec<_> = TESTS.iter().map(|spec| spec.id).collect();
+            return Err(Failure::usage(format!("--only {name}: there is no such test"))
+                .hint(format!("tests: {}; or A, C, I, D for all of a property", known.join(", "))));
+        }
+    }
+    Ok(names)
+}
+
+const fn durability(class: DurabilityClass) -> Durability {
+    match class {
+        DurabilityClass::Volatile => Durability::Volatile,
+        DurabilityClass::Process => Durability::Process,
+        DurabilityClass::Consistent => Durability::Consistent,
+        DurabilityClass::Durable => Durability::Durable,
+    }
+}
+
+/// A file of our own, apart from those of runs: the tests leave trades in it.
+fn default_target(arguments: &Acid) -> String {
+    let database = &arguments.database;
+    let target = format!("sqlite:{}/acid-c{}-d{}.db", super::DATA_FOLDER, database.customers, database.days);
+    note(&format!("no target named: examining {target}"));
+    target
+}
+
+/// The database that is there whatever its size, or one as asked for.
+fn database(
+    target: &str,
+    engine: &dyn Engine,
+    arguments: &Acid,
+    inputs: &Inputs,
+    interrupted: &AtomicBool,
+) -> Result<(Found, String), Failure> {
+    let look = || identify(engine).map_err(|error| engine_failure(target, &error));
+    if !arguments.database.reload
+        && let Existing::Matches(found) = look()?
+    {
+        if found.fingerprint.inputs != format!("{:032x}", inputs.fingerprint()) {
+            return Err(Failure::usage(format!("{target} was loaded from other input data"))
+                .hint("--flat-in names the folder that it was loaded from"));
+        }
+        let words = Existing::Matches(found.clone()).to_string();
+        note(&format!("{target}: {words}"));
+        return Ok((found, words));
+    }
+    let history = ready(target, engine, &arguments.database, inputs, interrupted)?.history;
+    match look()? {
+        Existing::Matches(found) => Ok((found, history)),
+        other => Err(Failure::new(Exit::Target, format!("{target}: {other}"))),
+    }
+}
+
+fn database_in_words(found: &Found, history: &str) -> String {
+    let part = found.fingerprint.part;
+    let days = if part.days() == 1 { "1 day".to_owned() } else { format!("{} days", part.days()) };
+    format!(
+        "{} customers, {days} of trades, constraints {}; {history}",
+        part.customers(),
+        found.fingerprint.constraints
+    )
+}

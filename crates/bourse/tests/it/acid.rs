@@ -1,0 +1,91 @@
+//! `tpce acid`: verdicts, evidence, exit codes; and what crashes leave with each setting.
+
+use crate::{bourse, load, output, text};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+
+/// Runs the tests and returns the exit code with each test's verdict.
+fn examined(folder: &Path, arguments: &[&str]) -> (i32, Vec<(String, String)>, Value) {
+    let all = [&["tpce", "acid"], arguments, &["--json"]].concat();
+    let ended = output(folder, &all);
+    let said = text(&ended.stderr);
+    let file: Value = serde_json::from_slice(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let word = |test: &Value, name: &str| test[name].as_str().expect("a text").to_owned();
+    let tests = file["tests"].as_array().expect("a list");
+    let verdicts = tests.iter().map(|test| (word(test, "id"), word(test, "verdict"))).collect();
+    (ended.status.code().expect("it ended by itself"), verdicts, file)
+}
+
+fn verdict<'v>(verdicts: &'v [(String, String)], id: &str) -> &'v str {
+    &verdicts.iter().find(|(test, _)| test == id).expect("it was run").1
+}
+
+/// Each setting loses what its class says, and no more: killed processes nothing, failing power what was not synced.
+#[test]
+fn crashes_lose_what_each_setting_lets_them() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    load(folder, "sqlite:x.db");
+    let before = fs::read(folder.join("x.db")).expect("it was loaded");
+
+    let (code, verdicts, file) = examined(folder, &["sqlite:x.db", "--only", "D", "--demand", "durable"]);
+    assert_eq!(code, 0, "{:#}", file["tests"]);
+    assert!(verdicts.iter().all(|(_, verdict)| verdict == "passed"), "{verdicts:?}");
+    let d1 = &file["tests"][0];
+    assert!(d1["reason"].as_str().expect("a text").contains("0 of "), "{d1}");
+
+    let normal = ["sqlite:x.db?sync=normal", "--only", "D", "--demand", "consistent"];
+    let (code, verdicts, file) = examined(folder, &normal);
+    assert_eq!(code, 0, "{:#}", file["tests"]);
+    assert_eq!(verdict(&verdicts, "D1"), "passed");
+    assert_eq!(verdict(&verdicts, "D2"), "passed", "a log that is synced at checkpoints alone leaves a whole database");
+    assert_eq!(verdict(&verdicts, "D3"), "not_applicable");
+    assert!(!file["tests"][2]["reason"].as_str().expect("a text").contains(" 0 of "), "{:#}", file["tests"][2]);
+
+    let (code, verdicts, file) = examined(folder, &["sqlite:x.db?sync=off", "--only", "D", "--demand", "process"]);
+    assert_eq!(code, 3, "{:#}", file["tests"]);
+    assert_eq!(verdict(&verdicts, "D1"), "passed", "what the system has been given survives the process");
+    assert_eq!(verdict(&verdicts, "D3"), "failed");
+
+    let journal = ["sqlite:x.db?journal=delete&sync=extra", "--only", "D2,D3", "--demand", "durable"];
+    let (code, _, file) = examined(folder, &journal);
+    assert_eq!(code, 0, "{:#}", file["tests"]);
+
+    assert!(fs::read(folder.join("x.db")).expect("it is still there") == before, "crashes are a copy's");
+    let left: Vec<_> = fs::read_dir(folder)
+        .expect("the folder is there")
+        .map(|entry| entry.expect("can be read").file_name().to_string_lossy().into_owned())
+        .filter(|name| name.contains("-acid"))
+        .filter(|name| name.starts_with("x.db"))
+        .collect();
+    assert!(left.is_empty(), "the copy is removed: {left:?}");
+}
+
+#[test]
+fn a_memory_database_is_examined_in_all_but_durability() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let arguments = ["tpce", "acid", "sqlite::memory:", "--repeats", "1"];
+    let ended = bourse(folder.path(), &arguments).output().expect("the program can be started");
+    let (said, shown) = (text(&ended.stderr), text(&ended.stdout));
+    assert_eq!(ended.status.code(), Some(0), "{said}\n{shown}");
+    assert!(shown.contains("13 passed, 0 failed, 3 not applicable"), "{shown}");
+    assert!(shown.contains("class volatile promises nothing: the database is in memory"), "{shown}");
+    let runs = fs::read_dir(folder.path().join("bourse-runs")).expect("a run was written");
+    let run = runs.map(|entry| entry.expect("can be read").path()).next().expect("a folder of its own");
+    for file in ["acid.json", "acid.html"] {
+        assert!(run.join(file).is_file(), "{file}");
+    }
+}
+
+#[test]
+fn a_promise_that_is_broken_ends_with_exit_code_3() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let target = "sqlite::memory:?memory=shared&read_uncommitted=on";
+    let ended = output(folder.path(), &["tpce", "acid", target, "--only", "I", "--repeats", "1"]);
+    let (said, shown) = (text(&ended.stderr), text(&ended.stdout));
+    assert_eq!(ended.status.code(), Some(3), "{said}\n{shown}");
+    assert!(shown.contains("I4    FAILED"), "{shown}");
+    assert!(said.contains("failed: I4\n"), "{said}");
+    assert!(shown.contains("S1: Trade-Result"), "the case that failed is shown: {shown}");
+}
