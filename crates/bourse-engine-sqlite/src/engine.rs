@@ -255,7 +255,8 @@ impl Engine for SqliteEngine {
 
     fn damage(&self) -> Result<Vec<String>, EngineError> {
         // Each line says what is wrong with one thing; of a database that is whole there is the one line "ok".
-        const LINES: &str = "SELECT group_concat(integrity_check, char(10)) FROM pragma_integrity_check(20)";
+        const LINES: &str = "SELECT group_concat(integrity_check, char(10))
+                               FROM (SELECT integrity_check FROM pragma_integrity_check LIMIT 20)";
         let found = self.connection()?.text_of(LINES)?;
         Ok(found.lines().filter(|line| *line != "ok").map(str::to_owned).collect())
     }
