@@ -44,6 +44,7 @@ struct Actor {
 
 /// What a session met that went in after another.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "a handful of these live at once")]
 pub(crate) enum Met {
     /// It ended, for better or worse.
     Ended(Ended),

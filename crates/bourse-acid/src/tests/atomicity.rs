@@ -25,7 +25,7 @@ struct Totals {
 impl Totals {
     fn of(laboratory: &Laboratory<'_>) -> Result<Self, AcidError> {
         let count = |name: &'static str| Ok((name, laboratory.number(&format!("SELECT count(*) FROM {name}"))?));
-        let rows: Result<Vec<_>, AcidError> = tables::all().into_iter().map(|table| count(table.name)).collect();
+        let rows: Result<Vec<_>, AcidError> = tables::all().iter().map(|table| count(table.name)).collect();
         let books = laboratory.with_observer(|db| Snapshot::take(db))?;
         let held = laboratory.number("SELECT coalesce(sum(hs_qty), 0) FROM holding_summary")?;
         Ok(Self { rows: rows?, books, held })
