@@ -1,9 +1,11 @@
 //! A thread for everybody, phases, the figures of a round.
 
-use crate::sampler::Sampler;
+use crate::sampler::{Sampler, io_counts};
 use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, Role, SECOND, Seat, Workload, drive};
-use bourse_engine::{Engine, Session};
-use bourse_record::{Arrivals, LiveReader, MachineUse, Phase, PhaseKind, ProcessUse, Recorder, Round, SplitMix};
+use bourse_engine::{Engine, FileIo, IoCounts, Session};
+use bourse_record::{
+    Arrivals, KindOfFile, LiveReader, MachineUse, Phase, PhaseKind, ProcessUse, Recorder, Round, SplitMix,
+};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -116,7 +118,7 @@ pub fn run<'w>(
                 interrupted = true;
                 control.cut(now);
             }
-            marks.pass(control, now);
+            marks.pass(engine, control, now);
             if now >= tick {
                 let queue = workload.queue_length();
                 let (done, seconds) = sampler.row(now, queue);
@@ -145,7 +147,7 @@ pub fn run<'w>(
     });
     let end = clock.now();
     control.cut(end);
-    marks.pass(&control, end);
+    marks.pass(engine, &control, end);
     sampler.row(end, workload.queue_length());
     let mut total = Recorder::new(workload.operations().into(), |_| true);
     recorders.into_iter().for_each(|recorder| total.merge(recorder));
@@ -200,20 +202,34 @@ fn guard(control: &Control, clock: &dyn Clock, name: &str, work: impl FnOnce() -
     control.fail(clock.now(), fault);
 }
 
-/// What our process had used when the measurement interval began and ended.
+/// What had been used at a moment.
+#[derive(Clone, Copy, Default)]
+struct Mark {
+    process: ProcessUse,
+    machine: Option<MachineUse>,
+    io: Option<IoCounts>,
+}
+
+impl Mark {
+    fn now(engine: &dyn Engine) -> Self {
+        Self { process: ProcessUse::now(), machine: MachineUse::now(), io: io_counts(engine) }
+    }
+}
+
+/// What had been used when the measurement interval began and ended.
 #[derive(Default)]
 struct Marks {
-    from: Option<(ProcessUse, Option<MachineUse>)>,
-    to: Option<(ProcessUse, Option<MachineUse>)>,
+    from: Option<Mark>,
+    to: Option<Mark>,
 }
 
 impl Marks {
-    fn pass(&mut self, control: &Control, now: Nanos) {
+    fn pass(&mut self, engine: &dyn Engine, control: &Control, now: Nanos) {
         if now >= control.measure_from() {
-            self.from.get_or_insert_with(|| (ProcessUse::now(), MachineUse::now()));
+            self.from.get_or_insert_with(|| Mark::now(engine));
         }
         if now >= control.measure_to() {
-            self.to.get_or_insert_with(|| (ProcessUse::now(), MachineUse::now()));
+            self.to.get_or_insert_with(|| Mark::now(engine));
         }
     }
 
@@ -230,9 +246,9 @@ impl Marks {
 fn disturbed(marks: &Marks, measured_s: f64) -> Vec<String> {
     // A tenth of a processor shows in the tail of the response times.
     const NOTICED: f64 = 0.1;
-    let (Some((ours, Some(machine))), Some((ours_then, Some(machine_then)))) = (marks.to, marks.from) else {
-        return Vec::new();
-    };
+    let (Some(to), Some(from)) = (marks.to, marks.from) else { return Vec::new() };
+    let (Some(machine), Some(machine_then)) = (to.machine, from.machine) else { return Vec::new() };
+    let (ours, ours_then) = (to.process, from.process);
     if measured_s < 1.0 {
         return Vec::new();
     }
@@ -249,6 +265,20 @@ fn disturbed(marks: &Marks, measured_s: f64) -> Vec<String> {
         warnings.push(format!("the host of this virtual machine took {stolen:.2} processors away while we measured"));
     }
     warnings
+}
+
+/// Kinds of file for which anything was asked, as the run file keeps them.
+fn kinds_of_file(counts: &IoCounts) -> Vec<KindOfFile> {
+    let used = counts.by_kind().into_iter().filter(|(kind, files)| *kind == "database" || *files != FileIo::default());
+    used.map(|(kind, files)| KindOfFile {
+        kind: kind.to_owned(),
+        syncs: files.syncs,
+        writes: files.writes,
+        written_bytes: files.written_bytes,
+        reads: files.reads,
+        read_bytes: files.read_bytes,
+    })
+    .collect()
 }
 
 fn figures(
@@ -271,7 +301,8 @@ fn figures(
     let measured_s = (to - from) as f64 / SECOND as f64;
     let operations = total.figures();
     let valid = operations.get(headline).map_or(0, bourse_record::Operation::valid);
-    let (first, last) = (marks.from.unwrap_or_default().0, marks.to.unwrap_or_default().0);
+    let (at_first, at_last) = (marks.from.unwrap_or_default(), marks.to.unwrap_or_default());
+    let (first, last) = (at_first.process, at_last.process);
     let seconds_used =
         |last: Option<f64>, first: Option<f64>| last.zip(first).map_or(0.0, |(last, first)| last - first);
     let bytes = |last: Option<u64>, first: Option<u64>| last.zip(first).map_or(0, |(last, first)| last - first);
@@ -306,6 +337,7 @@ fn figures(
         cpu_system_s: seconds_used(last.cpu_system_s, first.cpu_system_s),
         read_bytes: bytes(last.read_bytes, first.read_bytes),
         written_bytes: bytes(last.written_bytes, first.written_bytes),
+        io: at_last.io.zip(at_first.io).map_or_else(Vec::new, |(last, first)| kinds_of_file(&last.since(first))),
         facts: Vec::new(),
         checks: Vec::new(),
         warnings,

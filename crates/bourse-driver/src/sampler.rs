@@ -1,7 +1,7 @@
 //! Once a second: what was done, what it used, how large everything is.
 
 use crate::{Nanos, SECOND};
-use bourse_engine::{Engine, Footprint};
+use bourse_engine::{Engine, Footprint, IoCounts};
 use bourse_record::{LiveReader, LiveRow, MachineMemory, MachineUse, OperationSpec, ProcessUse, Series};
 
 /// Fills the series of a round.
@@ -14,9 +14,15 @@ pub(crate) struct Sampler<'a> {
     process: ProcessUse,
     machine: Option<MachineUse>,
     footprint: Option<Footprint>,
+    io: Option<IoCounts>,
     /// The first time the engine would not say how large it is.
     pub(crate) footprint_error: Option<String>,
     pub(crate) series: Series,
+}
+
+/// What the engine asked of the file system until now; an engine that fails to say is as one that cannot.
+pub(crate) fn io_counts(engine: &dyn Engine) -> Option<IoCounts> {
+    engine.io_counts().ok().flatten()
 }
 
 impl<'a> Sampler<'a> {
@@ -30,6 +36,7 @@ impl<'a> Sampler<'a> {
             process: ProcessUse::now(),
             machine: MachineUse::now(),
             footprint: None,
+            io: io_counts(engine),
             footprint_error: None,
             series: Series::default(),
         };
@@ -53,6 +60,7 @@ impl<'a> Sampler<'a> {
         let done = self.live.look();
         let (process, machine) = (ProcessUse::now(), MachineUse::now());
         let footprint = self.ask_footprint();
+        let io = io_counts(self.engine);
         let rate = |count: u64| Some(count as f64 / seconds);
         let grown = |now: Option<u64>, then: Option<u64>| Some(now?.saturating_sub(then?) as f64 / seconds);
         let used = |now: Option<f64>, then: Option<f64>| Some((now? - then?).max(0.0) / seconds);
@@ -65,6 +73,7 @@ impl<'a> Sampler<'a> {
         let others = since.map(|(now, then)| (now.busy_s - then.busy_s - ours).max(0.0) / seconds);
         let stolen = since.map(|(now, then)| (now.stolen_s - then.stolen_s).max(0.0) / seconds);
         let before = self.footprint;
+        let (files, files_before) = (io.map(|io| io.total()), self.io.map(|io| io.total()));
 
         let quantile = |at: usize| done.response_ns.map(|quantiles| quantiles[at]);
         let mut values = vec![("throughput".to_owned(), rate(done.completed.iter().sum()))];
@@ -91,6 +100,8 @@ impl<'a> Sampler<'a> {
             ("engine_memory_bytes", level(footprint.map(|footprint| footprint.memory_bytes))),
             ("read_bytes", grown(process.read_bytes, self.process.read_bytes)),
             ("written_bytes", grown(process.written_bytes, self.process.written_bytes)),
+            ("syncs", grown(files.map(|it| it.syncs), files_before.map(|it| it.syncs))),
+            ("engine_written_bytes", grown(files.map(|it| it.written_bytes), files_before.map(|it| it.written_bytes))),
             ("data_bytes", level(footprint.map(|footprint| footprint.data_bytes))),
             ("log_bytes", level(footprint.map(|footprint| footprint.log_bytes))),
             ("journal_bytes", level(footprint.map(|footprint| footprint.journal_bytes))),
@@ -106,6 +117,7 @@ impl<'a> Sampler<'a> {
         self.process = process;
         self.machine = machine;
         self.footprint = footprint;
+        self.io = io;
         (done, seconds)
     }
 }

@@ -1,5 +1,6 @@
 //! A connection of the C library: opened with a target's settings, closed with its last statement.
 
+use crate::counting::CountingFiles;
 use crate::error::{error, words};
 use crate::options::{Locking, Options, Threading};
 use crate::statement::Statement;
@@ -20,8 +21,10 @@ pub(crate) struct Source {
     is_uri: bool,
     shared_cache: bool,
     create: bool,
-    /// The file system's name, unless it is the usual one.
+    /// The file system's name, unless it is the usual one or one that counts.
     file_system: Option<&'static CStr>,
+    /// The file system that counts, if not the usual one.
+    files: Option<Arc<CountingFiles>>,
 }
 
 impl Source {
@@ -38,13 +41,18 @@ impl Source {
             if text.starts_with("file:") || text.starts_with(':') { format!("./{text}") } else { text.to_owned() };
         let name = CString::new(name)
             .map_err(|_| EngineError::new(ErrorKind::Other, format!("{text:?}: a file's name has no zero byte")))?;
-        Ok(Self { name, is_uri: false, shared_cache: false, create, file_system: None })
+        Ok(Self { name, is_uri: false, shared_cache: false, create, file_system: None, files: None })
     }
 
     /// A URI of our own making.
     pub(crate) fn uri(uri: &str, shared_cache: bool) -> Self {
         let name = CString::new(uri).expect("the URIs of this crate have no zero byte");
-        Self { name, is_uri: true, shared_cache, create: true, file_system: None }
+        Self { name, is_uri: true, shared_cache, create: true, file_system: None, files: None }
+    }
+
+    pub(crate) fn with_files(mut self, files: Option<Arc<CountingFiles>>) -> Self {
+        self.files = files;
+        self
     }
 
     pub(crate) fn with_shared_cache(mut self, shared_cache: bool) -> Self {
@@ -65,6 +73,8 @@ impl Source {
 pub(crate) struct Connection {
     db: NonNull<ffi::sqlite3>,
     patience: Box<Patience>,
+    /// Alive until the connection is closed.
+    _files: Option<Arc<CountingFiles>>,
 }
 
 // SAFETY: the library is compiled thread-safe, so a connection may be used by any thread as long as it is one at a time;
@@ -86,12 +96,13 @@ impl Connection {
             Threading::FullMutex => ffi::SQLITE_OPEN_FULLMUTEX,
         };
         let mut db = ptr::null_mut();
-        let file_system = source.file_system.map_or(ptr::null(), CStr::as_ptr);
+        let counting = source.files.as_ref().map(|files| files.name());
+        let file_system = source.file_system.or(counting).map_or(ptr::null(), CStr::as_ptr);
         // SAFETY: the names end in zero, the out pointer is valid, a null file system's name means the default.
         let code = unsafe { ffi::sqlite3_open_v2(source.name.as_ptr(), &mut db, flags, file_system) };
         let Some(db) = NonNull::new(db) else { return Err(error(code, words(code))) };
         let patience = Box::new(Patience::new(Arc::clone(waits), options.busy_timeout));
-        let this = Self { db, patience };
+        let this = Self { db, patience, _files: source.files.clone() };
         if code != ffi::SQLITE_OK {
             let name = source.name.to_string_lossy();
             return Err(error(code, format!("cannot open {name}: {}", this.message())));

@@ -35,9 +35,9 @@ pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Descr
         add(name, in_words(name, &value).map_or(value, str::to_owned));
     }
     // These are ours or the connection's, and no pragma tells them.
-    for name in ["busy_timeout", "shared_cache", "read_uncommitted", "writers", "disk"] {
-        let option = crate::OPTIONS.iter().find(|option| option.name == name).expect("named in the table");
-        add(name, option.shown(&target.options));
+    for name in ["busy_timeout", "shared_cache", "read_uncommitted", "writers", "statement_cache", "disk"] {
+        let option = crate::GRAMMAR.options.iter().find(|option| option.name == name).expect("named in the table");
+        add(name, (option.show)(&target.options));
     }
     add("threading", threading(connection).word().to_owned());
     add("plans_depend_on_values", "OFF".to_owned());

@@ -1,6 +1,7 @@
 //! The engine: a target, the connections to it, its sizes.
 
 use crate::connection::{Connection, Source};
+use crate::counting::CountingFiles;
 use crate::describe;
 use crate::loader::{FileLoader, MemoryLoader, RamLoader};
 use crate::options::{Disk, MemoryKind, Threading, Writers};
@@ -8,10 +9,12 @@ use crate::queue::WriterQueue;
 use crate::ram;
 use crate::session::{Shared, SqliteSession};
 use crate::statement::{memory_bytes, source_id, version};
-use crate::target::{Place, Target, TargetError};
+use crate::target::{Place, Target};
 use crate::waits::LockWaits;
+use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, Footprint, Isolation, Loader, RecordCapabilities, Session,
+    Capabilities, Description, Dialect, Engine, EngineError, Footprint, IoCounts, Isolation, Loader,
+    RecordCapabilities, Session,
 };
 use std::fs;
 use std::io;
@@ -26,6 +29,8 @@ pub struct SqliteEngine {
     /// Tells this engine's database in memory from others of the process.
     number: u64,
     shared: Shared,
+    /// Counts what a database in a file asks of the disk.
+    files: Option<Arc<CountingFiles>>,
     /// A database in memory lives as long as a connection to it: this one. Connections are opened under this lock,
     /// since two that set the journal mode of a new file at once get in each other's way.
     kept: Mutex<Option<Connection>>,
@@ -83,9 +88,13 @@ impl SqliteEngine {
             waits: Arc::new(LockWaits::default()),
             queue: (target.options.writers == Writers::Queue).then(Arc::<WriterQueue>::default),
             busy_timeout: target.options.busy_timeout,
+            keeps_statements: target.options.statement_cache,
         };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
-        Self { target, number, shared, kept: Mutex::new(None), last_image_bytes: AtomicU64::new(0) }
+        // What is kept from the disk on purpose is not counted.
+        let is_real = target.place != Place::Memory && target.options.disk == Disk::Real;
+        let files = if is_real { CountingFiles::register() } else { None };
+        Self { target, number, shared, files, kept: Mutex::new(None), last_image_bytes: AtomicU64::new(0) }
     }
 
     /// The target as it was read.
@@ -103,7 +112,7 @@ impl SqliteEngine {
         Ok(match (&self.target.place, self.target.memory_kind()) {
             (Place::File(path), _) => {
                 let source = Source::file(path, true)?.with_shared_cache(self.target.options.shared_cache);
-                self.on_its_disk(source)
+                self.on_its_disk(source.with_files(self.files.clone()))
             }
             (Place::Memory, MemoryKind::Ram) => Source::uri(&format!("file:{}?vfs=bourse-ram", self.ram_name()), false),
             // A name that begins with a slash is one image for the whole process.
@@ -273,6 +282,10 @@ impl Engine for SqliteEngine {
             None => (self.memory_image_bytes(), 0, 0),
         };
         Ok(Footprint { data_bytes, log_bytes, journal_bytes, memory_bytes: memory_bytes(), lock_waits, lock_wait_ns })
+    }
+
+    fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
+        Ok(self.files.as_ref().map(|files| files.counts()))
     }
 }
 

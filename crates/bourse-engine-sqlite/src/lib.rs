@@ -1,13 +1,14 @@
 //! SQLite behind the seam, over its C interface.
 //!
-//! A target such as `sqlite:x.db?journal=wal&sync=full` or `sqlite::memory:` is read by [`open`]; [`OPTIONS`] is the
-//! table of all settings. The crate calls the library directly: a wrapper's checks would stand inside the timed part.
+//! A target such as `sqlite:x.db?journal=wal&sync=full` or `sqlite::memory:` is read by [`open`]; [`GRAMMAR`] has
+//! all settings. The crate calls the library directly: a wrapper's checks would stand inside the timed part.
 //!
 //! Files: `options` and `target` (what was asked for), `connection` and `statement` (the C library, made safe), `session`
-//! and `loader` (the seam), `waits` and `queue` (waiting for locks), `ram` (files in memory), `forgetful` (a disk whose power
-//! can fail), `describe` (what was run on), `error` (codes).
+//! and `loader` (the seam), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `ram` (files in
+//! memory), `forgetful` (a disk whose power can fail), `describe` (what was run on), `error` (codes).
 
 mod connection;
+mod counting;
 mod describe;
 mod engine;
 mod error;
@@ -23,7 +24,5 @@ mod target;
 mod waits;
 
 pub use engine::{Info, SqliteEngine, info, open};
-pub use options::{
-    Disk, Journal, Locking, MemoryKind, OPTIONS, OptionSpec, Options, Sync, TempStore, Threading, Writers,
-};
-pub use target::{Place, Target, TargetError, Wanted};
+pub use options::{Disk, GRAMMAR, Journal, Locking, MemoryKind, Options, Sync, TempStore, Threading, Writers};
+pub use target::{Place, Target};

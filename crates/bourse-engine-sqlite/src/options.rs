@@ -1,6 +1,6 @@
-//! Settings of a SQLite target, as typed values; the table [`OPTIONS`] is what is parsed, shown in help and documented.
+//! Settings of a SQLite target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 
-use crate::target::Wanted;
+use bourse_engine::target::{Grammar, OptionSpec, Wanted, parse_bytes, show_bytes};
 use std::time::Duration;
 
 /// How a transaction can be undone and is kept apart from readers: `PRAGMA journal_mode`.
@@ -133,6 +133,8 @@ pub struct Options {
     pub writers: Writers,
     /// `disk`.
     pub disk: Disk,
+    /// `statement_cache`.
+    pub statement_cache: bool,
 }
 
 impl Options {
@@ -155,6 +157,7 @@ impl Options {
         threading: Threading::NoMutex,
         writers: Writers::Queue,
         disk: Disk::Real,
+        statement_cache: true,
     };
 
     /// Whether a database in memory with these settings is one of our file system's.
@@ -164,27 +167,6 @@ impl Options {
 
     /// Defaults of a database in memory.
     pub const MEMORY: Self = Self { sync: Sync::Off, ..Self::FILE };
-}
-
-/// One setting: how it is written, what it means and where it goes.
-pub struct OptionSpec {
-    /// Its key in a target's query.
-    pub name: &'static str,
-    /// The values it takes.
-    pub values: &'static str,
-    /// What it does.
-    pub meaning: &'static str,
-    /// Whether it is about files, so that a database in memory cannot have it.
-    pub file_only: bool,
-    pub(crate) set: fn(&mut Options, &str) -> Result<(), Wanted>,
-    pub(crate) show: fn(&Options) -> String,
-}
-
-impl OptionSpec {
-    /// The value it has in `options`, as it would be written.
-    pub fn shown(&self, options: &Options) -> String {
-        (self.show)(options)
-    }
 }
 
 macro_rules! words {
@@ -199,7 +181,7 @@ macro_rules! words {
             }
 
             pub(crate) fn parse(text: &str) -> Result<Self, Wanted> {
-                Self::ALL.iter().copied().find(|value| value.word() == text).ok_or(Wanted::OneOf)
+                Self::ALL.iter().copied().find(|value| value.word() == text).ok_or(Wanted::Listed)
             }
         }
     };
@@ -213,204 +195,185 @@ words!(MemoryKind { Ram = "ram", MemDb = "memdb", SharedCache = "shared" });
 words!(Disk { Real = "real", Forgetful = "forgetful" });
 words!(Writers { Queue = "queue", Busy = "busy" });
 
-/// Every setting a target can have, in the order of help and documents.
-pub static OPTIONS: &[OptionSpec] = &[
-    OptionSpec {
-        name: "journal",
-        values: "wal, delete, truncate, persist, memory, off",
-        meaning: "how a transaction is undone and kept apart from readers (`PRAGMA journal_mode`); a database in memory has wal (memory=ram only), memory or off",
-        file_only: false,
-        set: |options, text| Journal::parse(text).map(|value| options.journal = value),
-        show: |options| options.journal.word().to_owned(),
-    },
-    OptionSpec {
-        name: "sync",
-        values: "off, normal, full, extra",
-        meaning: "when SQLite waits for the disk (`PRAGMA synchronous`)",
-        file_only: true,
-        set: |options, text| Sync::parse(text).map(|value| options.sync = value),
-        show: |options| options.sync.word().to_owned(),
-    },
-    OptionSpec {
-        name: "memory",
-        values: "ram, memdb, shared",
-        meaning: "of a database in memory: our file system with write-ahead log and up to 64 GiB, SQLite's `memdb` without and up to 2 GiB, or one cache shared by all sessions",
-        file_only: false,
-        set: |options, text| MemoryKind::parse(text).map(|value| options.memory = value),
-        show: |options| options.memory.word().to_owned(),
-    },
-    OptionSpec {
-        name: "page_size",
-        values: "a power of two from 512 to 65536 bytes",
-        meaning: "size of a page of a database made by loading; an existing one keeps its own",
-        file_only: false,
-        set: |options, text| {
-            let bytes = parse_bytes(text)?;
-            if !(512..=65_536).contains(&bytes) || !bytes.is_power_of_two() {
-                return Err(Wanted::OutOfRange);
-            }
-            options.page_size = bytes as u32;
-            Ok(())
+/// Settings that are about files, so that a database in memory cannot have them.
+pub(crate) const FILE_ONLY: [&str; 5] = ["sync", "mmap", "autocheckpoint", "locking", "disk"];
+
+/// How SQLite targets are written: every setting in the order of help and documents.
+pub static GRAMMAR: Grammar<Options> = Grammar {
+    engine: "SQLite",
+    scheme: "sqlite",
+    forms: "`sqlite:PATH` or `sqlite::memory:`",
+    options: &[
+        OptionSpec {
+            name: "journal",
+            values: "wal, delete, truncate, persist, memory, off",
+            meaning: "how a transaction is undone and kept apart from readers (`PRAGMA journal_mode`); a database in memory has wal (memory=ram only), memory or off",
+            set: |options, text| Journal::parse(text).map(|value| options.journal = value),
+            show: |options| options.journal.word().to_owned(),
         },
-        show: |options| options.page_size.to_string(),
-    },
-    OptionSpec {
-        name: "cache",
-        values: "bytes, as 64MiB, from 64KiB to 1TiB",
-        meaning: "page cache of each session",
-        file_only: false,
-        set: |options, text| {
-            options.cache_bytes = in_range(parse_bytes(text)?, 64 << 10, 1 << 40)?;
-            Ok(())
+        OptionSpec {
+            name: "sync",
+            values: "off, normal, full, extra",
+            meaning: "when SQLite waits for the disk (`PRAGMA synchronous`)",
+            set: |options, text| Sync::parse(text).map(|value| options.sync = value),
+            show: |options| options.sync.word().to_owned(),
         },
-        show: |options| show_bytes(options.cache_bytes),
-    },
-    OptionSpec {
-        name: "mmap",
-        values: "bytes, as 0 or 1GiB, up to 2TiB",
-        meaning: "how much of the file is read through a memory map; SQLite caps it at the limit it was compiled with",
-        file_only: true,
-        set: |options, text| {
-            options.mmap_bytes = in_range(parse_bytes(text)?, 0, 1 << 41)?;
-            Ok(())
+        OptionSpec {
+            name: "memory",
+            values: "ram, memdb, shared",
+            meaning: "of a database in memory: our file system with write-ahead log and up to 64 GiB, SQLite's `memdb` without and up to 2 GiB, or one cache shared by all sessions",
+            set: |options, text| MemoryKind::parse(text).map(|value| options.memory = value),
+            show: |options| options.memory.word().to_owned(),
         },
-        show: |options| show_bytes(options.mmap_bytes),
-    },
-    OptionSpec {
-        name: "autocheckpoint",
-        values: "pages, 0 to 1000000000",
-        meaning: "a commit that leaves the log this long also moves it into the database; 0 never does",
-        file_only: true,
-        set: |options, text| {
-            let pages = text.parse::<u64>().map_err(|_| Wanted::Number)?;
-            options.autocheckpoint_pages = in_range(pages, 0, 1_000_000_000)? as u32;
-            Ok(())
+        OptionSpec {
+            name: "page_size",
+            values: "a power of two from 512 to 65536 bytes",
+            meaning: "size of a page of a database made by loading; an existing one keeps its own",
+            set: |options, text| {
+                let bytes = parse_bytes(text, 512, 65_536)?;
+                if !bytes.is_power_of_two() {
+                    return Err(Wanted::InRange);
+                }
+                options.page_size = bytes as u32;
+                Ok(())
+            },
+            show: |options| options.page_size.to_string(),
         },
-        show: |options| options.autocheckpoint_pages.to_string(),
-    },
-    OptionSpec {
-        name: "shared_cache",
-        values: "on, off",
-        meaning: "one page cache for all sessions, with locks by table; discouraged by SQLite's authors",
-        file_only: false,
-        set: |options, text| parse_switch(text).map(|value| options.shared_cache = value),
-        show: |options| show_switch(options.shared_cache),
-    },
-    OptionSpec {
-        name: "read_uncommitted",
-        values: "on, off",
-        meaning: "sessions of a shared cache read what others have not committed (`PRAGMA read_uncommitted`): never for results that count",
-        file_only: false,
-        set: |options, text| parse_switch(text).map(|value| options.read_uncommitted = value),
-        show: |options| show_switch(options.read_uncommitted),
-    },
-    OptionSpec {
-        name: "locking",
-        values: "normal, exclusive",
-        meaning: "exclusive keeps the file's locks after a transaction, for one session alone (`PRAGMA locking_mode`)",
-        file_only: true,
-        set: |options, text| Locking::parse(text).map(|value| options.locking = value),
-        show: |options| options.locking.word().to_owned(),
-    },
-    OptionSpec {
-        name: "busy_timeout",
-        values: "a time, as 10s or 500ms, up to 1h",
-        meaning: "how long a session waits for a lock before it reports a conflict",
-        file_only: false,
-        set: |options, text| {
-            options.busy_timeout = parse_time(text)?;
-            if options.busy_timeout > Duration::from_secs(3_600) {
-                return Err(Wanted::OutOfRange);
-            }
-            Ok(())
+        OptionSpec {
+            name: "cache",
+            values: "bytes, as 64MiB, from 64KiB to 1TiB",
+            meaning: "page cache of each session",
+            set: |options, text| {
+                options.cache_bytes = parse_bytes(text, 64 << 10, 1 << 40)?;
+                Ok(())
+            },
+            show: |options| show_bytes(options.cache_bytes),
         },
-        show: |options| match options.busy_timeout.as_millis() {
-            0 => "0s".to_owned(),
-            ms if ms % 1_000 == 0 => format!("{}s", ms / 1_000),
-            ms => format!("{ms}ms"),
+        OptionSpec {
+            name: "mmap",
+            values: "bytes, as 0 or 1GiB, up to 2TiB",
+            meaning: "how much of the file is read through a memory map; SQLite caps it at the limit it was compiled with",
+            set: |options, text| {
+                options.mmap_bytes = parse_bytes(text, 0, 1 << 41)?;
+                Ok(())
+            },
+            show: |options| show_bytes(options.mmap_bytes),
         },
-    },
-    OptionSpec {
-        name: "foreign_keys",
-        values: "on, off",
-        meaning: "whether sessions enforce the foreign keys that are declared",
-        file_only: false,
-        set: |options, text| parse_switch(text).map(|value| options.foreign_keys = value),
-        show: |options| show_switch(options.foreign_keys),
-    },
-    OptionSpec {
-        name: "checks",
-        values: "on, off",
-        meaning: "whether CHECK conditions are enforced",
-        file_only: false,
-        set: |options, text| parse_switch(text).map(|value| options.checks = value),
-        show: |options| show_switch(options.checks),
-    },
-    OptionSpec {
-        name: "temp_store",
-        values: "default, file, memory",
-        meaning: "where temporary tables and sorts go",
-        file_only: false,
-        set: |options, text| TempStore::parse(text).map(|value| options.temp_store = value),
-        show: |options| options.temp_store.word().to_owned(),
-    },
-    OptionSpec {
-        name: "threading",
-        values: "nomutex, fullmutex",
-        meaning: "whether each session has a mutex, taken at every call, that it does not need here",
-        file_only: false,
-        set: |options, text| Threading::parse(text).map(|value| options.threading = value),
-        show: |options| options.threading.word().to_owned(),
-    },
-    OptionSpec {
-        name: "writers",
-        values: "queue, busy",
-        meaning: "how writers of this process wait for one another: in a queue in front of SQLite, or by asking SQLite again",
-        file_only: false,
-        set: |options, text| Writers::parse(text).map(|value| options.writers = value),
-        show: |options| options.writers.word().to_owned(),
-    },
-    OptionSpec {
-        name: "disk",
-        values: "real, forgetful",
-        meaning: "forgetful: what is not synced stays in this process's memory, so that its end is the loss of power; for tests of a database that this process has to itself",
-        file_only: true,
-        set: |options, text| Disk::parse(text).map(|value| options.disk = value),
-        show: |options| options.disk.word().to_owned(),
-    },
-];
+        OptionSpec {
+            name: "autocheckpoint",
+            values: "pages, 0 to 1000000000",
+            meaning: "a commit that leaves the log this long also moves it into the database; 0 never does",
+            set: |options, text| {
+                let pages = text.parse::<u64>().map_err(|_| Wanted::Listed)?;
+                options.autocheckpoint_pages = in_range(pages, 0, 1_000_000_000)? as u32;
+                Ok(())
+            },
+            show: |options| options.autocheckpoint_pages.to_string(),
+        },
+        OptionSpec {
+            name: "shared_cache",
+            values: "on, off",
+            meaning: "one page cache for all sessions, with locks by table; discouraged by SQLite's authors",
+            set: |options, text| parse_switch(text).map(|value| options.shared_cache = value),
+            show: |options| show_switch(options.shared_cache),
+        },
+        OptionSpec {
+            name: "read_uncommitted",
+            values: "on, off",
+            meaning: "sessions of a shared cache read what others have not committed (`PRAGMA read_uncommitted`): never for results that count",
+            set: |options, text| parse_switch(text).map(|value| options.read_uncommitted = value),
+            show: |options| show_switch(options.read_uncommitted),
+        },
+        OptionSpec {
+            name: "locking",
+            values: "normal, exclusive",
+            meaning: "exclusive keeps the file's locks after a transaction, for one session alone (`PRAGMA locking_mode`)",
+            set: |options, text| Locking::parse(text).map(|value| options.locking = value),
+            show: |options| options.locking.word().to_owned(),
+        },
+        OptionSpec {
+            name: "busy_timeout",
+            values: "a time, as 10s or 500ms, up to 1h",
+            meaning: "how long a session waits for a lock before it reports a conflict",
+            set: |options, text| {
+                options.busy_timeout = parse_time(text)?;
+                if options.busy_timeout > Duration::from_secs(3_600) {
+                    return Err(Wanted::InRange);
+                }
+                Ok(())
+            },
+            show: |options| match options.busy_timeout.as_millis() {
+                0 => "0s".to_owned(),
+                ms if ms % 1_000 == 0 => format!("{}s", ms / 1_000),
+                ms => format!("{ms}ms"),
+            },
+        },
+        OptionSpec {
+            name: "foreign_keys",
+            values: "on, off",
+            meaning: "whether sessions enforce the foreign keys that are declared",
+            set: |options, text| parse_switch(text).map(|value| options.foreign_keys = value),
+            show: |options| show_switch(options.foreign_keys),
+        },
+        OptionSpec {
+            name: "checks",
+            values: "on, off",
+            meaning: "whether CHECK conditions are enforced",
+            set: |options, text| parse_switch(text).map(|value| options.checks = value),
+            show: |options| show_switch(options.checks),
+        },
+        OptionSpec {
+            name: "temp_store",
+            values: "default, file, memory",
+            meaning: "where temporary tables and sorts go",
+            set: |options, text| TempStore::parse(text).map(|value| options.temp_store = value),
+            show: |options| options.temp_store.word().to_owned(),
+        },
+        OptionSpec {
+            name: "threading",
+            values: "nomutex, fullmutex",
+            meaning: "whether each session has a mutex, taken at every call, that it does not need here",
+            set: |options, text| Threading::parse(text).map(|value| options.threading = value),
+            show: |options| options.threading.word().to_owned(),
+        },
+        OptionSpec {
+            name: "writers",
+            values: "queue, busy",
+            meaning: "how writers of this process wait for one another: in a queue in front of SQLite, or by asking SQLite again",
+            set: |options, text| Writers::parse(text).map(|value| options.writers = value),
+            show: |options| options.writers.word().to_owned(),
+        },
+        OptionSpec {
+            name: "statement_cache",
+            values: "on, off",
+            meaning: "whether a session keeps each statement that it has prepared, or prepares it anew for every run",
+            set: |options, text| parse_switch(text).map(|value| options.statement_cache = value),
+            show: |options| show_switch(options.statement_cache),
+        },
+        OptionSpec {
+            name: "disk",
+            values: "real, forgetful",
+            meaning: "forgetful: what is not synced stays in this process's memory, so that its end is the loss of power; for tests of a database that this process has to itself",
+            set: |options, text| Disk::parse(text).map(|value| options.disk = value),
+            show: |options| options.disk.word().to_owned(),
+        },
+    ],
+};
 
 fn in_range(number: u64, least: u64, most: u64) -> Result<u64, Wanted> {
-    if (least..=most).contains(&number) { Ok(number) } else { Err(Wanted::OutOfRange) }
+    if (least..=most).contains(&number) { Ok(number) } else { Err(Wanted::InRange) }
 }
 
 fn parse_switch(text: &str) -> Result<bool, Wanted> {
     match text {
         "on" => Ok(true),
         "off" => Ok(false),
-        _ => Err(Wanted::OneOf),
+        _ => Err(Wanted::Listed),
     }
 }
 
 fn show_switch(on: bool) -> String {
     if on { "on" } else { "off" }.to_owned()
-}
-
-/// The units of sizes, largest first.
-const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
-
-fn parse_bytes(text: &str) -> Result<u64, Wanted> {
-    let (digits, shift) =
-        UNITS.iter().find_map(|&(unit, shift)| Some((text.strip_suffix(unit)?, shift))).unwrap_or((text, 0));
-    let number: u64 = digits.parse().map_err(|_| Wanted::Bytes)?;
-    number.checked_mul(1 << shift).ok_or(Wanted::OutOfRange)
-}
-
-fn show_bytes(bytes: u64) -> String {
-    match UNITS.iter().find(|&&(_, shift)| bytes > 0 && bytes.is_multiple_of(1 << shift)) {
-        Some(&(unit, shift)) => format!("{}{unit}", bytes >> shift),
-        None => bytes.to_string(),
-    }
 }
 
 fn parse_time(text: &str) -> Result<Duration, Wanted> {
@@ -419,8 +382,8 @@ fn parse_time(text: &str) -> Result<Duration, Wanted> {
     } else if let Some(digits) = text.strip_suffix('s') {
         (digits, 1_000)
     } else {
-        return Err(Wanted::Time);
+        return Err(Wanted::Listed);
     };
-    let number: u64 = digits.parse().map_err(|_| Wanted::Time)?;
-    number.checked_mul(ms).map(Duration::from_millis).ok_or(Wanted::OutOfRange)
+    let number: u64 = digits.parse().map_err(|_| Wanted::Listed)?;
+    number.checked_mul(ms).map(Duration::from_millis).ok_or(Wanted::InRange)
 }

@@ -21,6 +21,8 @@ pub(crate) struct Shared {
     /// `None` where writers are to meet inside SQLite.
     pub(crate) queue: Option<Arc<WriterQueue>>,
     pub(crate) busy_timeout: Duration,
+    /// Whether statements stay prepared.
+    pub(crate) keeps_statements: bool,
 }
 
 /// How much of a result is wanted.
@@ -105,7 +107,7 @@ impl SqliteSession {
         mut each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
     ) -> Result<bool, EngineError> {
         let slot = sql.slot();
-        if self.statement(slot).is_none() {
+        if self.statement(slot).is_none() || !self.shared.keeps_statements {
             self.prepare(sql)?;
         }
         let statement = self.statement(slot).expect("prepared just before");

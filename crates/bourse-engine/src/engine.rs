@@ -1,6 +1,7 @@
 use crate::{Batch, EngineError, Isolation, Session};
 use bourse_schema::Dialect;
 use std::fmt;
+use std::ops::AddAssign;
 
 /// What a commit that was acknowledged survives.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -137,6 +138,83 @@ pub enum Lives {
     Elsewhere,
 }
 
+/// What was asked of the file system for one kind of file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct FileIo {
+    /// Times the disk was waited for, folders' syncs among them.
+    pub syncs: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Bytes they wrote.
+    pub written_bytes: u64,
+    /// Reads.
+    pub reads: u64,
+    /// Bytes they read.
+    pub read_bytes: u64,
+}
+
+impl FileIo {
+    fn each(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        Self {
+            syncs: f(self.syncs, other.syncs),
+            writes: f(self.writes, other.writes),
+            written_bytes: f(self.written_bytes, other.written_bytes),
+            reads: f(self.reads, other.reads),
+            read_bytes: f(self.read_bytes, other.read_bytes),
+        }
+    }
+
+    /// What came since.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        self.each(before, u64::saturating_sub)
+    }
+}
+
+impl AddAssign for FileIo {
+    fn add_assign(&mut self, other: Self) {
+        *self = self.each(other, u64::saturating_add);
+    }
+}
+
+/// What an engine has asked of the file system, by its own exact count, since it was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct IoCounts {
+    /// The database's own files.
+    pub database: FileIo,
+    /// Write-ahead log or redo log.
+    pub log: FileIo,
+    /// Rollback journal.
+    pub journal: FileIo,
+    /// Files for sorting and the like.
+    pub temporary: FileIo,
+}
+
+impl IoCounts {
+    /// Each kind of file with its name, as reports have it.
+    pub fn by_kind(&self) -> [(&'static str, FileIo); 4] {
+        [("database", self.database), ("log", self.log), ("journal", self.journal), ("temporary", self.temporary)]
+    }
+
+    /// Over all kinds.
+    pub fn total(&self) -> FileIo {
+        let mut total = FileIo::default();
+        self.by_kind().into_iter().for_each(|(_, files)| total += files);
+        total
+    }
+
+    /// What came since.
+    #[must_use]
+    pub fn since(self, before: Self) -> Self {
+        Self {
+            database: self.database.since(before.database),
+            log: self.log.since(before.log),
+            journal: self.journal.since(before.journal),
+            temporary: self.temporary.since(before.temporary),
+        }
+    }
+}
+
 /// A database under test, opened with its settings. Each user thread makes its own session.
 pub trait Engine: Send + Sync {
     /// Version and settings in force, read back from the engine.
@@ -210,6 +288,14 @@ pub trait Engine: Send + Sync {
     /// The engine's, if it cannot even look.
     fn damage(&self) -> Result<Vec<String>, EngineError> {
         Ok(Vec::new())
+    }
+
+    /// What it has asked of the file system until now; `None` where it cannot say, or has no files. Cheap.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
+        Ok(None)
     }
 }
 

@@ -16,7 +16,8 @@ pub mod target;
 
 pub use bourse_schema::{Batch, Dialect, Value};
 pub use engine::{
-    Capabilities, Description, Durability, Engine, Footprint, Lives, Loader, RecordCapabilities, Setting,
+    Capabilities, Description, Durability, Engine, FileIo, Footprint, IoCounts, Lives, Loader, RecordCapabilities,
+    Setting,
 };
 pub use error::{EngineError, ErrorKind};
 pub use file_system::memory_file_system;

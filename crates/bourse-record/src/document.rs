@@ -202,6 +202,7 @@ mod tests {
                     cpu_system_s: 0.0,
                     read_bytes: 0,
                     written_bytes: 0,
+                    io: vec![],
                     facts: vec![],
                     checks: vec![Check {
                         name: text("c1"),

@@ -61,6 +61,13 @@ pub const METRICS: &[Metric] = &[
     },
     Metric { name: "read_bytes", title: "read from storage", unit: "bytes/s", better: Better::Lower },
     Metric { name: "written_bytes", title: "written to storage", unit: "bytes/s", better: Better::Lower },
+    Metric { name: "syncs", title: "syncs by the engine's own count", unit: "1/s", better: Better::Lower },
+    Metric {
+        name: "engine_written_bytes",
+        title: "written by the engine's own count",
+        unit: "bytes/s",
+        better: Better::Lower,
+    },
     Metric { name: "data_bytes", title: "database", unit: "bytes", better: Better::Lower },
     Metric { name: "log_bytes", title: "write-ahead log", unit: "bytes", better: Better::Lower },
     Metric { name: "journal_bytes", title: "rollback journal", unit: "bytes", better: Better::Lower },

@@ -195,6 +195,10 @@ pub struct Round {
     pub read_bytes: u64,
     /// Bytes our process caused to be written to storage in the measurement interval.
     pub written_bytes: u64,
+    /// What the engine asked of the file system in the measurement interval, by its own exact count; empty where it cannot
+    /// say or has no files.
+    #[serde(default)]
+    pub io: Vec<KindOfFile>,
     /// Further figures of the round, such as trades that came with the database, and how it was found.
     pub facts: Vec<NameValue>,
     /// Checks of the database after the round.
@@ -220,6 +224,23 @@ pub struct Arrivals {
     pub backlog_limit: u64,
     /// The most that one user had waiting.
     pub backlog_longest: u64,
+}
+
+/// What was asked of the file system for one kind of file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct KindOfFile {
+    /// `database`, `log`, `journal` or `temporary`.
+    pub kind: String,
+    /// Times the disk was waited for.
+    pub syncs: u64,
+    /// Writes.
+    pub writes: u64,
+    /// Bytes they wrote.
+    pub written_bytes: u64,
+    /// Reads.
+    pub reads: u64,
+    /// Bytes they read.
+    pub read_bytes: u64,
 }
 
 /// A stretch of a round.

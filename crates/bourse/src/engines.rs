@@ -27,8 +27,8 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         summary: "SQLite, compiled in; in process, on a file or in memory",
         version: || bourse_engine_sqlite::info().map(|info| info.version.to_owned()).map_err(|error| error.to_string()),
         example: "sqlite:PATH?journal=wal&sync=full, sqlite::memory:",
-        options: sqlite_options,
-        open: open_sqlite,
+        options: || options_of(&bourse_engine_sqlite::GRAMMAR, &bourse_engine_sqlite::Options::FILE),
+        open: |target| opened("sqlite", bourse_engine_sqlite::open(target)),
     },
     EngineKind {
         scheme: "mariadb+private",
@@ -103,22 +103,6 @@ pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
         return Err(if is_file { failure.hint(format!("did you mean sqlite:{target}?")) } else { failure });
     };
     (kind.open)(target)
-}
-
-fn open_sqlite(target: &str) -> Result<Box<dyn Engine>, Failure> {
-    let engine = bourse_engine_sqlite::open(target)
-        .map_err(|error| Failure::usage(error.to_string()).hint("`bourse engines sqlite` explains every option"))?;
-    Ok(Box::new(engine))
-}
-
-fn sqlite_options() -> Vec<[String; 4]> {
-    bourse_engine_sqlite::OPTIONS
-        .iter()
-        .map(|option| {
-            let default = option.shown(&bourse_engine_sqlite::Options::FILE);
-            [option.name.to_owned(), option.values.to_owned(), default, option.meaning.to_owned()]
-        })
-        .collect()
 }
 
 fn open_mysql(target: &str) -> Result<Box<dyn Engine>, Failure> {

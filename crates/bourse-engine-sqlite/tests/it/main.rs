@@ -1,5 +1,6 @@
 //! SQLite through the seam.
 
 mod conforms;
+mod counting;
 mod files;
 mod targets;

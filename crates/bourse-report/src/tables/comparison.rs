@@ -51,6 +51,7 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
         Head::right("p99", "p99_ns").rank(2),
         Head::right("cpu each", "cpu_ns_each").rank(4),
         Head::right("written each", "written_bytes_each").rank(5),
+        Head::right("syncs each", "syncs_each").rank(6),
         Head::right("failed", "failed").folds(),
     ];
     let mut table = Table::new("comparison", format!("Compared: {}", units::printable(class)), heads);
@@ -96,6 +97,12 @@ fn row(view: &CaseView<'_>, first: Option<f64>) -> Vec<Cell> {
         Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.p99_ns as f64))),
         each(rounds.iter().map(|round| (round.cpu_user_s + round.cpu_system_s) * 1e9).sum(), units::duration_ns),
         each(rounds.iter().map(|round| round.written_bytes as f64).sum(), units::bytes),
+        if rounds.iter().all(|round| round.io.is_empty()) {
+            // The engine cannot say, which is not none.
+            Cell::nothing()
+        } else {
+            each(rounds.iter().flat_map(|round| &round.io).map(|file| file.syncs as f64).sum(), units::number)
+        },
         Cell::count(view.failed()),
     ]
 }

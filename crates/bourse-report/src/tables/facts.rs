@@ -1,7 +1,7 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{CaseView, Kept, rules, values};
-use bourse_record::{Build, CheckStatus, Machine, NameValue, Round, RunFile};
+use bourse_record::{Build, CheckStatus, KindOfFile, Machine, NameValue, Round, RunFile};
 
 fn named(key: &'static str, title: &str, facts: impl IntoIterator<Item = (String, Cell)>) -> Table {
     let mut table = Table::new(key, title, vec![Head::left("what", "name"), Head::left("value", "value")]);
@@ -210,6 +210,37 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
         [("written", total(|round| round.written_bytes as f64)), ("read", total(|round| round.read_bytes as f64))]
     {
         say(name, join(&[Some(units::bytes(bytes)), rate(bytes), each(bytes, units::bytes)]));
+    }
+    // What the engine counts itself: exact, and with what the file system's cache still keeps from the disk.
+    let kinds = |of: fn(&KindOfFile) -> u64| {
+        let mut sums: Vec<(&str, u64)> = Vec::new();
+        for file in rounds.iter().flat_map(|round| &round.io) {
+            match sums.iter_mut().find(|(kind, _)| *kind == file.kind) {
+                Some((_, sum)) => *sum += of(file),
+                None => sums.push((&file.kind, of(file))),
+            }
+        }
+        sums
+    };
+    let parts = |sums: &[(&str, u64)], text: fn(f64) -> String| {
+        let used: Vec<_> = sums.iter().filter(|(_, sum)| *sum > 0).collect();
+        let named = |(kind, sum): &&(&str, u64)| format!("{kind} {}", text(*sum as f64));
+        (used.len() > 1).then(|| used.iter().map(named).collect::<Vec<_>>().join(" + "))
+    };
+    let syncs = kinds(|file| file.syncs);
+    if !syncs.is_empty() {
+        let all = syncs.iter().map(|(_, sum)| *sum as f64).sum::<f64>();
+        let rate = (measured_s > 0.0).then(|| format!("{} a second", units::number(all / measured_s)));
+        say("syncs", join(&[Some(units::number(all)), parts(&syncs, units::number), rate, each(all, units::number)]));
+    }
+    for (name, sums) in [
+        ("written by the engine", kinds(|file| file.written_bytes)),
+        ("read by the engine", kinds(|file| file.read_bytes)),
+    ] {
+        let all = sums.iter().map(|(_, sum)| *sum as f64).sum::<f64>();
+        if !sums.is_empty() {
+            say(name, join(&[Some(units::bytes(all)), parts(&sums, units::bytes), rate(all), each(all, units::bytes)]));
+        }
     }
     say("database", sizes(rounds));
     for (name, metric) in [("write-ahead log, at most", "log_bytes"), ("rollback journal, at most", "journal_bytes")] {

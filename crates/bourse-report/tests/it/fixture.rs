@@ -1,8 +1,8 @@
 //! Run files for tests: a TPC-E-derived run of known figures, and what is changed about it.
 
 use bourse_record::{
-    Build, Case, Check, CheckStatus, Column, Distribution, Engine, LatencySummary, Machine, NameValue, Operation,
-    Outcome, OutcomeCount, Phase, PhaseKind, Round, RunFile, SCHEMA_VERSION, Series, Workload,
+    Build, Case, Check, CheckStatus, Column, Distribution, Engine, KindOfFile, LatencySummary, Machine, NameValue,
+    Operation, Outcome, OutcomeCount, Phase, PhaseKind, Round, RunFile, SCHEMA_VERSION, Series, Workload,
 };
 use hdrhistogram::Histogram;
 
@@ -122,6 +122,10 @@ fn check(name: &str, words: &str, source: &str, status: CheckStatus, evidence: &
     Check { name, words, source, status, evidence, took_s: 0.25 }
 }
 
+fn file(kind: &str, [syncs, writes, written_bytes, reads, read_bytes]: [u64; 5]) -> KindOfFile {
+    KindOfFile { kind: kind.to_owned(), syncs, writes, written_bytes, reads, read_bytes }
+}
+
 pub(crate) fn round(decks: u64) -> Round {
     let operations: Vec<Operation> = TRANSACTIONS
         .iter()
@@ -144,6 +148,10 @@ pub(crate) fn round(decks: u64) -> Round {
         cpu_system_s: 6.0,
         read_bytes: 0,
         written_bytes: 377_487_360,
+        io: vec![
+            file("database", [300, 30_000, 122_880_000, 9_000, 36_864_000]),
+            file("log", [29_700, 61_000, 250_000_000, 0, 0]),
+        ],
         facts: vec![pair("trades loaded", "115,200"), pair("database", "reused, fingerprint matched")],
         checks: vec![
             check(
@@ -279,6 +287,7 @@ pub(crate) fn empty() -> RunFile {
     round.series = Series::default();
     round.checks.clear();
     (round.cpu_user_s, round.cpu_system_s, round.written_bytes) = (0.0, 0.0, 0);
+    round.io.clear();
     for operation in &mut round.operations {
         operation.outcomes.clear();
         (operation.retries, operation.late) = (0, 0);

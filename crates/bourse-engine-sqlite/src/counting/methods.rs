@@ -1,0 +1,249 @@
+//! The C interface: what SQLite calls.
+
+use super::{Counter, CountingFiles, add};
+use libsqlite3_sys as ffi;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::mem;
+use std::ptr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Our part of an open file, behind the usual one's.
+struct State {
+    counter: Arc<Counter>,
+    files: *const CountingFiles,
+    /// The functions that the file was opened with.
+    usual: *const ffi::sqlite3_io_methods,
+    /// Whether the first sync will also be one of the folder: the usual file system makes the name of a new journal last.
+    folder_too: bool,
+}
+
+/// Where our part of a file begins, in bytes: behind the usual part.
+const fn place(usual_bytes: usize) -> usize {
+    usual_bytes.next_multiple_of(mem::align_of::<*mut State>())
+}
+
+/// The description: everything as the usual one has it, but for opening and removing files.
+///
+/// # Safety
+/// `usual` must be alive as long as what is returned, `name` and `files` too.
+pub(super) unsafe fn file_system(
+    usual: *mut ffi::sqlite3_vfs,
+    name: &CStr,
+    files: *const CountingFiles,
+) -> ffi::sqlite3_vfs {
+    // SAFETY: as the caller promises.
+    let usual = unsafe { &*usual };
+    ffi::sqlite3_vfs {
+        iVersion: 2,
+        szOsFile: (place(usual.szOsFile as usize) + mem::size_of::<*mut State>()) as c_int,
+        mxPathname: usual.mxPathname,
+        pNext: ptr::null_mut(),
+        zName: name.as_ptr(),
+        pAppData: files.cast_mut().cast(),
+        xOpen: Some(open),
+        xDelete: Some(delete),
+        xAccess: Some(access),
+        xFullPathname: Some(full_pathname),
+        // Nothing is ever loaded through this file system.
+        xDlOpen: None,
+        xDlError: None,
+        xDlSym: None,
+        xDlClose: None,
+        xRandomness: Some(randomness),
+        xSleep: Some(sleep),
+        xCurrentTime: Some(current_time),
+        xGetLastError: Some(last_error),
+        xCurrentTimeInt64: Some(current_time_int64),
+        xSetSystemCall: None,
+        xGetSystemCall: None,
+        xNextSystemCall: None,
+    }
+}
+
+/// The usual functions with ours in the place of four of them: one table for each that the usual file system has.
+fn counted(usual: *const ffi::sqlite3_io_methods) -> *const ffi::sqlite3_io_methods {
+    /// Addresses of tables: a usual one, and ours for it.
+    static TABLES: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
+    let mut tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, ours)) = tables.iter().find(|(known, _)| *known == usual.addr()) {
+        return ptr::with_exposed_provenance(*ours);
+    }
+    // SAFETY: the tables of the usual file system live as long as the process.
+    let usual_table = unsafe { *usual };
+    let table = ffi::sqlite3_io_methods {
+        xClose: Some(close),
+        xRead: Some(read),
+        xWrite: Some(write),
+        xSync: Some(sync),
+        ..usual_table
+    };
+    let ours: *const _ = Box::leak(Box::new(table));
+    tables.push((usual.addr(), ours.expose_provenance()));
+    ours
+}
+
+// SAFETY of all that follows: SQLite calls these functions as its interface documents: a file pointer is one that `open`
+// filled in and `close` has not seen, used by one thread at a time; buffers have the length given with them; names end in
+// zero; the file system's pointer is the one registered, whose `pAppData` is its `CountingFiles`.
+
+/// # Safety
+/// `vfs` must be ours.
+unsafe fn ours<'a>(vfs: *mut ffi::sqlite3_vfs) -> &'a CountingFiles {
+    // SAFETY: `file_system` put it there, and it is alive while its description is registered.
+    unsafe { &*(*vfs).pAppData.cast::<CountingFiles>().cast_const() }
+}
+
+/// # Safety
+/// `vfs` must be ours.
+unsafe fn usual(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
+    // SAFETY: as the caller promises.
+    unsafe { ours(vfs) }.usual
+}
+
+/// # Safety
+/// The file must have been given room by our description's `szOsFile`.
+unsafe fn slot(file: *mut ffi::sqlite3_file, usual: *const ffi::sqlite3_vfs) -> *mut *mut State {
+    // SAFETY: the slot lies within the room, aligned.
+    unsafe { file.cast::<u8>().add(place((*usual).szOsFile as usize)).cast() }
+}
+
+/// # Safety
+/// `file` must be open.
+#[inline]
+unsafe fn state<'a>(file: *mut ffi::sqlite3_file) -> &'a mut State {
+    // SAFETY: every file of ours was opened by the default file system, whose handles have one size; `open` put a leaked
+    // box into the slot, which lives until `close`.
+    unsafe { &mut **slot(file, default_file_system()) }
+}
+
+/// The usual file system; found once, since it is asked for at every read.
+#[inline]
+fn default_file_system() -> *const ffi::sqlite3_vfs {
+    static FOUND: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
+    let found = FOUND.get_or_init(|| {
+        // SAFETY: asks for the default file system, which lives as long as the process.
+        unsafe { ffi::sqlite3_vfs_find(ptr::null()) }.expose_provenance()
+    });
+    ptr::with_exposed_provenance(*found)
+}
+
+unsafe extern "C" fn open(
+    vfs: *mut ffi::sqlite3_vfs,
+    name: *const c_char,
+    file: *mut ffi::sqlite3_file,
+    flags: c_int,
+    out_flags: *mut c_int,
+) -> c_int {
+    // SAFETY: see above; the usual file system gets its own description and the first part of the room.
+    unsafe {
+        let usual = usual(vfs);
+        let code = (*usual).xOpen.map_or(ffi::SQLITE_ERROR, |call| call(usual, name, file, flags, out_flags));
+        let methods = (*file).pMethods;
+        if code != ffi::SQLITE_OK || methods.is_null() {
+            return code;
+        }
+        let journals = ffi::SQLITE_OPEN_MAIN_JOURNAL | ffi::SQLITE_OPEN_SUPER_JOURNAL | ffi::SQLITE_OPEN_WAL;
+        let state = State {
+            counter: ours(vfs).opened(flags),
+            files: ours(vfs),
+            usual: methods,
+            folder_too: cfg!(unix) && flags & ffi::SQLITE_OPEN_CREATE != 0 && flags & journals != 0,
+        };
+        slot(file, usual).write(Box::into_raw(Box::new(state)));
+        (*file).pMethods = counted(methods);
+    }
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
+    // SAFETY: `open` leaked the box, and SQLite closes a file once; its file system lives as long as its connection.
+    unsafe {
+        let state = Box::from_raw(*slot(file, default_file_system()));
+        (*state.files).closed(&state.counter);
+        (*state.usual).xClose.map_or(ffi::SQLITE_OK, |call| call(file))
+    }
+}
+
+unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, target: *mut c_void, length: c_int, offset: i64) -> c_int {
+    // SAFETY: see above.
+    unsafe {
+        let state = state(file);
+        add(&state.counter.reads, 1);
+        let code = (*state.usual).xRead.map_or(ffi::SQLITE_IOERR_READ, |call| call(file, target, length, offset));
+        // Beyond the end of a file there is nothing to read.
+        add(&state.counter.read_bytes, if code == ffi::SQLITE_OK { length as u64 } else { 0 });
+        code
+    }
+}
+
+unsafe extern "C" fn write(file: *mut ffi::sqlite3_file, source: *const c_void, length: c_int, offset: i64) -> c_int {
+    // SAFETY: see above.
+    unsafe {
+        let state = state(file);
+        add(&state.counter.writes, 1);
+        let code = (*state.usual).xWrite.map_or(ffi::SQLITE_IOERR_WRITE, |call| call(file, source, length, offset));
+        add(&state.counter.written_bytes, if code == ffi::SQLITE_OK { length as u64 } else { 0 });
+        code
+    }
+}
+
+unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
+    // SAFETY: see above.
+    unsafe {
+        let state = state(file);
+        add(&state.counter.syncs, 1 + u64::from(mem::take(&mut state.folder_too)));
+        (*state.usual).xSync.map_or(ffi::SQLITE_IOERR_FSYNC, |call| call(file, flags))
+    }
+}
+
+unsafe extern "C" fn delete(vfs: *mut ffi::sqlite3_vfs, name: *const c_char, sync_folder: c_int) -> c_int {
+    // SAFETY: see above.
+    unsafe {
+        let usual = usual(vfs);
+        let code = (*usual).xDelete.map_or(ffi::SQLITE_IOERR_DELETE, |call| call(usual, name, sync_folder));
+        if code == ffi::SQLITE_OK && sync_folder & 1 != 0 {
+            ours(vfs).synced_folder();
+        }
+        code
+    }
+}
+
+unsafe extern "C" fn access(vfs: *mut ffi::sqlite3_vfs, name: *const c_char, flags: c_int, there: *mut c_int) -> c_int {
+    // SAFETY: see above; this and what follows pass through.
+    unsafe { (*usual(vfs)).xAccess.map_or(ffi::SQLITE_IOERR_ACCESS, |call| call(usual(vfs), name, flags, there)) }
+}
+
+unsafe extern "C" fn full_pathname(
+    vfs: *mut ffi::sqlite3_vfs,
+    name: *const c_char,
+    room: c_int,
+    full: *mut c_char,
+) -> c_int {
+    // SAFETY: see above.
+    unsafe { (*usual(vfs)).xFullPathname.map_or(ffi::SQLITE_CANTOPEN, |call| call(usual(vfs), name, room, full)) }
+}
+
+unsafe extern "C" fn randomness(vfs: *mut ffi::sqlite3_vfs, length: c_int, bytes: *mut c_char) -> c_int {
+    // SAFETY: see above.
+    unsafe { (*usual(vfs)).xRandomness.map_or(0, |call| call(usual(vfs), length, bytes)) }
+}
+
+unsafe extern "C" fn sleep(vfs: *mut ffi::sqlite3_vfs, microseconds: c_int) -> c_int {
+    // SAFETY: see above.
+    unsafe { (*usual(vfs)).xSleep.map_or(0, |call| call(usual(vfs), microseconds)) }
+}
+
+unsafe extern "C" fn current_time(vfs: *mut ffi::sqlite3_vfs, days: *mut f64) -> c_int {
+    // SAFETY: see above.
+    unsafe { (*usual(vfs)).xCurrentTime.map_or(ffi::SQLITE_ERROR, |call| call(usual(vfs), days)) }
+}
+
+unsafe extern "C" fn last_error(vfs: *mut ffi::sqlite3_vfs, length: c_int, text: *mut c_char) -> c_int {
+    // SAFETY: see above.
+    unsafe { (*usual(vfs)).xGetLastError.map_or(0, |call| call(usual(vfs), length, text)) }
+}
+
+unsafe extern "C" fn current_time_int64(vfs: *mut ffi::sqlite3_vfs, ms: *mut i64) -> c_int {
+    // SAFETY: see above.
+    unsafe { (*usual(vfs)).xCurrentTimeInt64.map_or(ffi::SQLITE_ERROR, |call| call(usual(vfs), ms)) }
+}

@@ -1,0 +1,174 @@
+//! A file system that passes everything through and counts what goes to the disk: reads, writes and syncs by kind of file.
+//!
+//! It opens files with the usual file system and then puts four functions of its own into the file's table of methods:
+//! reading, writing, syncing, closing. Locks, sizes and the log's shared index, which a session asks for at every
+//! transaction, go where they went before. What is read through a memory map is no read.
+//!
+//! Each engine registers one under a name of its own, so that its counts are its own.
+
+mod methods;
+
+use bourse_engine::{FileIo, IoCounts};
+use libsqlite3_sys as ffi;
+use std::ffi::{CStr, CString, c_int};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// What a file is to SQLite.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Database,
+    Log,
+    Journal,
+    Temporary,
+}
+
+impl Kind {
+    /// Of a file opened with these flags.
+    fn of(flags: c_int) -> Self {
+        match flags {
+            flags if flags & ffi::SQLITE_OPEN_MAIN_DB != 0 => Self::Database,
+            flags if flags & ffi::SQLITE_OPEN_WAL != 0 => Self::Log,
+            flags if flags & (ffi::SQLITE_OPEN_MAIN_JOURNAL | ffi::SQLITE_OPEN_SUPER_JOURNAL) != 0 => Self::Journal,
+            _ => Self::Temporary,
+        }
+    }
+
+    fn part(self, of: &mut IoCounts) -> &mut FileIo {
+        match self {
+            Self::Database => &mut of.database,
+            Self::Log => &mut of.log,
+            Self::Journal => &mut of.journal,
+            Self::Temporary => &mut of.temporary,
+        }
+    }
+}
+
+/// What one open file has done. Its own, so that threads do not meet at a counter.
+#[derive(Debug)]
+struct Counter {
+    kind: Kind,
+    syncs: AtomicU64,
+    writes: AtomicU64,
+    written_bytes: AtomicU64,
+    reads: AtomicU64,
+    read_bytes: AtomicU64,
+}
+
+fn add(counter: &AtomicU64, by: u64) {
+    counter.fetch_add(by, Ordering::Relaxed);
+}
+
+impl Counter {
+    fn new(kind: Kind) -> Self {
+        let zero = AtomicU64::default;
+        Self { kind, syncs: zero(), writes: zero(), written_bytes: zero(), reads: zero(), read_bytes: zero() }
+    }
+
+    fn add_to(&self, counts: &mut IoCounts) {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        *self.kind.part(counts) += FileIo {
+            syncs: get(&self.syncs),
+            writes: get(&self.writes),
+            written_bytes: get(&self.written_bytes),
+            reads: get(&self.reads),
+            read_bytes: get(&self.read_bytes),
+        };
+    }
+}
+
+/// Files that are open, and what those did that are not any more.
+#[derive(Debug, Default)]
+struct Files {
+    open: Vec<Arc<Counter>>,
+    closed: IoCounts,
+}
+
+/// The file system of one engine. Connections keep it as long as they are open.
+#[derive(Debug)]
+pub(crate) struct CountingFiles {
+    name: CString,
+    /// Registered with SQLite while this lives; it points back to this.
+    vfs: Mutex<Option<Registered>>,
+    usual: *mut ffi::sqlite3_vfs,
+    files: Mutex<Files>,
+}
+
+/// A registered description; boxed, since SQLite keeps its address.
+#[derive(Debug)]
+struct Registered(Box<ffi::sqlite3_vfs>);
+
+// SAFETY: the description is not changed while it is registered, and SQLite guards its own list of them; the usual file
+// system is made to be used by several threads.
+unsafe impl Send for CountingFiles {}
+// SAFETY: likewise.
+unsafe impl Sync for CountingFiles {}
+
+impl CountingFiles {
+    /// Registers one; `None` if SQLite has no usual file system, or no memory.
+    pub(crate) fn register() -> Option<Arc<Self>> {
+        static NEXT: AtomicU64 = AtomicU64::new(0);
+        // SAFETY: asks for the default file system, which lives as long as the process.
+        let usual = unsafe { ffi::sqlite3_vfs_find(ptr::null()) };
+        if usual.is_null() {
+            return None;
+        }
+        let name = format!("bourse-counting-{}", NEXT.fetch_add(1, Ordering::Relaxed));
+        let name = CString::new(name).expect("the name has no zero byte");
+        let this = Arc::new(Self { name, vfs: Mutex::new(None), usual, files: Mutex::default() });
+        // SAFETY: the usual file system is alive.
+        let description = unsafe { methods::file_system(usual, &this.name, Arc::as_ptr(&this)) };
+        let mut registered = Registered(Box::new(description));
+        // SAFETY: the description is boxed and unregistered before it goes, and this before its fields go.
+        let code = unsafe { ffi::sqlite3_vfs_register(&raw mut *registered.0, 0) };
+        if code != ffi::SQLITE_OK {
+            return None;
+        }
+        *this.vfs.lock().unwrap_or_else(PoisonError::into_inner) = Some(registered);
+        Some(this)
+    }
+
+    /// Its name, for opening.
+    pub(crate) fn name(&self) -> &CStr {
+        &self.name
+    }
+
+    /// What was done until now.
+    pub(crate) fn counts(&self) -> IoCounts {
+        let files = self.files();
+        let mut counts = files.closed;
+        files.open.iter().for_each(|file| file.add_to(&mut counts));
+        counts
+    }
+
+    fn files(&self) -> MutexGuard<'_, Files> {
+        self.files.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn opened(&self, flags: c_int) -> Arc<Counter> {
+        let counter = Arc::new(Counter::new(Kind::of(flags)));
+        self.files().open.push(Arc::clone(&counter));
+        counter
+    }
+
+    fn closed(&self, counter: &Arc<Counter>) {
+        let mut files = self.files();
+        files.open.retain(|open| !Arc::ptr_eq(open, counter));
+        counter.add_to(&mut files.closed);
+    }
+
+    /// A sync of a folder, after one of its files was removed.
+    fn synced_folder(&self) {
+        self.files().closed.journal.syncs += 1;
+    }
+}
+
+impl Drop for CountingFiles {
+    fn drop(&mut self) {
+        if let Some(mut registered) = self.vfs.lock().unwrap_or_else(PoisonError::into_inner).take() {
+            // SAFETY: it was registered, and no connection is left that uses it: each keeps this alive.
+            unsafe { ffi::sqlite3_vfs_unregister(&raw mut *registered.0) };
+        }
+    }
+}

@@ -1,0 +1,89 @@
+//! What is counted on its way to the disk, against what SQLite is known to do.
+
+use bourse_engine::{Access, Engine, FileIo, IoCounts, Isolation, RowExt as _, SessionExt as _, Sql};
+
+static INSERT: Sql = Sql::new("INSERT INTO thing (size) VALUES (?1)");
+static COUNT: Sql = Sql::new("SELECT count(*) FROM thing");
+
+fn counts(engine: &dyn Engine) -> IoCounts {
+    engine.io_counts().unwrap().expect("a database in a file is counted")
+}
+
+/// What `commits` commits of one small row each ask for, after one that is not counted.
+fn of_commits(settings: &str, commits: i64) -> IoCounts {
+    let folder = tempfile::tempdir().unwrap();
+    let engine =
+        bourse_engine_sqlite::open(&format!("sqlite:{}?{settings}", folder.path().join("x.db").display())).unwrap();
+    let mut session = engine.connect().unwrap();
+    session.execute_text("CREATE TABLE thing (id INTEGER PRIMARY KEY, size INTEGER)", &[]).unwrap();
+    session.execute(&INSERT, &[0.into()]).unwrap();
+    let before = counts(&engine);
+    for size in 0..commits {
+        session.begin(Isolation::Serializable, Access::Write).unwrap();
+        session.execute(&INSERT, &[size.into()]).unwrap();
+        session.commit().unwrap();
+    }
+    let found = session.first(&COUNT, &[], |row| row.get::<i64>(0)).unwrap();
+    assert_eq!(found, Some(commits + 1));
+    counts(&engine).since(before)
+}
+
+#[track_caller]
+fn check(settings: &str, database_syncs: u64, log_syncs: u64, journal_syncs: u64) -> IoCounts {
+    const COMMITS: i64 = 10;
+    let counts = of_commits(settings, COMMITS);
+    let syncs = (counts.database.syncs, counts.log.syncs, counts.journal.syncs);
+    let each = |per_commit| per_commit * COMMITS as u64;
+    assert_eq!(syncs, (each(database_syncs), each(log_syncs), each(journal_syncs)), "{settings}: {counts:?}");
+    counts
+}
+
+/// A frame of the log: its header and a page.
+const FRAME: u64 = 24 + 4_096;
+
+#[test]
+fn a_commit_syncs_as_often_as_its_settings_say() {
+    // The log once a commit; a commit writes one page as one frame, header and page apart.
+    let wal = check("journal=wal&sync=full", 0, 1, 0);
+    assert_eq!(wal.log.written_bytes % FRAME, 0, "{wal:?}");
+    assert!(wal.log.written_bytes >= 10 * FRAME, "{wal:?}");
+    assert_eq!(wal.database, FileIo::default(), "nothing is checkpointed: {wal:?}");
+    check("journal=wal&sync=normal", 0, 0, 0);
+    check("journal=wal&sync=off", 0, 0, 0);
+    // The journal before it is relied on and its header after, the folder with a new one; the database; with extra the
+    // folder again after the journal is removed.
+    check("journal=delete&sync=full", 1, 0, 3);
+    check("journal=delete&sync=extra", 1, 0, 4);
+    check("journal=delete&sync=normal", 1, 0, 2);
+    check("journal=off&sync=full", 1, 0, 0);
+    let off = check("journal=delete&sync=off", 0, 0, 0);
+    assert!(off.journal.written_bytes > 10 * 4_096 && off.database.written_bytes >= 10 * 4_096, "{off:?}");
+}
+
+#[test]
+fn closed_files_keep_their_counts_and_engines_their_own() {
+    let folder = tempfile::tempdir().unwrap();
+    let open =
+        |name: &str| bourse_engine_sqlite::open(&format!("sqlite:{}", folder.path().join(name).display())).unwrap();
+    let (one, other) = (open("one.db"), open("other.db"));
+    let mut session = one.connect().unwrap();
+    session.execute_text("CREATE TABLE thing (id INTEGER PRIMARY KEY, size INTEGER)", &[]).unwrap();
+    let before = counts(&one);
+    drop(session);
+    let after = counts(&one);
+    assert!(after.database.written_bytes > before.database.written_bytes, "the last session checkpoints: {after:?}");
+    assert_eq!(counts(&one), after);
+    assert_eq!(counts(&other), IoCounts::default());
+    let parts = [after.database, after.log, after.journal, after.temporary];
+    assert_eq!(after.total().written_bytes, parts.iter().map(|part| part.written_bytes).sum::<u64>());
+    // A session may outlive its engine.
+    let mut last = one.connect().unwrap();
+    drop(one);
+    last.execute(&INSERT, &[1.into()]).unwrap();
+}
+
+#[test]
+fn a_database_in_memory_has_no_files_to_count() {
+    let engine = bourse_engine_sqlite::open("sqlite::memory:").unwrap();
+    assert_eq!(engine.io_counts().unwrap(), None);
+}
