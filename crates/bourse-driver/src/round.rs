@@ -339,6 +339,7 @@ fn figures(
         written_bytes: bytes(last.written_bytes, first.written_bytes),
         io: at_last.io.zip(at_first.io).map_or_else(Vec::new, |(last, first)| kinds_of_file(&last.since(first))),
         facts: Vec::new(),
+        shared: None,
         checks: Vec::new(),
         warnings,
     }

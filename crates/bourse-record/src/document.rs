@@ -203,6 +203,7 @@ mod tests {
                     read_bytes: 0,
                     written_bytes: 0,
                     io: vec![],
+                    shared: None,
                     facts: vec![],
                     checks: vec![Check {
                         name: text("c1"),

@@ -201,6 +201,9 @@ pub struct Round {
     pub io: Vec<KindOfFile>,
     /// Further figures of the round, such as trades that came with the database, and how it was found.
     pub facts: Vec<NameValue>,
+    /// The round on an application server that this is a driver's part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedRound>,
     /// Checks of the database after the round.
     pub checks: Vec<Check>,
     /// What casts doubt on this round, in words.
@@ -241,6 +244,19 @@ pub struct KindOfFile {
     pub reads: u64,
     /// Bytes they read.
     pub read_bytes: u64,
+}
+
+/// Of several drivers that shared a round on an application server, one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SharedRound {
+    /// The round's name: the same for all its drivers, and for no other round.
+    pub round: String,
+    /// Which driver, counted from 1; all of them once they are put together: 0.
+    pub number: u32,
+    /// Of how many.
+    pub of: u32,
+    /// Drivers that vanished before the end; their figures are lost.
+    pub vanished: Vec<u32>,
 }
 
 /// A stretch of a round.

@@ -1,6 +1,8 @@
 //! What can be typed. Every option can also stand in the environment as `BOURSE_…`; what is typed wins.
 
-use clap::{Args, Parser, Subcommand, ValueEnum};
+use bourse_tpce::sut::Share;
+use clap::parser::ValueSource;
+use clap::{ArgMatches, Args, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -52,6 +54,8 @@ pub(crate) enum Tpce {
     Load(Load),
     /// Write the flat files of the initial database
     Gen(Gen),
+    /// Serve a database to drivers elsewhere: `bourse tpce run bourse://HOST:PORT`
+    Serve(Serve),
     /// Check a loaded database: consistency conditions, row counts, foreign keys
     Check(Check),
     /// Test atomicity, consistency, isolation and durability as the specification has it
@@ -108,11 +112,51 @@ const EXIT_CODES: &str = "Exit codes: 0 fine, 1 usage or configuration, 2 the ta
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Run {
-    /// Databases to run on, as URLs: sqlite:PATH?journal=wal&sync=full, sqlite::memory: [default: a SQLite file below ./bourse-data]
+    /// Databases to run on, as URLs: sqlite:PATH?journal=wal&sync=full, sqlite::memory:, or servers of `bourse tpce serve`:
+    /// bourse://HOST:PORT [default: a SQLite file below ./bourse-data]
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
     #[command(flatten)]
     pub(crate) settings: RunSettings,
+    /// Which of several drivers of one round on a server this is: each begins when all have come, and asks mostly for its
+    /// part of the customers
+    #[arg(long, value_name = "K/N", value_parser = part, env = "BOURSE_PART")]
+    pub(crate) part: Option<Share>,
+    #[command(flatten)]
+    pub(crate) token: TokenFile,
+    /// What was said of the database, and is not a default.
+    #[arg(skip)]
+    pub(crate) said: Said,
+}
+
+/// Where a server's token is.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct TokenFile {
+    /// File with the token that a server wants; the environment can hold the token itself, as BOURSE_TOKEN
+    #[arg(long = "token-file", value_name = "FILE", env = "BOURSE_TOKEN_FILE")]
+    pub(crate) path: Option<PathBuf>,
+}
+
+/// Which of the database's options were typed or set in the environment.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Said {
+    pub(crate) customers: bool,
+    pub(crate) days: bool,
+    pub(crate) scale_factor: bool,
+    pub(crate) constraints: bool,
+}
+
+impl Said {
+    /// Of the arguments of `tpce run`.
+    pub(crate) fn of(matches: &ArgMatches) -> Self {
+        let said = |id: &str| matches.value_source(id).is_some_and(|source| source != ValueSource::DefaultValue);
+        Self {
+            customers: said("customers"),
+            days: said("days"),
+            scale_factor: said("scale_factor"),
+            constraints: said("constraints"),
+        }
+    }
 }
 
 /// How a run is to be, whatever it runs on.
@@ -233,6 +277,34 @@ pub(crate) struct Load {
     #[command(flatten)]
     pub(crate) database: Database,
 }
+
+#[derive(Debug, Args)]
+#[command(after_help = SERVE_CODES)]
+pub(crate) struct Serve {
+    /// Database to serve, as a URL; loaded if it is not there
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: String,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// Where to listen. Other addresses than this machine's own want a token; port 0 chooses a free one
+    #[arg(short, long, value_name = "HOST:PORT", default_value = "127.0.0.1:4780", env = "BOURSE_LISTEN")]
+    pub(crate) listen: String,
+    #[command(flatten)]
+    pub(crate) token: TokenFile,
+    /// Sessions on the database, and so transactions at a time; users take turns at them
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    pub(crate) workers: u16,
+    /// Connections at a time: one a user, and one a driver
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u16).range(2..=16384))]
+    pub(crate) connections: u16,
+    /// How long the drivers of a round wait for one another
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = duration)]
+    pub(crate) gather: Duration,
+}
+
+/// Exit codes of the server.
+const SERVE_CODES: &str = "Ctrl-C ends the server: what is in hand is finished.\n\nExit codes: 0 ended while no driver was \
+there, 1 usage or configuration, 2 the target failed or was lost, 130 interrupted in a round.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
@@ -394,6 +466,11 @@ pub(crate) struct Engines {
     /// Show every option of this engine's targets
     #[arg(value_name = "ENGINE")]
     pub(crate) engine: Option<String>,
+}
+
+fn part(text: &str) -> Result<Share, String> {
+    let parsed = text.split_once('/').and_then(|(number, of)| Share::new(number.parse().ok()?, of.parse().ok()?));
+    parsed.ok_or_else(|| format!("write which driver of how many, as 1/3, of {} at most", Share::MOST))
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

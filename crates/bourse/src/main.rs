@@ -13,12 +13,12 @@ mod report;
 mod tpce;
 
 use args::{Arguments, Command, Document, Micro, Tpce};
-use clap::{CommandFactory, Parser};
+use clap::{CommandFactory, FromArgMatches};
 use failure::{Exit, Failure};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let arguments = match Arguments::try_parse() {
+    let arguments = match parse() {
         Ok(arguments) => arguments,
         Err(refused) => {
             // Help and version come this way too, and are fine.
@@ -37,11 +37,23 @@ fn main() -> ExitCode {
     }
 }
 
+/// What was typed, with what of it was typed rather than taken as default where that matters.
+fn parse() -> Result<Arguments, clap::Error> {
+    let matches = Arguments::command().try_get_matches()?;
+    let mut arguments = Arguments::from_arg_matches(&matches)?;
+    let run = matches.subcommand_matches("tpce").and_then(|tpce| tpce.subcommand_matches("run"));
+    if let (Command::Tpce(Tpce::Run(arguments)), Some(matches)) = (&mut arguments.command, run) {
+        arguments.said = args::Said::of(matches);
+    }
+    Ok(arguments)
+}
+
 fn run(command: Command) -> Result<(), Failure> {
     match command {
         Command::Tpce(Tpce::Run(arguments)) => tpce::run::run(&arguments),
         Command::Tpce(Tpce::Load(arguments)) => tpce::load::load(&arguments),
         Command::Tpce(Tpce::Gen(arguments)) => tpce::generate::generate(&arguments),
+        Command::Tpce(Tpce::Serve(arguments)) => tpce::serve::serve(&arguments),
         Command::Tpce(Tpce::Check(arguments)) => tpce::check::check(&arguments),
         Command::Tpce(Tpce::Acid(arguments)) => tpce::acid::run(&arguments),
         Command::Tpce(Tpce::AcidLoad(arguments)) => tpce::acid::load(&arguments),

@@ -152,6 +152,7 @@ pub(crate) fn round(decks: u64) -> Round {
             file("database", [300, 30_000, 122_880_000, 9_000, 36_864_000]),
             file("log", [29_700, 61_000, 250_000_000, 0, 0]),
         ],
+        shared: None,
         facts: vec![pair("trades loaded", "115,200"), pair("database", "reused, fingerprint matched")],
         checks: vec![
             check(

@@ -112,6 +112,12 @@ impl Remote {
         Ok(RoundEnd { vanished, checks })
     }
 
+    /// Leaves for good: in a round the server takes this driver for vanished.
+    pub fn leave(&self) {
+        // A server that is gone need not be told.
+        let _ = self.wire().send(&Control::Leave, REQUEST_BYTES);
+    }
+
     /// Asks what may take as long as other drivers do.
     fn long_wait(&self, asked: &Control, interrupt: &AtomicBool) -> Result<News, ServeError> {
         let mut wire = self.wire();
@@ -162,8 +168,7 @@ impl Remote {
 
 impl Drop for Remote {
     fn drop(&mut self) {
-        // A server that is gone need not be told.
-        let _ = self.wire().send(&Control::Leave, REQUEST_BYTES);
+        self.leave();
     }
 }
 

@@ -6,6 +6,8 @@ pub(crate) mod database;
 pub(crate) mod generate;
 pub(crate) mod load;
 pub(crate) mod run;
+pub(crate) mod serve;
+pub(crate) mod venue;
 pub(crate) mod verify;
 
 use crate::args::Database;

@@ -1,12 +1,13 @@
 //! `bourse tpce run`: load if needed, run in turn on each target, check, report.
 
 use super::database::{self, Ready};
+use super::venue::Venue;
 use crate::args::{Arrivals, Run};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
+use crate::interrupt;
 use crate::output::publish;
 use crate::progress::{Step, note};
-use crate::{engines, interrupt};
 use bourse_driver::{Clock as _, Plan, Progress, RealClock};
 use bourse_egen::Inputs;
 use bourse_engine::{Engine, Isolation};
@@ -18,7 +19,7 @@ use std::time::Duration;
 /// One target with all that a round on it needs.
 struct Contender {
     target: String,
-    engine: Box<dyn Engine>,
+    venue: Venue,
     ready: Ready,
     options: RunOptions,
     case: Case,
@@ -27,16 +28,7 @@ struct Contender {
 /// Runs, writes the run's files, prints the report.
 pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let targets = targets(arguments)?;
-    let mut engines = Vec::new();
-    for target in &targets {
-        let engine = engines::open(target)?;
-        let lacking = users::needs(&engine.capabilities());
-        if !lacking.is_empty() {
-            return Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
-                .hint("for instance sqlite:PATH or sqlite::memory:"));
-        }
-        engines.push(engine);
-    }
+    let venues = targets.iter().map(|target| Venue::open(target, arguments)).collect::<Result<Vec<_>, _>>()?;
     let seed = arguments.settings.seed.unwrap_or_else(drawn_seed);
     let options = options(arguments, seed)?;
     let inputs = inputs(arguments.settings.database.flat_in.as_deref())?;
@@ -44,10 +36,9 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     let clock = RealClock::start();
 
     let mut contenders = Vec::new();
-    for (target, engine) in targets.into_iter().zip(engines) {
-        engines::make_folder(&target)?;
-        let ready = database::ready(&target, engine.as_ref(), &arguments.settings.database, &inputs, &interrupted)?;
-        contenders.push(Contender::new(target, engine, ready, options, arguments)?);
+    for (target, venue) in targets.into_iter().zip(venues) {
+        let ready = venue.ready(&target, arguments, &inputs, &interrupted)?;
+        contenders.push(Contender::new(target, venue, ready, options, arguments)?);
     }
     let machine = Machine::this();
     let build = Build::of(env!("CARGO_PKG_VERSION"));
@@ -118,13 +109,8 @@ fn rounds(
 }
 
 impl Contender {
-    fn new(
-        target: String,
-        engine: Box<dyn Engine>,
-        ready: Ready,
-        options: RunOptions,
-        arguments: &Run,
-    ) -> Result<Self, Failure> {
+    fn new(target: String, venue: Venue, ready: Ready, options: RunOptions, arguments: &Run) -> Result<Self, Failure> {
+        let engine = venue.engine();
         let described = engine.description().map_err(|error| database::engine_failure(&target, &error))?;
         let options = RunOptions { part: ready.fingerprint.part, ..options };
         let data = match &arguments.settings.database.flat_in {
@@ -133,7 +119,7 @@ impl Contender {
         };
         let parameters = vec![
             named("constraints", ready.fingerprint.constraints.to_string()),
-            named("isolation", isolation(engine.as_ref())),
+            named("isolation", isolation(engine)),
             named("input data", data),
             named("seed", options.seed.to_string()),
         ];
@@ -146,7 +132,7 @@ impl Contender {
             origin: None,
             rounds: Vec::new(),
         };
-        Ok(Self { target, engine, ready, options, case })
+        Ok(Self { target, venue, ready, options, case })
     }
 
     /// Runs a round with its checks and keeps it, whatever ended it.
@@ -163,7 +149,7 @@ impl Contender {
         let step = Step::waiting(format!("running on {label}"));
         // Rounds differ in their requests, as two runs would, and still follow from the run's seed.
         let options = RunOptions { seed: self.options.seed.wrapping_add(u64::from(number)), ..self.options };
-        let ran = users::run(self.engine.as_ref(), inputs, &options, clock, interrupted, &mut |progress| {
+        let ran = self.venue.run(inputs, &options, clock, interrupted, &mut |progress| {
             step.say(live(&label, progress));
         });
         let mut ran = match ran {
@@ -177,16 +163,18 @@ impl Contender {
             }
         };
         ran.round.offset_s = offset_s;
+        ran.round.shared = self.venue.shared(&options);
         ran.round.facts.insert(0, named("database", self.ready.history.clone()));
         self.ready.history = "as the round before left it".to_owned();
         let mut outcome = Ok(());
         match ran.fault.take() {
             Some(fault) => {
                 ran.round.warnings.push(fault.to_string());
+                self.venue.abandon();
                 outcome = Err(Failure::new(Exit::Target, format!("the run on {} was ended", self.target))
                     .detail("cause", fault.to_string()));
             }
-            None => match self.check(&ran, clock) {
+            None => match self.check(&mut ran, clock) {
                 Ok(checks) => ran.round.checks = checks,
                 Err(failure) => {
                     ran.round.warnings.push("the database could not be checked".to_owned());
@@ -198,13 +186,11 @@ impl Contender {
         outcome
     }
 
-    fn check(&self, ran: &Ran, clock: &RealClock) -> Result<Vec<Check>, Failure> {
+    fn check(&self, ran: &mut Ran, clock: &RealClock) -> Result<Vec<Check>, Failure> {
         let step = Step::waiting(format!("checking {}", self.target));
-        let part = self.options.part;
-        let checked =
-            users::verify(self.engine.as_ref(), part, Some(ran), clock, &mut |check| step.say(check.name.clone()));
+        let checked = self.venue.check(&self.target, &self.options, ran, clock, &mut |name| step.say(name));
         step.done();
-        checked.map_err(|error| database::engine_failure(&self.target, &error))
+        checked
     }
 }
 
@@ -257,6 +243,10 @@ fn run_failure(target: &str, error: &RunError) -> Failure {
     match error {
         RunError::Options(error) => Failure::usage(error.to_string()),
         RunError::Engine(error) => database::engine_failure(target, error),
+        RunError::Interrupted => interrupt::interrupted("the other drivers had not come"),
+        RunError::Refused(why) => {
+            Failure::new(Exit::Target, format!("{target} does not run this round")).detail("cause", why)
+        }
         other => Failure::new(Exit::Target, format!("the run on {target} could not begin"))
             .detail("cause", other.to_string()),
     }
@@ -303,6 +293,7 @@ fn options(arguments: &Run, seed: u64) -> Result<RunOptions, Failure> {
         backlog: settings.backlog,
         plan: Plan { warm_up_ns: ns(settings.warmup), measure_ns: ns(arguments.settings.duration), ..default.plan },
         seed,
+        share: arguments.part.unwrap_or(default.share),
         ..default
     };
     options.check().map_err(|error| Failure::usage(error.to_string()))?;

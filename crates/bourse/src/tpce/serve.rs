@@ -1,0 +1,85 @@
+//! `bourse tpce serve`: the application server, for drivers elsewhere.
+
+use super::database;
+use super::venue::failure;
+use crate::args::Serve;
+use crate::failure::Failure;
+use crate::inputs::inputs;
+use crate::output::print;
+use crate::progress::note;
+use crate::{engines, interrupt};
+use bourse_serve::server::{Event, Offer};
+use bourse_serve::{Server, ServerOptions, Token};
+use bourse_tpce::users;
+use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// Loads if needed, listens, serves until it is interrupted.
+pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
+    let target = arguments.target.as_str();
+    super::whole(&arguments.database)?;
+    let engine = engines::open(target)?;
+    let lacking = users::needs(&engine.capabilities());
+    if !lacking.is_empty() {
+        return Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
+            .hint("for instance sqlite:PATH or sqlite::memory:"));
+    }
+    let failed = |error| failure(target, &error);
+    let token = Token::find(arguments.token.path.as_deref()).map_err(failed)?;
+    let options = ServerOptions {
+        token,
+        workers: arguments.workers.into(),
+        connections: arguments.connections.into(),
+        gather: arguments.gather,
+        ..ServerOptions::new(resolved(&arguments.listen)?, env!("CARGO_PKG_VERSION"))
+    };
+    // What cannot be listened on is refused before minutes of loading; a driver that came already would get no answer.
+    drop(Server::bind(options.clone()).map_err(failed)?);
+    engines::make_folder(target)?;
+    let inputs = inputs(arguments.database.flat_in.as_deref())?;
+    let interrupted = interrupt::flag()?;
+    let ready = database::ready(target, engine.as_ref(), &arguments.database, &inputs, &interrupted)?;
+    drop(inputs);
+
+    let with_token = options.token.is_some();
+    let server = Server::bind(options).map_err(failed)?;
+    let address = server.address();
+    let part = ready.fingerprint.part;
+    note(&format!(
+        "serving {target}: {} customers, {} days; {}; Ctrl-C ends it",
+        part.customers(),
+        part.days(),
+        if with_token { "drivers need the token" } else { "this machine's programs may drive it without a token" }
+    ));
+    print(&format!("bourse://{address}\n"))?;
+    let offer = Offer { engine: engine.as_ref(), fingerprint: &ready.fingerprint, history: &ready.history };
+    let sent_away = AtomicU64::new(0);
+    let ended = server.run(offer, &interrupted, &|event| tell(&event, &sent_away)).map_err(failed)?;
+    if ended.in_a_round {
+        return Err(interrupt::interrupted("drivers were in a round; the transactions in hand were finished"));
+    }
+    note("the server has ended");
+    Ok(())
+}
+
+/// Says what happened; of many that are sent away only some, so that nobody can fill a log.
+fn tell(event: &Event, sent_away: &AtomicU64) {
+    const EACH: u64 = 20;
+    if !matches!(event, Event::Refused { .. }) {
+        return note(&event.to_string());
+    }
+    let count = sent_away.fetch_add(1, Ordering::Relaxed) + 1;
+    if count <= EACH {
+        note(&event.to_string());
+    } else if count.is_power_of_two() {
+        note(&format!("{event}; {count} were sent away until now"));
+    }
+}
+
+fn resolved(listen: &str) -> Result<SocketAddr, Failure> {
+    let refused = |why: String| {
+        Failure::usage(format!("--listen {listen:?} is no place to listen: {why}")).hint("HOST:PORT, as 127.0.0.1:4780")
+    };
+    let mut found = listen.to_socket_addrs().map_err(|error| refused(error.to_string()))?;
+    found.next().ok_or_else(|| refused("the name has no address".to_owned()))
+}

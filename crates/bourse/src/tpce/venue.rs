@@ -1,0 +1,218 @@
+//! Where a target's transactions are performed: in this process, or behind a server.
+
+use super::database::{self, Ready};
+use crate::args::Run;
+use crate::engines;
+use crate::failure::{Exit, Failure};
+use crate::progress::note;
+use bourse_driver::{Clock, Progress};
+use bourse_egen::{Inputs, Part};
+use bourse_engine::Engine;
+use bourse_record::{Check, SharedRound};
+use bourse_serve::client::Waiting;
+use bourse_serve::{Address, Remote, ServeError, Token};
+use bourse_tpce::load::{Constraints, Fingerprint};
+use bourse_tpce::sut::InProcess;
+use bourse_tpce::users::{self, Ran, RunError, RunOptions};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Where transactions are performed.
+pub(crate) enum Venue {
+    InProcess(Box<dyn Engine>),
+    Server(Box<Remote>),
+}
+
+impl Venue {
+    /// Opens a target, or calls its server; refuses what cannot run this workload.
+    pub(crate) fn open(target: &str, arguments: &Run) -> Result<Self, Failure> {
+        if Address::is_meant(target) {
+            return call(target, arguments).map(|remote| Self::Server(Box::new(remote)));
+        }
+        if let Some(part) = arguments.part {
+            return Err(Failure::usage(format!("--part {part}: {target} is no server that drivers could share"))
+                .hint(format!("`bourse tpce serve {target}` serves it; then run each part on bourse://HOST:PORT")));
+        }
+        let engine = engines::open(target)?;
+        let lacking = users::needs(&engine.capabilities());
+        if !lacking.is_empty() {
+            return Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
+                .hint("for instance sqlite:PATH or sqlite::memory:"));
+        }
+        Ok(Self::InProcess(engine))
+    }
+
+    /// The database's engine.
+    pub(crate) fn engine(&self) -> &dyn Engine {
+        match self {
+            Self::InProcess(engine) => engine.as_ref(),
+            Self::Server(remote) => remote.as_ref(),
+        }
+    }
+
+    /// Makes sure that the database is the one that is wanted; in process it is loaded if it has to be.
+    pub(crate) fn ready(
+        &self,
+        target: &str,
+        arguments: &Run,
+        inputs: &Inputs,
+        interrupted: &AtomicBool,
+    ) -> Result<Ready, Failure> {
+        match self {
+            Self::InProcess(engine) => {
+                engines::make_folder(target)?;
+                database::ready(target, engine.as_ref(), &arguments.settings.database, inputs, interrupted)
+            }
+            Self::Server(remote) => {
+                let fingerprint = served(target, remote, arguments, inputs)?;
+                note(&format!("{target}: {}", remote.history()));
+                Ok(Ready { fingerprint, history: format!("when the server found it: {}", remote.history()) })
+            }
+        }
+    }
+
+    /// Runs a round.
+    pub(crate) fn run(
+        &self,
+        inputs: &Inputs,
+        options: &RunOptions,
+        clock: &dyn Clock,
+        interrupted: &AtomicBool,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Ran, RunError> {
+        match self {
+            Self::InProcess(engine) => {
+                users::run_on(&InProcess::new(engine.as_ref()), inputs, options, clock, interrupted, progress)
+            }
+            Self::Server(remote) => users::run_on(remote.as_ref(), inputs, options, clock, interrupted, progress),
+        }
+    }
+
+    /// Checks the database and the books of a round; a server does that once all drivers of the round have ended.
+    pub(crate) fn check(
+        &self,
+        target: &str,
+        options: &RunOptions,
+        ran: &mut Ran,
+        clock: &dyn Clock,
+        say: &mut dyn FnMut(String),
+    ) -> Result<Vec<Check>, Failure> {
+        let remote = match self {
+            Self::InProcess(engine) => {
+                return users::verify(engine.as_ref(), options.part, Some(ran), clock, &mut |check| {
+                    say(check.name.clone());
+                })
+                .map_err(|error| database::engine_failure(target, &error));
+            }
+            Self::Server(remote) => remote,
+        };
+        let end = remote.close(ran.told).map_err(|error| failure(target, &error))?;
+        if !end.vanished.is_empty() {
+            let of = options.share.of();
+            let gone: Vec<_> = end.vanished.iter().map(|number| format!("{number}/{of}")).collect();
+            let words = format!(
+                "vanished before the end: driver {}; its figures are lost, its trades checked",
+                gone.join(", ")
+            );
+            ran.round.warnings.push(words);
+        }
+        if let Some(shared) = &mut ran.round.shared {
+            shared.vanished = end.vanished;
+        }
+        Ok(end.checks)
+    }
+
+    /// The round on a server that was run last, and this driver's part of it.
+    pub(crate) fn shared(&self, options: &RunOptions) -> Option<SharedRound> {
+        let Self::Server(remote) = self else { return None };
+        let (number, of) = (options.share.number(), options.share.of());
+        Some(SharedRound { round: remote.round()?, number, of, vanished: Vec::new() })
+    }
+
+    /// Leaves a round that has failed: a server takes this driver for vanished, and the others go on.
+    pub(crate) fn abandon(&self) {
+        if let Self::Server(remote) = self {
+            remote.leave();
+        }
+    }
+}
+
+fn call(target: &str, arguments: &Run) -> Result<Remote, Failure> {
+    if arguments.settings.database.reload {
+        return Err(Failure::usage(format!("--reload: {target} is loaded where its server runs"))
+            .hint("end the server, and start it again with --reload"));
+    }
+    let address: Address = target.parse().map_err(|error| failure(target, &error))?;
+    let token = Token::find(arguments.token.path.as_deref()).map_err(|error| failure(target, &error))?;
+    let told = AtomicBool::new(false);
+    let waiting = move |Waiting { ready, of, checking }: Waiting| {
+        if checking {
+            return;
+        }
+        // Once for each wait would do; the server says it every second.
+        if !told.swap(true, Ordering::Relaxed) && of > 1 {
+            note(&format!("{ready} of {of} drivers are ready; waiting for the others (Ctrl-C gives up)"));
+        }
+    };
+    Remote::call(address, token, env!("CARGO_PKG_VERSION"), waiting).map_err(|error| failure(target, &error))
+}
+
+/// The server's database, if that is what was asked for.
+fn served(target: &str, remote: &Remote, arguments: &Run, inputs: &Inputs) -> Result<Fingerprint, Failure> {
+    let there = remote.fingerprint();
+    let database = &arguments.settings.database;
+    let said = arguments.said;
+    let or_served = |said: bool, asked: i64, served: i64| if said { asked } else { served };
+    let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    let customers = or_served(said.customers, signed(database.customers), there.part.total_customers());
+    let part = Part::new(
+        there.part.first_customer(),
+        if said.customers { customers } else { there.part.customers() },
+        customers,
+        or_served(said.scale_factor, database.scale_factor.into(), there.part.scale_factor()),
+        or_served(said.days, database.days.into(), there.part.days()),
+    )
+    .map_err(|error| Failure::usage(error.to_string()))?;
+    let constraints = match database.constraints {
+        _ if !said.constraints => there.constraints,
+        crate::args::Constraints::Full => Constraints::Full,
+        crate::args::Constraints::Keys => Constraints::KeysOnly,
+    };
+    let ours = Fingerprint::of(remote, inputs, part, constraints);
+    // The schema is hashed in the dialect of the server's engine, which is not ours to know.
+    let wanted = Fingerprint { schema: there.schema.clone(), ..ours };
+    let differences = wanted.differences(there);
+    if differences.is_empty() {
+        return Ok(wanted);
+    }
+    let mut refused = Failure::usage(format!("{target} serves another database: {}", differences.join("; ")))
+        .hint("a driver takes customers, days and scale factor from the server unless they are given");
+    if wanted.inputs != there.inputs {
+        refused = refused.hint("the server uses other input data: give --flat-in on both sides, or on neither");
+    }
+    Err(refused)
+}
+
+/// An error between driver and server, as it is told.
+pub(crate) fn failure(target: &str, error: &ServeError) -> Failure {
+    let usage = |hint: &str| Failure::usage(error.to_string()).hint(hint);
+    match error {
+        ServeError::Address { .. } => usage("a server's target is bourse://HOST:PORT"),
+        ServeError::Token { .. } | ServeError::TokenNeeded { .. } => usage(
+            "put a secret of 8 bytes or more into BOURSE_TOKEN, or into a file named by --token-file, on both sides",
+        ),
+        ServeError::Listen { .. } => usage("--listen HOST:PORT names another place; port 0 takes a free one"),
+        ServeError::Connect { .. } => Failure::new(Exit::Target, error.to_string())
+            .hint("`bourse tpce serve TARGET` starts a server and says where it listens"),
+        ServeError::Version { .. } => usage("run the same version on both sides"),
+        ServeError::Stranger { .. } => usage("is the port right?"),
+        ServeError::Engine(error) => database::engine_failure(target, error),
+        ServeError::Refused(why) if why.contains("token") => Failure::usage(format!("{target} refuses: {why}"))
+            .hint("BOURSE_TOKEN or --token-file gives the token that the server was started with"),
+        ServeError::Refused(why) => {
+            Failure::new(Exit::Target, format!("{target} refuses")).detail("cause", why.clone())
+        }
+        ServeError::Lost(_) | ServeError::Codec(_) | ServeError::Unexpected { .. } => {
+            Failure::new(Exit::Target, format!("{target} was lost")).detail("cause", error.to_string())
+        }
+    }
+}
