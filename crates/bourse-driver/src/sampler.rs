@@ -1,7 +1,7 @@
 //! Once a second: what was done, what it used, how large everything is.
 
 use crate::{Nanos, SECOND};
-use bourse_engine::{Engine, Footprint, IoCounts};
+use bourse_engine::{Engine, Footprint, IoCounts, ServerProcess};
 use bourse_record::{LiveReader, LiveRow, MachineMemory, MachineUse, OperationSpec, ProcessUse, Series};
 
 /// Fills the series of a round.
@@ -112,6 +112,18 @@ impl<'a> Sampler<'a> {
             ("lock_waits", grown(footprint.map(|it| it.lock_waits), before.map(|it| it.lock_waits))),
         ];
         values.extend(named.map(|(name, value)| (name.to_owned(), value)));
+        if let Some(server) = footprint.and_then(|footprint| footprint.server) {
+            let then = before.and_then(|footprint| footprint.server);
+            let since = |of: fn(&ServerProcess) -> u64| grown(Some(of(&server)), then.as_ref().map(of));
+            let named = [
+                ("server_cpu_user", since(|it| it.cpu_user_ns).map(|ns| ns / 1e9)),
+                ("server_cpu_system", since(|it| it.cpu_system_ns).map(|ns| ns / 1e9)),
+                ("server_memory_resident_bytes", level(Some(server.resident_bytes))),
+                ("server_read_bytes", since(|it| it.read_bytes)),
+                ("server_written_bytes", since(|it| it.written_bytes)),
+            ];
+            values.extend(named.map(|(name, value)| (name.to_owned(), value)));
+        }
         self.series.push(now.saturating_sub(self.begin) as f64 / SECOND as f64, values);
         self.last = now;
         self.process = process;

@@ -281,7 +281,15 @@ impl Engine for SqliteEngine {
             }
             None => (self.memory_image_bytes(), 0, 0),
         };
-        Ok(Footprint { data_bytes, log_bytes, journal_bytes, memory_bytes: memory_bytes(), lock_waits, lock_wait_ns })
+        Ok(Footprint {
+            data_bytes,
+            log_bytes,
+            journal_bytes,
+            memory_bytes: memory_bytes(),
+            lock_waits,
+            lock_wait_ns,
+            server: None,
+        })
     }
 
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {

@@ -125,6 +125,23 @@ pub struct Footprint {
     pub lock_waits: u64,
     /// Time spent in those waits, in nanoseconds.
     pub lock_wait_ns: u64,
+    /// What the process uses that the engine is in, where that is not ours.
+    pub server: Option<ServerProcess>,
+}
+
+/// What a server's process has used since it began, and holds now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct ServerProcess {
+    /// Processor time in user mode, in nanoseconds.
+    pub cpu_user_ns: u64,
+    /// Processor time in the kernel, in nanoseconds.
+    pub cpu_system_ns: u64,
+    /// Memory resident now, in bytes.
+    pub resident_bytes: u64,
+    /// Bytes caused to be read from storage.
+    pub read_bytes: u64,
+    /// Bytes caused to be written to storage.
+    pub written_bytes: u64,
 }
 
 /// Where an engine's work is done, and so what has to end for it to crash.

@@ -71,6 +71,36 @@ pub const METRICS: &[Metric] = &[
     Metric { name: "data_bytes", title: "database", unit: "bytes", better: Better::Lower },
     Metric { name: "log_bytes", title: "write-ahead log", unit: "bytes", better: Better::Lower },
     Metric { name: "journal_bytes", title: "rollback journal", unit: "bytes", better: Better::Lower },
+    Metric {
+        name: "server_cpu_user",
+        title: "processor time of the server, user",
+        unit: "s/s",
+        better: Better::Neither,
+    },
+    Metric {
+        name: "server_cpu_system",
+        title: "processor time of the server, system",
+        unit: "s/s",
+        better: Better::Neither,
+    },
+    Metric {
+        name: "server_memory_resident_bytes",
+        title: "memory of the server's process",
+        unit: "bytes",
+        better: Better::Lower,
+    },
+    Metric {
+        name: "server_read_bytes",
+        title: "read from storage by the server",
+        unit: "bytes/s",
+        better: Better::Lower,
+    },
+    Metric {
+        name: "server_written_bytes",
+        title: "written to storage by the server",
+        unit: "bytes/s",
+        better: Better::Lower,
+    },
     Metric { name: "lock_wait", title: "time waiting for locks", unit: "s/s", better: Better::Lower },
     Metric { name: "lock_waits", title: "waits for locks", unit: "1/s", better: Better::Lower },
 ];

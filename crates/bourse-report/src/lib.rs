@@ -17,6 +17,7 @@
 //! A failed check voids a figure in every output: it is printed as void, never as a number.
 
 mod charts;
+pub mod drivers;
 mod html;
 mod tables;
 mod text;

@@ -261,7 +261,7 @@ pub(crate) struct MicroRun {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Output {
     /// Folder that gets a folder for each run
-    #[arg(short, long = "output", value_name = "DIR", default_value = "bourse-runs", env = "BOURSE_OUTPUT")]
+    #[arg(short = 'o', long = "output", value_name = "DIR", default_value = "bourse-runs", env = "BOURSE_OUTPUT")]
     pub(crate) directory: PathBuf,
     /// Print the run file instead of the report
     #[arg(long)]
@@ -453,7 +453,7 @@ pub(crate) enum Format {
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// Run files, or folders of runs
+    /// Run files, or folders of runs; of drivers that shared a round all of them, which become one
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<PathBuf>,
     /// Where to write; the ending says what: .html, .md, .csv [default: the terminal]

@@ -5,6 +5,7 @@ use crate::failure::Failure;
 use crate::output::{print_report, write_whole};
 use crate::progress::note;
 use bourse_record::{Origin, RunFile};
+use bourse_report::drivers;
 use std::path::Path;
 
 /// Reads the runs, joins their cases and draws the report.
@@ -25,7 +26,8 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
     Ok(())
 }
 
-/// The runs as one, each case labelled by its run where there are several.
+/// The runs as one: drivers of the same rounds with their figures added, others side by side, each case labelled by its
+/// run.
 fn joined(paths: &[impl AsRef<Path>]) -> Result<RunFile, Failure> {
     let mut runs = Vec::with_capacity(paths.len());
     for path in paths {
@@ -36,6 +38,12 @@ fn joined(paths: &[impl AsRef<Path>]) -> Result<RunFile, Failure> {
                 Failure::usage(error.to_string()).hint("name a run's folder, or the run.json in it")
             })?,
         );
+    }
+    if runs.len() > 1 && runs.iter().any(drivers::is_part) {
+        return drivers::together(runs).map_err(|error| {
+            Failure::usage(format!("these runs cannot be put together: {error}"))
+                .hint("give the runs of all drivers of one round, and no other; or one run alone")
+        });
     }
     if runs.len() > 1 {
         runs.iter_mut().for_each(name_origins);

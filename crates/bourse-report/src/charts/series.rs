@@ -57,6 +57,8 @@ pub(super) fn processor(subject: &Subject<'_>, chart: &Chart, size: Size) -> Opt
     let both = Curve { label: "both".to_owned(), points, thin: Thin::Mean };
     let cores = subject.view.machine().cores;
     let mut curves = vec![both, user, system];
+    curves.extend(if_any(curve(subject, "server_cpu_user", "server, user", Thin::Mean)));
+    curves.extend(if_any(curve(subject, "server_cpu_system", "server, system", Thin::Mean)));
     curves.extend(if_any(curve(subject, "cpu_others", "other processes", Thin::Mean)));
     curves.extend(if_any(curve(subject, "cpu_stolen", "taken by the host", Thin::Mean)));
     let mut panel = panel("cores busy", Unit::SecondsPerSecond, curves);

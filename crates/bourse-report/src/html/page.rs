@@ -46,6 +46,7 @@ struct CasePage {
     /// Columns left out because nothing of it happened.
     none: Vec<&'static str>,
     service: Grid,
+    server: Option<Grid>,
     outcomes: Grid,
     resources: Grid,
     all_checks: Grid,
@@ -202,6 +203,7 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
     let mut transactions = tables::transactions(view);
     let none = transactions.fold();
     let service = folded(tables::service_times(view));
+    let server = Some(tables::server_times(view)).filter(|table| !table.rows.is_empty()).map(folded);
     let rounds = &view.case.rounds;
     CasePage {
         id: format!("case-{}", at + 1),
@@ -220,6 +222,7 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
         transactions: transactions.into(),
         none,
         service,
+        server,
         outcomes: folded(tables::outcomes(view)),
         resources: tables::resources(view).into(),
         all_checks: tables::checks(view).into(),

@@ -242,6 +242,14 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
             say(name, join(&[Some(units::bytes(all)), parts(&sums, units::bytes), rate(all), each(all, units::bytes)]));
         }
     }
+    if let Some(busy) = view.server_cores_busy() {
+        let busy = format!("{} cores busy, of those above", units::significant(busy, 3));
+        let written =
+            view.mean("server_written_bytes").map(|bytes| format!("{} written a second", units::bytes(bytes)));
+        let memory =
+            view.peak("server_memory_resident_bytes").map(|bytes| format!("at most {} of memory", units::bytes(bytes)));
+        say("the server's process", join(&[Some(busy), memory, written]));
+    }
     say("database", sizes(rounds));
     for (name, metric) in [("write-ahead log, at most", "log_bytes"), ("rollback journal, at most", "journal_bytes")] {
         let peak =

@@ -1,6 +1,6 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Clock, OperationView};
+use crate::view::{CaseView, Clock, Latency, OperationView, ServerLatency};
 use bourse_record::LatencySummary;
 
 /// A quantile: title, CSV name, rank, value.
@@ -81,6 +81,51 @@ pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
         row.extend(quantiles(operation, Clock::Service));
         row.push(Cell::count(service.clamped));
         table.push(row);
+    }
+    table
+}
+
+/// Where the time went of transactions behind an application server; no rows without one.
+pub(crate) fn server_times(view: &CaseView<'_>) -> Table {
+    let title =
+        "Where the time went: response = waiting for a turn + network + server; the engine's is part of the server's";
+    let heads = vec![
+        Head::left("transaction", "transaction"),
+        Head::right("count", "count"),
+        Head::right("response, mean", "response_mean_ns"),
+        Head::right("server, mean", "server_mean_ns"),
+        Head::right("server, p90", "server_p90_ns").rank(2),
+        Head::right("engine, mean", "engine_mean_ns"),
+        Head::right("engine, p90", "engine_p90_ns").rank(2),
+        Head::right("network, mean", "network_mean_ns"),
+        Head::right("network, p50", "network_p50_ns").rank(1),
+        Head::right("network, p90", "network_p90_ns"),
+        Head::right("network, p99", "network_p99_ns").rank(3),
+        Head::right("network, max", "network_max_ns").rank(4),
+    ];
+    let mut table = Table::new("server_times", title, heads);
+    for operation in &view.operations {
+        let Some(ServerLatency { server, engine, network }) = &operation.server else { continue };
+        let cell = |latency: &Latency, of: fn(&LatencySummary) -> f64| {
+            let summary = latency.summary.filter(|summary| summary.count > 0);
+            Cell::or_nothing(summary.map(|summary| Cell::duration_ns(of(&summary))))
+        };
+        let mean = |it: &LatencySummary| it.mean_ns;
+        let p90 = |it: &LatencySummary| it.p90_ns as f64;
+        table.push(vec![
+            Cell::text(&operation.name),
+            Cell::count(network.summary.map_or(0, |summary| summary.count)),
+            cell(&operation.response, mean),
+            cell(server, mean),
+            cell(server, p90),
+            cell(engine, mean),
+            cell(engine, p90),
+            cell(network, mean),
+            cell(network, |it| it.p50_ns as f64),
+            cell(network, p90),
+            cell(network, |it| it.p99_ns as f64),
+            cell(network, |it| it.max_ns as f64),
+        ]);
     }
     table
 }

@@ -23,9 +23,10 @@ pub fn csv(file: &RunFile) -> String {
 /// no value. A table nobody has rows for is still there, with its names.
 pub fn csv_tables(file: &RunFile) -> Vec<CsvTable> {
     let views = CaseView::all(file);
-    let make: [fn(&CaseView<'_>) -> Table; 12] = [
+    let make: [fn(&CaseView<'_>) -> Table; 13] = [
         tables::transactions,
         tables::service_times,
+        tables::server_times,
         tables::outcomes,
         tables::resources,
         tables::checks,

@@ -58,9 +58,10 @@ fn case(out: &mut String, view: &CaseView<'_>) {
     if let Some(limit) = view.limited_by() {
         out.push_str(&format!("- limited by {}\n", escaped(&limit)));
     }
-    let make: [fn(&CaseView<'_>) -> Table; 11] = [
+    let make: [fn(&CaseView<'_>) -> Table; 12] = [
         tables::transactions,
         tables::service_times,
+        tables::server_times,
         tables::outcomes,
         tables::resources,
         tables::checks,

@@ -105,6 +105,11 @@ impl Page {
         } else {
             self.table(table);
         }
+        let server = tables::server_times(view);
+        if !server.rows.is_empty() {
+            self.heading(&server.title.clone());
+            self.table(server);
+        }
         self.outcomes(view);
         self.resources(view);
         self.facts(view);

@@ -152,8 +152,18 @@ impl<'a> CaseView<'a> {
         self.operations.iter().map(|operation| operation.failed).sum()
     }
 
-    /// Processor seconds per second of measuring.
+    /// Processor seconds per second of measuring, the server's among them if there is one.
     pub(crate) fn cores_busy(&self) -> Option<f64> {
+        Some(self.own_cores_busy()? + self.server_cores_busy().unwrap_or(0.0))
+    }
+
+    /// Processor seconds of the server's process per second of measuring.
+    pub(crate) fn server_cores_busy(&self) -> Option<f64> {
+        Some(self.mean("server_cpu_user")? + self.mean("server_cpu_system")?)
+    }
+
+    /// Processor seconds of our process per second of measuring.
+    fn own_cores_busy(&self) -> Option<f64> {
         let used: f64 = self.case.rounds.iter().map(|round| round.cpu_user_s + round.cpu_system_s).sum();
         (self.measured_s() > 0.0).then(|| used / self.measured_s())
     }

@@ -54,5 +54,6 @@ fn inside_engine_s(view: &CaseView<'_>) -> f64 {
 }
 
 fn written_per_second(view: &CaseView<'_>) -> f64 {
-    view.case.rounds.iter().map(|round| round.written_bytes as f64).sum::<f64>() / view.measured_s()
+    let own = view.case.rounds.iter().map(|round| round.written_bytes as f64).sum::<f64>() / view.measured_s();
+    own + view.mean("server_written_bytes").unwrap_or(0.0)
 }

@@ -1,4 +1,4 @@
-use bourse_record::{Distribution, LatencySummary, Operation, Outcome, OutcomeCount, Round};
+use bourse_record::{Distribution, LatencySummary, Operation, Outcome, OutcomeCount, Round, ServerFigures};
 use hdrhistogram::Histogram;
 
 /// The transactions in the order of their clauses (3.3.1 to 3.3.12): the order of every table.
@@ -62,6 +62,20 @@ impl Latency {
     }
 }
 
+impl ServerLatency {
+    fn over(parts: &[&Operation]) -> Option<Self> {
+        let figures: Vec<_> = parts.iter().filter_map(|part| part.server.as_ref()).collect();
+        let of = |of: fn(&ServerFigures) -> &Distribution| {
+            Latency::over(&figures.iter().map(|each| of(each)).collect::<Vec<_>>())
+        };
+        (!figures.is_empty()).then(|| Self {
+            server: of(|it| &it.server),
+            engine: of(|it| &it.engine),
+            network: of(|it| &it.network),
+        })
+    }
+}
+
 /// An operation with its rounds taken together.
 #[derive(Debug, Clone)]
 pub(crate) struct OperationView {
@@ -83,6 +97,16 @@ pub(crate) struct OperationView {
     pub(crate) limit_ns: Option<u64>,
     pub(crate) response: Latency,
     pub(crate) service: Latency,
+    /// Behind an application server.
+    pub(crate) server: Option<ServerLatency>,
+}
+
+/// Where the time of operations behind an application server went.
+#[derive(Debug, Clone)]
+pub(crate) struct ServerLatency {
+    pub(crate) server: Latency,
+    pub(crate) engine: Latency,
+    pub(crate) network: Latency,
 }
 
 impl OperationView {
@@ -143,6 +167,7 @@ impl OperationView {
             limit_ns: parts.iter().find_map(|part| part.limit_ns),
             response: clock(|part| &part.response),
             service: clock(|part| &part.service),
+            server: ServerLatency::over(parts),
             outcomes,
         }
     }

@@ -10,4 +10,5 @@ mod connector;
 mod line;
 mod remote;
 
+pub use crate::protocol::control::Wait;
 pub use remote::{Remote, RoundEnd, Waiting};

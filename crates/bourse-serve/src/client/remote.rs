@@ -3,7 +3,7 @@
 use super::connector::RemoteConnector;
 use super::line::Caller;
 use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
-use crate::protocol::control::{ClosedRound, OpenedRound, RoundTerms};
+use crate::protocol::control::{ClosedRound, OpenedRound, RoundTerms, Wait};
 use crate::protocol::{Admission, Control, News, Purpose, Welcome};
 use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
@@ -40,8 +40,8 @@ pub struct Waiting {
     pub ready: u32,
     /// Drivers of the round.
     pub of: u32,
-    /// Whether the server runs its checks.
-    pub checking: bool,
+    /// What for.
+    pub what: Wait,
 }
 
 /// How a round ended.
@@ -130,7 +130,7 @@ impl Remote {
                 Ok(())
             })?;
             match news {
-                News::Waiting { ready, of, checking } => (self.waiting)(Waiting { ready, of, checking }),
+                News::Waiting { ready, of, what } => (self.waiting)(Waiting { ready, of, what }),
                 News::Refused(why) => return Err(ServeError::Refused(why)),
                 news => return Ok(news),
             }

@@ -2,8 +2,8 @@
 
 use bourse_driver::RetryPolicy;
 use bourse_egen::Part;
-use bourse_engine::Footprint;
-use bourse_record::Check;
+use bourse_engine::{Footprint, ServerProcess};
+use bourse_record::{Check, ProcessUse};
 use bourse_tpce::check::books::{Acknowledged, Snapshot};
 use bourse_tpce::sut::{Share, Terms};
 use bourse_tpce::transactions::trade_cleanup::TradeCleanupOutput;
@@ -33,8 +33,8 @@ pub enum News {
         ready: u32,
         /// Drivers of the round.
         of: u32,
-        /// Whether the checks are running.
-        checking: bool,
+        /// What for.
+        what: Wait,
     },
     /// The round begins now.
     Opened(Box<OpenedRound>),
@@ -46,6 +46,17 @@ pub enum News {
     Closed(Box<ClosedRound>),
     /// That cannot be; why.
     Refused(String),
+}
+
+/// What drivers of a round wait for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Wait {
+    /// Others to come, or Trade-Cleanup.
+    Beginning,
+    /// Others to end.
+    Ending,
+    /// The checks.
+    Checking,
 }
 
 impl News {
@@ -158,6 +169,25 @@ pub struct Sizes {
     memory_bytes: u64,
     lock_waits: u64,
     lock_wait_ns: u64,
+    /// Processor time in user mode and in the kernel in nanoseconds, memory, bytes read and written.
+    process: [u64; 5],
+}
+
+impl Sizes {
+    /// Sizes with what the server's process uses.
+    #[must_use]
+    pub fn with(self, process: ProcessUse) -> Self {
+        let ns = |seconds: Option<f64>| seconds.map_or(0, |seconds| (seconds * 1e9) as u64);
+        let bytes = |bytes: Option<u64>| bytes.unwrap_or(0);
+        let process = [
+            ns(process.cpu_user_s),
+            ns(process.cpu_system_s),
+            bytes(process.resident_bytes),
+            bytes(process.read_bytes),
+            bytes(process.written_bytes),
+        ];
+        Self { process, ..self }
+    }
 }
 
 impl From<Footprint> for Sizes {
@@ -169,13 +199,16 @@ impl From<Footprint> for Sizes {
             memory_bytes: it.memory_bytes,
             lock_waits: it.lock_waits,
             lock_wait_ns: it.lock_wait_ns,
+            process: [0; 5],
         }
     }
 }
 
 impl From<Sizes> for Footprint {
     fn from(it: Sizes) -> Self {
+        let [cpu_user_ns, cpu_system_ns, resident_bytes, read_bytes, written_bytes] = it.process;
         Self {
+            server: Some(ServerProcess { cpu_user_ns, cpu_system_ns, resident_bytes, read_bytes, written_bytes }),
             data_bytes: it.data_bytes,
             log_bytes: it.log_bytes,
             journal_bytes: it.journal_bytes,

@@ -4,8 +4,10 @@ use super::round::{Gone, Member, Round, Waiting};
 use super::{Driver, Event, Shared, lock};
 use crate::ServeError;
 use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
+use crate::protocol::control::Sizes;
 use crate::protocol::{Control, News};
 use crate::wire::Wire;
+use bourse_record::ProcessUse;
 use bourse_tpce::sut::BrokerageHouse;
 use std::io;
 use std::net::SocketAddr;
@@ -62,7 +64,7 @@ fn answer(
         let news = match asked {
             Control::Leave => return Ok(()),
             Control::Footprint => match shared.offer.engine.footprint() {
-                Ok(footprint) => News::Footprint(footprint.into()),
+                Ok(footprint) => News::Footprint(Sizes::from(footprint).with(ProcessUse::now())),
                 Err(error) => News::Refused(error.to_string()),
             },
             Control::PendingOrders => match BrokerageHouse::pending_orders(shared.offer.engine) {
@@ -111,6 +113,6 @@ fn tell(wire: &mut Wire, waiting: &Waiting) -> Result<(), ServeError> {
     if wire.is_gone() {
         return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "closed while it waited").into());
     }
-    let Waiting { ready, of, checking } = *waiting;
-    wire.send(&News::Waiting { ready, of, checking }, REPLY_BYTES)
+    let Waiting { ready, of, what } = *waiting;
+    wire.send(&News::Waiting { ready, of, what }, REPLY_BYTES)
 }

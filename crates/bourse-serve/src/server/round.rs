@@ -1,7 +1,7 @@
 //! Drivers that begin together and end together, and their books.
 
 use super::{Event, Offer, Shared, lock};
-use crate::protocol::control::{ClosedRound, OpenedRound, RoundTerms};
+use crate::protocol::control::{ClosedRound, OpenedRound, RoundTerms, Wait};
 use crate::wire::TICK;
 use bourse_driver::{Clock, RetryPolicy};
 use bourse_record::{Check, CheckStatus};
@@ -122,7 +122,7 @@ impl Drop for Place {
 pub(super) struct Waiting {
     pub(super) ready: u32,
     pub(super) of: u32,
-    pub(super) checking: bool,
+    pub(super) what: Wait,
 }
 
 /// Why a driver does not come to the end of a wait.
@@ -152,7 +152,9 @@ impl Rounds {
                 Entered::At(round, member) => break (round, member),
                 Entered::Never(why) => return Err(Gone::Refused(why)),
                 // The round before is being checked, which takes a while and ends.
-                Entered::Later => ticks.pause(shared, || Waiting { ready: 0, of: terms.of, checking: true }, tell)?,
+                Entered::Later => {
+                    ticks.pause(shared, || Waiting { ready: 0, of: terms.of, what: Wait::Checking }, tell)?
+                }
             }
         };
         came(&member);
@@ -241,11 +243,11 @@ impl Rounds {
                 }
                 _ => {}
             }
-            let checking = matches!(table.stage, Stage::Checking);
+            let what = if matches!(table.stage, Stage::Checking) { Wait::Checking } else { Wait::Ending };
             let of = round.terms.of;
             let table = round.changed.wait_timeout(table, TICK).unwrap_or_else(PoisonError::into_inner).0;
             drop(table);
-            ticks.tell(&mut || Waiting { ready: of.saturating_sub(present), of, checking }, tell)?;
+            ticks.tell(&mut || Waiting { ready: of.saturating_sub(present), of, what }, tell)?;
         }
     }
 
@@ -365,7 +367,7 @@ impl Round {
             if gathering {
                 ticks.check(shared, || format!("{ready} of {of} drivers have come"))?;
             }
-            ticks.tell(&mut || Waiting { ready, of, checking: false }, tell)?;
+            ticks.tell(&mut || Waiting { ready, of, what: Wait::Beginning }, tell)?;
         }
     }
 

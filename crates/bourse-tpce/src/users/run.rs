@@ -152,7 +152,8 @@ pub fn run(
 
 /// [`run`] on any system under test.
 ///
-/// Of several drivers the first alone has maintenance, which comes once a minute however many drivers there are.
+/// Of several drivers the first alone has maintenance, which comes once a minute however many drivers there are, and counts
+/// the one Trade-Cleanup.
 ///
 /// # Errors
 /// [`RunError`] if it could not begin.
@@ -219,7 +220,9 @@ pub fn run_on(
         bourse_driver::run(sut.engine(), &mut brokerage, &plan, headline, back_off_seed, clock, interrupt, progress)?;
     let mut round = measured.round;
     specs::tolerate(&mut round.operations, options.plan.warm_up_ns as f64 / 1e9, round.measured_s);
-    round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
+    if options.share.number() == 1 {
+        round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
+    }
     let (told, achieved) = *house.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     round.facts.extend(facts(&house, &cleaned, &told, options));
     // The database's own count: the market forgets an order once its tape has shown the price.

@@ -46,9 +46,9 @@ pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
     let address = server.address();
     let part = ready.fingerprint.part;
     note(&format!(
-        "serving {target}: {} customers, {} days; {}; Ctrl-C ends it",
+        "serving {target}: {} customers, {} of trades; {}; Ctrl-C ends it",
         part.customers(),
-        part.days(),
+        if part.days() == 1 { "1 day".to_owned() } else { format!("{} days", part.days()) },
         if with_token { "drivers need the token" } else { "this machine's programs may drive it without a token" }
     ));
     print(&format!("bourse://{address}\n"))?;

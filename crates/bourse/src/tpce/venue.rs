@@ -9,12 +9,13 @@ use bourse_driver::{Clock, Progress};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
 use bourse_record::{Check, SharedRound};
-use bourse_serve::client::Waiting;
+use bourse_serve::client::{Wait, Waiting};
 use bourse_serve::{Address, Remote, ServeError, Token};
 use bourse_tpce::load::{Constraints, Fingerprint};
 use bourse_tpce::sut::InProcess;
 use bourse_tpce::users::{self, Ran, RunError, RunOptions};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
 
 /// Where transactions are performed.
 pub(crate) enum Venue {
@@ -143,15 +144,17 @@ fn call(target: &str, arguments: &Run) -> Result<Remote, Failure> {
     }
     let address: Address = target.parse().map_err(|error| failure(target, &error))?;
     let token = Token::find(arguments.token.path.as_deref()).map_err(|error| failure(target, &error))?;
-    let told = AtomicBool::new(false);
-    let waiting = move |Waiting { ready, of, checking }: Waiting| {
-        if checking {
-            return;
-        }
-        // Once for each wait would do; the server says it every second.
-        if !told.swap(true, Ordering::Relaxed) && of > 1 {
-            note(&format!("{ready} of {of} drivers are ready; waiting for the others (Ctrl-C gives up)"));
-        }
+    // The server says every second who is waited for; a person wants to hear of each wait once.
+    let told = Mutex::new(None);
+    let waiting = move |Waiting { ready, of, what }: Waiting| {
+        let last = told.lock().unwrap_or_else(PoisonError::into_inner).replace(what);
+        let words = match what {
+            _ if of == 1 || last == Some(what) => return,
+            Wait::Beginning => "are there; waiting for the others to come (Ctrl-C gives up)",
+            Wait::Ending => "have ended; waiting for the others before the database is checked",
+            Wait::Checking => return,
+        };
+        note(&format!("{ready} of {of} drivers {words}"));
     };
     Remote::call(address, token, env!("CARGO_PKG_VERSION"), waiting).map_err(|error| failure(target, &error))
 }

@@ -1,0 +1,362 @@
+//! Runs of several drivers that shared rounds on a server, put together: rates added, histograms merged, series aligned.
+
+use bourse_record::{
+    Arrivals, Case, Column, Distribution, HistogramError, NameValue, Operation, OutcomeCount, OutcomeLatency, Round,
+    RunFile, Series, ServerFigures, SharedRound,
+};
+use thiserror::Error;
+
+/// Runs that cannot be put together.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum NotTogether {
+    /// One of them is no driver's part.
+    #[error("{run} is no part of a round that drivers shared, and {other} is")]
+    Whole {
+        /// The one, by when it began.
+        run: String,
+        /// The other.
+        other: String,
+    },
+    /// They are parts, of different rounds.
+    #[error("{run} and {other} are drivers of different rounds: {mine} and {theirs}")]
+    OtherRound {
+        /// The one, by when it began.
+        run: String,
+        /// The other.
+        other: String,
+        /// Names of its rounds.
+        mine: String,
+        /// Names of the other's rounds.
+        theirs: String,
+    },
+    /// A driver's run is there twice.
+    #[error("driver {number}/{of} of round {round} is given twice")]
+    Twice {
+        /// The driver.
+        number: u32,
+        /// Of how many.
+        of: u32,
+        /// The round.
+        round: String,
+    },
+    /// A driver's run is not there, though the driver came to the end.
+    #[error(
+        "driver {number}/{of} of round {round} is missing: it came to the end, and its figures belong to the round's"
+    )]
+    Missing {
+        /// The driver.
+        number: u32,
+        /// Of how many.
+        of: u32,
+        /// The round.
+        round: String,
+    },
+    /// A histogram that cannot be read.
+    #[error("{operation}: {cause}")]
+    Histogram {
+        /// Whose.
+        operation: String,
+        /// Why.
+        cause: HistogramError,
+    },
+}
+
+/// Whether a run is a driver's part of rounds that several shared.
+pub fn is_part(run: &RunFile) -> bool {
+    run.cases.iter().flat_map(|case| &case.rounds).filter_map(|round| round.shared.as_ref()).any(is_share)
+}
+
+fn is_share(shared: &SharedRound) -> bool {
+    shared.of > 1 && shared.number > 0
+}
+
+/// Puts drivers' runs together: one run with one figure for each round. A driver that vanished may be missing, since it
+/// left no run; a warning says so.
+///
+/// # Errors
+/// [`NotTogether`]: which runs, and why.
+///
+/// # Panics
+/// Without any run.
+pub fn together(mut runs: Vec<RunFile>) -> Result<RunFile, NotTogether> {
+    let names = |run: &RunFile| -> Vec<String> {
+        let rounds = run.cases.iter().flat_map(|case| &case.rounds);
+        rounds.map(|round| round.shared.as_ref().map_or_else(String::new, |shared| shared.round.clone())).collect()
+    };
+    let number = |run: &RunFile| {
+        let mut rounds = run.cases.iter().flat_map(|case| &case.rounds);
+        rounds.find_map(|round| round.shared.as_ref()).map_or(0, |shared| shared.number)
+    };
+    runs.sort_by_key(number);
+    let (first, others) = runs.split_first().expect("who puts runs together has some");
+    for run in others.iter().chain([first]) {
+        let part = |run: &RunFile| {
+            run.cases.iter().flat_map(|case| &case.rounds).all(|it| it.shared.as_ref().is_some_and(is_share))
+        };
+        if let Some(whole) = [run, first].into_iter().find(|run| !part(run)) {
+            let other = [first, run].into_iter().find(|run| part(run)).unwrap_or(first);
+            return Err(NotTogether::Whole { run: whole.started_at.clone(), other: other.started_at.clone() });
+        }
+        let (mine, theirs) = (names(run), names(first));
+        if mine != theirs || run.cases.len() != first.cases.len() {
+            return Err(NotTogether::OtherRound {
+                run: run.started_at.clone(),
+                other: first.started_at.clone(),
+                mine: mine.join(", "),
+                theirs: theirs.join(", "),
+            });
+        }
+    }
+    let mut whole = first.clone();
+    for (at, case) in whole.cases.iter_mut().enumerate() {
+        let parts: Vec<&Case> = runs.iter().map(|run| &run.cases[at]).collect();
+        *case = one_case(&parts)?;
+    }
+    for run in others {
+        whole.interrupted |= run.interrupted;
+        whole.warnings.extend(run.warnings.iter().cloned());
+        if run.machine.system != first.machine.system || run.machine.processor != first.machine.processor {
+            whole.warnings.push(format!("the drivers ran on different machines: {} as well", run.machine.processor));
+        }
+    }
+    whole.warnings.sort();
+    whole.warnings.dedup();
+    Ok(whole)
+}
+
+fn one_case(parts: &[&Case]) -> Result<Case, NotTogether> {
+    let mut case = parts[0].clone();
+    case.workload.nominal = parts.iter().map(|part| part.workload.nominal).sum();
+    for parameter in &mut case.workload.parameters {
+        let values: Vec<&str> =
+            parts.iter().filter_map(|part| value(&part.workload.parameters, &parameter.name)).collect();
+        parameter.value = one_value(&parameter.name, &values);
+    }
+    for (at, round) in case.rounds.iter_mut().enumerate() {
+        *round = one_round(&parts.iter().map(|part| &part.rounds[at]).collect::<Vec<_>>())?;
+    }
+    Ok(case)
+}
+
+fn value<'v>(values: &'v [NameValue], name: &str) -> Option<&'v str> {
+    values.iter().find(|value| value.name == name).map(|value| value.value.as_str())
+}
+
+/// Counts of users are added; what is the same everywhere is said once.
+fn one_value(name: &str, values: &[&str]) -> String {
+    let counted: Option<Vec<u64>> = values.iter().map(|value| value.parse().ok()).collect();
+    match counted {
+        Some(counts) if name.ends_with("users") => counts.iter().sum::<u64>().to_string(),
+        _ if values.windows(2).all(|pair| pair[0] == pair[1]) => values[0].to_owned(),
+        _ => values.join("; "),
+    }
+}
+
+fn one_round(parts: &[&Round]) -> Result<Round, NotTogether> {
+    let mut round = parts[0].clone();
+    let shared: Vec<&SharedRound> = parts.iter().filter_map(|part| part.shared.as_ref()).collect();
+    let (name, of) = (shared[0].round.clone(), shared[0].of);
+    let mut vanished: Vec<u32> = shared.iter().flat_map(|shared| &shared.vanished).copied().collect();
+    vanished.sort_unstable();
+    vanished.dedup();
+    let mut warnings = Vec::new();
+    for number in 1..=of {
+        match shared.iter().filter(|shared| shared.number == number).count() {
+            1 => {}
+            0 if vanished.contains(&number) => {}
+            0 => return Err(NotTogether::Missing { number, of, round: name }),
+            _ => return Err(NotTogether::Twice { number, of, round: name }),
+        }
+    }
+    let longest = parts.iter().map(|part| part.measured_s).fold(0.0, f64::max);
+    let shortest = parts.iter().map(|part| part.measured_s).fold(f64::INFINITY, f64::min);
+    if longest - shortest > 0.01 * longest + 0.1 {
+        warnings.push(format!(
+            "the drivers measured for {shortest:.1} to {longest:.1} s: their rates are added all the same"
+        ));
+    }
+    round.measured_s = longest;
+    round.headline = parts.iter().map(|part| part.headline).sum();
+    round.cpu_user_s = parts.iter().map(|part| part.cpu_user_s).sum();
+    round.cpu_system_s = parts.iter().map(|part| part.cpu_system_s).sum();
+    round.read_bytes = parts.iter().map(|part| part.read_bytes).sum();
+    round.written_bytes = parts.iter().map(|part| part.written_bytes).sum();
+    for operation in &mut round.operations {
+        let same: Vec<&Operation> =
+            parts.iter().flat_map(|part| &part.operations).filter(|other| other.name == operation.name).collect();
+        *operation =
+            one_operation(&same).map_err(|cause| NotTogether::Histogram { operation: same[0].name.clone(), cause })?;
+    }
+    round.arrivals = parts.iter().filter_map(|part| part.arrivals).reduce(both);
+    round.series = one_series(&parts.iter().map(|part| &part.series).collect::<Vec<_>>());
+    round.facts = facts(parts);
+    // The server has checked once for all, and told each.
+    round.checks = parts.iter().map(|part| &part.checks).find(|checks| !checks.is_empty()).cloned().unwrap_or_default();
+    for (part, shared) in parts.iter().zip(&shared) {
+        for warning in &part.warnings {
+            let everywhere = parts.iter().all(|part| part.warnings.contains(warning));
+            let said = if everywhere { warning.clone() } else { format!("driver {}/{of}: {warning}", shared.number) };
+            if !warnings.contains(&said) {
+                warnings.push(said);
+            }
+        }
+    }
+    round.warnings = warnings;
+    round.shared = Some(SharedRound { round: name, number: 0, of, vanished });
+    Ok(round)
+}
+
+fn one_operation(parts: &[&Operation]) -> Result<Operation, HistogramError> {
+    let mut operation = parts[0].clone();
+    let mut outcomes: Vec<OutcomeCount> = Vec::new();
+    for outcome in parts.iter().flat_map(|part| &part.outcomes) {
+        match outcomes.iter_mut().find(|known| (known.outcome, known.code) == (outcome.outcome, outcome.code)) {
+            Some(known) => {
+                known.count += outcome.count;
+                known.example = known.example.take().or_else(|| outcome.example.clone());
+            }
+            None => outcomes.push(outcome.clone()),
+        }
+    }
+    outcomes.sort_by_key(|outcome| (std::cmp::Reverse(outcome.count), outcome.outcome, outcome.code));
+    operation.outcomes = outcomes;
+    operation.retries = parts.iter().map(|part| part.retries).sum();
+    operation.late = parts.iter().map(|part| part.late).sum();
+    operation.samples = parts.iter().map(|part| part.samples).sum();
+    operation.mix_tolerance_points = parts.iter().filter_map(|part| part.mix_tolerance_points).reduce(f64::max);
+    operation.response = Distribution::merged(parts.iter().map(|part| &part.response))?;
+    operation.service = Distribution::merged(parts.iter().map(|part| &part.service))?;
+    let servers: Vec<&ServerFigures> = parts.iter().filter_map(|part| part.server.as_ref()).collect();
+    if !servers.is_empty() {
+        operation.server = Some(ServerFigures {
+            server: Distribution::merged(servers.iter().map(|it| &it.server))?,
+            engine: Distribution::merged(servers.iter().map(|it| &it.engine))?,
+            network: Distribution::merged(servers.iter().map(|it| &it.network))?,
+        });
+    }
+    // Of single outcomes the files keep quantiles alone, and quantiles of several cannot be put together.
+    let kinds: Vec<&OutcomeLatency> = parts.iter().flat_map(|part| &part.by_outcome).collect();
+    operation.by_outcome = match kinds.as_slice() {
+        [] => Vec::new(),
+        [first, rest @ ..] if rest.iter().all(|other| other.outcome == first.outcome) => {
+            let (response, service) = (operation.response.summary, operation.service.summary);
+            vec![OutcomeLatency { outcome: first.outcome, response, service }]
+        }
+        _ => Vec::new(),
+    };
+    Ok(operation)
+}
+
+fn both(one: Arrivals, other: Arrivals) -> Arrivals {
+    Arrivals {
+        due: one.due + other.due,
+        started: one.started + other.started,
+        dropped: one.dropped + other.dropped,
+        unstarted: one.unstarted + other.unstarted,
+        backlog_limit: one.backlog_limit + other.backlog_limit,
+        backlog_longest: one.backlog_longest.max(other.backlog_longest),
+    }
+}
+
+/// Facts that all share stand once; others are told of each driver.
+fn facts(parts: &[&Round]) -> Vec<NameValue> {
+    let mut facts: Vec<NameValue> = Vec::new();
+    for part in parts {
+        let who =
+            part.shared.as_ref().map_or_else(String::new, |shared| format!("driver {}/{}", shared.number, shared.of));
+        for fact in &part.facts {
+            let everywhere = parts.iter().all(|part| part.facts.contains(fact));
+            let fact = if everywhere {
+                fact.clone()
+            } else {
+                NameValue { name: format!("{who}: {}", fact.name), ..fact.clone() }
+            };
+            if !facts.contains(&fact) {
+                facts.push(fact);
+            }
+        }
+    }
+    facts
+}
+
+/// How values of several drivers at the same moment become one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Join {
+    /// Of each its own: rates, what waits, what a process uses.
+    Sum,
+    /// The worst of them: quantiles, which cannot be added, and what all see of the one database and machine.
+    Most,
+}
+
+fn join_of(name: &str) -> Join {
+    let plain = name.split('.').next().unwrap_or(name);
+    // What the server counts, and what a machine that drivers may share counts, each driver has seen whole.
+    const SEEN_BY_ALL: [&str; 4] = ["data_bytes", "log_bytes", "journal_bytes", "engine_memory_bytes"];
+    const OF_THE_SERVER: [&str; 5] = ["machine_", "server_", "lock_", "cpu_others", "cpu_stolen"];
+    let quantile = plain.starts_with("response_ns");
+    if quantile || SEEN_BY_ALL.contains(&plain) || OF_THE_SERVER.iter().any(|of| plain.starts_with(of)) {
+        return Join::Most;
+    }
+    Join::Sum
+}
+
+/// The series in rows of a second since the round's beginning, which is the same moment for all drivers, within a network
+/// delay. A driver whose series ends before another's counts nothing from there on.
+fn one_series(parts: &[&Series]) -> Series {
+    let second = |time: f64| time.round().max(1.0) as u64;
+    let last = parts.iter().flat_map(|series| &series.time_s).map(|time| second(*time)).max().unwrap_or(0);
+    let mut names: Vec<&str> = Vec::new();
+    for column in parts.iter().flat_map(|series| &series.columns) {
+        if !names.contains(&column.metric.as_str()) {
+            names.push(&column.metric);
+        }
+    }
+    let value = |series: &Series, name: &str, at: u64| -> Option<f64> {
+        let row = series.time_s.iter().position(|time| second(*time) == at)?;
+        series.column(name)?.get(row).copied().flatten()
+    };
+    let columns = names.into_iter().map(|name| {
+        let join = join_of(name);
+        let values = (1..=last).map(|at| {
+            let values = parts.iter().filter_map(|series| value(series, name, at));
+            match join {
+                Join::Sum => values.reduce(|sum, value| sum + value),
+                Join::Most => values.reduce(f64::max),
+            }
+        });
+        Column { metric: name.to_owned(), values: values.collect() }
+    });
+    Series { columns: columns.collect(), time_s: (1..=last).map(|at| at as f64).collect() }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn series(rows: &[(f64, f64, f64)]) -> Series {
+        let mut series = Series::default();
+        for (time, rate, p90) in rows {
+            let values = [("throughput", *rate), ("response_ns_p90", *p90), ("data_bytes", 7.0)];
+            series.push(*time, values.map(|(name, value)| (name.to_owned(), Some(value))));
+        }
+        series
+    }
+
+    #[test]
+    fn rates_are_added_and_quantiles_are_the_worst() {
+        let one = series(&[(1.0, 10.0, 5.0), (2.0, 20.0, 6.0), (2.6, 1.0, 1.0)]);
+        let other = series(&[(1.01, 1.0, 9.0), (2.02, 2.0, 4.0)]);
+        let both = one_series(&[&one, &other]);
+        assert_eq!(both.time_s, [1.0, 2.0, 3.0]);
+        assert_eq!(both.column("throughput"), Some([Some(11.0), Some(22.0), Some(1.0)].as_slice()));
+        assert_eq!(both.column("response_ns_p90"), Some([Some(9.0), Some(6.0), Some(1.0)].as_slice()));
+        assert_eq!(both.column("data_bytes"), Some([Some(7.0), Some(7.0), Some(7.0)].as_slice()));
+    }
+
+    #[test]
+    fn users_are_counted_together_and_other_values_said_once() {
+        assert_eq!(one_value("users", &["2", "3"]), "5");
+        assert_eq!(one_value("customers", &["2000", "2000"]), "2000");
+        assert_eq!(one_value("seed", &["1", "2"]), "1; 2");
+    }
+}
