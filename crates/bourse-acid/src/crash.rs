@@ -273,7 +273,7 @@ fn look(
     let laboratory = Laboratory::new(engine, subject.part, subject.first_free, subject.conduct)?;
     laboratory.number("SELECT count(*) FROM trade")?;
     crashed.recovery_s += began.elapsed().as_secs_f64();
-    crashed.step("engine", "opened again", format!("answers after {:.2} s", crashed.recovery_s));
+    crashed.step("engine", "opened again", format!("answers after {:.0} ms", crashed.recovery_s * 1e3));
 
     let damage = engine.damage()?;
     let found = if damage.is_empty() { "none".to_owned() } else { damage.join("; ") };

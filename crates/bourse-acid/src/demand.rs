@@ -1,4 +1,5 @@
-//! What a durability class promises, and so what is demanded of a target.
+//! What a durability class promises, and so what is demanded of a target by `tpce acid`; `crash` compares with the promise
+//! alone.
 //!
 //! | class | the process is killed | the power fails |
 //! |---|---|---|
@@ -29,11 +30,40 @@ pub enum Demand {
     Everything,
 }
 
-/// What is demanded of a class.
-pub const fn demanded(class: Durability, crash: Crash) -> Demand {
+/// What a class promises.
+pub const fn promised(class: Durability, crash: Crash) -> Demand {
     match (class, crash) {
-        (Durability::Volatile, _) => Demand::Nothing,
+        (Durability::Volatile, _) | (Durability::Process, Crash::Power) => Demand::Nothing,
         (Durability::Consistent, Crash::Power) => Demand::Whole,
         _ => Demand::Everything,
+    }
+}
+
+/// What is demanded of a class: what it promises, or where a database on a disk promises nothing, what the specification
+/// wants of every database.
+pub const fn demanded(class: Durability, crash: Crash) -> Demand {
+    match (class, promised(class, crash)) {
+        (Durability::Process, Demand::Nothing) => Demand::Everything,
+        (_, promise) => promise,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_class_promises_more_than_it_is_held_to() {
+        use Durability::{Consistent, Durable, Process, Volatile};
+        for (class, killed, powerless) in [
+            (Volatile, Demand::Nothing, Demand::Nothing),
+            (Process, Demand::Everything, Demand::Everything),
+            (Consistent, Demand::Everything, Demand::Whole),
+            (Durable, Demand::Everything, Demand::Everything),
+        ] {
+            assert_eq!(demanded(class, Crash::Kill), killed, "{class}");
+            assert_eq!(demanded(class, Crash::Power), powerless, "{class}");
+        }
+        assert_eq!(promised(Process, Crash::Power), Demand::Nothing);
     }
 }

@@ -1,19 +1,13 @@
 //! The examination as one HTML page that opens offline.
 
 use crate::document::{AcidFile, Verdict};
+use crate::kept::{CrashFile, HEADS};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value, context};
 
 /// One self-contained page: verdicts first, then each test with its cases, folded away until they are wanted.
 pub fn html(file: &AcidFile) -> String {
-    let mut environment = Environment::new();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    let mut syntax = SyntaxConfig::builder();
-    syntax.trim_blocks(true).lstrip_blocks(true);
-    environment.set_syntax(syntax.build().expect("the usual delimiters differ from one another"));
-    environment.add_template("acid.html", include_str!("acid.html")).expect("our own template is well-formed");
-    let template = environment.get_template("acid.html").expect("it was just added");
     let page = context! {
         style => Value::from_safe_string(bourse_report::STYLE.to_owned()),
         file => Value::from(Serde(file)),
@@ -22,5 +16,36 @@ pub fn html(file: &AcidFile) -> String {
         not_applicable => file.count(Verdict::NotApplicable),
         notice => bourse_tpce::users::NOTICE,
     };
+    render("acid.html", page)
+}
+
+/// One self-contained page: a row for each target, then every crash with its findings.
+pub fn crash_html(file: &CrashFile) -> String {
+    let rows: Vec<_> = file.rows.iter().map(|row| context! { cells => row.cells(), holds => row.holds() }).collect();
+    let page = context! {
+        style => Value::from_safe_string(bourse_report::STYLE.to_owned()),
+        file => Value::from(Serde(file)),
+        heads => HEADS,
+        rows,
+        broken => file.broken(),
+        notice => bourse_tpce::users::NOTICE,
+    };
+    render("crash.html", page)
+}
+
+fn render(name: &str, page: Value) -> String {
+    let mut environment = Environment::new();
+    environment.set_auto_escape_callback(|_| AutoEscape::Html);
+    let mut syntax = SyntaxConfig::builder();
+    syntax.trim_blocks(true).lstrip_blocks(true);
+    environment.set_syntax(syntax.build().expect("the usual delimiters differ from one another"));
+    for (name, text) in [
+        ("acid.html", include_str!("acid.html")),
+        ("crash.html", include_str!("crash.html")),
+        ("case.html", include_str!("case.html")),
+    ] {
+        environment.add_template(name, text).expect("our own template is well-formed");
+    }
+    let template = environment.get_template(name).expect("it was just added");
     template.render(page).expect("the template asks only for what the page has")
 }

@@ -17,6 +17,7 @@
 //! | [`demand`] | what each durability class promises |
 //! | [`acknowledged`] | the driver's own log of commits |
 //! | `crash` | the load, the blow, the aftermath |
+//! | [`kept`] | `bourse crash`: what each setting keeps, and `crash.json` |
 //! | [`text()`], [`html()`] | what a person reads |
 
 pub mod acknowledged;
@@ -24,6 +25,7 @@ mod crash;
 pub mod demand;
 pub mod document;
 mod html;
+pub mod kept;
 mod laboratory;
 mod points;
 mod stage;
@@ -33,10 +35,10 @@ mod text;
 
 pub use crash::load_and_tell;
 pub use document::{AcidFile, Property, SCHEMA_VERSION, Test, Verdict, acid_file_schema};
-pub use html::html;
+pub use html::{crash_html, html};
 pub use laboratory::{AcidError, Conduct};
 pub use tests::{TESTS, TestSpec};
-pub use text::text;
+pub use text::{crash_text, text};
 
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Durability, Engine};

@@ -1,6 +1,7 @@
 //! The examination for the terminal.
 
 use crate::document::{AcidFile, Case, Test, Verdict};
+use crate::kept::{CrashFile, CrashRow, HEADS};
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -40,6 +41,50 @@ pub fn text(file: &AcidFile, width: usize, color: bool, verbose: bool) -> String
     for warning in &file.warnings {
         line(&mut out, width, 0, &format!("warning: {warning}"));
     }
+    line(&mut out, width, 0, bourse_tpce::users::NOTICE);
+    out
+}
+
+/// What crashes left, for the terminal: a line for each target, and the first case of each promise that was broken.
+pub fn crash_text(file: &CrashFile, width: usize, color: bool) -> String {
+    let mut out = String::new();
+    line(&mut out, width, 0, &format!("{}; seed {}", file.database, file.seed));
+    out.push('\n');
+    let rows: Vec<[String; 6]> = file.rows.iter().map(CrashRow::cells).collect();
+    let heads = HEADS.map(str::to_owned);
+    let wide = |column: usize| {
+        let cells = rows.iter().chain([&heads]).map(|row| row[column].width());
+        cells.max().unwrap_or(0)
+    };
+    let widths: Vec<usize> = (0..HEADS.len()).map(wide).collect();
+    let mut row = |cells: &[String; 6], verdict: Option<Verdict>| {
+        let last = cells.len() - 1;
+        for (at, (cell, width)) in cells.iter().zip(&widths).enumerate() {
+            let gap = if at == last { 0 } else { width - cell.width() + 2 };
+            let cell = match verdict {
+                Some(verdict) if at == last => paint(cell, verdict, color),
+                _ => cell.clone(),
+            };
+            let _ = write!(out, "{cell}{:gap$}", "");
+        }
+        out.push('\n');
+    };
+    row(&heads, None);
+    for (cells, it) in rows.iter().zip(&file.rows) {
+        row(cells, Some(if it.holds() { Verdict::Passed } else { Verdict::Failed }));
+    }
+    out.push('\n');
+    for it in &file.rows {
+        for outcome in [&it.killed, &it.power].into_iter().flatten().filter(|outcome| !outcome.holds) {
+            line(&mut out, width, 0, &format!("{} promises {}:", it.target, outcome.promised));
+            if let Some(failed) = outcome.cases.iter().find(|case| !case.holds()) {
+                case(&mut out, failed, width);
+            }
+        }
+    }
+    const ABOUT: &str = "Lost are acknowledged Trade-Results, over all crashes of a kind. The power fails on a simulated \
+                         disk: what was not synced is lost, or there in part and in any order.";
+    line(&mut out, width, 0, ABOUT);
     line(&mut out, width, 0, bourse_tpce::users::NOTICE);
     out
 }

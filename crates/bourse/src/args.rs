@@ -22,6 +22,8 @@ pub(crate) enum Command {
     /// The classic workloads: point reads, bulk loads, updates …
     #[command(subcommand)]
     Micro(Micro),
+    /// Kill processes and fail the power of a simulated disk: what each durability setting really keeps
+    Crash(Crash),
     /// Draw the report of stored runs again
     Report(Report),
     /// What can run here, and the options of each engine
@@ -39,7 +41,7 @@ pub(crate) enum Command {
     },
     /// Print the JSON Schema of run files, or of other documents
     Schema {
-        /// Of which: run.json or acid.json
+        /// Of which
         #[arg(value_enum, default_value_t = Document::Run)]
         document: Document,
     },
@@ -348,6 +350,28 @@ pub(crate) struct Acid {
 }
 
 #[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES, mut_arg("days", |days| days.default_value("1")))]
+pub(crate) struct Crash {
+    /// Database to crash copies of, as a URL [default: a SQLite file below ./bourse-data]
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// Crash with each of these values of the target's options; several sweeps are combined [default for SQLite files:
+    /// journal=wal,delete and sync=full,normal,off]
+    #[arg(long, value_name = "OPTION=A,B,C")]
+    pub(crate) sweep: Vec<String>,
+    /// Crashes of each kind on each target
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) times: u32,
+    /// Seed that the moments of the crashes follow from
+    #[arg(long, value_name = "N", default_value_t = 1, env = "BOURSE_SEED")]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct AcidLoad {
     pub(crate) target: String,
     #[arg(long)]
@@ -375,6 +399,8 @@ pub(crate) enum Document {
     Run,
     /// `acid.json`
     Acid,
+    /// `crash.json`
+    Crash,
 }
 
 #[derive(Debug, Args)]

@@ -2,6 +2,7 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this crate is what a person talks to")]
 
 mod args;
+mod crash;
 mod engines;
 mod failure;
 mod inputs;
@@ -61,6 +62,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Micro(Micro::List { workload }) => output::print(&micro::list::list(workload.as_deref())?),
         Command::Micro(Micro::Run(arguments)) => micro::run::run(&arguments),
         Command::Micro(Micro::OneRound) => micro::child::serve(),
+        Command::Crash(arguments) => crash::run(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Engines(arguments) => output::print(&engines::list(arguments.engine.as_deref())?),
         Command::Completions { shell } => {
@@ -83,6 +85,7 @@ fn run(command: Command) -> Result<(), Failure> {
             let schema = match document {
                 Document::Run => bourse_record::run_file_schema(),
                 Document::Acid => bourse_acid::acid_file_schema(),
+                Document::Crash => bourse_acid::kept::crash_file_schema(),
             };
             output::print(&format!("{schema:#}\n"))
         }

@@ -73,7 +73,7 @@ fn repeat(subject: &Subject<'_>, crash: Crash, times: u64) -> Result<Vec<Crashed
 }
 
 /// Loads, crashes, recovers, looks.
-fn crash_once(subject: &Subject<'_>, crash: Crash, seed: u64) -> Result<Crashed, AcidError> {
+pub(crate) fn crash_once(subject: &Subject<'_>, crash: Crash, seed: u64) -> Result<Crashed, AcidError> {
     match subject.engine.lives() {
         Lives::OwnServer => crate::crash::server_of_ours(subject, seed),
         _ => {
@@ -110,13 +110,13 @@ fn judge(
         return finished(id, Verdict::NotApplicable, reason, cases, took_s);
     }
     let wrong = cases.iter().flat_map(|case| &case.findings).find(|finding| !finding.holds);
-    let recovery = crashes.iter().map(|crashed| crashed.recovery_s).fold(0.0, f64::max);
+    let recovery_ms = crashes.iter().map(|crashed| crashed.recovery_s * 1e3).fold(0.0, f64::max);
     let (verdict, mut reason) = match wrong {
         Some(wrong) => (
             Verdict::Failed,
             format!("{}: {} wanted, {} found; {what_was_lost}", wrong.what, wrong.wanted, wrong.found),
         ),
-        None => (Verdict::Passed, format!("{what_was_lost}; recovered within {recovery:.2} s")),
+        None => (Verdict::Passed, format!("{what_was_lost}; recovered within {recovery_ms:.0} ms")),
     };
     if verdict == Verdict::Failed && class == Durability::Process && crash == Crash::Power {
         reason.push_str("; class process promises nothing here, the specification demands it");

@@ -4,9 +4,10 @@ mod load;
 mod site;
 
 pub(crate) use load::load;
+pub(crate) use site::FileSite;
 
 use super::database::{engine_failure, ready};
-use crate::args::{Acid, DurabilityClass};
+use crate::args::{self, Acid, DurabilityClass};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::output::{self, print};
@@ -18,7 +19,6 @@ use bourse_engine::{Durability, Engine};
 use bourse_record::{Build, Machine};
 use bourse_tpce::load::{Existing, Found, identify};
 use bourse_tpce::users;
-use site::FileSite;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Examines a target, writes the evidence, prints the verdicts.
@@ -28,7 +28,7 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     if arguments.repeats == 0 {
         return Err(Failure::usage("0 repeats test nothing").hint("--repeats 1 or more"));
     }
-    let target = arguments.target.clone().unwrap_or_else(|| default_target(arguments));
+    let target = arguments.target.clone().unwrap_or_else(|| default_target(&arguments.database));
     let engine = engines::open(&target)?;
     let lacking = users::needs(&engine.capabilities());
     if !lacking.is_empty() {
@@ -38,7 +38,7 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     let inputs = inputs(arguments.database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
     engines::make_folder(&target)?;
-    let (found, history) = database(&target, engine.as_ref(), arguments, &inputs, &interrupted)?;
+    let (found, history) = database(&target, engine.as_ref(), &arguments.database, &inputs, &interrupted)?;
     let described = engine.description().map_err(|error| engine_failure(&target, &error))?;
     let class = arguments.demand.map_or(described.durability, durability);
     let class_reason = match arguments.demand {
@@ -136,23 +136,22 @@ const fn durability(class: DurabilityClass) -> Durability {
 }
 
 /// A file of our own, apart from those of runs: the tests leave trades in it.
-fn default_target(arguments: &Acid) -> String {
-    let database = &arguments.database;
+pub(crate) fn default_target(database: &args::Database) -> String {
     let target = format!("sqlite:{}/acid-c{}-d{}.db", super::DATA_FOLDER, database.customers, database.days);
-    note(&format!("no target named: examining {target}"));
+    note(&format!("no target named: taking {target}"));
     target
 }
 
 /// The database that is there whatever its size, or one as asked for.
-fn database(
+pub(crate) fn database(
     target: &str,
     engine: &dyn Engine,
-    arguments: &Acid,
+    wanted: &args::Database,
     inputs: &Inputs,
     interrupted: &AtomicBool,
 ) -> Result<(Found, String), Failure> {
     let look = || identify(engine).map_err(|error| engine_failure(target, &error));
-    if !arguments.database.reload
+    if !wanted.reload
         && let Existing::Matches(found) = look()?
     {
         if found.fingerprint.inputs != format!("{:032x}", inputs.fingerprint()) {
@@ -163,14 +162,14 @@ fn database(
         note(&format!("{target}: {words}"));
         return Ok((found, words));
     }
-    let history = ready(target, engine, &arguments.database, inputs, interrupted)?.history;
+    let history = ready(target, engine, wanted, inputs, interrupted)?.history;
     match look()? {
         Existing::Matches(found) => Ok((found, history)),
         other => Err(Failure::new(Exit::Target, format!("{target}: {other}"))),
     }
 }
 
-fn database_in_words(found: &Found, history: &str) -> String {
+pub(crate) fn database_in_words(found: &Found, history: &str) -> String {
     let part = found.fingerprint.part;
     let days = if part.days() == 1 { "1 day".to_owned() } else { format!("{} days", part.days()) };
     format!(

@@ -15,7 +15,7 @@ const SUFFIX: &str = "-acid";
 /// The files of a database.
 const PARTS: [&str; 4] = ["", "-wal", "-journal", "-shm"];
 
-pub(super) struct FileSite {
+pub(crate) struct FileSite {
     original: PathBuf,
     copy: PathBuf,
     /// The copy as a target.
@@ -31,7 +31,7 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 
 impl FileSite {
     /// Of a SQLite target that is a file; there is none for others.
-    pub(super) fn of(target: &str, flat_in: Option<&Path>) -> Option<Self> {
+    pub(crate) fn of(target: &str, flat_in: Option<&Path>) -> Option<Self> {
         let Place::File(original) = Target::parse(target).ok()?.place else { return None };
         let (place, options) = target.split_once('?').unwrap_or((target, ""));
         let target = format!("{place}{SUFFIX}?{options}");

@@ -1,0 +1,134 @@
+//! `bourse crash`: what each durability setting really keeps.
+
+use crate::args::Crash;
+use crate::failure::{Exit, Failure};
+use crate::inputs::inputs;
+use crate::output::{self, print};
+use crate::progress::{Step, note};
+use crate::tpce::acid::{FileSite, database, database_in_words, default_target};
+use crate::tpce::database::engine_failure;
+use crate::{engines, interrupt};
+use bourse_acid::kept::{CRASH_SCHEMA_VERSION, CrashFile, CrashRow, crashed};
+use bourse_acid::{Conduct, Site, Subject};
+use bourse_micro::sweep::{Sweep, combinations, with_option};
+use bourse_record::{Build, Machine};
+use bourse_tpce::users;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What is swept of a SQLite file when nothing else is said.
+const SQLITE_SWEEPS: [&str; 2] = ["journal=wal,delete", "sync=full,normal,off"];
+
+/// Crashes every target, writes the evidence, prints the table.
+pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
+    if arguments.times == 0 {
+        return Err(Failure::usage("0 crashes show nothing").hint("--times 1 or more"));
+    }
+    crate::tpce::whole(&arguments.database)?;
+    let target = arguments.target.clone().unwrap_or_else(|| default_target(&arguments.database));
+    let targets = targets(&target, &arguments.sweep)?;
+    // Everything is checked before anything is loaded.
+    for target in &targets {
+        let engine = engines::open(target)?;
+        let lacking = users::needs(&engine.capabilities());
+        if !lacking.is_empty() {
+            return Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
+                .hint("for instance sqlite:PATH"));
+        }
+    }
+    let interrupted = interrupt::flag()?;
+    engines::make_folder(&target)?;
+    let mut file = CrashFile {
+        schema_version: CRASH_SCHEMA_VERSION,
+        started_at: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+        command: std::env::args().collect(),
+        seed: arguments.seed,
+        build: Build::of(env!("CARGO_PKG_VERSION")),
+        machine: Machine::this(),
+        database: String::new(),
+        rows: Vec::new(),
+        interrupted: false,
+    };
+    for (number, target) in targets.iter().enumerate() {
+        if interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+        let step = Step::waiting(format!("crashing {target} ({} of {})", number + 1, targets.len()));
+        let row = row(target, arguments, &interrupted, &mut file.database);
+        step.done();
+        match row {
+            // One that was cut short shows nothing.
+            Ok(_) | Err(_) if interrupted.load(Ordering::Relaxed) => {}
+            row => file.rows.push(row?),
+        }
+    }
+    file.interrupted = interrupted.load(Ordering::Relaxed);
+    publish(&file, arguments)?;
+    if file.broken() > 0 {
+        return Err(Failure::new(Exit::Check, format!("{} of {} promises are broken", file.broken(), file.rows.len())));
+    }
+    if file.interrupted {
+        return Err(interrupt::interrupted("the crashes until then are reported"));
+    }
+    Ok(())
+}
+
+/// The target with every combination of its sweeps.
+fn targets(target: &str, sweeps: &[String]) -> Result<Vec<String>, Failure> {
+    let is_file = target.starts_with("sqlite:") && !target.starts_with("sqlite::memory:");
+    let given = |text: &&str| {
+        let name = text.split('=').next().unwrap_or_default();
+        target.contains(&format!("?{name}=")) || target.contains(&format!("&{name}="))
+    };
+    let usual = SQLITE_SWEEPS.into_iter().filter(|text| is_file && sweeps.is_empty() && !given(text));
+    let texts = usual.chain(sweeps.iter().map(String::as_str));
+    let parse = |text: &str| text.parse::<Sweep>().map_err(|error| Failure::usage(error.to_string()));
+    let sweeps: Vec<Sweep> = texts.map(parse).collect::<Result<_, _>>()?;
+    let with = |chosen: &Vec<(&str, &str)>| {
+        chosen.iter().fold(target.to_owned(), |target, (name, value)| with_option(&target, name, value))
+    };
+    Ok(combinations(&sweeps).iter().map(with).collect())
+}
+
+fn row(
+    target: &str,
+    arguments: &Crash,
+    interrupted: &AtomicBool,
+    database_words: &mut String,
+) -> Result<CrashRow, Failure> {
+    let engine = engines::open(target)?;
+    let flat_in = arguments.database.flat_in.as_deref();
+    let inputs = inputs(flat_in)?;
+    let (found, history) = database(target, engine.as_ref(), &arguments.database, &inputs, interrupted)?;
+    *database_words = database_in_words(&found, &history);
+    let described = engine.description().map_err(|error| engine_failure(target, &error))?;
+    let site = FileSite::of(target, flat_in);
+    let subject = Subject {
+        engine: engine.as_ref(),
+        part: found.fingerprint.part,
+        first_free: found.first_free_trade(),
+        class: described.durability,
+        class_reason: &described.durability_reason,
+        inputs: &inputs,
+        site: site.as_ref().map(|site| site as &dyn Site),
+        conduct: Conduct { seed: arguments.seed, ..Conduct::DEFAULT },
+        interrupted,
+    };
+    crashed(&subject, target, arguments.times)
+        .map_err(|error| Failure::new(Exit::Target, format!("{target} could not be crashed: {error}")))
+}
+
+fn publish(file: &CrashFile, arguments: &Crash) -> Result<(), Failure> {
+    let document = serde_json::to_value(file).expect("the document has names for keys");
+    let document = format!("{document:#}\n");
+    let folder = output::new_folder(&arguments.output.directory, "crash")?;
+    let (json, page) = (folder.join("crash.json"), folder.join("crash.html"));
+    output::write_whole(&json, document.as_bytes())?;
+    output::write_whole(&page, bourse_acid::crash_html(file).as_bytes())?;
+    if arguments.output.json {
+        print(&document)?;
+    } else {
+        print(&bourse_acid::crash_text(file, output::terminal_width(), output::has_color()))?;
+    }
+    note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
+    Ok(())
+}
