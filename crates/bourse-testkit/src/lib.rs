@@ -2,12 +2,12 @@
 //!
 //! - [`conformance()`] runs everything the seam promises against one engine; each engine's tests call it.
 //! - [`records_conformance()`] does the same for records by key.
-//! - [`Stalling`], [`Failing`], [`Dropping`] and [`Keeping`] wrap any engine and spoil some of its statements.
+//! - [`Stalling`], [`Failing`], [`Dropping`], [`Keeping`] and [`Weakening`] wrap any engine and spoil some of what it does.
 
 pub mod conformance;
 mod misbehave;
 mod records;
 
 pub use conformance::conformance;
-pub use misbehave::{Dropping, Failing, Fault, Keeping, Stalling};
+pub use misbehave::{Dropping, Failing, Fault, Keeping, Stalling, Weakening};
 pub use records::{RECORD_CHECKS, RecordCheck, records_conformance};

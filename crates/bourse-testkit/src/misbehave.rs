@@ -35,6 +35,8 @@ enum Deed {
     Drop,
     /// A roll-back of changes keeps them.
     Keep,
+    /// A transaction gets the weakest isolation, whatever it asks for.
+    Weaken,
 }
 
 /// Counts statements and says which are hit.
@@ -63,7 +65,7 @@ impl Trigger {
         match self.next() {
             Some(Deed::Sleep(time)) => std::thread::sleep(time),
             Some(Deed::Fail(kind)) => return Err(EngineError::new(kind, "failed on purpose").with_code("ON_PURPOSE")),
-            Some(Deed::Drop | Deed::Keep) | None => {}
+            Some(Deed::Drop | Deed::Keep | Deed::Weaken) | None => {}
         }
         Ok(())
     }
@@ -142,6 +144,11 @@ wrapper! {
     Keeping
 }
 
+wrapper! {
+    /// An engine some of whose transactions are kept apart less than they ask for.
+    Weakening
+}
+
 impl<E> Stalling<E> {
     /// Statements that `fault` hits sleep for `stall` first.
     pub fn new(inner: E, fault: Fault, stall: Duration) -> Self {
@@ -179,6 +186,13 @@ impl<E> Keeping<E> {
     }
 }
 
+impl<E> Weakening<E> {
+    /// Transactions that `fault` hits are read committed.
+    pub fn new(inner: E, fault: Fault) -> Self {
+        Self { inner, trigger: Trigger::new(fault, Deed::Weaken) }
+    }
+}
+
 struct Spoilt {
     inner: Box<dyn Session>,
     trigger: Trigger,
@@ -192,10 +206,11 @@ impl Session for Spoilt {
     }
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         self.has_changed = false;
-        self.inner.begin(isolation, access)
+        let is_weak = matches!(self.trigger.deed, Deed::Weaken) && self.trigger.next().is_some();
+        self.inner.begin(if is_weak { Isolation::ReadCommitted } else { isolation }, access)
     }
     fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        if !matches!(self.trigger.deed, Deed::Drop | Deed::Keep) {
+        if matches!(self.trigger.deed, Deed::Sleep(_) | Deed::Fail(_)) {
             self.trigger.before().map_err(|e| e.with_statement(sql.text()))?;
         }
         self.inner.query(sql, params, each)
@@ -208,7 +223,7 @@ impl Session for Spoilt {
                     return Ok(1);
                 }
             }
-            Deed::Keep => {}
+            Deed::Keep | Deed::Weaken => {}
             Deed::Sleep(_) | Deed::Fail(_) => self.trigger.before().map_err(|e| e.with_statement(sql.text()))?,
         }
         self.inner.execute(sql, params)

@@ -1,8 +1,11 @@
 //! Engines that break one promise: the test of that promise fails, and no other.
 
-use crate::{Copy, examined, failed, without_crashes};
+use crate::{Copy, examined, failed, inputs, without_crashes};
+use bourse_egen::Part;
 use bourse_engine_sqlite::{SqliteEngine, open};
-use bourse_testkit::{Dropping, Fault, Keeping};
+use bourse_testkit::{Dropping, Fault, Keeping, Weakening};
+use bourse_tpce::load::{LoadOptions, load};
+use std::ops::ControlFlow;
 
 fn sqlite(copy: &Copy) -> SqliteEngine {
     open(&copy.target("journal=wal&sync=off")).expect("a target")
@@ -47,4 +50,28 @@ fn reading_what_is_not_committed_is_a_dirty_read() {
     assert_eq!(failed(&tests), ["I4"]);
     let i4 = tests.iter().find(|test| test.id == "I4").expect("it was run");
     assert!(i4.reason.contains("CA_BAL seen before the first ended"), "{}", i4.reason);
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn mariadb(test: &str) -> Option<bourse_engine_mysql::MysqlEngine> {
+    use bourse_engine_mysql::{Flavour, installed};
+    if let Err(why) = installed(Flavour::Mariadb, None) {
+        eprintln!("skipped: {test} ({why})");
+        return None;
+    }
+    let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
+    let target = format!("mariadb+private:?{memory}innodb_buffer_pool=64MiB&log_file=64MiB");
+    let engine = bourse_engine_mysql::open(&target).expect("a target");
+    let part = Part::whole(1_000, 1).expect("a valid part");
+    load(&engine, inputs(), part, &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).expect("loads");
+    Some(engine)
+}
+
+/// Where rows are locked and read in versions, transactions are as far apart as they ask to be: all of them, and when they
+/// are weakened just those tests fail that need more.
+#[test]
+fn a_server_fails_where_its_transactions_are_weakened() {
+    let Some(server) = mariadb("a_server_fails_where_its_transactions_are_weakened") else { return };
+    let weak = Weakening::new(server, Fault::Every(1));
+    assert_eq!(failed(&examined(&weak, &without_crashes)), ["I1", "I2"]);
 }

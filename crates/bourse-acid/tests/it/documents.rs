@@ -1,7 +1,10 @@
 //! What is written down: the document, the page, the terminal.
 
 use bourse_acid::document::{Case, Finding, Step};
-use bourse_acid::{AcidFile, Property, SCHEMA_VERSION, Test, Verdict, acid_file_schema, html, text};
+use bourse_acid::kept::{CRASH_SCHEMA_VERSION, CrashFile, CrashRow, Outcome, crash_file_schema};
+use bourse_acid::{
+    AcidFile, Property, SCHEMA_VERSION, Test, Verdict, acid_file_schema, crash_html, crash_text, html, text,
+};
 use bourse_record::{Build, Engine, Machine, NameValue};
 
 fn file() -> AcidFile {
@@ -81,6 +84,70 @@ fn the_document_fits_its_schema_and_is_read_back() {
     let mut wrong = document;
     wrong["tests"][0]["verdict"] = "perhaps".into();
     assert!(!schema.is_valid(&wrong), "there are three verdicts");
+}
+
+fn crashes() -> CrashFile {
+    let AcidFile { build, machine, tests, .. } = file();
+    let outcome = |lost, ruined, promised: &str, holds| Outcome {
+        crashes: 2,
+        acknowledged: 130,
+        lost,
+        ruined,
+        recovery_s: 0.004,
+        promised: promised.into(),
+        holds,
+        cases: tests[1].cases.clone(),
+    };
+    let row = |target: &str, class: &str, killed, power| CrashRow {
+        target: target.into(),
+        class: class.into(),
+        class_reason: "sync=full".into(),
+        killed,
+        power,
+        not_tried: "nothing is promised".into(),
+    };
+    let none = outcome(0, 0, "everything", true);
+    CrashFile {
+        schema_version: CRASH_SCHEMA_VERSION,
+        started_at: "2026-01-05T10:00:00+00:00".into(),
+        command: vec!["bourse".into(), "crash".into()],
+        seed: 1,
+        build,
+        machine,
+        database: "1,000 customers, 1 day".into(),
+        rows: vec![
+            row("sqlite:x.db", "durable", Some(none.clone()), Some(outcome(1, 0, "everything", false))),
+            row("sqlite:x.db?sync=normal", "consistent", Some(none), Some(outcome(44, 0, "whole", true))),
+            row("sqlite::memory:", "volatile", None, None),
+        ],
+        interrupted: false,
+    }
+}
+
+#[test]
+fn the_table_of_crashes_says_what_was_lost_and_which_promise_is_broken() {
+    let shown = crash_text(&crashes(), 120, false);
+    let line = |target: &str| shown.lines().find(|line| line.starts_with(target)).expect("a line").to_owned();
+    let words = |target: &str| {
+        line(target).split("  ").map(str::trim).filter(|it| !it.is_empty()).collect::<Vec<_>>().join("|")
+    };
+    assert_eq!(words("sqlite:x.db "), "sqlite:x.db|durable|0 of 130 lost|whole, 1 of 130 lost|4 ms|BROKEN");
+    assert_eq!(
+        words("sqlite:x.db?sync=normal"),
+        "sqlite:x.db?sync=normal|consistent|0 of 130 lost|whole, 44 of 130 lost|4 ms|kept"
+    );
+    assert!(line("sqlite::memory:").ends_with("nothing is promised"), "{shown}");
+    assert!(shown.contains("sqlite:x.db promises everything:"), "{shown}");
+    assert_eq!(crashes().broken(), 1);
+
+    let page = crash_html(&crashes());
+    roxmltree::Document::parse(&page.replacen("<!DOCTYPE html>", "", 1)).expect("well-formed");
+    assert!(page.contains("1 promises broken") && page.contains("CA_BAL &lt;seen&gt;"));
+
+    let document = serde_json::to_value(crashes()).expect("can be written");
+    let schema = jsonschema::validator_for(&crash_file_schema()).expect("a valid schema");
+    assert!(schema.is_valid(&document));
+    assert_eq!(serde_json::from_value::<CrashFile>(document).expect("can be read"), crashes());
 }
 
 #[test]

@@ -89,3 +89,25 @@ fn a_promise_that_is_broken_ends_with_exit_code_3() {
     assert!(said.contains("failed: I4\n"), "{said}");
     assert!(shown.contains("S1: Trade-Result"), "the case that failed is shown: {shown}");
 }
+
+#[test]
+fn crashes_of_several_settings_stand_in_one_table() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    load(folder, "sqlite:x.db");
+    let ended = output(folder, &["crash", "sqlite:x.db", "--sweep", "sync=full,normal", "--times", "1", "--json"]);
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+    let file: Value = serde_json::from_slice(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let rows = file["rows"].as_array().expect("a list");
+    let targets: Vec<_> = rows.iter().map(|row| row["target"].as_str().expect("a text")).collect();
+    assert_eq!(targets, ["sqlite:x.db?sync=full", "sqlite:x.db?sync=normal"]);
+    for row in rows.iter().filter(|row| row["class"] != "volatile") {
+        assert_eq!(row["killed"]["lost"], 0, "{row:#}");
+        assert_eq!(row["power"]["ruined"], 0, "{row:#}");
+    }
+    // On a file system that is memory nothing is promised, and nothing is tried.
+    if rows[0]["class"] == "durable" {
+        assert_eq!(rows[0]["power"]["lost"], 0, "{:#}", rows[0]);
+    }
+}

@@ -25,6 +25,8 @@ fn targets_that_are_none() {
     refused(&["tpce", "load", "x.db"], &["did you mean sqlite:x.db?"]);
     refused(&["tpce", "run", "null:"], &["null:", "needs SQL"]);
     refused(&["tpce", "acid", "null:"], &["null:", "needs SQL"]);
+    refused(&["crash", "null:"], &["null:", "needs SQL"]);
+    refused(&["crash", "sqlite:x.db", "--sweep", "sync=never"], &["never", "off, normal, full, extra"]);
     refused(&["tpce", "acid", "--only", "A9"], &["A9", "tests: A1, A2"]);
     refused(&["tpce", "acid", "sqlite:x.db?read_uncommitted=on"], &["read_uncommitted=on", "shared cache"]);
 }
@@ -92,6 +94,7 @@ fn help_version_and_lists_are_fine() {
         (&["completions", "bash"], "bourse"),
         (&["schema"], "schema_version"),
         (&["schema", "acid"], "not_applicable"),
+        (&["schema", "crash"], "acknowledged"),
     ] {
         let ended = output(folder.path(), arguments);
         assert!(ended.status.success(), "{arguments:?}: {}", text(&ended.stderr));
