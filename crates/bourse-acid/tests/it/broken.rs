@@ -73,5 +73,6 @@ fn mariadb(test: &str) -> Option<bourse_engine_mysql::MysqlEngine> {
 fn a_server_fails_where_its_transactions_are_weakened() {
     let Some(server) = mariadb("a_server_fails_where_its_transactions_are_weakened") else { return };
     let weak = Weakening::new(server, Fault::Every(1));
-    assert_eq!(failed(&examined(&weak, &without_crashes)), ["I1", "I2"]);
+    // Work on several sessions at once then breaks conditions or fails, as it happens; meetings that are arranged do not vary.
+    assert_eq!(failed(&examined(&weak, &|id| id.starts_with(['A', 'I']))), ["I1", "I2"]);
 }
