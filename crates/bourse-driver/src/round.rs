@@ -333,6 +333,7 @@ fn figures(
         operations,
         arrivals,
         series: sampler.series,
+        closer: bourse_record::Series::default(),
         cpu_user_s: seconds_used(last.cpu_user_s, first.cpu_user_s),
         cpu_system_s: seconds_used(last.cpu_system_s, first.cpu_system_s),
         read_bytes: bytes(last.read_bytes, first.read_bytes),

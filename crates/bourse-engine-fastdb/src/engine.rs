@@ -134,6 +134,8 @@ impl Engine for FastDbEngine {
             foreign_keys: false,
             checks: false,
             concurrent_writers: false,
+            snapshots: false,
+            checkpoints: false,
             records: Some(RecordCapabilities {
                 text_keys: true,
                 ordered_scans: self.target.options.index == IndexKind::Tree,
@@ -166,6 +168,10 @@ impl Engine for FastDbEngine {
 
     fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         Err(EngineError::unsupported("FastDB has records by key and loads no SQL tables"))
+    }
+
+    fn folder(&self) -> Option<PathBuf> {
+        bourse_engine::folder_of(&self.path)
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {

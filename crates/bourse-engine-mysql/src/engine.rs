@@ -174,6 +174,8 @@ impl Engine for MysqlEngine {
             foreign_keys: self.target.options.foreign_keys,
             checks: true,
             concurrent_writers: true,
+            snapshots: true,
+            checkpoints: false,
             records: Some(RecordCapabilities::OVER_SQL),
         }
     }
@@ -216,6 +218,10 @@ impl Engine for MysqlEngine {
     fn restart(&self) -> Result<(), EngineError> {
         *locked(&self.watcher) = None;
         self.with_server(PrivateServer::restart)
+    }
+
+    fn folder(&self) -> Option<std::path::PathBuf> {
+        locked(&self.server).as_ref().map(PrivateServer::data)
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {

@@ -157,6 +157,8 @@ impl Engine for RedbEngine {
             foreign_keys: false,
             checks: false,
             concurrent_writers: false,
+            snapshots: true,
+            checkpoints: false,
             records: Some(RecordCapabilities {
                 text_keys: true,
                 ordered_scans: true,
@@ -189,6 +191,10 @@ impl Engine for RedbEngine {
 
     fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         Err(EngineError::unsupported("redb has records by key and loads no SQL tables"))
+    }
+
+    fn folder(&self) -> Option<PathBuf> {
+        bourse_engine::folder_of(self.path.as_deref()?)
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {

@@ -4,7 +4,7 @@ use crate::connection::{Connection, Source};
 use crate::counting::CountingFiles;
 use crate::describe;
 use crate::loader::{FileLoader, MemoryLoader, RamLoader};
-use crate::options::{Disk, MemoryKind, Threading, Writers};
+use crate::options::{Disk, Journal, MemoryKind, Threading, Writers};
 use crate::queue::WriterQueue;
 use crate::ram;
 use crate::session::{Shared, SqliteSession};
@@ -187,6 +187,11 @@ impl SqliteEngine {
         format!("/bourse-{}", self.number)
     }
 
+    /// Whether commits go to a write-ahead log.
+    fn has_log(&self) -> bool {
+        self.target.options.journal == Journal::Wal && (self.path().is_some() || self.is_ram())
+    }
+
     fn path(&self) -> Option<&Path> {
         match &self.target.place {
             Place::File(path) => Some(path),
@@ -215,6 +220,9 @@ impl Engine for SqliteEngine {
             foreign_keys: self.target.options.foreign_keys,
             checks: self.target.options.checks,
             concurrent_writers: false,
+            // In a shared cache readers and writers lock each other out by table.
+            snapshots: self.has_log() && !self.target.options.shared_cache,
+            checkpoints: self.has_log(),
             records: Some(RecordCapabilities::OVER_SQL),
         }
     }
@@ -268,6 +276,10 @@ impl Engine for SqliteEngine {
                                FROM (SELECT integrity_check FROM pragma_integrity_check LIMIT 20)";
         let found = self.connection()?.text_of(LINES)?;
         Ok(found.lines().filter(|line| *line != "ok").map(str::to_owned).collect())
+    }
+
+    fn folder(&self) -> Option<PathBuf> {
+        bourse_engine::folder_of(self.path()?)
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {

@@ -5,7 +5,7 @@ use crate::error::error;
 use crate::queue::{Place, WriterQueue};
 use crate::statement::{Bound, Columns, Statement};
 use crate::waits::LockWaits;
-use bourse_engine::{Access, Dialect, EachRow, EngineError, Isolation, Session, Sql, Value};
+use bourse_engine::{Access, Checkpoint, Dialect, EachRow, EngineError, Isolation, RowExt as _, Session, Sql, Value};
 use libsqlite3_sys as ffi;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -326,6 +326,16 @@ impl Session for SqliteSession {
         let done = if self.connection.is_autocommit() { Ok(()) } else { self.run_bare(&self.rollback) };
         self.transaction_over();
         done
+    }
+
+    fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<bool, EngineError> {
+        let mut whole = false;
+        self.query_text(&format!("PRAGMA wal_checkpoint({})", checkpoint.name()), &[], &mut |row| {
+            let (busy, in_log, moved) = (row.get::<i64>(0)?, row.get::<i64>(1)?, row.get::<i64>(2)?);
+            whole = busy == 0 && in_log == moved;
+            Ok(())
+        })?;
+        Ok(whole)
     }
 
     fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {

@@ -47,6 +47,10 @@ pub struct Capabilities {
     pub checks: bool,
     /// Whether several writers can be at work at once.
     pub concurrent_writers: bool,
+    /// Whether a reader's open transaction lets writers commit, and keeps what it read as it was.
+    pub snapshots: bool,
+    /// Whether there is a log that [`Session::checkpoint`] moves into the database.
+    pub checkpoints: bool,
     /// Records by key, through [`Session::records`] or, for SQL engines, over its statements; `None` if neither.
     pub records: Option<RecordCapabilities>,
 }
@@ -270,6 +274,11 @@ pub trait Engine: Send + Sync {
     /// The engine's.
     fn remains(&self) -> Result<Option<String>, EngineError> {
         Ok(None)
+    }
+
+    /// The folder that holds its files, where it has some that this machine can see.
+    fn folder(&self) -> Option<std::path::PathBuf> {
+        None
     }
 
     /// Sizes now. Cheap: it is asked once a second during a run.

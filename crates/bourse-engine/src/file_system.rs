@@ -1,6 +1,12 @@
 //! What the file system below a database promises.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
+
+/// The folder that holds the file `path`.
+pub fn folder_of(path: &Path) -> Option<PathBuf> {
+    let folder = path.parent()?;
+    Some(if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() })
+}
 
 /// The name of the file system that holds `path` (or will), if what it holds is gone when the machine is.
 #[cfg(target_os = "linux")]

@@ -20,11 +20,11 @@ pub use engine::{
     ServerProcess, Setting,
 };
 pub use error::{EngineError, ErrorKind};
-pub use file_system::memory_file_system;
+pub use file_system::{folder_of, memory_file_system};
 pub use null::NullEngine;
 pub use read::{FromValue, WrongType};
 pub use records::{
     IndexKind, Key, KeySession, RecordField, RecordTable, RecordType, Records, RecordsOverSql, Statements,
 };
-pub use session::{Access, EachRow, Isolation, Row, RowExt, Session, SessionExt};
+pub use session::{Access, Checkpoint, EachRow, Isolation, Row, RowExt, Session, SessionExt};
 pub use sql::Sql;

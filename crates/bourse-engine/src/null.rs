@@ -1,7 +1,7 @@
 use crate::session::EachRow;
 use crate::{
-    Access, Batch, Capabilities, Description, Durability, Engine, EngineError, Footprint, Isolation, Loader,
-    RecordCapabilities, Session, Sql, Value,
+    Access, Batch, Capabilities, Checkpoint, Description, Durability, Engine, EngineError, Footprint, Isolation,
+    Loader, RecordCapabilities, Session, Sql, Value,
 };
 use bourse_schema::Dialect;
 
@@ -34,6 +34,8 @@ impl Engine for NullEngine {
             foreign_keys: false,
             checks: false,
             concurrent_writers: true,
+            snapshots: true,
+            checkpoints: true,
             // By way of the adapter, so that its cost is in the floor.
             records: Some(RecordCapabilities::OVER_SQL),
         }
@@ -56,6 +58,9 @@ impl Engine for NullEngine {
 }
 
 impl Session for NullSession {
+    fn checkpoint(&mut self, _: Checkpoint) -> Result<bool, EngineError> {
+        Ok(true)
+    }
     fn dialect(&self) -> &'static Dialect {
         &bourse_schema::SQLITE
     }

@@ -21,6 +21,31 @@ pub enum Access {
     Write,
 }
 
+/// How thoroughly a log is moved into its database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Checkpoint {
+    /// What nobody is in the way of.
+    Passive,
+    /// All of it, waiting for writers and for readers of what is older.
+    Full,
+    /// All of it, so that the next writer begins the log from its start.
+    Restart,
+    /// All of it, and the log is cut to nothing.
+    Truncate,
+}
+
+impl Checkpoint {
+    /// The word for options and documents.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Passive => "passive",
+            Self::Full => "full",
+            Self::Restart => "restart",
+            Self::Truncate => "truncate",
+        }
+    }
+}
+
 /// A row of a result, valid while the callback that got it runs.
 pub trait Row {
     /// The value of column `index`, counted from 0, in the engine's natural form.
@@ -160,6 +185,16 @@ pub trait Session: Send {
     /// # Errors
     /// The engine's.
     fn rollback(&mut self) -> Result<(), EngineError>;
+
+    /// Moves the write-ahead log into the database; whether all of it was moved.
+    ///
+    /// # Errors
+    /// The engine's; [`Unsupported`](crate::ErrorKind::Unsupported) without
+    /// [checkpoints](crate::Capabilities::checkpoints).
+    fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<bool, EngineError> {
+        let _ = checkpoint;
+        Err(EngineError::unsupported("this engine has no log to be moved into the database"))
+    }
 
     /// The plan of a statement, a line a step, in the engine's words.
     ///

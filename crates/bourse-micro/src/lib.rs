@@ -9,15 +9,18 @@
 //! | [`sweep`] | one option after another through its values |
 //! | `database`, `persons` | making and checking tables; the one that several workloads read and change |
 //! | `usual`, `batching` | options and needs that workloads share; short operations timed together |
+//! | `watch` | sizes of logs, looked at more often than once a second |
 //! | `point_read`, `bulk_load`, … | a workload each |
 
 mod batching;
 mod bulk_load;
 mod client_mix;
+mod commit;
 mod database;
 mod delete;
 mod index_search;
 pub mod keys;
+mod log_growth;
 pub mod options;
 mod persons;
 mod point_read;
@@ -27,6 +30,7 @@ mod scan;
 pub mod sweep;
 mod update;
 mod usual;
+mod watch;
 pub mod workload;
 
 pub use options::{Kind, OptionError, OptionSpec, Options};
@@ -43,6 +47,8 @@ pub static WORKLOADS: &[&WorkloadSpec] = &[
     &delete::SPEC,
     &scan::SPEC,
     &client_mix::SPEC,
+    &log_growth::SPEC,
+    &commit::SPEC,
 ];
 
 /// The workload of that name.

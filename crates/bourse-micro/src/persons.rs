@@ -39,6 +39,11 @@ impl Persons {
         Self { table: persons("persons", width, None).leak(), rows: options.count("rows"), filler: Filler::new(width) }
     }
 
+    /// The two texts of row `number`, counted from 0, which need not be there yet.
+    pub(crate) fn texts(&self, number: u64) -> [&str; 2] {
+        self.filler.texts(number)
+    }
+
     /// Makes the table and its rows, in the place of a database of ours or of none.
     pub(crate) fn make(&self, engine: &dyn Engine) -> Result<Vec<NameValue>, MicroError> {
         create(engine, &[self.table])?;

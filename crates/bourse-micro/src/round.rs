@@ -32,7 +32,7 @@ impl Timing {
 
 /// What has to stand in every report of these workloads.
 pub const NOTICE: &str = "Operations too short to be timed one by one are timed in batches: their quantiles are those of \
-the batches' means. What the harness itself takes is among the facts of each round.";
+the batches' means. The column «harness» has what the same operation takes on an engine that does nothing.";
 
 /// What a round came to.
 #[derive(Debug)]

@@ -135,10 +135,6 @@ pub struct Tally {
     pub changes: AtomicU64,
     /// Rows or searches that were found.
     pub found: AtomicU64,
-    /// The most bytes of write-ahead log or journal seen.
-    pub log_peak: AtomicU64,
-    /// The most bytes of rollback journal seen.
-    pub journal_peak: AtomicU64,
 }
 
 impl Tally {

@@ -198,6 +198,7 @@ mod tests {
                         time_s: vec![1.0],
                         columns: vec![Column { metric: text("throughput"), values: vec![None] }],
                     },
+                    closer: Series::default(),
                     cpu_user_s: 0.1,
                     cpu_system_s: 0.0,
                     read_bytes: 0,

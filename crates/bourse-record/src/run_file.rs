@@ -187,6 +187,10 @@ pub struct Round {
     pub arrivals: Option<Arrivals>,
     /// Second by second, over the whole round.
     pub series: Series,
+    /// Sizes looked at more often than once a second, where a workload is about how they grow; the times are the ends of
+    /// short intervals, the values the largest seen in each.
+    #[serde(default)]
+    pub closer: Series,
     /// Processor seconds of our process in the measurement interval: user.
     pub cpu_user_s: f64,
     /// Processor seconds of our process in the measurement interval: system.

@@ -22,6 +22,11 @@ const SMALL: &[(&str, &[(&str, &str)])] = &[
     ("delete", &[("rows", "300"), ("mode", "all")]),
     ("delete", &[("rows", "300"), ("mode", "each"), ("text_index", "off")]),
     ("scan", &[("rows", "200"), ("length", "10")]),
+    ("commit", &[("threads", "2")]),
+    ("log-growth", &[("rows", "100")]),
+    ("log-growth", &[("rows", "100"), ("change", "insert"), ("per_transaction", "all")]),
+    ("log-growth", &[("rows", "100"), ("checkpoint", "truncate"), ("checkpoint_every_ms", "1")]),
+    ("log-growth", &[("rows", "100"), ("pinned", "on")]),
     ("client-mix", &[("queries", "200"), ("clients", "5"), ("phase", "insert")]),
     ("client-mix", &[("queries", "200"), ("clients", "5"), ("phase", "update")]),
     ("client-mix", &[("queries", "200"), ("clients", "5"), ("phase", "select"), ("statements", "parsed")]),
@@ -50,16 +55,21 @@ fn every_workload(engine: &dyn Engine) -> Vec<String> {
 
 const NO_HASH: [&str; 2] =
     ["bulk-load: key_index=hash needs a hash index", "index-search: index=hash needs a hash index"];
+const NO_LOG: [&str; 1] = ["log-growth: checkpoint=truncate needs a write-ahead log"];
+const NO_SNAPSHOTS: [&str; 1] = ["log-growth: pinned=on needs readers that leave writers alone"];
 
 #[test]
 fn on_sqlite() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.db");
-    for target in ["sqlite::memory:".to_owned()]
-        .into_iter()
-        .chain(["wal", "delete"].map(|journal| format!("sqlite:{}?journal={journal}&sync=off", path.display())))
-    {
-        assert_eq!(every_workload(&bourse_engine_sqlite::open(&target).unwrap()), NO_HASH, "{target}");
+    let target = |journal| format!("sqlite:{}?journal={journal}&sync=off", path.display());
+    for (target, more) in [
+        ("sqlite::memory:".to_owned(), vec![]),
+        (target("wal"), vec![]),
+        (target("delete"), [NO_LOG, NO_SNAPSHOTS].concat()),
+    ] {
+        let lacking = every_workload(&bourse_engine_sqlite::open(&target).unwrap());
+        assert_eq!(lacking, [&NO_HASH[..], &more].concat(), "{target}");
     }
 }
 
@@ -76,6 +86,7 @@ fn on_redb() {
             "index-search: searching by text needs indexes beside the key",
             "index-search: index=hash needs a hash index",
             "delete: text_index=on needs indexes beside the key",
+            "log-growth: checkpoint=truncate needs a write-ahead log",
             "client-mix: it needs SQL",
             "client-mix: it needs SQL",
             "client-mix: it needs SQL",
@@ -109,5 +120,6 @@ fn on_a_private_mariadb() {
     }
     let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
     let target = format!("mariadb+private:?{memory}innodb_buffer_pool=64MiB&log_file=64MiB");
-    assert_eq!(every_workload(&bourse_engine_mysql::open(&target).unwrap()), NO_HASH);
+    let lacking = every_workload(&bourse_engine_mysql::open(&target).unwrap());
+    assert_eq!(lacking, [&NO_HASH[..], &NO_LOG].concat());
 }

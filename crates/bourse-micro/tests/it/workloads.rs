@@ -171,3 +171,47 @@ fn clients_share_the_work_out_among_them() {
     // By fours, rounded up: each row that is inserted is deleted.
     assert_eq!(operation(&mix("mixed", "auto"), "statement").valid(), 1_004);
 }
+
+#[test]
+fn logs_grow_as_their_checkpoints_let_them() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.db");
+    let peaks = |query: &str, options: &[(&str, &str)], count| {
+        let engine = bourse_engine_sqlite::open(&format!("sqlite:{}?sync=off&{query}", path.display())).unwrap();
+        let result = run(&engine, "log-growth", &[&[("rows", "2000")], options].concat(), counted(count));
+        ["log_bytes", "journal_bytes"].map(|name| {
+            let column = result.round.closer.column(name).expect("sizes are looked at closely");
+            column.iter().flatten().copied().fold(0.0, f64::max) as u64
+        })
+    };
+    let kib = 1 << 10;
+    let [never, _] = peaks("journal=wal&autocheckpoint=0", &[], 1_000);
+    assert!(never > 4_000 * kib, "a page each, and never moved: {never}");
+    let [often, journal] = peaks("journal=wal&autocheckpoint=100", &[], 1_000);
+    assert!((400 * kib..600 * kib).contains(&often), "a hundred pages of 4 KiB: {often}");
+    assert_eq!(journal, 0);
+    let [pinned, _] = peaks("journal=wal&autocheckpoint=100", &[("pinned", "on")], 1_000);
+    assert!(pinned > 6 * often, "a reader keeps it: {pinned}");
+    let truncate = [("checkpoint", "truncate"), ("checkpoint_every_ms", "5")];
+    let [cut, _] = peaks("journal=wal&autocheckpoint=0", &truncate, 20_000);
+    assert!(cut > 0 && cut < never * 10, "cut again and again: {cut}");
+    let [log, one] = peaks("journal=delete", &[("per_transaction", "all")], 3_000);
+    assert_eq!(log, 0);
+    assert!(one > 100 * kib, "every page that was there: {one}");
+}
+
+#[test]
+fn commits_stand_beside_raw_syncs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("x.db");
+    let engine = bourse_engine_sqlite::open(&format!("sqlite:{}?journal=wal&sync=full", path.display())).unwrap();
+    let result = run(&engine, "commit", &[("raw_syncs", "20"), ("threads", "2")], counted(30));
+    assert_eq!(operation(&result, "commit").valid(), 60);
+    let raw = operation(&result, "raw fdatasync");
+    assert!((1..=20).contains(&raw.valid()) && raw.service.summary.p50_ns > 0);
+    assert!(fact(&result, "a commit, by raw fdatasyncs (medians)").parse::<f64>().unwrap() > 0.0);
+    let result = run(&sqlite(), "commit", &[], counted(50));
+    assert_eq!(fact(&result, "raw fdatasync"), "the database has no file here to be synced");
+    assert!(result.round.warnings[0].starts_with("these commits are not durable (volatile)"));
+    assert_eq!(number(&engine, "SELECT sum(n) FROM counters"), 60);
+}

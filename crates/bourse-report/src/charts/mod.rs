@@ -77,13 +77,13 @@ pub(crate) const CHARTS: &[Chart] = &[
     Chart {
         key: "response",
         title: "Response times over time",
-        about: "Quantiles of the responses of each second, all transactions together, on a logarithmic scale.",
+        about: "Quantiles of the responses of each second, all together, on a logarithmic scale.",
         each_round: true,
         draw: series::response,
     },
     Chart {
         key: "distribution",
-        title: "Response times by transaction",
+        title: "How long responses took",
         about: "How often each response time came up in the measurement interval, on a logarithmic scale; each curve is \
                 as high as its commonest time. The tall line has 90 % of the responses left of it, and has to lie left \
                 of the limit; the short ones are median and p99.",
@@ -107,7 +107,8 @@ pub(crate) const CHARTS: &[Chart] = &[
     Chart {
         key: "sizes",
         title: "Database and logs",
-        about: "Sizes of the database and of the files that make its commits durable.",
+        about: "Sizes of the database and of the files that make its commits durable; where a workload is about them \
+                each point is the largest size in a short while.",
         each_round: true,
         draw: series::sizes,
     },

@@ -32,7 +32,23 @@ pub(super) fn throughput(subject: &Subject<'_>, chart: &Chart, size: Size) -> Op
         (result, format!("result {}", crate::units::number(result)))
     });
     first.mark = first.mark.filter(|(result, _)| result.is_finite() && *result > 0.0);
-    time_chart(subject, chart, size, vec![first, panel("all transactions, a second", Unit::PerSecond, vec![all])])
+    time_chart(
+        subject,
+        chart,
+        size,
+        vec![
+            first,
+            panel(
+                if subject.view.noun() == "transaction" {
+                    "all transactions, a second"
+                } else {
+                    "all operations, a second"
+                },
+                Unit::PerSecond,
+                vec![all],
+            ),
+        ],
+    )
 }
 
 pub(super) fn response(subject: &Subject<'_>, chart: &Chart, size: Size) -> Option<String> {

@@ -45,6 +45,8 @@ struct CasePage {
     transactions: Grid,
     /// Columns left out because nothing of it happened.
     none: Vec<&'static str>,
+    /// `a transaction`, `an operation`.
+    noun: String,
     service: Grid,
     server: Option<Grid>,
     outcomes: Grid,
@@ -221,6 +223,7 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
         checks: checks(view),
         transactions: transactions.into(),
         none,
+        noun: format!("{} {}", if view.noun() == "operation" { "an" } else { "a" }, view.noun()),
         service,
         server,
         outcomes: folded(tables::outcomes(view)),

@@ -52,6 +52,8 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
         Head::right("cpu each", "cpu_ns_each").rank(4),
         Head::right("written each", "written_bytes_each").rank(5),
         Head::right("syncs each", "syncs_each").rank(6),
+        Head::right("log at most", "log_bytes_max").rank(2).folds(),
+        Head::right("journal at most", "journal_bytes_max").rank(2).folds(),
         Head::right("failed", "failed").folds(),
     ];
     let mut table = Table::new("comparison", format!("Compared: {}", units::printable(class)), heads);
@@ -103,6 +105,15 @@ fn row(view: &CaseView<'_>, first: Option<f64>) -> Vec<Cell> {
         } else {
             each(rounds.iter().flat_map(|round| &round.io).map(|file| file.syncs as f64).sum(), units::number)
         },
+        largest(view, "log_bytes"),
+        largest(view, "journal_bytes"),
         Cell::count(view.failed()),
     ]
+}
+
+/// The largest of a size that was looked at closely; of others a look a second misses what matters.
+fn largest(view: &CaseView<'_>, metric: &str) -> Cell {
+    let closer = view.case.rounds.iter().filter_map(|round| round.closer.column(metric));
+    let largest = closer.flatten().flatten().copied().filter(|bytes| bytes.is_finite()).reduce(f64::max);
+    Cell::or_nothing(largest.filter(|bytes| *bytes > 0.0).map(|bytes| Cell::figure(bytes, units::bytes)))
 }

@@ -6,7 +6,7 @@ use bourse_record::Outcome;
 /// Every outcome with its status code, explained.
 pub(crate) fn outcomes(view: &CaseView<'_>) -> Table {
     let heads = vec![
-        Head::left("transaction", "transaction"),
+        Head::left(view.noun(), view.noun()),
         Head::left("outcome", "outcome"),
         Head::right("code", "code"),
         Head::right("count", "count"),

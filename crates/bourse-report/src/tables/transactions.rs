@@ -27,17 +27,20 @@ fn quantiles(operation: &OperationView, clock: Clock) -> impl Iterator<Item = Ce
         .map(move |(_, _, _, of)| Cell::or_nothing(summary.as_ref().map(|summary| Cell::duration_ns(of(summary)))))
 }
 
-/// The table by transaction: how many, how fast for those who waited, and how they ended.
+/// The table by transaction, or operation: how many, how fast for those who waited, and how they ended.
 pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
-    let title = format!("By transaction, over {} of measuring; response times", units::seconds(view.measured_s()));
+    let noun = view.noun();
+    let title = format!("By {noun}, over {} of measuring; response times", units::seconds(view.measured_s()));
     let mut heads = vec![
-        Head::left("transaction", "transaction"),
+        Head::left(noun, noun),
         Head::right("count", "count"),
         Head::right("mix", "mix_percent"),
         Head::right("target", "mix_target_percent").rank(6).folds(),
     ];
     heads.extend(quantile_heads());
     heads.extend([
+        Head::right("harness", "floor_ns").folds(),
+        Head::right("in batches of", "timed_together").rank(7).folds(),
         Head::right("limit", "limit_ns").folds(),
         Head::left("kept", "limit_kept").folds(),
         Head::right("late", "late").folds(),
@@ -48,7 +51,8 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
         Head::right("retried", "retried").folds().rank(8),
         Head::right("dropped", "dropped").folds(),
     ]);
-    let mut table = Table::new("transactions", title, heads);
+    let key = if noun == "transaction" { "transactions" } else { "operations" };
+    let mut table = Table::new(key, title, heads);
     for operation in &view.operations {
         let mut row = vec![
             Cell::text(&operation.name),
@@ -57,6 +61,8 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
             Cell::or_nothing(operation.target_percent.map(|target| Cell::percent(target).tone(Tone::Faint))),
         ];
         row.extend(quantiles(operation, Clock::Response));
+        row.push(Cell::or_nothing(operation.floor_ns.map(Cell::duration_ns)));
+        row.push(batch(operation));
         row.extend([limit(operation), kept(operation)]);
         row.extend([troubling(operation.late, Tone::Doubtful), troubling(operation.failed, Tone::Bad)]);
         row.extend([operation.rolled_back, operation.warned, operation.short_database].map(Cell::count));
@@ -68,7 +74,7 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
 
 /// The times spent inside the engine and its locks alone.
 pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
-    let mut heads = vec![Head::left("transaction", "transaction"), Head::right("count", "count")];
+    let mut heads = vec![Head::left(view.noun(), view.noun()), Head::right("count", "count")];
     heads.push(Head::right("least", "min_ns"));
     heads.extend(quantile_heads());
     heads.push(Head::right("beyond the range", "clamped").folds());
@@ -128,6 +134,12 @@ pub(crate) fn server_times(view: &CaseView<'_>) -> Table {
         ]);
     }
     table
+}
+
+/// How many were timed together, where that was more than one.
+fn batch(operation: &OperationView) -> Cell {
+    let batches = operation.batch.filter(|batch| *batch > 1.05);
+    Cell::or_nothing(batches.map(|batch| Cell::figure(batch, |batch| units::significant(batch, 3))))
 }
 
 fn troubling(count: u64, tone: Tone) -> Cell {

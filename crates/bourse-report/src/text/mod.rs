@@ -1,6 +1,7 @@
 //! Reports made of text alone.
 
 mod csv;
+mod curve;
 mod grid;
 mod markdown;
 mod paint;

@@ -1,10 +1,11 @@
 //! The report as it ends on a terminal: the answer first, and all of it in about a screen.
 
+use super::curve::curve;
 use super::grid::{fill, grid};
 use super::paint::Paint;
 use crate::tables::{self, Cell, Head, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Kept, Standing, meaning, notices, outcome_word, rules};
+use crate::view::{CaseView, Kept, Standing, meaning, notices, outcome_word, rules, values};
 use bourse_record::{CheckStatus, Outcome, RunFile};
 
 /// The narrowest terminal we draw for; narrower ones wrap.
@@ -101,7 +102,7 @@ impl Page {
         let table = tables::transactions(view);
         self.heading(&table.title.clone());
         if table.rows.is_empty() {
-            self.toned(Tone::Bad, "no transaction was measured");
+            self.toned(Tone::Bad, "nothing was measured");
         } else {
             self.table(table);
         }
@@ -112,6 +113,7 @@ impl Page {
         }
         self.outcomes(view);
         self.resources(view);
+        self.growth(view);
         self.facts(view);
         self.checks(view);
         self.rules(view);
@@ -205,6 +207,23 @@ impl Page {
         let table = tables::resources(view);
         self.heading(&table.title.clone());
         self.pairs(&table);
+    }
+
+    /// The curves of sizes that were looked at closely, of the first round; those of the others stand in the page.
+    fn growth(&mut self, view: &CaseView<'_>) {
+        let Some(round) = view.case.rounds.first() else { return };
+        for (metric, title) in [("log_bytes", "Write-ahead log"), ("journal_bytes", "Rollback journal")] {
+            if round.closer.column(metric).is_none() {
+                continue;
+            }
+            let points: Vec<_> = values(round, metric).filter_map(|(time, value)| Some((time, value?))).collect();
+            let lines = curve(&points, self.width.saturating_sub(24).min(72), units::bytes);
+            if !lines.is_empty() {
+                let of = if view.case.rounds.len() > 1 { ", round 1" } else { "" };
+                self.heading(&format!("{title} over time{of}"));
+                lines.iter().for_each(|line| self.line(&format!("  {line}")));
+            }
+        }
     }
 
     /// What the rounds found, such as pauses of the customers, and trades of earlier runs. Facts of a group (`group: name`)

@@ -137,6 +137,12 @@ impl<'a> CaseView<'a> {
         self.operations.iter().find(|operation| operation.name == self.case.workload.headline_operation)
     }
 
+    /// What one of its operations is called: the specification says transaction, other workloads have operations, of
+    /// which a transaction may hold many.
+    pub(crate) fn noun(&self) -> &'static str {
+        if self.case.workload.name == "tpce" { "transaction" } else { "operation" }
+    }
+
     /// Valid completions of the headline's operation.
     pub(crate) fn headline_count(&self) -> u64 {
         self.headline_operation().map_or(0, OperationView::valid)
@@ -185,12 +191,12 @@ impl<'a> CaseView<'a> {
     }
 }
 
-/// A metric's values with their times, as far as there are any.
+/// A metric's values with their times, as far as there are any; of a metric that was looked at more closely, those.
 pub(crate) fn values<'a>(round: &'a Round, metric: &str) -> impl Iterator<Item = (f64, Option<f64>)> + use<'a> {
-    let column = round.series.columns.iter().find(|column| column.metric == metric);
-    let values = column.map_or(&[][..], |column| column.values.as_slice());
+    let closer = round.closer.column(metric).map(|values| (&round.closer, values));
+    let (series, values) = closer.unwrap_or_else(|| (&round.series, round.series.column(metric).unwrap_or_default()));
     let finite = |value: &Option<f64>| value.filter(|value| value.is_finite());
-    round.series.time_s.iter().copied().zip(values.iter().map(finite))
+    series.time_s.iter().copied().zip(values.iter().map(finite))
 }
 
 /// A metric's values within the measurement interval, with their times. A row belongs to the interval it ends in.

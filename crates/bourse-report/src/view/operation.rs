@@ -90,6 +90,10 @@ pub(crate) struct OperationView {
     pub(crate) dropped: u64,
     pub(crate) retries: u64,
     pub(crate) late: u64,
+    /// How many were timed together, on average; none where that is not known.
+    pub(crate) batch: Option<f64>,
+    /// What the harness itself takes of one, on average of the rounds; given for short ones.
+    pub(crate) floor_ns: Option<f64>,
     /// Share of the mix in percent, if it is part of the mix and there were any.
     pub(crate) share_percent: Option<f64>,
     pub(crate) target_percent: Option<f64>,
@@ -146,6 +150,9 @@ impl OperationView {
             }
         }
         outcomes.sort_by_key(|outcome| (std::cmp::Reverse(outcome.count), outcome.outcome, outcome.code));
+        let floors: Vec<f64> = parts.iter().filter_map(|part| part.floor_ns).collect();
+        let timed: u64 = parts.iter().filter(|part| part.samples > 0).map(|part| part.service.summary.count).sum();
+        let samples: u64 = parts.iter().map(|part| part.samples).sum();
         let ended = |which: Outcome| {
             outcomes.iter().filter(|outcome| outcome.outcome == which).map(|outcome| outcome.count).sum()
         };
@@ -161,6 +168,8 @@ impl OperationView {
             dropped: ended(Outcome::Dropped),
             retries: parts.iter().map(|part| part.retries).sum(),
             late: parts.iter().map(|part| part.late).sum(),
+            batch: (samples > 0).then(|| timed as f64 / samples as f64),
+            floor_ns: (!floors.is_empty()).then(|| floors.iter().sum::<f64>() / floors.len() as f64),
             share_percent: None,
             target_percent: parts.iter().find_map(|part| part.mix_target_percent),
             tolerance_points: parts.iter().find_map(|part| part.mix_tolerance_points),

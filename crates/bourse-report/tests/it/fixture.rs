@@ -144,6 +144,7 @@ pub(crate) fn round(decks: u64) -> Round {
         operations,
         arrivals: None,
         series: series(),
+        closer: Series::default(),
         cpu_user_s: 25.5,
         cpu_system_s: 6.0,
         read_bytes: 0,

@@ -222,6 +222,8 @@ impl Engine for Remote {
             foreign_keys: self.welcome.engine.foreign_keys,
             checks: self.welcome.engine.checks,
             concurrent_writers: self.welcome.engine.concurrent_writers,
+            snapshots: false,
+            checkpoints: false,
             records: None,
         }
     }

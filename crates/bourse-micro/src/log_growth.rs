@@ -1,0 +1,397 @@
+//! `log-growth`: how large the write-ahead log or the rollback journal becomes while one user writes.
+
+use crate::batching::Batching;
+use crate::database::{count, same, with_records};
+use crate::keys::{Distribution, KEYS, KeyStream};
+use crate::options::{Kind, OptionError, OptionSpec, Options, SWITCH};
+use crate::persons::{Persons, TABLES, WIDTH};
+use crate::update::all_there;
+use crate::usual::{ROWS, STATEMENTS, lacking_records, seat, statements};
+use crate::watch::{EVERY, Seen, Watched, look, seen, watcher};
+use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
+use bourse_driver::{Background, Clock, Control, Draw, MS, Nanos, OperationSpec, Performed, Role, Seat, Turn, User};
+use bourse_engine::{
+    Access, Capabilities, Checkpoint, Engine, EngineError, ErrorKind, Isolation, Key, Records, Statements, Value,
+};
+use bourse_record::{Check, NameValue, Round};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, PoisonError};
+
+/// The workload.
+pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
+    name: "log-growth",
+    summary: "watches the write-ahead log or the rollback journal grow while one user writes",
+    tables: TABLES,
+    needs: "records by key; a log that can be moved into the database for `checkpoint`; readers that leave writers \
+            alone for pinned=on",
+    options: &[
+        ROWS,
+        WIDTH,
+        OptionSpec {
+            name: "change",
+            kind: Kind::Word(&["update", "insert"]),
+            default: "update",
+            meaning: "what is written: one added to a column of rows there are, or rows behind the last one",
+        },
+        OptionSpec {
+            name: "per_transaction",
+            kind: Kind::CountOr { word: "all", min: 1, max: 1_000_000_000 },
+            default: "1",
+            meaning: "changes in one transaction; all makes one of the whole round, where its changes are counted",
+        },
+        OptionSpec {
+            name: "checkpoint",
+            kind: Kind::Word(&["engine", "passive", "full", "restart", "truncate"]),
+            default: "engine",
+            meaning: "who moves the log into the database: the engine as its own settings say, or somebody beside the \
+                      writer as well, so thoroughly",
+        },
+        OptionSpec {
+            name: "checkpoint_every_ms",
+            kind: Kind::Count { min: 1, max: 3_600_000 },
+            default: "500",
+            meaning: "milliseconds from one checkpoint of somebody beside the writer to the next",
+        },
+        OptionSpec {
+            name: "pinned",
+            kind: SWITCH,
+            default: "off",
+            meaning: "a reader that begins with the round and keeps what it sees to the end: nothing newer can leave the log",
+        },
+        KEYS,
+        STATEMENTS,
+    ],
+    extent: Extent::Time,
+    plan,
+};
+
+const WRITE: usize = 0;
+const CHECKPOINT: usize = 1;
+
+/// Changes between two looks at the clock, where a transaction has more.
+const SAMPLE: u64 = 1_000;
+
+struct LogGrowth {
+    persons: Persons,
+    inserts: bool,
+    per_transaction: u64,
+    checkpoint: Option<Checkpoint>,
+    checkpoint_every: Nanos,
+    pinned: bool,
+    keys: Distribution,
+    statements: Statements,
+    watched: Watched,
+    /// Checkpoints that left something in the log.
+    unfinished: Arc<AtomicU64>,
+}
+
+fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
+    let persons = Persons::chosen(options);
+    let all = [Checkpoint::Passive, Checkpoint::Full, Checkpoint::Restart, Checkpoint::Truncate];
+    Ok(Box::new(LogGrowth {
+        inserts: options.is("change", "insert"),
+        per_transaction: options.count_or("per_transaction").unwrap_or(u64::MAX),
+        checkpoint: all.into_iter().find(|checkpoint| options.is("checkpoint", checkpoint.name())),
+        checkpoint_every: options.count("checkpoint_every_ms") * MS,
+        pinned: options.is("pinned", "on"),
+        keys: Distribution::chosen(options, persons.rows),
+        statements: statements(options),
+        watched: Watched::default(),
+        unfinished: Arc::default(),
+        persons,
+    }))
+}
+
+impl LogGrowth {
+    /// The place of the pinned reader's operation.
+    fn pin(&self) -> usize {
+        CHECKPOINT + usize::from(self.checkpoint.is_some())
+    }
+}
+
+impl Planned for LogGrowth {
+    fn operations(&self) -> Vec<OperationSpec> {
+        let mut operations = vec![OperationSpec::new(if self.inserts { "insert" } else { "update" })];
+        if self.checkpoint.is_some() {
+            operations.push(OperationSpec::new("checkpoint"));
+        }
+        if self.pinned {
+            operations.push(OperationSpec::new("begin of the pinned reader"));
+        }
+        operations
+    }
+    fn unit(&self) -> &'static str {
+        if self.inserts { "rows/s" } else { "updates/s" }
+    }
+    fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
+        let mut lacking = lacking_records(capabilities, self.statements);
+        if let (Some(checkpoint), false) = (self.checkpoint, capabilities.checkpoints) {
+            lacking.push(format!("checkpoint={} needs a write-ahead log", checkpoint.name()));
+        }
+        if self.pinned && !capabilities.snapshots {
+            lacking.push("pinned=on needs readers that leave writers alone".to_owned());
+        }
+        lacking
+    }
+    fn threads(&self) -> usize {
+        1
+    }
+    fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
+        *self.watched.lock().unwrap_or_else(PoisonError::into_inner) = Seen::default();
+        self.unfinished.store(0, Ordering::Relaxed);
+        self.persons.make(engine)
+    }
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+        let writer = Writer {
+            growth: self,
+            keys: KeyStream::new(self.keys.clone(), self.persons.rows, setting.seed, 0, 1),
+            drawn: Vec::new(),
+            next_row: self.persons.rows,
+            in_transaction: 0,
+            begin: 0,
+            commits: false,
+            // One change a transaction may be short; of longer ones a sample is a part.
+            batching: Batching::new(setting.batch.or((self.per_transaction > 1).then_some(SAMPLE))),
+            left: Left::of(setting.count),
+            setting: setting.clone(),
+        };
+        let mut seats = vec![seat("writer".to_owned(), writer)];
+        if let Some(checkpoint) = self.checkpoint {
+            let user = Checkpointer { checkpoint, growth: self, due: self.checkpoint_every };
+            seats.push(Seat { role: Role::Worker, ..seat("checkpointer".to_owned(), user) });
+        }
+        if self.pinned {
+            let reader = PinnedReader { growth: self, has_begun: false };
+            seats.push(Seat { role: Role::Worker, ..seat("pinned reader".to_owned(), reader) });
+        }
+        seats
+    }
+    fn background<'s>(&'s self, setting: &Setting<'s>) -> Vec<Background<'s>> {
+        if setting.is_real { vec![watcher(setting.engine, &self.watched)] } else { Vec::new() }
+    }
+    fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
+        if !self.inserts {
+            return all_there(setting, self.persons.table);
+        }
+        let words = "there are as many more rows as were inserted and committed".to_owned();
+        let expected = self.persons.rows + Tally::get(&setting.tally.changes);
+        Ok(vec![same("rows", words, expected, count(setting.engine, self.persons.table)?)])
+    }
+    fn finish(&self, setting: &Setting<'_>, round: &mut Round) {
+        if !setting.is_real {
+            return;
+        }
+        let seen = seen(&self.watched);
+        for (what, metric) in [("write-ahead log", "log_bytes"), ("rollback journal", "journal_bytes")] {
+            let (peak, last) = (seen.peak(metric), seen.last(metric));
+            round.facts.push(named(format!("{what}, largest"), format!("{peak} bytes")));
+            round.facts.push(named(format!("{what}, at the end"), format!("{last} bytes")));
+        }
+        let every = EVERY as f64 / MS as f64;
+        let words = format!("{} times, {every} ms apart and more", seen.looks());
+        round.facts.push(named("sizes were looked at", words));
+        if self.checkpoint.is_some() {
+            let unfinished = self.unfinished.load(Ordering::Relaxed);
+            round.facts.push(named("checkpoints that left something in the log", unfinished.to_string()));
+        }
+        round.closer = seen.series();
+    }
+}
+
+struct Writer<'s> {
+    growth: &'s LogGrowth,
+    keys: KeyStream,
+    /// What the sample changes: keys to update, or numbers of rows to insert, from 0.
+    drawn: Vec<u64>,
+    /// The next row to insert.
+    next_row: u64,
+    /// Changes made and not yet committed.
+    in_transaction: u64,
+    /// When the round began.
+    begin: Nanos,
+    /// Whether the sample ends the transaction, where that has more than one change.
+    commits: bool,
+    batching: Batching,
+    left: Left,
+    setting: Setting<'s>,
+}
+
+impl Writer<'_> {
+    fn change(&self, records: &mut dyn Records, number: u64) -> Result<(), EngineError> {
+        let Persons { table, .. } = self.growth.persons;
+        let key = Key::Int(number as i64 + 1);
+        if self.growth.inserts {
+            let [c2, c3] = self.growth.persons.texts(number);
+            return records.insert(table, key, &[Value::Int(0), Value::Text(c2), Value::Text(c3)]);
+        }
+        if !records.add(table, key, 0, 1)? && self.setting.is_real {
+            return Err(EngineError::new(ErrorKind::Other, format!("no row {} to update", number + 1)));
+        }
+        Ok(())
+    }
+
+    /// Transactions of one change each.
+    fn singly(&self, turn: &mut Turn<'_>) -> Result<(), EngineError> {
+        for &number in &self.drawn {
+            turn.retrying(|session| {
+                with_records(session, self.growth.statements, |records| {
+                    records.begin(Access::Write)?;
+                    self.change(records, number)?;
+                    records.commit()
+                })
+            })?;
+            Tally::add(&self.setting.tally.changes, 1);
+        }
+        Ok(())
+    }
+
+    /// A part of a transaction. A conflict in its midst cannot be tried again: what came before is drawn no more.
+    fn part(&mut self, turn: &mut Turn<'_>) -> Result<(), EngineError> {
+        if self.in_transaction == 0 {
+            turn.retrying(|session| {
+                with_records(session, self.growth.statements, |records| records.begin(Access::Write))
+            })?;
+        }
+        with_records(turn.session, self.growth.statements, |records| {
+            self.drawn.iter().try_for_each(|&number| self.change(records, number))
+        })?;
+        self.in_transaction += self.drawn.len() as u64;
+        if self.commits {
+            // A journal is largest now, and gone when a watcher comes by. Asking takes some microseconds, of a transaction
+            // that takes a thousand; smaller ones are many, and the watcher will meet some.
+            if self.in_transaction >= SAMPLE && self.setting.is_real {
+                look(self.setting.engine, &self.growth.watched, self.begin, turn.clock().now());
+            }
+            with_records(turn.session, self.growth.statements, |records| records.commit())?;
+            Tally::add(&self.setting.tally.changes, std::mem::take(&mut self.in_transaction));
+        }
+        Ok(())
+    }
+}
+
+impl User for Writer<'_> {
+    fn performs(&self, operation: usize) -> bool {
+        operation == WRITE
+    }
+
+    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+        let now = clock.now();
+        let left = self.left.now(control, now);
+        let rest =
+            if self.growth.per_transaction == 1 { left } else { self.growth.per_transaction - self.in_transaction };
+        let changes = self.batching.next(now, left.min(rest));
+        if changes == 0 {
+            if self.setting.is_real {
+                // The last session that closes may take the log with it.
+                look(self.setting.engine, &self.growth.watched, control.begin(), now);
+            }
+            return Draw::Finished;
+        }
+        self.begin = control.begin();
+        self.left.draw(changes);
+        self.commits = changes == left.min(rest);
+        self.drawn.clear();
+        if self.growth.inserts {
+            self.drawn.extend(self.next_row..self.next_row + changes);
+            self.next_row += changes;
+        } else {
+            let keys = &mut self.keys;
+            self.drawn.extend((0..changes).map(|_| keys.next_key()));
+        }
+        self.batching.begins(clock.now());
+        Draw::Ready
+    }
+
+    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+        let done = if self.growth.per_transaction == 1 { self.singly(turn) } else { self.part(turn) };
+        let changes = self.drawn.len() as u32;
+        match done {
+            Ok(()) => Performed::completed(WRITE).times(changes),
+            Err(error) => {
+                // The first error is the one to report.
+                let _ = turn.session.rollback();
+                self.in_transaction = 0;
+                Performed::error(WRITE, &error).times(changes)
+            }
+        }
+    }
+}
+
+/// Moves the log into the database again and again.
+struct Checkpointer<'s> {
+    checkpoint: Checkpoint,
+    growth: &'s LogGrowth,
+    /// When the next one is due, from the round's beginning.
+    due: Nanos,
+}
+
+impl User for Checkpointer<'_> {
+    fn performs(&self, operation: usize) -> bool {
+        operation == CHECKPOINT
+    }
+
+    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+        let now = clock.now();
+        if control.draining(now) {
+            return Draw::Finished;
+        }
+        let at = control.begin() + self.due;
+        if now < at {
+            return Draw::Wait(at);
+        }
+        self.due = now - control.begin() + self.growth.checkpoint_every;
+        Draw::Ready
+    }
+
+    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+        match turn.session.checkpoint(self.checkpoint) {
+            Ok(whole) => {
+                self.growth.unfinished.fetch_add(u64::from(!whole), Ordering::Relaxed);
+                Performed::completed(CHECKPOINT)
+            }
+            // Somebody was in the way for longer than the engine waits: the next one comes anyhow.
+            Err(error) if error.kind() == ErrorKind::Conflict => {
+                self.growth.unfinished.fetch_add(1, Ordering::Relaxed);
+                Performed::completed(CHECKPOINT)
+            }
+            Err(error) => Performed::error(CHECKPOINT, &error),
+        }
+    }
+}
+
+/// Begins to read, and goes on seeing what it saw until the round drains.
+struct PinnedReader<'s> {
+    growth: &'s LogGrowth,
+    has_begun: bool,
+}
+
+impl User for PinnedReader<'_> {
+    fn performs(&self, operation: usize) -> bool {
+        operation == self.growth.pin()
+    }
+
+    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+        let now = clock.now();
+        if control.draining(now) {
+            return Draw::Finished;
+        }
+        if std::mem::replace(&mut self.has_begun, true) {
+            return Draw::Wait(now + 20 * MS);
+        }
+        Draw::Ready
+    }
+
+    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+        let LogGrowth { statements, persons, .. } = self.growth;
+        // A transaction sees what there is when it reads first.
+        let begun = turn.retrying(|session| {
+            // Not as if alone: some engines would lock what is read.
+            session.begin(Isolation::RepeatableRead, Access::Read)?;
+            with_records(session, *statements, |records| records.get(persons.table, Key::Int(1), &mut |_| Ok(())))
+        });
+        match begun {
+            Ok(_) => Performed::completed(self.growth.pin()),
+            Err(error) => Performed::error(self.growth.pin(), &error),
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Sizes of the log and the journal, looked at far more often than once a second: a journal of a small transaction is
+//! there for some microseconds only.
+
+use bourse_driver::{Background, Clock, Control, MS, Nanos, SECOND};
+use bourse_engine::{Engine, Footprint};
+use bourse_record::Series;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// How often the sizes are looked at.
+pub(crate) const EVERY: Nanos = MS / 2;
+/// The shortest interval of the series.
+const SHORTEST: Nanos = 20 * MS;
+/// The most intervals; with more to come, two become one.
+const MOST: usize = 600;
+
+/// A size's name in the series, and where it is found.
+type Size = (&'static str, fn(&Footprint) -> u64);
+
+const SIZES: [Size; 3] = [
+    ("log_bytes", |footprint| footprint.log_bytes),
+    ("journal_bytes", |footprint| footprint.journal_bytes),
+    ("data_bytes", |footprint| footprint.data_bytes),
+];
+
+/// What was seen.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Seen {
+    /// The end of each interval and the largest of each size in it.
+    intervals: Vec<(Nanos, [u64; SIZES.len()])>,
+    length: Nanos,
+    looks: u64,
+}
+
+impl Seen {
+    /// Takes a look at `at`, counted from the round's beginning.
+    fn look(&mut self, at: Nanos, sizes: [u64; SIZES.len()]) {
+        self.looks += 1;
+        self.length = self.length.max(SHORTEST);
+        match self.intervals.last_mut() {
+            Some((end, largest)) if at < *end => merge(largest, sizes),
+            last => {
+                let end = last.map_or(0, |(end, _)| *end).max(at / self.length * self.length) + self.length;
+                self.intervals.push((end, sizes));
+            }
+        }
+        if self.intervals.len() > MOST {
+            self.length *= 2;
+            let pairs = self.intervals.chunks(2).map(|pair| {
+                let mut largest = pair[0].1;
+                merge(&mut largest, pair[pair.len() - 1].1);
+                (pair[pair.len() - 1].0, largest)
+            });
+            self.intervals = pairs.collect();
+        }
+    }
+
+    /// How often it looked.
+    pub(crate) fn looks(&self) -> u64 {
+        self.looks
+    }
+
+    /// As a round keeps it.
+    pub(crate) fn series(&self) -> Series {
+        let mut series = Series::default();
+        for (end, sizes) in &self.intervals {
+            let values = SIZES.iter().zip(sizes).map(|((name, _), bytes)| ((*name).to_owned(), Some(*bytes as f64)));
+            series.push(*end as f64 / SECOND as f64, values);
+        }
+        series
+    }
+
+    /// The largest value of a size.
+    pub(crate) fn peak(&self, name: &str) -> u64 {
+        let Some(at) = SIZES.iter().position(|(known, _)| *known == name) else { return 0 };
+        self.intervals.iter().map(|(_, sizes)| sizes[at]).max().unwrap_or(0)
+    }
+
+    /// The last value of a size.
+    pub(crate) fn last(&self, name: &str) -> u64 {
+        let Some(at) = SIZES.iter().position(|(known, _)| *known == name) else { return 0 };
+        self.intervals.last().map_or(0, |(_, sizes)| sizes[at])
+    }
+}
+
+fn merge(largest: &mut [u64; SIZES.len()], more: [u64; SIZES.len()]) {
+    largest.iter_mut().zip(more).for_each(|(largest, more)| *largest = (*largest).max(more));
+}
+
+/// What a watcher saw, for whoever asks after the round.
+pub(crate) type Watched = Arc<Mutex<Seen>>;
+
+/// What was seen so far.
+pub(crate) fn seen(watched: &Watched) -> Seen {
+    watched.lock().unwrap_or_else(PoisonError::into_inner).clone()
+}
+
+/// Takes a look now, a round having begun at `begin`.
+pub(crate) fn look(engine: &dyn Engine, watched: &Watched, begin: Nanos, now: Nanos) {
+    // An engine that does not say is told of by the series of seconds.
+    if let Ok(footprint) = engine.footprint() {
+        let mut seen = watched.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.look(now.saturating_sub(begin), SIZES.map(|(_, of)| of(&footprint)));
+    }
+}
+
+/// Somebody who looks until the round drains.
+pub(crate) fn watcher<'s>(engine: &'s dyn Engine, watched: &Watched) -> Background<'s> {
+    let watched = watched.clone();
+    let run = Box::new(move |clock: &dyn Clock, control: &Control| {
+        let begin = control.begin();
+        loop {
+            let now = clock.now();
+            look(engine, &watched, begin, now);
+            if control.draining(now) || control.ended(now) {
+                return;
+            }
+            // Not by the clock's exact waking, which spins: the users need the processor.
+            std::thread::sleep(std::time::Duration::from_nanos(EVERY));
+        }
+    });
+    Background { name: "watcher".to_owned(), run }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn peaks_stay_however_long_it_lasts() {
+        let mut seen = Seen::default();
+        for at in 0..200_000u64 {
+            let log = if at == 77_777 { 9_000 } else { at % 1_000 };
+            seen.look(at * MS, [log, 0, at]);
+        }
+        let series = seen.series();
+        assert!(series.time_s.len() <= MOST && series.time_s.len() > MOST / 2 - 1, "{}", series.time_s.len());
+        assert!(series.time_s.is_sorted() && *series.time_s.last().unwrap() >= 199.999);
+        let log = series.column("log_bytes").unwrap();
+        let at = log.iter().position(|value| *value == Some(9_000.0)).unwrap();
+        let (from, to) = (if at == 0 { 0.0 } else { series.time_s[at - 1] }, series.time_s[at]);
+        assert!(from <= 77.777 && 77.777 <= to, "{from} to {to}");
+        assert_eq!((seen.peak("log_bytes"), seen.peak("journal_bytes"), seen.looks()), (9_000, 0, 200_000));
+        assert_eq!(seen.last("data_bytes"), 199_999);
+    }
+
+    #[test]
+    fn a_pause_leaves_no_intervals_behind() {
+        let mut seen = Seen::default();
+        seen.look(0, [1, 0, 0]);
+        seen.look(10 * SECOND, [2, 0, 0]);
+        assert_eq!(seen.series().time_s, [0.02, 10.02]);
+    }
+}
