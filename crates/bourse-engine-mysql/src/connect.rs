@@ -1,7 +1,7 @@
 //! Connections, each with the settings that every session and loader relies on.
 
 use crate::error::error;
-use crate::options::Options;
+use crate::options::{Options, Storage};
 use bourse_engine::{EngineError, ErrorKind};
 use mysql::consts::CapabilityFlags;
 use mysql::prelude::Queryable as _;
@@ -40,10 +40,15 @@ impl Connector {
     /// A connection that uses `database`, or none.
     pub(crate) fn connect(&self, database: Option<&str>) -> Result<Conn, EngineError> {
         let lock_seconds = self.options.lock_timeout.as_secs();
+        // A table in memory may grow as large as it has to: by default it is full at 16 MiB.
+        let storage = match self.options.storage {
+            Storage::Innodb => ", SESSION default_storage_engine = InnoDB",
+            Storage::Memory => ", SESSION default_storage_engine = MEMORY, SESSION max_heap_table_size = 68719476736",
+        };
         let settings = format!(
             "SET SESSION sql_mode = '{SQL_MODE}', SESSION innodb_lock_wait_timeout = {lock_seconds},
                 SESSION lock_wait_timeout = {lock_seconds}, SESSION foreign_key_checks = {},
-                SESSION autocommit = 1",
+                SESSION autocommit = 1{storage}",
             u8::from(self.options.foreign_keys)
         );
         let opts = OptsBuilder::new()

@@ -75,6 +75,7 @@ pub(crate) fn describe(target: &Target, connection: &mut Conn) -> Result<Descrip
     let data = is_here(target, get("hostname")).then(|| Path::new(get("datadir")));
     let facts = Facts {
         memory_file_system: data.and_then(memory_file_system),
+        storage: get("default_storage_engine"),
         flush_log: get("innodb_flush_log_at_trx_commit"),
         flush_method: get("innodb_flush_method"),
         doublewrite: get("innodb_doublewrite"),
@@ -112,6 +113,7 @@ fn is_here(target: &Target, hostname: &str) -> bool {
 struct Facts<'a> {
     /// The name of the file system, if it forgets.
     memory_file_system: Option<&'static str>,
+    storage: &'a str,
     flush_log: &'a str,
     flush_method: &'a str,
     doublewrite: &'a str,
@@ -124,6 +126,9 @@ fn durability(facts: &Facts<'_>) -> (Durability, String) {
     use Durability::{Consistent, Durable, Process, Volatile};
     if let Some(name) = facts.memory_file_system {
         return (Volatile, format!("the data directory is on {name}, which is memory"));
+    }
+    if facts.storage.eq_ignore_ascii_case("memory") {
+        return (Volatile, "default_storage_engine=MEMORY: tables are in the server's memory alone".to_owned());
     }
     if facts.flush_method.eq_ignore_ascii_case("nosync") {
         return (Process, "innodb_flush_method=nosync: the disk is never waited for".to_owned());
@@ -254,6 +259,7 @@ mod tests {
         use Durability::{Consistent, Durable, Process, Volatile};
         let disk = Facts {
             memory_file_system: None,
+            storage: "InnoDB",
             flush_log: "1",
             flush_method: "O_DIRECT",
             doublewrite: "ON",
@@ -264,6 +270,7 @@ mod tests {
             (disk, Durable),
             (Facts { log_bin: "ON", ..disk }, Consistent),
             (Facts { log_bin: "ON", sync_binlog: "1", ..disk }, Durable),
+            (Facts { storage: "MEMORY", ..disk }, Volatile),
             (Facts { flush_log: "2", ..disk }, Consistent),
             (Facts { flush_log: "0", ..disk }, Consistent),
             (Facts { doublewrite: "OFF", ..disk }, Process),

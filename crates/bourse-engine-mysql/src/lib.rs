@@ -41,6 +41,6 @@ mod target;
 mod value;
 
 pub use engine::{MysqlEngine, open};
-pub use options::{Flavour, FlushLog, FlushMethod, OPTIONS, OptionSpec, Options, Scope};
+pub use options::{Flavour, FlushLog, FlushMethod, OPTIONS, OptionSpec, Options, Scope, Storage};
 pub use server::{Installed, installed, sweep};
 pub use target::{Place, Target, TargetError};

@@ -23,6 +23,15 @@ impl Flavour {
     }
 }
 
+/// What holds the tables that are made: `default_storage_engine`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Storage {
+    /// Transactions, a redo log, indexes that are trees.
+    Innodb,
+    /// Memory alone: no transactions, locks by table, rows of full width, indexes that are hashes.
+    Memory,
+}
+
 /// What is done with the redo log at a commit: `innodb_flush_log_at_trx_commit`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum FlushLog {
@@ -58,6 +67,8 @@ pub struct Options {
     pub socket: Option<PathBuf>,
     /// `password_file`.
     pub password_file: Option<PathBuf>,
+    /// `storage`.
+    pub storage: Storage,
     /// `ram`.
     pub ram: bool,
     /// `server`.
@@ -85,6 +96,7 @@ impl Options {
         snapshot_isolation: true,
         socket: None,
         password_file: None,
+        storage: Storage::Innodb,
         ram: false,
         server: None,
         buffer_pool_bytes: 1 << 30,
@@ -145,6 +157,7 @@ macro_rules! words {
         }
     };
 }
+words!(Storage { Innodb = "innodb", Memory = "memory" });
 words!(FlushLog { EverySecond = "0", AtCommit = "1", WrittenAtCommit = "2" });
 words!(FlushMethod { Fsync = "fsync", Direct = "o_direct" });
 
@@ -181,6 +194,14 @@ pub static OPTIONS: &[OptionSpec] = &[
         scope: Scope::Any,
         set: |options, text| switch(text).map(|value| options.snapshot_isolation = value),
         show: |options| show_switch(options.snapshot_isolation),
+    },
+    OptionSpec {
+        name: "storage",
+        values: "innodb, memory",
+        meaning: "the storage engine of tables that are made (`default_storage_engine`); memory has no transactions: what a workload asks of them is not kept, and TPC-E cannot be run",
+        scope: Scope::Any,
+        set: |options, text| Storage::parse(text).map(|value| options.storage = value),
+        show: |options| options.storage.word().to_owned(),
     },
     OptionSpec {
         name: "socket",
