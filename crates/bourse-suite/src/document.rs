@@ -1,0 +1,515 @@
+//! `suite.json`: one versioned document with what was measured beside what was published, and all that is needed to doubt
+//! it. Written and read as run files are; every report of a suite is drawn from it alone.
+
+use crate::definition::{Published, Table};
+use crate::finding::{self, FindingResult};
+use crate::measure::{Measure, counts};
+use crate::plan::{Plan, PlannedCell};
+use bourse_record::{Build, CheckStatus, Engine, Machine, Round, median, median_interval};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use thiserror::Error;
+
+/// Version of the document; raised when a reader of the old form would misread the new.
+pub const SUITE_SCHEMA_VERSION: u32 = 1;
+
+/// A rerun of a published experiment.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct SuiteFile {
+    /// Version of this document's form.
+    pub suite_schema_version: u32,
+    /// Name of the suite.
+    pub suite: String,
+    /// What it measures.
+    pub title: String,
+    /// What was published on which machine, with which settings.
+    pub published_on: Vec<String>,
+    /// What is different here, and why.
+    pub departures: Vec<String>,
+    /// Contradictions and other doubts in what was published.
+    pub notes: Vec<String>,
+    /// What has to stand in every report of these figures.
+    pub notice: Option<String>,
+    /// When it began: RFC 3339 with the machine's offset.
+    pub started_at: String,
+    /// How to run it again.
+    pub command: Vec<String>,
+    /// The seed all random sequences follow from.
+    pub seed: u64,
+    /// Counts of rows and operations were multiplied by this.
+    pub scale: f64,
+    /// Rounds asked for, of each case.
+    pub rounds: u32,
+    /// The program that ran.
+    pub build: Build,
+    /// The machine it ran on.
+    pub machine: Machine,
+    /// What cases ran on, by the name of the target.
+    pub engines: BTreeMap<String, EngineUsed>,
+    /// The published tables.
+    pub tables: Vec<TableResult>,
+    /// Whether what was found then holds here.
+    pub findings: Vec<FindingResult>,
+    /// What casts doubt on the figures, in words.
+    pub warnings: Vec<String>,
+    /// Whether it was ended before its time.
+    pub interrupted: bool,
+}
+
+/// What cases ran on, or were to run on.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EngineUsed {
+    /// What it is, in a few words.
+    pub title: String,
+    /// As read back from it; none if nothing was run on it.
+    pub engine: Option<Engine>,
+    /// Why nothing was run on it, if nothing was.
+    pub not_run: Option<String>,
+}
+
+/// One published table.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TableResult {
+    /// Short name.
+    pub id: String,
+    /// What it shows.
+    pub title: String,
+    /// What its rows are.
+    pub rows_are: String,
+    /// What is counted.
+    pub counted: String,
+    /// What is shown of each cell.
+    pub measures: Vec<Measure>,
+    /// Columns: short name and head.
+    pub columns: Vec<Named>,
+    /// Rows: short name and what stands before them.
+    pub rows: Vec<Named>,
+    /// Cells, row by row; every row has one for each column.
+    pub cells: Vec<CellResult>,
+    /// What has to be known of it.
+    pub notes: Vec<String>,
+    /// Whether it was published as charts by row.
+    pub charted: bool,
+}
+
+/// A row or a column.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Named {
+    /// Short name.
+    pub id: String,
+    /// What is shown.
+    pub title: String,
+}
+
+/// What became of a cell.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case", tag = "state", content = "why")]
+pub enum State {
+    /// Rounds of it were run.
+    Measured,
+    /// It is formed of other cells.
+    Derived,
+    /// It was not run.
+    NotRun(String),
+    /// It was run and failed.
+    Failed(String),
+    /// A check of the database failed: there is no figure.
+    Void(String),
+    /// There is no such cell.
+    Absent(String),
+}
+
+/// A cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellResult {
+    /// Short name of its row.
+    pub row: String,
+    /// Short name of its column.
+    pub column: String,
+    /// What became of it.
+    #[serde(flatten)]
+    pub state: State,
+    /// Name of its target, if it has one.
+    pub target: Option<String>,
+    /// Durability class it was measured with.
+    pub durability: Option<String>,
+    /// Workload and options, as typed at this scale.
+    pub workload: String,
+    /// How much there was to do, if the work was to end a round.
+    pub work: Option<u64>,
+    /// How much the published time is for.
+    pub published_work: Option<u64>,
+    /// Seconds of measuring after which a round was to be ended.
+    pub cap_s: Option<f64>,
+    /// Its rounds.
+    pub rounds: Vec<CellRound>,
+    /// What was published.
+    pub published: Published,
+    /// What it tells, beside what was published.
+    pub figures: Vec<Figure>,
+}
+
+/// One round of a cell.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct CellRound {
+    /// Operations completed.
+    pub done: u64,
+    /// Seconds they took together.
+    pub seconds: f64,
+    /// Whether its cap in time ended it.
+    pub capped: bool,
+    /// Operations that failed.
+    pub failed: u64,
+    /// What was measured.
+    pub values: BTreeMap<Measure, f64>,
+}
+
+/// A figure of a cell: ours, the published one, and their ratio.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Figure {
+    /// Which.
+    pub measure: Measure,
+    /// Median of our rounds.
+    pub ours: Option<f64>,
+    /// 95 % bootstrap interval of it over the rounds: lower end.
+    pub low: Option<f64>,
+    /// Its upper end.
+    pub high: Option<f64>,
+    /// What was published.
+    pub published: Option<f64>,
+    /// Ours over the published one.
+    pub ratio: Option<f64>,
+    /// Why there is no ratio, where both are there.
+    pub no_ratio: Option<String>,
+}
+
+/// What became of a case.
+#[derive(Debug, Clone, Default)]
+pub struct Outcome {
+    /// Its rounds, as far as they were run.
+    pub rounds: Vec<Round>,
+    /// Why there are none, or not all.
+    pub trouble: Option<Trouble>,
+}
+
+/// Why a case has not all its rounds.
+#[derive(Debug, Clone)]
+pub enum Trouble {
+    /// It was never begun.
+    NotRun(String),
+    /// It failed.
+    Failed(String),
+}
+
+/// What the one who ran it has to tell.
+#[derive(Debug, Clone)]
+#[expect(missing_docs, reason = "as in SuiteFile")]
+pub struct Telling {
+    pub started_at: String,
+    pub command: Vec<String>,
+    pub seed: u64,
+    pub rounds: u32,
+    pub build: Build,
+    pub machine: Machine,
+    pub engines: BTreeMap<String, EngineUsed>,
+    pub warnings: Vec<String>,
+    pub interrupted: bool,
+}
+
+impl CellRound {
+    /// What a round tells of an operation; the first where none is named.
+    pub fn of(round: &Round, operation: Option<&str>, work: Option<u64>, cap_s: f64) -> Self {
+        let (done, failed) = counts(round, operation);
+        let seconds = round.measured_s;
+        let capped = seconds >= cap_s * 0.999 && work.is_none_or(|work| done < work);
+        let value = |measure: Measure| Some((measure, measure.measured(round, done, seconds)?));
+        Self { done, seconds, capped, failed, values: Measure::ALL.into_iter().filter_map(value).collect() }
+    }
+}
+
+impl SuiteFile {
+    /// Puts together what the cases of a plan came to.
+    pub fn of(plan: &Plan<'_>, outcomes: &[Outcome], telling: Telling) -> Self {
+        let suite = plan.suite;
+        let shown = |at: usize| plan.cells.iter().any(|cell| cell.table == at);
+        let tables: Vec<TableResult> = suite
+            .tables
+            .iter()
+            .enumerate()
+            .filter(|(at, _)| shown(*at))
+            .map(|(at, table)| table_result(plan, outcomes, &telling, at, table))
+            .collect();
+        let findings = finding::judge(&suite.findings, &tables);
+        Self {
+            suite_schema_version: SUITE_SCHEMA_VERSION,
+            suite: suite.name.clone(),
+            title: suite.title.clone(),
+            published_on: suite.published_on.clone(),
+            departures: suite.departures.clone(),
+            notes: suite.notes.clone(),
+            notice: suite.notice.clone(),
+            started_at: telling.started_at,
+            command: telling.command,
+            seed: telling.seed,
+            scale: plan.scale,
+            rounds: telling.rounds,
+            build: telling.build,
+            machine: telling.machine,
+            engines: telling.engines,
+            tables,
+            findings,
+            warnings: telling.warnings,
+            interrupted: telling.interrupted,
+        }
+    }
+
+    /// Whether any cell has a figure.
+    pub fn has_figures(&self) -> bool {
+        self.tables.iter().flat_map(|table| &table.cells).any(|cell| !cell.rounds.is_empty())
+    }
+}
+
+fn table_result(plan: &Plan<'_>, outcomes: &[Outcome], telling: &Telling, at: usize, table: &Table) -> TableResult {
+    let named = |id: &str, title: &str| Named { id: id.to_owned(), title: title.to_owned() };
+    let mut cells = Vec::new();
+    for (row_at, row) in table.rows.iter().enumerate() {
+        let from = cells.len();
+        for (column_at, column) in table.columns.iter().enumerate() {
+            let published = row.published.get(&column.id).cloned().unwrap_or_default();
+            let planned = plan.cells.iter().find(|cell| (cell.table, cell.row, cell.column) == (at, row_at, column_at));
+            cells.push(match planned {
+                Some(planned) => measured_cell(plan, planned, &outcomes[planned.case], telling, table, published),
+                None => {
+                    let own = row.cells.get(&column.id).and_then(|cell| cell.absent.clone());
+                    let left_out = || table.case(row, column).map(|_| "left out at this scale".to_owned());
+                    let state = own.or_else(left_out).map_or(State::Derived, State::Absent);
+                    empty_cell(&row.id, &column.id, state, published)
+                }
+            });
+        }
+        // Sums stand behind what they are sums of.
+        for (column_at, column) in table.columns.iter().enumerate().filter(|(_, column)| !column.sum_of.is_empty()) {
+            let parts: Vec<&CellResult> =
+                cells[from..].iter().filter(|cell| column.sum_of.contains(&cell.column)).collect();
+            let figures = sums(table, &parts, &cells[from + column_at].published);
+            cells[from + column_at].figures = figures;
+        }
+    }
+    let mut rows: Vec<Named> = table.rows.iter().map(|row| named(&row.id, &row.title)).collect();
+    if let Some(mean) = &table.mean {
+        for column in &table.columns {
+            let published = mean.published.get(&column.id).cloned().unwrap_or_default();
+            let mut cell = empty_cell(MEAN_ROW, &column.id, State::Derived, published);
+            let parts: Vec<&CellResult> = cells.iter().filter(|part| part.column == column.id).collect();
+            cell.figures = means(table, &parts, &cell.published);
+            cells.push(cell);
+        }
+        rows.push(named(MEAN_ROW, &mean.title));
+    }
+    TableResult {
+        id: table.id.clone(),
+        title: table.title.clone(),
+        rows_are: table.rows_are.clone(),
+        counted: table.counted.clone(),
+        measures: table.measures.clone(),
+        columns: table.columns.iter().map(|column| named(&column.id, &column.title)).collect(),
+        rows,
+        cells,
+        notes: table.notes.clone(),
+        charted: table.charted,
+    }
+}
+
+/// Short name of the row of means.
+pub const MEAN_ROW: &str = "mean";
+
+fn empty_cell(row: &str, column: &str, state: State, published: Published) -> CellResult {
+    CellResult {
+        row: row.to_owned(),
+        column: column.to_owned(),
+        state,
+        target: None,
+        durability: None,
+        workload: String::new(),
+        work: None,
+        published_work: None,
+        cap_s: None,
+        rounds: Vec::new(),
+        published,
+        figures: Vec::new(),
+    }
+}
+
+fn measured_cell(
+    plan: &Plan<'_>,
+    planned: &PlannedCell,
+    outcome: &Outcome,
+    telling: &Telling,
+    table: &Table,
+    published: Published,
+) -> CellResult {
+    let case = &plan.cases[planned.case];
+    let cap_s = if case.seconds.is_some() { f64::MAX } else { case.cap_s };
+    let operation = planned.operation.as_deref();
+    let broken = outcome.rounds.iter().flat_map(|round| &round.checks).find(|it| it.status == CheckStatus::Failed);
+    let rounds: Vec<CellRound> =
+        outcome.rounds.iter().map(|round| CellRound::of(round, operation, planned.work, cap_s)).collect();
+    let nothing = rounds.iter().all(|round| round.done == 0);
+    let state = match (&outcome.trouble, broken) {
+        (_, Some(check)) => State::Void(format!("the check {:?} failed: {}", check.name, check.evidence)),
+        (Some(Trouble::Failed(why)), _) => State::Failed(why.clone()),
+        (Some(Trouble::NotRun(why)), _) if rounds.is_empty() => State::NotRun(why.clone()),
+        _ if rounds.is_empty() => State::NotRun("interrupted before its turn".to_owned()),
+        _ if nothing => State::Failed("not one operation was completed".to_owned()),
+        _ => State::Measured,
+    };
+    let mut options: Vec<String> = case.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+    options.extend(case.count.map(|count| format!("count={count}")));
+    options.extend(case.seconds.map(|seconds| format!("for={seconds}s")));
+    let row = &table.rows[planned.row];
+    let mut cell = CellResult {
+        row: row.id.clone(),
+        column: table.columns[planned.column].id.clone(),
+        target: Some(case.target.clone()),
+        durability: telling
+            .engines
+            .get(&case.target)
+            .and_then(|it| it.engine.as_ref())
+            .filter(|_| !rounds.is_empty())
+            .map(|engine| engine.durability.clone()),
+        workload: format!("{} {}", case.workload, options.join(" ")).trim_end().to_owned(),
+        work: planned.work,
+        published_work: planned.published_work,
+        cap_s: case.seconds.is_none().then_some(case.cap_s),
+        rounds,
+        published,
+        figures: Vec::new(),
+        state,
+    };
+    cell.figures = table.measures.iter().map(|measure| figure(*measure, &cell, table, plan.scale)).collect();
+    cell
+}
+
+/// A cell's figure, compared as far as the same was done.
+fn figure(measure: Measure, cell: &CellResult, table: &Table, scale: f64) -> Figure {
+    let counts = cell.state == State::Measured;
+    let values: Vec<f64> = cell.rounds.iter().filter_map(|round| round.values.get(&measure).copied()).collect();
+    let ours = if counts { median(&values) } else { None };
+    let interval = if counts { median_interval(&values) } else { None };
+    let published = measure.published(&cell.published, cell.published_work);
+    let capped = cell.rounds.iter().any(|round| round.capped);
+    let smaller = cell.work.zip(cell.published_work).is_some_and(|(here, then)| here != then) || scale < 1.0;
+    let no_ratio = if ours.is_none() || published.is_none() {
+        None
+    } else if measure.is_total() && capped {
+        Some("a capped round did less".to_owned())
+    } else if (measure.is_total() || table.depends_on_size) && smaller {
+        Some("another amount of work".to_owned())
+    } else {
+        None
+    };
+    let ratio = ours.zip(published).filter(|_| no_ratio.is_none()).map(|(ours, published)| ours / published);
+    Figure {
+        measure,
+        ours,
+        low: interval.map(|it| it.low),
+        high: interval.map(|it| it.high),
+        published,
+        ratio: ratio.filter(|ratio| ratio.is_finite()),
+        no_ratio,
+    }
+}
+
+/// Times of several cells together; there is one only if all of them were measured, and in full.
+fn sums(table: &Table, parts: &[&CellResult], published: &Published) -> Vec<Figure> {
+    let sum = |measure: &Measure| {
+        let figures: Vec<&Figure> =
+            parts.iter().filter_map(|cell| cell.figures.iter().find(|it| it.measure == *measure)).collect();
+        let total = matches!(measure, Measure::TimeMs | Measure::TimeS);
+        let whole = parts.iter().flat_map(|cell| &cell.rounds).all(|round| !round.capped);
+        let ours: Option<f64> = figures.iter().map(|figure| figure.ours).sum();
+        let ours = ours.filter(|_| total && whole && !parts.is_empty());
+        let published = measure.published(published, None);
+        let no_ratio = figures.iter().find_map(|figure| figure.no_ratio.clone()).filter(|_| ours.is_some());
+        let ratio = ours.zip(published).filter(|_| no_ratio.is_none()).map(|(ours, then)| ours / then);
+        Figure { measure: *measure, ours, low: None, high: None, published, ratio, no_ratio }
+    };
+    table.measures.iter().map(sum).collect()
+}
+
+/// Means of a column's cells that have a figure.
+fn means(table: &Table, parts: &[&CellResult], published: &Published) -> Vec<Figure> {
+    let mean = |measure: &Measure| {
+        let figures = parts.iter().filter_map(|cell| cell.figures.iter().find(|it| it.measure == *measure));
+        let ours: Vec<f64> = figures.filter_map(|figure| figure.ours).collect();
+        let mean = (!ours.is_empty()).then(|| ours.iter().sum::<f64>() / ours.len() as f64);
+        let interval = median_interval(&ours);
+        let published = measure.published(published, None);
+        Figure {
+            measure: *measure,
+            ours: mean,
+            low: interval.map(|it| it.low),
+            high: interval.map(|it| it.high),
+            published,
+            ratio: mean.zip(published).map(|(ours, then)| ours / then),
+            no_ratio: None,
+        }
+    };
+    table.measures.iter().map(mean).collect()
+}
+
+/// A suite's document cannot be written or read.
+#[derive(Debug, Error)]
+pub enum SuiteFileError {
+    /// The file cannot be read.
+    #[error("cannot read {path}: {cause}")]
+    Read {
+        /// Which file.
+        path: PathBuf,
+        /// The system's words.
+        cause: std::io::Error,
+    },
+    /// Not such a document.
+    #[error("{path} is no document of a suite: {reason}")]
+    Foreign {
+        /// Which file.
+        path: PathBuf,
+        /// What is wrong.
+        reason: String,
+    },
+}
+
+impl SuiteFile {
+    /// The document as text.
+    pub fn to_json(&self) -> String {
+        let mut text =
+            serde_json::to_string_pretty(self).expect("its maps have names for keys, and it has no infinity");
+        text.push('\n');
+        text
+    }
+
+    /// Reads a file.
+    ///
+    /// # Errors
+    /// It cannot be read, is not such a document, or is of another version.
+    pub fn read(path: &Path) -> Result<Self, SuiteFileError> {
+        let text = std::fs::read_to_string(path).map_err(|cause| SuiteFileError::Read { path: path.into(), cause })?;
+        let foreign = |reason: String| SuiteFileError::Foreign { path: path.into(), reason };
+        let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| foreign(error.to_string()))?;
+        match value.get("suite_schema_version").and_then(serde_json::Value::as_u64) {
+            Some(version) if version == u64::from(SUITE_SCHEMA_VERSION) => {}
+            Some(version) => {
+                return Err(foreign(format!("its version is {version}, this program knows {SUITE_SCHEMA_VERSION}")));
+            }
+            None => return Err(foreign("it has no suite_schema_version".to_owned())),
+        }
+        serde_json::from_value(value).map_err(|error| foreign(error.to_string()))
+    }
+}
+
+/// The JSON Schema of suites' documents.
+pub fn suite_file_schema() -> serde_json::Value {
+    schemars::schema_for!(SuiteFile).to_value()
+}

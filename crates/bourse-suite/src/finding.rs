@@ -1,0 +1,218 @@
+//! Whether a published finding holds here: ratios of cells, round by round, with the bootstrap interval over the rounds.
+//!
+//! Rounds of all cases take turns, so the ratio of two cells is formed within each round: what disturbed the machine for a
+//! while disturbed both.
+
+use crate::definition::{Finding, Test};
+use crate::document::{CellResult, MEAN_ROW, State, TableResult};
+use crate::measure::Measure;
+use bourse_record::{median, median_interval};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Whether something published holds here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Verdict {
+    /// The whole interval lies in the range.
+    Holds,
+    /// The whole interval lies outside.
+    DoesNotHold,
+    /// It lies across an end, or there is none.
+    NotShown,
+}
+
+impl Verdict {
+    /// In words.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Holds => "holds",
+            Self::DoesNotHold => "does not hold",
+            Self::NotShown => "not shown",
+        }
+    }
+}
+
+/// A published finding, and whether it holds here.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FindingResult {
+    /// What was found.
+    pub says: String,
+    /// The published figures it rests on.
+    pub rests_on: String,
+    /// Whether it holds: if all its tests do.
+    pub verdict: Verdict,
+    /// Why it was not tested, if it was not.
+    pub untested: Option<String>,
+    /// Its tests.
+    pub tests: Vec<TestResult>,
+}
+
+/// One test of a finding.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct TestResult {
+    /// What is compared.
+    pub says: String,
+    /// Median over the rounds.
+    pub value: Option<f64>,
+    /// Lower end of its 95 % bootstrap interval.
+    pub low: Option<f64>,
+    /// Upper end.
+    pub high: Option<f64>,
+    /// What the range begins with.
+    pub at_least: Option<f64>,
+    /// What it ends with.
+    pub at_most: Option<f64>,
+    /// Whether it holds.
+    pub verdict: Verdict,
+    /// Why there is no value or no interval, if there is none.
+    pub why: Option<String>,
+}
+
+/// Judges the findings all of whose tables are there.
+pub(crate) fn judge(findings: &[Finding], tables: &[TableResult]) -> Vec<FindingResult> {
+    let there = |path: &str| tables.iter().any(|table| Some(table.id.as_str()) == path.split('/').next());
+    findings
+        .iter()
+        .filter(|finding| finding.tests.iter().all(|test| there(&test.cell) && test.by.as_deref().is_none_or(there)))
+        .map(|finding| {
+            let tests: Vec<TestResult> = finding.tests.iter().map(|test| result(test, tables)).collect();
+            let any = |verdict| tests.iter().any(|test: &TestResult| test.verdict == verdict);
+            let verdict = if tests.is_empty() {
+                Verdict::NotShown
+            } else if any(Verdict::DoesNotHold) {
+                Verdict::DoesNotHold
+            } else if any(Verdict::NotShown) {
+                Verdict::NotShown
+            } else {
+                Verdict::Holds
+            };
+            FindingResult {
+                says: finding.says.clone(),
+                rests_on: finding.rests_on.clone(),
+                verdict,
+                untested: finding.untested.clone(),
+                tests,
+            }
+        })
+        .collect()
+}
+
+fn result(test: &Test, tables: &[TableResult]) -> TestResult {
+    let mut result = TestResult {
+        says: test.says.clone(),
+        value: None,
+        low: None,
+        high: None,
+        at_least: test.at_least,
+        at_most: test.at_most,
+        verdict: Verdict::NotShown,
+        why: None,
+    };
+    let values = match values(test, tables) {
+        Ok(values) => values,
+        Err(why) => return TestResult { why: Some(why), ..result },
+    };
+    result.value = median(&values);
+    let Some(interval) = median_interval(&values) else {
+        let rounds = values.len();
+        return TestResult { why: Some(format!("an interval needs three rounds; there are {rounds}")), ..result };
+    };
+    (result.low, result.high) = (Some(interval.low), Some(interval.high));
+    result.verdict = verdict(interval.low, interval.high, test.at_least, test.at_most);
+    result
+}
+
+/// Where an interval lies to a range.
+fn verdict(low: f64, high: f64, at_least: Option<f64>, at_most: Option<f64>) -> Verdict {
+    let (from, to) = (at_least.unwrap_or(f64::NEG_INFINITY), at_most.unwrap_or(f64::INFINITY));
+    if low >= from && high <= to {
+        Verdict::Holds
+    } else if high < from || low > to {
+        Verdict::DoesNotHold
+    } else {
+        Verdict::NotShown
+    }
+}
+
+/// The tested value, round by round; of a row of means, row by row.
+fn values(test: &Test, tables: &[TableResult]) -> Result<Vec<f64>, String> {
+    let one = told(&test.cell, test.measure, tables)?;
+    let Some(by) = &test.by else { return Ok(one.into_iter().map(|(_, value)| value).collect()) };
+    let other = told(by, test.measure, tables)?;
+    let pairs = one.iter().filter_map(|(key, value)| {
+        let (_, other) = other.iter().find(|(known, _)| known == key)?;
+        Some(value / other)
+    });
+    if !test.exponent {
+        return Ok(pairs.collect());
+    }
+    let sizes = || {
+        let (one, other) = (cell(&test.cell, tables)?, cell(by, tables)?);
+        let capped = one.rounds.iter().chain(&other.rounds).any(|round| round.capped);
+        let (one, other) = one.work.zip(other.work)?;
+        Some((one as f64 / other as f64).ln()).filter(|sizes| *sizes != 0.0 && !capped)
+    };
+    let sizes = sizes().ok_or("growth cannot be told from rounds that were capped")?;
+    Ok(pairs.map(|ratio| ratio.ln() / sizes).collect())
+}
+
+/// A cell's figure in each of its rounds; of a row of means, in each row that was measured. With what to pair it by.
+fn told(path: &str, measure: Measure, tables: &[TableResult]) -> Result<Vec<(String, f64)>, String> {
+    let cell = cell(path, tables).ok_or_else(|| format!("there is no cell {path}"))?;
+    let nothing = || format!("{path} has no such figure");
+    if cell.row == MEAN_ROW {
+        let table = tables.iter().find(|table| path.starts_with(&format!("{}/", table.id))).ok_or_else(nothing)?;
+        let rows = table.cells.iter().filter(|part| part.column == cell.column && part.row != MEAN_ROW);
+        let values: Vec<(String, f64)> = rows
+            .filter_map(|part| {
+                let figure = part.figures.iter().find(|figure| figure.measure == measure)?;
+                Some((part.row.clone(), figure.ours?))
+            })
+            .collect();
+        return if values.is_empty() { Err(nothing()) } else { Ok(values) };
+    }
+    match &cell.state {
+        State::Measured | State::Derived => {}
+        State::NotRun(why) => return Err(format!("{path} was not run: {why}")),
+        State::Failed(why) => return Err(format!("{path} failed: {why}")),
+        State::Void(why) => return Err(format!("{path} is void: {why}")),
+        State::Absent(why) => return Err(format!("{path}: {why}")),
+    }
+    let values: Vec<(String, f64)> = cell
+        .rounds
+        .iter()
+        .enumerate()
+        .filter_map(|(at, round)| Some((at.to_string(), *round.values.get(&measure)?)))
+        .collect();
+    if values.is_empty() { Err(nothing()) } else { Ok(values) }
+}
+
+fn cell<'t>(path: &str, tables: &'t [TableResult]) -> Option<&'t CellResult> {
+    let mut parts = path.split('/');
+    let id = parts.next()?;
+    let table = tables.iter().find(|table| table.id == id)?;
+    let (row, column) = (parts.next()?, parts.next()?);
+    table.cells.iter().find(|cell| cell.row == row && cell.column == column)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_verdict_needs_the_whole_interval_on_one_side() {
+        let cases = [
+            (1.2, 1.4, Some(1.0), None, Verdict::Holds),
+            (0.9, 1.4, Some(1.0), None, Verdict::NotShown),
+            (0.5, 0.9, Some(1.0), None, Verdict::DoesNotHold),
+            (2.5, 3.5, Some(2.0), Some(4.5), Verdict::Holds),
+            (4.0, 5.0, Some(2.0), Some(4.5), Verdict::NotShown),
+            (5.0, 6.0, Some(2.0), Some(4.5), Verdict::DoesNotHold),
+            (0.1, 0.2, None, Some(0.5), Verdict::Holds),
+        ];
+        for (low, high, at_least, at_most, expected) in cases {
+            assert_eq!(verdict(low, high, at_least, at_most), expected, "{low} to {high}");
+        }
+    }
+}

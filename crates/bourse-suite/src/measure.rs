@@ -1,0 +1,184 @@
+//! What a cell tells, each as a column of facts: title, unit, where it is found in a round and among published figures.
+
+use crate::definition::Published;
+use bourse_record::{Outcome, Round};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// A figure of a cell.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Measure {
+    /// Operations a second, beside the rate that was printed.
+    Rate,
+    /// Operations a second, beside the rate that follows from the printed time: for tables whose printed rates and times
+    /// contradict one another.
+    RateFromTimes,
+    /// Time for all of the work, in milliseconds.
+    TimeMs,
+    /// Time for all of the work, in seconds.
+    TimeS,
+    /// Processor time of our process, in percent of one core.
+    Cpu,
+    /// The most bytes of write-ahead log or rollback journal.
+    LogPeak,
+    /// Memory used on the machine, in bytes: mean over the measurement interval.
+    MemoryUsed,
+    /// Memory free on the machine, in bytes: mean over the measurement interval.
+    MemoryFree,
+    /// Swap used on the machine, in bytes: mean over the measurement interval.
+    SwapUsed,
+    /// Users that were inside an operation, on average.
+    InEngine,
+    /// Users that were in a sync of the storage, on average.
+    InSyncs,
+    /// Users that were waiting for a lock, on average.
+    WaitingForLocks,
+}
+
+/// How a measure's numbers are written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unit {
+    /// A plain number.
+    Number,
+    /// Bytes.
+    Bytes,
+    /// Percent.
+    Percent,
+}
+
+impl Measure {
+    /// Every one.
+    pub const ALL: [Self; 12] = [
+        Self::Rate,
+        Self::RateFromTimes,
+        Self::TimeMs,
+        Self::TimeS,
+        Self::Cpu,
+        Self::LogPeak,
+        Self::MemoryUsed,
+        Self::MemoryFree,
+        Self::SwapUsed,
+        Self::InEngine,
+        Self::InSyncs,
+        Self::WaitingForLocks,
+    ];
+
+    /// What it is, where `counted` is counted.
+    pub fn title(self, counted: &str) -> String {
+        match self {
+            Self::Rate => format!("{counted}/s"),
+            Self::RateFromTimes => format!("{counted}/s, the published ones computed from the published times"),
+            Self::TimeMs => "time, ms".to_owned(),
+            Self::TimeS => "time, s".to_owned(),
+            Self::Cpu => "processor time, % of one core".to_owned(),
+            Self::LogPeak => "log or journal, peak".to_owned(),
+            Self::MemoryUsed => "memory used on the machine".to_owned(),
+            Self::MemoryFree => "memory free on the machine".to_owned(),
+            Self::SwapUsed => "swap used on the machine".to_owned(),
+            Self::InEngine => "users inside transactions, on average".to_owned(),
+            Self::InSyncs => "users in syncs of the storage, on average".to_owned(),
+            Self::WaitingForLocks => "users waiting for locks, on average".to_owned(),
+        }
+    }
+
+    /// How its numbers are written.
+    pub const fn unit(self) -> Unit {
+        match self {
+            Self::Rate | Self::RateFromTimes | Self::TimeMs | Self::TimeS => Unit::Number,
+            Self::InEngine | Self::InSyncs | Self::WaitingForLocks => Unit::Number,
+            Self::LogPeak | Self::MemoryUsed | Self::MemoryFree | Self::SwapUsed => Unit::Bytes,
+            Self::Cpu => Unit::Percent,
+        }
+    }
+
+    /// Whether it is for all of the work together: another amount of work, and it cannot be compared.
+    pub const fn is_total(self) -> bool {
+        matches!(self, Self::TimeMs | Self::TimeS | Self::LogPeak)
+    }
+
+    /// The published figure, if there is one; `work` is what the published time is for.
+    pub fn published(self, published: &Published, work: Option<u64>) -> Option<f64> {
+        match self {
+            Self::Rate => published.rate.or_else(|| rate(published, work)),
+            Self::RateFromTimes => rate(published, work),
+            Self::TimeMs => published.mean_ms,
+            Self::TimeS => published.mean_ms.map(|ms| ms / 1e3),
+            Self::Cpu => published.cpu_percent,
+            Self::LogPeak => published.bytes,
+            _ => None,
+        }
+    }
+
+    /// The figure of a round, if it was recorded. `done` operations were completed in `seconds`.
+    pub(crate) fn measured(self, round: &Round, done: u64, seconds: f64) -> Option<f64> {
+        let positive = |value: f64| (value.is_finite() && value > 0.0).then_some(value);
+        match self {
+            Self::Rate | Self::RateFromTimes => positive(done as f64 / seconds),
+            Self::TimeMs => positive(seconds * 1e3),
+            Self::TimeS => positive(seconds),
+            Self::Cpu => positive(seconds).map(|seconds| 100.0 * (round.cpu_user_s + round.cpu_system_s) / seconds),
+            Self::LogPeak => {
+                let told = fact(round, LOG_PEAK_FACT);
+                let peak = |metric| values(round, metric).max_by(f64::total_cmp);
+                told.or_else(|| match (peak("log_bytes"), peak("journal_bytes")) {
+                    (None, None) => None,
+                    (log, journal) => Some(log.unwrap_or(0.0) + journal.unwrap_or(0.0)),
+                })
+            }
+            Self::MemoryUsed => mean(round, "machine_memory_used_bytes"),
+            Self::MemoryFree => mean(round, "machine_memory_free_bytes"),
+            Self::SwapUsed => mean(round, "machine_swap_used_bytes"),
+            Self::InEngine => {
+                let busy: f64 = round
+                    .operations
+                    .iter()
+                    .map(|operation| operation.service.summary.mean_ns * operation.service.summary.count as f64 / 1e9)
+                    .sum();
+                positive(seconds).map(|seconds| busy / seconds)
+            }
+            Self::InSyncs => mean(round, "sync_time"),
+            Self::WaitingForLocks => mean(round, "lock_wait"),
+        }
+    }
+}
+
+/// A fact of a round that tells the peak of the log in bytes, where a workload looks more often than once a second.
+const LOG_PEAK_FACT: &str = "peak of log and journal, bytes";
+
+fn rate(published: &Published, work: Option<u64>) -> Option<f64> {
+    Some(work? as f64 / (published.mean_ms? / 1e3))
+}
+
+fn fact(round: &Round, name: &str) -> Option<f64> {
+    round.facts.iter().find(|fact| fact.name == name)?.value.parse().ok()
+}
+
+/// A metric's values in the measurement interval.
+fn values<'r>(round: &'r Round, metric: &str) -> impl Iterator<Item = f64> + 'r {
+    let measured = round.phases.iter().find(|phase| phase.kind == bourse_record::PhaseKind::Measurement);
+    let (from, to) = measured.map_or((0.0, f64::MAX), |phase| (phase.from_s, phase.to_s + 0.5));
+    let column = round.series.columns.iter().find(|column| column.metric == metric);
+    let times = round.series.time_s.iter().copied();
+    column
+        .into_iter()
+        .flat_map(move |column| times.clone().zip(&column.values))
+        .filter(move |(time, _)| *time > from && *time <= to)
+        .filter_map(|(_, value)| *value)
+}
+
+fn mean(round: &Round, metric: &str) -> Option<f64> {
+    let (sum, count) = values(round, metric).fold((0.0, 0_u32), |(sum, count), value| (sum + value, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
+}
+
+/// What was completed of an operation, and what failed. The first operation where none is named.
+pub(crate) fn counts(round: &Round, operation: Option<&str>) -> (u64, u64) {
+    let found = match operation {
+        Some(name) => round.operations.iter().find(|operation| operation.name == name),
+        None => round.operations.first(),
+    };
+    let Some(found) = found else { return (0, 0) };
+    let failed = found.outcomes.iter().filter(|each| matches!(each.outcome, Outcome::Failed | Outcome::Dropped));
+    (found.valid(), failed.map(|each| each.count).sum())
+}

@@ -1,0 +1,150 @@
+//! A suite at some scale: the cases that have to be run, each once, and the cells that each of them fills.
+
+use crate::definition::{CasePatch, Suite, SuiteError};
+
+/// What has to be run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Plan<'s> {
+    /// The suite.
+    pub suite: &'s Suite,
+    /// The scale: counts are multiplied by it.
+    pub scale: f64,
+    /// The cases, each once.
+    pub cases: Vec<PlannedCase>,
+    /// The cells they fill.
+    pub cells: Vec<PlannedCell>,
+}
+
+/// A case with everything that its rounds need.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedCase {
+    /// Name of the workload.
+    pub workload: String,
+    /// Name of the target in the suite.
+    pub target: String,
+    /// Options of the workload.
+    pub options: Vec<(String, String)>,
+    /// Operations of each thread, if that ends a round.
+    pub count: Option<u64>,
+    /// Length of the measurement interval in seconds, if that ends a round.
+    pub seconds: Option<f64>,
+    /// Seconds of measuring after which a round that something else should end is ended.
+    pub cap_s: f64,
+    /// Seconds of warm-up.
+    pub warm_up_s: Option<f64>,
+}
+
+/// A cell and what fills it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct PlannedCell {
+    /// Place of its table among the suite's.
+    pub table: usize,
+    /// Place of its row.
+    pub row: usize,
+    /// Place of its column.
+    pub column: usize,
+    /// Place of its case among the plan's.
+    pub case: usize,
+    /// The operation that is counted; the first where none is named.
+    pub operation: Option<String>,
+    /// How much there is to do at this scale, if the work ends a round.
+    pub work: Option<u64>,
+    /// How much the published time is for.
+    pub published_work: Option<u64>,
+}
+
+impl<'s> Plan<'s> {
+    /// The suite's cells at that scale; only the tables named, if any are. `cap_s` instead of the data file's caps.
+    ///
+    /// # Errors
+    /// A scale that is not above 0 and up to 1, or a table that is not there.
+    pub fn new(suite: &'s Suite, scale: f64, cap_s: Option<f64>, only: &[String]) -> Result<Self, SuiteError> {
+        if !(scale > 0.0 && scale <= 1.0) {
+            return Err(SuiteError::Scale(scale));
+        }
+        if let Some(unknown) = only.iter().find(|id| suite.table(id).is_none()) {
+            let known = suite.tables.iter().map(|table| table.id.as_str()).collect::<Vec<_>>().join(", ");
+            let what = format!("no table is called {unknown:?}; known: {known}");
+            return Err(SuiteError::Dangling { suite: suite.name.clone(), what });
+        }
+        let mut plan = Self { suite, scale, cases: Vec::new(), cells: Vec::new() };
+        for (at, table) in suite.tables.iter().enumerate() {
+            if !only.is_empty() && !only.contains(&table.id) {
+                continue;
+            }
+            let kept = if table.thins { thinned(table.rows.len(), scale) } else { (0..table.rows.len()).collect() };
+            for (row_at, row) in table.rows.iter().enumerate().filter(|(row, _)| kept.contains(row)) {
+                for (column_at, column) in table.columns.iter().enumerate() {
+                    let Some(case) = table.case(row, column) else { continue };
+                    plan.add((at, row_at, column_at), &case, cap_s);
+                }
+            }
+        }
+        Ok(plan)
+    }
+
+    fn add(&mut self, (table, row, column): (usize, usize, usize), case: &CasePatch, cap_s: Option<f64>) {
+        let scaled = |number: u64| scaled(number, self.scale);
+        let mut options: Vec<(String, String)> =
+            case.options.iter().map(|(name, value)| (name.clone(), value.clone())).collect();
+        options.extend(case.scaled.iter().map(|(name, number)| (name.clone(), scaled(*number).to_string())));
+        options.sort();
+        let planned = PlannedCase {
+            workload: case.workload.clone().unwrap_or_default(),
+            target: case.target.clone().unwrap_or_default(),
+            options,
+            count: case.scaled_count.map(scaled).or(case.count),
+            seconds: case.seconds.map(|seconds| (seconds * self.scale).max(1.0)),
+            cap_s: cap_s.or(case.cap_s).unwrap_or(self.suite.cap_s),
+            warm_up_s: case.warm_up_s,
+        };
+        // Work that a fixed count makes does not shrink with the rows.
+        let shrinks = case.scaled_count.is_some() || case.count.is_none();
+        let work = case.work.map(|work| if shrinks { scaled(work) } else { work });
+        let at = self.cases.iter().position(|known| *known == planned).unwrap_or_else(|| {
+            self.cases.push(planned);
+            self.cases.len() - 1
+        });
+        self.cells.push(PlannedCell {
+            table,
+            row,
+            column,
+            case: at,
+            operation: case.operation.clone(),
+            work: work.filter(|_| case.seconds.is_none()),
+            published_work: case.work,
+        });
+    }
+}
+
+/// Which of so many rows are run at a scale: in proportion to it, four at least, the first and the last among them.
+fn thinned(rows: usize, scale: f64) -> Vec<usize> {
+    let kept = ((rows as f64 * scale).ceil() as usize).clamp(4.min(rows), rows);
+    if kept < 2 {
+        return (0..kept).collect();
+    }
+    (0..kept).map(|at| (at * (rows - 1) + (kept - 1) / 2) / (kept - 1)).collect()
+}
+
+/// A count at a scale; never nothing.
+pub fn scaled(number: u64, scale: f64) -> u64 {
+    ((number as f64 * scale).round() as u64).max(1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_thinned_table_keeps_both_ends() {
+        assert_eq!(thinned(27, 1.0), (0..27).collect::<Vec<_>>());
+        assert_eq!(thinned(27, 0.05), [0, 9, 17, 26]);
+        assert_eq!(thinned(2, 0.01), [0, 1]);
+        assert_eq!(thinned(1, 0.5), [0]);
+    }
+
+    #[test]
+    fn nothing_shrinks_to_nothing() {
+        assert_eq!((scaled(100_000, 0.1), scaled(3, 0.01), scaled(7, 1.0)), (10_000, 1, 7));
+    }
+}

@@ -1,0 +1,4 @@
+//! The data files, and what becomes of made-up rounds.
+#![allow(missing_docs, reason = "tests")]
+
+mod data;
