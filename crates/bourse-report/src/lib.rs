@@ -19,10 +19,12 @@
 mod charts;
 pub mod drivers;
 mod html;
+mod suite;
 mod tables;
 mod text;
 mod units;
 mod view;
 
 pub use html::{STYLE, html};
+pub use suite::{suite_csv, suite_html, suite_markdown, suite_terminal};
 pub use text::{CsvTable, csv, csv_tables, markdown, terminal};

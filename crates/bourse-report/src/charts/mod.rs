@@ -4,12 +4,14 @@
 //! twice, wide and narrow, since text in a drawing scaled down to a phone cannot be read.
 
 mod axis;
+mod by_row;
 mod comparison;
 mod distribution;
 mod series;
 mod svg;
 mod time;
 
+pub(crate) use by_row::{ByRow, ByRowUnit, Curve, by_row};
 pub(crate) use comparison::comparison;
 
 use crate::view::CaseView;

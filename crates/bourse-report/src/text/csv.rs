@@ -100,7 +100,7 @@ fn written_run(file: &RunFile) -> CsvTable {
     written(&table)
 }
 
-fn line<'a>(fields: impl Iterator<Item = &'a str>) -> String {
+pub(crate) fn line<'a>(fields: impl Iterator<Item = &'a str>) -> String {
     let mut line = String::new();
     for (at, field) in fields.enumerate() {
         if at > 0 {

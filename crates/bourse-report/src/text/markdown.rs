@@ -95,7 +95,7 @@ fn section(out: &mut String, level: usize, table: &Table) {
     }
 }
 
-fn row(out: &mut String, cells: impl Iterator<Item = String>) {
+pub(crate) fn row(out: &mut String, cells: impl Iterator<Item = String>) {
     out.push('|');
     for cell in cells {
         out.push_str(&format!(" {cell} |"));
@@ -111,7 +111,7 @@ fn toned(tone: Tone, text: &str) -> String {
 }
 
 /// Text from outside, with nothing in it that Markdown or HTML would act upon.
-fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::new();
     for character in units::printable(text).chars() {
         match character {
@@ -126,7 +126,7 @@ fn escaped(text: &str) -> String {
 }
 
 /// Code in a line, fenced by more backticks than it holds in a row.
-fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     let text = units::printable(text);
     let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);

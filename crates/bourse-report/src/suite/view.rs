@@ -1,0 +1,302 @@
+//! What the tables of a suite hold.
+
+use crate::tables::Tone;
+use crate::units;
+use bourse_suite::document::{CellResult, Figure, State, SuiteFile, TableResult};
+use bourse_suite::finding::{FindingResult, TestResult};
+use bourse_suite::measure::Unit;
+use bourse_suite::{Measure, Verdict};
+use std::collections::BTreeMap;
+
+/// One measure of a table.
+pub(super) struct Matrix {
+    pub(super) title: String,
+    pub(super) rows_are: String,
+    pub(super) columns: Vec<String>,
+    pub(super) rows: Vec<(String, Vec<MatrixCell>)>,
+}
+
+/// A cell: ours, the published figure, their ratio; a mark where a footnote belongs to it.
+#[derive(Debug, Clone, Default)]
+pub(super) struct MatrixCell {
+    pub(super) ours: String,
+    pub(super) mark: String,
+    pub(super) published: String,
+    pub(super) ratio: String,
+    pub(super) tone: Tone,
+}
+
+impl MatrixCell {
+    pub(super) fn joined(&self) -> String {
+        let ours = if self.mark.is_empty() { self.ours.clone() } else { format!("{} {}", self.ours, self.mark) };
+        format!("{ours} | {} | {}", self.published, self.ratio)
+    }
+}
+
+/// Footnotes of a table: each text once.
+#[derive(Debug, Default)]
+pub(super) struct Footnotes {
+    pub(super) texts: Vec<String>,
+}
+
+impl Footnotes {
+    fn mark(&mut self, text: String) -> String {
+        let at = self.texts.iter().position(|known| *known == text).unwrap_or_else(|| {
+            self.texts.push(text);
+            self.texts.len() - 1
+        });
+        name(at)
+    }
+
+    /// Every footnote with its mark before it.
+    pub(super) fn lines(&self) -> impl Iterator<Item = String> + '_ {
+        self.texts.iter().enumerate().map(|(at, text)| format!("{} {text}", name(at)))
+    }
+}
+
+/// `a`, `b` … `z`, `aa` …
+fn name(at: usize) -> String {
+    let letter = char::from(b'a' + (at % 26) as u8);
+    let prefix = if at >= 26 { name(at / 26 - 1).trim_matches(['(', ')']).to_owned() } else { String::new() };
+    format!("({prefix}{letter})")
+}
+
+/// The measures of a table as matrices, and what has to be said below them. A measure of which there is neither ours nor a
+/// published figure is left out.
+pub(super) fn matrices(table: &TableResult) -> (Vec<Matrix>, Footnotes) {
+    let mut notes = Footnotes::default();
+    let mut matrices = Vec::new();
+    for (nth, measure) in table.measures.iter().enumerate() {
+        let figures = || table.cells.iter().filter_map(|cell| figure_of(cell, *measure));
+        let told = figures().any(|figure| figure.ours.is_some() || figure.published.is_some());
+        if !told && nth > 0 {
+            continue;
+        }
+        let rows = table
+            .rows
+            .iter()
+            .map(|row| {
+                let cells = table.columns.iter().map(|column| {
+                    let cell = table.cells.iter().find(|cell| cell.row == row.id && cell.column == column.id);
+                    cell.map_or_else(MatrixCell::default, |cell| matrix_cell(cell, *measure, &mut notes))
+                });
+                (units::printable(&row.title), cells.collect())
+            })
+            .collect();
+        matrices.push(Matrix {
+            title: units::printable(&measure.title(&table.counted)),
+            rows_are: units::printable(&table.rows_are),
+            columns: table.columns.iter().map(|column| units::printable(&column.title)).collect(),
+            rows,
+        });
+    }
+    (matrices, notes)
+}
+
+pub(super) fn figure_of(cell: &CellResult, measure: Measure) -> Option<&Figure> {
+    cell.figures.iter().find(|figure| figure.measure == measure)
+}
+
+/// A figure with its unit.
+pub(super) fn written(measure: Measure, value: f64) -> String {
+    match measure.unit() {
+        Unit::Number => units::number(value),
+        Unit::Bytes => units::bytes(value),
+        Unit::Percent => format!("{} %", units::significant(value, 3)),
+    }
+}
+
+fn matrix_cell(cell: &CellResult, measure: Measure, notes: &mut Footnotes) -> MatrixCell {
+    let figure = figure_of(cell, measure);
+    let published = figure.and_then(|figure| figure.published).map(|value| written(measure, value));
+    let ratio = figure.and_then(|figure| figure.ratio).map(|ratio| format!("{}×", units::significant(ratio, 3)));
+    let mut said = Vec::new();
+    let (ours, tone) = match &cell.state {
+        State::NotRun(why) => {
+            said.push(format!("not run: {why}"));
+            ("not run".to_owned(), Tone::Doubtful)
+        }
+        State::Failed(why) => {
+            said.push(format!("failed: {why}"));
+            ("failed".to_owned(), Tone::Bad)
+        }
+        State::Void(why) => {
+            said.push(format!("void: {why}"));
+            ("void".to_owned(), Tone::Bad)
+        }
+        State::Absent(why) => {
+            said.push(why.clone());
+            (units::NOTHING.to_owned(), Tone::Faint)
+        }
+        State::Measured | State::Derived => {
+            let ours = figure.and_then(|figure| figure.ours).map(|value| written(measure, value));
+            said.extend(capped(cell));
+            said.extend(failures(cell));
+            said.extend(figure.and_then(|figure| figure.no_ratio.clone()).map(|why| format!("no ratio: {why}")));
+            (ours.unwrap_or_else(|| units::NOTHING.to_owned()), Tone::Plain)
+        }
+    };
+    if published.is_some() {
+        said.extend(cell.published.note.iter().map(|note| format!("published: {note}")));
+    }
+    let mark: String = said.into_iter().map(|text| notes.mark(units::printable(&text))).collect();
+    MatrixCell {
+        ours,
+        mark,
+        published: published.unwrap_or_else(|| units::NOTHING.to_owned()),
+        ratio: ratio.unwrap_or_else(|| units::NOTHING.to_owned()),
+        tone,
+    }
+}
+
+/// What a cap left undone: never what it would have been.
+fn capped(cell: &CellResult) -> Option<String> {
+    let rounds: Vec<u64> = cell.rounds.iter().filter(|round| round.capped).map(|round| round.done).collect();
+    let (low, high) = (rounds.iter().min()?, rounds.iter().max()?);
+    let done =
+        if low == high { units::count(*low) } else { format!("{} to {}", units::count(*low), units::count(*high)) };
+    let of = cell.work.map(|work| format!(" of {}", units::count(work))).unwrap_or_default();
+    let which = if rounds.len() < cell.rounds.len() {
+        format!("{} of {} rounds ", rounds.len(), cell.rounds.len())
+    } else {
+        String::new()
+    };
+    let cap = cell.cap_s.map(units::seconds).unwrap_or_default();
+    Some(format!("{which}ended by the cap of {cap}: {done}{of} done"))
+}
+
+fn failures(cell: &CellResult) -> Option<String> {
+    let failed: u64 = cell.rounds.iter().map(|round| round.failed).sum();
+    (failed > 0).then(|| format!("{} failed, over all rounds", units::counted(failed, "operation", "operations")))
+}
+
+/// Durability classes of a table's targets, in words; and whether they differ.
+pub(super) fn durability(file: &SuiteFile, table: &TableResult) -> (String, bool) {
+    let mut by_class: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut seen = Vec::new();
+    for cell in &table.cells {
+        let (Some(target), Some(class)) = (&cell.target, &cell.durability) else { continue };
+        if !seen.contains(&target) {
+            seen.push(target);
+            let title = file.engines.get(target).map_or(target.as_str(), |engine| engine.title.as_str());
+            by_class.entry(class).or_default().push(units::printable(title));
+        }
+    }
+    let classes: Vec<String> =
+        by_class.iter().map(|(class, targets)| format!("{class} ({})", targets.join("; "))).collect();
+    match classes.len() {
+        0 => ("durability class: nothing was measured".to_owned(), false),
+        1 => (format!("durability class: {}", classes[0]), false),
+        _ => (format!("durability classes differ, so that not the same was done: {}", classes.join(", ")), true),
+    }
+}
+
+/// What stands on top: scale, rounds, what is missing.
+pub(super) fn summary(file: &SuiteFile) -> Vec<(Tone, String)> {
+    let mut lines = Vec::new();
+    if file.interrupted {
+        lines.push((Tone::Bad, "interrupted: what was measured until then is here".to_owned()));
+    }
+    if file.scale < 1.0 {
+        let scale = units::plain(file.scale);
+        lines.push((
+            Tone::Doubtful,
+            format!("scale {scale}: rows and counts are {scale} of the published ones; a quick look, not a rerun"),
+        ));
+    }
+    let every: Vec<&CellResult> =
+        file.tables.iter().flat_map(|table| &table.cells).filter(|cell| cell.target.is_some()).collect();
+    let measured = every.iter().filter(|cell| cell.state == State::Measured).count();
+    let rounds = units::counted(u64::from(file.rounds), "round", "rounds");
+    lines.push((
+        if measured == every.len() { Tone::Plain } else { Tone::Doubtful },
+        format!("{measured} of {} cells measured, {rounds} each; ratio = ours / published", every.len()),
+    ));
+    let missing = file.engines.values().filter_map(|engine| Some((engine, engine.not_run.as_ref()?)));
+    lines.extend(missing.map(|(engine, why)| (Tone::Doubtful, format!("{}: not run: {why}", engine.title))));
+    lines
+}
+
+/// How a verdict is coloured.
+pub(super) const fn tone(verdict: Verdict) -> Tone {
+    match verdict {
+        Verdict::Holds => Tone::Good,
+        Verdict::DoesNotHold => Tone::Bad,
+        Verdict::NotShown => Tone::Doubtful,
+    }
+}
+
+/// A test in words: value, interval, range, verdict.
+pub(super) fn test_words(test: &TestResult) -> String {
+    let number = |value: f64| units::significant(value, 3);
+    let value = match (test.value, test.low, test.high) {
+        (Some(value), Some(low), Some(high)) => {
+            format!("{} (95 % interval {} to {})", number(value), number(low), number(high))
+        }
+        (Some(value), ..) => number(value),
+        _ => units::NOTHING.to_owned(),
+    };
+    let range = match (test.at_least, test.at_most) {
+        (Some(from), Some(to)) => format!("{} to {}", number(from), number(to)),
+        (Some(from), None) => format!("at least {}", number(from)),
+        (None, Some(to)) => format!("at most {}", number(to)),
+        (None, None) => units::NOTHING.to_owned(),
+    };
+    let why = test.why.as_ref().map(|why| format!(" ({why})")).unwrap_or_default();
+    units::printable(&format!("{}: {value}; to hold: {range}: {}{why}", test.says, test.verdict.words()))
+}
+
+/// A finding's words.
+pub(super) fn finding_words(finding: &FindingResult) -> String {
+    units::printable(&format!("{} (published: {})", finding.says, finding.rests_on))
+}
+
+/// Every cell with all its figures, a row each: what CSV, Markdown and the page show at length.
+pub(super) struct Line {
+    pub(super) table: String,
+    pub(super) row: String,
+    pub(super) column: String,
+    pub(super) cell: CellResult,
+    pub(super) figure: Option<Figure>,
+}
+
+pub(super) fn lines(file: &SuiteFile) -> Vec<Line> {
+    let mut lines = Vec::new();
+    for table in &file.tables {
+        for cell in &table.cells {
+            let title = |all: &[bourse_suite::document::Named], id: &str| {
+                all.iter().find(|it| it.id == id).map_or_else(|| id.to_owned(), |it| units::printable(&it.title))
+            };
+            let line = |figure: Option<&Figure>| Line {
+                table: table.id.clone(),
+                row: title(&table.rows, &cell.row),
+                column: title(&table.columns, &cell.column),
+                cell: cell.clone(),
+                figure: figure.cloned(),
+            };
+            if cell.figures.is_empty() {
+                lines.push(line(None));
+            }
+            lines.extend(cell.figures.iter().map(|figure| line(Some(figure))));
+        }
+    }
+    lines
+}
+
+/// What became of a cell, in words.
+pub(super) fn state_words(cell: &CellResult) -> String {
+    units::printable(&match &cell.state {
+        State::Measured => "measured".to_owned(),
+        State::Derived => "derived".to_owned(),
+        State::NotRun(why) => format!("not run: {why}"),
+        State::Failed(why) => format!("failed: {why}"),
+        State::Void(why) => format!("void: {why}"),
+        State::Absent(why) => format!("absent: {why}"),
+    })
+}
+
+/// Work done in the rounds: least and most.
+pub(super) fn done(cell: &CellResult) -> Option<(u64, u64)> {
+    let done = || cell.rounds.iter().map(|round| round.done);
+    Some((done().min()?, done().max()?))
+}
