@@ -24,6 +24,9 @@ pub(crate) enum Command {
     Micro(Micro),
     /// Kill processes and fail the power of a simulated disk: what each durability setting really keeps
     Crash(Crash),
+    /// The published experiments, rerun beside their figures
+    #[command(subcommand)]
+    Suite(Suite),
     /// Draw the report of stored runs again
     Report(Report),
     /// What can run here, and the options of each engine
@@ -259,6 +262,48 @@ pub(crate) struct MicroRun {
     pub(crate) output: Output,
 }
 
+#[derive(Debug, Subcommand)]
+pub(crate) enum Suite {
+    /// The published experiments there are
+    List,
+    /// What an experiment measures, what was published, and what is run for it
+    Show {
+        /// Which, of `bourse suite list`
+        #[arg(value_name = "NAME")]
+        name: String,
+    },
+    /// Run an experiment and report each figure beside the published one
+    Run(SuiteRun),
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct SuiteRun {
+    /// Which, of `bourse suite list`
+    #[arg(value_name = "NAME")]
+    pub(crate) name: String,
+    /// Multiply counts of rows and operations by this, for a quick look: above 0 and up to 1
+    #[arg(long, value_name = "F", default_value_t = 1.0, env = "BOURSE_SCALE")]
+    pub(crate) scale: f64,
+    /// Rounds of each case, each in a process of its own; all cases take turns [default: the suite's, 3 or more]
+    #[arg(long, value_name = "N", env = "BOURSE_ROUNDS")]
+    pub(crate) rounds: Option<u32>,
+    /// The longest that a round may measure; what it did until then is reported, never what it would have done [default: the suite's]
+    #[arg(long, value_name = "TIME", value_parser = duration, env = "BOURSE_CAP")]
+    pub(crate) cap: Option<Duration>,
+    /// Run these of its tables alone
+    #[arg(long, value_name = "TABLE")]
+    pub(crate) only: Vec<String>,
+    /// Seed of all random sequences [default: drawn, and shown]
+    #[arg(long, value_name = "N", env = "BOURSE_SEED")]
+    pub(crate) seed: Option<u64>,
+    /// Folder for the databases, made for the run and removed after it
+    #[arg(long, value_name = "DIR", default_value = "bourse-data", env = "BOURSE_DATA")]
+    pub(crate) data: PathBuf,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
 /// Where results go.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Output {
@@ -401,6 +446,8 @@ pub(crate) enum Document {
     Acid,
     /// `crash.json`
     Crash,
+    /// `suite.json`
+    Suite,
 }
 
 #[derive(Debug, Args)]

@@ -105,6 +105,16 @@ pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
     (kind.open)(target)
 }
 
+/// Whether what a target's engine needs is on this machine: its library, its server.
+pub(crate) fn is_here(target: &str) -> Result<(), String> {
+    // The library may be named in the target itself.
+    if target.contains("library=") {
+        return Ok(());
+    }
+    let kind = ENGINES.iter().find(|kind| Some(kind.scheme) == target.split(':').next());
+    kind.map_or(Ok(()), |kind| (kind.version)().map(|_| ()))
+}
+
 fn open_mysql(target: &str) -> Result<Box<dyn Engine>, Failure> {
     let engine = bourse_engine_mysql::open(target).map_err(|error| {
         let scheme = target.split(':').next().unwrap_or_default();

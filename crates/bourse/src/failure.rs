@@ -47,6 +47,12 @@ impl Failure {
         self
     }
 
+    /// The error without hints, in one line.
+    pub(crate) fn line(&self) -> String {
+        let details = self.details.iter().map(|(name, value)| format!("; {name}: {}", value.replace('\n', " ")));
+        format!("{}{}", self.message, details.collect::<String>())
+    }
+
     /// The whole, as it is printed.
     pub(crate) fn render(&self) -> String {
         let mut text = format!("error: {}\n", self.message);

@@ -21,3 +21,21 @@ pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
 pub(crate) fn interrupted(what: &str) -> Failure {
     Failure::new(Exit::Interrupted, format!("interrupted: {what}"))
 }
+
+/// The environment variable that has a program end when the one that started it does.
+pub(crate) const END_WITH_PARENT: &str = "BOURSE_END_WITH_PARENT";
+
+/// Ends with the program that started this one, if that asks for it: it may be killed, and nothing is to go on running.
+pub(crate) fn end_with_parent() {
+    #[cfg(target_os = "linux")]
+    if std::env::var_os(END_WITH_PARENT).is_some() {
+        // Where the system refuses, the parent's own clean end still stops us.
+        let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
+    }
+}
+
+/// Whether a process of that id runs.
+pub(crate) fn is_alive(id: i32) -> bool {
+    let Some(id) = rustix::process::Pid::from_raw(id) else { return false };
+    !matches!(rustix::process::test_kill_process(id), Err(rustix::io::Errno::SRCH))
+}

@@ -11,14 +11,16 @@ mod micro;
 mod output;
 mod progress;
 mod report;
+mod suite;
 mod tpce;
 
-use args::{Arguments, Command, Document, Micro, Tpce};
+use args::{Arguments, Command, Document, Micro, Suite, Tpce};
 use clap::{CommandFactory, FromArgMatches};
 use failure::{Exit, Failure};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    interrupt::end_with_parent();
     let arguments = match parse() {
         Ok(arguments) => arguments,
         Err(refused) => {
@@ -63,6 +65,9 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Micro(Micro::Run(arguments)) => micro::run::run(&arguments),
         Command::Micro(Micro::OneRound) => micro::child::serve(),
         Command::Crash(arguments) => crash::run(&arguments),
+        Command::Suite(Suite::List) => output::print(&suite::list::list()?),
+        Command::Suite(Suite::Show { name }) => output::print(&suite::list::show(&name)?),
+        Command::Suite(Suite::Run(arguments)) => suite::run::run(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Engines(arguments) => output::print(&engines::list(arguments.engine.as_deref())?),
         Command::Completions { shell } => {
@@ -86,6 +91,7 @@ fn run(command: Command) -> Result<(), Failure> {
                 Document::Run => bourse_record::run_file_schema(),
                 Document::Acid => bourse_acid::acid_file_schema(),
                 Document::Crash => bourse_acid::kept::crash_file_schema(),
+                Document::Suite => bourse_suite::suite_file_schema(),
             };
             output::print(&format!("{schema:#}\n"))
         }

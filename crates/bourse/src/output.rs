@@ -4,6 +4,7 @@ use crate::args::Output;
 use crate::failure::{Exit, Failure};
 use crate::progress::note;
 use bourse_record::RunFile;
+use bourse_suite::SuiteFile;
 use std::io::{IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
 
@@ -61,6 +62,39 @@ pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
             .detail("file", path.display().to_string())
             .detail("cause", error.to_string())
     })
+}
+
+/// Writes a suite's files into a new folder and prints its report, or with `--json` its document.
+pub(crate) fn publish_suite(suite: &SuiteFile, run: &RunFile, output: &Output) -> Result<(), Failure> {
+    let folder = new_folder(&output.directory, &format!("suite-{}", suite.suite))?;
+    let document = suite.to_json();
+    let files = [
+        ("suite.json", document.clone()),
+        ("report.html", bourse_report::suite_html(suite)),
+        ("tables.md", bourse_report::suite_markdown(suite)),
+        ("tables.csv", bourse_report::suite_csv(suite)),
+    ];
+    for (name, text) in files {
+        write_whole(&folder.join(name), text.as_bytes())?;
+    }
+    // The rounds behind it, whole, with their histograms and series.
+    run.write(&folder.join("run.json")).map_err(|error| Failure::usage(error.to_string()))?;
+    if output.json {
+        print(&document)?
+    } else {
+        print_suite(suite)?
+    }
+    note(&format!(
+        "document: {}\nreport:   {}",
+        folder.join("suite.json").display(),
+        folder.join("report.html").display()
+    ));
+    Ok(())
+}
+
+/// A suite for the terminal.
+pub(crate) fn print_suite(suite: &SuiteFile) -> Result<(), Failure> {
+    print(&bourse_report::suite_terminal(suite, terminal_width(), has_color()))
 }
 
 /// Makes `<directory>/<time>-<name>`, with a number behind it if that is taken.

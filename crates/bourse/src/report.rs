@@ -2,28 +2,57 @@
 
 use crate::args::Report;
 use crate::failure::Failure;
-use crate::output::{print_report, write_whole};
+use crate::output::{print_report, print_suite, write_whole};
 use crate::progress::note;
 use bourse_record::{Origin, RunFile};
 use bourse_report::drivers;
-use std::path::Path;
+use bourse_suite::SuiteFile;
+use std::path::{Path, PathBuf};
 
 /// Reads the runs, joins their cases and draws the report.
 pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
+    if let [only] = arguments.runs.as_slice()
+        && let Some(path) = suite_document(only.as_ref())
+    {
+        return redraw(&path, arguments);
+    }
     let run = joined(&arguments.runs)?;
     let Some(path) = &arguments.output else { return print_report(&run) };
     let text = match path.extension().and_then(|ending| ending.to_str()) {
         Some("html") => bourse_report::html(&run),
         Some("md") => bourse_report::markdown(&run),
         Some("csv") => bourse_report::csv(&run),
-        _ => {
-            return Err(Failure::usage(format!("{} has no ending that says what to write", path.display()))
-                .hint("name a file that ends in .html, .md or .csv"));
-        }
+        _ => return Err(ending_refused(path)),
     };
     write_whole(path, text.as_bytes())?;
     note(&format!("report: {}", path.display()));
     Ok(())
+}
+
+/// The document of a suite, if that is what is named.
+fn suite_document(path: &Path) -> Option<PathBuf> {
+    let file = if path.is_dir() { path.join("suite.json") } else { path.to_owned() };
+    (file.file_name() == Some("suite.json".as_ref()) && file.exists()).then_some(file)
+}
+
+fn redraw(path: &Path, arguments: &Report) -> Result<(), Failure> {
+    let suite = SuiteFile::read(path)
+        .map_err(|error| Failure::usage(error.to_string()).hint("name a suite's folder, or the suite.json in it"))?;
+    let Some(output) = &arguments.output else { return print_suite(&suite) };
+    let text = match output.extension().and_then(|ending| ending.to_str()) {
+        Some("html") => bourse_report::suite_html(&suite),
+        Some("md") => bourse_report::suite_markdown(&suite),
+        Some("csv") => bourse_report::suite_csv(&suite),
+        _ => return Err(ending_refused(output)),
+    };
+    write_whole(output, text.as_bytes())?;
+    note(&format!("report: {}", output.display()));
+    Ok(())
+}
+
+fn ending_refused(path: &Path) -> Failure {
+    Failure::usage(format!("{} has no ending that says what to write", path.display()))
+        .hint("name a file that ends in .html, .md or .csv")
 }
 
 /// The runs as one: drivers of the same rounds with their figures added, others side by side, each case labelled by its

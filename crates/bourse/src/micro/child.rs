@@ -96,8 +96,17 @@ fn described(engine: &dyn Engine) -> Result<(bourse_record::Engine, Vec<String>)
     Ok((engine, it.warnings))
 }
 
-/// Has an order run by a process of its own.
+/// Has an order run by a process of its own, which tells of its troubles on our stderr.
 pub(crate) fn run(order: &Order, interrupted: &AtomicBool) -> Result<Answer, Failure> {
+    run_as(order, interrupted, false)
+}
+
+/// The same, with its troubles in the failure alone.
+pub(crate) fn run_quietly(order: &Order, interrupted: &AtomicBool) -> Result<Answer, Failure> {
+    run_as(order, interrupted, true)
+}
+
+fn run_as(order: &Order, interrupted: &AtomicBool, quietly: bool) -> Result<Answer, Failure> {
     let trouble = |cause: String| {
         Failure::new(Exit::Target, format!("a round of {} on {} was lost", order.workload, order.target))
             .detail("cause", cause)
@@ -107,6 +116,7 @@ pub(crate) fn run(order: &Order, interrupted: &AtomicBool) -> Result<Answer, Fai
         .args(["micro", "one-round"])
         .stdin(Stdio::piped())
         .stdout(Stdio::piped())
+        .stderr(if quietly { Stdio::piped() } else { Stdio::inherit() })
         .spawn()
         .map_err(|error| trouble(error.to_string()))?;
     let mut line = serde_json::to_string(order).map_err(|error| trouble(error.to_string()))?;
@@ -120,14 +130,23 @@ pub(crate) fn run(order: &Order, interrupted: &AtomicBool) -> Result<Answer, Fai
         let mut text = String::new();
         std::io::Read::read_to_string(&mut stdout, &mut text).map(|_| text)
     });
+    let words = child.stderr.take().map(|mut stderr| {
+        std::thread::spawn(move || {
+            let mut text = String::new();
+            // What it said as far as it can be read is better than nothing.
+            let _ = std::io::Read::read_to_string(&mut stderr, &mut text);
+            text
+        })
+    });
     let status = wait(&mut child, interrupted).map_err(|error| trouble(error.to_string()))?;
     let text = reader.join().expect("reading does not panic").map_err(|error| trouble(error.to_string()))?;
+    let words = words.map(|reader| reader.join().expect("reading does not panic")).unwrap_or_default();
     match status.code() {
         Some(0) => {
             told.map_err(|error| trouble(error.to_string()))?;
             serde_json::from_str(&text).map_err(|error| trouble(format!("its answer cannot be read: {error}")))
         }
-        // It has said why, on the stderr that is ours too.
+        // It has said why.
         Some(code) => {
             let exit = match code {
                 1 => Exit::Usage,
@@ -135,14 +154,22 @@ pub(crate) fn run(order: &Order, interrupted: &AtomicBool) -> Result<Answer, Fai
                 130 => Exit::Interrupted,
                 _ => Exit::Target,
             };
-            Err(Failure::new(exit, format!("the run ends here: {} on {}", order.workload, order.target)))
+            let message = format!("the run ends here: {} on {}", order.workload, order.target);
+            Err(Failure::new(exit, said(&words, &message)))
         }
         None => Err(trouble(format!("its process was ended from outside: {status}"))),
     }
 }
 
+/// The error in what a program said on its stderr, in one line without hints; or else `otherwise`.
+pub(crate) fn said(words: &str, otherwise: &str) -> String {
+    let Some(at) = words.find("error: ") else { return otherwise.to_owned() };
+    let error = words[at + "error: ".len()..].lines().filter(|line| !line.starts_with("hint: ")).map(str::trim);
+    error.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
+}
+
 /// Waits for the child; an interruption that reached us alone is passed on to it.
-fn wait(child: &mut Child, interrupted: &AtomicBool) -> std::io::Result<std::process::ExitStatus> {
+pub(crate) fn wait(child: &mut Child, interrupted: &AtomicBool) -> std::io::Result<std::process::ExitStatus> {
     let mut told = false;
     loop {
         if let Some(status) = child.try_wait()? {

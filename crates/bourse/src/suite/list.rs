@@ -1,0 +1,101 @@
+//! `bourse suite list` and `show`: what there is, and all of one.
+
+use crate::failure::Failure;
+use bourse_suite::definition::Table;
+use bourse_suite::{Plan, Suite, SuiteError};
+use std::fmt::Write as _;
+
+/// The suite of that name.
+pub(super) fn find(name: &str) -> Result<Suite, Failure> {
+    bourse_suite::find(name).map_err(|error| refused(&error).hint("`bourse suite list` explains them"))
+}
+
+pub(super) fn refused(error: &SuiteError) -> Failure {
+    Failure::usage(error.to_string())
+}
+
+/// What there is.
+pub(crate) fn list() -> Result<String, Failure> {
+    let mut text = String::new();
+    for suite in bourse_suite::all().map_err(|error| refused(&error))? {
+        let plan = Plan::new(&suite, 1.0, None, &[]).map_err(|error| refused(&error))?;
+        let (tables, cells) = (suite.tables.len(), plan.cells.len());
+        put(&mut text, &format!("{:<15} {} ({tables} tables, {cells} cells)", suite.name, suite.title));
+    }
+    put(
+        &mut text,
+        "\n`bourse suite show NAME` tells what was published, `bourse suite run NAME --scale 0.1` takes a quick look.",
+    );
+    Ok(text)
+}
+
+/// All of one: what was published, and what is run for it.
+pub(crate) fn show(name: &str) -> Result<String, Failure> {
+    let suite = find(name)?;
+    let mut text = String::new();
+    put(&mut text, &format!("{}: {}", suite.name, suite.title));
+    let lists = [
+        ("published on", &suite.published_on),
+        ("what is different here", &suite.departures),
+        ("doubts about the published figures", &suite.notes),
+    ];
+    for (title, items) in lists {
+        if !items.is_empty() {
+            put(&mut text, &format!("\n{title}"));
+            items.iter().for_each(|item| put(&mut text, &format!("  {item}")));
+        }
+    }
+    put(&mut text, "\ntargets");
+    for (name, target) in &suite.targets {
+        put(&mut text, &format!("  {name:<12} {}\n{:15}{}", target.title, "", target.url));
+    }
+    for table in &suite.tables {
+        show_table(&mut text, table);
+    }
+    put(&mut text, "\nfindings");
+    for finding in &suite.findings {
+        put(&mut text, &format!("  {} (published: {})", finding.says, finding.rests_on));
+    }
+    let (rounds, cap) = (suite.rounds, suite.cap_s);
+    put(
+        &mut text,
+        &format!("\n{rounds} rounds of each case, each measuring for {cap} s at most; --rounds and --cap change that"),
+    );
+    Ok(text)
+}
+
+fn show_table(text: &mut String, table: &Table) {
+    put(text, &format!("\ntable {}: {}", table.id, table.title.trim_start_matches(&format!("{}. ", table.id))));
+    for row in &table.rows {
+        for column in &table.columns {
+            let place = format!("  {} · {}", row.title, column.title);
+            let published = row.published.get(&column.id);
+            let mut figures = Vec::new();
+            if let Some(published) = published {
+                figures.extend(published.mean_ms.map(|ms| format!("{ms} ms")));
+                figures.extend(published.rate.map(|rate| format!("{rate} {}/s", table.counted)));
+                figures.extend(published.cpu_percent.map(|cpu| format!("{cpu} % CPU")));
+                figures.extend(published.bytes.map(|bytes| format!("{bytes} bytes")));
+            }
+            let figures = if figures.is_empty() { "nothing published".to_owned() } else { figures.join(", ") };
+            let run = match table.case(row, column) {
+                Some(case) => {
+                    let mut parts = vec![case.workload.unwrap_or_default()];
+                    parts.extend(case.target.map(|target| format!("on {target}")));
+                    parts.extend(case.options.iter().map(|(name, value)| format!("{name}={value}")));
+                    parts.extend(case.scaled.iter().map(|(name, value)| format!("{name}={value} × scale")));
+                    parts.extend(case.count.map(|count| format!("count={count}")));
+                    parts.extend(case.scaled_count.map(|count| format!("count={count} × scale")));
+                    parts.extend(case.seconds.map(|seconds| format!("for={seconds}s × scale")));
+                    parts.join(" ")
+                }
+                None => "not run by itself".to_owned(),
+            };
+            put(text, &format!("{place}: {figures}\n      {run}"));
+        }
+    }
+}
+
+fn put(text: &mut String, line: &str) {
+    writeln!(text, "{line}").expect("a String takes all");
+}
