@@ -36,9 +36,7 @@ const LINE: f64 = 17.0;
 /// The drawing; none where no curve has a value.
 pub(crate) fn by_row(chart: &ByRow<'_>, size: Size) -> Option<String> {
     let measured = chart.curves.iter().flat_map(|curve| curve.values.iter().flatten());
-    if measured.clone().next().is_none() {
-        return None;
-    }
+    measured.clone().next()?;
     let high = measured.copied().chain(chart.curves.iter().filter_map(|curve| curve.published)).fold(0.0, f64::max);
     let unit = match chart.unit {
         ByRowUnit::Bytes => Unit::Bytes,
@@ -74,13 +72,10 @@ pub(crate) fn by_row(chart: &ByRow<'_>, size: Size) -> Option<String> {
         let mut path = String::new();
         let mut drawing = false;
         for (at, value) in curve.values.iter().enumerate() {
-            match value {
-                Some(value) => {
-                    path.push_str(&format!("{}{:.1},{:.1}", if drawing { "L" } else { "M" }, x(at), y(*value)));
-                    svg.circle(&format!("f{colour}"), (x(at), y(*value)), 2.6);
-                    told.push_str(&format!(" {} {}: {}.", curve.name, chart.rows[at], unit.text(*value)));
-                }
-                None => {}
+            if let Some(value) = value {
+                path.push_str(&format!("{}{:.1},{:.1}", if drawing { "L" } else { "M" }, x(at), y(*value)));
+                svg.circle(&format!("f{colour}"), (x(at), y(*value)), 2.6);
+                told.push_str(&format!(" {} {}: {}.", curve.name, chart.rows[at], unit.text(*value)));
             }
             drawing = value.is_some();
         }
