@@ -6,7 +6,7 @@ use crate::failure::{Exit, Failure};
 use crate::micro::child::{Answer, said, wait};
 use bourse_record::RunFile;
 use clap::CommandFactory as _;
-use std::io::{BufRead as _, BufReader, Read as _};
+use std::io::{BufRead as _, BufReader};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};

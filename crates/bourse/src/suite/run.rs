@@ -212,6 +212,9 @@ impl Runner {
         let whole = case.case.get_or_insert_with(|| Case {
             label: case.label.clone(),
             engine,
+            varied: Vec::new(),
+            search: None,
+            origin: None,
             workload: Workload {
                 name: case.workload.clone(),
                 parameters: case.parameters.clone(),
