@@ -147,11 +147,19 @@ pub fn run_tests(
     }
     // Crashes take the sessions with them.
     drop(laboratory);
+    let mut crashes = Vec::new();
     if wanted("D1") && !is_over() {
-        note(tests::durability::killed(subject));
+        crashes.push(tests::durability::killed(subject));
+    }
+    // A crash that was cut short shows nothing: the load gets the signal too.
+    if !is_over() {
+        crashes.drain(..).for_each(&mut note);
     }
     if (wanted("D2") || wanted("D3")) && !is_over() {
-        tests::durability::power_failed(subject, wanted).into_iter().for_each(&mut note);
+        crashes = tests::durability::power_failed(subject, wanted);
+    }
+    if !is_over() {
+        crashes.into_iter().for_each(&mut note);
     }
     Ok(done)
 }

@@ -80,6 +80,26 @@ fn a_run_that_is_interrupted_reports_what_it_measured() {
 }
 
 #[test]
+fn acid_tests_that_are_interrupted_leave_no_process_and_no_copy() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    load(folder.path(), "sqlite:a.db");
+    let arguments = ["tpce", "acid", "sqlite:a.db?sync=off", "--only", "D", "--demand", "process"];
+    let child = start(folder.path(), &arguments);
+    wait_for("the load on the copy", || size(&folder.path().join("a.db-acid-wal")) > 1 << 20);
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill can be run");
+    assert!(sent.success());
+    let ended = child.wait_with_output().expect("it has ended");
+    assert_eq!(ended.status.code(), Some(130));
+    let left = |suffix: &str| folder.path().join(format!("a.db-acid{suffix}")).exists();
+    assert!(!left("") && !left("-wal"), "the copy is removed, so its process has ended");
+    let run = std::fs::read_dir(folder.path().join("bourse-runs")).expect("a run leaves a folder").next();
+    let written = run.expect("there is one").expect("it can be read").path().join("acid.json");
+    let written = std::fs::read_to_string(written).expect("it is written");
+    assert!(written.contains("\"interrupted\": true"), "{written}");
+    assert!(!written.contains("\"failed\""), "a crash that was cut short shows nothing: {written}");
+}
+
+#[test]
 fn files_of_a_generation_that_is_killed_do_not_look_complete() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let out = folder.path().join("out");
