@@ -37,6 +37,9 @@ pub enum AcidError {
         /// The statement it was in.
         statement: Option<String>,
     },
+    /// The tests are about sessions that meet.
+    #[error("the tests need several sessions at once, and a second one is refused: {0}")]
+    OneSession(EngineError),
     /// The database has nothing that the test could be tried on.
     #[error("the database has no {0}")]
     Lacking(&'static str),

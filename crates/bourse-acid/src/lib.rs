@@ -113,6 +113,8 @@ pub fn run_tests(
     progress: &mut dyn FnMut(&Test),
 ) -> Result<Vec<Test>, AcidError> {
     let laboratory = Laboratory::new(subject.engine, subject.part, subject.first_free, subject.conduct)?;
+    // The observer has read by now, so whoever keeps others out does so already.
+    drop(subject.engine.connect().map_err(AcidError::OneSession)?);
     let mut done = Vec::new();
     let mut note = |test: Test| {
         progress(&test);

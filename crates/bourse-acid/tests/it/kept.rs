@@ -1,6 +1,6 @@
 //! Engines that keep their promises.
 
-use crate::{Copy, examined, failed, without_crashes};
+use crate::{Copy, examine, examined, failed, without_crashes};
 use bourse_acid::{TESTS, Test, Verdict};
 use bourse_engine::Engine as _;
 use bourse_engine_sqlite::open;
@@ -48,6 +48,14 @@ fn one_cache_for_all_sessions_keeps_them_apart_too() {
 fn a_session_that_is_refused_is_tried_again() {
     let tests = check("journal=wal&writers=busy&busy_timeout=20ms");
     assert_eq!(reason(&tests, "I3"), "the second is refused with a conflict: 4 of 4");
+}
+
+#[test]
+fn an_engine_of_one_session_is_refused() {
+    let copy = Copy::new();
+    let engine = open(&copy.target("journal=wal&locking=exclusive&busy_timeout=50ms")).expect("a target");
+    let refused = examine(&engine, &without_crashes).expect_err("its observer keeps others out").to_string();
+    assert!(refused.contains("a second one is refused") && refused.contains("locked"), "{refused}");
 }
 
 #[test]

@@ -6,7 +6,7 @@ mod broken;
 mod documents;
 mod kept;
 
-use bourse_acid::{Conduct, Subject, Test, Verdict, run_tests};
+use bourse_acid::{AcidError, Conduct, Subject, Test, Verdict, run_tests};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, Lives};
 use bourse_engine_sqlite::open;
@@ -55,6 +55,10 @@ impl Copy {
 
 /// Runs the tests that are wanted on an engine.
 pub(crate) fn examined(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Vec<Test> {
+    examine(engine, wanted).expect("can be examined")
+}
+
+pub(crate) fn examine(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<Test>, AcidError> {
     assert_ne!(engine.lives(), Lives::Elsewhere, "nobody else's server is tested on");
     let bourse_tpce::load::Existing::Matches(found) = identify(engine).expect("can be looked at") else {
         panic!("no database of ours")
@@ -72,7 +76,7 @@ pub(crate) fn examined(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Ve
         conduct,
         interrupted: &AtomicBool::new(false),
     };
-    run_tests(&subject, wanted, &mut |_| ()).expect("can be examined")
+    run_tests(&subject, wanted, &mut |_| ())
 }
 
 /// The tests that failed.

@@ -1,5 +1,7 @@
 use crate::server;
-use bourse_engine::{Access, Durability, Engine, ErrorKind, Isolation, RowExt as _, SessionExt as _, Sql, Value};
+use bourse_engine::{
+    Access, Durability, Engine, ErrorKind, Isolation, Lives, RowExt as _, SessionExt as _, Sql, Value,
+};
 use bourse_engine_mysql::{Flavour, installed, open, sweep};
 use std::fs;
 use std::path::Path;
@@ -72,6 +74,33 @@ fn a_server_that_dies_is_a_lost_connection() {
 }
 
 /// A server whose owner was killed: its owner's lock is what the system has undone.
+#[test]
+fn a_killed_server_comes_back_with_what_was_committed_and_nothing_else() {
+    static ADD: Sql = Sql::new("INSERT INTO kept (id) VALUES (?1)");
+    static ALL: Sql = Sql::new("SELECT id FROM kept ORDER BY id");
+    let name = "private::a_killed_server_comes_back_with_what_was_committed_and_nothing_else";
+    let Some(engine) = server(name, "") else { return };
+    assert_eq!(engine.lives(), Lives::OwnServer);
+    assert_eq!(engine.kill().unwrap_err().kind(), ErrorKind::Unsupported, "none was started yet");
+    let mut session = engine.connect().unwrap();
+    session.query_text("CREATE TABLE kept (id BIGINT PRIMARY KEY)", &[], &mut |_| Ok(())).unwrap();
+    for id in 1..=2_i64 {
+        session.begin(Isolation::Serializable, Access::Write).unwrap();
+        session.execute(&ADD, &[id.into()]).unwrap();
+        if id == 1 {
+            session.commit().unwrap();
+        }
+    }
+    let first = engine.server_process().unwrap();
+    engine.kill().unwrap();
+    assert_eq!(session.execute(&ADD, &[3.into()]).unwrap_err().kind(), ErrorKind::ConnectionLost);
+    assert_eq!(engine.connect().err().map(|error| error.kind()), Some(ErrorKind::ConnectionLost));
+    engine.restart().unwrap();
+    assert_ne!(engine.server_process(), Some(first));
+    let ids = engine.connect().unwrap().all(&ALL, &[], |row| row.get::<i64>(0)).unwrap();
+    assert_eq!(ids, [1], "what was committed is there, what was not is not");
+}
+
 #[test]
 fn what_a_killed_owner_has_left_is_removed_by_the_next() {
     let test = "private::what_a_killed_owner_has_left_is_removed_by_the_next";

@@ -48,11 +48,12 @@ fn crashes_lose_what_each_setting_lets_them() {
     assert_eq!(verdict(&verdicts, "D1"), "passed", "what the system has been given survives the process");
     assert_eq!(verdict(&verdicts, "D3"), "failed");
 
+    assert!(fs::read(folder.join("x.db")).expect("it is still there") == before, "crashes are a copy's");
+
     let journal = ["sqlite:x.db?journal=delete&sync=extra", "--only", "D2,D3", "--demand", "durable"];
     let (code, _, file) = examined(folder, &journal);
     assert_eq!(code, 0, "{:#}", file["tests"]);
 
-    assert!(fs::read(folder.join("x.db")).expect("it is still there") == before, "crashes are a copy's");
     let left: Vec<_> = fs::read_dir(folder)
         .expect("the folder is there")
         .map(|entry| entry.expect("can be read").file_name().to_string_lossy().into_owned())
