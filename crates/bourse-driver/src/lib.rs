@@ -9,9 +9,11 @@
 //! | [`turn`] | one operation on its session, with retries after lock conflicts |
 //! | [`control`] | phases of a round, and why one ended early |
 //! | [`drive`](mod@drive) | the one loop: draw, wait, perform, record |
+//! | [`calibrate`](mod@calibrate) | what harness and machine do by themselves |
 //! | [`round`] | a thread for everybody, phases, the figures of a round |
 
 mod backlog;
+pub mod calibrate;
 pub mod clock;
 pub mod control;
 pub mod drive;
@@ -22,6 +24,7 @@ pub mod turn;
 pub mod workload;
 
 pub use bourse_record::{MixShare, OperationSpec, Outcome, Sample, ServerTime, SplitMix};
+pub use calibrate::{Calibration, calibrate, wait_for_quiet};
 pub use clock::{Clock, RealClock, SimulatedClock};
 pub use control::{Control, Fault, Plan};
 pub use drive::drive;

@@ -8,13 +8,14 @@ use crate::options::{Disk, Journal, MemoryKind, Threading, Writers};
 use crate::queue::WriterQueue;
 use crate::ram;
 use crate::session::{Shared, SqliteSession};
+use crate::snapshot;
 use crate::statement::{memory_bytes, source_id, version};
 use crate::target::{Place, Target};
 use crate::waits::LockWaits;
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Description, Dialect, Engine, EngineError, Footprint, IoCounts, Isolation, Loader,
-    RecordCapabilities, Session,
+    RecordCapabilities, Session, Snapshot,
 };
 use std::fs;
 use std::io;
@@ -183,7 +184,7 @@ impl SqliteEngine {
     }
 
     /// The database's name in our file system in memory.
-    fn ram_name(&self) -> String {
+    pub(crate) fn ram_name(&self) -> String {
         format!("/bourse-{}", self.number)
     }
 
@@ -280,6 +281,10 @@ impl Engine for SqliteEngine {
 
     fn folder(&self) -> Option<PathBuf> {
         bourse_engine::folder_of(self.path()?)
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+        snapshot::take(self)
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {

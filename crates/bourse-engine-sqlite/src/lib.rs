@@ -5,7 +5,8 @@
 //!
 //! Files: `options` and `target` (what was asked for), `connection` and `statement` (the C library, made safe), `session`
 //! and `loader` (the seam), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `ram` (files in
-//! memory), `forgetful` (a disk whose power can fail), `describe` (what was run on), `error` (codes).
+//! memory), `forgetful` (a disk whose power can fail), `snapshot` (copies that rounds begin from), `describe`
+//! (what was run on), `error` (codes).
 
 mod connection;
 mod counting;
@@ -19,6 +20,7 @@ mod options;
 mod queue;
 mod ram;
 mod session;
+mod snapshot;
 mod statement;
 mod target;
 mod waits;

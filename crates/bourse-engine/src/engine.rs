@@ -281,6 +281,14 @@ pub trait Engine: Send + Sync {
         None
     }
 
+    /// Keeps a copy of the database as it is now, so that rounds can begin alike. No session may be open.
+    ///
+    /// # Errors
+    /// The engine's; [`ErrorKind::Unsupported`](crate::ErrorKind::Unsupported) if it keeps no copies.
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+        Err(EngineError::new(crate::ErrorKind::Unsupported, "no copy of its database can be kept"))
+    }
+
     /// Sizes now. Cheap: it is asked once a second during a run.
     ///
     /// # Errors
@@ -323,6 +331,18 @@ pub trait Engine: Send + Sync {
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
         Ok(None)
     }
+}
+
+/// A copy of a database; gone when it is dropped.
+pub trait Snapshot: Send {
+    /// How it was made, in words.
+    fn how(&self) -> &str;
+
+    /// Puts the database back as it was. No session may be open.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn restore(&self) -> Result<(), EngineError>;
 }
 
 /// Fills a new database as fast as the engine can.

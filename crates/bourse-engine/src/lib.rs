@@ -17,7 +17,7 @@ pub mod target;
 pub use bourse_schema::{Batch, Dialect, Value};
 pub use engine::{
     Capabilities, Description, Durability, Engine, FileIo, Footprint, IoCounts, Lives, Loader, RecordCapabilities,
-    ServerProcess, Setting,
+    ServerProcess, Setting, Snapshot,
 };
 pub use error::{EngineError, ErrorKind};
 pub use file_system::{folder_of, memory_file_system};

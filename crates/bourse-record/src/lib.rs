@@ -13,6 +13,7 @@ mod run_file;
 mod sample;
 mod series;
 mod stats;
+mod steady;
 
 pub use counts::Counts;
 pub use document::{RunFileError, run_file_schema};
@@ -29,4 +30,5 @@ pub use run_file::{
     SCHEMA_VERSION, Search, Series, ServerFigures, SharedRound, Workload,
 };
 pub use sample::{Sample, ServerTime};
-pub use stats::{Interval, SplitMix, median, median_interval};
+pub use stats::{Interval, SplitMix, median, median_interval, ratio_interval};
+pub use steady::{Steadiness, Steady, SteadyTest};

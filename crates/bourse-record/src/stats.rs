@@ -90,6 +90,34 @@ pub fn median_interval(rounds: &[f64]) -> Option<Interval> {
     Some(Interval { low: medians[RESAMPLES / 40], high: medians[RESAMPLES - 1 - RESAMPLES / 40] })
 }
 
+/// The 95 % percentile-bootstrap interval of one median divided by another, of rounds that have nothing to do with one
+/// another; always by the same random numbers.
+///
+/// None of fewer than three rounds on either side, or of rounds that are not above 0.
+///
+/// ```
+/// let interval = bourse_record::ratio_interval(&[100.0, 101.0, 99.0], &[110.0, 111.0, 109.0]).unwrap();
+/// assert!(interval.low > 1.07 && interval.high < 1.13);
+/// assert_eq!(bourse_record::ratio_interval(&[1.0; 3], &[1.0, 2.0]), None);
+/// ```
+pub fn ratio_interval(base: &[f64], head: &[f64]) -> Option<Interval> {
+    const RESAMPLES: usize = 10_000;
+    if base.len() < 3 || head.len() < 3 || base.iter().any(|round| *round <= 0.0) {
+        return None;
+    }
+    let mut random = SplitMix::new((base.len() * 1_000 + head.len()) as u64);
+    let mut drawn = Vec::new();
+    let mut resampled = |rounds: &[f64]| {
+        drawn.clear();
+        drawn.extend((0..rounds.len()).map(|_| rounds[random.below(rounds.len() as u64) as usize]));
+        drawn.sort_by(f64::total_cmp);
+        median_of_sorted(&drawn).expect("as many as there are rounds")
+    };
+    let mut ratios: Vec<f64> = (0..RESAMPLES).map(|_| resampled(head) / resampled(base)).collect();
+    ratios.sort_by(f64::total_cmp);
+    Some(Interval { low: ratios[RESAMPLES / 40], high: ratios[RESAMPLES - 1 - RESAMPLES / 40] })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -2,7 +2,7 @@
 
 use bourse_tpce::sut::Share;
 use clap::parser::ValueSource;
-use clap::{ArgMatches, Args, Parser, Subcommand, ValueEnum};
+use clap::{ArgMatches, Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -12,6 +12,18 @@ use std::time::Duration;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+}
+
+impl Arguments {
+    /// What was typed, with what of it was typed rather than taken as default where that matters.
+    pub(crate) fn of(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut arguments = Self::from_arg_matches(matches)?;
+        let run = matches.subcommand_matches("tpce").and_then(|tpce| tpce.subcommand_matches("run"));
+        if let (Command::Tpce(Tpce::Run(run)), Some(matches)) = (&mut arguments.command, run) {
+            run.said = Said::of(matches);
+        }
+        Ok(arguments)
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -27,6 +39,10 @@ pub(crate) enum Command {
     /// The published experiments, rerun beside their figures
     #[command(subcommand)]
     Suite(Suite),
+    /// Run what a TOML file says; options typed behind it win
+    Run(FromFile),
+    /// Compare two stored runs, or two targets run in turn
+    Compare(Compare),
     /// Draw the report of stored runs again
     Report(Report),
     /// What can run here, and the options of each engine
@@ -114,8 +130,12 @@ pub(crate) enum Constraints {
 const EXIT_CODES: &str = "Exit codes: 0 fine, 1 usage or configuration, 2 the target failed or was lost, 3 a check failed, \
 130 interrupted (what was measured is still written).";
 
-#[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+/// The same for runs that can demand a steady state.
+const RUN_EXIT_CODES: &str = "Exit codes: 0 fine, 1 usage or configuration, 2 the target failed or was lost, 3 a check \
+failed, 5 not steady with --require-steady, 130 interrupted (what was measured is still written).";
+
+#[derive(Debug, Clone, Args)]
+#[command(after_help = RUN_EXIT_CODES)]
 pub(crate) struct Run {
     /// Databases to run on, as URLs: sqlite:PATH?journal=wal&sync=full, sqlite::memory:, or servers of `bourse tpce serve`:
     /// bourse://HOST:PORT [default: a SQLite file below ./bourse-data]
@@ -192,9 +212,24 @@ pub(crate) struct RunSettings {
     /// of the rate]
     #[arg(long, value_name = "N", env = "BOURSE_BACKLOG")]
     pub(crate) backlog: Option<usize>,
-    /// Rounds on each target; several targets take turns (A B B A …)
-    #[arg(long, value_name = "N", default_value_t = 1, env = "BOURSE_ROUNDS")]
-    pub(crate) rounds: u32,
+    /// Look for the highest rate that keeps every response limit, and confirm it with a run of full length
+    #[arg(long, conflicts_with = "rate", env = "BOURSE_FIND_MAX")]
+    pub(crate) find_max: bool,
+    /// End with exit code 5 if a round was not in steady state
+    #[arg(long, env = "BOURSE_REQUIRE_STEADY")]
+    pub(crate) require_steady: bool,
+    /// Run with each of these values: users, market-users, rate, backlog, customers, days, scale-factor, or an option of the
+    /// targets, as journal=delete,wal; several sweeps are combined
+    #[arg(long, value_name = "OPTION=A,B,C")]
+    pub(crate) sweep: Vec<String>,
+    /// Rounds on each target, each on the database as it was; several targets take turns (A B B A …) [default: 1; of
+    /// targets that are compared 7]
+    #[arg(long, value_name = "N", env = "BOURSE_ROUNDS")]
+    pub(crate) rounds: Option<u32>,
+    /// Before each round wait so long, at most, until other processes leave the machine in peace [default: not; of targets
+    /// that are compared 20s]
+    #[arg(long, value_name = "TIME", value_parser = duration, env = "BOURSE_WAIT_QUIET")]
+    pub(crate) wait_quiet: Option<Duration>,
     /// Seed of all random sequences [default: drawn, and shown]
     #[arg(long, value_name = "N", env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
@@ -448,6 +483,8 @@ pub(crate) enum Document {
     Crash,
     /// `suite.json`
     Suite,
+    /// The TOML files that `bourse run` takes
+    Options,
 }
 
 #[derive(Debug, Args)]
@@ -535,6 +572,51 @@ pub(crate) struct Report {
 }
 
 #[derive(Debug, Args)]
+pub(crate) struct FromFile {
+    /// A TOML file: command = "tpce run", and its options by their long names
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Options of that command, which win over the file's
+    #[arg(value_name = "OPTIONS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) more: Vec<String>,
+}
+
+/// Exit codes of a comparison.
+const COMPARE_EXIT_CODES: &str = "Exit codes: 0 fine, 1 usage or configuration, 2 a target failed or was lost, 3 a check \
+failed, 4 slower by more than --fail-above, 5 not steady with --require-steady, 130 interrupted.";
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPARE_EXIT_CODES)]
+pub(crate) struct Compare {
+    /// What to compare with: a stored run, or a target to run on
+    #[arg(value_name = "A")]
+    pub(crate) base: String,
+    /// What is compared: a stored run, or a target to run on
+    #[arg(value_name = "B")]
+    pub(crate) head: String,
+    /// End with exit code 4 if B is slower by more than this, as 5%, and surely so: the whole interval lies beyond
+    #[arg(long, value_name = "PERCENT", value_parser = percent, env = "BOURSE_FAIL_ABOVE")]
+    pub(crate) fail_above: Option<f64>,
+    /// How the comparison is printed
+    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
+    pub(crate) format: CompareFormat,
+    #[command(flatten)]
+    pub(crate) settings: RunSettings,
+    #[command(flatten)]
+    pub(crate) token: TokenFile,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompareFormat {
+    /// For a terminal
+    Text,
+    /// For a comment on a change
+    Markdown,
+    /// For programs
+    Json,
+}
+
+#[derive(Debug, Args)]
 pub(crate) struct Engines {
     /// Show every option of this engine's targets
     #[arg(value_name = "ENGINE")]
@@ -544,6 +626,15 @@ pub(crate) struct Engines {
 fn part(text: &str) -> Result<Share, String> {
     let parsed = text.split_once('/').and_then(|(number, of)| Share::new(number.parse().ok()?, of.parse().ok()?));
     parsed.ok_or_else(|| format!("write which driver of how many, as 1/3, of {} at most", Share::MOST))
+}
+
+/// A share written in percent, as a part of one.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim().parse::<f64>();
+    match number {
+        Ok(percent) if (0.0..100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("write a share from 0 to 100 percent, as 5%".to_owned()),
+    }
 }
 
 fn duration(text: &str) -> Result<Duration, String> {

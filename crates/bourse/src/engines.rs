@@ -161,15 +161,9 @@ pub(crate) fn list(engine: Option<&str>) -> Result<String, Failure> {
     let mut text = String::new();
     match engine {
         None => {
+            let width = crate::output::terminal_width();
             for kind in ENGINES {
-                let state = match (kind.version)() {
-                    Ok(version) => version,
-                    Err(why) => format!("not here: {why}"),
-                };
-                text.push_str(&format!(
-                    "{:<16} {:<10} {}\n{:<27} {}\n",
-                    kind.scheme, state, kind.summary, "", kind.example
-                ));
+                text.push_str(&entry(kind, (kind.version)(), width));
             }
             text.push_str("\n`bourse engines ENGINE` lists the options of its targets.\n");
         }
@@ -185,6 +179,39 @@ pub(crate) fn list(engine: Option<&str>) -> Result<String, Failure> {
         }
     }
     Ok(text)
+}
+
+/// An engine's lines in the list, no wider than `width` where words allow it.
+fn entry(kind: &EngineKind, version: Result<String, String>, width: usize) -> String {
+    const INDENT: usize = 28;
+    // What does not fit the column, as a library's path, goes below like the reason of an engine that is not here.
+    let (state, more) = match version {
+        Ok(version) if version.chars().count() <= 10 => (version, None),
+        Ok(version) => ("here".to_owned(), Some(version)),
+        Err(why) => ("not here".to_owned(), Some(why)),
+    };
+    let mut text = format!("{:<16} {state:<10} ", kind.scheme);
+    let below = std::iter::once(kind.example.to_owned()).chain(more);
+    for (at, line) in std::iter::once(kind.summary.to_owned()).chain(below).enumerate() {
+        if at > 0 {
+            text.push_str(&" ".repeat(INDENT));
+        }
+        let mut column = INDENT;
+        for (nth, word) in line.split_whitespace().enumerate() {
+            let wide = word.chars().count();
+            if nth > 0 && column + 1 + wide > width {
+                text.push_str(&format!("\n{}", " ".repeat(INDENT)));
+                column = INDENT;
+            } else if nth > 0 {
+                text.push(' ');
+                column += 1;
+            }
+            text.push_str(word);
+            column += wide;
+        }
+        text.push('\n');
+    }
+    text
 }
 
 /// Refuses an engine that runs no SQL, before anything is made.
@@ -205,4 +232,19 @@ pub(crate) fn make_folder(target: &str) -> Result<(), Failure> {
             .detail("folder", crate::tpce::DATA_FOLDER)
             .detail("cause", error.to_string())
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_list_keeps_to_the_terminal() {
+        let why = "no library libfastdb.so was found: ".to_owned() + &"looked in many places, ".repeat(20);
+        for (version, state) in [(Ok("3.54.1".to_owned()), "3.54.1"), (Err(why), "not here")] {
+            let text = entry(&ENGINES[0], version, 100);
+            assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
+            assert!(text.contains(state) && text.ends_with('\n'), "{text}");
+        }
+    }
 }

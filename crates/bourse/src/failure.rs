@@ -11,6 +11,10 @@ pub(crate) enum Exit {
     Target = 2,
     /// A consistency check failed.
     Check = 3,
+    /// A difference beyond the tolerance that was asked for.
+    Regression = 4,
+    /// Not in steady state, where that was demanded.
+    NotSteady = 5,
     /// Interrupted; what was measured is still written.
     Interrupted = 130,
 }

@@ -2,6 +2,8 @@
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "this crate is what a person talks to")]
 
 mod args;
+mod compare;
+mod config;
 mod crash;
 mod engines;
 mod failure;
@@ -14,14 +16,14 @@ mod report;
 mod suite;
 mod tpce;
 
-use args::{Arguments, Command, Document, Micro, Suite, Tpce};
-use clap::{CommandFactory, FromArgMatches};
+use args::{Arguments, Command, Document, FromFile, Micro, Suite, Tpce};
+use clap::CommandFactory;
 use failure::{Exit, Failure};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     interrupt::end_with_parent();
-    let arguments = match parse() {
+    let arguments = match Arguments::command().try_get_matches().and_then(|matches| Arguments::of(&matches)) {
         Ok(arguments) => arguments,
         Err(refused) => {
             // Help and version come this way too, and are fine.
@@ -38,17 +40,6 @@ fn main() -> ExitCode {
             ExitCode::from(failure.exit as u8)
         }
     }
-}
-
-/// What was typed, with what of it was typed rather than taken as default where that matters.
-fn parse() -> Result<Arguments, clap::Error> {
-    let matches = Arguments::command().try_get_matches()?;
-    let mut arguments = Arguments::from_arg_matches(&matches)?;
-    let run = matches.subcommand_matches("tpce").and_then(|tpce| tpce.subcommand_matches("run"));
-    if let (Command::Tpce(Tpce::Run(arguments)), Some(matches)) = (&mut arguments.command, run) {
-        arguments.said = args::Said::of(matches);
-    }
-    Ok(arguments)
 }
 
 fn run(command: Command) -> Result<(), Failure> {
@@ -68,6 +59,11 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Suite(Suite::List) => output::print(&suite::list::list()?),
         Command::Suite(Suite::Show { name }) => output::print(&suite::list::show(&name)?),
         Command::Suite(Suite::Run(arguments)) => suite::run::run(&arguments),
+        Command::Run(FromFile { file, more }) => match config::arguments(&file, &more)?.command {
+            Command::Run(_) => Err(Failure::usage("a file cannot run a file")),
+            command => run(command),
+        },
+        Command::Compare(arguments) => compare::compare(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Engines(arguments) => output::print(&engines::list(arguments.engine.as_deref())?),
         Command::Completions { shell } => {
@@ -92,6 +88,7 @@ fn run(command: Command) -> Result<(), Failure> {
                 Document::Acid => bourse_acid::acid_file_schema(),
                 Document::Crash => bourse_acid::kept::crash_file_schema(),
                 Document::Suite => bourse_suite::suite_file_schema(),
+                Document::Options => config::schema(),
             };
             output::print(&format!("{schema:#}\n"))
         }

@@ -10,11 +10,7 @@ use std::path::{Path, PathBuf};
 
 /// Writes the run's files into a new folder and prints its report, or with `--json` the run file.
 pub(crate) fn publish(run: &RunFile, output: &Output) -> Result<(), Failure> {
-    let folder = new_folder(&output.directory, &run.name)?;
-    let json = folder.join("run.json");
-    run.write(&json).map_err(|error| Failure::usage(error.to_string()))?;
-    let page = folder.join("report.html");
-    write_whole(&page, bourse_report::html(run).as_bytes())?;
+    let json = store(run, output)?;
     if output.json {
         let text = std::fs::read_to_string(&json)
             .map_err(|error| Failure::usage(format!("the run file cannot be read back: {error}")))?;
@@ -22,8 +18,18 @@ pub(crate) fn publish(run: &RunFile, output: &Output) -> Result<(), Failure> {
     } else {
         print_report(run)?;
     }
-    note(&format!("run file: {}\nreport:   {}", json.display(), page.display()));
     Ok(())
+}
+
+/// Writes the run's files into a new folder and says where; answers the run file's path.
+pub(crate) fn store(run: &RunFile, output: &Output) -> Result<PathBuf, Failure> {
+    let folder = new_folder(&output.directory, &run.name)?;
+    let json = folder.join("run.json");
+    run.write(&json).map_err(|error| Failure::usage(error.to_string()))?;
+    let page = folder.join("report.html");
+    write_whole(&page, bourse_report::html(run).as_bytes())?;
+    note(&format!("run file: {}\nreport:   {}", json.display(), page.display()));
+    Ok(json)
 }
 
 /// The report for the terminal, in colour if it is one and `NO_COLOR` is not set.

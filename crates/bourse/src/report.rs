@@ -58,16 +58,7 @@ fn ending_refused(path: &Path) -> Failure {
 /// The runs as one: drivers of the same rounds with their figures added, others side by side, each case labelled by its
 /// run.
 fn joined(paths: &[impl AsRef<Path>]) -> Result<RunFile, Failure> {
-    let mut runs = Vec::with_capacity(paths.len());
-    for path in paths {
-        let path = path.as_ref();
-        let file = if path.is_dir() { path.join("run.json") } else { path.to_owned() };
-        runs.push(
-            RunFile::read(&file).map_err(|error| {
-                Failure::usage(error.to_string()).hint("name a run's folder, or the run.json in it")
-            })?,
-        );
-    }
+    let mut runs = paths.iter().map(|path| read(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
     if runs.len() > 1 && runs.iter().any(drivers::is_part) {
         return drivers::together(runs).map_err(|error| {
             Failure::usage(format!("these runs cannot be put together: {error}"))
@@ -87,6 +78,13 @@ fn joined(paths: &[impl AsRef<Path>]) -> Result<RunFile, Failure> {
     first.warnings.sort();
     first.warnings.dedup();
     Ok(first)
+}
+
+/// Reads a run by its folder or its file.
+pub(crate) fn read(path: &Path) -> Result<RunFile, Failure> {
+    let file = if path.is_dir() { path.join("run.json") } else { path.to_owned() };
+    RunFile::read(&file)
+        .map_err(|error| Failure::usage(error.to_string()).hint("name a run's folder, or the run.json in it"))
 }
 
 /// Says of each case when and where it was measured, so that it can stand among others.

@@ -198,3 +198,33 @@ fn a_full_database_is_told_from_other_errors() {
     session.rollback().unwrap();
     assert_eq!(names(&engine), ["ONE"]);
 }
+
+#[test]
+fn a_snapshot_brings_back_what_was_there() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str, query: &str| format!("sqlite:{}?{query}", directory.path().join(name).display());
+    let targets = [
+        file("wal.db", "journal=wal"),
+        file("delete.db", "journal=delete&sync=extra"),
+        "sqlite::memory:".to_owned(),
+        "sqlite::memory:?memory=memdb".to_owned(),
+        "sqlite::memory:?memory=shared".to_owned(),
+    ];
+    static ADD: Sql = Sql::new("INSERT INTO status_type VALUES ('NEW', 'New')");
+    for target in targets {
+        let engine = open(&target).unwrap();
+        load(&engine, &["OLD"]);
+        let snapshot = engine.snapshot().unwrap();
+        for _ in 0..2 {
+            let mut session = engine.connect().unwrap();
+            session.begin(Isolation::Serializable, Access::Write).unwrap();
+            session.execute(&ADD, &[]).unwrap();
+            session.commit().unwrap();
+            drop(session);
+            assert_eq!(names(&engine), ["NEW", "OLD"], "{target}");
+            snapshot.restore().unwrap();
+            assert_eq!(names(&engine), ["OLD"], "{target}, {}", snapshot.how());
+        }
+    }
+    assert_eq!(files(directory.path()), ["delete.db", "wal.db"], "a snapshot that is dropped leaves nothing");
+}

@@ -7,12 +7,14 @@ mod axis;
 mod by_row;
 mod comparison;
 mod distribution;
+mod scaling;
 mod series;
 mod svg;
 mod time;
 
 pub(crate) use by_row::{ByRow, ByRowUnit, Curve, by_row};
 pub(crate) use comparison::comparison;
+pub(crate) use scaling::{scaling, swept};
 
 use crate::view::CaseView;
 use bourse_record::Round;

@@ -18,6 +18,7 @@ pub(super) struct Page {
     interrupted: bool,
     comparison: Option<Drawing>,
     comparisons: Vec<Grid>,
+    scaling: Vec<ScalingDrawing>,
     cases: Vec<CasePage>,
     warnings: Vec<String>,
     machines: Vec<Grid>,
@@ -53,6 +54,8 @@ struct CasePage {
     resources: Grid,
     all_checks: Grid,
     rules: Grid,
+    steadiness: Grid,
+    search: Grid,
     rounds: Option<Grid>,
     parameters: Grid,
     settings: Grid,
@@ -98,6 +101,15 @@ struct Drawing {
     title: &'static str,
     about: &'static str,
     /// Wide and narrow; empty if nothing was recorded.
+    sizes: Vec<Sized>,
+}
+
+/// A drawing whose title and words come from the run.
+#[derive(Serialize)]
+struct ScalingDrawing {
+    key: &'static str,
+    title: String,
+    about: &'static str,
     sizes: Vec<Sized>,
 }
 
@@ -170,12 +182,28 @@ pub(super) fn page(file: &RunFile) -> Page {
         interrupted: file.interrupted,
         comparison,
         comparisons: tables::comparisons(&views).into_iter().map(folded).collect(),
+        scaling: scaling(&views),
         cases: views.iter().enumerate().map(|(at, view)| case(at, view)).collect(),
         warnings,
         machines: tables::machines(file).into_iter().map(Grid::from).collect(),
         command: units::command_line(&file.command),
         notices: notices(file).into_iter().map(units::printable).collect(),
     }
+}
+
+/// A drawing for each option that was swept over numbers.
+fn scaling(views: &[CaseView<'_>]) -> Vec<ScalingDrawing> {
+    let draw = |option: &str| {
+        let sizes = Size::ALL.into_iter().filter_map(|size| {
+            let svg = charts::scaling(views, option, size)?;
+            Some(Sized { class: size.class(), svg: Value::from_safe_string(svg) })
+        });
+        let title = units::printable(&format!("Result by {option}"));
+        let about = "A point for each case, at the median of its rounds; the stroke through it goes from the lowest round to \
+                     the highest. Below it the 90th percentile of the headline's responses.";
+        ScalingDrawing { key: "scaling", title, about, sizes: sizes.collect() }
+    };
+    charts::swept(views).into_iter().map(draw).filter(|drawing| !drawing.sizes.is_empty()).collect()
 }
 
 fn folded(mut table: Table) -> Grid {
@@ -230,6 +258,8 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
         resources: tables::resources(view).into(),
         all_checks: tables::checks(view).into(),
         rules: tables::rules_kept(view).into(),
+        steadiness: tables::steadiness(view).into(),
+        search: tables::search(view).into(),
         rounds: (rounds.len() > 1).then(|| tables::rounds(view).into()),
         parameters: tables::parameters(view).into(),
         settings: tables::engine_settings(view).into(),

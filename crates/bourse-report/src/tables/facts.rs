@@ -1,7 +1,7 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{CaseView, Kept, rules, values};
-use bourse_record::{Build, CheckStatus, KindOfFile, Machine, NameValue, Round, RunFile};
+use bourse_record::{Build, CheckStatus, KindOfFile, Machine, NameValue, Round, RunFile, Steady};
 
 fn named(key: &'static str, title: &str, facts: impl IntoIterator<Item = (String, Cell)>) -> Table {
     let mut table = Table::new(key, title, vec![Head::left("what", "name"), Head::left("value", "value")]);
@@ -161,7 +161,7 @@ pub(crate) fn rules_kept(view: &CaseView<'_>) -> Table {
         Head::left("demands", "demands"),
         Head::left("found", "found"),
     ];
-    let mut table = Table::new("rules", "Rules of the specification", heads);
+    let mut table = Table::new("rules", "Compliance: rules of the specification", heads);
     for rule in rules(view) {
         let tone = match rule.kept {
             Kept::Yes => Tone::Good,
@@ -170,6 +170,67 @@ pub(crate) fn rules_kept(view: &CaseView<'_>) -> Table {
         };
         let verdict = Cell::text(rule.kept.name()).tone(tone);
         table.push(vec![Cell::text(rule.name), verdict, Cell::text(rule.demands), Cell::text(&rule.found)]);
+    }
+    table
+}
+
+/// What the tests of steadiness found, round by round.
+pub(crate) fn steadiness(view: &CaseView<'_>) -> Table {
+    let heads = vec![
+        Head::right("round", "round"),
+        Head::left("test", "test"),
+        Head::left("verdict", "verdict"),
+        Head::left("demands", "demands"),
+        Head::left("found", "found"),
+    ];
+    let mut table = Table::new("steadiness", "Steady state", heads);
+    for (at, round) in view.steadiness().into_iter().enumerate() {
+        for test in round.tests {
+            let tone = match test.steady {
+                Steady::Yes => Tone::Good,
+                Steady::No => Tone::Bad,
+                Steady::Unknown => Tone::Doubtful,
+            };
+            table.push(vec![
+                Cell::text(&(at + 1).to_string()),
+                Cell::text(test.name),
+                Cell::text(test.steady.name()).tone(tone),
+                Cell::text(&test.demands),
+                Cell::text(&test.found),
+            ]);
+        }
+    }
+    table
+}
+
+/// The rounds of a search for the highest rate.
+pub(crate) fn search(view: &CaseView<'_>) -> Table {
+    let heads = vec![
+        Head::right("asked", "rate"),
+        Head::right("result", "result"),
+        Head::left("unit", "unit"),
+        Head::right("measured", "measured_s"),
+        Head::right("worst p90 of its limit", "worst_percent_of_limit"),
+        Head::left("verdict", "verdict"),
+        Head::left("why", "why"),
+    ];
+    let mut table = Table::new("search", "The search for the highest rate", heads);
+    let Some(search) = &view.case.search else { return table };
+    for probe in &search.probes {
+        let verdict = if probe.broke.is_empty() {
+            Cell::text("kept").tone(Tone::Good)
+        } else {
+            Cell::text("not kept").tone(Tone::Doubtful)
+        };
+        table.push(vec![
+            Cell::figure(probe.rate, units::plain),
+            Cell::figure(probe.reached, units::number),
+            Cell::text(&search.unit),
+            Cell::figure(probe.measured_s, units::seconds),
+            Cell::percent(100.0 * probe.worst_of_limit),
+            verdict,
+            Cell::text(&probe.broke.join("; ")),
+        ]);
     }
     table
 }

@@ -10,6 +10,7 @@ mod transactions;
 pub(crate) use comparison::{by_class, comparison, comparisons};
 pub(crate) use facts::{
     checks, compile_options, engine_settings, machine_line, machines, parameters, resources, round_facts, rules_kept,
+    search, steadiness,
 };
 pub(crate) use outcomes::outcomes;
 pub(crate) use rounds::{rounds, series};

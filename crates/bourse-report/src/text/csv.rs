@@ -23,7 +23,7 @@ pub fn csv(file: &RunFile) -> String {
 /// no value. A table nobody has rows for is still there, with its names.
 pub fn csv_tables(file: &RunFile) -> Vec<CsvTable> {
     let views = CaseView::all(file);
-    let make: [fn(&CaseView<'_>) -> Table; 13] = [
+    let make: [fn(&CaseView<'_>) -> Table; 15] = [
         tables::transactions,
         tables::service_times,
         tables::server_times,
@@ -31,6 +31,8 @@ pub fn csv_tables(file: &RunFile) -> Vec<CsvTable> {
         tables::resources,
         tables::checks,
         tables::rules_kept,
+        tables::steadiness,
+        tables::search,
         tables::rounds,
         tables::parameters,
         tables::engine_settings,

@@ -58,7 +58,7 @@ fn case(out: &mut String, view: &CaseView<'_>) {
     if let Some(limit) = view.limited_by() {
         out.push_str(&format!("- limited by {}\n", escaped(&limit)));
     }
-    let make: [fn(&CaseView<'_>) -> Table; 12] = [
+    let make: [fn(&CaseView<'_>) -> Table; 14] = [
         tables::transactions,
         tables::service_times,
         tables::server_times,
@@ -66,6 +66,8 @@ fn case(out: &mut String, view: &CaseView<'_>) {
         tables::resources,
         tables::checks,
         tables::rules_kept,
+        tables::steadiness,
+        tables::search,
         tables::rounds,
         tables::parameters,
         tables::engine_settings,

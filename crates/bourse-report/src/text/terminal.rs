@@ -112,6 +112,11 @@ impl Page {
             self.table(server);
         }
         self.outcomes(view);
+        let search = tables::search(view);
+        if !search.rows.is_empty() {
+            self.heading(&search.title.clone());
+            self.table(search);
+        }
         self.resources(view);
         self.growth(view);
         self.facts(view);
@@ -288,19 +293,18 @@ impl Page {
         if rules.is_empty() {
             return;
         }
-        self.heading("Rules of the specification");
-        for kept in [Kept::Yes, Kept::No, Kept::Unknown] {
-            let named: Vec<String> = rules
-                .iter()
-                .filter(|rule| rule.kept == kept)
-                .map(|rule| match kept {
-                    Kept::No => format!("{} ({})", rule.name, rule.found),
-                    _ => rule.name.to_owned(),
-                })
-                .collect();
+        self.heading("Compliance: rules of the specification");
+        // What was not kept line by line with what is demanded; the rest has its demands in the page.
+        for (kept, tone) in [(Kept::Yes, Tone::Good), (Kept::Unknown, Tone::Faint)] {
+            let named = rules.iter().filter(|rule| rule.kept == kept);
+            let named: Vec<String> = named.map(|rule| format!("{} ({})", rule.name, rule.found)).collect();
             if !named.is_empty() {
-                self.paragraph(Tone::Plain, &format!("{}: {}", kept.name(), named.join(", ")), 2);
+                self.paragraph(tone, &format!("{}: {}", kept.name(), named.join(" · ")), 2);
             }
+        }
+        for rule in rules.iter().filter(|rule| rule.kept == Kept::No) {
+            let text = format!("{}: {}: {} (demanded: {})", rule.kept.name(), rule.name, rule.found, rule.demands);
+            self.paragraph(Tone::Doubtful, &text, 2);
         }
     }
 

@@ -1,6 +1,8 @@
 use super::{OperationView, Remark, Standing, limits, standing};
 use crate::units;
-use bourse_record::{Arrivals, Build, Case, Check, CheckStatus, Machine, PhaseKind, Round, RunFile, median_interval};
+use bourse_record::{
+    Arrivals, Build, Case, Check, CheckStatus, Machine, PhaseKind, Round, RunFile, Steadiness, median_interval,
+};
 
 /// A case with its rounds taken together.
 pub(crate) struct CaseView<'a> {
@@ -40,6 +42,16 @@ impl<'a> CaseView<'a> {
             backlog_limit: each.backlog_limit,
             backlog_longest: sum.backlog_longest.max(each.backlog_longest),
         })
+    }
+
+    /// Whether each round was in steady state. Empty for workloads whose intervals are not meant to be.
+    pub(crate) fn steadiness(&self) -> Vec<Steadiness> {
+        if self.case.workload.name != "tpce" {
+            return Vec::new();
+        }
+        let headline = &self.case.workload.headline_operation;
+        let measured = self.case.rounds.iter().filter(|round| round.measured_s > 0.0);
+        measured.map(|round| Steadiness::of(round, headline)).collect()
     }
 
     /// Seconds measured, over all rounds.

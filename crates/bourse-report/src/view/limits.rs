@@ -21,6 +21,11 @@ fn limit(view: &CaseView<'_>, busy: f64) -> String {
     if busy >= FULL * cores {
         return format!("the processors: {busy_words}");
     }
+    // A schedule that was kept is what limits: asked for more, they would have done more.
+    let kept_pace = view.arrivals().is_some_and(|it| (it.dropped + it.unstarted) * 100 <= it.due);
+    if kept_pace {
+        return format!("the rate asked for, which was kept; {busy_words}");
+    }
     // What the users spent inside the engine is the time there was to win, whoever of them spent it.
     let inside = inside_engine_s(view) / view.measured_s();
     let locks = view.mean("lock_wait").unwrap_or(0.0);

@@ -4,7 +4,7 @@ use super::case::measured;
 use super::standing::{SCALE_RULE_PERCENT, percent_of_nominal};
 use super::{CaseView, OperationView};
 use crate::units;
-use bourse_record::CheckStatus;
+use bourse_record::{CheckStatus, Steady};
 
 /// Whether a rule was kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,20 +36,35 @@ pub(crate) struct Rule {
 
 type Ask = fn(&CaseView<'_>) -> (Kept, String);
 
-/// Name, demand, question.
-const RULES: [(&str, &str, Ask); 12] = [
-    ("scale", "throughput from 80 % to 102 % of customers / scale factor", scale),
+/// Name, demand, question. Clauses are given where they are known to us.
+const RULES: [(&str, &str, Ask); 18] = [
+    ("throughput ratio", "throughput from 80 % to 102 % of customers / scale factor", ratio),
+    ("customers for the rate", "500 customers for each Trade-Result a second, 2 % fewer at most", customers_for_rate),
     ("customers", "at least 5,000 configured customers", customers),
     ("initial days", "300 days of initial trades", initial_days),
-    ("mix", "each transaction's share within its tolerance", mix),
-    ("response limits", "90 % of each transaction within its limit", response_limits),
+    ("mix", "each transaction's share within its tolerance (Clause 6.2)", mix),
+    ("response limits", "90 % of each transaction within its limit (Clause 6.5)", response_limits),
     ("response means", "no mean above the 90th percentile", response_means),
     ("no errors", "no transaction fails", no_errors),
+    ("maintenance", "Data-Maintenance every 60 s, each ended within 55 s", maintenance),
     ("interval", "at least two hours measured", interval),
-    ("steady state", "windows of 10 minutes within 20 %, of an hour within 2 % of the result", steady_state),
-    ("isolation", "no transaction below the level its clause demands", isolation),
+    (
+        "steady state",
+        "the interval is in steady state: no trend, no part that differs, no log that grows",
+        steady_state,
+    ),
+    ("windows of 10 minutes", "each within 20 % of the result", |view| windows(view, 600.0, 60.0, 20.0)),
+    ("windows of an hour", "each within 2 % of the result", |view| windows(view, 3600.0, 600.0, 2.0)),
+    (
+        "isolation",
+        "Trade-Result serializable; Trade-Order, Market-Feed, Trade-Update repeatable read; the others read committed (Clause \
+         7.4.1)",
+        isolation,
+    ),
     ("durability", "an acknowledged commit survives power loss", durability),
-    ("consistency", "the consistency conditions hold after the run", consistency),
+    ("growth space", "room for 60 days of eight hours at the rate measured", growth_space),
+    ("consistency", "the consistency conditions hold after the run (Clause 7.3)", consistency),
+    ("knobs", "inputs as the specification has them", knobs),
 ];
 
 /// The rules, for TPC-E-derived workloads; empty for others.
@@ -72,11 +87,33 @@ fn unknown() -> (Kept, String) {
     (Kept::Unknown, "the run file does not say".to_owned())
 }
 
-fn scale(view: &CaseView<'_>) -> (Kept, String) {
-    percent_of_nominal(view).map_or_else(unknown, |percent| {
-        let (low, high) = SCALE_RULE_PERCENT;
-        (yes_or_no((low..=high).contains(&percent)), format!("{} of nominal", units::percent(percent)))
-    })
+fn ratio(view: &CaseView<'_>) -> (Kept, String) {
+    let (Some(percent), Some(figure), Some(nominal)) =
+        (percent_of_nominal(view), view.valid_figure(), view.case.workload.nominal)
+    else {
+        return unknown();
+    };
+    let (low, high) = SCALE_RULE_PERCENT;
+    let unit = units::printable(&view.case.workload.headline_unit);
+    let found =
+        format!("{} of {} {unit}: {} {unit}", units::percent(percent), units::plain(nominal), units::number(figure));
+    (yes_or_no((low..=high).contains(&percent)), found)
+}
+
+fn customers_for_rate(view: &CaseView<'_>) -> (Kept, String) {
+    let (Some(customers), Some(figure)) =
+        (view.number(&["customers", "configured customers"]), view.valid_figure().filter(|figure| *figure > 0.0))
+    else {
+        return unknown();
+    };
+    let each = customers / figure;
+    let needed = (figure * 500.0 / 1000.0).ceil() * 1000.0;
+    let found = format!(
+        "{} for each; {} would be needed at that rate",
+        units::significant(each, 3),
+        units::counted(needed as u64, "customer", "customers")
+    );
+    (yes_or_no(each >= 500.0 * 100.0 / SCALE_RULE_PERCENT.1), found)
 }
 
 fn at_least(view: &CaseView<'_>, names: &[&str], least: f64) -> (Kept, String) {
@@ -91,30 +128,76 @@ fn initial_days(view: &CaseView<'_>) -> (Kept, String) {
     at_least(view, &["initial days", "initial trade days", "days of initial trades", "days"], 300.0)
 }
 
-/// Yes if all say yes, no if any says no; names those who do.
-fn each(view: &CaseView<'_>, ask: impl Fn(&OperationView) -> Option<bool>) -> (Kept, String) {
-    let asked: Vec<_> = view.operations.iter().filter_map(|operation| Some((operation, ask(operation)?))).collect();
-    let broken: Vec<_> = asked.iter().filter(|(_, kept)| !kept).map(|(operation, _)| operation.name.as_str()).collect();
-    match (asked.len(), broken.len()) {
-        (0, _) => unknown(),
-        (all, 0) => (Kept::Yes, format!("all {all}")),
-        _ => (Kept::No, format!("not by {}", units::printable(&broken.join(", ")))),
+/// What the operation worst off is off by, for those asked: a share of what it may be, and words. Kept if no share is
+/// above 1.
+fn worst(view: &CaseView<'_>, ask: impl Fn(&OperationView) -> Option<(f64, String)>) -> (Kept, String) {
+    let mut asked: Vec<(f64, String)> = view
+        .operations
+        .iter()
+        .filter_map(|operation| {
+            let (share, words) = ask(operation)?;
+            Some((share, format!("{} {words}", units::printable(&operation.name))))
+        })
+        .collect();
+    asked.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let Some((first, words)) = asked.first() else { return unknown() };
+    if *first <= 1.0 + 1e-9 {
+        return (Kept::Yes, format!("all {}; nearest to it {words}", asked.len()));
     }
+    let broken: Vec<&str> = asked.iter().filter(|(share, _)| *share > 1.0 + 1e-9).map(|(_, words)| &**words).collect();
+    (Kept::No, broken.join(", "))
 }
 
 fn mix(view: &CaseView<'_>) -> (Kept, String) {
-    each(view, OperationView::mix_kept)
+    worst(view, |operation| {
+        let (share, target) = (operation.share_percent?, operation.target_percent?);
+        let tolerance = operation.tolerance_points.filter(|tolerance| *tolerance > 0.0)?;
+        let words = format!("{share:.2} % of {} ± {tolerance:.2} %", units::plain(target));
+        Some(((share - target).abs() / tolerance, words))
+    })
 }
 
 fn response_limits(view: &CaseView<'_>) -> (Kept, String) {
-    each(view, OperationView::limit_kept)
+    worst(view, |operation| {
+        let (p90, limit) = (operation.response.summary?.p90_ns as f64, operation.limit_ns? as f64);
+        let words = format!("{} of {}", units::duration_ns(p90), units::seconds(limit / 1e9));
+        Some((p90 / limit, words))
+    })
 }
 
 fn response_means(view: &CaseView<'_>) -> (Kept, String) {
-    each(view, |operation| {
+    worst(view, |operation| {
         let summary = operation.response.summary.filter(|_| operation.limit_ns.is_some())?;
-        Some(summary.mean_ns <= summary.p90_ns as f64)
+        let (mean, p90) = (summary.mean_ns, summary.p90_ns as f64);
+        let words = format!("mean {}, p90 {}", units::duration_ns(mean), units::duration_ns(p90));
+        Some((if p90 > 0.0 { mean / p90 } else { 0.0 }, words))
     })
+}
+
+/// As many as 60 s apart fit into each round, of those that a second is left for.
+fn maintenance(view: &CaseView<'_>) -> (Kept, String) {
+    const PERIOD_S: f64 = 60.0;
+    const LONGEST_NS: u64 = 55_000_000_000;
+    let Some(operation) = view.operations.iter().find(|operation| operation.name == "Data-Maintenance") else {
+        return unknown();
+    };
+    let fit = |round: &bourse_record::Round| {
+        if round.measured_s < 2.0 { 0 } else { 1 + ((round.measured_s - 2.0) / PERIOD_S) as u64 }
+    };
+    let wanted: u64 = view.case.rounds.iter().map(fit).sum();
+    let longest = operation.response.summary.map_or(0, |summary| summary.max_ns);
+    let done = operation.valid();
+    if wanted == 0 {
+        return (Kept::Unknown, "too short for any".to_owned());
+    }
+    let found = format!(
+        "{} in {}, {} due; the longest {}",
+        units::count(done),
+        units::seconds(view.measured_s()),
+        units::count(wanted),
+        units::duration_ns(longest as f64)
+    );
+    (yes_or_no(done >= wanted && longest <= LONGEST_NS), found)
 }
 
 fn no_errors(view: &CaseView<'_>) -> (Kept, String) {
@@ -131,21 +214,32 @@ fn interval(view: &CaseView<'_>) -> (Kept, String) {
 }
 
 fn steady_state(view: &CaseView<'_>) -> (Kept, String) {
-    let too_short = || (Kept::Unknown, "too short to tell: windows are 10 minutes and an hour long".to_owned());
+    let rounds = view.steadiness();
+    let Some(worst) = rounds.iter().find(|it| it.steady == Steady::No) else {
+        return match rounds.iter().find(|it| it.steady == Steady::Unknown).or(rounds.first()) {
+            None => unknown(),
+            Some(found) if found.steady == Steady::Yes => {
+                (Kept::Yes, units::counted(found.tests.len() as u64, "test passed", "tests passed"))
+            }
+            Some(found) => (Kept::Unknown, format!("{}: {}", found.steady.name(), found.evidence())),
+        };
+    };
+    (Kept::No, worst.evidence())
+}
+
+/// Whether all sliding windows of that length stay near the result.
+fn windows(view: &CaseView<'_>, length_s: f64, step_s: f64, within_percent: f64) -> (Kept, String) {
     let metric = format!("throughput.{}", view.case.workload.headline_operation);
-    let mut worst = [0.0_f64; 2];
+    let mut worst: Option<f64> = None;
     for round in &view.case.rounds {
         let rates = measured(round, &metric);
-        for (worst, (length_s, step_s)) in worst.iter_mut().zip([(600.0, 60.0), (3600.0, 600.0)]) {
-            let Some(off) = worst_window_percent(&rates, round.headline, length_s, step_s) else { return too_short() };
-            *worst = worst.max(off);
-        }
+        let Some(off) = worst_window_percent(&rates, round.headline, length_s, step_s) else {
+            return (Kept::Unknown, format!("too short to tell: {} measured", units::seconds(round.measured_s)));
+        };
+        worst = Some(worst.map_or(off, |worst| worst.max(off)));
     }
-    if view.case.rounds.is_empty() {
-        return too_short();
-    }
-    let found = format!("10 minutes within {}, an hour within {}", units::percent(worst[0]), units::percent(worst[1]));
-    (yes_or_no(worst[0] <= 20.0 && worst[1] <= 2.0), found)
+    worst
+        .map_or_else(unknown, |worst| (yes_or_no(worst <= within_percent), format!("within {}", units::percent(worst))))
 }
 
 /// How far, in percent of the result, the mean of any sliding window is off; none if not one window fits.
@@ -180,8 +274,33 @@ fn isolation(view: &CaseView<'_>) -> (Kept, String) {
 }
 
 fn durability(view: &CaseView<'_>) -> (Kept, String) {
-    let class = &view.case.engine.durability;
-    (yes_or_no(class == "durable"), units::printable(class))
+    let engine = &view.case.engine;
+    let class = units::printable(&engine.durability);
+    let why = units::printable(&engine.durability_reason);
+    let found = if why.is_empty() { class.clone() } else { format!("{class}: {why}") };
+    (yes_or_no(class == "durable"), found)
+}
+
+/// Growth as measured, for as long as the specification wants room, against the room there was.
+fn growth_space(view: &CaseView<'_>) -> (Kept, String) {
+    const DAYS: f64 = 60.0;
+    const DAY_S: f64 = 8.0 * 3600.0;
+    let growth = view.case.rounds.iter().filter_map(|round| {
+        let sizes = measured(round, "data_bytes");
+        let ((from, first), (to, last)) = (sizes.first()?, sizes.last()?);
+        (to > from).then(|| ((last - first) / (to - from)).max(0.0))
+    });
+    let Some(each_second) = growth.reduce(f64::max) else { return unknown() };
+    let needed = each_second * DAY_S * DAYS;
+    let grew = format!("{} a second, {} in 60 days", units::bytes(each_second), units::bytes(needed));
+    match view.number(&["free space"]) {
+        Some(free) => (yes_or_no(free >= needed), format!("{grew}; free {}", units::bytes(free))),
+        None => (Kept::Unknown, grew),
+    }
+}
+
+fn knobs(view: &CaseView<'_>) -> (Kept, String) {
+    view.parameter(&["knobs"]).map_or_else(unknown, |knobs| (yes_or_no(knobs != "changed"), units::printable(knobs)))
 }
 
 fn consistency(view: &CaseView<'_>) -> (Kept, String) {

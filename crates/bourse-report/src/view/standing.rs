@@ -3,7 +3,7 @@
 use super::CaseView;
 use crate::tables::Tone;
 use crate::units;
-use bourse_record::CheckStatus;
+use bourse_record::{CheckStatus, Steady};
 
 /// Whether a case's figure counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +72,8 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
         let failed = units::counted(view.failed(), "operation", "operations");
         say(Tone::Bad, format!("{failed} failed: none may"));
     }
+    steadiness(view, &mut say);
+    search(view, &mut say);
     arrivals(view, &mut say);
     if view.build().profile != "release" {
         let profile = units::printable(&view.build().profile);
@@ -93,9 +95,62 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
     remarks
 }
 
+/// Whether the rounds were in steady state, with what says so.
+fn steadiness(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
+    let rounds = view.steadiness();
+    let several = rounds.len() > 1;
+    let of = |wanted: Steady| rounds.iter().enumerate().find(|(_, it)| it.steady == wanted);
+    let place = |at: usize| if several { format!(" in round {}", at + 1) } else { String::new() };
+    if let Some((at, it)) = of(Steady::No) {
+        say(Tone::Bad, format!("not steady{}: {}", place(at), it.evidence()));
+    } else if let Some((at, it)) = of(Steady::Unknown) {
+        say(Tone::Doubtful, format!("whether steady{} cannot be told: {}", place(at), it.evidence()));
+    } else if let Some((_, it)) = of(Steady::Yes) {
+        let each = if several { "steady in every round" } else { "steady" };
+        let trend = it.tests.first().map_or("", |test| test.found.as_str());
+        say(Tone::Good, format!("{each}: throughput changed by {trend} over the interval"));
+    }
+}
+
+/// What a search for the highest rate came to.
+fn search(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
+    let Some(search) = &view.case.search else { return };
+    let unit = units::printable(&search.unit);
+    let tried = units::counted(search.probes.len() as u64, "round", "rounds");
+    let Some(found) = search.found else {
+        return say(Tone::Bad, format!("no rate kept every limit in {tried} and a run of full length"));
+    };
+    let above = search.refuted.map_or_else(
+        || ", and none tried was too high".to_owned(),
+        |refuted| format!(", {} {unit} did not", units::plain(refuted)),
+    );
+    let confirmed = if search.confirmed { "this run of full length confirms it" } else { "not confirmed" };
+    let tone = if search.confirmed { Tone::Good } else { Tone::Bad };
+    let found = units::plain(found);
+    say(
+        tone,
+        format!(
+            "asked at {found} {unit} every limit is kept{above}: {tried}, and {confirmed}; again with --rate {found}"
+        ),
+    );
+}
+
 /// What became of what was due, where a schedule said so.
 fn arrivals(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     let Some(arrivals) = view.arrivals() else { return };
+    if let (Some(asked), Some(figure)) = (view.number(&["rate asked for"]), view.valid_figure())
+        && figure < 0.97 * asked
+    {
+        let asked = units::plain(asked);
+        let unit = units::printable(&view.case.workload.headline_unit);
+        say(
+            Tone::Plain,
+            format!(
+                "{asked} {unit} were asked for: as many orders, of which one in five waits for its price, up to 15 minutes, \
+                 before it has a result"
+            ),
+        );
+    }
     let due = units::counted(arrivals.due, "transaction was due", "transactions were due");
     if arrivals.dropped + arrivals.unstarted == 0 {
         return say(Tone::Good, format!("{due} by the schedule, and every one of them was started"));

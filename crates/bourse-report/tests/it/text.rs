@@ -141,12 +141,14 @@ fn a_long_run_can_tell_whether_it_was_steady() {
     let operation = "throughput.Trade-Result";
     let rates = round.series.columns.iter_mut().find(|column| column.metric == operation).expect("a column");
     rates.values.fill(Some(100.0));
-    assert!(terminal(&file, 300, false).contains("steady state, isolation"), "kept");
+    let report = terminal(&file, 300, false).replace("\n  ", " ");
+    assert!(report.contains("windows of an hour (within 0"), "{report}");
     let round = &mut file.cases[0].rounds[0];
     let rates = round.series.columns.iter_mut().find(|column| column.metric == operation).expect("a column");
     rates.values[..3600].fill(Some(60.0));
     let report = terminal(&file, 300, false);
-    assert!(report.contains("steady state (10 minutes within 40.00 %, an hour within 39.89 %)"), "{report}");
+    assert!(report.contains("not kept: windows of 10 minutes: within 40.00 % (demanded: each within 20 %"), "{report}");
+    assert!(report.contains("not kept: windows of an hour: within 39.89 % (demanded: each within 2 %"), "{report}");
 }
 
 #[test]

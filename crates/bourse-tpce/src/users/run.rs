@@ -98,8 +98,10 @@ pub fn workload(options: &RunOptions, parameters: Vec<NameValue>) -> bourse_reco
         ("knobs", if options.tunables.is_default() { "the specification's" } else { "changed" }.to_owned()),
         ("data maintenance", "every 60 s, the first 0.1 s into the measurement interval".to_owned()),
     ];
+    let asked = options.asked().map(|rate| ("rate asked for", format!("{} TR/s", (rate * 1e6).round() / 1e6)));
     let of_several = (!options.share.is_whole()).then(|| ("driver", share(options)));
-    let own = own.into_iter().chain(of_several).map(|(name, value)| NameValue { name: name.to_owned(), value });
+    let own =
+        own.into_iter().chain(asked).chain(of_several).map(|(name, value)| NameValue { name: name.to_owned(), value });
     bourse_record::Workload {
         name: "tpce".to_owned(),
         parameters: own.chain(parameters).collect(),

@@ -2,7 +2,9 @@
 
 pub(crate) mod acid;
 pub(crate) mod check;
+pub(crate) mod contender;
 pub(crate) mod database;
+pub(crate) mod find_max;
 pub(crate) mod generate;
 pub(crate) mod load;
 pub(crate) mod run;

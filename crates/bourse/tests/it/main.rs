@@ -2,7 +2,9 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod acid;
+mod compared;
 mod interrupted;
+mod measured;
 mod micro;
 mod refused;
 mod run;

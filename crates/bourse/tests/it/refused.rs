@@ -40,6 +40,11 @@ fn sizes_that_no_database_has() {
     refused(&["tpce", "gen", "-o", "out", "--tables", "trade,trad"], &["\"trad\"", "trade_history"]);
     refused(&["tpce", "run", "--users", "0"], &["users"]);
     refused(&["tpce", "run", "--rounds", "0"], &["0 rounds"]);
+    refused(&["tpce", "run", "--rate", "0"], &["rate"]);
+    refused(&["tpce", "run", "--rate", "5", "--find-max"], &["--find-max", "--rate"]);
+    refused(&["tpce", "run", "--sweep", "users"], &["users", "threads=1,2,4"]);
+    refused(&["tpce", "run", "--sweep", "users=1,two"], &["two", "users"]);
+    refused(&["tpce", "run", "--sweep", "jornal=wal"], &["jornal", "journal"]);
     refused(&["tpce", "run", "--for", "100ms"], &["less than a second"]);
     refused(&["tpce", "run", "--for", "fast"], &["fast", "30s"]);
 }
@@ -95,6 +100,7 @@ fn help_version_and_lists_are_fine() {
         (&["schema"], "schema_version"),
         (&["schema", "acid"], "not_applicable"),
         (&["schema", "crash"], "acknowledged"),
+        (&["schema", "options"], "\"const\": \"tpce run\""),
     ] {
         let ended = output(folder.path(), arguments);
         assert!(ended.status.success(), "{arguments:?}: {}", text(&ended.stderr));

@@ -1,0 +1,180 @@
+//! What the harness takes by itself, and what the machine does meanwhile: measured before a run, to doubt it by.
+
+use crate::{
+    Background, Clock, Control, Draw, MS, Nanos, OperationSpec, Performed, Plan, Role, SECOND, Schedule, Seat, Turn,
+    User, Workload,
+};
+use bourse_engine::NullEngine;
+use bourse_record::{MachineUse, NameValue, ProcessUse, Round};
+use std::sync::atomic::AtomicBool;
+
+/// What a second of measuring nothing showed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Calibration {
+    /// What an operation that does nothing takes, in nanoseconds: part of every figure.
+    pub sample_ns: f64,
+    /// How much later than due an operation starts, 99 of 100 times at most, in nanoseconds.
+    pub lag_ns_p99: u64,
+    /// How far a fixed piece of arithmetic takes longer, nine of ten times at most, than half the time, in percent.
+    pub scatter_percent: f64,
+    /// Processors that other processes kept busy.
+    pub others: f64,
+    /// Processors that the host took away.
+    pub stolen: f64,
+}
+
+/// Measures harness and machine with nothing else to do; takes about a second.
+pub fn calibrate(clock: &dyn Clock) -> Calibration {
+    let used = |it: ProcessUse| it.cpu_user_s.unwrap_or(0.0) + it.cpu_system_s.unwrap_or(0.0);
+    let (from, machine, ours) = (clock.now(), MachineUse::now(), ProcessUse::now());
+    let scatter_percent = scatter(clock);
+    let closed = round(clock, Schedule::Closed, 100 * MS);
+    let paced = round(clock, Schedule::Constant { per_second: 1_000.0 }, 400 * MS);
+    let seconds = (clock.now() - from).max(1) as f64 / SECOND as f64;
+    let since = MachineUse::now().zip(machine);
+    let ours = used(ProcessUse::now()) - used(ours);
+    let samples = closed.as_ref().map_or(0, |round| round.operations[0].response.summary.count);
+    Calibration {
+        sample_ns: if samples > 0 { 100.0 * MS as f64 / samples as f64 } else { f64::NAN },
+        lag_ns_p99: paced.map_or(0, |round| round.operations[0].response.summary.p99_ns),
+        scatter_percent,
+        others: since.map_or(0.0, |(now, then)| (now.busy_s - then.busy_s - ours).max(0.0) / seconds),
+        stolen: since.map_or(0.0, |(now, then)| (now.stolen_s - then.stolen_s).max(0.0) / seconds),
+    }
+}
+
+impl Calibration {
+    /// What casts doubt on figures that are measured now, in words.
+    pub fn warnings(&self) -> Vec<String> {
+        let mut warnings = Vec::new();
+        if self.scatter_percent > 10.0 {
+            warnings.push(format!(
+                "uneven machine: the same arithmetic took up to {:.0} % longer nine times of ten; small differences cannot \
+                 be told",
+                self.scatter_percent
+            ));
+        }
+        if self.others + self.stolen > 0.1 {
+            warnings.push(format!(
+                "busy machine: {:.2} processors were taken by others before the run began",
+                self.others + self.stolen
+            ));
+        }
+        if self.lag_ns_p99 > MS {
+            warnings.push(format!(
+                "late wake-ups: operations start up to {:.1} ms after they are due, and that is in response times at a rate",
+                self.lag_ns_p99 as f64 / MS as f64
+            ));
+        }
+        warnings
+    }
+
+    /// The figures, for the machine's facts.
+    pub fn details(&self) -> Vec<NameValue> {
+        let facts = [
+            ("harness alone", format!("{:.0} ns an operation", self.sample_ns)),
+            ("start after due, p99", format!("{:.3} ms", self.lag_ns_p99 as f64 / MS as f64)),
+            ("scatter of fixed arithmetic", format!("{:.1} %", self.scatter_percent)),
+            ("processors taken by others before the run", format!("{:.2}", self.others + self.stolen)),
+        ];
+        facts.map(|(name, value)| NameValue { name: name.to_owned(), value }).into()
+    }
+}
+
+/// Waits until others take less than a tenth of a processor, `limit` at most; whether they do. True where the system does not
+/// say.
+pub fn wait_for_quiet(clock: &dyn Clock, limit: Nanos) -> bool {
+    const LOOK: Nanos = SECOND / 2;
+    let used = |it: ProcessUse| it.cpu_user_s.unwrap_or(0.0) + it.cpu_system_s.unwrap_or(0.0);
+    let end = clock.now() + limit;
+    loop {
+        let (Some(machine), ours) = (MachineUse::now(), used(ProcessUse::now())) else { return true };
+        clock.sleep_until(clock.now() + LOOK);
+        let Some(now) = MachineUse::now() else { return true };
+        let ours = used(ProcessUse::now()) - ours;
+        let taken = now.busy_s - machine.busy_s - ours + now.stolen_s - machine.stolen_s;
+        if taken < 0.1 * LOOK as f64 / SECOND as f64 {
+            return true;
+        }
+        if clock.now() >= end {
+            return false;
+        }
+    }
+}
+
+/// How unevenly the same arithmetic goes, in percent.
+fn scatter(clock: &dyn Clock) -> f64 {
+    let end = clock.now() + 300 * MS;
+    let mut times = Vec::new();
+    // On a clock that stands still a few have to do.
+    while times.len() < 20 || (clock.now() < end && times.len() < 10_000) {
+        let from = clock.now();
+        let mut sum = 0_u64;
+        for number in 0..500_000_u64 {
+            sum = std::hint::black_box(sum.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(number));
+        }
+        times.push((clock.now() - from) as f64);
+    }
+    times.sort_by(f64::total_cmp);
+    let (half, most) = (times[times.len() / 2], times[times.len() * 9 / 10]);
+    if half > 0.0 { 100.0 * (most / half - 1.0) } else { 0.0 }
+}
+
+/// A round of one user who does nothing; none if not even that can be run.
+fn round(clock: &dyn Clock, schedule: Schedule, measure_ns: Nanos) -> Option<Round> {
+    let plan = Plan { warm_up_ns: 20 * MS, measure_ns, ..Plan::default() };
+    let mut workload = Nothing { schedule, specs: [OperationSpec::new("nothing")] };
+    let interrupt = AtomicBool::new(false);
+    let measured = crate::run(&NullEngine, &mut workload, &plan, 0, 1, clock, &interrupt, &mut |_| {}).ok()?;
+    Some(measured.round)
+}
+
+struct Nothing {
+    schedule: Schedule,
+    specs: [OperationSpec; 1],
+}
+
+impl Workload<'static> for Nothing {
+    fn operations(&self) -> &[OperationSpec] {
+        &self.specs
+    }
+    fn users(&mut self) -> Vec<Seat<'static>> {
+        let (name, user) = ("nobody".to_owned(), Box::new(Nobody));
+        vec![Seat { name, user, schedule: self.schedule, role: Role::Customer }]
+    }
+    fn background(&mut self) -> Vec<Background<'static>> {
+        Vec::new()
+    }
+}
+
+struct Nobody;
+
+impl User for Nobody {
+    fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
+        Draw::Ready
+    }
+    fn perform(&mut self, _: &mut Turn<'_>) -> Performed {
+        Performed::completed(0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RealClock;
+
+    #[test]
+    fn the_harness_is_measured_and_doubts_are_told() {
+        let found = calibrate(&RealClock::start());
+        // A debug build on a busy machine takes a microsecond or two.
+        assert!(found.sample_ns > 1.0 && found.sample_ns < 1e6, "{found:?}");
+        assert_eq!(found.details().len(), 4);
+        let quiet =
+            Calibration { sample_ns: 80.0, lag_ns_p99: 50_000, scatter_percent: 1.0, others: 0.02, stolen: 0.0 };
+        assert_eq!(quiet.warnings(), [""; 0]);
+        let noisy = Calibration { lag_ns_p99: 5 * MS, scatter_percent: 40.0, others: 0.4, stolen: 0.1, ..quiet };
+        let warnings = noisy.warnings();
+        assert_eq!(warnings.len(), 3);
+        assert!(warnings[1].contains("0.50 processors") && warnings[2].contains("5.0 ms"), "{warnings:?}");
+    }
+}

@@ -1,0 +1,165 @@
+//! Copies of a database, so that rounds can begin alike without loading again.
+//!
+//! A file is cloned where the file system shares blocks between files, and copied where it does not. A database in memory is
+//! copied page by page into another one in memory.
+
+use crate::connection::{Connection, Source};
+use crate::engine::{SqliteEngine, beside, io_error};
+use crate::options::MemoryKind;
+use crate::ram;
+use crate::target::Place;
+use bourse_engine::{EngineError, ErrorKind, Snapshot};
+use libsqlite3_sys as ffi;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Copies what a target holds now.
+pub(crate) fn take(engine: &SqliteEngine) -> Result<Box<dyn Snapshot>, EngineError> {
+    match &engine.target().place {
+        Place::File(path) => Ok(Box::new(FileCopy::take(engine, path)?)),
+        Place::Memory => Ok(Box::new(MemoryCopy::take(engine)?)),
+    }
+}
+
+/// A file beside the database.
+struct FileCopy {
+    path: PathBuf,
+    copy: PathBuf,
+    how: String,
+}
+
+impl FileCopy {
+    fn take(engine: &SqliteEngine, path: &Path) -> Result<Self, EngineError> {
+        let connection = engine.connection()?;
+        // Answers whether somebody was in the way; then the log would still hold what the copy lacks.
+        if connection.text_of("PRAGMA wal_checkpoint(TRUNCATE)")? != "0" {
+            return Err(EngineError::new(ErrorKind::Conflict, "the log cannot be written back: a session is open"));
+        }
+        drop(connection);
+        let copy = beside(path, "-snapshot");
+        let shared = clone(path, &copy)?;
+        let how = if shared { "cloned: it shares its blocks with the database" } else { "copied" };
+        Ok(Self { path: path.to_owned(), copy, how: how.to_owned() })
+    }
+}
+
+impl Snapshot for FileCopy {
+    fn how(&self) -> &str {
+        &self.how
+    }
+
+    fn restore(&self) -> Result<(), EngineError> {
+        for suffix in ["-wal", "-shm", "-journal"] {
+            remove(&beside(&self.path, suffix))?;
+        }
+        let restored = beside(&self.path, "-restored");
+        clone(&self.copy, &restored)?;
+        // What a copy leaves to be written later would be written while a round is measured.
+        let last = fs::File::open(&restored).and_then(|file| file.sync_all());
+        last.and_then(|()| fs::rename(&restored, &self.path)).map_err(|e| io_error("cannot restore", &self.path, &e))
+    }
+}
+
+impl Drop for FileCopy {
+    fn drop(&mut self) {
+        // Left behind it is in nobody's way: the next snapshot replaces it.
+        let _ = remove(&self.copy);
+    }
+}
+
+/// Makes `to` what `from` is; whether they share their blocks.
+fn clone(from: &Path, to: &Path) -> Result<bool, EngineError> {
+    remove(to)?;
+    let copied = reflink_copy::reflink_or_copy(from, to).map_err(|e| {
+        let _ = remove(to);
+        io_error("cannot copy to", to, &e)
+    })?;
+    Ok(copied.is_none())
+}
+
+fn remove(path: &Path) -> Result<(), EngineError> {
+    match fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(io_error("cannot remove", path, &e)),
+        _ => Ok(()),
+    }
+}
+
+/// A second database in memory.
+struct MemoryCopy {
+    /// Of the copy, in our file system in memory.
+    name: String,
+    copy: Connection,
+    /// Where it is to be put back.
+    to: Destination,
+}
+
+enum Destination {
+    /// A database in our file system: another of that name takes its place.
+    Named { name: String, open: Open },
+    /// One that lives as long as a connection to it, as this one.
+    Kept(Connection),
+}
+
+/// Opens a database of our file system in memory by its name.
+type Open = Box<dyn Fn(&str) -> Result<Connection, EngineError> + Send>;
+
+impl MemoryCopy {
+    fn take(engine: &SqliteEngine) -> Result<Self, EngineError> {
+        ram::register();
+        let (options, waits) = (engine.target().options, std::sync::Arc::default());
+        let open = move |name: &str| {
+            Connection::open(&Source::uri(&format!("file:{name}?vfs=bourse-ram"), false), &options, &waits)
+        };
+        let name = format!("{}-snapshot", engine.ram_name());
+        ram::forget(&name);
+        let (source, copy) = (engine.connection()?, open(&name)?);
+        copy_pages(&source, &copy)?;
+        let to = match engine.target().memory_kind() {
+            MemoryKind::Ram => Destination::Named { name: engine.ram_name(), open: Box::new(open) },
+            MemoryKind::MemDb | MemoryKind::SharedCache => Destination::Kept(source),
+        };
+        Ok(Self { name, copy, to })
+    }
+}
+
+impl Snapshot for MemoryCopy {
+    fn how(&self) -> &str {
+        "copied in memory"
+    }
+
+    fn restore(&self) -> Result<(), EngineError> {
+        match &self.to {
+            Destination::Kept(connection) => copy_pages(&self.copy, connection),
+            Destination::Named { name, open } => {
+                let restored = format!("{name}-restored");
+                ram::forget(&restored);
+                copy_pages(&self.copy, &open(&restored)?)?;
+                ram::rename(&restored, name);
+                Ok(())
+            }
+        }
+    }
+}
+
+impl Drop for MemoryCopy {
+    fn drop(&mut self) {
+        ram::forget(&self.name);
+    }
+}
+
+/// Makes the one database the other's equal, page by page.
+fn copy_pages(from: &Connection, to: &Connection) -> Result<(), EngineError> {
+    // SAFETY: both connections are open and used by this thread alone; the backup is finished before either can close.
+    let code = unsafe {
+        let backup = ffi::sqlite3_backup_init(to.raw(), c"main".as_ptr(), from.raw(), c"main".as_ptr());
+        if backup.is_null() {
+            return Err(to.error(ffi::sqlite3_errcode(to.raw())));
+        }
+        let stepped = ffi::sqlite3_backup_step(backup, -1);
+        let finished = ffi::sqlite3_backup_finish(backup);
+        // What could not be copied now, because somebody writes, finishing does not tell.
+        if finished == ffi::SQLITE_OK && stepped != ffi::SQLITE_DONE { stepped } else { finished }
+    };
+    to.check(code)
+}

@@ -1,0 +1,146 @@
+//! How results change with an option that was swept over numbers.
+
+use super::Size;
+use super::axis::{Scale, Unit};
+use super::svg::{Anchor, Svg};
+use crate::units;
+use crate::view::CaseView;
+
+/// Names of the options that cases differ in by at least two numbers, in order.
+pub(crate) fn swept<'a>(views: &[CaseView<'a>]) -> Vec<&'a str> {
+    let mut names: Vec<(&str, Vec<f64>)> = Vec::new();
+    for varied in views.iter().flat_map(|view| &view.case.varied) {
+        let Some(value) = number(&varied.value) else { continue };
+        match names.iter_mut().find(|(name, _)| *name == varied.name) {
+            Some((_, values)) => values.push(value),
+            None => names.push((&varied.name, vec![value])),
+        }
+    }
+    let several = |values: &[f64]| values.iter().any(|value| *value != values[0]);
+    names.into_iter().filter(|(_, values)| several(values)).map(|(name, _)| name).collect()
+}
+
+/// A value as a place along an axis; sizes may carry their unit.
+fn number(text: &str) -> Option<f64> {
+    let (digits, factor) = [("KiB", 1024.0), ("MiB", 1024.0 * 1024.0), ("GiB", 1024.0 * 1024.0 * 1024.0)]
+        .into_iter()
+        .find_map(|(unit, factor)| Some((text.strip_suffix(unit)?, factor)))
+        .unwrap_or((text, 1.0));
+    digits.trim().parse::<f64>().ok().map(|value| value * factor).filter(|value| value.is_finite() && *value >= 0.0)
+}
+
+/// A case along the axis.
+struct Point {
+    x: f64,
+    low: f64,
+    figure: f64,
+    high: f64,
+    p90_ns: Option<f64>,
+}
+
+/// Results by an option, a curve for each of what else differs; none if fewer than two cases have a figure.
+pub(crate) fn scaling(views: &[CaseView<'_>], option: &str, size: Size) -> Option<String> {
+    let mut curves: Vec<(String, Vec<Point>)> = Vec::new();
+    for view in views {
+        let Some(x) = view.case.varied.iter().find(|it| it.name == option).and_then(|it| number(&it.value)) else {
+            continue;
+        };
+        let (Some(figure), figures) = (view.valid_figure(), view.figures()) else { continue };
+        let p90_ns = view.headline_operation().and_then(|it| it.response.summary).map(|it| it.p90_ns as f64);
+        let (low, high) = (figures.first().copied()?, figures.last().copied()?);
+        let point = Point { x, low, figure, high, p90_ns };
+        let name = rest(view, option);
+        match curves.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, points)) => points.push(point),
+            None => curves.push((name, vec![point])),
+        }
+    }
+    if curves.iter().map(|(_, points)| points.len()).sum::<usize>() < 2 {
+        return None;
+    }
+    for (_, points) in &mut curves {
+        points.sort_by(|a, b| a.x.total_cmp(&b.x));
+    }
+    Some(draw(&curves, option, &views[0].case.workload.headline_unit, size))
+}
+
+/// What tells a case from others, the option apart: its target and what else was swept.
+fn rest(view: &CaseView<'_>, option: &str) -> String {
+    let mut target = view.case.engine.target.clone();
+    for varied in &view.case.varied {
+        // Databases of other sizes have names of their own, which are no difference here.
+        for part in [format!("{}={}", varied.name, varied.value), format!("-{}{}", &varied.name[..1], varied.value)] {
+            target = target.replace(&part, "");
+        }
+    }
+    let target = target.replace("?&", "?").replace("&&", "&");
+    let others = view.case.varied.iter().filter(|varied| varied.name != option);
+    let others: Vec<String> = others.map(|varied| format!("{}={}", varied.name, varied.value)).collect();
+    let target = target.trim_end_matches(['?', '&']);
+    if others.is_empty() { target.to_owned() } else { format!("{target} {}", others.join(" ")) }
+}
+
+fn draw(curves: &[(String, Vec<Point>)], option: &str, unit: &str, size: Size) -> String {
+    const HIGH: f64 = 200.0;
+    const GAP: f64 = 44.0;
+    let (left, plot) = match size {
+        Size::Wide => (66.0, 740.0),
+        Size::Narrow => (58.0, 280.0),
+    };
+    let all = || curves.iter().flat_map(|(_, points)| points);
+    let most = |of: fn(&Point) -> f64| all().map(of).fold(0.0, f64::max);
+    let across = Scale::linear(Unit::Count, most(|point| point.x), if size == Size::Wide { 8.0 } else { 4.0 });
+    let x = |point: &Point| left + plot * across.place(point.x);
+    let mut svg = Svg::new();
+    // Names first: curves end where they like, and labels there would lie on one another.
+    let mut top = 4.0;
+    for (at, (name, _)) in curves.iter().enumerate() {
+        top += 18.0;
+        svg.line(&format!("curve s{}", at % 6 + 1), (left, top - 4.0), (left + 18.0, top - 4.0));
+        svg.text("label", (left + 24.0, top), Anchor::Start, name);
+    }
+    type Panel = (String, Unit, fn(&Point) -> Option<f64>, bool);
+    let panels: [Panel; 2] = [
+        (unit.to_owned(), Unit::Count, |point| Some(point.figure), true),
+        ("90th percentile of the response times".to_owned(), Unit::Nanoseconds, |point| point.p90_ns, false),
+    ];
+    let mut about = format!("Results by {option}.");
+    for (title, unit_of_panel, of, spread) in &panels {
+        let highest = all().filter_map(|point| if *spread { Some(point.high) } else { of(point) }).fold(0.0, f64::max);
+        let scale = Scale::linear(*unit_of_panel, highest, 4.0);
+        top += GAP;
+        svg.text("panel-title", (left, top - 10.0), Anchor::Start, title);
+        let y = |value: f64| top + HIGH * (1.0 - scale.place(value));
+        for (value, label) in &scale.ticks {
+            svg.line("grid", (left, y(*value)), (left + plot, y(*value)));
+            svg.text("tick", (left - 6.0, y(*value) + 4.0), Anchor::End, label);
+        }
+        for (at, (name, points)) in curves.iter().enumerate() {
+            let class = at % 6 + 1;
+            let mut path = String::new();
+            for point in points {
+                let Some(value) = of(point) else { continue };
+                let command = if path.is_empty() { 'M' } else { 'L' };
+                path.push_str(&format!("{command}{:.1} {:.1}", x(point), y(value)));
+                if *spread && point.high > point.low {
+                    svg.line(&format!("curve s{class}"), (x(point), y(point.low)), (x(point), y(point.high)));
+                }
+                svg.circle(&format!("dot f{class}"), (x(point), y(value)), 3.5);
+                let words = format!("{name}\n{option} {}: {}", units::plain(point.x), unit_of_panel.text(value));
+                svg.tip((x(point) - 8.0, y(value) - 8.0), (16.0, 16.0), &words);
+                if *spread {
+                    about.push_str(&format!(" {name}, {}: {}.", units::plain(point.x), units::number(value)));
+                }
+            }
+            svg.path(&format!("curve s{class}"), &path);
+        }
+        top += HIGH;
+        svg.line("axis", (left, top), (left + plot, top));
+        for (value, label) in &across.ticks {
+            svg.text("tick", (left + plot * across.place(*value), top + 16.0), Anchor::Middle, label);
+        }
+    }
+    svg.text("tick", (left + plot, top + 34.0), Anchor::End, option);
+    let id = format!("scaling-{}-{}", option.replace(|c: char| !c.is_ascii_alphanumeric(), "-"), size.class());
+    svg.finish(&id, (size.width(), top + 42.0), &format!("Result by {option}"), &about)
+}

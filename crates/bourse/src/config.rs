@@ -1,0 +1,230 @@
+//! Options in a TOML file: `bourse run file.toml`. What can stand there, and the JSON Schema that editors complete it by,
+//! follow from the declarations of the command line.
+
+use crate::args::Arguments;
+use crate::failure::Failure;
+use clap::{Arg, ArgAction, Command, CommandFactory};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// The arguments that a file stands for, with what was typed behind it; what is typed wins.
+pub(crate) fn arguments(path: &Path, typed: &[String]) -> Result<Arguments, Failure> {
+    let words = words(path)?;
+    let mut root = Arguments::command();
+    override_itself(&mut root);
+    let typed = typed.iter().cloned();
+    let matches = root
+        .try_get_matches_from_mut(std::iter::once("bourse".to_owned()).chain(words).chain(typed))
+        .map_err(|refused| {
+            let text = refused.to_string();
+            let text =
+                text.trim_start_matches("error: ").split("\n\nUsage:").next().unwrap_or_default().trim().to_owned();
+            Failure::usage(text).detail("file", path.display().to_string())
+        })?;
+    Arguments::of(&matches).map_err(|error| Failure::usage(error.to_string()))
+}
+
+/// Lets a later option replace an earlier one: the file's is earlier.
+fn override_itself(command: &mut Command) {
+    *command = std::mem::take(command).args_override_self(true);
+    command.get_subcommands_mut().for_each(override_itself);
+}
+
+/// What the file says, as it would be typed.
+fn words(path: &Path) -> Result<Vec<String>, Failure> {
+    let refuse = |message: String| Failure::usage(message).detail("file", path.display().to_string());
+    let content = std::fs::read_to_string(path)
+        .map_err(|error| refuse("the file cannot be read".to_owned()).detail("cause", error.to_string()))?;
+    let mut table: toml::Table =
+        content.parse().map_err(|error: toml::de::Error| refuse(format!("the file is no TOML: {error}")))?;
+    let known = leaves();
+    let names = || known.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
+    let Some(toml::Value::String(wanted)) = table.remove("command") else {
+        return Err(refuse("the file does not say what to run: it needs command = \"…\"".to_owned())
+            .hint(format!("command is one of: {}", names())));
+    };
+    let Some((name, command)) = known.iter().find(|(name, _)| *name == wanted) else {
+        return Err(refuse(format!("command = {wanted:?} is none")).hint(format!("command is one of: {}", names())));
+    };
+    let mut words: Vec<String> = name.split(' ').map(str::to_owned).collect();
+    let mut positional: Vec<(usize, Vec<String>)> = Vec::new();
+    for (key, value) in table {
+        let Some(arg) = command.get_arguments().find(|arg| listed(arg) && key_of(arg) == key.replace('_', "-")) else {
+            let all: Vec<String> = command.get_arguments().filter(|arg| listed(arg)).map(key_of).collect();
+            return Err(refuse(format!("`{key}` is no option of {name}"))
+                .hint(format!("options of {name}: {}", all.join(", "))));
+        };
+        let values = texts(value)
+            .ok_or_else(|| refuse(format!("`{key}` is a table or a date, and no option takes such a value")))?;
+        match (arg.get_index(), arg.get_action()) {
+            (Some(index), _) => positional.push((index, values)),
+            (None, ArgAction::SetTrue) => match values.as_slice() {
+                [word] if word == "true" => words.push(format!("--{key}").replace('_', "-")),
+                [word] if word == "false" => {}
+                _ => return Err(refuse(format!("`{key}` is true or false"))),
+            },
+            // With the name and an equals sign in front no value can be taken for another option.
+            (None, _) => words.extend(values.iter().map(|value| format!("--{}={value}", key_of(arg)))),
+        }
+    }
+    positional.sort();
+    words.extend(positional.into_iter().flat_map(|(_, values)| values));
+    Ok(words)
+}
+
+/// A value, or an array's values, as they would be typed.
+fn texts(value: toml::Value) -> Option<Vec<String>> {
+    Some(match value {
+        toml::Value::String(text) => vec![text],
+        toml::Value::Integer(number) => vec![number.to_string()],
+        toml::Value::Float(number) => vec![number.to_string()],
+        toml::Value::Boolean(flag) => vec![flag.to_string()],
+        toml::Value::Array(values) => {
+            let texts: Option<Vec<Vec<String>>> = values.into_iter().map(texts).collect();
+            texts?.concat()
+        }
+        toml::Value::Datetime(_) | toml::Value::Table(_) => return None,
+    })
+}
+
+/// Every command that runs something, by the words it is called with.
+fn leaves() -> Vec<(String, Command)> {
+    fn walk(command: &Command, name: &str, found: &mut Vec<(String, Command)>) {
+        let shown = |below: &&Command| !below.is_hide_set() && below.get_name() != "help";
+        for below in command.get_subcommands().filter(shown) {
+            let name = format!("{name} {}", below.get_name()).trim().to_owned();
+            if below.has_subcommands() {
+                walk(below, &name, found);
+            } else if !["run", "completions", "man", "schema"].contains(&name.as_str()) {
+                found.push((name, below.clone()));
+            }
+        }
+    }
+    let mut found = Vec::new();
+    let mut root = Arguments::command();
+    // Positions are given to arguments when a command is built.
+    root.build();
+    walk(&root, "", &mut found);
+    found
+}
+
+/// Whether an argument is one of ours, and shown.
+fn listed(arg: &Arg) -> bool {
+    !arg.is_hide_set() && !["help", "version"].contains(&arg.get_id().as_str())
+}
+
+/// What an argument is called in a file: its long name, or what it stands for.
+fn key_of(arg: &Arg) -> String {
+    arg.get_long().map_or_else(|| arg.get_id().as_str().replace('_', "-"), str::to_owned)
+}
+
+/// The JSON Schema of such files.
+pub(crate) fn schema() -> Value {
+    let commands: Vec<Value> = leaves()
+        .iter()
+        .map(|(name, command)| {
+            let mut properties = serde_json::Map::new();
+            let about = command.get_about().map(ToString::to_string).unwrap_or_default();
+            properties.insert("command".to_owned(), json!({ "const": name, "description": about }));
+            for arg in command.get_arguments().filter(|arg| listed(arg)) {
+                properties.insert(key_of(arg), property(arg));
+            }
+            json!({
+                "title": name,
+                "properties": properties,
+                "required": ["command"],
+                "additionalProperties": false,
+            })
+        })
+        .collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "Options of bourse in a file",
+        "description": "What `bourse run FILE` takes: a command, and its options by their long names.",
+        "type": "object",
+        "oneOf": commands,
+    })
+}
+
+fn property(arg: &Arg) -> Value {
+    let about = arg.get_long_help().or(arg.get_help()).map(ToString::to_string).unwrap_or_default();
+    if matches!(arg.get_action(), ArgAction::SetTrue) {
+        return json!({ "type": "boolean", "description": about });
+    }
+    let possible: Vec<String> = arg.get_possible_values().iter().map(|value| value.get_name().to_owned()).collect();
+    let one = if possible.is_empty() { json!({ "type": ["string", "number"] }) } else { json!({ "enum": possible }) };
+    let many = matches!(arg.get_action(), ArgAction::Append)
+        || arg.get_num_args().is_some_and(|range| range.max_values() > 1)
+        || arg.get_value_delimiter().is_some();
+    let mut property = if many { json!({ "anyOf": [one, { "type": "array", "items": one }] }) } else { one };
+    property["description"] = about.into();
+    let defaults: Vec<String> =
+        arg.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
+    if let [default] = defaults.as_slice() {
+        property["default"] = default.clone().into();
+    }
+    property
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn typed(content: &str) -> Result<Vec<String>, String> {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let path = folder.path().join("x.toml");
+        std::fs::write(&path, content).expect("a file can be written");
+        words(&path).map_err(|failure| failure.render())
+    }
+
+    #[test]
+    fn a_file_is_what_would_be_typed() {
+        let words = typed(
+            "command = \"tpce run\"\ntargets = [\"sqlite:a.db\", \"sqlite::memory:\"]\nusers = 4\nfor = \"30s\"\n\
+             find-max = false\nrequire_steady = true\nsweep = [\"users=1,2\", \"journal=delete,wal\"]\n",
+        );
+        let expected = [
+            "tpce",
+            "run",
+            "--users=4",
+            "--for=30s",
+            "--require-steady",
+            "--sweep=users=1,2",
+            "--sweep=journal=delete,wal",
+            "sqlite:a.db",
+            "sqlite::memory:",
+        ];
+        let mut words = words.expect("the file is right");
+        let mut expected: Vec<String> = expected.map(str::to_owned).into();
+        assert_eq!(words.split_off(words.len() - 2), expected.split_off(expected.len() - 2), "targets come last");
+        words.sort();
+        expected.sort();
+        assert_eq!(words, expected);
+    }
+
+    #[test]
+    fn what_is_wrong_in_a_file_is_said() {
+        for (content, said) in [
+            ("users = 4", "command = "),
+            ("command = \"tpce\"", "command is one of: tpce run"),
+            ("command = \"tpce run\"\nuser = 4", "`user` is no option of tpce run"),
+            ("command = \"tpce run\"\nusers = ", "no TOML"),
+            ("command = \"tpce run\"\nfind-max = 3", "true or false"),
+            ("command = \"tpce run\"\n[users]\na = 1", "table"),
+        ] {
+            let failure = typed(content).expect_err("the file is wrong");
+            assert!(failure.contains(said), "{content}: {failure}");
+        }
+    }
+
+    #[test]
+    fn the_schema_knows_every_command_and_option() {
+        let schema = schema();
+        let commands = schema["oneOf"].as_array().expect("one for each command");
+        let run = commands.iter().find(|it| it["title"] == "tpce run").expect("tpce run can stand in a file");
+        assert_eq!(run["properties"]["find-max"]["type"], "boolean");
+        assert_eq!(run["properties"]["arrivals"]["enum"], json!(["poisson", "constant"]));
+        assert!(run["properties"]["targets"]["anyOf"].is_array());
+        assert!(commands.iter().any(|it| it["title"] == "micro run"));
+    }
+}

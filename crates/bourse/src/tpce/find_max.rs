@@ -1,0 +1,181 @@
+//! `--find-max`: the highest rate that keeps every response limit, by short rounds that bracket and halve, then confirmed.
+
+use super::contender::{Contender, Slots, Stage};
+use crate::failure::Failure;
+use crate::progress::note;
+use bourse_driver::{Clock as _, Plan, SECOND};
+use bourse_record::{Probe, Round, Search};
+use bourse_tpce::transactions::Transaction;
+use bourse_tpce::users::{Load, RunOptions};
+use std::sync::atomic::Ordering;
+
+/// The bracket is narrow enough when its ends differ by this share: further halving would tell noise from noise.
+const NARROW: f64 = 0.04;
+/// Rounds a search may take before its bracket is what it is.
+const MOST: usize = 12;
+/// How often a rate that its confirming run refutes is lowered.
+const LOWERED: usize = 3;
+/// By how much.
+const STEP: f64 = 0.95;
+
+/// Finds the rate for a contender, and leaves it at that rate with its confirming rounds and the search they ended.
+pub(crate) fn find_max(
+    contender: &mut Contender,
+    slots: &mut Slots,
+    rounds: u32,
+    evenly: bool,
+    stage: &Stage<'_>,
+) -> Result<(), Failure> {
+    let begin = stage.clock.now();
+    let interrupted = || stage.interrupted.load(Ordering::Relaxed);
+    let options = contender.options;
+    // Long enough for a tenth of a second's backlog to show as a hundredth, short enough for a dozen of them.
+    let plan = Plan {
+        warm_up_ns: options.plan.warm_up_ns.min(5 * SECOND),
+        measure_ns: (options.plan.measure_ns / 3).clamp(5 * SECOND, 60 * SECOND).min(options.plan.measure_ns),
+        ..options.plan
+    };
+    let mut search = Search { unit: "TR/s".to_owned(), found: None, refuted: None, confirmed: false, probes: vec![] };
+
+    // What the users manage without a schedule is near the rate sought, and says where to begin.
+    let closed = RunOptions { load: Load::Closed, plan, ..options };
+    let label = format!("{}: without a schedule", contender.label());
+    let capacity = rate_of(&contender.probe(slots, &label, &closed, stage)?);
+    if capacity <= 0.0 {
+        note(&format!("{}: nothing was completed, so there is no rate to look for", contender.label()));
+    }
+    let mut next = significant(capacity);
+    while next > 0.0 && !interrupted() && search.probes.len() < MOST {
+        let options = RunOptions { load: RunOptions::at_rate(next, evenly), plan, ..options };
+        let label = format!("{}: trying {next} TR/s", contender.label());
+        let round = contender.probe(slots, &label, &options, stage)?;
+        if interrupted() {
+            break;
+        }
+        tried(&mut search, next, &round, options.users);
+        next = match (search.found, search.refuted) {
+            (Some(found), Some(refuted)) if refuted - found <= NARROW * refuted => break,
+            (Some(found), Some(refuted)) => significant((found + refuted) / 2.0),
+            (Some(found), None) => significant(found * 1.25),
+            // Below a rate that is too high something must be kept: go down fast.
+            (None, Some(refuted)) => significant(refuted * 0.75),
+            (None, None) => break,
+        };
+        if Some(next) == search.found || Some(next) == search.refuted {
+            break;
+        }
+    }
+
+    let mut rate = search.found;
+    let mut attempts = 0;
+    while let Some(asked) = rate.filter(|_| !interrupted()) {
+        contender.options.load = RunOptions::at_rate(asked, evenly);
+        contender.describe(slots);
+        contender.case.rounds.clear();
+        for round in 0..rounds {
+            let offset_s = (stage.clock.now() - begin) as f64 / 1e9;
+            // Other requests than the search saw: the answer must not hang on one sequence of them.
+            contender.round(slots, round + 1, rounds + 1, offset_s, stage)?;
+        }
+        for round in &contender.case.rounds {
+            tried(&mut search, asked, round, options.users);
+        }
+        let broken = contender.case.rounds.iter().any(|round| !broke(round, options.users).is_empty());
+        if !broken {
+            search.found = Some(asked);
+            search.confirmed = !interrupted();
+            break;
+        }
+        search.found = None;
+        attempts += 1;
+        rate = (attempts <= LOWERED).then(|| significant(asked * STEP));
+    }
+    contender.case.search = Some(search);
+    Ok(())
+}
+
+/// Notes what a rate came to.
+fn tried(search: &mut Search, rate: f64, round: &Round, users: usize) {
+    let broke = broke(round, users);
+    if broke.is_empty() {
+        note(&format!("{rate} TR/s: every limit kept"));
+        search.found = Some(search.found.map_or(rate, |found| found.max(rate)));
+    } else {
+        note(&format!("{rate} TR/s: {}", broke.join("; ")));
+        search.refuted = Some(search.refuted.map_or(rate, |refuted| refuted.min(rate)));
+    }
+    let (reached, measured_s) = (round.headline, round.measured_s);
+    search.probes.push(Probe { rate, reached, measured_s, worst_of_limit: worst_of_limit(round), broke });
+}
+
+/// Customers' transactions a second in terms of the Trade-Results that the mix has for them.
+fn rate_of(round: &Round) -> f64 {
+    let market =
+        [Transaction::TradeResult, Transaction::MarketFeed, Transaction::DataMaintenance, Transaction::TradeCleanup];
+    let customers = Transaction::ALL.into_iter().filter(|transaction| !market.contains(transaction));
+    let done: u64 = customers.filter_map(|it| Some(round.operations.get(it as usize)?.valid())).sum();
+    let one = RunOptions::at_rate(1.0, true);
+    let Load::Constant { per_second } = one else { return 0.0 };
+    if round.measured_s > 0.0 { done as f64 / round.measured_s / per_second } else { 0.0 }
+}
+
+/// The worst 90th percentile as a share of its limit.
+fn worst_of_limit(round: &Round) -> f64 {
+    let share = |it: &bourse_record::Operation| Some(it.response.summary.p90_ns as f64 / it.limit_ns? as f64);
+    round.operations.iter().filter_map(share).fold(0.0, f64::max)
+}
+
+/// What a round did not keep, in words: a limit, or the pace. Empty if it kept all.
+fn broke(round: &Round, users: usize) -> Vec<String> {
+    let mut broke = Vec::new();
+    for operation in &round.operations {
+        let p90 = operation.response.summary.p90_ns;
+        if let Some(limit) = operation.limit_ns.filter(|&limit| p90 > limit) {
+            broke.push(format!("{}: p90 {:.2} s, limit {} s", operation.name, p90 as f64 / 1e9, limit / SECOND));
+        }
+    }
+    let failed: u64 = round
+        .operations
+        .iter()
+        .flat_map(|operation| &operation.outcomes)
+        .filter(|it| it.outcome == bourse_record::Outcome::Failed)
+        .map(|it| it.count)
+        .sum();
+    if failed > 0 {
+        broke.push(format!("{failed} failed"));
+    }
+    match round.arrivals {
+        Some(it) if it.due > 0 => {
+            // A short round ends before a backlog that grows has reached the limits, so the pace itself is asked too: what
+            // each user may have waiting at a chance moment, or a hundredth of all.
+            let left = it.dropped + it.unstarted;
+            if left > (it.due / 100).max(3 * users as u64) {
+                broke.push(format!("{left} of {} that were due were not started", it.due));
+            }
+        }
+        _ => broke.push("nothing was due".to_owned()),
+    }
+    broke
+}
+
+/// Three figures: a rate that can be typed again.
+fn significant(rate: f64) -> f64 {
+    if rate <= 0.0 || !rate.is_finite() {
+        return 0.0;
+    }
+    let unit = 10_f64.powf(rate.log10().floor() - 2.0);
+    // Not by multiplication alone: 0.1 × 3 is not 0.3.
+    format!("{:.6}", (rate / unit).round() * unit).parse().expect("it was just written as a number")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rates_can_be_typed_again() {
+        for (rate, typed) in [(271.828, 272.0), (0.031_415_9, 0.0314), (9_999.0, 10_000.0), (0.0, 0.0), (1.0, 1.0)] {
+            assert_eq!(significant(rate), typed);
+        }
+    }
+}

@@ -1,0 +1,105 @@
+//! `bourse compare`: differences, verdicts, exit codes.
+
+use crate::{output, text};
+use bourse_record::{Case, RunFile};
+use std::fs;
+use std::path::Path;
+
+/// A stored run whose rounds reached these figures; no other figure of it matters here.
+fn store(folder: &Path, name: &str, figures: &[f64]) {
+    let template = r#"{
+        "schema_version": 1, "name": "tpce", "started_at": "2026-11-21T09:00:00+00:00", "command": ["bourse"], "seed": 1,
+        "build": { "version": "0", "profile": "release", "target": "x" },
+        "machine": { "system": "s", "processor": "p", "cores": 2, "memory_bytes": 1, "load_average": null, "details": [] },
+        "cases": [{
+            "label": "sqlite", "rounds": [],
+            "engine": { "name": "sqlite", "version": "3", "target": "sqlite:x.db", "durability": "durable",
+                        "durability_reason": "", "settings": [], "compile_options": [] },
+            "workload": { "name": "tpce", "parameters": [], "headline_operation": "Trade-Result", "headline_unit": "TR/s",
+                          "nominal": null, "notice": null }
+        }],
+        "warnings": [], "interrupted": false
+    }"#;
+    let mut file = RunFile::parse(template.as_bytes(), Path::new("template")).expect("the template is a run file");
+    let round = r#"{
+        "offset_s": 0, "phases": [], "measured_s": 10, "headline": 0, "operations": [],
+        "series": { "time_s": [], "columns": [] }, "cpu_user_s": 0, "cpu_system_s": 0, "read_bytes": 0, "written_bytes": 0,
+        "facts": [], "checks": [], "warnings": []
+    }"#;
+    let Case { rounds, .. } = &mut file.cases[0];
+    for &headline in figures {
+        let mut round: bourse_record::Round = serde_json::from_str(round).expect("the template is a round");
+        round.headline = headline;
+        rounds.push(round);
+    }
+    file.write(&folder.join(name)).expect("a run file can be written");
+}
+
+/// Compares two stored runs: exit code and what was printed, both streams.
+fn compared(base: &[f64], head: &[f64], options: &[&str]) -> (Option<i32>, String) {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    store(folder.path(), "a.json", base);
+    store(folder.path(), "b.json", head);
+    let ended = output(folder.path(), &[&["compare", "a.json", "b.json"], options].concat());
+    (ended.status.code(), text(&ended.stdout) + &text(&ended.stderr))
+}
+
+#[test]
+fn only_what_is_surely_slower_fails() {
+    let base = [100.0, 101.0, 99.0, 100.5, 99.5];
+    let gate = ["--fail-above", "5%"];
+    for (head, code, words) in [
+        (&[90.0, 91.0, 89.0, 90.5, 89.5][..], 4, "verdict: B is slower: -10.0 %"),
+        (&[97.0, 98.0, 96.0, 97.5, 96.5], 0, "B is slower: -3.0 %"),
+        (&[110.0, 111.0, 109.0, 110.5, 109.5], 0, "B is faster: +10.0 %"),
+        (&[100.2, 101.0, 99.1, 100.4, 99.6], 0, "not shown to differ: within 5.0 %"),
+        (&[60.0, 150.0, 90.0, 140.0, 70.0], 0, "too noisy to tell"),
+        (&[50.0, 50.0], 0, "not to be told from A by so few rounds"),
+    ] {
+        let (found, said) = compared(&base, head, &gate);
+        assert_eq!(found, Some(code), "{head:?}: {said}");
+        assert!(said.contains(words), "{head:?}: {said}");
+    }
+    let (code, said) = compared(&base, &[50.0; 5], &[]);
+    assert_eq!(code, Some(0), "without a tolerance nothing fails: {said}");
+}
+
+#[test]
+fn comparisons_have_a_form_for_programs_and_one_for_comments() {
+    let (base, head) = ([100.0, 101.0, 99.0], [120.0, 121.0, 119.0]);
+    let (_, said) = compared(&base, &head, &["--format", "markdown"]);
+    assert!(said.starts_with("**B is faster") && said.contains("| TR/s | 100.00 | 120.00 | +20.0 %"), "{said}");
+    let (_, said) = compared(&base, &head, &["--json"]);
+    let json: serde_json::Value = serde_json::from_str(&said).expect("it is JSON");
+    let result = &json["comparisons"][0]["metrics"][0];
+    assert_eq!((result["verdict"].as_str(), result["ratio"].as_f64()), (Some("faster"), Some(1.2)));
+}
+
+#[test]
+fn what_cannot_be_compared_is_refused() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    store(folder.path(), "a.json", &[1.0; 3]);
+    for (arguments, words) in [
+        (&["compare", "a.json", "sqlite::memory:"][..], "a stored run and a target"),
+        (&["compare", "a.json", "a.json", "--fail-above", "much"], "0 to 100 percent"),
+        (&["compare", "sqlite:x.db", "oracle:y"], "oracle"),
+    ] {
+        let ended = output(folder.path(), arguments);
+        assert_eq!(ended.status.code(), Some(1), "{arguments:?}: {}", text(&ended.stderr));
+        assert!(text(&ended.stderr).contains(words), "{arguments:?}: {}", text(&ended.stderr));
+    }
+    let left = fs::read_dir(folder.path()).expect("the folder is there").count();
+    assert_eq!(left, 1, "nothing is left behind");
+}
+
+#[test]
+fn two_targets_take_turns_and_are_compared() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mut arguments = vec!["compare", "sqlite::memory:", "sqlite::memory:?memory=memdb"];
+    arguments.extend(["--days", "1", "--for", "1s", "--warmup", "1s", "--rounds", "3", "--wait-quiet", "100ms"]);
+    arguments.extend(["--format", "markdown"]);
+    let ended = output(folder.path(), &arguments);
+    let said = text(&ended.stdout);
+    assert_eq!(ended.status.code(), Some(0), "{said}{}", text(&ended.stderr));
+    assert!(said.starts_with("**B is ") && said.contains("| TR/s |") && said.contains("95 % interval"), "{said}");
+}

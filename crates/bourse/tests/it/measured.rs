@@ -1,0 +1,117 @@
+//! Rates, rounds, sweeps, searches and steadiness, as a person asks for them.
+
+use crate::{bourse, output, text};
+use bourse_record::{Operation, Outcome, RunFile};
+use std::fs;
+use std::path::Path;
+
+/// The one run file below `bourse-runs`.
+fn run_file(folder: &Path) -> RunFile {
+    let mut folders = fs::read_dir(folder.join("bourse-runs")).expect("a run leaves a folder");
+    let only = folders.next().expect("a run leaves a folder").expect("it can be read").path();
+    assert!(folders.next().is_none(), "there is one run");
+    RunFile::read(&only.join("run.json")).expect("a run file can be read back")
+}
+
+fn run(arguments: &[&str]) -> (RunFile, String) {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let quick = ["tpce", "run", "sqlite::memory:", "--days", "1", "--warmup", "1s", "--seed", "7"];
+    let ended = output(folder.path(), &[&quick, arguments].concat());
+    assert_eq!(ended.status.code(), Some(0), "{}{}", text(&ended.stdout), text(&ended.stderr));
+    let page = fs::read_dir(folder.path().join("bourse-runs")).expect("a run leaves a folder").next();
+    let page = page.expect("a run leaves a folder").expect("it can be read").path().join("report.html");
+    (run_file(folder.path()), text(&ended.stdout) + &fs::read_to_string(page).expect("a run leaves a page"))
+}
+
+#[test]
+fn a_rate_is_kept_and_what_became_of_it_told() {
+    let (file, report) = run(&["--rate", "5", "--arrivals", "constant", "--for", "2s"]);
+    let arrivals = file.cases[0].rounds[0].arrivals.expect("a rate has arrivals");
+    // 5 × 8.9 transactions a second, for two seconds.
+    assert!((87..=91).contains(&arrivals.due), "{arrivals:?}");
+    assert_eq!(arrivals.due, arrivals.started + arrivals.dropped + arrivals.unstarted);
+    assert!(report.contains("transactions were due by the schedule"), "{report}");
+    assert!(report.contains("5 Trade-Results a second asked for"), "{report}");
+}
+
+#[test]
+fn more_than_the_users_manage_is_dropped_by_name() {
+    let (file, report) = run(&["--rate", "1e6", "--backlog", "10", "--for", "1s"]);
+    let round = &file.cases[0].rounds[0];
+    let dropped = |operation: &Operation| {
+        let all = operation.outcomes.iter().filter(|it| it.outcome == Outcome::Dropped);
+        all.map(|it| it.count).sum::<u64>()
+    };
+    let sum: u64 = round.operations.iter().map(dropped).sum();
+    assert!(sum > 100_000, "{sum}");
+    assert_eq!(Some(sum), round.arrivals.map(|arrivals| arrivals.dropped));
+    assert!(report.contains("were dropped: the backlog was full"), "{report}");
+}
+
+#[test]
+fn rounds_of_a_sweep_begin_on_the_same_database() {
+    let (file, report) = run(&["--sweep", "users=1,2", "--rounds", "2", "--for", "1s"]);
+    let users: Vec<&str> = file.cases.iter().map(|case| case.varied[0].value.as_str()).collect();
+    assert_eq!(users, ["1", "2"]);
+    assert!(file.cases.iter().all(|case| case.rounds.len() == 2));
+    let found = |case: usize, round: usize| &file.cases[case].rounds[round].facts[0].value;
+    assert!(found(0, 0).contains("a copy kept"), "{}", found(0, 0));
+    for (case, round) in [(1, 0), (1, 1), (0, 1)] {
+        assert!(found(case, round).contains("put back in"), "{}", found(case, round));
+        // What the round before left pending would be canceled first.
+        let cleaned = file.cases[case].rounds[round].facts.iter().find(|fact| fact.name == "Trade-Cleanup");
+        let cleaned = &cleaned.expect("every round tells of its cleaning").value;
+        assert!(cleaned.contains("0 pending and 0 submitted"), "{cleaned}");
+    }
+    assert!(report.contains("Result by users"), "a curve of the sweep");
+}
+
+#[test]
+fn a_search_answers_with_a_rate_and_its_bracket() {
+    let (file, report) = run(&["--find-max", "--users", "1", "--for", "2s"]);
+    let search = file.cases[0].search.as_ref().expect("the case is a search's answer");
+    assert!(search.probes.len() >= 2, "{search:?}");
+    // On a machine that others use the run that confirms may fail; then the search says so.
+    match search.found {
+        Some(found) => {
+            assert!(search.confirmed && search.refuted.is_none_or(|refuted| refuted > found), "{search:?}");
+            let asked = found.to_string();
+            assert!(report.contains(&format!("again with --rate {asked}")), "{report}");
+        }
+        None => assert!(!search.confirmed && report.contains("no rate kept every limit"), "{search:?}"),
+    }
+}
+
+#[test]
+fn a_steady_state_can_be_demanded() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let short = ["tpce", "run", "sqlite::memory:", "--days", "1", "--for", "2s", "--warmup", "1s", "--require-steady"];
+    let ended = output(folder.path(), &short);
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(5), "{said}");
+    assert!(said.contains("too short") && said.contains("hint: a longer --warmup"), "{said}");
+    assert!(!run_file(folder.path()).cases.is_empty(), "what was measured is written");
+}
+
+#[test]
+fn options_stand_in_a_file_and_in_the_environment() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let content =
+        "command = \"tpce run\"\ntargets = [\"sqlite::memory:\"]\ndays = 1\nfor = \"1s\"\nwarmup = \"1s\"\nusers = 1\n";
+    fs::write(folder.path().join("run.toml"), content).expect("a file can be written");
+    // What is typed wins over the file, the file over the environment.
+    let mut command = bourse(folder.path(), &["run", "run.toml", "--seed", "5", "--users=2"]);
+    let ended = command.env("BOURSE_USERS", "3").env("BOURSE_MARKET_USERS", "2").output().expect("it can be started");
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+    let file = run_file(folder.path());
+    let parameter = |name: &str| {
+        let all = file.cases[0].workload.parameters.iter();
+        all.filter(|it| it.name == name).map(|it| it.value.clone()).next().expect("the parameter is there")
+    };
+    assert_eq!((file.seed, parameter("users").as_str(), parameter("market users").as_str()), (5, "2", "2"));
+
+    fs::write(folder.path().join("bad.toml"), "command = \"tpce run\"\nuser = 1\n").expect("a file can be written");
+    let ended = output(folder.path(), &["run", "bad.toml"]);
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(text(&ended.stderr).contains("`user` is no option of tpce run"), "{}", text(&ended.stderr));
+}
