@@ -165,7 +165,7 @@ fn a_terminal_report_fits_where_it_can() {
         for line in report.lines() {
             assert!(line.chars().count() <= width, "{} columns of {width}: {line}", line.chars().count());
         }
-        // A screen and a half.
-        assert!(report.lines().count() <= 75, "{} lines at {width}", report.lines().count());
+        // Two screens, with what the specification demands beside what was found.
+        assert!(report.lines().count() <= 85, "{} lines at {width}", report.lines().count());
     }
 }
