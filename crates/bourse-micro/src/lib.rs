@@ -27,6 +27,7 @@ mod point_read;
 mod read_write;
 pub mod round;
 mod scan;
+mod sql;
 pub mod sweep;
 mod update;
 mod usual;
@@ -49,6 +50,7 @@ pub static WORKLOADS: &[&WorkloadSpec] = &[
     &client_mix::SPEC,
     &log_growth::SPEC,
     &commit::SPEC,
+    &sql::SPEC,
 ];
 
 /// The workload of that name.

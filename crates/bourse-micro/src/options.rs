@@ -40,6 +40,8 @@ pub enum Kind {
     Fraction,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// Any text, which is to be this.
+    Text(&'static str),
 }
 
 /// On or off, as words.
@@ -53,6 +55,7 @@ impl Kind {
             Self::CountOr { word, min, max } => format!("{} or {word}", range(min, max)),
             Self::Fraction => "a number above 0 and up to 1".to_owned(),
             Self::Word(words) => words.join("|"),
+            Self::Text(what) => what.to_owned(),
         }
     }
 
@@ -68,6 +71,7 @@ impl Kind {
                 (number > 0.0 && number <= 1.0).then(|| number.to_string())
             }
             Self::Word(words) => words.contains(&text).then(|| text.to_owned()),
+            Self::Text(_) => (!text.is_empty()).then(|| text.to_owned()),
         }
     }
 }
@@ -117,6 +121,14 @@ pub enum OptionError {
         value: String,
         /// What it takes.
         expected: String,
+    },
+    /// A file that an option names cannot be read, or says what cannot be done.
+    #[error("{place}: {what}")]
+    File {
+        /// The file, with the line if it is about one.
+        place: String,
+        /// What is wrong, and what was expected.
+        what: String,
     },
     /// Values that do not go together.
     #[error("{workload}: {what}")]

@@ -36,6 +36,11 @@ pub enum Extent {
 }
 
 impl WorkloadSpec {
+    /// Whether it needs a file, which a command line names before the targets; else by the option `file`.
+    pub fn takes_file(&self) -> bool {
+        self.options.iter().any(|option| option.name == crate::sql::FILE)
+    }
+
     /// The workload with those options.
     ///
     /// # Errors
@@ -59,6 +64,11 @@ impl Case {
     /// What an engine lacks for it, in words; empty if nothing.
     pub fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
         self.planned.lacking(capabilities)
+    }
+
+    /// Words that its statements need and that it does not have for engines of that dialect; empty if none.
+    pub fn wordless(&self, dialect: &bourse_engine::Dialect) -> Vec<String> {
+        self.planned.wordless(dialect)
     }
 
     /// The operation whose completions a second are the headline.
@@ -158,6 +168,12 @@ pub(crate) trait Planned: Send + Sync {
 
     /// What an engine lacks for it.
     fn lacking(&self, capabilities: &Capabilities) -> Vec<String>;
+
+    /// Words that its statements lack for engines of that dialect.
+    fn wordless(&self, dialect: &bourse_engine::Dialect) -> Vec<String> {
+        let _ = dialect;
+        Vec::new()
+    }
 
     /// Threads that are busy at once.
     fn threads(&self) -> usize;

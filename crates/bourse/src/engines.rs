@@ -91,6 +91,11 @@ pub(crate) static ENGINES: &[EngineKind] = &[
     },
 ];
 
+/// Whether a text begins as a target does: with an engine's name and a colon.
+pub(crate) fn is_target(text: &str) -> bool {
+    text.split_once(':').is_some_and(|(scheme, _)| ENGINES.iter().any(|kind| kind.scheme == scheme))
+}
+
 /// Opens a target.
 pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
     let scheme = target.split(':').next().unwrap_or_default();

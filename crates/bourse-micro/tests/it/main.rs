@@ -2,5 +2,6 @@
 
 mod engines;
 mod refusals;
+mod sql;
 mod support;
 mod workloads;

@@ -43,8 +43,13 @@ pub(crate) fn run(arguments: &MicroRun) -> Result<(), Failure> {
         sweeps.push(text.parse::<Sweep>().map_err(|error| usage(&error))?);
     }
     let seed = arguments.seed.unwrap_or_else(|| jiff::Timestamp::now().as_microsecond().unsigned_abs() % 1_000_000_000);
-    let targets =
-        if arguments.targets.is_empty() { vec!["sqlite::memory:".to_owned()] } else { arguments.targets.clone() };
+    let mut targets = arguments.targets.clone();
+    if spec.takes_file() {
+        fixed.extend(statements_file(&mut targets, &fixed)?.map(|file| ("file".to_owned(), file)));
+    }
+    if targets.is_empty() {
+        targets.push("sqlite::memory:".to_owned());
+    }
 
     // Everything is checked before anything runs.
     let mut contenders = Vec::new();
@@ -80,6 +85,19 @@ pub(crate) fn run(arguments: &MicroRun) -> Result<(), Failure> {
     verdict(&file)
 }
 
+/// The file that stands before the targets, taken from them, unless an option names one.
+fn statements_file(targets: &mut Vec<String>, fixed: &[(String, String)]) -> Result<Option<String>, Failure> {
+    if fixed.iter().any(|(name, _)| name == "file") {
+        return Ok(None);
+    }
+    match targets.first() {
+        Some(first) if !engines::is_target(first) => Ok(Some(targets.remove(0))),
+        _ => Err(Failure::usage("the workload needs a file of statements before its targets")
+            .hint("bourse micro run sql FILE.toml TARGET…")
+            .hint("-s file=example runs a small shop, to see what a file looks like: `bourse micro list sql`")),
+    }
+}
+
 fn contender(
     spec: &'static WorkloadSpec,
     target: &str,
@@ -106,7 +124,8 @@ fn contender(
         .plan(options.iter().map(|(name, value)| (name.as_str(), value.as_str())))
         .map_err(|error| Failure::usage(error.to_string()).hint(format!("`bourse micro list {}`", spec.name)))?;
     let engine = engines::open(&target)?;
-    let lacking = case.lacking(&engine.capabilities());
+    let mut lacking = case.lacking(&engine.capabilities());
+    lacking.extend(case.wordless(engine.dialect()));
     if !lacking.is_empty() {
         return Err(Failure::usage(format!("{target} cannot run {}: {}", spec.name, lacking.join("; "))));
     }

@@ -114,3 +114,42 @@ fn a_database_of_somebody_else_is_no_target() {
     assert_eq!(ended.status.code(), Some(2), "{}", text(&ended.stderr));
     assert_eq!(fs::read(folder.path().join("notes.db")).expect("it is still there"), b"dear diary");
 }
+
+#[test]
+fn own_statements_come_from_a_file_before_the_targets() {
+    refused(&["micro", "run", "sql", "sqlite::memory:"], &["needs a file of statements", "FILE.toml TARGET"]);
+    refused(&["micro", "run", "sql", "mine.toml"], &["mine.toml: cannot be read"]);
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mine = "[[setup]]\nsql = \"CREATE TABLE t (a INT)\"\n[[operation]]\nname = \"add\"\nsql = \"INSERT INTO t \
+                VALUES (:a)\"\n[parameters]\na = { unique = 1 }\n";
+    fs::write(folder.path().join("mine.toml"), mine).expect("a file can be written");
+    let arguments =
+        ["micro", "run", "sql", "mine.toml", "sqlite::memory:", "sqlite:x.db", "--count", "20", "--rounds", "1"];
+    let ended = output(folder.path(), &arguments);
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    let report = text(&ended.stdout);
+    for words in ["operations/s", "By operation", "add", "sqlite:x.db", "file: mine.toml"] {
+        assert!(report.contains(words), "{report}");
+    }
+    fs::write(folder.path().join("mine.toml"), mine.replace("sql =", "sgl =")).expect("a file can be written");
+    let ended = output(folder.path(), &arguments);
+    assert_eq!(ended.status.code(), Some(1));
+    assert!(text(&ended.stderr).contains("mine.toml, line 2: unknown field `sgl`"), "{}", text(&ended.stderr));
+}
+
+#[test]
+fn the_logs_curve_stands_in_terminal_and_page() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let sweep = ["--sweep", "autocheckpoint=0,100", "--rounds", "1", "--warmup", "0s"];
+    let command =
+        ["micro", "run", "log-growth", "sqlite:x.db?journal=wal&sync=off", "--count", "500", "-s", "rows=1000"];
+    let ended = output(folder.path(), &[&command[..], &sweep[..]].concat());
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    let report = text(&ended.stdout);
+    for words in ["log at most", "Write-ahead log over time", " ┤", "█", "autocheckpoint=100"] {
+        assert!(report.contains(words), "{report}");
+    }
+    let run = fs::read_dir(folder.path().join("bourse-runs")).expect("runs are kept").next().expect("there is one");
+    let page = fs::read_to_string(run.expect("it can be read").path().join("report.html")).expect("the page is there");
+    assert!(page.contains("write-ahead log") && page.contains("log at most"));
+}

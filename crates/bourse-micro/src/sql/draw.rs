@@ -1,0 +1,161 @@
+//! Where a parameter's values come from.
+
+use crate::keys::{Distribution, KeyStream, Zipf};
+use bourse_engine::Value;
+use bourse_record::SplitMix;
+use serde::Deserialize;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+
+/// A value in a file.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub(super) enum Literal {
+    Int(i64),
+    Real(f64),
+    Text(String),
+}
+
+impl Literal {
+    /// A word of a SQL file: a number if it is one.
+    pub(super) fn of(word: &str) -> Self {
+        word.parse()
+            .map(Self::Int)
+            .or_else(|_| word.parse().map(Self::Real))
+            .unwrap_or_else(|_| Self::Text(word.to_owned()))
+    }
+
+    /// For a statement.
+    pub(super) fn value(&self) -> Value<'_> {
+        match self {
+            Self::Int(number) => Value::Int(*number),
+            Self::Real(number) => Value::Real(*number),
+            Self::Text(text) => Value::Text(text),
+        }
+    }
+
+    /// As a person reads it.
+    pub(super) fn words(&self) -> String {
+        match self {
+            Self::Int(number) => number.to_string(),
+            Self::Real(number) => number.to_string(),
+            Self::Text(text) => format!("{text:?}"),
+        }
+    }
+}
+
+/// A declared distribution.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(super) enum Declared {
+    /// Whole numbers, all as often.
+    Uniform([i64; 2]),
+    /// Whole numbers, a few very often.
+    Zipfian([i64; 2]),
+    /// Whole numbers one after the other, around and around.
+    Sequential([i64; 2]),
+    /// Whole numbers from this one on, each only once whoever asks.
+    Unique(i64),
+    /// Floating-point numbers.
+    Real([f64; 2]),
+    /// So many random letters.
+    Text(usize),
+    /// One of these, all as often.
+    Choice(Vec<Literal>),
+    /// Always this.
+    Constant(Literal),
+}
+
+impl Declared {
+    /// The names, for messages.
+    pub(super) const NAMES: &str = "uniform, zipfian, sequential, unique, real, text, choice, constant";
+
+    /// Why it gives no values, if so.
+    pub(super) fn fault(&self) -> Option<String> {
+        match self {
+            Self::Uniform([low, high]) | Self::Zipfian([low, high]) | Self::Sequential([low, high]) => {
+                if low > high {
+                    return Some(format!("from {low} to {high} there is no number: the smaller one stands first"));
+                }
+                let most = if matches!(self, Self::Zipfian(_)) { 100_000_000 } else { i64::MAX as u64 };
+                (high.abs_diff(*low) >= most).then(|| format!("from {low} to {high} are more than {most} numbers"))
+            }
+            Self::Real([low, high]) => {
+                let is_range = low <= high && low.is_finite() && high.is_finite();
+                (!is_range).then(|| format!("from {low} to {high} there is no number: the smaller one stands first"))
+            }
+            Self::Text(width) => (*width > 1_000_000).then(|| format!("{width} letters are more than 1000000")),
+            Self::Choice(values) => values.is_empty().then(|| "a choice of nothing".to_owned()),
+            Self::Unique(_) | Self::Constant(_) => None,
+        }
+    }
+}
+
+/// A declared distribution made ready for all threads of a round.
+#[derive(Debug)]
+pub(super) enum Ready {
+    Keys { low: i64, n: u64, distribution: Distribution },
+    Unique(AtomicI64),
+    Real([f64; 2]),
+    Text(usize),
+    Choice(Vec<Literal>),
+}
+
+impl Ready {
+    pub(super) fn of(declared: &Declared) -> Self {
+        let keys = |[low, high]: [i64; 2], distribution| Self::Keys { low, n: high.abs_diff(low) + 1, distribution };
+        match declared {
+            Declared::Uniform(range) => keys(*range, Distribution::Uniform),
+            Declared::Zipfian([low, high]) => {
+                keys([*low, *high], Distribution::Zipfian(Arc::new(Zipf::new(high.abs_diff(*low) + 1))))
+            }
+            Declared::Sequential(range) => keys(*range, Distribution::Sequential),
+            Declared::Unique(first) => Self::Unique(AtomicI64::new(*first)),
+            Declared::Real(range) => Self::Real(*range),
+            Declared::Text(width) => Self::Text(*width),
+            Declared::Choice(values) => Self::Choice(values.clone()),
+            Declared::Constant(value) => Self::Choice(vec![value.clone()]),
+        }
+    }
+}
+
+/// One thread's values of one parameter.
+#[derive(Debug)]
+pub(super) struct Stream {
+    ready: Arc<Ready>,
+    keys: Option<KeyStream>,
+    random: SplitMix,
+}
+
+impl Stream {
+    pub(super) fn new(ready: &Arc<Ready>, seed: u64, thread: usize, threads: usize) -> Self {
+        let keys = match &**ready {
+            Ready::Keys { n, distribution, .. } => {
+                Some(KeyStream::new(distribution.clone(), *n, seed, thread, threads))
+            }
+            _ => None,
+        };
+        let mut seeds = SplitMix::new(seed.wrapping_add(thread as u64));
+        Self { ready: ready.clone(), keys, random: SplitMix::new(seeds.next()) }
+    }
+
+    /// Draws the next value into `into`; a text that is there already lends its room.
+    pub(super) fn draw(&mut self, into: &mut Literal) {
+        match (&*self.ready, &mut self.keys) {
+            (Ready::Keys { low, .. }, Some(keys)) => *into = Literal::Int(low.wrapping_add_unsigned(keys.next_key())),
+            (Ready::Unique(next), _) => *into = Literal::Int(next.fetch_add(1, Ordering::Relaxed)),
+            (Ready::Real([low, high]), _) => *into = Literal::Real(low + (high - low) * self.random.unit()),
+            (Ready::Text(width), _) => {
+                let mut text = match into {
+                    Literal::Text(text) => std::mem::take(text),
+                    _ => String::with_capacity(*width),
+                };
+                text.clear();
+                text.extend((0..*width).map(|_| char::from(b'a' + self.random.below(26) as u8)));
+                *into = Literal::Text(text);
+            }
+            (Ready::Choice(values), _) => into.clone_from(&values[self.random.below(values.len() as u64) as usize]),
+            (Ready::Keys { .. }, None) => unreachable!("keys are made with the stream"),
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! The TOML form of a file.
+
+use super::draw::{Declared, Literal};
+use super::script::{Equals, Fault, Operation, Script, Setup};
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Document {
+    #[serde(default)]
+    parameters: BTreeMap<String, Spanned<Declared>>,
+    #[serde(default)]
+    holes: BTreeMap<String, BTreeMap<String, String>>,
+    #[serde(default)]
+    setup: Vec<SetupTable>,
+    #[serde(default)]
+    operation: Vec<OperationTable>,
+    #[serde(default)]
+    check: Vec<CheckTable>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SetupTable {
+    sql: Spanned<String>,
+    #[serde(default = "one")]
+    repeat: u64,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct OperationTable {
+    name: Spanned<String>,
+    #[serde(default = "one")]
+    weight: u64,
+    sql: Option<Spanned<String>>,
+    transaction: Option<Vec<Spanned<String>>>,
+    rows: Option<u64>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CheckTable {
+    sql: Spanned<String>,
+    equals: Literal,
+}
+
+fn one() -> u64 {
+    1
+}
+
+/// Reads the TOML form.
+pub(super) fn read(text: &str) -> Result<Script, Fault> {
+    let line = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
+    let document: Document = toml::from_str(text)
+        .map_err(|error| Fault { line: error.span().map(|span| line(span.start)), what: error.message().to_owned() })?;
+    let mut script = Script { holes: document.holes, ..Script::default() };
+    for (name, declared) in document.parameters {
+        let at = line(declared.span().start);
+        script.declare(&name, declared.into_inner(), at)?;
+    }
+    for SetupTable { sql, repeat } in document.setup {
+        let statement = script.statement(sql.get_ref(), line(sql.span().start))?;
+        script.setup.push(Setup { statement, repeat });
+    }
+    for OperationTable { name, weight, sql, transaction, rows } in document.operation {
+        let at = line(name.span().start);
+        let (texts, is_transaction) = match (sql, transaction) {
+            (Some(sql), None) => (vec![sql], false),
+            (None, Some(texts)) if !texts.is_empty() => (texts, true),
+            _ => {
+                let what = format!(
+                    "operation {:?} needs either `sql`, one statement, or `transaction`, a list of some",
+                    name.get_ref()
+                );
+                return Err(Fault::at(at, what));
+            }
+        };
+        let statements = texts.iter().map(|sql| script.statement(sql.get_ref(), line(sql.span().start)));
+        let statements = statements.collect::<Result<_, _>>()?;
+        script.operation(Operation { name: name.into_inner(), weight, statements, is_transaction, rows }, at)?;
+    }
+    for CheckTable { sql, equals } in document.check {
+        let at = line(sql.span().start);
+        let statement = script.statement(sql.get_ref(), at)?;
+        if !statement.parameters.is_empty() {
+            return Err(Fault::at(at, "a check has no parameters"));
+        }
+        script.checks.push(Equals { sql: statement.sql, equals });
+    }
+    script.finished()
+}

@@ -1,0 +1,281 @@
+//! `sql`: a person's own statements, with weights, set-up and checks, from a TOML or SQL file.
+//!
+//! | module | what |
+//! |---|---|
+//! | `script` | what a file says, checked |
+//! | `from_toml`, `from_sql` | the two forms of a file |
+//! | `draw` | where a parameter's values come from |
+//! | `user` | who performs the operations |
+
+mod draw;
+mod from_sql;
+mod from_toml;
+mod script;
+mod user;
+
+use crate::batching::BATCH;
+use crate::database::create_by;
+use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::usual::{STATEMENTS, THREADS, seat, statements};
+use crate::workload::{Extent, MicroError, Planned, Setting, WorkloadSpec, named};
+use bourse_driver::{Clock, MixShare, OperationSpec, Seat};
+use bourse_engine::{
+    Access, Capabilities, Dialect, Engine, EngineError, Isolation, Row, Session, Sql, Statements, Value,
+};
+use bourse_record::{Check, CheckStatus, NameValue, Round};
+use draw::{Literal, Ready, Stream};
+use script::{Equals, Script, Statement};
+use std::sync::Arc;
+use user::{Performer, with_values};
+
+/// The option that names the file.
+pub(crate) const FILE: &str = "file";
+/// Instead of a file's name.
+const EXAMPLE: &str = "example";
+
+/// The workload.
+pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
+    name: "sql",
+    summary: "performs the statements of a TOML or SQL file, by their weights",
+    tables: "those that the file's set-up makes",
+    needs: "SQL",
+    options: &[
+        OptionSpec {
+            name: FILE,
+            kind: Kind::Text("a file's name that ends in .toml or .sql, or example"),
+            default: EXAMPLE,
+            meaning: "the file, which `bourse micro run sql FILE TARGET…` names too; example is a small shop, the file \
+                      examples/shop.toml",
+        },
+        THREADS,
+        STATEMENTS,
+        BATCH,
+    ],
+    extent: Extent::Time,
+    plan,
+};
+
+struct OwnStatements {
+    script: Script,
+    names: Vec<&'static str>,
+    threads: usize,
+    statements: Statements,
+    batch: Option<u64>,
+}
+
+/// Reads a file's text by the form that its name says.
+fn read(name: &str, text: &str) -> Result<Script, OptionError> {
+    let script = match std::path::Path::new(name).extension().and_then(|ending| ending.to_str()) {
+        Some("toml") => from_toml::read(text),
+        Some("sql") => from_sql::read(text),
+        _ => {
+            let what = "its name says no form: .toml or .sql is expected".to_owned();
+            return Err(OptionError::File { place: name.to_owned(), what });
+        }
+    };
+    script.map_err(|fault| fault.in_file(name))
+}
+
+fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
+    let script = match options.text(FILE) {
+        EXAMPLE => read("examples/shop.toml", include_str!("../../../../examples/shop.toml"))?,
+        name => {
+            let text = std::fs::read_to_string(name).map_err(|error| OptionError::File {
+                place: name.to_owned(),
+                what: format!("cannot be read: {error}"),
+            })?;
+            read(name, &text)?
+        }
+    };
+    Ok(Box::new(OwnStatements {
+        // A handful of names that live as long as the process.
+        names: script.operations.iter().map(|operation| &*operation.name.clone().leak()).collect(),
+        script,
+        threads: options.size("threads"),
+        statements: statements(options),
+        batch: options.count_or(BATCH.name),
+    }))
+}
+
+impl OwnStatements {
+    /// A statement for engines of that dialect; its text lives as long as the process, as all statements do.
+    fn sql(&self, text: &str, dialect: &Dialect) -> &'static Sql {
+        Box::leak(Box::new(Sql::new(self.script.filled(text, dialect).leak())))
+    }
+
+    fn ready(&self) -> Vec<Arc<Ready>> {
+        self.script.parameters.iter().map(|(_, declared)| Arc::new(Ready::of(declared))).collect()
+    }
+
+    /// Runs the set-up from statement `from` on, many to a transaction.
+    fn set_up(&self, engine: &dyn Engine, from: usize) -> Result<(), MicroError> {
+        const TRANSACTION: u64 = 1_000;
+        let ready = self.ready();
+        let mut streams: Vec<Stream> = ready.iter().map(|ready| Stream::new(ready, 1, 0, 1)).collect();
+        let mut session = engine.connect().map_err(MicroError::engine("connecting"))?;
+        let mut values = vec![Literal::Int(0); ready.len()];
+        for setup in &self.script.setup[from..] {
+            let doing = || MicroError::engine(format!("the set-up `{}`", setup.statement.sql));
+            let sql = self.sql(&setup.statement.sql, engine.dialect());
+            let mut once = |session: &mut dyn Session| {
+                for &parameter in &setup.statement.parameters {
+                    streams[parameter].draw(&mut values[parameter]);
+                }
+                run(session, &setup.statement, sql, Statements::Prepared, &values).map(|_| ())
+            };
+            if setup.repeat == 1 {
+                // By itself: what makes tables may not stand in a transaction with others everywhere.
+                once(session.as_mut()).map_err(doing())?;
+                continue;
+            }
+            for from in (0..setup.repeat).step_by(TRANSACTION as usize) {
+                session.begin(Isolation::ReadCommitted, Access::Write).map_err(doing())?;
+                for _ in from..setup.repeat.min(from + TRANSACTION) {
+                    once(session.as_mut()).map_err(doing())?;
+                }
+                session.commit().map_err(doing())?;
+            }
+        }
+        Ok(())
+    }
+
+    fn ask(&self, session: &mut dyn Session, equals: &Equals) -> Result<Check, EngineError> {
+        let text = self.sql(&equals.sql, session.dialect()).render(session.dialect());
+        let mut found = None;
+        session.query_text(&text, &[], &mut |row: &dyn Row| {
+            found.get_or_insert_with(|| (is_same(row.value(0), &equals.equals), shown(row.value(0))));
+            Ok(())
+        })?;
+        let (holds, words) = found.unwrap_or((false, "no row".to_owned()));
+        Ok(Check {
+            name: "file's check".to_owned(),
+            words: format!("{text} is {}", equals.equals.words()),
+            source: "the file".to_owned(),
+            status: if holds { CheckStatus::Passed } else { CheckStatus::Failed },
+            evidence: format!("found {words}"),
+            took_s: 0.0,
+        })
+    }
+}
+
+/// Runs a statement with the values of its parameters, by their numbers; returns the rows it gave or changed.
+fn run(
+    session: &mut dyn Session,
+    statement: &Statement,
+    sql: &'static Sql,
+    how: Statements,
+    values: &[Literal],
+) -> Result<u64, EngineError> {
+    with_values(&statement.parameters, values, |values| {
+        let mut rows = 0;
+        let mut each = |_: &dyn Row| {
+            rows += 1;
+            Ok(())
+        };
+        match (statement.is_query, how) {
+            (true, Statements::Prepared) => session.query(sql, values, &mut each)?,
+            (true, Statements::Parsed) => session.query_text(&sql.render(session.dialect()), values, &mut each)?,
+            (false, Statements::Prepared) => rows = session.execute(sql, values)?,
+            (false, Statements::Parsed) => rows = session.execute_text(&sql.render(session.dialect()), values)?,
+        }
+        Ok(rows)
+    })
+}
+
+/// Whether an engine's value is the one that a file says; numbers by their value, however they are kept.
+fn is_same(value: Value<'_>, literal: &Literal) -> bool {
+    let number = match value {
+        Value::Int(number) => Some(number as f64),
+        Value::Bool(flag) => Some(f64::from(u8::from(flag))),
+        Value::Decimal { units, scale } => Some(units as f64 / 10f64.powi(i32::from(scale))),
+        Value::Real(number) => Some(number),
+        Value::Text(text) => text.parse().ok(),
+        Value::Blob(bytes) => std::str::from_utf8(bytes).ok().and_then(|text| text.parse().ok()),
+        _ => None,
+    };
+    match (literal, value) {
+        (Literal::Int(wanted), _) => number == Some(*wanted as f64),
+        (Literal::Real(wanted), _) => number.is_some_and(|number| (number - wanted).abs() <= wanted.abs() * 1e-9),
+        (Literal::Text(wanted), Value::Text(text)) => text == wanted,
+        (Literal::Text(wanted), Value::Blob(bytes)) => bytes == wanted.as_bytes(),
+        (Literal::Text(_), _) => false,
+    }
+}
+
+fn shown(value: Value<'_>) -> String {
+    match value {
+        Value::Null => "NULL".to_owned(),
+        Value::Int(number) => number.to_string(),
+        Value::Real(number) => number.to_string(),
+        Value::Text(text) => format!("{text:?}"),
+        other => format!("{other:?}"),
+    }
+}
+
+impl Planned for OwnStatements {
+    fn operations(&self) -> Vec<OperationSpec> {
+        let all: u64 = self.script.operations.iter().map(|operation| operation.weight).sum();
+        let spec = |(operation, name): (&script::Operation, &&'static str)| {
+            // Drawn, not dealt: a short round may be off by much and is no worse for it.
+            let share =
+                MixShare { target_percent: 100.0 * operation.weight as f64 / all as f64, tolerance_points: 100.0 };
+            OperationSpec { mix: (self.names.len() > 1).then_some(share), ..OperationSpec::new(name) }
+        };
+        self.script.operations.iter().zip(&self.names).map(spec).collect()
+    }
+    fn unit(&self) -> &'static str {
+        "operations/s"
+    }
+    fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
+        if capabilities.sql { Vec::new() } else { vec!["it needs SQL".to_owned()] }
+    }
+    fn wordless(&self, dialect: &Dialect) -> Vec<String> {
+        let open = self.script.open_holes(dialect);
+        open.iter().map(|hole| format!("the file has no word for {{{hole}}} in dialect {}", dialect.name)).collect()
+    }
+    fn threads(&self) -> usize {
+        self.threads
+    }
+    fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
+        let setup = &self.script.setup;
+        let first = setup.iter().position(|it| it.repeat != 1 || !it.statement.parameters.is_empty());
+        let first = first.unwrap_or(setup.len());
+        let plain: Vec<String> = setup[..first]
+            .iter()
+            .map(|it| self.sql(&it.statement.sql, engine.dialect()).render(engine.dialect()))
+            .collect();
+        create_by(engine, &plain)?;
+        self.set_up(engine, first)?;
+        Ok(Vec::new())
+    }
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+        let ready = self.ready();
+        let dialect = setting.engine.dialect();
+        let sqls =
+            self.script.operations.iter().map(|operation| {
+                operation.statements.iter().map(|statement| self.sql(&statement.sql, dialect)).collect()
+            });
+        let sqls: Arc<[Vec<&'static Sql>]> = sqls.collect();
+        let user = |thread| {
+            let streams = (0..).zip(&ready).map(|(number, ready)| {
+                Stream::new(ready, setting.seed.wrapping_add(number * 1_000_003), thread, self.threads)
+            });
+            let streams = streams.collect();
+            let performer =
+                Performer::new(&self.script, sqls.clone(), streams, self.statements, self.batch, setting, thread);
+            seat(format!("user {}", thread + 1), performer)
+        };
+        (0..self.threads).map(user).collect()
+    }
+    fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
+        let mut session = setting.engine.connect().map_err(MicroError::engine("connecting to check"))?;
+        let asked = self.script.checks.iter().map(|equals| self.ask(session.as_mut(), equals));
+        asked.collect::<Result<_, _>>().map_err(MicroError::engine("checking"))
+    }
+    fn finish(&self, _: &Setting<'_>, round: &mut Round) {
+        if round.operations.len() > 1 && round.measured_s > 0.0 {
+            let all: u64 = round.operations.iter().map(bourse_record::Operation::valid).sum();
+            round.facts.push(named("all operations a second", format!("{:.1}", all as f64 / round.measured_s)));
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Who performs a file's operations.
+
+use super::draw::{Literal, Stream};
+use super::run;
+use super::script::{MOST_PARAMETERS, Operation, Script};
+use crate::batching::Batching;
+use crate::workload::{Left, Setting};
+use bourse_driver::{Clock, Control, Draw, Performed, Turn, User};
+use bourse_engine::{Access, EngineError, ErrorKind, Isolation, Session, Sql, Statements, Value};
+use bourse_record::SplitMix;
+use std::sync::Arc;
+
+/// Calls `f` with the values of these parameters; on the stack, since the timed part must not allocate.
+pub(super) fn with_values<T>(parameters: &[usize], values: &[Literal], f: impl FnOnce(&[Value<'_>]) -> T) -> T {
+    let mut places = [Value::Null; MOST_PARAMETERS];
+    for (place, &parameter) in places.iter_mut().zip(parameters) {
+        *place = values[parameter].value();
+    }
+    f(&places[..parameters.len()])
+}
+
+/// A user who performs operations as their weights say.
+pub(super) struct Performer<'s> {
+    script: &'s Script,
+    sqls: Arc<[Vec<&'static Sql>]>,
+    streams: Vec<Stream>,
+    statements: Statements,
+    random: SplitMix,
+    /// The operation drawn, and for each time it is to be done the values of all parameters.
+    operation: usize,
+    times: usize,
+    drawn: Vec<Vec<Literal>>,
+    batching: Batching,
+    left: Left,
+    is_real: bool,
+}
+
+impl<'s> Performer<'s> {
+    pub(super) fn new(
+        script: &'s Script,
+        sqls: Arc<[Vec<&'static Sql>]>,
+        streams: Vec<Stream>,
+        statements: Statements,
+        batch: Option<u64>,
+        setting: &Setting<'s>,
+        thread: usize,
+    ) -> Self {
+        // With operations of several kinds a batch that follows their length would shift their shares.
+        let batch = setting.batch.or(batch).or((script.operations.len() > 1).then_some(1));
+        Self {
+            script,
+            sqls,
+            streams,
+            statements,
+            random: SplitMix::new(setting.seed.wrapping_add(77 + thread as u64)),
+            operation: 0,
+            times: 0,
+            drawn: Vec::new(),
+            batching: Batching::new(batch),
+            left: Left::of(setting.count),
+            is_real: setting.is_real,
+        }
+    }
+
+    fn choose(&mut self) -> usize {
+        let all: u64 = self.script.operations.iter().map(|operation| operation.weight).sum();
+        let mut at = self.random.below(all);
+        let chosen = self.script.operations.iter().position(|operation| {
+            let is_here = at < operation.weight;
+            at = at.saturating_sub(operation.weight);
+            is_here
+        });
+        chosen.unwrap_or(0)
+    }
+}
+
+impl User for Performer<'_> {
+    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+        let now = clock.now();
+        let batch = self.batching.next(now, self.left.now(control, now));
+        if batch == 0 {
+            return Draw::Finished;
+        }
+        self.left.draw(batch);
+        self.operation = self.choose();
+        self.times = usize::try_from(batch).unwrap_or(usize::MAX);
+        let parameters = self.streams.len();
+        self.drawn.resize_with(self.times.max(self.drawn.len()), || vec![Literal::Int(0); parameters]);
+        let operation = &self.script.operations[self.operation];
+        for values in &mut self.drawn[..self.times] {
+            // Each parameter once, however often it stands in the operation.
+            for (number, stream) in self.streams.iter_mut().enumerate() {
+                if operation.statements.iter().any(|statement| statement.parameters.contains(&number)) {
+                    stream.draw(&mut values[number]);
+                }
+            }
+        }
+        self.batching.begins(clock.now());
+        Draw::Ready
+    }
+
+    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+        let (at, is_real, statements) = (self.operation, self.is_real, self.statements);
+        let (operation, sqls) = (&self.script.operations[at], &self.sqls[at]);
+        for values in &self.drawn[..self.times] {
+            let done = turn.retrying(|session| perform(session, operation, sqls, statements, values, is_real));
+            if let Err(error) = done {
+                return Performed::error(at, &error).times(self.times as u32);
+            }
+        }
+        Performed::completed(at).times(self.times as u32)
+    }
+}
+
+/// Performs an operation once.
+fn perform(
+    session: &mut dyn Session,
+    operation: &Operation,
+    sqls: &[&'static Sql],
+    statements: Statements,
+    values: &[Literal],
+    is_real: bool,
+) -> Result<(), EngineError> {
+    if operation.is_transaction {
+        let writes = operation.statements.iter().any(|statement| !statement.is_query);
+        let access = if writes { Access::Write } else { Access::Read };
+        session.begin(Isolation::RepeatableRead, access)?;
+    }
+    let mut rows = 0;
+    for (statement, &sql) in operation.statements.iter().zip(sqls) {
+        rows += run(session, statement, sql, statements, values)?;
+    }
+    if let Some(wanted) = operation.rows.filter(|wanted| *wanted != rows && is_real) {
+        let words = format!("{rows} rows where the file says {wanted}");
+        return Err(EngineError::new(ErrorKind::Other, words).with_statement(sqls[0].text()));
+    }
+    if operation.is_transaction { session.commit() } else { Ok(()) }
+}
