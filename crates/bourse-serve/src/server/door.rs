@@ -6,7 +6,7 @@ use crate::protocol::{Admission, Greeting, Hello, MAGIC, PROTOCOL, Purpose, Welc
 use crate::token::Nonce;
 use crate::wire::{Wire, at_most};
 use crate::{ServeError, Token};
-use bourse_driver::RealClock;
+use bourse_driver::Clock;
 use std::collections::HashMap;
 use std::io;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -62,18 +62,25 @@ impl Server {
         self.listener.local_addr().unwrap_or(self.options.listen)
     }
 
-    /// Serves until `stop`: then transactions in hand are finished, and all connections closed. `tell` hears what happens.
+    /// Serves until `stop`: then transactions in hand are finished, and all connections closed. `clock` gives the moments
+    /// that are written into rows and the times that drivers are told; `tell` hears what happens.
     ///
     /// # Errors
     /// The engine's, if it cannot describe itself.
-    pub fn run(self, offer: Offer<'_>, stop: &AtomicBool, tell: &(dyn Fn(Event) + Sync)) -> Result<Ended, ServeError> {
+    pub fn run(
+        self,
+        offer: Offer<'_>,
+        clock: &dyn Clock,
+        stop: &AtomicBool,
+        tell: &(dyn Fn(Event) + Sync),
+    ) -> Result<Ended, ServeError> {
         let engine = greeting::Engine::of(offer.engine)?;
         let Self { listener, options } = self;
         let shared = Shared {
             pool: super::pool::Pool::new(offer.engine, options.workers),
             options,
             offer,
-            clock: RealClock::start(),
+            clock,
             rounds: super::round::Rounds::default(),
             drivers: Mutex::new(HashMap::new()),
             connections: AtomicUsize::new(0),

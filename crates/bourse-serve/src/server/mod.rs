@@ -25,7 +25,7 @@ pub use door::{Ended, Server};
 pub use event::Event;
 
 use crate::Token;
-use bourse_driver::RealClock;
+use bourse_driver::Clock;
 use bourse_engine::Engine;
 use bourse_tpce::load::Fingerprint;
 use std::collections::HashMap;
@@ -80,7 +80,7 @@ pub struct Offer<'s> {
 struct Shared<'s> {
     options: ServerOptions,
     offer: Offer<'s>,
-    clock: RealClock,
+    clock: &'s dyn Clock,
     pool: pool::Pool<'s>,
     rounds: round::Rounds,
     drivers: Mutex<HashMap<u64, Arc<Driver>>>,

@@ -3,7 +3,7 @@
 use super::{Event, Offer, Shared, lock};
 use crate::protocol::control::{ClosedRound, OpenedRound, RoundTerms, Wait};
 use crate::wire::TICK;
-use bourse_driver::{Clock, RetryPolicy};
+use bourse_driver::RetryPolicy;
 use bourse_record::{Check, CheckStatus};
 use bourse_tpce::check::books::Acknowledged;
 use bourse_tpce::sut::BrokerageHouse;
@@ -373,7 +373,7 @@ impl Round {
 
     /// Opens the house for everybody.
     fn open(&self, shared: &Shared<'_>) {
-        let opened = BrokerageHouse::open(shared.offer.engine, shared.offer.fingerprint.part, &shared.clock);
+        let opened = BrokerageHouse::open(shared.offer.engine, shared.offer.fingerprint.part, shared.clock);
         let mut table = lock(&self.stage);
         match opened {
             Ok((house, opened)) => {
@@ -476,9 +476,8 @@ fn check(
             Standing::Present | Standing::Vanished => total.add(&committed),
         }
     }
-    let clock: &dyn Clock = &shared.clock;
     let books = Some((&opened.before, &total));
-    let mut checks = verify_books(engine, fingerprint.part, books, clock, &mut |_| {})
+    let mut checks = verify_books(engine, fingerprint.part, books, shared.clock, &mut |_| {})
         .map_err(|error| format!("the database could not be checked: {error}"))?;
     checks.splice(0..0, answers);
     let gone = members.iter().filter(|(_, standing)| *standing == Standing::Vanished);

@@ -6,7 +6,7 @@ use crate::protocol::codec::{self, REPLY_BYTES, REQUEST_BYTES, Times};
 use crate::protocol::reply::{Failed, Reply};
 use crate::wire::Wire;
 use crate::{ServeError, protocol::Request};
-use bourse_driver::{Clock as _, Patience};
+use bourse_driver::Patience;
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_record::SplitMix;
 use bourse_tpce::sut::Answer;
@@ -55,7 +55,7 @@ fn refused(request: &Request, cause: EngineError) -> Reply {
 
 /// Performs a request on the next free session; also gives the time in the transaction.
 fn perform(shared: &Shared<'_>, place: &Place, request: &Request, random: &Cell<SplitMix>) -> (Reply, u64) {
-    let clock = &shared.clock;
+    let clock = shared.clock;
     let mut lent = match shared.pool.take(|| shared.stopping()) {
         Ok(lent) => lent,
         Err(error) => return (refused(request, error), 0),

@@ -8,6 +8,7 @@ use crate::inputs::inputs;
 use crate::output::print;
 use crate::progress::note;
 use crate::{engines, interrupt};
+use bourse_driver::RealClock;
 use bourse_serve::server::{Event, Offer};
 use bourse_serve::{Server, ServerOptions, Token};
 use bourse_tpce::users;
@@ -54,7 +55,8 @@ pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
     print(&format!("bourse://{address}\n"))?;
     let offer = Offer { engine: engine.as_ref(), fingerprint: &ready.fingerprint, history: &ready.history };
     let sent_away = AtomicU64::new(0);
-    let ended = server.run(offer, &interrupted, &|event| tell(&event, &sent_away)).map_err(failed)?;
+    let ended =
+        server.run(offer, &RealClock::start(), &interrupted, &|event| tell(&event, &sent_away)).map_err(failed)?;
     if ended.in_a_round {
         return Err(interrupt::interrupted("drivers were in a round; the transactions in hand were finished"));
     }

@@ -8,6 +8,7 @@ mod measured;
 mod micro;
 mod refused;
 mod run;
+mod serve;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};

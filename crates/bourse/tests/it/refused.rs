@@ -24,6 +24,12 @@ fn targets_that_are_none() {
     refused(&["tpce", "run", "oracle:x"], &["oracle", "sqlite:PATH"]);
     refused(&["tpce", "load", "x.db"], &["did you mean sqlite:x.db?"]);
     refused(&["tpce", "run", "null:"], &["null:", "needs SQL"]);
+    refused(&["tpce", "run", "bourse://somewhere"], &["names no server", "the port is missing", "bourse://HOST:PORT"]);
+    refused(&["tpce", "run", "bourse://127.0.0.1:1", "--reload"], &["--reload", "where its server runs"]);
+    refused(&["tpce", "run", "sqlite:x.db", "--part", "1/2"], &["no server", "bourse tpce serve"]);
+    refused(&["tpce", "run", "bourse://127.0.0.1:1", "--part", "3/2"], &["3/2", "as 1/3"]);
+    refused(&["tpce", "serve", "sqlite:x.db", "--listen", "0.0.0.0:0"], &["no token", "BOURSE_TOKEN"]);
+    refused(&["tpce", "serve", "sqlite:x.db", "--listen", "nowhere"], &["--listen", "HOST:PORT"]);
     refused(&["tpce", "acid", "null:"], &["null:", "needs SQL"]);
     refused(&["crash", "null:"], &["null:", "needs SQL"]);
     refused(&["crash", "sqlite:x.db", "--sweep", "sync=never"], &["never", "off, normal, full, extra"]);

@@ -1,0 +1,208 @@
+//! Peers that are strangers, slow, or mad: each is sent away, and the others never notice.
+
+use crate::world::{Database, Served, assert_sound, call, call_with, options, plain, serve, terms};
+use bourse_driver::RealClock;
+use bourse_serve::protocol::codec::{self, GREETING_BYTES, HEADER};
+use bourse_serve::protocol::{Admission, Greeting, Hello, PROTOCOL, Purpose};
+use bourse_serve::{Address, ServeError, Server, ServerOptions, Token};
+use bourse_tpce::check::books::Acknowledged;
+use bourse_tpce::sut::Sut;
+use serde::de::DeserializeOwned;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// Reads one frame.
+fn hear<M: DeserializeOwned>(stream: &mut TcpStream) -> M {
+    let mut header = [0; HEADER];
+    stream.read_exact(&mut header).expect("a header comes");
+    let mut bytes = vec![0; codec::length(header, 1 << 20).expect("a sane length")];
+    stream.read_exact(&mut bytes).expect("a message comes");
+    codec::message(&bytes).expect("a message of ours")
+}
+
+fn say(stream: &mut TcpStream, message: &impl serde::Serialize) {
+    let mut frame = Vec::new();
+    codec::frame(message, GREETING_BYTES, &mut frame).expect("a small message");
+    stream.write_all(&frame).expect("is taken");
+}
+
+fn hello(purpose: Purpose) -> Hello {
+    Hello { protocol: PROTOCOL, program: "1.2.3".to_owned(), proof: None, purpose }
+}
+
+/// Waits until the server has closed the connection.
+fn closed(stream: &mut TcpStream) -> Duration {
+    let begun = Instant::now();
+    let mut rest = Vec::new();
+    // A reset is an end too.
+    let _ = stream.read_to_end(&mut rest);
+    assert!(begun.elapsed() < Duration::from_secs(19), "the server keeps the connection");
+    begun.elapsed()
+}
+
+/// The server still serves a whole round.
+fn assert_well(address: &Address) {
+    let remote = call(address);
+    remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+    assert_sound(&remote.close(Acknowledged::default()).expect("closes").checks);
+}
+
+fn assert_sent_away(served: &Served, words: &str) {
+    let found = served.events.iter().any(|event| event.contains("was sent away: ") && event.contains(words));
+    assert!(found, "nobody was sent away for {words:?}: {:#?}", served.events);
+}
+
+#[test]
+fn bytes_that_are_no_messages_end_their_own_connection() {
+    let database = Database::new("garbage.db");
+    let served = serve(&database.engine, options(), |address| {
+        // Before it is admitted: noise, a request of the web, a message of four gibibytes, none of whose bytes follow.
+        for noise in [&[0xa5_u8; 3_000][..], b"GET / HTTP/1.1\r\nHost: x\r\n\r\n", &[0xff; 4]] {
+            let mut stream = plain(address);
+            let greeting: Greeting = hear(&mut stream);
+            assert_eq!(greeting.program, "1.2.3");
+            stream.write_all(noise).expect("is taken");
+            assert!(closed(&mut stream) < Duration::from_secs(4));
+        }
+        // As a driver, and as a user of one.
+        let mut driver = plain(address);
+        let _: Greeting = hear(&mut driver);
+        say(&mut driver, &hello(Purpose::Driver));
+        let Admission::Driver(welcome) = hear(&mut driver) else { panic!("a driver is welcome") };
+        let mut user = plain(address);
+        let _: Greeting = hear(&mut user);
+        say(&mut user, &hello(Purpose::User { driver: welcome.driver }));
+        assert_eq!(hear::<Admission>(&mut user), Admission::User);
+        user.write_all(&[3, 0, 0, 0, 0xff, 0xff, 0xff]).expect("is taken");
+        closed(&mut user);
+        driver.write_all(&[200, 0, 1, 0]).expect("is taken");
+        closed(&mut driver);
+        assert_well(address);
+    });
+    assert_sent_away(&served, "4294967295 bytes announced, 1024 are allowed");
+    assert_sent_away(&served, "65736 bytes announced, 16384 are allowed");
+    assert_sent_away(&served, "3 bytes that are not the message that is due");
+}
+
+#[test]
+fn peers_that_are_slow_or_silent_are_not_waited_for() {
+    let database = Database::new("slow.db");
+    let served = serve(&database.engine, options(), |address| {
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                let mut silent = plain(address);
+                let _: Greeting = hear(&mut silent);
+                let took = closed(&mut silent);
+                assert!((4.0..9.0).contains(&took.as_secs_f64()), "{took:?}");
+            });
+            scope.spawn(|| {
+                let mut trickles = plain(address);
+                let _: Greeting = hear(&mut trickles);
+                let begun = Instant::now();
+                // A byte every 200 ms of a message of 200: a time-out between bytes alone would wait for forty seconds.
+                let message = [[200, 0, 0, 0].as_slice(), &[0; 200]].concat();
+                for byte in message {
+                    if trickles.write_all(&[byte]).is_err() {
+                        break;
+                    }
+                    std::thread::sleep(Duration::from_millis(200));
+                }
+                assert!(begun.elapsed() < Duration::from_secs(12), "{:?}", begun.elapsed());
+            });
+            // Others are served meanwhile.
+            assert_well(address);
+        });
+    });
+    assert_sent_away(&served, "nothing was heard for 5 s");
+    assert_sent_away(&served, "a message was not whole 5 s after its first byte");
+}
+
+#[test]
+fn only_so_many_strangers_and_connections_are_let_in() {
+    let database = Database::new("many.db");
+    let options = ServerOptions { connections: 40, ..options() };
+    let served = serve(&database.engine, options, |address| {
+        let mut strangers: Vec<_> = (0..45).map(|_| plain(address)).collect();
+        let refused = strangers.iter_mut().filter_map(|stream| {
+            let mut byte = [0];
+            stream.read(&mut byte).ok().filter(|count| *count == 0)
+        });
+        assert_eq!(refused.count(), 13, "of 45 strangers 32 may be there at a time");
+        drop(strangers);
+        crate::world::wait_for("the strangers to be gone", || call_with(address, None).is_ok());
+        let drivers: Vec<_> = (0..60).map_while(|_| call_with(address, None).ok()).collect();
+        assert!((35..=40).contains(&drivers.len()), "{} drivers", drivers.len());
+        drop(drivers);
+        crate::world::wait_for("the drivers to be gone", || call_with(address, None).is_ok());
+        assert_well(address);
+    });
+    assert_sent_away(&served, "32 connections have not said who they are");
+    assert_sent_away(&served, "40 connections are open, the most there may be");
+}
+
+#[test]
+fn a_token_keeps_strangers_out_and_is_told_to_nobody() {
+    let database = Database::new("token.db");
+    let token = Token::new("a secret of ours", "a test").expect("a token");
+    let options = ServerOptions { token: Some(token), ..options() };
+    let served = serve(&database.engine, options, |address| {
+        let refused = |token| call_with(address, token).expect_err("is refused").to_string();
+        assert_eq!(refused(Some("a guess of theirs")), "the server refuses: the token is not the right one");
+        assert_eq!(refused(None), "the server refuses: a token is needed, and none is set");
+        let mut without = plain(address);
+        let greeting: Greeting = hear(&mut without);
+        assert!(greeting.token);
+        say(&mut without, &hello(Purpose::Driver));
+        let words = "a token is needed, and none was shown".to_owned();
+        assert_eq!(hear::<Admission>(&mut without), Admission::Refused(words));
+        let let_in = call_with(address, Some("a secret of ours")).expect("knows it");
+        let shown = format!("{let_in:?} {:?}", bourse_engine::Engine::description(&let_in).expect("describes itself"));
+        assert!(!shown.contains("secret of ours"), "{shown}");
+    });
+    assert_sent_away(&served, "the token is not the right one");
+}
+
+#[test]
+fn other_versions_and_other_drivers_users_are_sent_away() {
+    let database = Database::new("version.db");
+    let served = serve(&database.engine, options(), |address| {
+        let mut old = plain(address);
+        let _: Greeting = hear(&mut old);
+        say(&mut old, &Hello { protocol: PROTOCOL + 1, ..hello(Purpose::Driver) });
+        let Admission::Refused(why) = hear(&mut old) else { panic!("is refused") };
+        assert!(why.contains("protocol 2, the server 1"), "{why}");
+        let mut nobodys = plain(address);
+        let _: Greeting = hear(&mut nobodys);
+        say(&mut nobodys, &hello(Purpose::User { driver: 1 }));
+        assert!(matches!(hear(&mut nobodys), Admission::Refused(_)));
+    });
+    assert_sent_away(&served, "it names a driver that is not here");
+}
+
+#[test]
+fn who_listens_where_others_can_come_in_needs_a_token() {
+    let everywhere = ServerOptions::new("0.0.0.0:0".parse().expect("an address"), "1.2.3");
+    let refused = Server::bind(everywhere.clone()).expect_err("has no token");
+    assert!(matches!(refused, ServeError::TokenNeeded { .. }), "{refused}");
+    let token = Token::new("a secret of ours", "a test").ok();
+    Server::bind(ServerOptions { token, ..everywhere }).expect("has one");
+}
+
+#[test]
+fn what_is_no_server_of_ours_is_told_from_one() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").expect("listens");
+    let address: Address = format!("bourse://{}", listener.local_addr().expect("an address")).parse().expect("a URL");
+    let other = std::thread::spawn(move || {
+        let (mut stream, _) = listener.accept().expect("somebody comes");
+        stream.write_all(b"SSH-2.0-OpenSSH_9.6\r\n").expect("is taken");
+    });
+    let error = call_with(&address, None).expect_err("is no server");
+    assert!(matches!(error, ServeError::Stranger { .. }), "{error}");
+    other.join().expect("ends");
+    let error = call_with(&address, None).expect_err("nobody is there any more");
+    assert!(error.to_string().starts_with(&format!("no server answers at {address}")), "{error}");
+}

@@ -1,0 +1,8 @@
+//! Driver and server apart: what crosses the network, who comes in, what a round survives.
+#![allow(missing_docs, reason = "tests")]
+
+mod codec;
+mod hostile;
+mod rounds;
+mod same;
+mod world;

@@ -1,0 +1,247 @@
+//! Rounds that several drivers share, and drivers that vanish.
+
+use crate::world::{Database, assert_sound, call, inputs, options, part, serve, terms, wait_for};
+use bourse_driver::{Plan, RealClock, SECOND};
+use bourse_egen::txn::{CustomerRequest, TradeOrder};
+use bourse_engine::{Engine, ErrorKind, NullEngine};
+use bourse_record::{CheckStatus, Outcome, SplitMix};
+use bourse_serve::{Address, ServeError, ServerOptions};
+use bourse_testkit::{Failing, Fault, Stalling};
+use bourse_tpce::check::books::Acknowledged;
+use bourse_tpce::sut::{Connector, OpenError, Share, Sut, Terms};
+use bourse_tpce::transactions::{Request, Transaction, TxnError};
+use bourse_tpce::users::{Ran, RunOptions, run_on};
+use std::cell::Cell;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+static NEVER: AtomicBool = AtomicBool::new(false);
+
+/// A driver's whole round: customers, market, maintenance.
+fn drive(address: &Address, number: u32, of: u32) -> (Ran, Result<bourse_serve::client::RoundEnd, ServeError>) {
+    let remote = call(address);
+    let plan = Plan { warm_up_ns: SECOND / 2, measure_ns: 2 * SECOND, ..Plan::default() };
+    let share = Share::new(number, of).expect("a driver");
+    let options = RunOptions { users: 1, share, plan, seed: 5, ..RunOptions::new(part()) };
+    let ran = run_on(&remote, inputs(), &options, &RealClock::start(), &NEVER, &mut |_| {}).expect("runs");
+    let end = remote.close(ran.told);
+    (ran, end)
+}
+
+/// A Trade-Order that the emulator draws.
+fn order(seed: u64) -> TradeOrder {
+    let database = bourse_egen::driver::Database::of(1_000, 500, 1);
+    let config = bourse_egen::driver::CustomerConfig::of(database);
+    let mut emulator =
+        bourse_egen::driver::CustomerEmulator::new(inputs(), &config, seed, seed + 1).expect("a valid database");
+    loop {
+        if let CustomerRequest::TradeOrder(order) = emulator.next()
+            && !order.roll_it_back
+        {
+            return order;
+        }
+    }
+}
+
+fn perform(connector: &mut dyn Connector, request: &Request) -> Result<(), TxnError> {
+    let clock = RealClock::start();
+    let random = Cell::new(SplitMix::new(1));
+    let mut session = NullEngine.connect().expect("the null engine has sessions");
+    let patience = bourse_driver::Patience::new(&clock, bourse_driver::RetryPolicy::default(), &random);
+    let mut turn = bourse_driver::Turn { session: &mut *session, patience };
+    connector.perform(&mut turn, request, &|_: &_| {}).map(|_| ())
+}
+
+#[test]
+fn two_drivers_share_a_round_and_its_checks() {
+    let database = Database::new("two.db");
+    let served = serve(&database.engine, options(), |address| {
+        let drivers = std::thread::scope(|scope| {
+            let other = scope.spawn(|| drive(address, 2, 2));
+            [drive(address, 1, 2), other.join().expect("drives")]
+        });
+        let checks = |at: usize| drivers[at].1.as_ref().expect("is told the checks").checks.clone();
+        assert_sound(&checks(0));
+        assert_eq!(checks(0), checks(1), "the server checks once, for both");
+        let named: Vec<_> = checks(0).iter().take(2).map(|check| check.name.clone()).collect();
+        assert_eq!(named.len(), 2);
+        assert!(named.iter().all(|name| name.starts_with("answers to driver ")), "{named:?}");
+        for (ran, _) in &drivers {
+            assert_eq!(ran.fault, None);
+            assert!(ran.told.orders > 5 && ran.told.results > 0, "{:?}", ran.told);
+            let operation = &ran.round.operations[Transaction::TradeStatus as usize];
+            let server = operation.server.as_ref().expect("a server was asked");
+            assert_eq!(server.network.summary.count, operation.response.summary.count);
+            assert!(server.server.summary.mean_ns >= server.engine.summary.mean_ns);
+            let failed = ran.round.operations.iter().flat_map(|it| &it.outcomes);
+            assert!(failed.filter(|it| it.outcome == Outcome::Failed).count() == 0);
+        }
+        let maintained = |at: usize| drivers[at].0.round.operations[Transaction::DataMaintenance as usize].valid();
+        assert_eq!((maintained(0), maintained(1)), (1, 0), "maintenance comes once, however many drivers there are");
+    });
+    assert!(!served.ended.in_a_round);
+}
+
+#[test]
+fn a_driver_that_vanishes_takes_nothing_with_it() {
+    let database = Database::new("vanish.db");
+    let served = serve(&database.engine, options(), |address| {
+        let stays = std::thread::scope(|scope| {
+            let stays = scope.spawn(|| drive(address, 1, 2));
+            let goes = call(address);
+            let same = Terms { warm_up_ns: SECOND / 2, measure_ns: 2 * SECOND, ..terms(2, 2) };
+            goes.open(&same, &RealClock::start(), &NEVER).expect("opens");
+            let mut connector = goes.connector().expect("a connection");
+            for seed in 0..3 {
+                perform(&mut *connector, &order(seed).into()).expect("is committed");
+            }
+            // Neither closed nor left: the connections just end.
+            drop(connector);
+            drop(goes);
+            stays.join().expect("drives")
+        });
+        let (ran, end) = stays;
+        let end = end.expect("is told the checks");
+        assert_eq!((ran.fault, end.vanished), (None, vec![2]));
+        assert_sound(&end.checks);
+        let orders = end.checks.iter().find(|check| check.name == "orders").expect("the books are checked");
+        assert_eq!(orders.evidence, format!("wanted {0}, found {0}", ran.told.orders + 3));
+        // The next round begins as if nothing had been.
+        let (ran, end) = drive(address, 1, 1);
+        assert_eq!(ran.fault, None);
+        assert_sound(&end.expect("is told the checks").checks);
+    });
+    let vanished = served.events.iter().filter(|event| event.contains("driver 2/2") && event.contains("vanished"));
+    assert_eq!(vanished.count(), 1, "{:?}", served.events);
+}
+
+#[test]
+fn a_driver_that_vanishes_within_a_transaction_leaves_no_half_of_it() {
+    let database = Database::new("within.db");
+    // The last statement of a Trade-Order stalls, so that its driver is long gone when it commits or not.
+    let engine = Stalling::new(open_again(&database), Fault::At(40), Duration::from_millis(700));
+    let served = serve(&engine, options(), |address| {
+        let (stays, goes) = (call(address), call(address));
+        std::thread::scope(|scope| {
+            let first = scope.spawn(|| stays.open(&terms(1, 2), &RealClock::start(), &NEVER).map(|_| ()));
+            goes.open(&terms(2, 2), &RealClock::start(), &NEVER).expect("opens");
+            first.join().expect("opens").expect("opens");
+        });
+        let sent = std::thread::scope(|scope| {
+            let connector = goes.connector().expect("a connection");
+            let performing = scope.spawn(move || {
+                let mut connector = connector;
+                (0..6).map(|seed| perform(&mut *connector, &order(seed).into())).collect::<Vec<_>>()
+            });
+            std::thread::sleep(Duration::from_millis(300));
+            goes.leave();
+            performing.join().expect("ends")
+        });
+        let lost = sent.iter().filter_map(|sent| sent.as_ref().err()).map(TxnError::kind);
+        assert!(lost.clone().count() >= 1, "nothing was cut off: {sent:?}");
+        assert!(lost.clone().all(|kind| kind == ErrorKind::ConnectionLost || kind == ErrorKind::Other), "{sent:?}");
+        let end = stays.close(Acknowledged::default()).expect("is told the checks");
+        assert_eq!(end.vanished, [2]);
+        assert_sound(&end.checks);
+    });
+    assert!(!served.ended.in_a_round);
+}
+
+fn open_again(database: &Database) -> bourse_engine_sqlite::SqliteEngine {
+    let target = database.engine.description().expect("describes itself").target;
+    bourse_engine_sqlite::open(&target).expect("the same target")
+}
+
+#[test]
+fn a_failure_of_the_engine_is_the_drivers_to_count_and_rolled_back() {
+    let database = Database::new("failing.db");
+    let engine = Failing::new(open_again(&database), Fault::Every(97), ErrorKind::Other);
+    serve(&engine, options(), |address| {
+        let remote = call(address);
+        if remote.open(&terms(1, 1), &RealClock::start(), &NEVER).is_err() {
+            panic!("opening takes fewer statements than that");
+        }
+        let mut connector = remote.connector().expect("a connection");
+        let results: Vec<_> = (0..40).map(|seed| perform(&mut *connector, &order(seed).into())).collect();
+        let failed: Vec<_> = results.iter().filter_map(|result| result.as_ref().err()).collect();
+        assert!((2..30).contains(&failed.len()), "{} failed", failed.len());
+        let words = failed[0].to_string();
+        assert!(words.starts_with("Trade-Order ") && words.contains("failed on purpose (ON_PURPOSE)"), "{words}");
+        // Checks run on the same engine, and some of their statements fail: that is told, and ends the round.
+        let told = Acknowledged { orders: (40 - failed.len()) as u64, ..Acknowledged::default() };
+        match remote.close(told) {
+            Ok(end) => assert!(end.checks.iter().all(|check| check.status == CheckStatus::Passed)),
+            Err(error) => assert!(error.to_string().contains("could not be checked"), "{error}"),
+        }
+    });
+    let mut session = database.engine.connect().expect("a session");
+    let mut wrong = Vec::new();
+    let checked = bourse_tpce::check::check(&mut *session, part(), &mut |_| {}).expect("checks");
+    wrong.extend(checked.into_iter().filter(|check| !check.passed()));
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}
+
+#[test]
+fn drivers_that_do_not_belong_together_are_told_why() {
+    let database = Database::new("apart.db");
+    let options = ServerOptions { gather: Duration::from_secs(2), ..options() };
+    let served = serve(&database.engine, options, |address| {
+        let open = |terms: Terms| {
+            let refused = call(address).open(&terms, &RealClock::start(), &NEVER);
+            match refused.expect_err("is refused") {
+                OpenError::Refused(why) => why,
+                other => panic!("{other:?}"),
+            }
+        };
+        std::thread::scope(|scope| {
+            let alone = scope.spawn(|| open(terms(1, 3)));
+            std::thread::sleep(Duration::from_millis(500));
+            assert_eq!(open(terms(1, 3)), "driver 1/3 is here already: each driver of a round has a number of its own");
+            let longer = open(Terms { measure_ns: 2 * SECOND, ..terms(2, 3) });
+            assert_eq!(longer, "driver 2/3 wants another round: measurement interval: 2 s here, 1 s in the round");
+            assert!(open(terms(1, 2)).contains("drivers: 2 here, 3 in the round"));
+            assert_eq!(alone.join().expect("is refused"), "after 2 s 1 of 3 drivers have come");
+        });
+        // Nothing is left of the round that did not begin.
+        let remote = call(address);
+        remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        assert!(open(terms(1, 1)).contains("comes too late"));
+        assert_sound(&remote.close(Acknowledged::default()).expect("closes").checks);
+        assert!(remote.close(Acknowledged::default()).unwrap_err().to_string().contains("in no round"));
+    });
+    assert!(!served.ended.in_a_round);
+}
+
+#[test]
+fn a_book_that_does_not_agree_is_found() {
+    let database = Database::new("books.db");
+    serve(&database.engine, options(), |address| {
+        let remote = call(address);
+        remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        let mut connector = remote.connector().expect("a connection");
+        perform(&mut *connector, &order(1).into()).expect("is committed");
+        // It was told of one order, and says of none.
+        let end = remote.close(Acknowledged::default()).expect("closes");
+        let failed: Vec<_> =
+            end.checks.iter().filter(|it| it.status == CheckStatus::Failed).map(|it| it.name.as_str()).collect();
+        assert_eq!(failed, ["answers to driver 1/1", "orders"]);
+    });
+}
+
+#[test]
+fn a_server_that_ends_finishes_what_is_in_hand_and_says_that_drivers_were_there() {
+    let database = Database::new("ends.db");
+    let mut kept = None;
+    let served = serve(&database.engine, options(), |address| {
+        let remote = call(address);
+        remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        let mut connector = remote.connector().expect("a connection");
+        perform(&mut *connector, &order(1).into()).expect("is committed");
+        kept = Some((remote, connector));
+    });
+    assert!(served.ended.in_a_round);
+    let (remote, mut connector) = kept.expect("was there");
+    let error = perform(&mut *connector, &order(2).into()).expect_err("nobody is there");
+    assert_eq!(error.kind(), ErrorKind::ConnectionLost);
+    wait_for("the server to be gone", || remote.footprint().is_err());
+}

@@ -1,0 +1,76 @@
+//! The same transactions in process and through a server have the same outputs.
+
+use crate::world::{Database, assert_sound, call, inputs, options, part, serve_by, terms};
+use bourse_driver::{Patience, RetryPolicy, SimulatedClock, Turn};
+use bourse_egen::driver;
+use bourse_egen::txn::TradeRequest;
+use bourse_engine::Engine;
+use bourse_record::SplitMix;
+use bourse_tpce::check::books::Acknowledged;
+use bourse_tpce::sut::{Connector, InProcess, Sut};
+use bourse_tpce::transactions::{Output, Request, Status};
+use bourse_tpce::verify::Stream;
+use std::cell::{Cell, RefCell};
+use std::sync::atomic::AtomicBool;
+
+/// Performs a request; its output, and the orders it sent.
+fn perform(
+    connector: &mut dyn Connector,
+    engine: &dyn Engine,
+    clock: &SimulatedClock,
+    request: &Request,
+) -> (Output, bool, Vec<TradeRequest>) {
+    let random = Cell::new(SplitMix::new(1));
+    let mut session = engine.connect().expect("a session");
+    let patience = Patience::new(clock, RetryPolicy::default(), &random);
+    let sent = RefCell::new(Vec::new());
+    let mut turn = Turn { session: &mut *session, patience };
+    let send = |order: &TradeRequest| sent.borrow_mut().push(*order);
+    let answer = connector.perform(&mut turn, request, &send).expect("nothing is in the way");
+    (answer.output, answer.excused, sent.into_inner())
+}
+
+#[test]
+fn outputs_and_orders_are_the_same_in_process_and_through_a_server() {
+    const STEPS: u32 = 3_000;
+    let (here, there) = (Database::new("same-here.db"), Database::new("same-there.db"));
+    let database = driver::Database::of(part().total_customers(), part().scale_factor(), part().days());
+    let mut stream = Stream::new(inputs(), database, 11, 20).expect("a valid database");
+    let first = stream.next_step();
+    let clock = SimulatedClock::at(first.now);
+    let mut now = first.now;
+    let never = AtomicBool::new(false);
+    let served = serve_by(&clock, &there.engine, options(), |address| {
+        let remote = call(address);
+        let in_process = InProcess::new(&here.engine);
+        let mine = in_process.open(&terms(1, 1), &clock, &never).expect("opens");
+        let theirs = remote.open(&terms(1, 1), &clock, &never).expect("opens");
+        assert_eq!((mine.before, &mine.cleaned), (theirs.before, &theirs.cleaned));
+        let (mut mine, mut theirs) =
+            (in_process.connector().expect("a session"), remote.connector().expect("a connection"));
+        let mut told = Acknowledged::default();
+        for number in 0..STEPS {
+            let step = stream.next_step();
+            clock.advance((step.now.millis() - now.millis()) as u64 * 1_000_000);
+            now = step.now;
+            let one = perform(&mut *mine, &here.engine, &clock, &step.request);
+            let other = perform(&mut *theirs, &remote, &clock, &step.request);
+            assert_eq!(one, other, "transaction {number}: {:?}", step.request);
+            if one.0.status() == Status::SUCCESS {
+                match one.0 {
+                    Output::TradeOrder(_) => told.orders += 1,
+                    Output::TradeResult(_) => told.results += 1,
+                    _ => {}
+                }
+            }
+            stream.send(&one.2).expect("orders name securities");
+        }
+        assert!(told.results > 50, "{told:?}");
+        assert_eq!(remote.pending_orders().unwrap(), in_process.pending_orders().unwrap());
+        let end = remote.close(told).expect("closes");
+        assert_sound(&end.checks);
+        assert_eq!(end.checks[0].name, "answers to driver 1/1");
+    });
+    assert!(!served.ended.in_a_round);
+    assert!(served.events.iter().all(|event| !event.contains("sent away")), "{:?}", served.events);
+}

@@ -1,0 +1,153 @@
+//! A server on a database of one load unit and one day.
+
+use bourse_driver::{Clock, RealClock, RetryPolicy};
+use bourse_egen::{Inputs, Part};
+use bourse_engine::Engine;
+use bourse_engine_sqlite::{SqliteEngine, open};
+use bourse_record::{Check, CheckStatus};
+use bourse_serve::server::{Ended, Event, Offer};
+use bourse_serve::{Address, Remote, ServeError, Server, ServerOptions, Token};
+use bourse_tpce::load::{Constraints, Fingerprint, LoadOptions, load};
+use bourse_tpce::sut::{Share, Terms};
+use std::net::{SocketAddr, TcpStream};
+use std::ops::ControlFlow;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock};
+use std::time::{Duration, Instant};
+
+pub(crate) fn inputs() -> &'static Inputs {
+    static INPUTS: OnceLock<Inputs> = OnceLock::new();
+    INPUTS.get_or_init(Inputs::builtin)
+}
+
+pub(crate) fn part() -> Part {
+    Part::whole(1_000, 1).expect("a valid part")
+}
+
+fn path(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+fn engine(name: &str) -> SqliteEngine {
+    open(&format!("sqlite:{}?sync=off", path(name).display())).expect("a valid target")
+}
+
+/// A freshly loaded database of its own, removed in the end.
+pub(crate) struct Database {
+    pub(crate) engine: SqliteEngine,
+    name: &'static str,
+}
+
+impl Database {
+    pub(crate) fn new(name: &'static str) -> Self {
+        static LOADED: OnceLock<()> = OnceLock::new();
+        LOADED.get_or_init(|| {
+            let report =
+                load(
+                    &engine("fresh.db"),
+                    inputs(),
+                    part(),
+                    &LoadOptions::default(),
+                    &mut |_| ControlFlow::Continue(()),
+                );
+            assert_eq!(report.expect("loads").rows.len(), 33);
+        });
+        remove(name);
+        std::fs::copy(path("fresh.db"), path(name)).expect("copies");
+        Self { engine: engine(name), name }
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        remove(self.name);
+    }
+}
+
+fn remove(name: &str) {
+    for suffix in ["", "-wal", "-shm", "-journal"] {
+        let _ = std::fs::remove_file(path(&format!("{name}{suffix}")));
+    }
+}
+
+pub(crate) fn options() -> ServerOptions {
+    let here: SocketAddr = "127.0.0.1:0".parse().expect("an address");
+    ServerOptions { gather: Duration::from_secs(20), ..ServerOptions::new(here, "1.2.3") }
+}
+
+/// What happened while a server ran.
+pub(crate) struct Served {
+    pub(crate) ended: Ended,
+    pub(crate) events: Vec<String>,
+}
+
+/// Runs `body` beside a server; ends it afterwards, also if the body fails.
+pub(crate) fn serve(engine: &dyn Engine, options: ServerOptions, body: impl FnOnce(&Address)) -> Served {
+    serve_by(&RealClock::start(), engine, options, body)
+}
+
+pub(crate) fn serve_by(
+    clock: &dyn Clock,
+    engine: &dyn Engine,
+    options: ServerOptions,
+    body: impl FnOnce(&Address),
+) -> Served {
+    struct Stop<'s>(&'s AtomicBool);
+    impl Drop for Stop<'_> {
+        fn drop(&mut self) {
+            self.0.store(true, Ordering::Relaxed);
+        }
+    }
+    let server = Server::bind(options).expect("listens");
+    let address: Address = format!("bourse://{}", server.address()).parse().expect("a server's own address");
+    let fingerprint = Fingerprint::of(engine, inputs(), part(), Constraints::Full);
+    let (stop, events) = (AtomicBool::new(false), Mutex::new(Vec::new()));
+    let ended = std::thread::scope(|scope| {
+        let running = scope.spawn(|| {
+            let offer = Offer { engine, fingerprint: &fingerprint, history: "a fresh database" };
+            let tell = |event: Event| events.lock().expect("nobody panics with it").push(event.to_string());
+            server.run(offer, clock, &stop, &tell)
+        });
+        let stopping = Stop(&stop);
+        body(&address);
+        drop(stopping);
+        running.join().expect("the server does not panic").expect("the engine describes itself")
+    });
+    Served { ended, events: events.into_inner().expect("nobody panicked with it") }
+}
+
+pub(crate) fn call(address: &Address) -> Remote {
+    call_with(address, None).expect("is let in")
+}
+
+pub(crate) fn call_with(address: &Address, token: Option<&str>) -> Result<Remote, ServeError> {
+    let token = token.map(|text| Token::new(text, "a test").expect("a token"));
+    Remote::call(address.clone(), token, "1.2.3", |_| {})
+}
+
+pub(crate) fn terms(number: u32, of: u32) -> Terms {
+    let share = Share::new(number, of).expect("a driver");
+    Terms { part: part(), share, warm_up_ns: 0, measure_ns: 1_000_000_000, retry: RetryPolicy::default() }
+}
+
+pub(crate) fn plain(address: &Address) -> TcpStream {
+    let stream = TcpStream::connect((address.host(), address.port())).expect("connects");
+    stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a time-out");
+    stream
+}
+
+pub(crate) fn assert_sound(checks: &[Check]) {
+    let failed: Vec<_> = checks.iter().filter(|check| check.status == CheckStatus::Failed).collect();
+    assert!(failed.is_empty(), "{failed:#?}");
+    assert!(checks.len() > 60, "{} checks", checks.len());
+}
+
+/// Waits until `done`, for a minute at most.
+pub(crate) fn wait_for(what: &str, mut done: impl FnMut() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
