@@ -217,6 +217,10 @@ fn again(arguments: &Verify, number: u64) -> String {
     if database.constraints == Constraints::Keys {
         command.push_str(" --constraints keys");
     }
+    #[cfg(feature = "planted-bug")]
+    if let Some(after) = arguments.planted_bug {
+        write!(command, " --planted-bug {after}").expect("a String takes all");
+    }
     command
 }
 
