@@ -74,6 +74,14 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         open: |target| opened("fastdb", bourse_engine_fastdb::open(target)),
     },
     EngineKind {
+        scheme: "lmdb",
+        summary: "LMDB, compiled in; records by key, in a file that is mapped into memory",
+        version: || Ok(bourse_engine_lmdb::version()),
+        example: "lmdb:PATH?sync=full",
+        options: || options_of(&bourse_engine_lmdb::GRAMMAR, &bourse_engine_lmdb::Options::DEFAULT),
+        open: |target| opened("lmdb", bourse_engine_lmdb::open(target)),
+    },
+    EngineKind {
         scheme: "redb",
         summary: "redb, compiled in; records by key, in a file or in memory",
         version: || Ok(bourse_engine_redb::version().to_owned()),

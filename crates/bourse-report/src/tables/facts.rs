@@ -292,7 +292,8 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     if !syncs.is_empty() {
         let all = syncs.iter().map(|(_, sum)| *sum as f64).sum::<f64>();
         let rate = (measured_s > 0.0).then(|| format!("{} a second", units::number(all / measured_s)));
-        say("syncs", join(&[Some(units::number(all)), parts(&syncs, units::number), rate, each(all, units::number)]));
+        let whole = |count: f64| units::count(count as u64);
+        say("syncs", join(&[Some(whole(all)), parts(&syncs, whole), rate, each(all, units::number)]));
     }
     for (name, sums) in [
         ("written by the engine", kinds(|file| file.written_bytes)),

@@ -60,6 +60,7 @@ pub(crate) fn serve() -> Result<(), Failure> {
         Failure::new(Exit::Target, format!("{} on {target} could not be run", order.workload)).detail("cause", cause)
     };
     let clock = RealClock::start();
+    let told = described(engine.as_ref()).ok();
     let result =
         run_round(&case, engine.as_ref(), &timing, order.seed, &clock, &interrupted, &mut |_| {}).map_err(|error| {
             match error {
@@ -69,7 +70,9 @@ pub(crate) fn serve() -> Result<(), Failure> {
                 other => failed(other.to_string()),
             }
         })?;
-    let (described, warnings) = described(engine.as_ref()).map_err(|error| failed(error.to_string()))?;
+    // An engine that was lost on the way tells nothing any more; what was measured is kept all the same.
+    let (described, warnings) =
+        described(engine.as_ref()).or_else(|error| told.ok_or_else(|| failed(error.to_string())))?;
     let answer = Answer {
         round: result.round,
         engine: described,

@@ -1,0 +1,138 @@
+//! The engine: a target, the environment opened once for all its sessions, what it promises.
+
+use crate::environment::{Environment, version};
+use crate::options::{GRAMMAR, Options, Sync};
+use crate::session::LmdbSession;
+use bourse_engine::target::{OptionSpec, Parsed, TargetError};
+use bourse_engine::{
+    Capabilities, Description, Dialect, Durability, Engine, EngineError, Footprint, Isolation, KeySession, Loader,
+    RecordCapabilities, Session, Setting, memory_file_system,
+};
+use std::fs;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// An LMDB database under test.
+#[derive(Debug)]
+pub struct LmdbEngine {
+    target: Parsed<Options>,
+    path: PathBuf,
+    opened: Mutex<Option<Arc<Environment>>>,
+}
+
+/// Opens a target: reads it; nothing on disk is touched yet.
+///
+/// # Errors
+/// [`TargetError`]: what in the target is wrong, and what is known.
+///
+/// ```
+/// use bourse_engine::Engine as _;
+/// let engine = bourse_engine_lmdb::open("lmdb:x.mdb?sync=meta").unwrap();
+/// assert!(!engine.exists().unwrap());
+/// assert!(bourse_engine_lmdb::open("lmdb:x.mdb?sink=off").unwrap_err().to_string().contains("known options"));
+/// ```
+pub fn open(target: &str) -> Result<LmdbEngine, TargetError> {
+    let target = GRAMMAR.parse(target, Options::DEFAULT)?;
+    let path = PathBuf::from(&target.place);
+    Ok(LmdbEngine { target, path, opened: Mutex::new(None) })
+}
+
+impl LmdbEngine {
+    /// The environment, opened at first use.
+    fn environment(&self) -> Result<Arc<Environment>, EngineError> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(environment) = &*opened {
+            return Ok(Arc::clone(environment));
+        }
+        let environment = Environment::open(&self.path, &self.target.options)?;
+        *opened = Some(Arc::clone(&environment));
+        Ok(environment)
+    }
+
+    fn durability(&self) -> (Durability, String) {
+        if let Some(name) = memory_file_system(&self.path) {
+            return (Durability::Volatile, format!("the file is on {name}, which is memory"));
+        }
+        let (class, why) = match self.target.options.sync {
+            Sync::Full => (Durability::Durable, "sync=full: changes and root are made durable at each commit"),
+            Sync::Meta => (
+                Durability::Consistent,
+                "sync=meta: the root is not waited for, so that power loss may undo the last commit",
+            ),
+            Sync::Off => {
+                (Durability::Process, "sync=off: the disk is never waited for, and power loss may leave a ruined file")
+            }
+        };
+        (class, why.to_owned())
+    }
+}
+
+impl Engine for LmdbEngine {
+    fn description(&self) -> Result<Description, EngineError> {
+        self.environment()?;
+        let (durability, durability_reason) = self.durability();
+        let setting = |option: &OptionSpec<Options>| Setting {
+            name: option.name.to_owned(),
+            value: (option.show)(&self.target.options),
+        };
+        let warning =
+            |name| format!("the database is on {name}: nothing survives the machine, whatever the settings say");
+        Ok(Description {
+            engine: "lmdb".to_owned(),
+            version: version(),
+            target: self.target.text.clone(),
+            durability,
+            durability_reason,
+            settings: GRAMMAR.options.iter().map(setting).collect(),
+            compile_options: Vec::new(),
+            warnings: memory_file_system(&self.path).map(warning).into_iter().collect(),
+        })
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            sql: false,
+            // Readers see one snapshot, and there is one writer at a time.
+            isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
+            foreign_keys: false,
+            checks: false,
+            concurrent_writers: false,
+            records: Some(RecordCapabilities {
+                text_keys: true,
+                ordered_scans: true,
+                indexed_fields: false,
+                hash_index: false,
+                assigned_keys: false,
+                rollback: true,
+            }),
+        }
+    }
+
+    /// Of no consequence: there is no SQL.
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::SQLITE
+    }
+
+    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(KeySession(LmdbSession::new(self.environment()?))))
+    }
+
+    fn exists(&self) -> Result<bool, EngineError> {
+        let is_open = self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some();
+        if !is_open && !fs::metadata(&self.path).is_ok_and(|found| found.len() > 0) {
+            return Ok(false);
+        }
+        Ok(self.environment()?.has_tables())
+    }
+
+    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        Err(EngineError::unsupported("LMDB has records by key and loads no SQL tables"))
+    }
+
+    fn footprint(&self) -> Result<Footprint, EngineError> {
+        // Blocks of 512 bytes that are really taken: with writemap=on the file is as long as its map, with holes.
+        let data_bytes = fs::metadata(&self.path).map_or(0, |found| found.blocks() * 512);
+        Ok(Footprint { data_bytes, ..Footprint::default() })
+    }
+}

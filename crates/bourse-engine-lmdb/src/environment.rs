@@ -1,0 +1,204 @@
+//! An LMDB environment: the file, and the trees in it.
+
+use crate::error::check;
+use crate::options::{Options, Sync};
+use crate::transaction::{ReadTransaction, WriteTransaction};
+use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType};
+use lmdb_master_sys as ffi;
+use std::collections::{HashMap, HashSet};
+use std::ffi::{CStr, CString, c_int, c_uint};
+use std::fs::OpenOptions;
+use std::io;
+use std::os::unix::ffi::OsStrExt as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::Path;
+use std::ptr;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Trees, and readers at a time, that there is room for.
+const TREES: c_uint = 256;
+const READERS: c_uint = 1_024;
+
+/// Files that this process has open, by device and inode. LMDB's locks are the process's: opened twice, the first to close
+/// takes the other's away.
+static OPEN: Mutex<Option<HashSet<(u64, u64)>>> = Mutex::new(None);
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// The library's version.
+pub fn version() -> String {
+    let (mut major, mut minor, mut patch): (c_int, c_int, c_int) = (0, 0, 0);
+    // SAFETY: three places for numbers.
+    unsafe { ffi::mdb_version(&raw mut major, &raw mut minor, &raw mut patch) };
+    format!("{major}.{minor}.{patch}")
+}
+
+/// A tree of the environment. Trees are never closed, so that one is good as long as its environment.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Tree {
+    pub(crate) raw: ffi::MDB_dbi,
+    pub(crate) has_text_keys: bool,
+}
+
+/// A file that is open.
+#[derive(Debug)]
+pub(crate) struct Environment {
+    raw: *mut ffi::MDB_env,
+    file: (u64, u64),
+    /// Trees by name.
+    trees: Mutex<HashMap<String, Tree>>,
+}
+
+// SAFETY: LMDB's environments are made to be shared by threads; opening trees, which is not, happens under `trees`.
+unsafe impl Send for Environment {}
+// SAFETY: as above.
+unsafe impl std::marker::Sync for Environment {}
+
+/// Holds a raw environment until it is wholly open.
+struct Opening(*mut ffi::MDB_env, (u64, u64));
+
+impl Drop for Opening {
+    fn drop(&mut self) {
+        // SAFETY: made by mdb_env_create and not yet anybody else's; a failed opening is to be closed too.
+        unsafe { ffi::mdb_env_close(self.0) };
+        locked(&OPEN).get_or_insert_default().remove(&self.1);
+    }
+}
+
+/// The name and kind of a table's tree: one of other keys is another tree, so that none ever has to be closed.
+fn tree_name(table: &RecordTable) -> Result<(String, bool), EngineError> {
+    match table.key().record_type {
+        RecordType::Int => Ok((format!("{}:int", table.name()), false)),
+        RecordType::Text(_) => Ok((format!("{}:text", table.name()), true)),
+        other => Err(EngineError::unsupported(format!("keys of {} are {other:?}", table.name()))),
+    }
+}
+
+fn io_error(path: &Path, e: &io::Error) -> EngineError {
+    EngineError::new(ErrorKind::Other, format!("cannot open {}: {e}", path.display()))
+}
+
+impl Environment {
+    pub(crate) fn open(path: &Path, options: &Options) -> Result<Arc<Self>, EngineError> {
+        let c_path = CString::new(path.as_os_str().as_bytes()).map_err(|e| io_error(path, &e.into()))?;
+        let made =
+            OpenOptions::new().write(true).create(true).truncate(false).open(path).and_then(|file| file.metadata());
+        let found = made.map_err(|e| io_error(path, &e))?;
+        let file = (found.dev(), found.ino());
+        if !locked(&OPEN).get_or_insert_default().insert(file) {
+            let text = format!("cannot open {}: this process has it open already", path.display());
+            return Err(EngineError::new(ErrorKind::Other, text));
+        }
+        let mut raw = ptr::null_mut();
+        // SAFETY: a place for the new environment.
+        if let Err(e) = check(unsafe { ffi::mdb_env_create(&raw mut raw) }) {
+            locked(&OPEN).get_or_insert_default().remove(&file);
+            return Err(e);
+        }
+        let opening = Opening(raw, file);
+        let mut flags = ffi::MDB_NOSUBDIR | ffi::MDB_NOTLS;
+        flags |= match options.sync {
+            Sync::Full => 0,
+            Sync::Meta => ffi::MDB_NOMETASYNC,
+            Sync::Off => ffi::MDB_NOSYNC,
+        };
+        if options.writes_map {
+            flags |= ffi::MDB_WRITEMAP;
+        }
+        let map_bytes = usize::try_from(options.map_bytes).unwrap_or(usize::MAX);
+        let failed =
+            |e: EngineError| EngineError::new(e.kind(), format!("cannot open {}: {}", path.display(), e.message()));
+        // SAFETY: the environment was made and is not yet open, as these ask for; the path ends with a zero.
+        unsafe {
+            check(ffi::mdb_env_set_mapsize(raw, map_bytes))?;
+            check(ffi::mdb_env_set_maxdbs(raw, TREES))?;
+            check(ffi::mdb_env_set_maxreaders(raw, READERS))?;
+            check(ffi::mdb_env_open(raw, c_path.as_ptr(), flags, 0o644)).map_err(failed)?;
+        }
+        std::mem::forget(opening);
+        let environment = Arc::new(Self { raw, file, trees: Mutex::default() });
+        environment.find_trees()?;
+        Ok(environment)
+    }
+
+    pub(crate) fn raw(&self) -> *mut ffi::MDB_env {
+        self.raw
+    }
+
+    /// Opens every tree that is in the file: later, in the middle of a transaction, LMDB could not.
+    fn find_trees(self: &Arc<Self>) -> Result<(), EngineError> {
+        let reading = ReadTransaction::new(Arc::clone(self))?;
+        let main = reading.open_tree(None, 0)?;
+        let mut names = Vec::new();
+        reading.at().scan(main, None, u64::MAX, &mut |name, _| {
+            names.push(String::from_utf8_lossy(name).into_owned());
+            Ok(())
+        })?;
+        let mut trees = locked(&self.trees);
+        for name in names {
+            let c_name = CString::new(name.as_str()).map_err(|_| EngineError::unsupported("a tree without name"))?;
+            let has_text_keys = name.ends_with(":text");
+            let raw = reading.open_tree(Some(&c_name), 0)?;
+            trees.insert(name, Tree { raw, has_text_keys });
+        }
+        reading.commit()
+    }
+
+    /// The tree of a table.
+    ///
+    /// # Errors
+    /// There is none.
+    pub(crate) fn tree(&self, table: &RecordTable) -> Result<Tree, EngineError> {
+        let (name, _) = tree_name(table)?;
+        locked(&self.trees)
+            .get(&name)
+            .copied()
+            .ok_or_else(|| EngineError::new(ErrorKind::Other, format!("there is no table {}", table.name())))
+    }
+
+    /// Makes tables anew, empty.
+    pub(crate) fn remake(self: &Arc<Self>, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+        let mut trees = locked(&self.trees);
+        let mut writing = WriteTransaction::new(Arc::clone(self))?;
+        let mut made = Vec::new();
+        for table in tables {
+            let (name, has_text_keys) = tree_name(table)?;
+            let tree = match trees.get(&name) {
+                Some(tree) => *tree,
+                None => {
+                    let c_name =
+                        CString::new(name.as_str()).map_err(|_| EngineError::unsupported("a name with a zero byte"))?;
+                    let keys = if has_text_keys { 0 } else { ffi::MDB_INTEGERKEY };
+                    let raw = writing.open_tree(&c_name, ffi::MDB_CREATE | keys)?;
+                    Tree { raw, has_text_keys }
+                }
+            };
+            writing.clear(tree.raw)?;
+            made.push((name, tree));
+        }
+        // A tree that was made in a transaction is there for others when it has committed.
+        writing.commit()?;
+        trees.extend(made);
+        Ok(())
+    }
+
+    /// Whether there is a table.
+    pub(crate) fn has_tables(&self) -> bool {
+        !locked(&self.trees).is_empty()
+    }
+}
+
+impl Drop for Environment {
+    fn drop(&mut self) {
+        // SAFETY: every transaction held this environment and is over; nobody else has it.
+        unsafe { ffi::mdb_env_close(self.raw) };
+        locked(&OPEN).get_or_insert_default().remove(&self.file);
+    }
+}
+
+/// A name as LMDB takes it, or null for the main tree.
+pub(crate) fn name_or_null(name: Option<&CStr>) -> *const std::ffi::c_char {
+    name.map_or(ptr::null(), CStr::as_ptr)
+}

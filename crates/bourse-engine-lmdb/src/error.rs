@@ -1,0 +1,55 @@
+//! LMDB's codes as the seam's errors.
+
+use bourse_engine::{EngineError, ErrorKind};
+use lmdb_master_sys as ffi;
+use std::ffi::{CStr, c_int};
+
+/// What a program can do about a code.
+fn kind(code: c_int) -> ErrorKind {
+    match code {
+        ffi::MDB_MAP_FULL | libc::ENOSPC | libc::EDQUOT | libc::EFBIG => ErrorKind::Full,
+        ffi::MDB_KEYEXIST => ErrorKind::Constraint,
+        ffi::MDB_BAD_VALSIZE => ErrorKind::Unsupported,
+        ffi::MDB_CORRUPTED
+        | ffi::MDB_PANIC
+        | ffi::MDB_PAGE_NOTFOUND
+        | ffi::MDB_INVALID
+        | ffi::MDB_VERSION_MISMATCH
+        | libc::EIO => ErrorKind::ConnectionLost,
+        _ => ErrorKind::Other,
+    }
+}
+
+/// An error of a code, in LMDB's words.
+pub(crate) fn error(code: c_int) -> EngineError {
+    // SAFETY: mdb_strerror takes any number and returns a text that stays.
+    let words = unsafe { CStr::from_ptr(ffi::mdb_strerror(code)) }.to_string_lossy();
+    let words = words.strip_prefix("MDB_").and_then(|words| Some(words.split_once(": ")?.1)).unwrap_or(&words);
+    let hint = if code == ffi::MDB_MAP_FULL { "; `map_size=` makes room" } else { "" };
+    EngineError::new(kind(code), format!("{words}{hint}")).with_code(format!("code {code}"))
+}
+
+/// A code as a result.
+#[inline]
+pub(crate) fn check(code: c_int) -> Result<(), EngineError> {
+    if code == ffi::MDB_SUCCESS { Ok(()) } else { Err(error(code)) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn codes_have_the_kind_a_program_acts_on() {
+        for (code, expected) in [
+            (ffi::MDB_MAP_FULL, ErrorKind::Full),
+            (libc::ENOSPC, ErrorKind::Full),
+            (ffi::MDB_KEYEXIST, ErrorKind::Constraint),
+            (ffi::MDB_CORRUPTED, ErrorKind::ConnectionLost),
+            (ffi::MDB_READERS_FULL, ErrorKind::Other),
+        ] {
+            assert_eq!(error(code).kind(), expected, "{code}");
+        }
+        assert!(error(ffi::MDB_MAP_FULL).message().contains("`map_size=`"));
+    }
+}

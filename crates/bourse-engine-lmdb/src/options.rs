@@ -1,0 +1,85 @@
+//! Settings of an LMDB target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
+
+use bourse_engine::target::{Grammar, OptionSpec, Wanted, parse_bytes, show_bytes};
+
+/// What a commit waits for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sync {
+    /// Changes and root.
+    Full,
+    /// Changes alone: `MDB_NOMETASYNC`.
+    Meta,
+    /// Nothing: `MDB_NOSYNC`.
+    Off,
+}
+
+/// Settings of a target; what was not said has its default.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Options {
+    /// `sync`.
+    pub sync: Sync,
+    /// `writemap`.
+    pub writes_map: bool,
+    /// `map_size`, in bytes.
+    pub map_bytes: u64,
+}
+
+impl Options {
+    /// What holds where nothing is said.
+    pub const DEFAULT: Self = Self { sync: Sync::Full, writes_map: false, map_bytes: 16 << 30 };
+}
+
+/// How LMDB targets are written.
+pub static GRAMMAR: Grammar<Options> = Grammar {
+    engine: "LMDB",
+    scheme: "lmdb",
+    forms: "`lmdb:PATH`",
+    options: &[
+        OptionSpec {
+            name: "sync",
+            values: "full, meta, off",
+            meaning: "what a commit waits for: changes and root on disk, changes alone (`MDB_NOMETASYNC`), nothing (`MDB_NOSYNC`)",
+            set: |options, text| {
+                options.sync = match text {
+                    "full" => Sync::Full,
+                    "meta" => Sync::Meta,
+                    "off" => Sync::Off,
+                    _ => return Err(Wanted::Listed),
+                };
+                Ok(())
+            },
+            show: |options| {
+                let word = match options.sync {
+                    Sync::Full => "full",
+                    Sync::Meta => "meta",
+                    Sync::Off => "off",
+                };
+                word.to_owned()
+            },
+        },
+        OptionSpec {
+            name: "writemap",
+            values: "on, off",
+            meaning: "whether changes are made in the memory map itself (`MDB_WRITEMAP`) rather than in pages that are written at the commit",
+            set: |options, text| {
+                options.writes_map = match text {
+                    "on" => true,
+                    "off" => false,
+                    _ => return Err(Wanted::Listed),
+                };
+                Ok(())
+            },
+            show: |options| if options.writes_map { "on" } else { "off" }.to_owned(),
+        },
+        OptionSpec {
+            name: "map_size",
+            values: "bytes, as 16GiB, from 1MiB to 16TiB",
+            meaning: "the most that the database can hold; addresses are taken, not memory",
+            set: |options, text| {
+                options.map_bytes = parse_bytes(text, 1 << 20, 1 << 44)?;
+                Ok(())
+            },
+            show: |options| show_bytes(options.map_bytes),
+        },
+    ],
+};

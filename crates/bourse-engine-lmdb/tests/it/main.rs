@@ -1,0 +1,143 @@
+//! LMDB through the seam.
+
+use bourse_engine::{
+    Access, Durability, Engine, ErrorKind, IndexKind, Key, RecordField, RecordTable, RecordType, Value,
+};
+use bourse_engine_lmdb::{GRAMMAR, LmdbEngine, Options, open, version};
+use bourse_testkit::records_conformance;
+use std::path::Path;
+
+fn engine(folder: &Path, query: &str) -> LmdbEngine {
+    open(&format!("lmdb:{}?map_size=256MiB&{query}", folder.join("test.mdb").display())).unwrap()
+}
+
+/// Every commit is made durable, which takes its time on a disk.
+fn quick_folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+static ITEMS: RecordTable =
+    RecordTable::new("items", RecordField::new("id", RecordType::Int), &[RecordField::new("price", RecordType::Int)]);
+static TEXTS: RecordTable = RecordTable::new(
+    "items",
+    RecordField::new("id", RecordType::Text(10)),
+    &[RecordField::new("price", RecordType::Int)],
+);
+static HASHED: RecordTable =
+    RecordTable::new("hashed", RecordField::new("id", RecordType::Int).indexed(IndexKind::Hash), &[]);
+
+#[test]
+fn promises_are_kept() {
+    for query in ["sync=full", "sync=meta", "sync=off&writemap=on"] {
+        let folder = quick_folder();
+        let left_out = records_conformance(&engine(folder.path(), query));
+        assert_eq!(left_out, ["indexed fields find their records", "keys can be hashed"], "{query}");
+    }
+}
+
+#[test]
+fn a_database_is_found_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let first = engine(folder.path(), "");
+    assert!(!first.exists().unwrap());
+    let mut session = first.connect().unwrap();
+    let records = session.records().unwrap();
+    records.create(&[&ITEMS]).unwrap();
+    records.begin(Access::Write).unwrap();
+    (0..1_000).for_each(|id| records.insert(&ITEMS, Key::Int(id), &[Value::Int(id)]).unwrap());
+    records.commit().unwrap();
+    assert!(first.exists().unwrap());
+    assert!(first.footprint().unwrap().data_bytes > 8_000);
+    let refused = engine(folder.path(), "").connect().err().expect("a process must not open a file twice").to_string();
+    assert!(refused.contains("has it open already"), "{refused}");
+    drop(session);
+    drop(first);
+    let second = engine(folder.path(), "");
+    assert!(second.exists().unwrap());
+    assert_eq!(second.connect().unwrap().records().unwrap().count(&ITEMS).unwrap(), 1_000);
+}
+
+#[test]
+fn one_name_can_have_either_kind_of_keys() {
+    let folder = quick_folder();
+    let engine = engine(folder.path(), "");
+    let mut session = engine.connect().unwrap();
+    let records = session.records().unwrap();
+    records.create(&[&ITEMS]).unwrap();
+    records.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap();
+    records.create(&[&TEXTS]).unwrap();
+    assert_eq!(records.count(&TEXTS).unwrap(), 0);
+    records.insert(&TEXTS, Key::Text("1"), &[Value::Int(1)]).unwrap();
+    assert!(records.insert(&TEXTS, Key::Text(""), &[Value::Int(1)]).unwrap_err().message().contains("no empty keys"));
+    assert_eq!(records.scan(&TEXTS, Key::Text(""), 9, &mut |_| Ok(())).unwrap(), 1);
+    assert!(records.get(&TEXTS, Key::Int(1), &mut |_| Ok(())).unwrap_err().message().contains("no key of items"));
+}
+
+#[test]
+fn a_full_map_is_told_and_undone() {
+    let folder = quick_folder();
+    let engine = open(&format!("lmdb:{}?map_size=1MiB", folder.path().join("full.mdb").display())).unwrap();
+    let mut session = engine.connect().unwrap();
+    let records = session.records().unwrap();
+    records.create(&[&ITEMS]).unwrap();
+    records.begin(Access::Write).unwrap();
+    let full = (0..1_000_000)
+        .find_map(|id| records.insert(&ITEMS, Key::Int(id), &[Value::Int(id)]).err())
+        .expect("1 MiB does not hold a million records");
+    assert_eq!(full.kind(), ErrorKind::Full, "{full}");
+    assert!(full.message().contains("`map_size=`"), "{full}");
+    records.rollback().unwrap();
+    assert_eq!(records.count(&ITEMS).unwrap(), 0);
+    records.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap();
+}
+
+#[test]
+fn what_it_cannot_do_is_refused() {
+    let folder = quick_folder();
+    let engine = engine(folder.path(), "");
+    let mut session = engine.connect().unwrap();
+    let records = session.records().unwrap();
+    assert_eq!(records.create(&[&HASHED]).unwrap_err().kind(), ErrorKind::Unsupported);
+    assert!(records.count(&ITEMS).unwrap_err().message().contains("there is no table items"));
+    records.create(&[&ITEMS]).unwrap();
+    records.begin(Access::Read).unwrap();
+    let refused = records.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap_err();
+    assert_eq!(refused.message(), "a transaction begun for reading cannot write");
+    records.commit().unwrap();
+    records.begin(Access::Write).unwrap();
+    // The transaction is this thread's: another must neither go on with it nor end it.
+    std::thread::scope(|scope| {
+        let refused =
+            scope.spawn(|| records.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap_err()).join().unwrap();
+        assert!(refused.message().contains("another thread"), "{refused}");
+    });
+    records.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap();
+    records.commit().unwrap();
+    assert!(engine.loader().is_err());
+}
+
+#[test]
+fn the_class_is_honest() {
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    let class = |query| engine(folder.path(), query).description().unwrap().durability;
+    assert_eq!(class("sync=full"), Durability::Durable);
+    assert_eq!(class("sync=meta"), Durability::Consistent);
+    assert_eq!(class("sync=off"), Durability::Process);
+    assert!(version().starts_with("0.9."), "{}", version());
+}
+
+#[test]
+fn targets_are_read_or_refused() {
+    for option in GRAMMAR.options {
+        let shown = GRAMMAR.written(option.name, &Options::DEFAULT);
+        assert_eq!(GRAMMAR.parse(&format!("lmdb:x?{shown}"), Options::DEFAULT).unwrap().options, Options::DEFAULT);
+    }
+    for (target, expected) in [
+        ("lmdb:", "names no place"),
+        ("lmdb:x?sync=some", "wanted full, meta, off"),
+        ("lmdb:x?map_size=1", "(out of range)"),
+    ] {
+        let message = open(target).unwrap_err().to_string();
+        assert!(message.contains(expected), "{target}: {message}");
+    }
+}
