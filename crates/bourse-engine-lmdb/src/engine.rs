@@ -98,6 +98,8 @@ impl Engine for LmdbEngine {
             foreign_keys: false,
             checks: false,
             concurrent_writers: false,
+            snapshots: true,
+            checkpoints: false,
             records: Some(RecordCapabilities {
                 text_keys: true,
                 ordered_scans: true,
