@@ -83,7 +83,7 @@ impl Steadiness {
         if response.len() >= LEAST {
             tests.push(trend("trend of response times, p99", &response, RESPONSE_CHANGE));
         }
-        tests.extend(log(&within(round, "log_bytes")));
+        tests.extend(log(&within(round, "log_bytes"), log_written(round)));
         tests.extend(pace(round));
         let any = |wanted| tests.iter().any(|test| test.steady == wanted);
         let steady = if any(Steady::No) {
@@ -209,8 +209,16 @@ fn parts(values: &[f64]) -> SteadyTest {
     }
 }
 
+/// What the engine wrote to its log in the interval, where it counts that.
+fn log_written(round: &Round) -> Option<f64> {
+    round.io.iter().find(|kind| kind.kind == "log").map(|log| log.written_bytes as f64)
+}
+
 /// The log of changes: it may rise and fall, and it may stay, but it must not go on growing. None where there is none.
-fn log(values: &[f64]) -> Option<SteadyTest> {
+///
+/// A log that stays as large as it is may be written over from its beginning each time its changes were moved into the
+/// database: how often, what was written to it tells.
+fn log(values: &[f64], written: Option<f64>) -> Option<SteadyTest> {
     let largest = |values: &[f64]| values.iter().copied().fold(0.0, f64::max);
     if values.len() < LEAST || largest(values) <= 0.0 {
         return None;
@@ -220,14 +228,17 @@ fn log(values: &[f64]) -> Option<SteadyTest> {
     let growth = after / before.max(1.0) - 1.0;
     let cycles = falls(values);
     let mib = |bytes: f64| format!("{:.1} MiB", bytes / (1 << 20) as f64);
-    let shape = match cycles {
-        0 => "reused in place".to_owned(),
-        1 => "one cycle of growing and being cut".to_owned(),
-        many => format!("{many} cycles of growing and being cut"),
+    let over = written.filter(|_| cycles == 0).map(|written| written / after.max(before));
+    let shape = match (cycles, over) {
+        (0, None) => "reused in place".to_owned(),
+        (0, Some(over)) => format!("written over {over:.1} times in place"),
+        (1, _) => "one cycle of growing and being cut".to_owned(),
+        (many, _) => format!("{many} cycles of growing and being cut"),
     };
     // A log that was cut once may be in its first cycle of a longer rhythm; one that stays where it is, is not.
     let steady = match (growth <= LOG_GROWTH, cycles) {
         (true, 1) => Steady::Unknown,
+        (true, 0) if over.is_some_and(|over| over < 2.0) => Steady::Unknown,
         (true, _) => Steady::Yes,
         (false, _) => Steady::No,
     };
@@ -355,6 +366,17 @@ mod tests {
         assert_eq!(log(&|second| second as f64 * mib), Some(Steady::No));
         let once = |second: usize| if second < 25 { second as f64 * mib } else { mib };
         assert_eq!(log(&once), Some(Steady::Unknown), "one cycle shows no rhythm");
+        // Of 4 MiB that stay, what was written tells how often they were written over.
+        for (written_mib, expected) in [(6, Steady::Unknown), (9, Steady::Yes)] {
+            let mut round = round(&flat, |_| 4.0 * mib, None);
+            let (syncs, writes, reads, read_bytes) = (0, 0, 0, 0);
+            let written_bytes = written_mib << 20;
+            round.io =
+                vec![crate::KindOfFile { kind: "log".to_owned(), syncs, writes, written_bytes, reads, read_bytes }];
+            let found = Steadiness::of(&round, "x");
+            let test = found.tests.iter().find(|test| test.name == "log of changes").unwrap();
+            assert_eq!(test.steady, expected, "{}", test.found);
+        }
     }
 
     #[test]

@@ -39,6 +39,8 @@ pub(crate) enum Command {
     /// The published experiments, rerun beside their figures
     #[command(subcommand)]
     Suite(Suite),
+    /// The picture of a machine in a few minutes: every engine that runs in process, in short rounds
+    Quick(Quick),
     /// Run what a TOML file says; options typed behind it win
     Run(FromFile),
     /// Compare two stored runs, or two targets run in turn
@@ -569,6 +571,25 @@ pub(crate) struct Report {
     /// Where to write; the ending says what: .html, .md, .csv [default: the terminal]
     #[arg(short, long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Quick {
+    /// Length of the brokerage workload's measurement interval; the classic workloads take a fifth of it
+    #[arg(short = 'T', long = "for", value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub(crate) duration: Duration,
+    /// Rounds of each case
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) rounds: u32,
+    /// Days of trades that the brokerage databases begin with
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) days: u32,
+    /// Seed of all random sequences [default: drawn, and shown]
+    #[arg(long, value_name = "N", env = "BOURSE_SEED")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) output: Output,
 }
 
 #[derive(Debug, Args)]

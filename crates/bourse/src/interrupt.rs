@@ -1,11 +1,18 @@
 //! Ctrl-C and SIGTERM: the first asks for a clean end, the second ends at once.
 
 use crate::failure::{Exit, Failure};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A flag that is set by the first interruption; a second one ends the program at once.
+///
+/// There is one for the whole program: work of several parts is interrupted as a whole.
 pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
+    static FLAG: Mutex<Option<Arc<AtomicBool>>> = Mutex::new(None);
+    let mut known = FLAG.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(flag) = known.as_ref() {
+        return Ok(Arc::clone(flag));
+    }
     let flag = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&flag);
     ctrlc::set_handler(move || {
@@ -14,6 +21,7 @@ pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
         }
     })
     .map_err(|error| Failure::usage(format!("interruptions cannot be caught: {error}")))?;
+    *known = Some(Arc::clone(&flag));
     Ok(flag)
 }
 

@@ -12,6 +12,7 @@ mod interrupt;
 mod micro;
 mod output;
 mod progress;
+mod quick;
 mod report;
 mod suite;
 mod tpce;
@@ -59,6 +60,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Suite(Suite::List) => output::print(&suite::list::list()?),
         Command::Suite(Suite::Show { name }) => output::print(&suite::list::show(&name)?),
         Command::Suite(Suite::Run(arguments)) => suite::run::run(&arguments),
+        Command::Quick(arguments) => quick::run(&arguments),
         Command::Run(FromFile { file, more }) => match config::arguments(&file, &more)?.command {
             Command::Run(_) => Err(Failure::usage("a file cannot run a file")),
             command => run(command),

@@ -24,6 +24,14 @@ struct Contender {
 
 /// Runs, writes the run's files, prints the report.
 pub(crate) fn run(arguments: &MicroRun) -> Result<(), Failure> {
+    let (file, outcome) = measure(arguments)?;
+    publish(&file, &arguments.output)?;
+    outcome?;
+    verdict(&file)
+}
+
+/// Runs on each target with each combination of the sweeps: what was measured, and what ended it.
+pub(crate) fn measure(arguments: &MicroRun) -> Result<(RunFile, Result<(), Failure>), Failure> {
     let usage = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
     if arguments.rounds == 0 {
         return Err(Failure::usage("0 rounds measure nothing").hint("--rounds 1 or more"));
@@ -80,9 +88,7 @@ pub(crate) fn run(arguments: &MicroRun) -> Result<(), Failure> {
         outcome?;
         return Err(interrupt::interrupted("nothing was measured"));
     }
-    publish(&file, &arguments.output)?;
-    outcome?;
-    verdict(&file)
+    Ok((file, outcome))
 }
 
 /// The file that stands before the targets, taken from them, unless an option names one.
