@@ -142,16 +142,13 @@ impl Wire {
         Ok(())
     }
 
-    /// Whether the peer has closed the connection, asked without waiting.
-    pub(crate) fn is_gone(&self) -> bool {
+    /// Whether the peer has said something or closed the connection, asked without waiting.
+    pub(crate) fn is_heard(&self) -> bool {
         if self.stream.set_nonblocking(true).is_err() {
             return true;
         }
-        let gone = match self.stream.peek(&mut [0]) {
-            Ok(count) => count == 0,
-            Err(error) => error.kind() != ErrorKind::WouldBlock,
-        };
-        self.stream.set_nonblocking(false).is_err() || gone
+        let heard = !matches!(self.stream.peek(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock);
+        self.stream.set_nonblocking(false).is_err() || heard
     }
 }
 

@@ -76,7 +76,7 @@ fn answer(
                 let mut came = |member: &Arc<Member>| {
                     (shared.tell)(Event::Joined { from, number: member.number, of: member.of });
                 };
-                match shared.rounds.join(shared, terms, &mut came, &mut |waiting| tell(wire, &waiting)) {
+                match shared.rounds.join(shared, terms, &mut came, &mut teller(wire)) {
                     Ok((joined, member, opened)) => {
                         *lock(&driver.member) = Some(Arc::clone(&member));
                         *round = Some((joined, member));
@@ -89,8 +89,7 @@ fn answer(
                 None => News::Refused("this driver is in no round".to_owned()),
                 Some((ending, member)) => {
                     *lock(&driver.member) = None;
-                    let mut hear = |waiting| tell(wire, &waiting);
-                    match shared.rounds.finish(shared, &ending, &member, told, &mut hear) {
+                    match shared.rounds.finish(shared, &ending, &member, told, &mut teller(wire)) {
                         Ok(closed) => News::Closed(Box::new(closed)),
                         Err(gone) => refusal(gone)?,
                     }
@@ -108,11 +107,18 @@ fn refusal(gone: Gone) -> Result<News, ServeError> {
     }
 }
 
-/// Tells a driver that waits; also how one that is gone is noticed.
-fn tell(wire: &mut Wire, waiting: &Waiting) -> Result<(), ServeError> {
-    if wire.is_gone() {
-        return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "closed while it waited").into());
+/// Tells a driver that waits, once a second; and how one that is gone is noticed at once.
+fn teller(wire: &mut Wire) -> impl FnMut(Waiting) -> Result<(), ServeError> {
+    let mut told = Instant::now();
+    move |Waiting { ready, of, what }| {
+        // Who waits has nothing to say: what comes is its farewell, or the end of the connection.
+        if wire.is_heard() {
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it gave up while it waited").into());
+        }
+        if told.elapsed() < Duration::from_secs(1) {
+            return Ok(());
+        }
+        told = Instant::now();
+        wire.send(&News::Waiting { ready, of, what }, REPLY_BYTES)
     }
-    let Waiting { ready, of, what } = *waiting;
-    wire.send(&News::Waiting { ready, of, what }, REPLY_BYTES)
 }

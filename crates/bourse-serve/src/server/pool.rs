@@ -1,49 +1,88 @@
 //! Sessions that transactions take in turn.
 
+use super::lock;
 use crate::wire::TICK;
 use bourse_engine::{Engine, EngineError, ErrorKind, Session};
 use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded};
+use std::sync::Mutex;
 
 /// So many sessions as there are workers; each is made when it is needed first.
+///
+/// A connection gets the session it had before, as long as there are as many sessions as connections: a session that goes
+/// from one to another loses what its cache holds, and a user in process keeps its own.
 pub(super) struct Pool<'s> {
     engine: &'s dyn Engine,
-    free: (Sender<Place>, Receiver<Place>),
+    /// A place for each session, made or not: who has taken one may use a session.
+    places: (Sender<()>, Receiver<()>),
+    sessions: Mutex<Sessions>,
+    most: usize,
 }
 
-/// A worker's place: with its session, or before it was made or after it was given up.
-type Place = Option<Box<dyn Session>>;
+#[derive(Default)]
+struct Sessions {
+    /// Those that nobody uses now, the last used at the end, each with the connection that had it.
+    idle: Vec<(Option<u64>, Box<dyn Session>)>,
+    /// Sessions there are, idle or not.
+    made: usize,
+}
+
+impl Sessions {
+    /// The session for a connection: its own, or nobody's, or if no more may be made another's.
+    fn pick(&mut self, owner: u64, most: usize) -> Option<Box<dyn Session>> {
+        let of = |wanted: Option<u64>| move |(owner, _): &(Option<u64>, _)| *owner == wanted;
+        let own = self.idle.iter().rposition(of(Some(owner)));
+        let found = own.or_else(|| self.idle.iter().rposition(of(None)));
+        let found = found.or_else(|| if self.made >= most { self.idle.len().checked_sub(1) } else { None })?;
+        Some(self.idle.remove(found).1)
+    }
+}
 
 impl<'s> Pool<'s> {
     pub(super) fn new(engine: &'s dyn Engine, workers: usize) -> Self {
-        let free = bounded(workers.max(1));
-        (0..workers.max(1)).for_each(|_| free.0.send(None).expect("there is room for every worker"));
-        Self { engine, free }
+        let most = workers.max(1);
+        let places = bounded(most);
+        (0..most).for_each(|_| places.0.send(()).expect("there is room for every worker"));
+        Self { engine, places, sessions: Mutex::default(), most }
     }
 
-    /// The next free session, in the order of asking; `stop` ends the wait.
+    /// A session for that connection, in the order of asking; `stop` ends the wait.
     ///
     /// # Errors
     /// The engine's, if it makes no session; [`ErrorKind::Interrupted`] after `stop`.
-    pub(super) fn take(&self, stop: impl Fn() -> bool) -> Result<Lent<'_>, EngineError> {
-        let place = loop {
-            match self.free.1.recv_timeout(TICK) {
-                Ok(place) => break place,
+    pub(super) fn take(&self, owner: u64, stop: impl Fn() -> bool) -> Result<Lent<'_>, EngineError> {
+        loop {
+            match self.places.1.recv_timeout(TICK) {
+                Ok(()) => break,
                 Err(RecvTimeoutError::Timeout) if !stop() => {}
                 Err(_) => return Err(EngineError::new(ErrorKind::Interrupted, "the server is closing")),
             }
+        }
+        let picked = {
+            let mut sessions = lock(&self.sessions);
+            let picked = sessions.pick(owner, self.most);
+            // Counted before it is made: two that make one at the same time must not be one too many.
+            sessions.made += usize::from(picked.is_none());
+            picked
         };
-        let mut lent = Lent { back: &self.free.0, session: place };
+        let mut lent = Lent { places: &self.places.0, sessions: &self.sessions, owner, session: picked };
         if lent.session.is_none() {
-            lent.session = Some(self.engine.connect()?);
+            lent.session = Some(self.engine.connect().inspect_err(|_| lock(&self.sessions).made -= 1)?);
         }
         Ok(lent)
+    }
+
+    /// A connection is gone: its session is anybody's.
+    pub(super) fn release(&self, owner: u64) {
+        lock(&self.sessions).idle.iter_mut().filter(|(of, _)| *of == Some(owner)).for_each(|(of, _)| *of = None);
     }
 }
 
 /// A session that goes back to the pool, or if it was given up leaves its place to a new one.
 pub(super) struct Lent<'p> {
-    back: &'p Sender<Place>,
-    session: Place,
+    places: &'p Sender<()>,
+    sessions: &'p Mutex<Sessions>,
+    owner: u64,
+    session: Option<Box<dyn Session>>,
 }
 
 impl Lent<'_> {
@@ -53,14 +92,68 @@ impl Lent<'_> {
 
     /// Closes the session: it is not known what state it is in. Whatever transaction was open is undone by that.
     pub(super) fn give_up(mut self) {
-        self.session = None;
+        self.close();
+    }
+
+    fn close(&mut self) {
+        if self.session.take().is_some() {
+            lock(self.sessions).made -= 1;
+        }
     }
 }
 
 impl Drop for Lent<'_> {
     fn drop(&mut self) {
         // Outside a transaction this does nothing; a session that cannot even do that is of no use.
-        let session = self.session.take().and_then(|mut session| session.rollback().is_ok().then_some(session));
-        let _ = self.back.try_send(session);
+        if self.session.as_mut().is_some_and(|session| session.rollback().is_err()) {
+            self.close();
+        }
+        if let Some(session) = self.session.take() {
+            lock(self.sessions).idle.push((Some(self.owner), session));
+        }
+        // There is room: this place was taken out before.
+        let _ = self.places.try_send(());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bourse_engine::NullEngine;
+
+    fn made(pool: &Pool<'_>) -> usize {
+        lock(&pool.sessions).made
+    }
+
+    #[test]
+    fn a_connection_keeps_its_session_and_no_more_are_made_than_needed() {
+        let pool = Pool::new(&NullEngine, 3);
+        for _ in 0..5 {
+            for owner in [1, 2] {
+                drop(pool.take(owner, || false).unwrap());
+            }
+        }
+        assert_eq!(made(&pool), 2, "one for each of two connections");
+        let both = [pool.take(1, || false).unwrap(), pool.take(2, || false).unwrap()];
+        drop(both);
+        drop(pool.take(3, || false).unwrap());
+        drop(pool.take(4, || false).unwrap());
+        assert_eq!(made(&pool), 3, "the fourth takes another's, since no more may be made");
+        pool.take(4, || false).unwrap().give_up();
+        assert_eq!(made(&pool), 2);
+        pool.release(1);
+        pool.release(2);
+        drop(pool.take(9, || false).unwrap());
+        assert_eq!(made(&pool), 2, "what is nobody's is taken before another is made");
+    }
+
+    #[test]
+    fn who_finds_no_session_free_waits_or_is_told_that_the_server_closes() {
+        let pool = Pool::new(&NullEngine, 1);
+        let lent = pool.take(1, || false).unwrap();
+        let refused = pool.take(2, || true).err().expect("there is no session");
+        assert_eq!(refused.kind(), ErrorKind::Interrupted);
+        drop(lent);
+        assert!(pool.take(2, || true).is_ok());
     }
 }

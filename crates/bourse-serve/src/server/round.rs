@@ -118,7 +118,7 @@ impl Drop for Place {
     }
 }
 
-/// What a waiting driver is told once a second; an error ends its wait.
+/// What a waiting driver is told, at every tick; an error ends its wait.
 pub(super) struct Waiting {
     pub(super) ready: u32,
     pub(super) of: u32,
@@ -146,14 +146,16 @@ impl Rounds {
     ) -> Result<(Arc<Round>, Arc<Member>, OpenedRound), Gone> {
         let all = terms.terms(shared.offer.fingerprint.part);
         let all = all.ok_or_else(|| Gone::Refused(format!("there is no driver {}/{}", terms.number, terms.of)))?;
-        let mut ticks = Ticks::new(shared.options.gather);
+        let limit = Limit::new(shared.options.gather);
         let (round, member) = loop {
             match self.enter(terms, all.retry) {
                 Entered::At(round, member) => break (round, member),
                 Entered::Never(why) => return Err(Gone::Refused(why)),
                 // The round before is being checked, which takes a while and ends.
                 Entered::Later => {
-                    ticks.pause(shared, || Waiting { ready: 0, of: terms.of, what: Wait::Checking }, tell)?
+                    std::thread::sleep(TICK);
+                    limit.check(shared, || "the checks of the round before still run".to_owned())?;
+                    tell(Waiting { ready: 0, of: terms.of, what: Wait::Checking }).map_err(Gone::Driver)?;
                 }
             }
         };
@@ -222,7 +224,6 @@ impl Rounds {
     }
 
     fn wait_for_end(&self, shared: &Shared<'_>, round: &Arc<Round>, tell: Tell<'_>) -> Result<ClosedRound, Gone> {
-        let mut ticks = Ticks::new(Duration::MAX);
         loop {
             let mut table = lock(&round.stage);
             let present = table.present();
@@ -247,7 +248,7 @@ impl Rounds {
             let of = round.terms.of;
             let table = round.changed.wait_timeout(table, TICK).unwrap_or_else(PoisonError::into_inner).0;
             drop(table);
-            ticks.tell(&mut || Waiting { ready: of.saturating_sub(present), of, what }, tell)?;
+            tell(Waiting { ready: of.saturating_sub(present), of, what }).map_err(Gone::Driver)?;
         }
     }
 
@@ -342,7 +343,7 @@ impl Round {
     }
 
     fn gather(&self, shared: &Shared<'_>, tell: Tell<'_>) -> Result<OpenedRound, Gone> {
-        let mut ticks = Ticks::new(shared.options.gather);
+        let limit = Limit::new(shared.options.gather);
         loop {
             let mut table = lock(&self.stage);
             let ready = table.present();
@@ -365,9 +366,9 @@ impl Round {
             drop(self.changed.wait_timeout(table, TICK).unwrap_or_else(PoisonError::into_inner));
             let of = self.terms.of;
             if gathering {
-                ticks.check(shared, || format!("{ready} of {of} drivers have come"))?;
+                limit.check(shared, || format!("{ready} of {of} drivers have come"))?;
             }
-            ticks.tell(&mut || Waiting { ready, of, what: Wait::Beginning }, tell)?;
+            tell(Waiting { ready, of, what: Wait::Beginning }).map_err(Gone::Driver)?;
         }
     }
 
@@ -408,16 +409,15 @@ impl Table {
     }
 }
 
-/// A wait with a limit, and with something to tell once a second.
-struct Ticks {
+/// A wait with a limit.
+struct Limit {
     begun: Instant,
     limit: Duration,
-    told: Instant,
 }
 
-impl Ticks {
+impl Limit {
     fn new(limit: Duration) -> Self {
-        Self { begun: Instant::now(), limit, told: Instant::now() }
+        Self { begun: Instant::now(), limit }
     }
 
     fn check(&self, shared: &Shared<'_>, how_far: impl Fn() -> String) -> Result<(), Gone> {
@@ -429,20 +429,6 @@ impl Ticks {
             return Err(Gone::Refused(format!("after {seconds} s {}", how_far())));
         }
         Ok(())
-    }
-
-    fn tell(&mut self, waiting: &mut dyn FnMut() -> Waiting, tell: Tell<'_>) -> Result<(), Gone> {
-        if self.told.elapsed() >= Duration::from_secs(1) {
-            self.told = Instant::now();
-            tell(waiting()).map_err(Gone::Driver)?;
-        }
-        Ok(())
-    }
-
-    fn pause(&mut self, shared: &Shared<'_>, mut waiting: impl FnMut() -> Waiting, tell: Tell<'_>) -> Result<(), Gone> {
-        std::thread::sleep(TICK);
-        self.check(shared, || "the checks of the round before still run".to_owned())?;
-        self.tell(&mut waiting, tell)
     }
 }
 

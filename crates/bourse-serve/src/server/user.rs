@@ -22,6 +22,8 @@ use std::sync::atomic::Ordering;
 /// How the connection ended.
 pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, seed: u64) -> Result<(), ServeError> {
     let random = Cell::new(SplitMix::new(seed));
+    let owner = super::door::random_number();
+    let _release = Release { shared, owner };
     let mut frame = Vec::new();
     loop {
         let request: Request = wire.receive(REQUEST_BYTES, &mut || {
@@ -33,7 +35,7 @@ pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, seed:
         let arrived = shared.clock.now();
         let place = lock(&driver.member).as_ref().and_then(Place::take);
         let (reply, engine_ns) = match &place {
-            Some(place) => perform(shared, place, &request, &random),
+            Some(place) => perform(shared, place, owner, &request, &random),
             None => (failed(&request, ErrorKind::Other, "no round is open for this driver"), 0),
         };
         codec::timed_frame(&reply, REPLY_BYTES, &mut frame)?;
@@ -41,6 +43,18 @@ pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, seed:
         drop(place);
         Times { server_ns: shared.clock.now() - arrived, engine_ns }.stamp(&mut frame);
         wire.send_frame(&frame)?;
+    }
+}
+
+/// Gives the connection's session back when it ends, however it ends.
+struct Release<'r, 's> {
+    shared: &'r Shared<'s>,
+    owner: u64,
+}
+
+impl Drop for Release<'_, '_> {
+    fn drop(&mut self) {
+        self.shared.pool.release(self.owner);
     }
 }
 
@@ -54,9 +68,9 @@ fn refused(request: &Request, cause: EngineError) -> Reply {
 }
 
 /// Performs a request on the next free session; also gives the time in the transaction.
-fn perform(shared: &Shared<'_>, place: &Place, request: &Request, random: &Cell<SplitMix>) -> (Reply, u64) {
+fn perform(shared: &Shared<'_>, place: &Place, owner: u64, request: &Request, random: &Cell<SplitMix>) -> (Reply, u64) {
     let clock = shared.clock;
-    let mut lent = match shared.pool.take(|| shared.stopping()) {
+    let mut lent = match shared.pool.take(owner, || shared.stopping()) {
         Ok(lent) => lent,
         Err(error) => return (refused(request, error), 0),
     };

@@ -202,6 +202,15 @@ fn drivers_that_do_not_belong_together_are_told_why() {
             assert!(open(terms(1, 2)).contains("drivers: 2 here, 3 in the round"));
             assert_eq!(alone.join().expect("is refused"), "after 2 s 1 of 3 drivers have come");
         });
+        // A driver that gives up while it waits leaves its place at once.
+        let impatient = AtomicBool::new(false);
+        std::thread::scope(|scope| {
+            let waits = scope.spawn(|| call(address).open(&terms(1, 2), &RealClock::start(), &impatient));
+            std::thread::sleep(Duration::from_millis(500));
+            impatient.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert!(matches!(waits.join().expect("gives up"), Err(OpenError::Interrupted)));
+        });
+        std::thread::sleep(Duration::from_secs(1));
         // Nothing is left of the round that did not begin.
         let remote = call(address);
         remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
