@@ -12,6 +12,8 @@
 //! | `watch` | sizes of logs, looked at more often than once a second |
 //! | `point_read`, `bulk_load`, … | a workload each |
 
+#[cfg(test)]
+mod allocation;
 mod batching;
 mod bulk_load;
 mod client_mix;

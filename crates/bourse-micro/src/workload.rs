@@ -41,6 +41,11 @@ impl WorkloadSpec {
         self.options.iter().any(|option| option.name == crate::sql::FILE)
     }
 
+    /// A file it takes, as an example, where it [takes one](Self::takes_file).
+    pub fn example_file(&self) -> Option<&'static str> {
+        self.takes_file().then_some(crate::sql::EXAMPLE_FILE)
+    }
+
     /// The workload with those options.
     ///
     /// # Errors

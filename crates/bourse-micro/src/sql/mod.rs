@@ -32,6 +32,8 @@ use user::{Performer, with_values};
 pub(crate) const FILE: &str = "file";
 /// Instead of a file's name.
 const EXAMPLE: &str = "example";
+/// The file that it stands for.
+pub(crate) static EXAMPLE_FILE: &str = include_str!("../../../../examples/shop.toml");
 
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
@@ -78,7 +80,7 @@ fn read(name: &str, text: &str) -> Result<Script, OptionError> {
 
 fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
     let script = match options.text(FILE) {
-        EXAMPLE => read("examples/shop.toml", include_str!("../../../../examples/shop.toml"))?,
+        EXAMPLE => read("examples/shop.toml", EXAMPLE_FILE)?,
         name => {
             let text = std::fs::read_to_string(name).map_err(|error| OptionError::File {
                 place: name.to_owned(),

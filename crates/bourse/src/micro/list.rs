@@ -24,5 +24,8 @@ pub(crate) fn list(workload: Option<&str>) -> Result<String, Failure> {
             option.meaning
         ));
     }
+    if let Some(example) = spec.example_file() {
+        text.push_str(&format!("\nFor instance, as -s file=example runs it:\n\n{example}"));
+    }
     Ok(text)
 }

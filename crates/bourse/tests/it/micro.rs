@@ -131,7 +131,8 @@ fn own_statements_come_from_a_file_before_the_targets() {
     for words in ["operations/s", "By operation", "add", "sqlite:x.db", "file: mine.toml"] {
         assert!(report.contains(words), "{report}");
     }
-    fs::write(folder.path().join("mine.toml"), mine.replace("sql =", "sgl =")).expect("a file can be written");
+    fs::write(folder.path().join("mine.toml"), mine.replace("sql = \"CREATE", "sgl = \"CREATE"))
+        .expect("a file can be written");
     let ended = output(folder.path(), &arguments);
     assert_eq!(ended.status.code(), Some(1));
     assert!(text(&ended.stderr).contains("mine.toml, line 2: unknown field `sgl`"), "{}", text(&ended.stderr));

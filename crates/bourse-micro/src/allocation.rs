@@ -1,0 +1,64 @@
+//! Test: what a workload's users do in the timed part allocates nothing of ours, on the null engine.
+
+use crate::WORKLOADS;
+use crate::workload::{Setting, Tally};
+use bourse_driver::{Clock, Control, Draw, MS, Performed, Plan, RealClock, Role, Seat, Turn, User, drive};
+use bourse_engine::{Engine as _, NullEngine};
+use bourse_record::Recorder;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A user whose allocations while it performs are counted, once it has performed some times.
+struct Counted<'s> {
+    user: Box<dyn User + 's>,
+    times: u64,
+    allocations: Arc<AtomicU64>,
+}
+
+/// Until then what is made once has been made: statements, room for the samples.
+const FIRST: u64 = 50;
+
+impl User for Counted<'_> {
+    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+        self.user.draw(clock, control)
+    }
+    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+        let mut performed = None;
+        let counted = allocation_counter::measure(|| performed = Some(self.user.perform(turn)));
+        self.times += 1;
+        if self.times > FIRST {
+            self.allocations.fetch_add(counted.count_total, Ordering::Relaxed);
+        }
+        performed.expect("it was performed")
+    }
+}
+
+#[test]
+fn the_timed_part_allocates_nothing() {
+    for spec in WORKLOADS {
+        // One thread each; rows are numbers only, nothing is made.
+        let case = spec.plan([]).unwrap();
+        let setting = Setting {
+            engine: &NullEngine,
+            seed: 1,
+            count: None,
+            batch: Some(10),
+            is_real: false,
+            tally: Arc::new(Tally::default()),
+        };
+        let plan = Plan { warm_up_ns: 0, measure_ns: 30 * MS, ..Plan::default() };
+        for seat in case.planned.users(&setting).into_iter().filter(|seat| seat.role == Role::Customer).take(1) {
+            let clock = RealClock::start();
+            let control = Control::new(&plan, clock.now());
+            let allocations = Arc::new(AtomicU64::new(0));
+            let user = Counted { user: seat.user, times: 0, allocations: allocations.clone() };
+            let mut seat = Seat { user: Box::new(user), ..seat };
+            let mut session = NullEngine.connect().unwrap();
+            let mut recorder = Recorder::new(case.planned.operations().into(), |_| true);
+            drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recorder).unwrap();
+            let samples: u64 = recorder.figures().iter().map(|operation| operation.samples).sum();
+            assert!(samples > FIRST, "{}: {samples} samples", spec.name);
+            assert_eq!(allocations.load(Ordering::Relaxed), 0, "{} in {samples} samples", spec.name);
+        }
+    }
+}
