@@ -119,7 +119,7 @@ impl Measure {
             Self::TimeS => positive(seconds),
             Self::Cpu => positive(seconds).map(|seconds| 100.0 * (round.cpu_user_s + round.cpu_system_s) / seconds),
             Self::LogPeak => {
-                let told = fact(round, LOG_PEAK_FACT);
+                let told = LARGEST.iter().filter_map(|name| fact(round, name)).reduce(|log, journal| log + journal);
                 let peak = |metric| values(round, metric).max_by(f64::total_cmp);
                 told.or_else(|| match (peak("log_bytes"), peak("journal_bytes")) {
                     (None, None) => None,
@@ -143,15 +143,15 @@ impl Measure {
     }
 }
 
-/// A fact of a round that tells the peak of the log in bytes, where a workload looks more often than once a second.
-const LOG_PEAK_FACT: &str = "peak of log and journal, bytes";
+/// Facts of a round that tell the largest sizes, where a workload looks more often than once a second.
+const LARGEST: [&str; 2] = ["write-ahead log, largest", "rollback journal, largest"];
 
 fn rate(published: &Published, work: Option<u64>) -> Option<f64> {
     Some(work? as f64 / (published.mean_ms? / 1e3))
 }
 
 fn fact(round: &Round, name: &str) -> Option<f64> {
-    round.facts.iter().find(|fact| fact.name == name)?.value.parse().ok()
+    round.facts.iter().find(|fact| fact.name == name)?.value.strip_suffix(" bytes")?.parse().ok()
 }
 
 /// A metric's values in the measurement interval.

@@ -9,6 +9,7 @@ mod micro;
 mod refused;
 mod run;
 mod serve;
+mod suite;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};

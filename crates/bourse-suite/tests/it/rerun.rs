@@ -1,0 +1,219 @@
+use bourse_record::{
+    Build, Check, CheckStatus, Distribution, Engine, LatencySummary, Machine, Operation, Outcome as Ended,
+    OutcomeCount, Round, Series,
+};
+use bourse_suite::document::{EngineUsed, Outcome, Telling, Trouble};
+use bourse_suite::{Measure, Plan, State, Suite, SuiteFile, Verdict};
+use std::collections::BTreeMap;
+
+const DATA: &str = r#"
+name = "made-up"
+title = "made up"
+published_on = []
+rounds = 3
+cap_s = 10.0
+targets.a = { url = "sqlite:{data}/a.db", title = "A" }
+targets.b = { url = "sqlite:{data}/b.db", title = "B" }
+
+[[tables]]
+id = "1"
+title = "1. Reads"
+rows_are = "threads"
+counted = "reads"
+measures = ["rate", "time_ms"]
+case = { workload = "point-read", scaled = { rows = 1000 }, scaled_count = 1000, work = 1000 }
+columns = [
+  { id = "a", title = "A", case = { target = "a" } },
+  { id = "b", title = "B", case = { target = "b" } },
+  { id = "both", title = "together", sum_of = ["a", "b"] },
+]
+[[tables.rows]]
+id = "1"
+title = "1"
+published.a = { mean_ms = 500.0 }
+published.b = { mean_ms = 1000.0, rate = 10000.0 }
+
+[[findings]]
+says = "A is twice as fast"
+rests_on = "500 against 1000 ms"
+tests = [{ says = "A over B", cell = "1/1/a", by = "1/1/b", measure = "rate", at_least = 1.5, at_most = 2.5 }]
+
+[[findings]]
+says = "B is faster"
+rests_on = "nothing"
+tests = [{ says = "B over A", cell = "1/1/b", by = "1/1/a", measure = "rate", at_least = 1.0 }]
+
+[[findings]]
+says = "it is warm"
+rests_on = "nothing"
+untested = "there is no thermometer"
+"#;
+
+fn round(done: u64, seconds: f64) -> Round {
+    let nothing = Distribution { summary: LatencySummary::default(), hdr_base64: String::new(), clamped: 0 };
+    Round {
+        offset_s: 0.0,
+        phases: Vec::new(),
+        measured_s: seconds,
+        headline: done as f64 / seconds,
+        operations: vec![Operation {
+            name: "read".to_owned(),
+            outcomes: vec![OutcomeCount { outcome: Ended::Completed, code: 0, count: done, example: None }],
+            retries: 0,
+            late: 0,
+            samples: done,
+            floor_ns: None,
+            mix_target_percent: None,
+            mix_tolerance_points: None,
+            limit_ns: None,
+            response: nothing.clone(),
+            service: nothing,
+            by_outcome: Vec::new(),
+        }],
+        series: Series::default(),
+        closer: Series::default(),
+        cpu_user_s: 0.5 * seconds,
+        cpu_system_s: 0.0,
+        read_bytes: 0,
+        written_bytes: 0,
+        facts: Vec::new(),
+        checks: Vec::new(),
+        warnings: Vec::new(),
+    }
+}
+
+fn rounds(all: &[(u64, f64)]) -> Outcome {
+    Outcome { rounds: all.iter().map(|(done, seconds)| round(*done, *seconds)).collect(), trouble: None }
+}
+
+fn file(scale: f64, outcomes: &[Outcome]) -> SuiteFile {
+    let suite = Suite::parse(DATA).expect("the data is whole");
+    let plan = Plan::new(&suite, scale, None, &[]).expect("the scale is one");
+    assert_eq!(plan.cases.len(), 2);
+    let engine = |class: &str| Engine {
+        name: "sqlite".to_owned(),
+        version: "3".to_owned(),
+        target: "sqlite:a.db".to_owned(),
+        durability: class.to_owned(),
+        durability_reason: String::new(),
+        settings: Vec::new(),
+        compile_options: Vec::new(),
+    };
+    let used = |title: &str| EngineUsed { title: title.to_owned(), engine: Some(engine("durable")), not_run: None };
+    let telling = Telling {
+        started_at: "2026-11-21T09:00:00+00:00".to_owned(),
+        command: vec!["bourse".to_owned()],
+        seed: 1,
+        rounds: 3,
+        build: Build::of("0.1.0"),
+        machine: Machine::this(),
+        engines: BTreeMap::from([("a".to_owned(), used("A")), ("b".to_owned(), used("B"))]),
+        warnings: Vec::new(),
+        interrupted: false,
+    };
+    SuiteFile::of(&plan, outcomes, telling)
+}
+
+fn figure(file: &SuiteFile, column: &str, measure: Measure) -> bourse_suite::Figure {
+    let cell = file.tables[0].cells.iter().find(|cell| cell.column == column).expect("there is such a column");
+    cell.figures.iter().find(|figure| figure.measure == measure).expect("there is such a figure").clone()
+}
+
+#[test]
+fn cells_stand_beside_what_was_published() {
+    let file = file(1.0, &[rounds(&[(1000, 0.1), (1000, 0.11), (1000, 0.09)]), rounds(&[(1000, 0.2); 3])]);
+    let rate = figure(&file, "a", Measure::Rate);
+    assert_eq!((rate.ours, rate.published, rate.ratio), (Some(10_000.0), Some(2_000.0), Some(5.0)));
+    assert!(rate.low.is_some_and(|low| low <= 10_000.0), "{rate:?}");
+    // The rate that was printed is shown, though the printed time says another.
+    assert_eq!(figure(&file, "b", Measure::Rate).published, Some(10_000.0));
+    let sum = figure(&file, "both", Measure::TimeMs);
+    assert!((sum.ours.expect("both were measured") - 300.0).abs() < 1e-6, "{sum:?}");
+    let verdicts: Vec<Verdict> = file.findings.iter().map(|finding| finding.verdict).collect();
+    assert_eq!(verdicts, [Verdict::Holds, Verdict::DoesNotHold, Verdict::NotShown]);
+}
+
+#[test]
+fn another_amount_of_work_has_no_ratio_of_times() {
+    let file = file(0.1, &[rounds(&[(100, 0.01); 3]), rounds(&[(100, 0.02); 3])]);
+    let time = figure(&file, "a", Measure::TimeMs);
+    assert_eq!((time.ratio, time.no_ratio.as_deref()), (None, Some("another amount of work")));
+    assert_eq!(figure(&file, "a", Measure::Rate).ratio, Some(5.0));
+    assert_eq!(file.scale, 0.1);
+}
+
+#[test]
+fn a_capped_round_tells_what_was_done_and_nothing_more() {
+    let file = file(1.0, &[rounds(&[(400, 10.0); 3]), rounds(&[(1000, 0.2); 3])]);
+    let cell = &file.tables[0].cells[0];
+    assert!(cell.rounds.iter().all(|round| round.capped && round.done == 400));
+    assert_eq!(figure(&file, "a", Measure::Rate).ours, Some(40.0));
+    let time = figure(&file, "a", Measure::TimeMs);
+    assert_eq!((time.ratio, time.no_ratio.as_deref()), (None, Some("a capped round did less")));
+    assert_eq!(figure(&file, "both", Measure::TimeMs).ours, None, "a sum with a part of it missing is none");
+}
+
+#[test]
+fn what_was_not_run_says_why_and_its_findings_are_not_shown() {
+    let why = "its library is not here".to_owned();
+    let absent = Outcome { rounds: Vec::new(), trouble: Some(Trouble::NotRun(why.clone())) };
+    let file = file(1.0, &[absent, rounds(&[(1000, 0.2); 3])]);
+    assert_eq!(file.tables[0].cells[0].state, State::NotRun(why.clone()));
+    assert_eq!(file.findings[0].verdict, Verdict::NotShown);
+    assert!(file.findings[0].tests[0].why.as_ref().is_some_and(|words| words.contains(&why)));
+    assert!(file.has_figures());
+}
+
+#[test]
+fn a_failed_check_voids_its_cell() {
+    let mut outcome = rounds(&[(1000, 0.1); 3]);
+    outcome.rounds[1].checks.push(Check {
+        name: "rows".to_owned(),
+        words: "there are as many rows as were inserted".to_owned(),
+        source: "our own".to_owned(),
+        status: CheckStatus::Failed,
+        evidence: "999".to_owned(),
+        took_s: 0.0,
+    });
+    let file = file(1.0, &[outcome, rounds(&[(1000, 0.2); 3])]);
+    assert!(matches!(file.tables[0].cells[0].state, State::Void(_)));
+    assert_eq!(figure(&file, "a", Measure::Rate).ours, None);
+}
+
+#[test]
+fn two_rounds_have_no_interval_and_show_nothing() {
+    let file = file(1.0, &[rounds(&[(1000, 0.1); 2]), rounds(&[(1000, 0.2); 2])]);
+    assert_eq!(file.findings[0].verdict, Verdict::NotShown);
+    assert_eq!(file.findings[0].tests[0].value, Some(2.0));
+}
+
+#[test]
+fn a_document_is_read_as_it_was_written_and_fits_its_schema() {
+    let absent = Outcome { rounds: Vec::new(), trouble: Some(Trouble::NotRun("no".to_owned())) };
+    let file = file(0.5, &[rounds(&[(500, 0.1); 3]), absent]);
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let path = folder.path().join("suite.json");
+    std::fs::write(&path, file.to_json()).expect("it can be written");
+    assert_eq!(SuiteFile::read(&path).expect("it is one"), file);
+    let schema = jsonschema::validator_for(&bourse_suite::suite_file_schema()).expect("it is a schema");
+    let value: serde_json::Value = serde_json::from_str(&file.to_json()).expect("it is JSON");
+    let errors: Vec<_> = schema.iter_errors(&value).map(|error| error.to_string()).collect();
+    assert_eq!(errors, [""; 0]);
+    std::fs::write(&path, "{\"suite_schema_version\": 9}").expect("it can be written");
+    let refused = SuiteFile::read(&path).expect_err("it is of another version").to_string();
+    assert!(refused.ends_with("its version is 9, this program knows 1"), "{refused}");
+}
+
+#[test]
+fn a_dangling_name_is_an_error() {
+    let check = |from: &str, to: &str, words: &str| {
+        let error = Suite::parse(&DATA.replace(from, to)).expect_err("it is wrong").to_string();
+        assert!(error.contains(words), "{error}");
+    };
+    check("target = \"b\"", "target = \"c\"", "1/1/b: no target is called \"c\"");
+    check("cell = \"1/1/a\"", "cell = \"1/2/a\"", "refers to \"1/2/a\", which is no measured cell");
+    check("sum_of = [\"a\", \"b\"]", "sum_of = [\"x\"]", "no column is called \"x\"");
+    check("at_least = 1.0 }", "}", "has no range");
+    check("rounds = 3", "rounds = 3\nround = 2", "unknown field");
+    check("untested = \"there is no thermometer\"", "", "needs tests, or why there are none");
+}

@@ -1,0 +1,117 @@
+//! The published experiments as a person reruns them.
+
+use crate::{bourse, output, start, text};
+use bourse_suite::{State, SuiteFile};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+fn document(folder: &Path) -> PathBuf {
+    let run = fs::read_dir(folder.join("bourse-runs")).expect("a run leaves a folder").next();
+    run.expect("there is one").expect("it can be read").path()
+}
+
+#[test]
+fn every_suite_is_listed_and_shown() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let all = text(&output(folder.path(), &["suite", "list"]).stdout);
+    for suite in bourse_suite::all().expect("they are whole") {
+        assert!(all.lines().any(|line| line.starts_with(&suite.name)), "{all}");
+        let one = text(&output(folder.path(), &["suite", "show", &suite.name]).stdout);
+        for finding in &suite.findings {
+            assert!(one.contains(&finding.says), "{one}");
+        }
+    }
+}
+
+/// Every case of every suite is one that its workload takes, at every scale.
+#[test]
+fn every_case_of_every_suite_can_be_planned() {
+    for suite in bourse_suite::all().expect("they are whole") {
+        for scale in [1.0, 0.1, 0.01] {
+            let plan = bourse_suite::Plan::new(&suite, scale, None, &[]).expect("the scale is one");
+            for case in plan.cases.iter().filter(|case| case.workload != "tpce") {
+                let options = case.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+                let planned = bourse_micro::find(&case.workload).and_then(|spec| spec.plan(options));
+                assert!(planned.is_ok(), "{}: {case:?}: {:?}", suite.name, planned.err());
+            }
+        }
+    }
+}
+
+#[test]
+fn what_cannot_work_is_refused() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    for (arguments, words) in [
+        (&["suite", "run", "sqlite-basic"][..], "known: sqlite-basics, "),
+        (&["suite", "run", "sqlite-basics", "--scale", "2"], "above 0 and up to 1"),
+        (&["suite", "run", "sqlite-basics", "--rounds", "0"], "0 rounds"),
+        (&["suite", "run", "sqlite-basics", "--only", "9z"], "known: 1a, 1b, 1c"),
+    ] {
+        let ended = output(folder.path(), arguments);
+        assert_eq!(ended.status.code(), Some(1), "{arguments:?}: {}", text(&ended.stderr));
+        assert!(text(&ended.stderr).contains(words), "{arguments:?}: {}", text(&ended.stderr));
+    }
+}
+
+#[test]
+fn a_table_is_run_and_drawn_again() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let arguments = ["suite", "run", "sqlite-wal", "--only", "2a", "--scale", "0.002", "--rounds", "3", "--seed", "7"];
+    let ended = output(folder.path(), &arguments);
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+    let report = text(&ended.stdout);
+    for words in
+        ["scale 0.002", "179.9", "61.30", "ours | published | ratio", "WAL commits single updates", "durability class"]
+    {
+        assert!(report.contains(words), "{words:?} is missing in\n{report}");
+    }
+    let run = document(folder.path());
+    let file = SuiteFile::read(&run.join("suite.json")).expect("it is a document");
+    assert!(file.tables[0].cells.iter().all(|cell| cell.state == State::Measured && cell.rounds.len() == 3));
+    assert!(file.tables[0].cells.iter().all(|cell| cell.rounds.iter().all(|round| round.done == 20)));
+    for name in ["report.html", "tables.md", "tables.csv", "run.json"] {
+        assert!(run.join(name).exists(), "{name}");
+    }
+    assert!(!folder.path().join("bourse-data").exists(), "the databases are removed");
+    let again = output(folder.path(), &["report", &run.display().to_string()]);
+    assert_eq!(text(&again.stdout), report);
+}
+
+#[test]
+fn cells_without_their_engine_say_why() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let arguments = ["suite", "run", "fastdb-sqlite", "--only", "3d", "--scale", "0.001", "--rounds", "1"];
+    let ended = output(folder.path(), &arguments);
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+    let report = text(&ended.stdout);
+    assert!(report.contains("not run: the variable BOURSE_FASTDB_DISKLESS is not set"), "{report}");
+    assert!(report.contains("4 of 8 cells measured"), "{report}");
+}
+
+#[test]
+fn an_interrupted_suite_keeps_what_it_measured() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let arguments = ["suite", "run", "sqlite-wal", "--only", "2a", "--scale", "0.002", "--rounds", "100000"];
+    let mut child = start(folder.path(), &arguments);
+    let data = folder.path().join("bourse-data");
+    let begin = Instant::now();
+    // Both databases are there: a round of the first case has ended.
+    while fs::read_dir(&data)
+        .ok()
+        .and_then(|mut it| it.next()?.ok())
+        .is_none_or(|it| !it.path().join("delete.db").exists())
+    {
+        assert!(begin.elapsed() < Duration::from_secs(60), "waited in vain for the second case");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill can be run");
+    assert!(sent.success());
+    assert_eq!(child.wait().expect("it has ended").code(), Some(130));
+    let file = SuiteFile::read(&document(folder.path()).join("suite.json")).expect("it is a document");
+    assert!(file.interrupted && file.has_figures());
+    assert!(!data.exists(), "the databases are removed");
+    let shown = bourse(folder.path(), &["report"]).arg(document(folder.path())).output().expect("it can be started");
+    assert!(text(&shown.stdout).contains("interrupted"), "{}", text(&shown.stdout));
+}
