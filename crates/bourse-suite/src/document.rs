@@ -395,7 +395,9 @@ fn measured_cell(
 /// A cell's figure, compared as far as the same was done.
 fn figure(measure: Measure, cell: &CellResult, table: &Table, scale: f64) -> Figure {
     let counts = cell.state == State::Measured;
-    let values: Vec<f64> = cell.rounds.iter().filter_map(|round| round.values.get(&measure).copied()).collect();
+    // The time of a round that its cap ended is the cap's, not the work's.
+    let told = cell.rounds.iter().filter(|round| !(measure.is_total() && round.capped));
+    let values: Vec<f64> = told.filter_map(|round| round.values.get(&measure).copied()).collect();
     let ours = if counts { median(&values) } else { None };
     let interval = if counts { median_interval(&values) } else { None };
     let published = measure.published(&cell.published, cell.published_work);

@@ -198,7 +198,7 @@ pub(super) fn summary(file: &SuiteFile) -> Vec<(Tone, String)> {
         lines.push((Tone::Bad, "interrupted: what was measured until then is here".to_owned()));
     }
     if file.scale < 1.0 {
-        let scale = units::plain(file.scale);
+        let scale = file.scale;
         lines.push((
             Tone::Doubtful,
             format!("scale {scale}: rows and counts are {scale} of the published ones; a quick look, not a rerun"),

@@ -20,7 +20,7 @@ pub(crate) fn list() -> Result<String, Failure> {
     for suite in bourse_suite::all().map_err(|error| refused(&error))? {
         let plan = Plan::new(&suite, 1.0, None, &[]).map_err(|error| refused(&error))?;
         let (tables, cells) = (suite.tables.len(), plan.cells.len());
-        put(&mut text, &format!("{:<15} {} ({tables} tables, {cells} cells)", suite.name, suite.title));
+        put(&mut text, &format!("{:<15} {} ({tables} table{}, {cells} cells)", suite.name, suite.title));
     }
     put(
         &mut text,
