@@ -20,7 +20,15 @@ pub(crate) fn list() -> Result<String, Failure> {
     for suite in bourse_suite::all().map_err(|error| refused(&error))? {
         let plan = Plan::new(&suite, 1.0, None, &[]).map_err(|error| refused(&error))?;
         let (tables, cells) = (suite.tables.len(), plan.cells.len());
-        put(&mut text, &format!("{:<15} {} ({tables} table{}, {cells} cells)", suite.name, suite.title));
+        put(
+            &mut text,
+            &format!(
+                "{:<15} {} ({tables} {}, {cells} cells)",
+                suite.name,
+                suite.title,
+                if tables == 1 { "table" } else { "tables" }
+            ),
+        );
     }
     put(
         &mut text,
