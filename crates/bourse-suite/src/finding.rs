@@ -183,9 +183,15 @@ fn told(path: &str, measure: Measure, tables: &[TableResult]) -> Result<Vec<(Str
         .rounds
         .iter()
         .enumerate()
+        // The time of a round that its cap ended is the cap's, not the work's.
+        .filter(|(_, round)| !(measure.is_total() && round.capped))
         .filter_map(|(at, round)| Some((at.to_string(), *round.values.get(&measure)?)))
         .collect();
-    if values.is_empty() { Err(nothing()) } else { Ok(values) }
+    match values.as_slice() {
+        [] if cell.rounds.iter().any(|round| round.capped) => Err(format!("{path} was ended by its cap")),
+        [] => Err(nothing()),
+        _ => Ok(values),
+    }
 }
 
 fn cell<'t>(path: &str, tables: &'t [TableResult]) -> Option<&'t CellResult> {
