@@ -274,7 +274,9 @@ impl SuiteFile {
 fn table_result(plan: &Plan<'_>, outcomes: &[Outcome], telling: &Telling, at: usize, table: &Table) -> TableResult {
     let named = |id: &str, title: &str| Named { id: id.to_owned(), title: title.to_owned() };
     let mut cells = Vec::new();
-    for (row_at, row) in table.rows.iter().enumerate() {
+    // Rows that a smaller scale leaves out are told of, not shown.
+    let is_run = |row: usize| !table.thins || plan.cells.iter().any(|cell| (cell.table, cell.row) == (at, row));
+    for (row_at, row) in table.rows.iter().enumerate().filter(|(row, _)| is_run(*row)) {
         let from = cells.len();
         for (column_at, column) in table.columns.iter().enumerate() {
             let published = row.published.get(&column.id).cloned().unwrap_or_default();
@@ -283,8 +285,7 @@ fn table_result(plan: &Plan<'_>, outcomes: &[Outcome], telling: &Telling, at: us
                 Some(planned) => measured_cell(plan, planned, &outcomes[planned.case], telling, table, published),
                 None => {
                     let own = row.cells.get(&column.id).and_then(|cell| cell.absent.clone());
-                    let left_out = || table.case(row, column).map(|_| "left out at this scale".to_owned());
-                    let state = own.or_else(left_out).map_or(State::Derived, State::Absent);
+                    let state = own.map_or(State::Derived, State::Absent);
                     empty_cell(&row.id, &column.id, state, published)
                 }
             });
@@ -297,7 +298,18 @@ fn table_result(plan: &Plan<'_>, outcomes: &[Outcome], telling: &Telling, at: us
             cells[from + column_at].figures = figures;
         }
     }
-    let mut rows: Vec<Named> = table.rows.iter().map(|row| named(&row.id, &row.title)).collect();
+    let mut rows: Vec<Named> = Vec::new();
+    for (row_at, row) in table.rows.iter().enumerate().filter(|(row, _)| is_run(*row)) {
+        let planned = plan.cells.iter().find(|cell| (cell.table, cell.row) == (at, row_at));
+        let seconds =
+            planned.and_then(|cell| plan.cases[cell.case].seconds).filter(|_| plan.scale < 1.0 && table.thins);
+        let title = seconds.map_or_else(|| row.title.clone(), |here| format!("{here} s for {}", row.title));
+        rows.push(named(&row.id, &title));
+    }
+    let mut notes = table.notes.clone();
+    if rows.len() < table.rows.len() {
+        notes.push(format!("Of {} rows {} are run at this scale.", table.rows.len(), rows.len()));
+    }
     if let Some(mean) = &table.mean {
         for column in &table.columns {
             let published = mean.published.get(&column.id).cloned().unwrap_or_default();
@@ -317,7 +329,7 @@ fn table_result(plan: &Plan<'_>, outcomes: &[Outcome], telling: &Telling, at: us
         columns: table.columns.iter().map(|column| named(&column.id, &column.title)).collect(),
         rows,
         cells,
-        notes: table.notes.clone(),
+        notes,
         charted: table.charted,
     }
 }
