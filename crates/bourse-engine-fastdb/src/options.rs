@@ -1,7 +1,9 @@
 //! Settings of a FastDB target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 
-use bourse_engine::IndexKind;
-use bourse_engine::target::{Grammar, OptionSpec, Parsed, TargetError, Wanted, parse_bytes, show_bytes};
+use bourse_engine::target::{
+    Grammar, OptionSpec, Parsed, TargetError, Wanted, parse_bytes, parse_switch, show_bytes, show_switch,
+};
+use bourse_engine::{IndexKind, option_words};
 use std::path::PathBuf;
 
 /// The index of a key.
@@ -15,6 +17,8 @@ pub enum Commit {
     /// `cli_precommit`: locks are given back, and that is all.
     Precommit,
 }
+
+option_words!(Commit { Full = "full", Precommit = "precommit" });
 
 /// Settings of a target; what was not said has its default.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -71,29 +75,15 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             name: "commit",
             values: "full, precommit",
             meaning: "what ends a transaction: `cli_commit` makes the file durable; `cli_precommit` only gives the locks back, and there is no undoing a single transaction",
-            set: |options, text| {
-                options.commit = match text {
-                    "full" => Commit::Full,
-                    "precommit" => Commit::Precommit,
-                    _ => return Err(Wanted::Listed),
-                };
-                Ok(())
-            },
-            show: |options| if options.commit == Commit::Full { "full" } else { "precommit" }.to_owned(),
+            set: |options, text| Commit::parse(text).map(|value| options.commit = value),
+            show: |options| options.commit.word().to_owned(),
         },
         OptionSpec {
             name: "unique",
             values: "on, off",
             meaning: "whether an insert looks first that its key is not there, since FastDB's indexes take a key twice; off inserts as FastDB's own programs do",
-            set: |options, text| {
-                options.unique = match text {
-                    "on" => true,
-                    "off" => false,
-                    _ => return Err(Wanted::Listed),
-                };
-                Ok(())
-            },
-            show: |options| if options.unique { "on" } else { "off" }.to_owned(),
+            set: |options, text| parse_switch(text).map(|value| options.unique = value),
+            show: |options| show_switch(options.unique),
         },
         OptionSpec {
             name: "size",

@@ -1,6 +1,7 @@
 //! Settings of an LMDB target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 
-use bourse_engine::target::{Grammar, OptionSpec, Wanted, parse_bytes, show_bytes};
+use bourse_engine::option_words;
+use bourse_engine::target::{Grammar, OptionSpec, parse_bytes, parse_switch, show_bytes, show_switch};
 
 /// What a commit waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,6 +13,8 @@ pub enum Sync {
     /// Nothing: `MDB_NOSYNC`.
     Off,
 }
+
+option_words!(Sync { Full = "full", Meta = "meta", Off = "off" });
 
 /// Settings of a target; what was not said has its default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,37 +42,15 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             name: "sync",
             values: "full, meta, off",
             meaning: "what a commit waits for: changes and root on disk, changes alone (`MDB_NOMETASYNC`), nothing (`MDB_NOSYNC`)",
-            set: |options, text| {
-                options.sync = match text {
-                    "full" => Sync::Full,
-                    "meta" => Sync::Meta,
-                    "off" => Sync::Off,
-                    _ => return Err(Wanted::Listed),
-                };
-                Ok(())
-            },
-            show: |options| {
-                let word = match options.sync {
-                    Sync::Full => "full",
-                    Sync::Meta => "meta",
-                    Sync::Off => "off",
-                };
-                word.to_owned()
-            },
+            set: |options, text| Sync::parse(text).map(|value| options.sync = value),
+            show: |options| options.sync.word().to_owned(),
         },
         OptionSpec {
             name: "writemap",
             values: "on, off",
             meaning: "whether changes are made in the memory map itself (`MDB_WRITEMAP`) rather than in pages that are written at the commit",
-            set: |options, text| {
-                options.writes_map = match text {
-                    "on" => true,
-                    "off" => false,
-                    _ => return Err(Wanted::Listed),
-                };
-                Ok(())
-            },
-            show: |options| if options.writes_map { "on" } else { "off" }.to_owned(),
+            set: |options, text| parse_switch(text).map(|value| options.writes_map = value),
+            show: |options| show_switch(options.writes_map),
         },
         OptionSpec {
             name: "map_size",

@@ -1,6 +1,7 @@
 //! Settings of a target, as typed values; the table [`OPTIONS`] is what is parsed, shown in help and documented.
 
-use bourse_engine::target::{Wanted, parse_bytes, show_bytes};
+use bourse_engine::option_words;
+use bourse_engine::target::{Wanted, parse_bytes, parse_switch, show_bytes, show_switch};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -140,26 +141,9 @@ impl OptionSpec {
     }
 }
 
-macro_rules! words {
-    ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
-        impl $type {
-            /// Every value.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-
-            /// As it is written in a target.
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word),+ }
-            }
-
-            pub(crate) fn parse(text: &str) -> Result<Self, Wanted> {
-                Self::ALL.iter().copied().find(|value| value.word() == text).ok_or(Wanted::Listed)
-            }
-        }
-    };
-}
-words!(Storage { Innodb = "innodb", Memory = "memory" });
-words!(FlushLog { EverySecond = "0", AtCommit = "1", WrittenAtCommit = "2" });
-words!(FlushMethod { Fsync = "fsync", Direct = "o_direct" });
+option_words!(Storage { Innodb = "innodb", Memory = "memory" });
+option_words!(FlushLog { EverySecond = "0", AtCommit = "1", WrittenAtCommit = "2" });
+option_words!(FlushMethod { Fsync = "fsync", Direct = "o_direct" });
 
 /// Every setting a target can have, in the order of help and documents.
 pub static OPTIONS: &[OptionSpec] = &[
@@ -184,7 +168,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         values: "on, off",
         meaning: "whether sessions enforce the foreign keys that are declared (`foreign_key_checks`)",
         scope: Scope::Any,
-        set: |options, text| switch(text).map(|value| options.foreign_keys = value),
+        set: |options, text| parse_switch(text).map(|value| options.foreign_keys = value),
         show: |options| show_switch(options.foreign_keys),
     },
     OptionSpec {
@@ -192,7 +176,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         values: "on, off",
         meaning: "whether a repeatable-read transaction conflicts with a change made since its snapshot instead of overwriting it (`innodb_snapshot_isolation`; servers without it go on as if off, and the report warns)",
         scope: Scope::Any,
-        set: |options, text| switch(text).map(|value| options.snapshot_isolation = value),
+        set: |options, text| parse_switch(text).map(|value| options.snapshot_isolation = value),
         show: |options| show_switch(options.snapshot_isolation),
     },
     OptionSpec {
@@ -224,7 +208,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         values: "on, off",
         meaning: "whether the data directory is in memory (/dev/shm)",
         scope: Scope::Private,
-        set: |options, text| switch(text).map(|value| options.ram = value),
+        set: |options, text| parse_switch(text).map(|value| options.ram = value),
         show: |options| show_switch(options.ram),
     },
     OptionSpec {
@@ -272,7 +256,7 @@ pub static OPTIONS: &[OptionSpec] = &[
         values: "on, off",
         meaning: "whether pages are written twice, so that a torn one can be mended (`innodb_doublewrite`)",
         scope: Scope::Private,
-        set: |options, text| switch(text).map(|value| options.doublewrite = value),
+        set: |options, text| parse_switch(text).map(|value| options.doublewrite = value),
         show: |options| show_switch(options.doublewrite),
     },
     OptionSpec {
@@ -287,18 +271,6 @@ pub static OPTIONS: &[OptionSpec] = &[
 
 fn in_range(number: u64, least: u64, most: u64) -> Result<u64, Wanted> {
     if (least..=most).contains(&number) { Ok(number) } else { Err(Wanted::InRange) }
-}
-
-fn switch(text: &str) -> Result<bool, Wanted> {
-    match text {
-        "on" => Ok(true),
-        "off" => Ok(false),
-        _ => Err(Wanted::Listed),
-    }
-}
-
-fn show_switch(on: bool) -> String {
-    if on { "on" } else { "off" }.to_owned()
 }
 
 fn path(text: &str) -> Result<PathBuf, Wanted> {

@@ -1,6 +1,7 @@
 //! Settings of a redb target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 
-use bourse_engine::target::{Grammar, OptionSpec, Wanted, parse_bytes, show_bytes};
+use bourse_engine::option_words;
+use bourse_engine::target::{Grammar, OptionSpec, parse_bytes, parse_switch, show_bytes, show_switch};
 
 /// What a commit waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -10,6 +11,8 @@ pub enum Durable {
     /// Nothing: it lasts with the next commit that waits.
     None,
 }
+
+option_words!(Durable { Immediate = "immediate", None = "none" });
 
 /// Settings of a target; what was not said has its default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,29 +40,15 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             name: "durability",
             values: "immediate, none",
             meaning: "whether a commit waits for the disk; without, it lasts with the next one that does",
-            set: |options, text| {
-                options.durability = match text {
-                    "immediate" => Durable::Immediate,
-                    "none" => Durable::None,
-                    _ => return Err(Wanted::Listed),
-                };
-                Ok(())
-            },
-            show: |options| if options.durability == Durable::Immediate { "immediate" } else { "none" }.to_owned(),
+            set: |options, text| Durable::parse(text).map(|value| options.durability = value),
+            show: |options| options.durability.word().to_owned(),
         },
         OptionSpec {
             name: "two_phase",
             values: "on, off",
             meaning: "whether a commit waits twice, first for the changes and then for the root, rather than for both under a checksum",
-            set: |options, text| {
-                options.two_phase = match text {
-                    "on" => true,
-                    "off" => false,
-                    _ => return Err(Wanted::Listed),
-                };
-                Ok(())
-            },
-            show: |options| if options.two_phase { "on" } else { "off" }.to_owned(),
+            set: |options, text| parse_switch(text).map(|value| options.two_phase = value),
+            show: |options| show_switch(options.two_phase),
         },
         OptionSpec {
             name: "cache",

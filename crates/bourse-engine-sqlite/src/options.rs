@@ -1,6 +1,7 @@
 //! Settings of a SQLite target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 
-use bourse_engine::target::{Grammar, OptionSpec, Wanted, parse_bytes, show_bytes};
+use bourse_engine::option_words;
+use bourse_engine::target::{Grammar, OptionSpec, Wanted, parse_bytes, parse_switch, show_bytes, show_switch};
 use std::time::Duration;
 
 /// How a transaction can be undone and is kept apart from readers: `PRAGMA journal_mode`.
@@ -169,31 +170,14 @@ impl Options {
     pub const MEMORY: Self = Self { sync: Sync::Off, ..Self::FILE };
 }
 
-macro_rules! words {
-    ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
-        impl $type {
-            /// Every value.
-            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
-
-            /// As it is written in a target.
-            pub const fn word(self) -> &'static str {
-                match self { $(Self::$variant => $word),+ }
-            }
-
-            pub(crate) fn parse(text: &str) -> Result<Self, Wanted> {
-                Self::ALL.iter().copied().find(|value| value.word() == text).ok_or(Wanted::Listed)
-            }
-        }
-    };
-}
-words!(Journal { Delete = "delete", Truncate = "truncate", Persist = "persist", Memory = "memory", Wal = "wal", Off = "off" });
-words!(Sync { Off = "off", Normal = "normal", Full = "full", Extra = "extra" });
-words!(Locking { Normal = "normal", Exclusive = "exclusive" });
-words!(TempStore { Default = "default", File = "file", Memory = "memory" });
-words!(Threading { NoMutex = "nomutex", FullMutex = "fullmutex" });
-words!(MemoryKind { Ram = "ram", MemDb = "memdb", SharedCache = "shared" });
-words!(Disk { Real = "real", Forgetful = "forgetful" });
-words!(Writers { Queue = "queue", Busy = "busy" });
+option_words!(Journal { Delete = "delete", Truncate = "truncate", Persist = "persist", Memory = "memory", Wal = "wal", Off = "off" });
+option_words!(Sync { Off = "off", Normal = "normal", Full = "full", Extra = "extra" });
+option_words!(Locking { Normal = "normal", Exclusive = "exclusive" });
+option_words!(TempStore { Default = "default", File = "file", Memory = "memory" });
+option_words!(Threading { NoMutex = "nomutex", FullMutex = "fullmutex" });
+option_words!(MemoryKind { Ram = "ram", MemDb = "memdb", SharedCache = "shared" });
+option_words!(Disk { Real = "real", Forgetful = "forgetful" });
+option_words!(Writers { Queue = "queue", Busy = "busy" });
 
 /// Settings that are about files, so that a database in memory cannot have them.
 pub(crate) const FILE_ONLY: [&str; 5] = ["sync", "mmap", "autocheckpoint", "locking", "disk"];
@@ -362,18 +346,6 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
 
 fn in_range(number: u64, least: u64, most: u64) -> Result<u64, Wanted> {
     if (least..=most).contains(&number) { Ok(number) } else { Err(Wanted::InRange) }
-}
-
-fn parse_switch(text: &str) -> Result<bool, Wanted> {
-    match text {
-        "on" => Ok(true),
-        "off" => Ok(false),
-        _ => Err(Wanted::Listed),
-    }
-}
-
-fn show_switch(on: bool) -> String {
-    if on { "on" } else { "off" }.to_owned()
 }
 
 fn parse_time(text: &str) -> Result<Duration, Wanted> {

@@ -196,6 +196,43 @@ impl<O> Grammar<O> {
     }
 }
 
+/// A switch: `on` or `off`.
+///
+/// # Errors
+/// [`Wanted::Listed`] if it is neither.
+pub fn parse_switch(text: &str) -> Result<bool, Wanted> {
+    match text {
+        "on" => Ok(true),
+        "off" => Ok(false),
+        _ => Err(Wanted::Listed),
+    }
+}
+
+/// A switch as it is written.
+pub fn show_switch(on: bool) -> String {
+    if on { "on" } else { "off" }.to_owned()
+}
+
+/// Gives an enum the words that its values have in targets: `ALL`, `word` and `parse`.
+#[macro_export]
+macro_rules! option_words {
+    ($type:ident { $($variant:ident = $word:literal),+ $(,)? }) => {
+        impl $type {
+            /// Every value.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// As it is written in a target.
+            pub const fn word(self) -> &'static str {
+                match self { $(Self::$variant => $word),+ }
+            }
+
+            pub(crate) fn parse(text: &str) -> Result<Self, $crate::target::Wanted> {
+                Self::ALL.iter().copied().find(|value| value.word() == text).ok_or($crate::target::Wanted::Listed)
+            }
+        }
+    };
+}
+
 /// The units of sizes, largest first.
 const UNITS: [(&str, u32); 4] = [("TiB", 40), ("GiB", 30), ("MiB", 20), ("KiB", 10)];
 
