@@ -1,0 +1,268 @@
+//! What can be typed. Every option can also stand in the environment as `BOURSE_…`; what is typed wins.
+
+mod classic;
+mod tpce;
+
+pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun};
+pub(crate) use tpce::{
+    Acid, AcidLoad, Arrivals, Check, DurabilityClass, Format, Gen, Load, NOTICE, Run, RunSettings, Said, Serve, Tpce,
+    Verify,
+};
+
+use clap::{ArgMatches, Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Learn how a database really behaves: TPC-E-derived and classic workloads on embedded and in-memory engines.
+#[derive(Debug, Parser)]
+#[command(name = "bourse", version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+impl Arguments {
+    /// What was typed, with what of it was typed rather than taken as default where that matters.
+    pub(crate) fn of(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut arguments = Self::from_arg_matches(matches)?;
+        let run = matches.subcommand_matches("tpce").and_then(|tpce| tpce.subcommand_matches("run"));
+        if let (Command::Tpce(Tpce::Run(run)), Some(matches)) = (&mut arguments.command, run) {
+            run.said = Said::of(matches);
+        }
+        Ok(arguments)
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// The brokerage workload derived from TPC-E
+    #[command(subcommand)]
+    Tpce(Tpce),
+    /// The classic workloads: point reads, bulk loads, updates …
+    #[command(subcommand)]
+    Micro(Micro),
+    /// Kill processes and fail the power of a simulated disk: what each durability setting really keeps
+    Crash(Crash),
+    /// The published experiments, rerun beside their figures
+    #[command(subcommand)]
+    Suite(Suite),
+    /// The picture of a machine in a few minutes: every engine that runs in process, in short rounds
+    Quick(Quick),
+    /// Run what a TOML file says; options typed behind it win
+    Run(FromFile),
+    /// Compare two stored runs, or two targets run in turn
+    Compare(Compare),
+    /// Draw the report of stored runs again
+    Report(Report),
+    /// What can run here, and the options of each engine
+    Engines(Engines),
+    /// Print a shell's completion script
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Write the manual pages
+    Man {
+        /// Where to write them
+        #[arg(value_name = "DIR")]
+        directory: PathBuf,
+    },
+    /// Print the JSON Schema of run files, or of other documents
+    Schema {
+        /// Of which
+        #[arg(value_enum, default_value_t = Document::Run)]
+        document: Document,
+    },
+}
+
+/// Which database: its size and its input data.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Database {
+    /// Customers, a multiple of 1,000
+    #[arg(long, value_name = "N", default_value_t = 1_000, env = "BOURSE_CUSTOMERS")]
+    pub(crate) customers: u64,
+    /// Days of trades that the database begins with
+    #[arg(long, value_name = "N", default_value_t = 10, env = "BOURSE_DAYS")]
+    pub(crate) days: u32,
+    /// Customers for each Trade-Result a second that the workload is nominally run at
+    #[arg(long, value_name = "N", default_value_t = 500, env = "BOURSE_SCALE_FACTOR")]
+    pub(crate) scale_factor: u32,
+    /// Folder with the official input files, instead of the built-in data
+    #[arg(long, value_name = "DIR", env = "BOURSE_FLAT_IN_DIR")]
+    pub(crate) flat_in: Option<PathBuf>,
+    /// Declare and enforce foreign keys and checks, or primary keys only
+    #[arg(long, value_enum, default_value_t = Constraints::Full, env = "BOURSE_CONSTRAINTS")]
+    pub(crate) constraints: Constraints,
+    /// Threads that generate rows while loading [default: the processors there are]
+    #[arg(long, value_name = "N", env = "BOURSE_THREADS")]
+    pub(crate) threads: Option<usize>,
+    /// Replace whatever database is there
+    #[arg(long)]
+    pub(crate) reload: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Constraints {
+    /// Primary keys, foreign keys and checks
+    Full,
+    /// Primary keys only
+    Keys,
+}
+
+/// Exit codes, as they stand in the help of each command that runs something.
+const EXIT_CODES: &str = "Exit codes: 0 fine, 1 usage or configuration, 2 the target failed or was lost, 3 a check failed, \
+130 interrupted (what was measured is still written).";
+
+/// Where a server's token is.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct TokenFile {
+    /// File with the token that a server wants; the environment can hold the token itself, as BOURSE_TOKEN
+    #[arg(long = "token-file", value_name = "FILE", env = "BOURSE_TOKEN_FILE")]
+    pub(crate) path: Option<PathBuf>,
+}
+
+/// Where results go.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Output {
+    /// Folder that gets a folder for each run
+    #[arg(short = 'o', long = "output", value_name = "DIR", default_value = "bourse-runs", env = "BOURSE_OUTPUT")]
+    pub(crate) directory: PathBuf,
+    /// Print the run file instead of the report
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES, mut_arg("days", |days| days.default_value("1")))]
+pub(crate) struct Crash {
+    /// Database to crash copies of, as a URL [default: a SQLite file below ./bourse-data]
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: Option<String>,
+    #[command(flatten)]
+    pub(crate) database: Database,
+    /// Crash with each of these values of the target's options; several sweeps are combined [default for SQLite files:
+    /// journal=wal,delete and sync=full,normal,off]
+    #[arg(long, value_name = "OPTION=A,B,C")]
+    pub(crate) sweep: Vec<String>,
+    /// Crashes of each kind on each target
+    #[arg(long, value_name = "N", default_value_t = 2)]
+    pub(crate) times: u32,
+    /// Seed that the moments of the crashes follow from
+    #[arg(long, value_name = "N", default_value_t = 1, env = "BOURSE_SEED")]
+    pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+/// Documents with a published schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Document {
+    /// `run.json`
+    Run,
+    /// `acid.json`
+    Acid,
+    /// `crash.json`
+    Crash,
+    /// `suite.json`
+    Suite,
+    /// The TOML files that `bourse run` takes
+    Options,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Run files, or folders of runs; of drivers that shared a round all of them, which become one
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) runs: Vec<PathBuf>,
+    /// Where to write; the ending says what: .html, .md, .csv [default: the terminal]
+    #[arg(short, long = "output", value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Quick {
+    /// Length of the brokerage workload's measurement interval; the classic workloads take a fifth of it
+    #[arg(short = 'T', long = "for", value_name = "TIME", default_value = "10s", value_parser = duration)]
+    pub(crate) duration: Duration,
+    /// Rounds of each case
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) rounds: u32,
+    /// Days of trades that the brokerage databases begin with
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    pub(crate) days: u32,
+    /// Seed of all random sequences [default: drawn, and shown]
+    #[arg(long, value_name = "N", env = "BOURSE_SEED")]
+    pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FromFile {
+    /// A TOML file: command = "tpce run", and its options by their long names
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Options of that command, which win over the file's
+    #[arg(value_name = "OPTIONS", trailing_var_arg = true, allow_hyphen_values = true)]
+    pub(crate) more: Vec<String>,
+}
+
+/// Exit codes of a comparison.
+const COMPARE_EXIT_CODES: &str = "Exit codes: 0 fine, 1 usage or configuration, 2 a target failed or was lost, 3 a check \
+failed, 4 slower by more than --fail-above, 5 not steady with --require-steady, 130 interrupted.";
+
+#[derive(Debug, Args)]
+#[command(after_help = COMPARE_EXIT_CODES)]
+pub(crate) struct Compare {
+    /// What to compare with: a stored run, or a target to run on
+    #[arg(value_name = "A")]
+    pub(crate) base: String,
+    /// What is compared: a stored run, or a target to run on
+    #[arg(value_name = "B")]
+    pub(crate) head: String,
+    /// End with exit code 4 if B is slower by more than this, as 5%, and surely so: the whole interval lies beyond
+    #[arg(long, value_name = "PERCENT", value_parser = percent, env = "BOURSE_FAIL_ABOVE")]
+    pub(crate) fail_above: Option<f64>,
+    /// How the comparison is printed
+    #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
+    pub(crate) format: CompareFormat,
+    #[command(flatten)]
+    pub(crate) settings: RunSettings,
+    #[command(flatten)]
+    pub(crate) token: TokenFile,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CompareFormat {
+    /// For a terminal
+    Text,
+    /// For a comment on a change
+    Markdown,
+    /// For programs
+    Json,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Engines {
+    /// Show every option of this engine's targets
+    #[arg(value_name = "ENGINE")]
+    pub(crate) engine: Option<String>,
+}
+
+/// A share written in percent, as a part of one.
+fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim().trim_end_matches('%').trim().parse::<f64>();
+    match number {
+        Ok(percent) if (0.0..100.0).contains(&percent) => Ok(percent / 100.0),
+        _ => Err("write a share from 0 to 100 percent, as 5%".to_owned()),
+    }
+}
+
+fn duration(text: &str) -> Result<Duration, String> {
+    let plain = text.parse::<f64>().ok().map(|_| format!("{text}s"));
+    match humantime::parse_duration(plain.as_deref().unwrap_or(text)) {
+        Ok(duration) => Ok(duration),
+        Err(error) => Err(format!("{error}; write a number with its unit, as 30s, 5m or 2h")),
+    }
+}
