@@ -126,11 +126,12 @@ fn search(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     );
     let confirmed = if search.confirmed { "this run of full length confirms it" } else { "not confirmed" };
     let tone = if search.confirmed { Tone::Good } else { Tone::Bad };
-    let found = units::plain(found);
+    // The second one is to be typed: no grouping, and every digit that the round was asked at.
+    let asked = units::plain(found);
     say(
         tone,
         format!(
-            "asked at {found} {unit} every limit is kept{above}: {tried}, and {confirmed}; again with --rate {found}"
+            "asked at {asked} {unit} every limit is kept{above}: {tried}, and {confirmed}; again with --rate {found}"
         ),
     );
 }
