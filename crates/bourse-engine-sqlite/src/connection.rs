@@ -2,12 +2,13 @@
 
 use crate::counting::CountingFiles;
 use crate::error::{error, words};
+use crate::ffi;
+use crate::library;
 use crate::options::{Locking, Options, Threading};
 use crate::statement::Statement;
 use crate::target::Place;
 use crate::waits::{LockWaits, Patience, on_busy};
 use bourse_engine::{EngineError, ErrorKind};
-use libsqlite3_sys as ffi;
 use std::ffi::{CStr, CString, c_int};
 use std::path::Path;
 use std::ptr::{self, NonNull};
@@ -84,6 +85,10 @@ unsafe impl Send for Connection {}
 impl Connection {
     /// Opens without any setting but locks and patience.
     pub(crate) fn open(source: &Source, options: &Options, waits: &Arc<LockWaits>) -> Result<Self, EngineError> {
+        let code = library::start();
+        if code != ffi::SQLITE_OK {
+            return Err(error(code, words(code)));
+        }
         let mut flags = ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_EXRESCODE;
         flags |= if source.create { ffi::SQLITE_OPEN_CREATE } else { 0 };
         flags |= if source.is_uri { ffi::SQLITE_OPEN_URI } else { 0 };

@@ -2,8 +2,8 @@
 
 use crate::connection::Connection;
 use crate::engine::threading;
+use crate::library::{SCHEME, source_id, version};
 use crate::options::{Disk, Journal, Locking, Sync};
-use crate::statement::{source_id, version};
 use crate::target::{Place, Target};
 use bourse_engine::{Description, Durability, EngineError, Setting, memory_file_system};
 
@@ -57,7 +57,7 @@ pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Descr
     let (durability, reason) = durability(&facts);
     let warnings = warnings(target, &facts, in_force("page_size"), in_force("mmap_size"));
     Ok(Description {
-        engine: "sqlite".to_owned(),
+        engine: SCHEME.to_owned(),
         version: version().to_owned(),
         target: target.text.clone(),
         durability,

@@ -3,13 +3,14 @@
 use crate::connection::{Connection, Source};
 use crate::counting::CountingFiles;
 use crate::describe;
+use crate::ffi;
+use crate::library::{SCHEME, memory_bytes, source_id, version};
 use crate::loader::{FileLoader, MemoryLoader, RamLoader};
 use crate::options::{Disk, Journal, MemoryKind, Threading, Writers};
 use crate::queue::WriterQueue;
 use crate::ram;
 use crate::session::{Shared, SqliteSession};
 use crate::snapshot;
-use crate::statement::{memory_bytes, source_id, version};
 use crate::target::{Place, Target};
 use crate::waits::LockWaits;
 use bourse_engine::target::TargetError;
@@ -74,7 +75,7 @@ pub struct Info {
 pub fn info() -> Result<Info, EngineError> {
     let connection = Connection::open(&Source::uri("file::memory:", false), &crate::Options::MEMORY, &Arc::default())?;
     Ok(Info {
-        name: "sqlite",
+        name: SCHEME,
         version: version(),
         source_id: source_id(),
         compile_options: describe::compile_options(&connection)?,
@@ -335,6 +336,6 @@ pub(crate) fn io_error(doing: &str, path: &Path, e: &io::Error) -> EngineError {
 /// Whether a connection's calls take its mutex.
 pub(crate) fn threading(connection: &Connection) -> Threading {
     // SAFETY: the connection is open; the mutex is only compared with null.
-    let mutex = unsafe { libsqlite3_sys::sqlite3_db_mutex(connection.raw()) };
+    let mutex = unsafe { ffi::sqlite3_db_mutex(connection.raw()) };
     if mutex.is_null() { Threading::NoMutex } else { Threading::FullMutex }
 }

@@ -1,7 +1,7 @@
 //! SQLite's result codes as the seam's errors.
 
+use crate::ffi;
 use bourse_engine::{EngineError, ErrorKind};
-use libsqlite3_sys as ffi;
 use std::ffi::{CStr, c_int};
 
 /// The extended codes a benchmark can meet, by name.

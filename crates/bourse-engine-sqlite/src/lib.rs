@@ -3,7 +3,9 @@
 //! A target such as `sqlite:x.db?journal=wal&sync=full` or `sqlite::memory:` is read by [`open`]; [`GRAMMAR`] has
 //! all settings. The crate calls the library directly: a wrapper's checks would stand inside the timed part.
 //!
-//! Files: `options` and `target` (what was asked for), `connection` and `statement` (the C library, made safe), `session`
+//! The source is built twice, over two builds of the library; the other is `bourse-engine-sqlite-lean`.
+//!
+//! Files: `ffi` and `library` (which copy of the library is called), `options` and `target` (what was asked for), `connection` and `statement` (the C library, made safe), `session`
 //! and `loader` (the seam), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `ram` (files in
 //! memory), `forgetful` (a disk whose power can fail), `snapshot` (copies that rounds begin from), `describe`
 //! (what was run on), `error` (codes).
@@ -13,8 +15,10 @@ mod counting;
 mod describe;
 mod engine;
 mod error;
+mod ffi;
 #[cfg(unix)]
 mod forgetful;
+mod library;
 mod loader;
 mod options;
 mod queue;

@@ -3,13 +3,13 @@
 use crate::connection::{Connection, Source};
 use crate::engine::{beside, io_error};
 use crate::error::error;
+use crate::ffi;
 use crate::options::{Journal, MemoryKind, Options};
 use crate::queue::Place;
 use crate::ram;
 use crate::session::Shared;
 use crate::statement::Statement;
 use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader, Row};
-use libsqlite3_sys as ffi;
 use std::collections::HashMap;
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read as _};

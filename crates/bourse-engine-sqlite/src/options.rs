@@ -1,5 +1,6 @@
 //! Settings of a SQLite target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 
+use crate::library::{ENGINE, FORMS, SCHEME};
 use bourse_engine::option_words;
 use bourse_engine::target::{Grammar, OptionSpec, Wanted, parse_bytes, parse_switch, show_bytes, show_switch};
 use std::time::Duration;
@@ -184,9 +185,9 @@ pub(crate) const FILE_ONLY: [&str; 5] = ["sync", "mmap", "autocheckpoint", "lock
 
 /// How SQLite targets are written: every setting in the order of help and documents.
 pub static GRAMMAR: Grammar<Options> = Grammar {
-    engine: "SQLite",
-    scheme: "sqlite",
-    forms: "`sqlite:PATH` or `sqlite::memory:`",
+    engine: ENGINE,
+    scheme: SCHEME,
+    forms: FORMS,
     options: &[
         OptionSpec {
             name: "journal",

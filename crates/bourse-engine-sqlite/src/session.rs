@@ -2,11 +2,11 @@
 
 use crate::connection::Connection;
 use crate::error::error;
+use crate::ffi;
 use crate::queue::{Place, WriterQueue};
 use crate::statement::{Bound, Columns, Statement};
 use crate::waits::LockWaits;
 use bourse_engine::{Access, Checkpoint, Dialect, EachRow, EngineError, Isolation, RowExt as _, Session, Sql, Value};
-use libsqlite3_sys as ffi;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -367,6 +367,7 @@ impl Session for SqliteSession {
 
 #[cfg(test)]
 mod tests {
+    use crate::library::SCHEME;
     use crate::open;
     use crate::session::SqliteSession;
     use bourse_engine::{Engine as _, SessionExt as _, Sql};
@@ -376,7 +377,7 @@ mod tests {
     #[test]
     fn statistics_do_not_make_statements_be_prepared_again() {
         static BY_KIND: Sql = Sql::new("SELECT id FROM thing WHERE kind = ?1 AND size = ?2");
-        let engine = open("sqlite::memory:").unwrap();
+        let engine = open(&format!("{SCHEME}::memory:")).unwrap();
         let mut loader = engine.loader().unwrap();
         for sql in [
             "CREATE TABLE thing (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, size INTEGER NOT NULL)",

@@ -5,11 +5,11 @@
 
 use crate::connection::{Connection, Source};
 use crate::engine::{SqliteEngine, beside, io_error};
+use crate::ffi;
 use crate::options::MemoryKind;
 use crate::ram;
 use crate::target::Place;
 use bourse_engine::{EngineError, ErrorKind, Snapshot};
-use libsqlite3_sys as ffi;
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};

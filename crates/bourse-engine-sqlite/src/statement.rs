@@ -1,9 +1,9 @@
 //! A prepared statement: bound without copying, stepped, read in place.
 
 use crate::connection::Connection;
+use crate::ffi;
 use bourse_engine::{EngineError, ErrorKind, Row, Value};
-use libsqlite3_sys as ffi;
-use std::ffi::{CStr, c_char, c_int, c_uint};
+use std::ffi::{c_char, c_int, c_uint};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
@@ -271,22 +271,4 @@ unsafe fn slice<'r>(start: *const u8, bytes: c_int) -> &'r [u8] {
         Ok(length @ 1..) if !start.is_null() => unsafe { std::slice::from_raw_parts(start, length) },
         _ => &[],
     }
-}
-
-/// The version of the library.
-pub(crate) fn version() -> &'static str {
-    // SAFETY: a static text.
-    unsafe { CStr::from_ptr(ffi::sqlite3_libversion()) }.to_str().unwrap_or("unknown")
-}
-
-/// The source the library was built from: date, time and hash of the check-in.
-pub(crate) fn source_id() -> &'static str {
-    // SAFETY: a static text.
-    unsafe { CStr::from_ptr(ffi::sqlite3_sourceid()) }.to_str().unwrap_or("unknown")
-}
-
-/// Memory the library holds, in bytes, over all connections of the process.
-pub(crate) fn memory_bytes() -> u64 {
-    // SAFETY: takes no argument and may be called at any time.
-    u64::try_from(unsafe { ffi::sqlite3_memory_used() }).unwrap_or(0)
 }

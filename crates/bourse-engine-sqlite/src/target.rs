@@ -1,5 +1,6 @@
 //! Targets: `sqlite:PATH?key=value&…` and `sqlite::memory:`, checked whole before anything is opened.
 
+use crate::library::{ENGINE, HAS_SHARED_CACHE, SCHEME};
 use crate::options::{Disk, FILE_ONLY, GRAMMAR, Journal, Locking, MemoryKind, Options};
 use bourse_engine::target::{Parsed, TargetError};
 use std::path::PathBuf;
@@ -38,8 +39,8 @@ impl Target {
     /// ```
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         // What is not said depends on the place.
-        let rest = text.strip_prefix("sqlite:").unwrap_or_default();
-        let is_memory = rest.split('?').next() == Some(MEMORY);
+        let place = text.strip_prefix(SCHEME).and_then(|rest| rest.strip_prefix(':')?.split('?').next());
+        let is_memory = place == Some(MEMORY);
         let defaults = if is_memory { Options::MEMORY } else { Options::FILE };
         let parsed = GRAMMAR.parse(text, defaults).map_err(known_elsewhere)?;
         let place = if is_memory { Place::Memory } else { Place::File(PathBuf::from(&parsed.place)) };
@@ -65,7 +66,7 @@ fn known_elsewhere(error: TargetError) -> TargetError {
     match error {
         TargetError::UnknownOption { name, .. } if name == "index" => TargetError::Impossible {
             what: "index".to_owned(),
-            with: "SQLite",
+            with: ENGINE,
             why: "it finds rows by trees alone; did you mean an engine with hash indexes, as `fastdb:PATH?index=hash`?",
         },
         other => other,
@@ -91,13 +92,17 @@ fn check_together(target: &Target, parsed: &Parsed<Options>) -> Result<(), Targe
             return refuse("memory", "shared_cache=on", "a shared cache is itself what holds a database in memory");
         }
     } else if is_given("memory") {
-        return refuse("memory", "a database in a file", "it is about `sqlite::memory:`");
+        return refuse("memory", "a database in a file", "it is about databases in memory");
     }
     if is_given("autocheckpoint") && options.journal != Journal::Wal {
         return refuse("autocheckpoint", "a journal that is no write-ahead log", "there is nothing to checkpoint");
     }
     let is_shared =
         options.shared_cache || (target.place == Place::Memory && options.memory == MemoryKind::SharedCache);
+    if is_shared && !HAS_SHARED_CACHE {
+        let name = if options.shared_cache { "shared_cache" } else { "memory" };
+        return refuse(name, ENGINE, "it is compiled without shared caches; `sqlite` targets have them");
+    }
     if options.read_uncommitted && !is_shared {
         let why = "only sessions of a shared cache see each other's changes";
         return refuse("read_uncommitted", "a cache of each session's own", why);

@@ -74,7 +74,7 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
 
 /// The target with every combination of its sweeps.
 fn targets(target: &str, sweeps: &[String]) -> Result<Vec<String>, Failure> {
-    let is_file = target.starts_with("sqlite:") && !target.starts_with("sqlite::memory:");
+    let is_file = engines::sqlite_file(target).is_some();
     let given = |text: &&str| {
         let name = text.split('=').next().unwrap_or_default();
         target.contains(&format!("?{name}=")) || target.contains(&format!("&{name}="))

@@ -17,6 +17,8 @@ pub(crate) struct EngineKind {
     pub(crate) example: &'static str,
     /// Every option of a target: name, values, default, meaning.
     pub(crate) options: fn() -> Vec<[String; 4]>,
+    /// What the engine was compiled with, where it is compiled in and tells.
+    compiled: fn() -> Vec<String>,
     open: fn(&str) -> Result<Box<dyn Engine>, Failure>,
 }
 
@@ -28,7 +30,20 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         version: || bourse_engine_sqlite::info().map(|info| info.version.to_owned()).map_err(|error| error.to_string()),
         example: "sqlite:PATH?journal=wal&sync=full, sqlite::memory:",
         options: || options_of(&bourse_engine_sqlite::GRAMMAR, &bourse_engine_sqlite::Options::FILE),
+        compiled: || bourse_engine_sqlite::info().map(|info| info.compile_options).unwrap_or_default(),
         open: |target| opened("sqlite", bourse_engine_sqlite::open(target)),
+    },
+    EngineKind {
+        scheme: "sqlite-lean",
+        summary: "the same SQLite, compiled with the options its authors recommend for speed",
+        version: || {
+            let here = bourse_engine_sqlite_lean::info().map_err(|error| error.to_string())?;
+            Ok(here.version.to_owned())
+        },
+        example: "sqlite-lean:PATH?journal=wal&sync=full, sqlite-lean::memory:",
+        options: || options_of(&bourse_engine_sqlite_lean::GRAMMAR, &bourse_engine_sqlite_lean::Options::FILE),
+        compiled: || bourse_engine_sqlite_lean::info().map(|info| info.compile_options).unwrap_or_default(),
+        open: |target| opened("sqlite-lean", bourse_engine_sqlite_lean::open(target)),
     },
     EngineKind {
         scheme: "mariadb+private",
@@ -36,6 +51,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         version: || mysql_version(Flavour::Mariadb),
         example: "mariadb+private:?ram=on, mariadb+private:DIRECTORY?flush_log=2",
         options: || mysql_options(Scope::Private),
+        compiled: Vec::new,
         open: open_mysql,
     },
     EngineKind {
@@ -44,6 +60,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         version: || mysql_version(Flavour::Mysql),
         example: "mysql+private:?ram=on&server=PATH",
         options: || mysql_options(Scope::Private),
+        compiled: Vec::new,
         open: open_mysql,
     },
     EngineKind {
@@ -52,6 +69,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         version: || Ok("client".to_owned()),
         example: "mariadb://USER@HOST:PORT/DATABASE",
         options: || mysql_options(Scope::Running),
+        compiled: Vec::new,
         open: open_mysql,
     },
     EngineKind {
@@ -60,6 +78,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         version: || Ok("client".to_owned()),
         example: "mysql://USER@HOST:PORT/DATABASE",
         options: || mysql_options(Scope::Running),
+        compiled: Vec::new,
         open: open_mysql,
     },
     EngineKind {
@@ -71,6 +90,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         },
         example: "fastdb:PATH?library=FILE&index=hash&commit=precommit",
         options: || options_of(&bourse_engine_fastdb::GRAMMAR, &bourse_engine_fastdb::Options::DEFAULT),
+        compiled: Vec::new,
         open: |target| opened("fastdb", bourse_engine_fastdb::open(target)),
     },
     EngineKind {
@@ -79,6 +99,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         version: || Ok(bourse_engine_lmdb::version()),
         example: "lmdb:PATH?sync=full",
         options: || options_of(&bourse_engine_lmdb::GRAMMAR, &bourse_engine_lmdb::Options::DEFAULT),
+        compiled: Vec::new,
         open: |target| opened("lmdb", bourse_engine_lmdb::open(target)),
     },
     EngineKind {
@@ -87,6 +108,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         version: || Ok(bourse_engine_redb::version().to_owned()),
         example: "redb:PATH?durability=immediate, redb::memory:",
         options: || options_of(&bourse_engine_redb::GRAMMAR, &bourse_engine_redb::Options::DEFAULT),
+        compiled: Vec::new,
         open: |target| opened("redb", bourse_engine_redb::open(target)),
     },
     EngineKind {
@@ -95,6 +117,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
         example: "null:",
         options: Vec::new,
+        compiled: Vec::new,
         open: |_| Ok(Box::new(bourse_engine::NullEngine)),
     },
 ];
@@ -102,6 +125,17 @@ pub(crate) static ENGINES: &[EngineKind] = &[
 /// Whether a text begins as a target does: with an engine's name and a colon.
 pub(crate) fn is_target(text: &str) -> bool {
     text.split_once(':').is_some_and(|(scheme, _)| ENGINES.iter().any(|kind| kind.scheme == scheme))
+}
+
+/// Where a target's database is as it was written, if it is SQLite's, whichever build: a path, or `:memory:`.
+pub(crate) fn sqlite_place(target: &str) -> Option<&str> {
+    let place = target.split_once('?').map_or(target, |(place, _)| place);
+    ["sqlite:", "sqlite-lean:"].iter().find_map(|scheme| place.strip_prefix(scheme))
+}
+
+/// The path of a target's database, if it is SQLite's, whichever build, and lies in a file.
+pub(crate) fn sqlite_file(target: &str) -> Option<&str> {
+    sqlite_place(target).filter(|place| *place != ":memory:")
 }
 
 /// Opens a target.
@@ -189,6 +223,11 @@ pub(crate) fn list(engine: Option<&str>) -> Result<String, Failure> {
             for [name, values, default, meaning] in (kind.options)() {
                 text.push_str(&format!("\n  {name}={values} [default: {default}]\n      {meaning}\n"));
             }
+            let compiled = (kind.compiled)();
+            if !compiled.is_empty() {
+                text.push_str("\ncompiled with, as it says itself:\n  ");
+                write_wrapped(&mut text, &compiled.join(" "), 2, crate::output::terminal_width());
+            }
         }
     }
     Ok(text)
@@ -209,22 +248,27 @@ fn entry(kind: &EngineKind, version: Result<String, String>, width: usize) -> St
         if at > 0 {
             text.push_str(&" ".repeat(INDENT));
         }
-        let mut column = INDENT;
-        for (nth, word) in line.split_whitespace().enumerate() {
-            let wide = word.chars().count();
-            if nth > 0 && column + 1 + wide > width {
-                text.push_str(&format!("\n{}", " ".repeat(INDENT)));
-                column = INDENT;
-            } else if nth > 0 {
-                text.push(' ');
-                column += 1;
-            }
-            text.push_str(word);
-            column += wide;
-        }
-        text.push('\n');
+        write_wrapped(&mut text, &line, INDENT, width);
     }
     text
+}
+
+/// Writes words behind `indent` columns, and goes on below where a line would become wider than `width`.
+fn write_wrapped(text: &mut String, words: &str, indent: usize, width: usize) {
+    let mut column = indent;
+    for (nth, word) in words.split_whitespace().enumerate() {
+        let wide = word.chars().count();
+        if nth > 0 && column + 1 + wide > width {
+            text.push_str(&format!("\n{}", " ".repeat(indent)));
+            column = indent;
+        } else if nth > 0 {
+            text.push(' ');
+            column += 1;
+        }
+        text.push_str(word);
+        column += wide;
+    }
+    text.push('\n');
 }
 
 /// Refuses an engine that runs no SQL, before anything is made.
@@ -237,7 +281,8 @@ pub(crate) fn needs_sql(target: &str, engine: &dyn Engine) -> Result<(), Failure
 
 /// Makes the folder that a target's file is to lie in, if that is one of ours.
 pub(crate) fn make_folder(target: &str) -> Result<(), Failure> {
-    if !target.starts_with(&format!("sqlite:{}/", crate::tpce::DATA_FOLDER)) {
+    let folder = format!("{}/", crate::tpce::DATA_FOLDER);
+    if !sqlite_place(target).is_some_and(|place| place.starts_with(&folder)) {
         return Ok(());
     }
     std::fs::create_dir_all(crate::tpce::DATA_FOLDER).map_err(|error| {

@@ -1,7 +1,7 @@
 //! The C interface: what SQLite calls.
 
 use super::{Counter, CountingFiles, add};
-use libsqlite3_sys as ffi;
+use crate::ffi;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem;
 use std::ptr;

@@ -8,8 +8,9 @@
 
 mod methods;
 
+use crate::ffi;
+use crate::library;
 use bourse_engine::{FileIo, IoCounts};
-use libsqlite3_sys as ffi;
 use std::ffi::{CStr, CString, c_int};
 use std::ptr;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -109,6 +110,9 @@ impl CountingFiles {
     /// Registers one; `None` if SQLite has no usual file system, or no memory.
     pub(crate) fn register() -> Option<Arc<Self>> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
+        if library::start() != ffi::SQLITE_OK {
+            return None;
+        }
         // SAFETY: asks for the default file system, which lives as long as the process.
         let usual = unsafe { ffi::sqlite3_vfs_find(ptr::null()) };
         if usual.is_null() {

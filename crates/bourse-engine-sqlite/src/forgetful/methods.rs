@@ -2,8 +2,8 @@
 
 use super::NAME;
 use super::disk::{Disk, DiskFile};
+use crate::ffi;
 use crate::ram::locks::Held;
-use libsqlite3_sys as ffi;
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::io;
 use std::mem;

@@ -7,7 +7,8 @@
 mod disk;
 mod methods;
 
-use libsqlite3_sys as ffi;
+use crate::ffi;
+use crate::library;
 use std::ffi::CStr;
 use std::ptr;
 use std::sync::OnceLock;
@@ -21,6 +22,10 @@ pub(crate) const NAME: &CStr = c"bourse-forgetful";
 pub(crate) fn register() -> std::ffi::c_int {
     static REGISTERED: OnceLock<std::ffi::c_int> = OnceLock::new();
     *REGISTERED.get_or_init(|| {
+        let started = library::start();
+        if started != ffi::SQLITE_OK {
+            return started;
+        }
         // SAFETY: SQLite keeps the pointer for ever, and it is leaked; the default file system outlives the process's use.
         unsafe {
             let usual = ffi::sqlite3_vfs_find(ptr::null());

@@ -1,6 +1,6 @@
 //! The locks of one file: those of a database file, and those of the index of its write-ahead log.
 
-use libsqlite3_sys as ffi;
+use crate::ffi;
 use std::ffi::c_int;
 use std::sync::{Mutex, PoisonError};
 

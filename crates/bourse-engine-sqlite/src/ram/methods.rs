@@ -2,7 +2,7 @@
 
 use super::locks::Held;
 use super::{NAME, RamFile, files};
-use libsqlite3_sys as ffi;
+use crate::ffi;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem;
 use std::ops::Range;

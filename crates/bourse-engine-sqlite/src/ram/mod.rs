@@ -10,7 +10,8 @@ pub(crate) mod locks;
 mod methods;
 mod storage;
 
-use libsqlite3_sys as ffi;
+use crate::ffi;
+use crate::library;
 use locks::Locks;
 use std::collections::HashMap;
 use std::ffi::CStr;
@@ -46,6 +47,10 @@ fn files() -> MutexGuard<'static, HashMap<Vec<u8>, Arc<RamFile>>> {
 pub(crate) fn register() -> std::ffi::c_int {
     static REGISTERED: OnceLock<std::ffi::c_int> = OnceLock::new();
     *REGISTERED.get_or_init(|| {
+        let started = library::start();
+        if started != ffi::SQLITE_OK {
+            return started;
+        }
         // SAFETY: SQLite keeps the pointer for ever, and it is leaked; the default file system outlives the process's use.
         unsafe {
             let usual = ffi::sqlite3_vfs_find(ptr::null());

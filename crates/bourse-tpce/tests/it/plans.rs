@@ -1,7 +1,7 @@
 //! How SQLite runs each statement: by key, without sorting, whatever the size of the database.
 
-use crate::loaded::fresh;
-use bourse_engine::{Engine as _, Sql};
+use crate::loaded::{Copy, fresh, path};
+use bourse_engine::{Engine, Sql};
 use bourse_schema::SQLITE;
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::transactions::kind::shared_statements;
@@ -47,7 +47,19 @@ fn is_fine(step: &str) -> bool {
 
 #[test]
 fn every_statement_finds_its_rows_by_key() {
-    let engine = fresh();
+    check(&fresh());
+}
+
+/// Both builds plan alike, as both have what `ANALYZE` keeps.
+#[test]
+fn the_lean_build_plans_likewise() {
+    let _copy = Copy::new("plans-lean.db");
+    let target = format!("sqlite-lean:{}", path("plans-lean.db").display());
+    check(&bourse_engine_sqlite_lean::open(&target).expect("a valid target"));
+}
+
+#[track_caller]
+fn check(engine: &dyn Engine) {
     let mut session = engine.connect().expect("connects");
     let mut bad = Vec::new();
     let mut needed = vec![false; ALLOWED.len()];

@@ -2,6 +2,7 @@
 //! loaded database, in process or through `bourse tpce serve`.
 
 use crate::args::Arguments;
+use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::micro::child::{Answer, said, wait};
 use bourse_record::RunFile;
@@ -124,9 +125,7 @@ fn fresh_copy(order: &Order, interrupted: &AtomicBool) -> Result<(), Failure> {
 
 /// The file a target's database lies in, if it lies in our folder.
 fn file_of(order: &Order) -> Option<PathBuf> {
-    let path = order.target.strip_prefix("sqlite:")?.split('?').next()?;
-    let name = Path::new(path).file_name()?;
-    (!path.starts_with(':')).then(|| order.data.join(name))
+    Some(order.data.join(Path::new(engines::sqlite_file(&order.target)?).file_name()?))
 }
 
 fn time(seconds: f64) -> String {

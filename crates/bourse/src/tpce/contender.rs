@@ -3,6 +3,7 @@
 use super::database::{self, Ready};
 use super::venue::Venue;
 use crate::args::{Database, Run};
+use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::progress::Step;
@@ -76,9 +77,9 @@ impl Slots {
                 let venue = Venue::open(target, wanted)?;
                 let ready = venue.ready(target, wanted, stage.inputs, stage.interrupted)?;
                 // Files are one database whatever the settings; what lives in our process is its slot's own.
-                let place = match target.split_once('?').unwrap_or((target, "")).0 {
-                    file if file.starts_with("sqlite:") && file != "sqlite::memory:" => file.to_owned(),
-                    _ => format!("{target} {}", self.slots.len()),
+                let place = match engines::sqlite_file(target) {
+                    Some(file) => file.to_owned(),
+                    None => format!("{target} {}", self.slots.len()),
                 };
                 self.slots.push(Slot { target: target.to_owned(), venue, ready, size, place });
                 self.slots.len() - 1
@@ -356,7 +357,7 @@ fn isolation(engine: &dyn Engine) -> String {
 
 /// Room for the database to grow: where its file is, or in the machine's memory. None for servers, whose place we do not know.
 fn free_space(target: &str) -> Option<NameValue> {
-    let place = target.split_once('?').map_or(target, |(place, _)| place).strip_prefix("sqlite:")?;
+    let place = engines::sqlite_place(target)?;
     let bytes = if place == ":memory:" {
         bourse_record::MachineMemory::now()?.free_bytes
     } else {

@@ -6,9 +6,9 @@ use super::venue::Venue;
 use crate::args::{Arrivals, Constraints, Database, Run, RunSettings};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
-use crate::interrupt;
 use crate::output::publish;
 use crate::progress::{Step, note};
+use crate::{engines, interrupt};
 use bourse_driver::{Plan, RealClock, calibrate};
 use bourse_micro::sweep::{Sweep, combinations, with_option};
 use bourse_record::{Build, CheckStatus, Machine, NameValue, RunFile, SCHEMA_VERSION, Steadiness, Steady};
@@ -252,7 +252,7 @@ fn size(database: &Database) -> String {
 /// The target for a database of another size: files of different sizes need names of their own.
 fn with_size(target: &str, database: &Database) -> String {
     let (place, query) = target.split_once('?').map_or((target, None), |(place, query)| (place, Some(query)));
-    if !place.starts_with("sqlite:") || place == "sqlite::memory:" {
+    if engines::sqlite_file(target).is_none() {
         return target.to_owned();
     }
     let size = size(database);
@@ -304,6 +304,8 @@ mod tests {
         };
         for (target, sized) in [
             ("sqlite:x.db?journal=wal", "sqlite:x-c5000-d2.db?journal=wal"),
+            ("sqlite-lean:x.db", "sqlite-lean:x-c5000-d2.db"),
+            ("sqlite-lean::memory:", "sqlite-lean::memory:"),
             ("sqlite:a.b/x", "sqlite:a.b/x-c5000-d2"),
             ("sqlite::memory:?memory=memdb", "sqlite::memory:?memory=memdb"),
         ] {

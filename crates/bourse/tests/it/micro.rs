@@ -107,6 +107,22 @@ fn the_report_says_what_was_timed_together() {
 }
 
 #[test]
+fn both_builds_of_sqlite_run_in_turn_and_are_told_apart() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let short = ["--set", "rows=100", "--count", "100", "--rounds", "2", "--warmup", "0s", "--json"];
+    let targets = ["micro", "run", "point-read", "sqlite::memory:", "sqlite-lean::memory:"];
+    let ended = output(folder.path(), &[&targets[..], &short[..]].concat());
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    let run: bourse_record::RunFile = serde_json::from_slice(&ended.stdout).expect("a run file");
+    for (case, name, option) in [(0, "sqlite", "ENABLE_API_ARMOR"), (1, "sqlite-lean", "OMIT_SHARED_CACHE")] {
+        let case = &run.cases[case];
+        assert_eq!((case.engine.name.as_str(), case.rounds.len()), (name, 2));
+        assert!(case.engine.compile_options.iter().any(|found| found == option), "{:?}", case.engine);
+    }
+    assert_eq!(run.cases[0].engine.version, run.cases[1].engine.version);
+}
+
+#[test]
 fn a_database_of_somebody_else_is_no_target() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     fs::write(folder.path().join("notes.db"), "dear diary").expect("a file can be written");

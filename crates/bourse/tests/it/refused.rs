@@ -21,6 +21,11 @@ fn refused(arguments: &[&str], words: &[&str]) {
 fn targets_that_are_none() {
     refused(&["tpce", "run", "sqlite:x.db?jornal=wal"], &["jornal", "journal", "hint:"]);
     refused(&["tpce", "run", "sqlite:x.db?journal=wall"], &["wall", "wal, delete"]);
+    refused(&["tpce", "run", "sqlite-lean:x.db?jornal=wal"], &["jornal", "`bourse engines sqlite-lean` explains"]);
+    refused(
+        &["micro", "run", "point-read", "sqlite-lean:x.db?shared_cache=on&journal=delete"],
+        &["`shared_cache=on` cannot be had with SQLite (lean build)", "compiled without shared caches"],
+    );
     refused(&["tpce", "run", "oracle:x"], &["oracle", "sqlite:PATH"]);
     refused(&["tpce", "load", "x.db"], &["did you mean sqlite:x.db?"]);
     refused(&["tpce", "run", "null:"], &["null:", "needs SQL"]);
@@ -102,6 +107,8 @@ fn help_version_and_lists_are_fine() {
         (&["tpce", "--help"], "not comparable with published TPC Benchmark E"),
         (&["engines"], "sqlite"),
         (&["engines", "sqlite"], "journal="),
+        (&["engines", "sqlite"], " THREADSAFE=1"),
+        (&["engines", "sqlite-lean"], "OMIT_SHARED_CACHE"),
         (&["completions", "bash"], "bourse"),
         (&["schema"], "schema_version"),
         (&["schema", "acid"], "not_applicable"),

@@ -1,0 +1,119 @@
+//! The C interface of SQLite: all of it that this crate uses, and the only place that says which copy of the library is
+//! called.
+//!
+//! This source is built twice. As `bourse-engine-sqlite` it calls the library that `libsqlite3-sys` compiles; as
+//! `bourse-engine-sqlite-lean` (`cfg(lean)`) it calls the same source compiled with other options, whose functions have
+//! names of their own so that both fit into one program. Both are called directly. Types and constants are the same.
+
+use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
+
+pub(crate) use libsqlite3_sys::{
+    SQLITE_BLOB, SQLITE_BUSY, SQLITE_CANTOPEN, SQLITE_CONSTRAINT, SQLITE_CORRUPT, SQLITE_DBCONFIG_ENABLE_QPSG,
+    SQLITE_DONE, SQLITE_ERROR, SQLITE_FCNTL_FILE_POINTER, SQLITE_FCNTL_SIZE_LIMIT, SQLITE_FLOAT, SQLITE_FULL,
+    SQLITE_INTEGER, SQLITE_INTERRUPT, SQLITE_IOCAP_ATOMIC, SQLITE_IOCAP_POWERSAFE_OVERWRITE, SQLITE_IOCAP_SAFE_APPEND,
+    SQLITE_IOCAP_SEQUENTIAL, SQLITE_IOCAP_SUBPAGE_READ, SQLITE_IOERR, SQLITE_IOERR_ACCESS, SQLITE_IOERR_DELETE,
+    SQLITE_IOERR_DELETE_NOENT, SQLITE_IOERR_FSYNC, SQLITE_IOERR_READ, SQLITE_IOERR_SHORT_READ, SQLITE_IOERR_TRUNCATE,
+    SQLITE_IOERR_WRITE, SQLITE_LOCK_EXCLUSIVE, SQLITE_LOCK_NONE, SQLITE_LOCK_PENDING, SQLITE_LOCK_RESERVED,
+    SQLITE_LOCK_SHARED, SQLITE_LOCKED, SQLITE_LOCKED_SHAREDCACHE, SQLITE_MISUSE, SQLITE_NOTADB, SQLITE_NOTFOUND,
+    SQLITE_OK, SQLITE_OPEN_CREATE, SQLITE_OPEN_DELETEONCLOSE, SQLITE_OPEN_EXRESCODE, SQLITE_OPEN_FULLMUTEX,
+    SQLITE_OPEN_MAIN_DB, SQLITE_OPEN_MAIN_JOURNAL, SQLITE_OPEN_NOMUTEX, SQLITE_OPEN_PRIVATECACHE,
+    SQLITE_OPEN_READWRITE, SQLITE_OPEN_SHAREDCACHE, SQLITE_OPEN_SUPER_JOURNAL, SQLITE_OPEN_URI, SQLITE_OPEN_WAL,
+    SQLITE_PREPARE_PERSISTENT, SQLITE_ROW, SQLITE_SHM_EXCLUSIVE, SQLITE_SHM_LOCK, SQLITE_SHM_NLOCK, SQLITE_STATIC,
+    SQLITE_TEXT, SQLITE_UTF8, sqlite3, sqlite3_backup, sqlite3_file, sqlite3_io_methods, sqlite3_mutex, sqlite3_stmt,
+    sqlite3_value, sqlite3_vfs,
+};
+
+#[cfg(test)]
+pub(crate) use libsqlite3_sys::SQLITE_STMTSTATUS_REPREPARE;
+
+/// What SQLite calls when bytes that it was lent are no longer needed.
+type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
+/// What SQLite calls when a lock is taken.
+type BusyHandler = Option<unsafe extern "C" fn(*mut c_void, c_int) -> c_int>;
+
+/// Takes the functions from the copy of the library that this build is about; `...` as the last argument stands behind a
+/// semicolon. Their types are held against the header's, whichever copy it is.
+macro_rules! functions {
+    ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),* $(; $rest:tt)?) $(-> $result:ty)?;)+) => {
+        $(
+            $(#[$attribute])*
+            const _: unsafe extern "C" fn($($type),* $(, $rest)?) $(-> $result)? = libsqlite3_sys::$name;
+
+            $(#[$attribute])*
+            #[cfg(not(lean))]
+            pub(crate) use libsqlite3_sys::$name;
+        )+
+
+        #[cfg(lean)]
+        unsafe extern "C" {
+            $(
+                $(#[$attribute])*
+                #[link_name = concat!("bourse_lean_", stringify!($name))]
+                pub(crate) fn $name($($argument: $type),* $(, $rest)?) $(-> $result)?;
+            )+
+        }
+    };
+}
+
+functions! {
+    fn sqlite3_backup_finish(backup: *mut sqlite3_backup) -> c_int;
+    fn sqlite3_backup_init(
+        to: *mut sqlite3,
+        to_name: *const c_char,
+        from: *mut sqlite3,
+        from_name: *const c_char
+    ) -> *mut sqlite3_backup;
+    fn sqlite3_backup_step(backup: *mut sqlite3_backup, pages: c_int) -> c_int;
+    fn sqlite3_bind_blob64(stmt: *mut sqlite3_stmt, at: c_int, bytes: *const c_void, length: u64, end: Destructor) -> c_int;
+    fn sqlite3_bind_double(stmt: *mut sqlite3_stmt, at: c_int, number: f64) -> c_int;
+    fn sqlite3_bind_int64(stmt: *mut sqlite3_stmt, at: c_int, number: i64) -> c_int;
+    fn sqlite3_bind_null(stmt: *mut sqlite3_stmt, at: c_int) -> c_int;
+    fn sqlite3_bind_parameter_count(stmt: *mut sqlite3_stmt) -> c_int;
+    fn sqlite3_bind_text64(
+        stmt: *mut sqlite3_stmt,
+        at: c_int,
+        text: *const c_char,
+        length: u64,
+        end: Destructor,
+        encoding: c_uchar
+    ) -> c_int;
+    fn sqlite3_busy_handler(db: *mut sqlite3, handler: BusyHandler, data: *mut c_void) -> c_int;
+    fn sqlite3_changes64(db: *mut sqlite3) -> i64;
+    fn sqlite3_close(db: *mut sqlite3) -> c_int;
+    fn sqlite3_column_value(stmt: *mut sqlite3_stmt, column: c_int) -> *mut sqlite3_value;
+    fn sqlite3_db_config(db: *mut sqlite3, operation: c_int; ...) -> c_int;
+    fn sqlite3_db_mutex(db: *mut sqlite3) -> *mut sqlite3_mutex;
+    fn sqlite3_errcode(db: *mut sqlite3) -> c_int;
+    fn sqlite3_errmsg(db: *mut sqlite3) -> *const c_char;
+    fn sqlite3_errstr(code: c_int) -> *const c_char;
+    fn sqlite3_file_control(db: *mut sqlite3, name: *const c_char, operation: c_int, data: *mut c_void) -> c_int;
+    fn sqlite3_finalize(stmt: *mut sqlite3_stmt) -> c_int;
+    fn sqlite3_get_autocommit(db: *mut sqlite3) -> c_int;
+    fn sqlite3_initialize() -> c_int;
+    fn sqlite3_libversion() -> *const c_char;
+    fn sqlite3_memory_used() -> i64;
+    fn sqlite3_open_v2(name: *const c_char, db: *mut *mut sqlite3, flags: c_int, vfs: *const c_char) -> c_int;
+    fn sqlite3_prepare_v3(
+        db: *mut sqlite3,
+        sql: *const c_char,
+        length: c_int,
+        flags: c_uint,
+        stmt: *mut *mut sqlite3_stmt,
+        tail: *mut *const c_char
+    ) -> c_int;
+    fn sqlite3_reset(stmt: *mut sqlite3_stmt) -> c_int;
+    fn sqlite3_sourceid() -> *const c_char;
+    fn sqlite3_step(stmt: *mut sqlite3_stmt) -> c_int;
+    fn sqlite3_stmt_readonly(stmt: *mut sqlite3_stmt) -> c_int;
+    #[cfg(test)]
+    fn sqlite3_stmt_status(stmt: *mut sqlite3_stmt, operation: c_int, reset: c_int) -> c_int;
+    fn sqlite3_value_blob(value: *mut sqlite3_value) -> *const c_void;
+    fn sqlite3_value_bytes(value: *mut sqlite3_value) -> c_int;
+    fn sqlite3_value_double(value: *mut sqlite3_value) -> f64;
+    fn sqlite3_value_int64(value: *mut sqlite3_value) -> i64;
+    fn sqlite3_value_text(value: *mut sqlite3_value) -> *const c_uchar;
+    fn sqlite3_value_type(value: *mut sqlite3_value) -> c_int;
+    fn sqlite3_vfs_find(name: *const c_char) -> *mut sqlite3_vfs;
+    fn sqlite3_vfs_register(vfs: *mut sqlite3_vfs, as_default: c_int) -> c_int;
+    fn sqlite3_vfs_unregister(vfs: *mut sqlite3_vfs) -> c_int;
+}
