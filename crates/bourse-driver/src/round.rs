@@ -330,6 +330,7 @@ fn figures(
         phases: phases.into_iter().flatten().collect(),
         measured_s,
         headline: if measured_s > 0.0 { valid as f64 / measured_s } else { 0.0 },
+        void: None,
         operations,
         arrivals,
         series: sampler.series,

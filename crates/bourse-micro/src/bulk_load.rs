@@ -188,6 +188,9 @@ impl Planned for BulkLoad {
         };
         vec![seat("loader".to_owned(), loader)]
     }
+    fn counts_before_commit(&self) -> bool {
+        true
+    }
     fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
         let mut found = 0;
         for table in &self.tables {

@@ -105,6 +105,9 @@ impl Planned for Delete {
         let deleter = Deleter { delete: self, at: 0, until: 0, in_transaction: 0, setting: setting.clone() };
         vec![seat("deleter".to_owned(), deleter)]
     }
+    fn counts_before_commit(&self) -> bool {
+        true
+    }
     fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
         let left = count(setting.engine, self.table)?;
         let words = "as many rows are gone as were deleted and committed".to_owned();

@@ -169,6 +169,9 @@ impl Planned for LogGrowth {
     fn background<'s>(&'s self, setting: &Setting<'s>) -> Vec<Background<'s>> {
         if setting.is_real { vec![watcher(setting.engine, &self.watched)] } else { Vec::new() }
     }
+    fn counts_before_commit(&self) -> bool {
+        self.per_transaction > 1
+    }
     fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
         if !self.inserts {
             return all_there(setting, self.persons.table);

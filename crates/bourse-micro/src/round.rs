@@ -106,7 +106,38 @@ pub fn run_round(
         floors(planned, &mut round, seed, clock)?;
     }
     planned.finish(&setting, &mut round);
+    if let Some(why) = void(case, &setting, &round, measured.fault.as_ref()) {
+        round.headline = f64::NAN;
+        round.void = Some(why);
+    }
     Ok(RoundResult { round, interrupted: measured.interrupted, fault: measured.fault })
+}
+
+/// Why a round has no figure: it was lost on the way, nothing of what was asked was done, or what was counted is not in the
+/// database. Operations of other rounds that fail are counted apart, and leave the figure of those that did not.
+fn void(case: &Case, setting: &Setting<'_>, round: &Round, fault: Option<&Fault>) -> Option<String> {
+    let name = case.spec.name;
+    if let Some(fault) = fault {
+        return Some(format!("{name} failed: {fault}"));
+    }
+    let headline = case.headline_operation();
+    let valid = |operation: &bourse_record::Operation| operation.valid();
+    let valid: u64 = round.operations.iter().filter(|it| it.name == headline).map(valid).sum();
+    let works = case.spec.extent == Extent::Work;
+    let before_commit = case.planned.counts_before_commit();
+    // What failed takes with it what was counted before it in its transaction, and leaves the work undone.
+    let fails =
+        |operation: &&bourse_record::Operation| works || (operation.name == headline && (before_commit || valid == 0));
+    let failed = round.operations.iter().filter(fails).find_map(|operation| {
+        let failed = operation.outcomes.iter().find(|it| it.outcome == bourse_record::Outcome::Failed)?;
+        let example = failed.example.as_deref().map(|words| format!(": {words}")).unwrap_or_default();
+        Some(format!("{name} failed in {}{example}", operation.name))
+    });
+    failed.or_else(|| {
+        let nothing = works && before_commit && setting.is_real && valid > 0;
+        (nothing && Tally::get(&setting.tally.changes) == 0)
+            .then(|| format!("{name} was ended after {:.1} s, before anything was committed", round.measured_s))
+    })
 }
 
 /// Puts the null engine's figure beside every short operation.

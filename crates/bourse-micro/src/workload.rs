@@ -201,6 +201,12 @@ pub(crate) trait Planned: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// Whether operations are counted as they end, though the transaction that they are part of is yet to be committed: one
+    /// that fails takes them with it.
+    fn counts_before_commit(&self) -> bool {
+        false
+    }
+
     /// Puts further facts into the figures.
     fn finish(&self, setting: &Setting<'_>, round: &mut Round) {
         let _ = (setting, round);

@@ -192,6 +192,7 @@ mod tests {
                     phases: vec![Phase { kind: PhaseKind::Measurement, from_s: 0.0, to_s: 1.0 }],
                     measured_s: 1.0,
                     headline: 3.0,
+                    void: None,
                     operations: recorder.figures(),
                     arrivals: Some(crate::Arrivals { due: 3, started: 3, ..crate::Arrivals::default() }),
                     series: Series {

@@ -178,8 +178,15 @@ pub struct Round {
     pub phases: Vec<Phase>,
     /// Length of the measurement interval, in seconds.
     pub measured_s: f64,
-    /// The headline: valid completions of the headline operation in the measurement interval, per second.
+    /// The headline: valid completions of the headline operation in the measurement interval, per second. Not a number
+    /// (`null` in the document) where the round is `void`.
+    #[serde(deserialize_with = "figure_or_none")]
+    #[schemars(with = "Option<f64>")]
     pub headline: f64,
+    /// Why the round has no figure, in words, such as a load whose transaction was rolled back. What was counted and timed
+    /// until then stands in the round all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub void: Option<String>,
     /// Figures by operation, over the measurement interval.
     pub operations: Vec<Operation>,
     /// What became of what was due by a schedule; none in closed loops.
@@ -212,6 +219,11 @@ pub struct Round {
     pub checks: Vec<Check>,
     /// What casts doubt on this round, in words.
     pub warnings: Vec<String>,
+}
+
+/// A figure that may be none: JSON has no «not a number».
+fn figure_or_none<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
 /// What became of the operations that a schedule made due in the measurement interval.

@@ -14,7 +14,7 @@
 //! Broker-Volume      1,470   4.90 %   472 µs   882 µs  1.05 ms    3 s  yes
 //! ```
 //!
-//! A failed check voids a figure in every output: it is printed as void, never as a number.
+//! A failed check, or a round that did not do what was asked, voids a figure in every output: it is printed as void, never as a number.
 
 mod charts;
 pub mod drivers;

@@ -369,10 +369,16 @@ fn measured_cell(
     let rounds: Vec<CellRound> =
         outcome.rounds.iter().map(|round| CellRound::of(round, operation, planned.work, cap_s)).collect();
     let nothing = rounds.iter().all(|round| round.done == 0);
-    let state = match (&outcome.trouble, broken) {
-        (_, Some(check)) => State::Void(format!("the check {:?} failed: {}", check.name, check.evidence)),
-        (Some(Trouble::Failed(why)), _) => State::Failed(why.clone()),
-        (Some(Trouble::NotRun(why)), _) if rounds.is_empty() => State::NotRun(why.clone()),
+    // A round that failed has no figure, and no other round makes up for it.
+    let void = outcome.rounds.iter().find_map(|round| round.void.clone());
+    let failed = rounds.iter().any(|round| round.failed > 0);
+    let state = match (&outcome.trouble, broken, void) {
+        (_, Some(check), _) => State::Void(format!("the check {:?} failed: {}", check.name, check.evidence)),
+        (Some(Trouble::Failed(why)), ..) => State::Failed(why.clone()),
+        (_, _, Some(why)) if failed => State::Failed(why),
+        // Its cap was too short for it.
+        (_, _, Some(why)) => State::NotRun(why),
+        (Some(Trouble::NotRun(why)), ..) if rounds.is_empty() => State::NotRun(why.clone()),
         _ if rounds.is_empty() => State::NotRun("interrupted before its turn".to_owned()),
         _ if nothing => State::Failed("not one operation was completed".to_owned()),
         _ => State::Measured,

@@ -137,6 +137,9 @@ fn sound(pair: &Pair) -> Result<(), Failure> {
         if failed {
             return Err(Failure::new(Exit::Check, format!("{} is void: checks of its database failed", case.label)));
         }
+        if let Some(why) = case.rounds.iter().find_map(|round| round.void.as_deref()) {
+            return Err(Failure::new(Exit::Target, format!("{} is void: {why}", case.label)));
+        }
     }
     if pair.base.workload.headline_unit != pair.head.workload.headline_unit {
         return Err(Failure::usage(format!(

@@ -66,7 +66,10 @@ pub(crate) fn comparison(views: &[CaseView<'_>], size: Size) -> Option<String> {
 fn result(view: &CaseView<'_>) -> String {
     match (view.valid_figure(), view.standing()) {
         (Some(figure), _) => format!("{} {}", units::number(figure), view.case.workload.headline_unit),
-        (None, Standing::Void) => "VOID: a check failed".to_owned(),
+        (None, Standing::Void) => match view.void_rounds().next() {
+            Some(_) => "VOID: a round failed".to_owned(),
+            None => "VOID: a check failed".to_owned(),
+        },
         (None, _) => "nothing measured".to_owned(),
     }
 }

@@ -240,8 +240,8 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     let rounds = &view.case.rounds;
     let total = |of: fn(&Round) -> f64| rounds.iter().map(of).sum::<f64>();
     let measured_s = view.measured_s();
-    // An operation's share of a cost, nothing if there was no operation.
-    let valid = view.headline_count();
+    // An operation's share of a cost, nothing if there was no operation, or none that counts.
+    let valid = if view.valid_figure().is_some() { view.headline_count() } else { 0 };
     let per = if view.case.workload.headline_unit == "TR/s" { "per TR" } else { "each" };
     let each = |cost: f64, text: fn(f64) -> String| (valid > 0).then(|| format!("{} {per}", text(cost / valid as f64)));
     let rate = |amount: f64| (measured_s > 0.0).then(|| format!("{} a second", units::bytes(amount / measured_s)));

@@ -20,7 +20,7 @@ pub(crate) fn rounds(view: &CaseView<'_>) -> Table {
     let mut table = Table::new("rounds", "Round by round", heads);
     let standing = view.standing();
     for (at, round) in view.case.rounds.iter().enumerate() {
-        // One failed check voids the case, and no round of it is quoted alone.
+        // One failed check or round voids the case, and no round of it is quoted alone.
         let counts = standing == Standing::Counts && round.measured_s > 0.0;
         table.push(vec![
             Cell::text(&(at + 1).to_string()),

@@ -125,6 +125,11 @@ impl<'a> CaseView<'a> {
             .flat_map(|(at, round)| round.checks.iter().map(move |check| (at + 1, check)))
     }
 
+    /// The rounds that have no figure, with their numbers from 1, and why.
+    pub(crate) fn void_rounds(&self) -> impl Iterator<Item = (usize, &'a str)> + use<'a> {
+        self.case.rounds.iter().enumerate().filter_map(|(at, round)| Some((at + 1, round.void.as_deref()?)))
+    }
+
     /// How many checks went so.
     pub(crate) fn checks_that(&self, status: CheckStatus) -> u64 {
         self.checks().filter(|(_, check)| check.status == status).count() as u64

@@ -10,7 +10,7 @@ use bourse_record::{CheckStatus, Steady};
 pub(crate) enum Standing {
     /// It does.
     Counts,
-    /// A check of the database failed: there is no figure.
+    /// A check of the database failed, or a round did not do what was asked: there is no figure.
     Void,
     /// There was nothing to measure.
     NothingMeasured,
@@ -38,7 +38,7 @@ pub(crate) struct Remark {
 pub(crate) const SCALE_RULE_PERCENT: (f64, f64) = (80.0, 102.0);
 
 pub(super) fn standing(view: &CaseView<'_>) -> Standing {
-    if view.checks_that(CheckStatus::Failed) > 0 {
+    if view.checks_that(CheckStatus::Failed) > 0 || view.void_rounds().next().is_some() {
         Standing::Void
     } else if view.figure().is_none() {
         Standing::NothingMeasured
@@ -58,8 +58,16 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
     let mut say = |tone: Tone, text: String| remarks.push(Remark { tone, text });
     match view.standing() {
         Standing::Void => {
-            let failed = units::counted(view.checks_that(CheckStatus::Failed), "check", "checks");
-            say(Tone::Bad, format!("{failed} of the database failed: what was counted does not count"));
+            let failed = view.checks_that(CheckStatus::Failed);
+            if failed > 0 {
+                let failed = units::counted(failed, "check", "checks");
+                say(Tone::Bad, format!("{failed} of the database failed: what was counted does not count"));
+            }
+            let several = view.case.rounds.len() > 1;
+            for (round, why) in view.void_rounds() {
+                let place = if several { format!(" of round {round}") } else { String::new() };
+                say(Tone::Bad, format!("no figure{place}: {why}"));
+            }
         }
         Standing::NothingMeasured => say(Tone::Bad, "the measurement interval was not reached".to_owned()),
         Standing::Counts => scale(view, &mut say),

@@ -141,6 +141,7 @@ pub(crate) fn round(decks: u64) -> Round {
         ],
         measured_s: 30.0,
         headline: (decks * 100) as f64 / 30.0,
+        void: None,
         operations,
         arrivals: None,
         series: series(),

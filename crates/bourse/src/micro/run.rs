@@ -8,7 +8,9 @@ use crate::progress::Step;
 use crate::{engines, interrupt};
 use bourse_micro::sweep::{Sweep, combinations, with_option};
 use bourse_micro::{NOTICE, WorkloadSpec, find};
-use bourse_record::{Build, Case, CheckStatus, Machine, NameValue, RunFile, SCHEMA_VERSION, Workload, median_interval};
+use bourse_record::{
+    Build, Case, CheckStatus, Machine, NameValue, Outcome, RunFile, SCHEMA_VERSION, Workload, median_interval,
+};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
@@ -246,7 +248,8 @@ impl Contender {
     fn finished(self) -> Option<Case> {
         let mut case = self.case?;
         let figures: Vec<f64> = case.rounds.iter().map(|round| round.headline).collect();
-        if let Some(interval) = median_interval(&figures) {
+        let counts = case.rounds.iter().all(|round| round.void.is_none());
+        if let Some(interval) = median_interval(&figures).filter(|_| counts) {
             let unit = &case.workload.headline_unit;
             let value = format!("{:.1} to {:.1} {unit}, of {} rounds", interval.low, interval.high, figures.len());
             case.workload.parameters.push(NameValue { name: "95 % interval of the median".to_owned(), value });
@@ -256,7 +259,7 @@ impl Contender {
 }
 
 /// The exit code that the figures themselves call for.
-fn verdict(file: &RunFile) -> Result<(), Failure> {
+pub(crate) fn verdict(file: &RunFile) -> Result<(), Failure> {
     let rounds = || file.cases.iter().flat_map(|case| &case.rounds);
     let broken: Vec<&str> = rounds()
         .flat_map(|round| &round.checks)
@@ -269,6 +272,21 @@ fn verdict(file: &RunFile) -> Result<(), Failure> {
     }
     if file.interrupted {
         return Err(interrupt::interrupted("what was measured until then is reported"));
+    }
+    let mut void = file.cases.iter().flat_map(|case| case.rounds.iter().map(move |round| (case, round)));
+    if let Some((case, why, failed)) = void.find_map(|(case, round)| {
+        let failed = round.operations.iter().flat_map(|it| &it.outcomes).any(|it| it.outcome == Outcome::Failed);
+        Some((case, round.void.as_deref()?, failed))
+    }) {
+        let error = |exit| {
+            Failure::new(exit, format!("no figure of {} on {}", case.workload.name, case.engine.target))
+                .detail("cause", why)
+        };
+        return Err(if failed {
+            error(Exit::Target)
+        } else {
+            error(Exit::Usage).hint("a longer --for, or fewer rows")
+        });
     }
     Ok(())
 }
