@@ -2,9 +2,9 @@
 
 use crate::sampler::{Sampler, io_counts};
 use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, Role, SECOND, Seat, Workload, drive};
-use bourse_engine::{Engine, FileIo, IoCounts, Session};
+use bourse_engine::{Engine, FileIo, IoCounts, ServerProcess, Session};
 use bourse_record::{
-    Arrivals, KindOfFile, LiveReader, MachineUse, Phase, PhaseKind, ProcessUse, Recorder, Round, SplitMix,
+    Arrivals, KindOfFile, LiveReader, MachineUse, Phase, PhaseKind, ProcessUse, Recorder, Round, ServerUse, SplitMix,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -208,11 +208,30 @@ struct Mark {
     process: ProcessUse,
     machine: Option<MachineUse>,
     io: Option<IoCounts>,
+    server: Option<ServerProcess>,
 }
 
 impl Mark {
     fn now(engine: &dyn Engine) -> Self {
-        Self { process: ProcessUse::now(), machine: MachineUse::now(), io: io_counts(engine) }
+        Self {
+            process: ProcessUse::now(),
+            machine: MachineUse::now(),
+            io: io_counts(engine),
+            // An engine that fails to say is as one without a server.
+            server: engine.footprint().ok().and_then(|footprint| footprint.server),
+        }
+    }
+
+    /// What the server's process has used since.
+    fn server_since(&self, then: &Self) -> Option<ServerUse> {
+        let (now, then) = (self.server?, then.server?);
+        let seconds = |now: u64, then: u64| now.saturating_sub(then) as f64 / SECOND as f64;
+        Some(ServerUse {
+            cpu_user_s: seconds(now.cpu_user_ns, then.cpu_user_ns),
+            cpu_system_s: seconds(now.cpu_system_ns, then.cpu_system_ns),
+            read_bytes: now.read_bytes.saturating_sub(then.read_bytes),
+            written_bytes: now.written_bytes.saturating_sub(then.written_bytes),
+        })
     }
 }
 
@@ -253,13 +272,18 @@ fn disturbed(marks: &Marks, measured_s: f64) -> Vec<String> {
         return Vec::new();
     }
     let used = |it: ProcessUse| it.cpu_user_s.unwrap_or(0.0) + it.cpu_system_s.unwrap_or(0.0);
-    let others = (machine.busy_s - machine_then.busy_s - (used(ours) - used(ours_then))) / measured_s;
+    let server = to.server_since(&from);
+    let servers = server.map_or(0.0, |server| server.cpu_user_s + server.cpu_system_s);
+    let others = (machine.busy_s - machine_then.busy_s - (used(ours) - used(ours_then)) - servers) / measured_s;
     let stolen = (machine.stolen_s - machine_then.stolen_s) / measured_s;
     let mut warnings = Vec::new();
     if others > NOTICED {
-        warnings.push(format!(
-            "other processes, a server under test among them, kept {others:.2} processors busy in the measurement interval"
-        ));
+        let who = if server.is_some() {
+            "processes other than ours and the server's"
+        } else {
+            "other processes, a server under test among them,"
+        };
+        warnings.push(format!("{who} kept {others:.2} processors busy in the measurement interval"));
     }
     if stolen > NOTICED {
         warnings.push(format!("the host of this virtual machine took {stolen:.2} processors away while we measured"));
@@ -339,6 +363,8 @@ fn figures(
         cpu_system_s: seconds_used(last.cpu_system_s, first.cpu_system_s),
         read_bytes: bytes(last.read_bytes, first.read_bytes),
         written_bytes: bytes(last.written_bytes, first.written_bytes),
+        io_source: at_last.io.map(|io| io.source.to_owned()).unwrap_or_default(),
+        server: at_last.server_since(&at_first),
         io: at_last.io.zip(at_first.io).map_or_else(Vec::new, |(last, first)| kinds_of_file(&last.since(first))),
         facts: Vec::new(),
         shared: None,

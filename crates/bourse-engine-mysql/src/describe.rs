@@ -172,43 +172,6 @@ fn warnings(target: &Target, flavour: Flavour, facts: &Facts<'_>, variables: &BT
     warnings
 }
 
-/// What the server counts.
-#[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Status {
-    pub(crate) lock_waits: u64,
-    pub(crate) lock_wait_ms: u64,
-    pub(crate) memory_bytes: u64,
-}
-
-impl Status {
-    pub(crate) fn read(connection: &mut Conn) -> Result<Self, EngineError> {
-        let rows: Vec<(String, String)> = connection
-            .query(
-                "SHOW GLOBAL STATUS WHERE Variable_name IN
-                    ('Innodb_row_lock_waits', 'Innodb_row_lock_time', 'Memory_used', 'Innodb_buffer_pool_bytes_data')",
-            )
-            .map_err(|e| error(&e))?;
-        let get = |name: &str| {
-            rows.iter().find(|(known, _)| known == name).and_then(|(_, value)| value.parse().ok()).unwrap_or(0)
-        };
-        Ok(Self {
-            lock_waits: get("Innodb_row_lock_waits"),
-            lock_wait_ms: get("Innodb_row_lock_time"),
-            // MySQL counts no sum; its largest part is the pages it holds.
-            memory_bytes: get("Memory_used").max(get("Innodb_buffer_pool_bytes_data")),
-        })
-    }
-
-    /// What was counted since; memory is what it is now.
-    pub(crate) fn since(self, before: &Self) -> Self {
-        Self {
-            lock_waits: self.lock_waits.saturating_sub(before.lock_waits),
-            lock_wait_ms: self.lock_wait_ms.saturating_sub(before.lock_wait_ms),
-            memory_bytes: self.memory_bytes,
-        }
-    }
-}
-
 /// Bytes of a database's tables as the server has them.
 pub(crate) fn table_bytes(connection: &mut Conn, database: &str) -> Result<u64, EngineError> {
     let bytes: Option<Option<u64>> = connection
@@ -240,14 +203,6 @@ fn files(folder: &Path) -> impl Iterator<Item = (String, u64)> {
         let found = entry.metadata().ok().filter(|found| found.is_file())?;
         Some((entry.file_name().to_string_lossy().into_owned(), found.len()))
     })
-}
-
-/// Memory that a process holds, in bytes.
-pub(crate) fn resident_bytes(process: u32) -> Option<u64> {
-    let status = fs::read_to_string(format!("/proc/{process}/status")).ok()?;
-    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
-    let kib: u64 = line.trim().strip_suffix("kB")?.trim().parse().ok()?;
-    Some(kib * 1_024)
 }
 
 #[cfg(test)]

@@ -1,13 +1,14 @@
 //! The engine: a target, the server behind it, its sizes.
 
 use crate::connect::{Address, Connector};
-use crate::describe::{self, Status};
+use crate::describe;
 use crate::loader::DatabaseLoader;
 use crate::server::{DATABASE, PrivateServer, installed};
 use crate::session::MysqlSession;
+use crate::status::{Status, process_use, told_process};
 use crate::target::{Place, Target, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Isolation, Lives, Loader,
+    Capabilities, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, IoCounts, Isolation, Lives, Loader,
     RecordCapabilities, Session,
 };
 use mysql::Conn;
@@ -236,7 +237,9 @@ impl Engine for MysqlEngine {
         match private {
             Some((data, process)) => {
                 (footprint.data_bytes, footprint.log_bytes) = describe::sizes(&data, self.database());
-                footprint.memory_bytes = describe::resident_bytes(process).unwrap_or(footprint.memory_bytes);
+                let process = told_process(&data).unwrap_or(process);
+                footprint.server = process_use(process);
+                footprint.memory_bytes = footprint.server.map_or(footprint.memory_bytes, |it| it.resident_bytes);
             }
             None => {
                 let database = self.database();
@@ -245,5 +248,12 @@ impl Engine for MysqlEngine {
             }
         }
         Ok(footprint)
+    }
+
+    fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
+        if !self.is_started() {
+            return Ok(None);
+        }
+        self.watch(|watcher| Ok(Some(Status::read(&mut watcher.connection)?.io)))
     }
 }

@@ -26,7 +26,8 @@
 //! statement. A database with a table that was not loaded so is never replaced.
 //!
 //! Files: `options` and `target` (what was asked for), `statement` and `value` (texts and values in the server's notation),
-//! `session` and `loader` (the seam), `server` (private ones), `connect`, `describe` (what was run on), `error` (codes).
+//! `session` and `loader` (the seam), `server` (private ones), `connect`, `describe` (what was run on), `status`
+//! (what the server counts and uses), `error` (codes).
 
 mod connect;
 mod describe;
@@ -37,6 +38,7 @@ mod options;
 mod server;
 mod session;
 mod statement;
+mod status;
 mod target;
 mod value;
 

@@ -198,9 +198,12 @@ impl AddAssign for FileIo {
     }
 }
 
-/// What an engine has asked of the file system, by its own exact count, since it was opened.
+/// What an engine has asked of the file system, by its own exact count, since it was opened; of a server others may use
+/// too, since the server began: only differences tell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct IoCounts {
+    /// Who counted, as a report names it; empty for a count of the engine's own files in this process.
+    pub source: &'static str,
     /// The database's own files.
     pub database: FileIo,
     /// Write-ahead log or redo log.
@@ -209,12 +212,20 @@ pub struct IoCounts {
     pub journal: FileIo,
     /// Files for sorting and the like.
     pub temporary: FileIo,
+    /// What is counted of data and log files together, and cannot be told apart.
+    pub together: FileIo,
 }
 
 impl IoCounts {
     /// Each kind of file with its name, as reports have it.
-    pub fn by_kind(&self) -> [(&'static str, FileIo); 4] {
-        [("database", self.database), ("log", self.log), ("journal", self.journal), ("temporary", self.temporary)]
+    pub fn by_kind(&self) -> [(&'static str, FileIo); 5] {
+        [
+            ("database", self.database),
+            ("log", self.log),
+            ("journal", self.journal),
+            ("temporary", self.temporary),
+            ("data and log files", self.together),
+        ]
     }
 
     /// Over all kinds.
@@ -228,10 +239,12 @@ impl IoCounts {
     #[must_use]
     pub fn since(self, before: Self) -> Self {
         Self {
+            source: self.source,
             database: self.database.since(before.database),
             log: self.log.since(before.log),
             journal: self.journal.since(before.journal),
             temporary: self.temporary.since(before.temporary),
+            together: self.together.since(before.together),
         }
     }
 }

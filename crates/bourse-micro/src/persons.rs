@@ -1,6 +1,6 @@
 //! The table of persons, which several workloads read and change: its shape, its rows, its options.
 
-use crate::database::{create, fill};
+use crate::database::{create, fill, pair_text};
 use crate::options::{Kind, OptionSpec, Options};
 use crate::workload::MicroError;
 use bourse_engine::{Engine, IndexKind, Key, RecordField, RecordTable, RecordType, Value};
@@ -13,15 +13,26 @@ pub(crate) const WIDTH: OptionSpec = OptionSpec {
     default: "100",
     meaning: "characters of each of a row's two texts",
 };
+/// What finds them.
+pub(crate) const KEY: OptionSpec = OptionSpec {
+    name: "key",
+    kind: Kind::Word(&["integer", "text"]),
+    default: "integer",
+    meaning: "the primary key: the row's number, or a text of 28 characters whose order is not that of the rows",
+};
 /// Where they are looked up.
 pub(crate) const TABLES: &str =
     "persons (id whole number, primary key; c1 whole number; c2, c3 texts of `width` characters)";
 
 /// Persons: number, a count, two texts. `c1` begins at 0.
 pub(crate) fn persons(name: &str, width: usize, index: Option<IndexKind>) -> RecordTable {
+    keyed(name, RecordType::Int, width, index)
+}
+
+fn keyed(name: &str, key: RecordType, width: usize, index: Option<IndexKind>) -> RecordTable {
     let c1 = RecordField { index, ..RecordField::new("c1", RecordType::Int) };
     let text = |name| RecordField::new(name, RecordType::Text(width));
-    RecordTable::owned(name, RecordField::new("id", RecordType::Int), &[c1, text("c2"), text("c3")])
+    RecordTable::owned(name, RecordField::new("id", key), &[c1, text("c2"), text("c3")])
 }
 
 /// The table of a workload that finds it full: persons numbered from 1.
@@ -29,14 +40,27 @@ pub(crate) fn persons(name: &str, width: usize, index: Option<IndexKind>) -> Rec
 pub(crate) struct Persons {
     pub(crate) table: &'static RecordTable,
     pub(crate) rows: u64,
+    /// Whether the key is a text, [`pair_text`] of the row's number.
+    pub(crate) text_key: bool,
     filler: Filler,
 }
 
 impl Persons {
     /// As the options `rows` and [`WIDTH`] say.
     pub(crate) fn chosen(options: &Options) -> Self {
+        Self::made(options, false)
+    }
+
+    /// The same, with the key that the option [`KEY`] names.
+    pub(crate) fn chosen_with_key(options: &Options) -> Self {
+        Self::made(options, options.is(KEY.name, "text"))
+    }
+
+    fn made(options: &Options, text_key: bool) -> Self {
         let width = options.size(WIDTH.name);
-        Self { table: persons("persons", width, None).leak(), rows: options.count("rows"), filler: Filler::new(width) }
+        let key = if text_key { RecordType::Text(28) } else { RecordType::Int };
+        let table = keyed("persons", key, width, None).leak();
+        Self { table, rows: options.count("rows"), text_key, filler: Filler::new(width) }
     }
 
     /// The two texts of row `number`, counted from 0, which need not be there yet.
@@ -49,7 +73,11 @@ impl Persons {
         create(engine, &[self.table])?;
         fill(engine, self.table, self.rows, &|number, put| {
             let [c2, c3] = self.filler.texts(number);
-            put(Key::Int(number as i64 + 1), &[Value::Int(0), Value::Text(c2), Value::Text(c3)])
+            let values = [Value::Int(0), Value::Text(c2), Value::Text(c3)];
+            if self.text_key {
+                return put(Key::Text(&pair_text(number + 1)), &values);
+            }
+            put(Key::Int(number as i64 + 1), &values)
         })?;
         Ok(Vec::new())
     }

@@ -1,25 +1,27 @@
 //! `point-read`: records by primary key, each thread on a connection of its own.
 
 use crate::batching::{BATCH, Batching};
-use crate::database::with_records;
+use crate::database::{pair_text, with_records};
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
-use crate::persons::{Persons, TABLES, WIDTH};
+use crate::persons::{KEY, Persons, WIDTH};
 use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, seat, statements};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
 use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
-use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Key, RecordTable, RowExt as _, Statements};
+use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Key, RecordTable, RowExt as _, Statements, Value};
 use bourse_record::{NameValue, Round};
 
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "point-read",
     summary: "reads rows by primary key",
-    tables: TABLES,
-    needs: "records by key; `statements=parsed` needs SQL",
+    tables: "persons (id whole number, or text of 28 characters, primary key; c1 whole number; c2, c3 texts of `width` \
+             characters)",
+    needs: "records by key; `key=text` needs keys that are texts; `statements=parsed` needs SQL",
     options: &[
         ROWS,
         WIDTH,
+        KEY,
         THREADS,
         OptionSpec {
             name: "hit_rate",
@@ -45,7 +47,7 @@ struct PointRead {
 }
 
 fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
-    let persons = Persons::chosen(options);
+    let persons = Persons::chosen_with_key(options);
     let range = (persons.rows as f64 / options.fraction("hit_rate")).round() as u64;
     Ok(Box::new(PointRead {
         persons,
@@ -65,7 +67,11 @@ impl Planned for PointRead {
         "reads/s"
     }
     fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
-        lacking_records(capabilities, self.statements)
+        let mut lacking = lacking_records(capabilities, self.statements);
+        if self.persons.text_key && capabilities.records.is_some_and(|records| !records.text_keys) {
+            lacking.push("key=text needs keys that are texts".to_owned());
+        }
+        lacking
     }
     fn threads(&self) -> usize {
         self.threads
@@ -98,6 +104,9 @@ pub(crate) struct Reader<'s> {
     rows: u64,
     keys: KeyStream,
     drawn: Vec<i64>,
+    /// The same as texts, where the key is one.
+    texts: Vec<String>,
+    text_key: bool,
     /// How many of those drawn are there.
     expected: u64,
     statements: Statements,
@@ -121,6 +130,8 @@ impl<'s> Reader<'s> {
             rows: persons.rows,
             keys,
             drawn: Vec::new(),
+            texts: Vec::new(),
+            text_key: persons.text_key,
             expected: 0,
             statements,
             batching: Batching::new(setting.batch.or(batch)),
@@ -149,6 +160,10 @@ impl User for Reader<'_> {
         self.left.draw(batch);
         self.drawn.clear();
         self.drawn.extend((0..batch).map(|_| self.keys.next_key() as i64 + 1));
+        if self.text_key {
+            self.texts.clear();
+            self.texts.extend(self.drawn.iter().map(|&key| pair_text(key as u64)));
+        }
         self.expected = self.drawn.iter().filter(|key| **key as u64 <= self.rows).count() as u64;
         self.batching.begins(clock.now());
         Draw::Ready
@@ -156,9 +171,19 @@ impl User for Reader<'_> {
 
     fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
         let (table, statements, drawn) = (self.table, self.statements, &self.drawn);
+        let (text_key, texts) = (self.text_key, &self.texts);
         let read = turn.retrying(|session| {
             with_records(session, statements, |records| {
                 let mut found = 0;
+                if text_key {
+                    for key in texts {
+                        records.get(table, Key::Text(key), &mut |row| {
+                            found += u64::from(row.value(0) == Value::Text(key));
+                            Ok(())
+                        })?;
+                    }
+                    return Ok::<_, EngineError>(found);
+                }
                 for &key in drawn {
                     records.get(table, Key::Int(key), &mut |row| {
                         // The row must be the one asked for, not just any.

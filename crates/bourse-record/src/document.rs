@@ -205,6 +205,8 @@ mod tests {
                     read_bytes: 0,
                     written_bytes: 0,
                     io: vec![],
+                    io_source: String::new(),
+                    server: None,
                     shared: None,
                     facts: vec![],
                     checks: vec![Check {

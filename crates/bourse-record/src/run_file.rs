@@ -210,6 +210,13 @@ pub struct Round {
     /// say or has no files.
     #[serde(default)]
     pub io: Vec<KindOfFile>,
+    /// Who counted `io`, such as a server's own status variables; empty where the engine is in our process and its files
+    /// were counted there.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub io_source: String,
+    /// What the process of a server used in the measurement interval that the engine is in, where it can be looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerUse>,
     /// Further figures of the round, such as trades that came with the database, and how it was found.
     pub facts: Vec<NameValue>,
     /// The round on an application server that this is a driver's part of.
@@ -245,10 +252,23 @@ pub struct Arrivals {
     pub backlog_longest: u64,
 }
 
+/// What a server's process used in the measurement interval, as the operating system counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerUse {
+    /// Processor seconds in user mode.
+    pub cpu_user_s: f64,
+    /// Processor seconds in the kernel.
+    pub cpu_system_s: f64,
+    /// Bytes it caused to be read from storage.
+    pub read_bytes: u64,
+    /// Bytes it caused to be written to storage.
+    pub written_bytes: u64,
+}
+
 /// What was asked of the file system for one kind of file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KindOfFile {
-    /// `database`, `log`, `journal` or `temporary`.
+    /// `database`, `log`, `journal`, `temporary`, or `data and log files` where those two are counted together.
     pub kind: String,
     /// Times the disk was waited for.
     pub syncs: u64,

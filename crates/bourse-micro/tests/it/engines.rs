@@ -9,6 +9,7 @@ use bourse_micro::{Extent, Timing, WORKLOADS, find};
 /// Small rounds of every workload: name and options.
 const SMALL: &[(&str, &[(&str, &str)])] = &[
     ("point-read", &[("rows", "500"), ("threads", "2")]),
+    ("point-read", &[("rows", "500"), ("key", "text"), ("hit_rate", "0.5")]),
     ("bulk-load", &[("rows", "300"), ("tables", "2")]),
     ("bulk-load", &[("rows", "30"), ("per_transaction", "1"), ("explicit", "off")]),
     ("bulk-load", &[("rows", "300"), ("shape", "pairs"), ("indexes", "before")]),
@@ -56,6 +57,23 @@ fn every_workload(engine: &dyn Engine) -> Vec<String> {
 
 const NO_HASH: [&str; 2] =
     ["bulk-load: key_index=hash needs a hash index", "index-search: index=hash needs a hash index"];
+/// What engines lack that know keys and values, and no more.
+const KEYS_ALONE: [&str; 14] = [
+    "bulk-load: indexes=before needs indexes beside the key",
+    "bulk-load: key_index=hash needs a hash index",
+    "bulk-load: ids=assigned needs an engine that assigns keys",
+    "update: statements=parsed needs SQL",
+    "index-search: searching by text needs indexes beside the key",
+    "index-search: index=hash needs a hash index",
+    "delete: text_index=on needs indexes beside the key",
+    "sql: it needs SQL",
+    "log-growth: checkpoint=truncate needs a write-ahead log",
+    "client-mix: it needs SQL",
+    "client-mix: it needs SQL",
+    "client-mix: it needs SQL",
+    "client-mix: it needs SQL",
+    "client-mix: it needs SQL",
+];
 const NO_LOG: [&str; 1] = ["log-growth: checkpoint=truncate needs a write-ahead log"];
 const NO_SNAPSHOTS: [&str; 1] = ["log-growth: pinned=on needs readers that leave writers alone"];
 
@@ -77,25 +95,15 @@ fn on_sqlite() {
 #[test]
 fn on_redb() {
     let lacking = every_workload(&bourse_engine_redb::open("redb::memory:").unwrap());
-    assert_eq!(
-        lacking,
-        [
-            "bulk-load: indexes=before needs indexes beside the key",
-            "bulk-load: key_index=hash needs a hash index",
-            "bulk-load: ids=assigned needs an engine that assigns keys",
-            "update: statements=parsed needs SQL",
-            "index-search: searching by text needs indexes beside the key",
-            "index-search: index=hash needs a hash index",
-            "delete: text_index=on needs indexes beside the key",
-            "sql: it needs SQL",
-            "log-growth: checkpoint=truncate needs a write-ahead log",
-            "client-mix: it needs SQL",
-            "client-mix: it needs SQL",
-            "client-mix: it needs SQL",
-            "client-mix: it needs SQL",
-            "client-mix: it needs SQL",
-        ]
-    );
+    assert_eq!(lacking, KEYS_ALONE);
+}
+
+#[test]
+fn on_lmdb() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = format!("lmdb:{}?sync=off", folder.path().join("x.mdb").display());
+    let lacking = every_workload(&bourse_engine_lmdb::open(&target).unwrap());
+    assert_eq!(lacking, KEYS_ALONE);
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]

@@ -38,6 +38,7 @@ fn what_an_engine_cannot_do_is_said() {
     let keys = Capabilities {
         sql: false,
         records: Some(RecordCapabilities {
+            text_keys: false,
             ordered_scans: false,
             indexed_fields: false,
             ..RecordCapabilities::OVER_SQL
@@ -52,6 +53,7 @@ fn what_an_engine_cannot_do_is_said() {
     check(&sqlite, "index-search", &[("index", "hash")], &["index=hash needs a hash index"]);
     check(&keys, "index-search", &[], &[]);
     check(&keys, "index-search", &[("by", "both")], &["searching by text needs indexes beside the key"]);
+    check(&keys, "point-read", &[("key", "text")], &["key=text needs keys that are texts"]);
     check(&keys, "scan", &[], &["it needs records in the order of their keys"]);
     check(&keys, "point-read", &[("statements", "parsed")], &["statements=parsed needs SQL"]);
     check(&keys, "bulk-load", &[("indexes", "after")], &["indexes=after needs SQL"]);

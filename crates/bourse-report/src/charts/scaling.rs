@@ -41,6 +41,10 @@ struct Point {
 /// Results by an option, a curve for each of what else differs; none if fewer than two cases have a figure.
 pub(crate) fn scaling(views: &[CaseView<'_>], option: &str, size: Size) -> Option<String> {
     let mut curves: Vec<(String, Vec<Point>)> = Vec::new();
+    // Results of different units have no axis together.
+    if views.windows(2).any(|pair| pair[0].unit() != pair[1].unit()) {
+        return None;
+    }
     for view in views {
         let Some(x) = view.case.varied.iter().find(|it| it.name == option).and_then(|it| number(&it.value)) else {
             continue;

@@ -1,30 +1,43 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{CaseView, Standing};
+use bourse_record::Round;
 
 /// Durability classes, the strongest first. Figures of different classes never stand in one ranking.
 const DURABILITY_CLASSES: [&str; 4] = ["durable", "consistent", "process", "volatile"];
 
-/// The cases by durability class, the strongest class first, and by workload; within them the best case first, void ones
-/// last. Each group has its name.
+/// The cases by durability class, the strongest class first, by workload and by what they count; within them the best case
+/// first, void ones last. Each group has its name.
 pub(crate) fn by_class<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<(String, Vec<&'v CaseView<'a>>)> {
-    let mut classes: Vec<((&str, &str), Vec<&CaseView<'a>>)> = Vec::new();
+    type Class<'v> = (&'v str, &'v str, &'v str);
+    let mut classes: Vec<(Class<'_>, Vec<&CaseView<'a>>)> = Vec::new();
     for view in views {
-        let class = (view.case.engine.durability.as_str(), view.case.workload.name.as_str());
+        let workload = &view.case.workload;
+        let class = (view.case.engine.durability.as_str(), workload.name.as_str(), workload.headline_unit.as_str());
         match classes.iter_mut().find(|(known, _)| *known == class) {
             Some((_, members)) => members.push(view),
             None => classes.push((class, vec![view])),
         }
     }
     let one_workload = classes.windows(2).all(|pair| pair[0].0.1 == pair[1].0.1);
+    // A workload whose phases count different things has several units.
+    let several_units = |name: &str| {
+        let mut units = views.iter().filter(|view| view.case.workload.name == name).map(CaseView::unit);
+        let first = units.next();
+        units.any(|unit| Some(unit) != first)
+    };
     let place = |class: &str| DURABILITY_CLASSES.iter().position(|known| *known == class);
-    classes.sort_by_key(|((class, _), _)| place(class).unwrap_or(DURABILITY_CLASSES.len()));
+    classes.sort_by_key(|((class, ..), _)| place(class).unwrap_or(DURABILITY_CLASSES.len()));
     let figure = |view: &CaseView<'_>| view.valid_figure().unwrap_or(f64::NEG_INFINITY);
     for (_, members) in &mut classes {
         members.sort_by(|a, b| figure(b).total_cmp(&figure(a)));
     }
-    let name = |(class, workload): (&str, &str)| {
-        if one_workload { class.to_owned() } else { format!("{class}, {workload}") }
+    let name = |(class, workload, unit): Class<'_>| {
+        let mut name = class.to_owned();
+        if !one_workload {
+            name = format!("{name}, {workload}");
+        }
+        if several_units(workload) { format!("{name}, {unit}") } else { name }
     };
     classes.into_iter().map(|(class, members)| (name(class), members)).collect()
 }
@@ -58,8 +71,9 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
     ];
     let mut table = Table::new("comparison", format!("Compared: {}", units::printable(class)), heads);
     for view in views {
-        // Another workload's figure is no measure of this one's.
-        let comparable = |other: &&&CaseView<'_>| other.case.workload.name == view.case.workload.name;
+        // Another workload's figure, or one of another unit, is no measure of this one's.
+        let comparable =
+            |other: &&&CaseView<'_>| other.case.workload.name == view.case.workload.name && other.unit() == view.unit();
         let first = views.iter().filter(comparable).find_map(|view| view.valid_figure());
         table.push(row(view, first));
     }
@@ -97,8 +111,9 @@ fn row(view: &CaseView<'_>, first: Option<f64>) -> Vec<Cell> {
         Cell::or_nothing(ratio.map(|ratio| Cell::figure(ratio, |ratio| format!("× {}", units::significant(ratio, 3))))),
         Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.p90_ns as f64))),
         Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.p99_ns as f64))),
-        each(rounds.iter().map(|round| (round.cpu_user_s + round.cpu_system_s) * 1e9).sum(), units::duration_ns),
-        each(rounds.iter().map(|round| round.written_bytes as f64).sum(), units::bytes),
+        // A server's process does the engine's part of the work.
+        each(rounds.iter().map(|round| (cpu_s(round) + of_server(round).0) * 1e9).sum(), units::duration_ns),
+        each(rounds.iter().map(|round| round.written_bytes as f64 + of_server(round).1).sum(), units::bytes),
         if rounds.iter().all(|round| round.io.is_empty()) {
             // The engine cannot say, which is not none.
             Cell::nothing()
@@ -109,6 +124,15 @@ fn row(view: &CaseView<'_>, first: Option<f64>) -> Vec<Cell> {
         largest(view, "journal_bytes"),
         Cell::count(view.failed()),
     ]
+}
+
+fn cpu_s(round: &Round) -> f64 {
+    round.cpu_user_s + round.cpu_system_s
+}
+
+/// Processor seconds and bytes written of the server's process, nought where there is none.
+fn of_server(round: &Round) -> (f64, f64) {
+    round.server.map_or((0.0, 0.0), |server| (server.cpu_user_s + server.cpu_system_s, server.written_bytes as f64))
 }
 
 /// The largest of a size that was looked at closely; of others a look a second misses what matters.

@@ -293,7 +293,9 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
         let all = syncs.iter().map(|(_, sum)| *sum as f64).sum::<f64>();
         let rate = (measured_s > 0.0).then(|| format!("{} a second", units::number(all / measured_s)));
         let whole = |count: f64| units::count(count as u64);
-        say("syncs", join(&[Some(whole(all)), parts(&syncs, whole), rate, each(all, units::number)]));
+        let source = rounds.iter().map(|round| &round.io_source).find(|source| !source.is_empty());
+        let source = source.map(|source| format!("counted by {}", units::printable(source)));
+        say("syncs", join(&[Some(whole(all)), parts(&syncs, whole), rate, each(all, units::number), source]));
     }
     for (name, sums) in [
         ("written by the engine", kinds(|file| file.written_bytes)),
@@ -306,11 +308,22 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     }
     if let Some(busy) = view.server_cores_busy() {
         let busy = format!("{} cores busy, of those above", units::significant(busy, 3));
-        let written =
-            view.mean("server_written_bytes").map(|bytes| format!("{} written a second", units::bytes(bytes)));
         let memory =
             view.peak("server_memory_resident_bytes").map(|bytes| format!("at most {} of memory", units::bytes(bytes)));
-        say("the server's process", join(&[Some(busy), memory, written]));
+        if let Some(server) = view.server_use() {
+            let (user, system) = (server.cpu_user_s, server.cpu_system_s);
+            let used = format!("{} user + {} system", units::seconds(user), units::seconds(system));
+            let cost = each((user + system) * 1e9, units::duration_ns);
+            say("the server's process", join(&[Some(busy), Some(used), cost, memory]));
+            let written = server.written_bytes as f64;
+            let amounts = [Some(units::bytes(written)), rate(written), each(written, units::bytes)];
+            say("written by the server's process", join(&amounts));
+        } else {
+            // A file from before these were kept.
+            let written =
+                view.mean("server_written_bytes").map(|bytes| format!("{} written a second", units::bytes(bytes)));
+            say("the server's process", join(&[Some(busy), memory, written]));
+        }
     }
     say("database", sizes(rounds));
     for (name, metric) in [("write-ahead log, at most", "log_bytes"), ("rollback journal, at most", "journal_bytes")] {

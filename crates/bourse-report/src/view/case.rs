@@ -1,7 +1,8 @@
 use super::{OperationView, Remark, Standing, limits, standing};
 use crate::units;
 use bourse_record::{
-    Arrivals, Build, Case, Check, CheckStatus, Machine, PhaseKind, Round, RunFile, Steadiness, median_interval,
+    Arrivals, Build, Case, Check, CheckStatus, Machine, PhaseKind, Round, RunFile, ServerUse, Steadiness,
+    median_interval,
 };
 
 /// A case with its rounds taken together.
@@ -149,6 +150,11 @@ impl<'a> CaseView<'a> {
         value.split_whitespace().next()?.parse().ok()
     }
 
+    /// Unit of the headline.
+    pub(crate) fn unit(&self) -> &'a str {
+        &self.case.workload.headline_unit
+    }
+
     /// The operation of the headline.
     pub(crate) fn headline_operation(&self) -> Option<&OperationView> {
         self.operations.iter().find(|operation| operation.name == self.case.workload.headline_operation)
@@ -180,8 +186,22 @@ impl<'a> CaseView<'a> {
         Some(self.own_cores_busy()? + self.server_cores_busy().unwrap_or(0.0))
     }
 
+    /// What the server's process used in all rounds, if it could be looked at in each.
+    pub(crate) fn server_use(&self) -> Option<ServerUse> {
+        let each: Option<Vec<ServerUse>> = self.case.rounds.iter().map(|round| round.server).collect();
+        each?.into_iter().reduce(|sum, each| ServerUse {
+            cpu_user_s: sum.cpu_user_s + each.cpu_user_s,
+            cpu_system_s: sum.cpu_system_s + each.cpu_system_s,
+            read_bytes: sum.read_bytes + each.read_bytes,
+            written_bytes: sum.written_bytes + each.written_bytes,
+        })
+    }
+
     /// Processor seconds of the server's process per second of measuring.
     pub(crate) fn server_cores_busy(&self) -> Option<f64> {
+        if let Some(server) = self.server_use().filter(|_| self.measured_s() > 0.0) {
+            return Some((server.cpu_user_s + server.cpu_system_s) / self.measured_s());
+        }
         Some(self.mean("server_cpu_user")? + self.mean("server_cpu_system")?)
     }
 

@@ -154,6 +154,8 @@ pub(crate) fn round(decks: u64) -> Round {
             file("database", [300, 30_000, 122_880_000, 9_000, 36_864_000]),
             file("log", [29_700, 61_000, 250_000_000, 0, 0]),
         ],
+        io_source: String::new(),
+        server: None,
         shared: None,
         facts: vec![pair("trades loaded", "115,200"), pair("database", "reused, fingerprint matched")],
         checks: vec![
@@ -259,6 +261,15 @@ pub(crate) fn void() -> RunFile {
     round.operations[0].late = 17;
     round.operations[0].limit_ns = Some(3_000_000);
     round.warnings.push("the machine was busy: load average 3.1 on 2 cores".to_owned());
+    file
+}
+
+/// A load whose disk was full: there is no figure, though 100.0 a second were counted until then.
+pub(crate) fn lost() -> RunFile {
+    let mut file = normal();
+    let round = &mut file.cases[0].rounds[0];
+    (round.headline, round.checks) = (f64::NAN, vec![]);
+    round.void = Some("bulk-load failed: loader cannot go on after insert failed: database or disk is full".to_owned());
     file
 }
 

@@ -1,5 +1,5 @@
 use crate::fixture;
-use bourse_report::{csv, csv_tables, markdown, terminal};
+use bourse_report::{csv, csv_tables, html, markdown, terminal};
 
 #[test]
 fn terminals() {
@@ -91,6 +91,63 @@ fn a_failed_check_leaves_no_figure_anywhere() {
     let tables = csv_tables(&file);
     let rounds = tables.iter().find(|table| table.name == "rounds").expect("a table of rounds");
     assert_eq!(rounds.text.lines().nth(1), Some("sqlite durable,1,0,30,,TR/s,void,25.5,6,0,377487360"));
+}
+
+#[test]
+fn a_round_that_failed_leaves_no_figure_anywhere() {
+    // As it is read back: JSON has no «not a number».
+    let text = serde_json::to_string(&fixture::lost()).expect("it can be written");
+    assert!(text.contains("\"headline\":null"), "{text}");
+    let file = bourse_record::RunFile::parse(text.as_bytes(), "run.json".as_ref()).expect("it can be read");
+    let mut two = fixture::normal();
+    two.cases.extend(file.cases.clone());
+    for file in [&file, &two] {
+        for (output, text) in
+            [("terminal", terminal(file, 120, false)), ("markdown", markdown(file)), ("page", html(file))]
+        {
+            assert!(text.contains("VOID"), "{output}:\n{text}");
+            let why = "no figure: bulk-load failed: loader cannot go on after insert failed: database or disk is full";
+            let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+            assert!(words(&text).contains(why), "{output}:\n{text}");
+        }
+    }
+    for text in [terminal(&file, 120, false), markdown(&file), html(&file)] {
+        assert!(!text.contains("100.0 TR/s") && !text.contains("| 100.0 |") && !text.contains("per TR"), "{text}");
+    }
+    let tables = csv_tables(&file);
+    let rounds = tables.iter().find(|table| table.name == "rounds").expect("a table of rounds");
+    assert_eq!(rounds.text.lines().nth(1), Some("sqlite durable,1,0,30,,TR/s,void,25.5,6,0,377487360"));
+}
+
+#[test]
+fn what_counts_different_things_is_not_compared() {
+    let mut file = fixture::normal();
+    let mut other = file.cases[0].clone();
+    other.label = "other".to_owned();
+    other.workload.headline_unit = "statements/s".to_owned();
+    file.cases.push(other);
+    let text = terminal(&file, 120, false);
+    for title in ["Compared: durable, TR/s", "Compared: durable, statements/s"] {
+        assert!(text.contains(title), "{text}");
+    }
+    assert_eq!(text.matches("× 1.00").count(), 2, "each is the first of its own: {text}");
+}
+
+#[test]
+fn a_servers_own_counts_stand_with_who_counted() {
+    let mut file = fixture::normal();
+    let round = &mut file.cases[0].rounds[0];
+    round.io_source = "the server (SHOW GLOBAL STATUS: Innodb_data_fsyncs)".to_owned();
+    round.server =
+        Some(bourse_record::ServerUse { cpu_user_s: 6.0, cpu_system_s: 1.5, read_bytes: 0, written_bytes: 300 << 20 });
+    let text = terminal(&file, 200, false);
+    for words in [
+        "counted by the server (SHOW GLOBAL STATUS: Innodb_data_fsyncs)",
+        "the server's process: 0.250 cores busy, of those above, 6 s user + 1.5 s system, 2.50 ms per TR",
+        "written by the server's process: 300 MiB, 10.0 MiB a second, 102 KiB per TR",
+    ] {
+        assert!(text.contains(words), "{words}:\n{text}");
+    }
 }
 
 #[test]

@@ -1,0 +1,154 @@
+//! What the server counts, by its own status variables, and what its process uses, by the operating system.
+
+use crate::error::error;
+use bourse_engine::{EngineError, FileIo, IoCounts, ServerProcess};
+use mysql::Conn;
+use mysql::prelude::Queryable as _;
+use std::fs;
+use std::path::Path;
+
+/// What is asked for; a server answers with those that it knows.
+const ASKED: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
+    'Innodb_row_lock_waits', 'Innodb_row_lock_time', 'Memory_used', 'Innodb_buffer_pool_bytes_data',
+    'Innodb_data_fsyncs', 'Innodb_data_writes', 'Innodb_data_written', 'Innodb_data_reads', 'Innodb_data_read',
+    'Innodb_os_log_fsyncs', 'Innodb_os_log_written', 'Innodb_log_writes',
+    'Aria_transaction_log_syncs', 'Binlog_bytes_written')";
+
+/// Who counted, as reports name it.
+const SOURCE: &str = "the server (SHOW GLOBAL STATUS: Innodb_data_fsyncs, Innodb_data_written, Innodb_os_log_written)";
+
+/// What the server counts.
+#[derive(Debug, Clone, Copy, Default)]
+pub(crate) struct Status {
+    pub(crate) lock_waits: u64,
+    pub(crate) lock_wait_ms: u64,
+    pub(crate) memory_bytes: u64,
+    pub(crate) io: IoCounts,
+}
+
+impl Status {
+    pub(crate) fn read(connection: &mut Conn) -> Result<Self, EngineError> {
+        let rows: Vec<(String, String)> = connection.query(ASKED).map_err(|e| error(&e))?;
+        Ok(Self::of(&rows))
+    }
+
+    fn of(rows: &[(String, String)]) -> Self {
+        let known = |name: &str| rows.iter().find(|(known, _)| known == name).and_then(|(_, value)| value.parse().ok());
+        let get = |name: &str| known(name).unwrap_or(0);
+        Self {
+            lock_waits: get("Innodb_row_lock_waits"),
+            lock_wait_ms: get("Innodb_row_lock_time"),
+            // MySQL counts no sum; its largest part is the pages it holds.
+            memory_bytes: get("Memory_used").max(get("Innodb_buffer_pool_bytes_data")),
+            io: io(known),
+        }
+    }
+
+    /// What was counted since; memory is what it is now.
+    pub(crate) fn since(self, before: &Self) -> Self {
+        Self {
+            lock_waits: self.lock_waits.saturating_sub(before.lock_waits),
+            lock_wait_ms: self.lock_wait_ms.saturating_sub(before.lock_wait_ms),
+            memory_bytes: self.memory_bytes,
+            io: self.io.since(before.io),
+        }
+    }
+}
+
+/// The files' counts. `Innodb_data_fsyncs` counts those of data and log files; MySQL, and MariaDB before 10.8, tell the log's
+/// apart, and count its bytes among `Innodb_data_written` too.
+fn io(known: impl Fn(&str) -> Option<u64>) -> IoCounts {
+    let get = |name: &str| known(name).unwrap_or(0);
+    let syncs = get("Innodb_data_fsyncs");
+    let (log_written, log_writes) = (get("Innodb_os_log_written"), get("Innodb_log_writes"));
+    let (written, writes) = (get("Innodb_data_written"), get("Innodb_data_writes"));
+    let mut io = IoCounts {
+        source: SOURCE,
+        database: FileIo {
+            writes,
+            written_bytes: written,
+            reads: get("Innodb_data_reads"),
+            read_bytes: get("Innodb_data_read"),
+            ..FileIo::default()
+        },
+        log: FileIo {
+            writes: log_writes,
+            written_bytes: log_written + get("Binlog_bytes_written"),
+            ..FileIo::default()
+        },
+        ..IoCounts::default()
+    };
+    match known("Innodb_os_log_fsyncs") {
+        Some(log_syncs) => {
+            io.log.syncs = log_syncs;
+            io.database.syncs = syncs.saturating_sub(log_syncs);
+            io.database.written_bytes = written.saturating_sub(log_written);
+            io.database.writes = writes.saturating_sub(log_writes);
+        }
+        None => io.together.syncs = syncs,
+    }
+    // Tables of the server's own and large intermediate results.
+    io.temporary.syncs = get("Aria_transaction_log_syncs");
+    io
+}
+
+/// What a process has used since it began, and holds now.
+pub(crate) fn process_use(id: u32) -> Option<ServerProcess> {
+    let read = |name: &str| fs::read_to_string(format!("/proc/{id}/{name}")).ok();
+    parse_process(&read("stat")?, &read("io").unwrap_or_default(), &read("status")?)
+}
+
+fn parse_process(stat: &str, io: &str, status: &str) -> Option<ServerProcess> {
+    // The kernel shows processor time in hundredths of a second on every architecture.
+    const TICK_NS: u64 = 10_000_000;
+    // The program's name in parentheses may hold anything: count from behind it.
+    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
+    let number = |text: &str, name: &str| -> Option<u64> {
+        text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
+    };
+    Some(ServerProcess {
+        cpu_user_ns: ticks(11)? * TICK_NS,
+        cpu_system_ns: ticks(12)? * TICK_NS,
+        resident_bytes: number(status, "VmRSS:")? * 1_024,
+        read_bytes: number(io, "read_bytes:").unwrap_or(0),
+        written_bytes: number(io, "write_bytes:").unwrap_or(0),
+    })
+}
+
+/// The server's process by its own file in the data directory: the program we started may be a script above it.
+pub(crate) fn told_process(data: &Path) -> Option<u32> {
+    fs::read_to_string(data.join("server.pid")).ok()?.trim().parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(variables: &[(&str, u64)]) -> IoCounts {
+        let rows: Vec<_> = variables.iter().map(|(name, value)| ((*name).to_owned(), value.to_string())).collect();
+        Status::of(&rows).io
+    }
+
+    #[test]
+    fn syncs_of_the_log_are_told_apart_where_the_server_does() {
+        let all = [("Innodb_data_fsyncs", 10), ("Innodb_data_written", 5_000), ("Innodb_os_log_written", 1_000)];
+        let mariadb = told(&all);
+        assert_eq!((mariadb.database.syncs, mariadb.log.syncs, mariadb.together.syncs), (0, 0, 10));
+        assert_eq!((mariadb.database.written_bytes, mariadb.log.written_bytes), (5_000, 1_000));
+        let mysql = told(&[&all[..], &[("Innodb_os_log_fsyncs", 7)]].concat());
+        assert_eq!((mysql.database.syncs, mysql.log.syncs, mysql.together.syncs), (3, 7, 0));
+        assert_eq!((mysql.database.written_bytes, mysql.log.written_bytes), (4_000, 1_000));
+        assert_eq!(mysql.total().syncs, mariadb.total().syncs);
+    }
+
+    #[test]
+    fn what_the_kernel_writes_of_a_process_is_read() {
+        let stat = "7 (a b) c) S 1 1 1 0 -1 4194304 96 0 0 0 1234 56 0 0 20 0 1 0 202316 3133440 381";
+        let io = "rchar: 1\nread_bytes: 8192\nwrite_bytes: 4096\n";
+        let used = parse_process(stat, io, "Name:\tx\nVmRSS:\t    16 kB\n").unwrap();
+        assert_eq!((used.cpu_user_ns, used.cpu_system_ns), (12_340_000_000, 560_000_000));
+        assert_eq!((used.resident_bytes, used.read_bytes, used.written_bytes), (16_384, 8_192, 4_096));
+        assert_eq!(parse_process("", "", ""), None);
+    }
+}

@@ -1,0 +1,80 @@
+//! What fails leaves no figure, and says why.
+
+use crate::support::WHOLE;
+use bourse_driver::{MS, RealClock};
+use bourse_engine::ErrorKind;
+use bourse_micro::{RoundResult, Timing, find, run_round};
+use bourse_testkit::{Failing, Fault};
+use std::sync::atomic::AtomicBool;
+
+/// Runs on an engine one of whose statements fails so.
+fn spoilt(name: &str, options: &[(&str, &str)], timing: Timing, fault: Fault, kind: ErrorKind) -> RoundResult {
+    let engine = Failing::new(bourse_engine_sqlite::open("sqlite::memory:").unwrap(), fault, kind);
+    let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
+    let never = AtomicBool::new(false);
+    run_round(&case, &engine, &timing, 7, &RealClock::start(), &never, &mut |_| {}).unwrap()
+}
+
+fn no_figure(result: &RoundResult, begins: &str) {
+    let why = result.round.void.as_deref().expect("the round has no figure");
+    assert!(why.starts_with(begins), "{why}");
+    assert!(result.round.headline.is_nan());
+    let text = serde_json::to_value(&result.round).unwrap();
+    assert!(text["headline"].is_null() && text["void"] == why, "{text}");
+}
+
+#[test]
+fn rows_that_were_rolled_back_are_not_loaded() {
+    for kind in [ErrorKind::Full, ErrorKind::ConnectionLost, ErrorKind::Other] {
+        // Two samples of a thousand rows had ended well when the third met it.
+        let result = spoilt("bulk-load", &[("rows", "5000")], WHOLE, Fault::At(2_500), kind);
+        assert_eq!(result.round.operations[0].valid(), 2_000);
+        assert_eq!(result.fault.is_some(), kind != ErrorKind::Other, "who lost its session cannot go on");
+        no_figure(&result, "bulk-load failed");
+        assert!(result.round.void.unwrap().contains("failed on purpose"));
+    }
+}
+
+#[test]
+fn work_that_was_not_all_done_has_no_rate() {
+    for (name, options, fails_at) in [
+        ("delete", &[("rows", "2500"), ("mode", "each")][..], 4_500),
+        ("client-mix", &[("queries", "2500"), ("clients", "1"), ("phase", "insert")], 1_500),
+        ("client-mix", &[("queries", "2500"), ("clients", "1"), ("phase", "mixed")], 1_500),
+    ] {
+        let result = spoilt(name, options, WHOLE, Fault::At(fails_at), ErrorKind::Other);
+        no_figure(&result, &format!("{name} failed in "));
+        assert!(result.fault.is_none() && result.round.operations[0].valid() > 0, "{name}");
+    }
+}
+
+/// Of work without an end a failure is counted, and what was done is done.
+#[test]
+fn updates_whose_transaction_failed_are_not_counted_and_leave_the_others() {
+    let timing = Timing { warm_up_ns: 0, measure_ns: None, count: Some(1_000) };
+    let options = [("rows", "100"), ("per_transaction", "10"), ("batch", "1")];
+    let result = spoilt("update", &options, timing, Fault::At(700), ErrorKind::Other);
+    assert_eq!(result.round.void, None);
+    assert_eq!(result.round.operations[0].valid(), 990, "{:?}", result.round.operations[0].outcomes);
+    assert!(result.round.checks.iter().all(|check| check.status == bourse_record::CheckStatus::Passed));
+    // Not one sample went well: there is nothing to tell.
+    let options = [("rows", "100"), ("batch", "50")];
+    let timing = Timing { count: Some(50), ..timing };
+    no_figure(&spoilt("update", &options, timing, Fault::At(120), ErrorKind::Other), "update failed in update: ");
+}
+
+#[test]
+fn a_load_cut_off_before_its_commit_has_loaded_nothing() {
+    let timing = Timing { measure_ns: Some(200 * MS), ..WHOLE };
+    let result = spoilt("bulk-load", &[("rows", "100M")], timing, Fault::At(u64::MAX), ErrorKind::Other);
+    assert!(result.round.operations[0].valid() > 0);
+    no_figure(&result, "bulk-load was ended after 0.2 s, before anything was committed");
+    let cut = spoilt(
+        "bulk-load",
+        &[("rows", "100M"), ("per_transaction", "100")],
+        timing,
+        Fault::At(u64::MAX),
+        ErrorKind::Other,
+    );
+    assert!(cut.round.void.is_none() && cut.round.headline > 0.0, "what was committed is loaded");
+}
