@@ -16,6 +16,8 @@ use std::sync::atomic::AtomicBool;
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
 const ROWS: u64 = 100_000;
+/// Rows of a load: so many that the start of a round, some hundred microseconds on either side, is nothing beside them.
+const LOADED: u64 = 500_000;
 const WIDTH: usize = 100;
 const WARM_UP_NS: u64 = 100 * MS;
 const MEASURE_NS: u64 = 300 * MS;
@@ -122,9 +124,9 @@ fn reads_in_c(place: &Place, threads: usize, seed: u64, time: Time) -> Result<f6
 /// On a thread of its own, as ours: memory that the main thread has used before is no advantage.
 fn inserts_in_c(place: &Place, time: Time) -> Result<f64> {
     let mut session = created_in_c(place)?;
-    let insert = || session.inserts(ROWS, WIDTH, time);
+    let insert = || session.inserts(LOADED, WIDTH, time);
     let ns = std::thread::scope(|scope| scope.spawn(insert).join().expect("inserting does not panic"))?;
-    Ok(a_second(ROWS, ns))
+    Ok(a_second(LOADED, ns))
 }
 
 /// Pairs of both sides in turn, the order turned each time.
@@ -165,7 +167,7 @@ fn main() -> Result<()> {
     let wanted = arguments.next().unwrap_or_default();
     let folder = tempfile::tempdir()?;
     println!("{:<42} {:>10} {:>10} {:>7} {:>7} {:>7}", "a second", "bourse", "C", "ratio", "25 %", "75 %");
-    let (rows, together) = (ROWS.to_string(), TOGETHER.to_string());
+    let (rows, loaded, together) = (ROWS.to_string(), LOADED.to_string(), TOGETHER.to_string());
     for place in places(folder.path()) {
         for threads in [1usize, 2] {
             let name = format!("point-read, {}, threads={threads}", place.name);
@@ -178,7 +180,7 @@ fn main() -> Result<()> {
         }
         let name = format!("bulk-load in one transaction, {}", place.name);
         if name.contains(&wanted) {
-            let ours = |seed| ours("bulk-load", &place.target, &[("rows", &*rows)], seed, time);
+            let ours = |seed| ours("bulk-load", &place.target, &[("rows", &*loaded)], seed, time);
             compare(&name, pairs, ours, |_| inserts_in_c(&place, time))?;
         }
     }

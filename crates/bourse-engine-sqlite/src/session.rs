@@ -106,35 +106,44 @@ impl SqliteSession {
         rows: Rows,
         mut each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
     ) -> Result<bool, EngineError> {
-        let slot = sql.slot();
-        if self.statement(slot).is_none() || !self.shared.keeps_statements {
-            self.prepare(sql)?;
-        }
-        let statement = self.statement(slot).expect("prepared just before");
-        let is_change = !statement.is_readonly();
-        if is_change && self.place.is_none() && self.needs_place() {
-            return self.run_alone(sql, params, rows, &mut each).map(|()| true);
-        }
-        match self.run(statement, params, rows, each) {
-            Ok(()) => Ok(is_change),
-            Err(e) => Err(e.with_statement(sql.text())),
+        match self.statement(sql.slot()) {
+            Some(statement) if statement.is_readonly() || self.has_place() => {
+                match self.run(statement, params, rows, each) {
+                    Ok(()) => Ok(!statement.is_readonly()),
+                    Err(e) => Err(e.with_statement(sql.text())),
+                }
+            }
+            _ => self.prepare_and_run(sql, params, rows, &mut each),
         }
     }
 
-    /// Runs a change that is a transaction of its own.
+    /// Runs a statement that may have to be prepared first, and may be a transaction of its own.
     #[cold]
-    fn run_alone(
+    fn prepare_and_run(
         &mut self,
         sql: &'static Sql,
         params: [&[Value<'_>]; 2],
         rows: Rows,
         each: &mut dyn FnMut(&Columns<'_>) -> Result<(), EngineError>,
-    ) -> Result<(), EngineError> {
-        self.take_place()?;
-        let statement = self.statement(sql.slot()).expect("its caller has prepared it");
+    ) -> Result<bool, EngineError> {
+        let slot = sql.slot();
+        if self.statement(slot).is_none() {
+            self.prepare(sql)?;
+        }
+        let is_change = !self.statement(slot).expect("prepared just before").is_readonly();
+        let is_alone = is_change && !self.has_place() && self.needs_place();
+        if is_alone {
+            self.take_place()?;
+        }
+        let statement = self.statement(slot).expect("prepared just before");
         let done = self.run(statement, params, rows, each);
-        self.transaction_over();
-        done.map_err(|e| e.with_statement(sql.text()))
+        if is_alone {
+            self.transaction_over();
+        }
+        if !self.shared.keeps_statements {
+            self.statements[slot] = None;
+        }
+        done.map(|()| is_change).map_err(|e| e.with_statement(sql.text()))
     }
 
     /// Prepares and runs a text for once, and says whether it may have changed something.
@@ -243,6 +252,12 @@ impl SqliteSession {
         }
     }
 
+    /// Whether the place in front of SQLite is ours, or there is none.
+    #[inline]
+    fn has_place(&self) -> bool {
+        self.place.is_some() || self.shared.queue.is_none()
+    }
+
     /// Whether a change made now is a transaction of its own, which needs the writer's place for itself.
     fn needs_place(&self) -> bool {
         self.shared.queue.is_some() && self.connection.is_autocommit()
@@ -309,6 +324,11 @@ impl Session for SqliteSession {
             return Ok(0);
         }
         Ok(self.connection.changes())
+    }
+
+    #[inline]
+    fn insert_split(&mut self, sql: &'static Sql, first: &[Value<'_>], rest: &[Value<'_>]) -> Result<(), EngineError> {
+        self.run_prepared(sql, [first, rest], Rows::All, |_| Ok(())).map(|_| ())
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {

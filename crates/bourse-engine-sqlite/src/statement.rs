@@ -60,8 +60,8 @@ impl Statement {
         unsafe { ffi::sqlite3_stmt_status(self.stmt.as_ptr(), ffi::SQLITE_STMTSTATUS_REPREPARE, 0) }
     }
 
-    /// Binds parameters `?1`, `?2`, …, those of `first` before those of `rest`; texts and blobs are not copied, so the statement can be stepped as long as they
-    /// are borrowed, by the guard that is returned.
+    /// Binds parameters `?1`, `?2`, …, those of `first` before those of `rest`; texts and blobs are not copied, so the
+    /// statement can be stepped as long as they are borrowed, by the guard that is returned.
     ///
     /// They are not taken out again afterwards, which would cost a tenth of an insert: nothing looks at a parameter
     /// between a run and the next, which has to bind all of them anew to get a guard.
@@ -75,12 +75,21 @@ impl Statement {
         if first.len() + rest.len() != self.parameters {
             return Err(self.wrong_number(first.len() + rest.len()));
         }
+        // A loop each: chained they cost another branch for every value.
+        self.bind_from(1, connection, first)?;
+        self.bind_from(1 + first.len(), connection, rest)?;
+        Ok(Bound { statement: self })
+    }
+
+    /// Binds values to the parameters from number `from` on.
+    #[inline(always)]
+    fn bind_from(&self, from: usize, connection: &Connection, values: &[Value<'_>]) -> Result<(), EngineError> {
         let stmt = self.stmt.as_ptr();
-        for (at, value) in (1..).zip(first.iter().chain(rest)) {
+        for (at, value) in (from as c_int..).zip(values) {
             // SAFETY: the statement is not running (every run ends in a reset). Pointers are bound as SQLITE_STATIC: SQLite
             // reads them in steps only and never frees them. Steps are made by a `Bound` alone, and those made from this
-            // statement later come from here too, with every parameter replaced (`run_through` consumes statements that
-            // were never bound); this one lives within 'b, as the pointers do.
+            // statement later come from `bind`, with every parameter replaced (`run_through` consumes statements that
+            // were never bound); this one lives no longer than the pointers do.
             let code = unsafe {
                 match *value {
                     Value::Null => ffi::sqlite3_bind_null(stmt, at),
@@ -111,7 +120,7 @@ impl Statement {
                 return Err(connection.error(code));
             }
         }
-        Ok(Bound { statement: self })
+        Ok(())
     }
 
     #[cold]

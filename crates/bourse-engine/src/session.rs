@@ -174,6 +174,15 @@ pub trait Session: Send {
         self.execute(sql, &params[..all])
     }
 
+    /// Inserts by a statement whose parameters stand in two places; how many rows it made nobody asks.
+    ///
+    /// # Errors
+    /// The engine's, with the statement.
+    #[inline]
+    fn insert_split(&mut self, sql: &'static Sql, first: &[Value<'_>], rest: &[Value<'_>]) -> Result<(), EngineError> {
+        self.execute_split(sql, first, rest).map(|_| ())
+    }
+
     /// Makes the transaction's changes last.
     ///
     /// # Errors

@@ -182,7 +182,7 @@ impl Planned for BulkLoad {
             at: 0,
             until: 0,
             in_transaction: 0,
-            texts: [String::new(), String::new()],
+            text: String::new(),
             index: self.after,
             setting: setting.clone(),
         };
@@ -209,7 +209,7 @@ struct Loader<'s> {
     until: u64,
     /// Rows inserted and not yet committed.
     in_transaction: u64,
-    texts: [String; 2],
+    text: String,
     /// Whether the index is still to be built.
     index: bool,
     setting: Setting<'s>,
@@ -222,46 +222,66 @@ impl Loader<'_> {
 
     /// Inserts the rows drawn; begins and commits where a transaction does.
     fn insert(&mut self, records: &mut dyn Records) -> Result<(), EngineError> {
-        let load = self.load;
-        let all = self.all();
-        // Counted on, since dividing anew for each row would be no small part of inserting it.
-        let tables = load.tables.len();
-        let (mut table, mut number) = ((self.at % tables as u64) as usize, self.at / tables as u64);
+        let (load, all) = (self.load, self.all());
         while self.at < self.until {
             if load.explicit && self.in_transaction == 0 {
                 records.begin(Access::Write)?;
             }
-            let into = load.tables[table];
-            let key = Key::Int(number as i64 + 1);
+            let rows = (load.per_transaction - self.in_transaction).min(self.until - self.at);
             if load.pairs {
-                use std::fmt::Write as _;
-                self.texts[0].clear();
-                // The same text as `pair_text`, without its allocation.
-                let scattered = (number + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-                write!(self.texts[0], "key-{scattered:016x}-{:07}", number + 1).expect("a String takes all");
-                debug_assert_eq!(self.texts[0], pair_text(number + 1));
-                records.insert(into, key, &[Value::Text(&self.texts[0])])?;
+                load.insert_pairs(records, self.at, rows, &mut self.text)?;
             } else {
-                let [c2, c3] = load.filler.texts(number);
-                let values = [Value::Int(0), Value::Text(c2), Value::Text(c3)];
-                if load.assigned {
-                    records.append(into, &values)?;
-                } else {
-                    records.insert(into, key, &values)?;
-                }
+                load.insert_persons(records, self.at, rows)?;
             }
-            table += 1;
-            if table == tables {
-                (table, number) = (0, number + 1);
-            }
-            self.at += 1;
-            self.in_transaction += 1;
+            self.at += rows;
+            self.in_transaction += rows;
             if self.in_transaction == load.per_transaction || self.at == all {
                 if load.explicit {
                     records.commit()?;
                 }
                 Tally::add(&self.setting.tally.changes, self.in_transaction);
                 self.in_transaction = 0;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl BulkLoad {
+    fn insert_pairs(
+        &self,
+        records: &mut dyn Records,
+        from: u64,
+        rows: u64,
+        text: &mut String,
+    ) -> Result<(), EngineError> {
+        use std::fmt::Write as _;
+        for number in from + 1..=from + rows {
+            text.clear();
+            // The same text as `pair_text`, without its allocation.
+            let scattered = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+            write!(text, "key-{scattered:016x}-{number:07}").expect("a String takes all");
+            debug_assert_eq!(*text, pair_text(number));
+            records.insert(self.tables[0], Key::Int(number as i64), &[Value::Text(text)])?;
+        }
+        Ok(())
+    }
+
+    fn insert_persons(&self, records: &mut dyn Records, from: u64, rows: u64) -> Result<(), EngineError> {
+        // Counted on, since dividing anew for each row would be no small part of inserting it.
+        let tables = &self.tables[..];
+        let (mut table, mut number) = ((from % tables.len() as u64) as usize, from / tables.len() as u64);
+        for _ in 0..rows {
+            let [c2, c3] = self.filler.texts(number);
+            let values = [Value::Int(0), Value::Text(c2), Value::Text(c3)];
+            if self.assigned {
+                records.append(tables[table], &values)?;
+            } else {
+                records.insert(tables[table], Key::Int(number as i64 + 1), &values)?;
+            }
+            table += 1;
+            if table == tables.len() {
+                (table, number) = (0, number + 1);
             }
         }
         Ok(())

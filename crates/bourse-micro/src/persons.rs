@@ -101,14 +101,24 @@ impl Filler {
 
     const STARTS: usize = 65_521;
 
+    const STEP: usize = 7_919;
+
     /// The two texts of row `number`.
+    #[inline]
     pub(crate) fn texts(&self, number: u64) -> [&str; 2] {
-        [self.text(2 * number), self.text(2 * number + 1)]
+        let first = Self::start(2 * number);
+        // Where the next number's text begins, without dividing again.
+        let second = first + Self::STEP;
+        [self.at(first), self.at(if second >= Self::STARTS { second - Self::STARTS } else { second })]
     }
 
-    /// The text of that number.
-    pub(crate) fn text(&self, number: u64) -> &str {
-        let start = (number.wrapping_mul(7_919) % Self::STARTS as u64) as usize;
+    #[inline]
+    fn start(number: u64) -> usize {
+        (number.wrapping_mul(Self::STEP as u64) % Self::STARTS as u64) as usize
+    }
+
+    #[inline]
+    fn at(&self, start: usize) -> &str {
         &self.text[start..start + self.width]
     }
 }
@@ -120,8 +130,10 @@ mod tests {
     #[test]
     fn texts_have_their_width_and_differ() {
         let filler = Filler::new(100);
-        assert!((0..200_000).all(|number| filler.text(number).len() == 100));
-        assert_ne!(filler.text(1), filler.text(2));
-        assert_eq!(filler.text(5), Filler::new(100).text(5));
+        let text = |number| filler.at(Filler::start(number));
+        assert!((0..200_000).all(|number| text(number).len() == 100));
+        assert_ne!(text(1), text(2));
+        assert!((0..100_000).all(|row| filler.texts(row) == [text(2 * row), text(2 * row + 1)]));
+        assert_eq!(filler.texts(5), Filler::new(100).texts(5));
     }
 }

@@ -107,12 +107,20 @@ impl Records for RecordsOverSql<'_> {
 
     #[inline]
     fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
-        self.execute_split(&table.sql().insert, &[key.into()], values).map(|_| ())
+        let insert = &table.sql().insert;
+        match self.statements {
+            Statements::Prepared => self.session.insert_split(insert, &[key.into()], values),
+            Statements::Parsed => self.execute_split(insert, &[key.into()], values).map(|_| ()),
+        }
     }
 
     #[inline]
     fn append(&mut self, table: &'static RecordTable, values: &[Value<'_>]) -> Result<(), EngineError> {
-        self.execute(&table.sql().append, values).map(|_| ())
+        let append = &table.sql().append;
+        match self.statements {
+            Statements::Prepared => self.session.insert_split(append, &[], values),
+            Statements::Parsed => self.execute(append, values).map(|_| ()),
+        }
     }
 
     #[inline]
