@@ -8,7 +8,7 @@ use bourse_egen::Inputs;
 use bourse_egen::driver::{Database, MarketConfig, MarketExchange};
 use bourse_egen::txn::{MarketRequest, TradeAction, TradeRequest};
 use bourse_schema::Timestamp;
-use crossbeam_channel::{Receiver, RecvTimeoutError, Sender, bounded, unbounded};
+use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Condvar, Mutex};
 use std::time::Duration;
@@ -23,6 +23,10 @@ pub(super) struct Arrival {
 
 /// Nobody waits for a queue longer than this before looking at the time again.
 const NAP: Duration = Duration::from_millis(20);
+
+/// While orders keep coming they are gathered for so long: the emulator counts in whole milliseconds anyway, and each
+/// wake-up of its thread would be paid for by the customer who sends the order.
+const GATHER: Duration = Duration::from_millis(1);
 
 /// What customers, exchange and the market's users share.
 pub(super) struct Floor {
@@ -100,6 +104,23 @@ impl Floor {
     /// How many requests wait.
     pub(super) fn waiting(&self) -> usize {
         self.requests.1.len()
+    }
+
+    /// The next order, or none that came within `ahead`.
+    fn next_order(&self, ahead: Duration, gathers: &mut bool) -> Option<TradeRequest> {
+        let orders = &self.orders.1;
+        // Both ends live as long as the floor: an error says that there is none.
+        let order = orders.try_recv().ok().or_else(|| {
+            if std::mem::take(gathers) {
+                // Not by the clock, which would spin to be on time.
+                std::thread::sleep(GATHER.min(ahead));
+                orders.try_recv().ok()
+            } else {
+                orders.recv_timeout(ahead).ok()
+            }
+        });
+        *gathers |= order.is_some();
+        order
     }
 
     /// Lets a customer pause a while if too many requests wait; whether it may draw now.
@@ -185,6 +206,7 @@ impl Exchange<'_> {
         // When the next result is due, as the emulator said.
         let mut next: Option<Nanos> = None;
         let mut draining = false;
+        let mut gathers = false;
         loop {
             let now = clock.now();
             if control.ended(now) {
@@ -197,11 +219,7 @@ impl Exchange<'_> {
             // Read before the queue is: an order sent before it became quiet is then surely found there.
             let quiet = draining && floor.quiet();
             let ahead = next.map_or(NAP, |at| Duration::from_nanos(at.saturating_sub(now)).min(NAP));
-            let order = match floor.orders.1.recv_timeout(ahead) {
-                Ok(order) => Some(order),
-                Err(RecvTimeoutError::Timeout) => None,
-                Err(RecvTimeoutError::Disconnected) => break,
-            };
+            let order = floor.next_order(ahead, &mut gathers);
             if order.is_none() && quiet && market.outstanding_orders() == 0 {
                 break;
             }

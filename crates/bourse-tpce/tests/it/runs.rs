@@ -185,15 +185,15 @@ fn a_stall_is_charged_to_all_who_were_due_while_it_lasted() {
 #[test]
 fn a_rate_beyond_reach_drops_what_finds_no_room() {
     let copy = Copy::new("beyond.db");
-    let load = RunOptions::at_rate(1e6, true);
+    let load = RunOptions::at_rate(1e5, true);
     let options = RunOptions { load, backlog: Some(20), ..options(0, SECOND) };
-    assert_eq!(options.asked(), Some(1e6));
+    assert_eq!(options.asked(), Some(1e5));
     let ran = run(&copy.engine, inputs(), &options, &RealClock::start(), &AtomicBool::new(false), &mut |_| {}).unwrap();
     assert_sound(&copy.engine, &ran);
     let arrivals = ran.round.arrivals.unwrap();
     assert_eq!((arrivals.backlog_limit, arrivals.backlog_longest), (20, 10), "two users with ten each");
     let dropped = outcomes(&ran.round.operations, Outcome::Dropped);
-    assert!(dropped > 1_000_000, "{dropped}");
+    assert!(dropped > 500_000, "{dropped}");
     assert_eq!(dropped, arrivals.dropped);
     assert!(ran.round.operations[Transaction::TradeStatus as usize].valid() > 10);
     // What is dropped keeps the mix: 190 of 890 are Trade-Status.
