@@ -136,6 +136,7 @@ impl Engine for FastDbEngine {
             concurrent_writers: false,
             snapshots: false,
             checkpoints: false,
+            one_session: false,
             records: Some(RecordCapabilities {
                 text_keys: true,
                 ordered_scans: self.target.options.index == IndexKind::Tree,

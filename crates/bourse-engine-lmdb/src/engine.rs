@@ -100,6 +100,7 @@ impl Engine for LmdbEngine {
             concurrent_writers: false,
             snapshots: true,
             checkpoints: false,
+            one_session: false,
             records: Some(RecordCapabilities {
                 text_keys: true,
                 ordered_scans: true,

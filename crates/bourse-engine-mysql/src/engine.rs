@@ -177,6 +177,7 @@ impl Engine for MysqlEngine {
             concurrent_writers: true,
             snapshots: true,
             checkpoints: false,
+            one_session: false,
             records: Some(RecordCapabilities::OVER_SQL),
         }
     }

@@ -159,6 +159,7 @@ impl Engine for RedbEngine {
             concurrent_writers: false,
             snapshots: true,
             checkpoints: false,
+            one_session: false,
             records: Some(RecordCapabilities {
                 text_keys: true,
                 ordered_scans: true,

@@ -129,35 +129,47 @@ impl Connection {
         waits: &Arc<LockWaits>,
     ) -> Result<Self, EngineError> {
         let this = Self::open(source, options, waits)?;
+        this.set_up(place, options)?;
+        Ok(this)
+    }
+
+    /// Puts all settings of a target in force.
+    fn set_up(&self, place: &Place, options: &Options) -> Result<(), EngineError> {
         let on = |flag| if flag { "ON" } else { "OFF" };
         // Only an empty database takes the page size, and only before its journal mode is set.
-        this.run(&format!("PRAGMA page_size = {}", options.page_size))?;
+        self.run(&format!("PRAGMA page_size = {}", options.page_size))?;
         if *place != Place::Memory {
             if options.locking == Locking::Exclusive {
-                this.run("PRAGMA locking_mode = EXCLUSIVE")?;
+                self.run("PRAGMA locking_mode = EXCLUSIVE")?;
             }
             if cfg!(target_os = "macos") {
                 // There fsync leaves the data in the drive's cache; this asks for more.
-                this.run("PRAGMA fullfsync = ON")?;
+                self.run("PRAGMA fullfsync = ON")?;
             }
-            this.run(&format!("PRAGMA mmap_size = {}", options.mmap_bytes))?;
+            self.run(&format!("PRAGMA mmap_size = {}", options.mmap_bytes))?;
         } else if options.has_ram_files() {
             // Any size makes SQLite ask for addresses of pages; the file system has one for every page.
-            this.run("PRAGMA mmap_size = 1073741824")?;
+            self.run("PRAGMA mmap_size = 1073741824")?;
         }
-        this.set_journal(options.journal.word())?;
+        self.set_journal(options.journal.word())?;
         if *place != Place::Memory || options.has_ram_files() {
-            this.run(&format!("PRAGMA wal_autocheckpoint = {}", options.autocheckpoint_pages))?;
+            self.run(&format!("PRAGMA wal_autocheckpoint = {}", options.autocheckpoint_pages))?;
         }
-        this.run(&format!("PRAGMA synchronous = {}", options.sync.word()))?;
-        this.run(&format!("PRAGMA cache_size = -{}", options.cache_bytes / 1_024))?;
-        this.run(&format!("PRAGMA foreign_keys = {}", on(options.foreign_keys)))?;
-        this.run(&format!("PRAGMA ignore_check_constraints = {}", on(!options.checks)))?;
-        this.run(&format!("PRAGMA temp_store = {}", options.temp_store.word()))?;
+        self.run(&format!("PRAGMA synchronous = {}", options.sync.word()))?;
+        self.run(&format!("PRAGMA cache_size = -{}", options.cache_bytes / 1_024))?;
+        self.run(&format!("PRAGMA foreign_keys = {}", on(options.foreign_keys)))?;
+        self.run(&format!("PRAGMA ignore_check_constraints = {}", on(!options.checks)))?;
+        self.run(&format!("PRAGMA temp_store = {}", options.temp_store.word()))?;
         if options.read_uncommitted {
-            this.run("PRAGMA read_uncommitted = ON")?;
+            self.run("PRAGMA read_uncommitted = ON")?;
         }
-        Ok(this)
+        Ok(())
+    }
+
+    /// Puts all settings of a target in force again, after somebody who may have changed them.
+    pub(crate) fn set_up_again(&self, place: &Place, options: &Options) -> Result<(), EngineError> {
+        self.run("PRAGMA threads = 0")?;
+        self.set_up(place, options)
     }
 
     /// Sets the journal mode, unless it is in force already, and makes sure that it then is.

@@ -4,9 +4,10 @@ use crate::connection::{Connection, Source};
 use crate::counting::CountingFiles;
 use crate::describe;
 use crate::ffi;
+use crate::lease::{Home, Lease};
 use crate::library::{SCHEME, memory_bytes, source_id, version};
 use crate::loader::{FileLoader, MemoryLoader, RamLoader};
-use crate::options::{Disk, Journal, MemoryKind, Threading, Writers};
+use crate::options::{Disk, Journal, Locking, MemoryKind, Threading, Writers};
 use crate::queue::WriterQueue;
 use crate::ram;
 use crate::session::{Shared, SqliteSession};
@@ -36,6 +37,8 @@ pub struct SqliteEngine {
     /// A database in memory lives as long as a connection to it: this one. Connections are opened under this lock,
     /// since two that set the journal mode of a new file at once get in each other's way.
     kept: Mutex<Option<Connection>>,
+    /// A private database in memory is in its one connection, which sessions have in turn.
+    home: Arc<Home>,
     /// Size of a shared cache when it was last known.
     last_image_bytes: AtomicU64,
 }
@@ -96,7 +99,15 @@ impl SqliteEngine {
         // What is kept from the disk on purpose is not counted.
         let is_real = target.place != Place::Memory && target.options.disk == Disk::Real;
         let files = if is_real { CountingFiles::register() } else { None };
-        Self { target, number, shared, files, kept: Mutex::new(None), last_image_bytes: AtomicU64::new(0) }
+        Self {
+            target,
+            number,
+            shared,
+            files,
+            kept: Mutex::new(None),
+            home: Arc::default(),
+            last_image_bytes: AtomicU64::new(0),
+        }
     }
 
     /// The target as it was read.
@@ -122,6 +133,7 @@ impl SqliteEngine {
             (Place::Memory, MemoryKind::SharedCache) => {
                 Source::uri(&format!("file:bourse-{number}?mode=memory&cache=shared"), true)
             }
+            (Place::Memory, MemoryKind::Private) => Source::uri(&format!("file:bourse-{number}?mode=memory"), false),
         })
     }
 
@@ -148,9 +160,15 @@ impl SqliteEngine {
     }
 
     /// A connection with all settings in force.
-    pub(crate) fn connection(&self) -> Result<Connection, EngineError> {
+    pub(crate) fn connection(&self) -> Result<Lease, EngineError> {
         let source = self.source()?;
-        let open = || Connection::open_with(&self.target.place, &source, &self.target.options, &self.shared.waits);
+        let Target { place, options, .. } = &self.target;
+        let open = || Connection::open_with(place, &source, options, &self.shared.waits);
+        if self.is_private() {
+            let connection = self.home.lend(open)?;
+            connection.set_up_again(place, options)?;
+            return Ok(connection);
+        }
         let mut kept = self.kept();
         if self.is_ram() {
             ram::register();
@@ -161,19 +179,28 @@ impl SqliteEngine {
             }
             *kept = Some(first);
         }
-        open()
+        open().map(Lease::from)
+    }
+
+    /// Where the connection of a private database is while no session has it.
+    pub(crate) fn home(&self) -> Arc<Home> {
+        Arc::clone(&self.home)
     }
 
     /// Size of a database in memory.
     fn memory_image_bytes(&self) -> u64 {
-        let kept = self.kept();
-        let Some(connection) = kept.as_ref() else { return 0 };
-        if self.target.memory_kind() == MemoryKind::MemDb {
-            return connection.file_bytes();
-        }
-        // A shared cache has no file to ask; while a writer has the page count locked the last answer stands.
-        let pages = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
-        if let Some(bytes) = connection.text_of(pages).ok().and_then(|text| text.parse().ok()) {
+        // A cache has no file to ask. While a writer has a shared one's page count locked, or a session has the private
+        // one, the last answer stands.
+        let pages = |connection: &Connection| {
+            let pages = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
+            connection.text_of(pages).ok().and_then(|text| text.parse().ok())
+        };
+        let bytes = match self.target.memory_kind() {
+            MemoryKind::Private => self.home.look(pages).flatten(),
+            MemoryKind::MemDb => self.kept().as_ref().map(Connection::file_bytes),
+            MemoryKind::SharedCache | MemoryKind::Ram => self.kept().as_ref().and_then(pages),
+        };
+        if let Some(bytes) = bytes {
             self.last_image_bytes.store(bytes, Ordering::Relaxed);
         }
         self.last_image_bytes.load(Ordering::Relaxed)
@@ -187,6 +214,11 @@ impl SqliteEngine {
     /// The database's name in our file system in memory.
     pub(crate) fn ram_name(&self) -> String {
         format!("/bourse-{}", self.number)
+    }
+
+    /// Whether the database in memory is one session's alone.
+    fn is_private(&self) -> bool {
+        self.target.place == Place::Memory && self.target.memory_kind() == MemoryKind::Private
     }
 
     /// Whether commits go to a write-ahead log.
@@ -212,10 +244,11 @@ impl Drop for SqliteEngine {
 
 impl Engine for SqliteEngine {
     fn description(&self) -> Result<Description, EngineError> {
-        describe::describe(&self.target, &self.connection()?)
+        describe::describe(&self.target, &*self.connection()?)
     }
 
     fn capabilities(&self) -> Capabilities {
+        let one_session = self.is_private() || self.target.options.locking == Locking::Exclusive;
         Capabilities {
             sql: true,
             isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
@@ -223,8 +256,9 @@ impl Engine for SqliteEngine {
             checks: self.target.options.checks,
             concurrent_writers: false,
             // In a shared cache readers and writers lock each other out by table.
-            snapshots: self.has_log() && !self.target.options.shared_cache,
+            snapshots: self.has_log() && !self.target.options.shared_cache && !one_session,
             checkpoints: self.has_log(),
+            one_session,
             records: Some(RecordCapabilities::OVER_SQL),
         }
     }
@@ -248,7 +282,7 @@ impl Engine for SqliteEngine {
         }
         // No setting is needed to look, and none must be changed by looking.
         let connection = match &self.target.place {
-            Place::File(_) => Connection::open(&self.source()?, &self.target.options, &self.shared.waits)?,
+            Place::File(_) => Lease::from(Connection::open(&self.source()?, &self.target.options, &self.shared.waits)?),
             Place::Memory => self.connection()?,
         };
         Ok(connection.text_of("SELECT count(*) FROM sqlite_schema WHERE type = 'table'")? != "0")

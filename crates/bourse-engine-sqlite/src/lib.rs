@@ -6,7 +6,7 @@
 //! The source is built twice, over two builds of the library; the other is `bourse-engine-sqlite-lean`.
 //!
 //! Files: `ffi` and `library` (which copy of the library is called), `options` and `target` (what was asked for), `connection` and `statement` (the C library, made safe), `session`
-//! and `loader` (the seam), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `ram` (files in
+//! and `loader` (the seam), `lease` (a connection that outlives its session), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `ram` (files in
 //! memory), `forgetful` (a disk whose power can fail), `snapshot` (copies that rounds begin from), `describe`
 //! (what was run on), `error` (codes).
 
@@ -18,6 +18,7 @@ mod error;
 mod ffi;
 #[cfg(unix)]
 mod forgetful;
+mod lease;
 mod library;
 mod loader;
 mod options;

@@ -4,6 +4,7 @@ use crate::connection::{Connection, Source};
 use crate::engine::{beside, io_error};
 use crate::error::error;
 use crate::ffi;
+use crate::lease::Lease;
 use crate::options::{Journal, MemoryKind, Options};
 use crate::queue::Place;
 use crate::ram;
@@ -26,7 +27,7 @@ const MAGIC: &[u8] = b"SQLite format 3\0";
 struct Rows {
     /// Dropped before the connection.
     inserts: HashMap<&'static str, (Statement, String)>,
-    connection: Connection,
+    connection: Lease,
 }
 
 impl Rows {
@@ -41,11 +42,11 @@ impl Rows {
         connection.run(&format!("PRAGMA page_size = {}", options.page_size))?;
         connection.run(&format!("PRAGMA cache_size = -{}", options.cache_bytes.max(CACHE_BYTES) / 1_024))?;
         connection.run(&format!("PRAGMA ignore_check_constraints = {}", if options.checks { "OFF" } else { "ON" }))?;
-        Self::begin(connection)
+        Self::begin(connection.into())
     }
 
     /// Opens the transaction that the whole load is.
-    fn begin(connection: Connection) -> Result<Self, EngineError> {
+    fn begin(connection: Lease) -> Result<Self, EngineError> {
         // Parents may come after children that are generated beside them; orphans are looked for after the load.
         connection.run("PRAGMA foreign_keys = OFF")?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
@@ -283,7 +284,7 @@ pub(crate) struct MemoryLoader {
 }
 
 impl MemoryLoader {
-    pub(crate) fn new(connection: Connection, kind: MemoryKind, shared: &Shared) -> Result<Self, EngineError> {
+    pub(crate) fn new(connection: Lease, kind: MemoryKind, shared: &Shared) -> Result<Self, EngineError> {
         let place = match &shared.queue {
             None => None,
             Some(queue) => Some(queue.take(shared.busy_timeout, &shared.waits).ok_or_else(|| {

@@ -91,6 +91,8 @@ pub enum MemoryKind {
     MemDb,
     /// One cache shared by all sessions (`cache=shared`), with locks by table.
     SharedCache,
+    /// SQLite's plain `:memory:`: the database is in one connection, so there is one session.
+    Private,
 }
 
 impl MemoryKind {
@@ -176,7 +178,7 @@ option_words!(Sync { Off = "off", Normal = "normal", Full = "full", Extra = "ext
 option_words!(Locking { Normal = "normal", Exclusive = "exclusive" });
 option_words!(TempStore { Default = "default", File = "file", Memory = "memory" });
 option_words!(Threading { NoMutex = "nomutex", FullMutex = "fullmutex" });
-option_words!(MemoryKind { Ram = "ram", MemDb = "memdb", SharedCache = "shared" });
+option_words!(MemoryKind { Ram = "ram", MemDb = "memdb", SharedCache = "shared", Private = "private" });
 option_words!(Disk { Real = "real", Forgetful = "forgetful" });
 option_words!(Writers { Queue = "queue", Busy = "busy" });
 
@@ -205,8 +207,8 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         },
         OptionSpec {
             name: "memory",
-            values: "ram, memdb, shared",
-            meaning: "of a database in memory: our file system with write-ahead log and up to 64 GiB, SQLite's `memdb` without and up to 2 GiB, or one cache shared by all sessions",
+            values: "ram, memdb, shared, private",
+            meaning: "of a database in memory: our file system with write-ahead log and up to 64 GiB, SQLite's `memdb` without and up to 2 GiB, one cache shared by all sessions, or the plain `:memory:` of one session",
             set: |options, text| MemoryKind::parse(text).map(|value| options.memory = value),
             show: |options| options.memory.word().to_owned(),
         },

@@ -6,6 +6,7 @@
 use crate::connection::{Connection, Source};
 use crate::engine::{SqliteEngine, beside, io_error};
 use crate::ffi;
+use crate::lease::{Home, Lease};
 use crate::options::MemoryKind;
 use crate::ram;
 use crate::target::Place;
@@ -13,6 +14,7 @@ use bourse_engine::{EngineError, ErrorKind, Snapshot};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Copies what a target holds now.
 pub(crate) fn take(engine: &SqliteEngine) -> Result<Box<dyn Snapshot>, EngineError> {
@@ -98,7 +100,9 @@ enum Destination {
     /// A database in our file system: another of that name takes its place.
     Named { name: String, open: Open },
     /// One that lives as long as a connection to it, as this one.
-    Kept(Connection),
+    Kept(Lease),
+    /// One that is in a session's connection, which has to be at home.
+    Private(Arc<Home>),
 }
 
 /// Opens a database of our file system in memory by its name.
@@ -107,7 +111,7 @@ type Open = Box<dyn Fn(&str) -> Result<Connection, EngineError> + Send>;
 impl MemoryCopy {
     fn take(engine: &SqliteEngine) -> Result<Self, EngineError> {
         ram::register();
-        let (options, waits) = (engine.target().options, std::sync::Arc::default());
+        let (options, waits) = (engine.target().options, Arc::default());
         let open = move |name: &str| {
             Connection::open(&Source::uri(&format!("file:{name}?vfs=bourse-ram"), false), &options, &waits)
         };
@@ -118,6 +122,7 @@ impl MemoryCopy {
         let to = match engine.target().memory_kind() {
             MemoryKind::Ram => Destination::Named { name: engine.ram_name(), open: Box::new(open) },
             MemoryKind::MemDb | MemoryKind::SharedCache => Destination::Kept(source),
+            MemoryKind::Private => Destination::Private(engine.home()),
         };
         Ok(Self { name, copy, to })
     }
@@ -131,6 +136,10 @@ impl Snapshot for MemoryCopy {
     fn restore(&self) -> Result<(), EngineError> {
         match &self.to {
             Destination::Kept(connection) => copy_pages(&self.copy, connection),
+            Destination::Private(home) => {
+                let gone = || Err(EngineError::new(ErrorKind::Other, "the database was never opened"));
+                copy_pages(&self.copy, &*home.lend(gone)?)
+            }
             Destination::Named { name, open } => {
                 let restored = format!("{name}-restored");
                 ram::forget(&restored);

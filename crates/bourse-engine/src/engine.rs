@@ -51,6 +51,8 @@ pub struct Capabilities {
     pub snapshots: bool,
     /// Whether there is a log that [`Session::checkpoint`] moves into the database.
     pub checkpoints: bool,
+    /// Whether no more than one session can be open at a time.
+    pub one_session: bool,
     /// Records by key, through [`Session::records`] or, for SQL engines, over its statements; `None` if neither.
     pub records: Option<RecordCapabilities>,
 }

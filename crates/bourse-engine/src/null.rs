@@ -36,6 +36,7 @@ impl Engine for NullEngine {
             concurrent_writers: true,
             snapshots: true,
             checkpoints: true,
+            one_session: false,
             // By way of the adapter, so that its cost is in the floor.
             records: Some(RecordCapabilities::OVER_SQL),
         }

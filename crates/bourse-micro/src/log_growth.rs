@@ -127,6 +127,9 @@ impl Planned for LogGrowth {
         let mut lacking = lacking_records(capabilities, self.statements);
         if let (Some(checkpoint), false) = (self.checkpoint, capabilities.checkpoints) {
             lacking.push(format!("checkpoint={} needs a write-ahead log", checkpoint.name()));
+        } else if let (Some(checkpoint), true) = (self.checkpoint, capabilities.one_session) {
+            let name = checkpoint.name();
+            lacking.push(format!("checkpoint={name} needs a session beside the writer's, and here is one at a time"));
         }
         if self.pinned && !capabilities.snapshots {
             lacking.push("pinned=on needs readers that leave writers alone".to_owned());

@@ -68,7 +68,11 @@ pub struct Case {
 impl Case {
     /// What an engine lacks for it, in words; empty if nothing.
     pub fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
-        self.planned.lacking(capabilities)
+        let mut lacking = self.planned.lacking(capabilities);
+        if capabilities.one_session && self.threads() > 1 {
+            lacking.push(format!("its {} threads need a session each, and here is one at a time", self.threads()));
+        }
+        lacking
     }
 
     /// Words that its statements need and that it does not have for engines of that dialect; empty if none.

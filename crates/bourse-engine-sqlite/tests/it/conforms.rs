@@ -40,6 +40,11 @@ fn shared_cache_of_a_file() {
 }
 
 #[test]
+fn shared_cache_of_a_file_with_a_log() {
+    check_file("shared_cache=on&journal=wal&sync=off");
+}
+
+#[test]
 fn memory() {
     check_memory("");
 }

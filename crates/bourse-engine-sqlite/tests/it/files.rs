@@ -22,11 +22,11 @@ fn begin_load(engine: &dyn Engine, names: &[&str]) -> Result<Box<dyn bourse_engi
     Ok(loader)
 }
 
-fn load(engine: &dyn Engine, names: &[&str]) {
+pub(crate) fn load(engine: &dyn Engine, names: &[&str]) {
     begin_load(engine, names).unwrap().finish().unwrap();
 }
 
-fn names(engine: &dyn Engine) -> Vec<String> {
+pub(crate) fn names(engine: &dyn Engine) -> Vec<String> {
     static ALL: Sql = Sql::new("SELECT st_id FROM status_type ORDER BY st_id");
     engine.connect().unwrap().all(&ALL, &[], |row| row.get(0)).unwrap()
 }
@@ -209,6 +209,7 @@ fn a_snapshot_brings_back_what_was_there() {
         "sqlite::memory:".to_owned(),
         "sqlite::memory:?memory=memdb".to_owned(),
         "sqlite::memory:?memory=shared".to_owned(),
+        "sqlite::memory:?memory=private".to_owned(),
     ];
     static ADD: Sql = Sql::new("INSERT INTO status_type VALUES ('NEW', 'New')");
     for target in targets {

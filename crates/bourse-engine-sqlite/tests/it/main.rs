@@ -3,4 +3,5 @@
 mod conforms;
 mod counting;
 mod files;
+mod private;
 mod targets;

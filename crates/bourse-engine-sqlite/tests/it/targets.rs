@@ -64,6 +64,7 @@ fn what_cannot_be_is_refused_with_what_is_known() {
     refused("sqlite:x.db?shared_cache=on&locking=exclusive", "shared by several sessions");
     refused("sqlite::memory:?shared_cache=on&journal=wal", "`journal=wal` cannot be had with a database in memory");
     refused("sqlite::memory:?shared_cache=on&memory=memdb", "`memory=memdb` cannot be had with shared_cache=on");
+    refused("sqlite::memory:?memory=private&journal=wal", "only memory=ram has files");
     refused("sqlite:x.db?memory=memdb", "`memory=memdb` cannot be had with a database in a file");
     refused("sqlite:x.db?index=hash", "`index` cannot be had with SQLite: it finds rows by trees alone; did you mean");
     assert!(matches!(Target::parse("sqlite:x?a=b"), Err(TargetError::UnknownOption { .. })));

@@ -224,6 +224,7 @@ impl Engine for Remote {
             concurrent_writers: self.welcome.engine.concurrent_writers,
             snapshots: false,
             checkpoints: false,
+            one_session: false,
             records: None,
         }
     }

@@ -324,6 +324,10 @@ pub fn needs(capabilities: &Capabilities) -> Vec<String> {
     if !capabilities.sql {
         lacking.push("tpce needs SQL".to_owned());
     }
+    if capabilities.one_session {
+        lacking
+            .push("customers, market and maintenance need sessions of their own, and here is one at a time".to_owned());
+    }
     for transaction in Transaction::ALL {
         let wanted = transaction.isolation();
         if capabilities.sql && !capabilities.isolation.contains(&wanted) {

@@ -26,6 +26,13 @@ fn targets_that_are_none() {
         &["micro", "run", "point-read", "sqlite-lean:x.db?shared_cache=on&journal=delete"],
         &["`shared_cache=on` cannot be had with SQLite (lean build)", "compiled without shared caches"],
     );
+    for target in ["sqlite::memory:?memory=private", "sqlite:x.db?locking=exclusive"] {
+        refused(&["tpce", "run", target], &[target, "sessions of their own, and here is one at a time"]);
+        let threads = ["micro", "run", "point-read", target, "--set", "threads=2"];
+        refused(&threads, &[target, "its 2 threads need a session each"]);
+        refused(&["micro", "run", "log-growth", target, "--set", "pinned=on"], &[target, "pinned=on needs readers"]);
+    }
+    refused(&["micro", "run", "point-read", "sqlite::memory:?shared_cache=on&journal=wal"], &["journal=wal"]);
     refused(&["tpce", "run", "oracle:x"], &["oracle", "sqlite:PATH"]);
     refused(&["tpce", "load", "x.db"], &["did you mean sqlite:x.db?"]);
     refused(&["tpce", "run", "null:"], &["null:", "needs SQL"]);

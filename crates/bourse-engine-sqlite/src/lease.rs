@@ -1,0 +1,100 @@
+//! Connections that are lent: a private database in memory is in its one connection, and has to outlive the session that
+//! uses it.
+
+use crate::connection::Connection;
+use bourse_engine::EngineError;
+use std::mem::ManuallyDrop;
+use std::ops::Deref;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Where the connection of a private database in memory is while nobody has it.
+#[derive(Debug, Default)]
+pub(crate) struct Home {
+    place: Mutex<Placed>,
+}
+
+#[derive(Debug, Default)]
+enum Placed {
+    /// It was not opened yet.
+    #[default]
+    Nowhere,
+    Here(Connection),
+    Lent,
+}
+
+impl Home {
+    fn place(&self) -> MutexGuard<'_, Placed> {
+        self.place.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Lends the connection, which `open` makes the first time.
+    ///
+    /// # Errors
+    /// Whatever `open` says; that somebody else has it.
+    pub(crate) fn lend(
+        self: &Arc<Self>,
+        open: impl FnOnce() -> Result<Connection, EngineError>,
+    ) -> Result<Lease, EngineError> {
+        let mut place = self.place();
+        let connection = match std::mem::replace(&mut *place, Placed::Lent) {
+            Placed::Here(connection) => connection,
+            Placed::Nowhere => open().inspect_err(|_| *place = Placed::Nowhere)?,
+            Placed::Lent => {
+                return Err(EngineError::unsupported(
+                    "memory=private: the database is in one session's connection, and another session has it",
+                ));
+            }
+        };
+        Ok(Lease { connection: ManuallyDrop::new(connection), home: Some(Arc::clone(self)) })
+    }
+
+    /// Looks at the connection if nobody has it.
+    pub(crate) fn look<R>(&self, look: impl FnOnce(&Connection) -> R) -> Option<R> {
+        match &*self.place() {
+            Placed::Here(connection) => Some(look(connection)),
+            Placed::Nowhere | Placed::Lent => None,
+        }
+    }
+
+    /// Takes the connection back, its transaction rolled back as closing would.
+    fn take_back(&self, connection: Connection) {
+        if !connection.is_autocommit() {
+            // Should it fail, whoever comes next is told by the first statement.
+            let _ = connection.run("ROLLBACK");
+        }
+        *self.place() = Placed::Here(connection);
+    }
+}
+
+/// A connection, which goes back to where it was lent, or else is closed, when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Lease {
+    connection: ManuallyDrop<Connection>,
+    home: Option<Arc<Home>>,
+}
+
+impl From<Connection> for Lease {
+    fn from(connection: Connection) -> Self {
+        Self { connection: ManuallyDrop::new(connection), home: None }
+    }
+}
+
+impl Deref for Lease {
+    type Target = Connection;
+
+    #[inline]
+    fn deref(&self) -> &Connection {
+        &self.connection
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        // SAFETY: it is taken out once, here, and not looked at again.
+        let connection = unsafe { ManuallyDrop::take(&mut self.connection) };
+        match self.home.take() {
+            Some(home) => home.take_back(connection),
+            None => drop(connection),
+        }
+    }
+}
