@@ -7,7 +7,7 @@
 //!
 //! Files: `ffi` and `library` (which copy of the library is called), `options` and `target` (what was asked for), `connection` and `statement` (the C library, made safe), `session`
 //! and `loader` (the seam), `lease` (a connection that outlives its session), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `ram` (files in
-//! memory), `forgetful` (a disk whose power can fail), `snapshot` (copies that rounds begin from), `describe`
+//! memory), `forgetful` (a disk whose power can fail), `vfs` (what these three share), `snapshot` (copies that rounds begin from), `describe`
 //! (what was run on), `error` (codes).
 
 mod connection;
@@ -28,6 +28,7 @@ mod session;
 mod snapshot;
 mod statement;
 mod target;
+mod vfs;
 mod waits;
 
 pub use engine::{Info, SqliteEngine, info, open};

@@ -2,6 +2,7 @@
 
 use super::{Counter, CountingFiles, add};
 use crate::ffi;
+use crate::vfs::usual::{self, OverUsual};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem;
 use std::ptr;
@@ -34,29 +35,21 @@ pub(super) unsafe fn file_system(
     // SAFETY: as the caller promises.
     let usual = unsafe { &*usual };
     ffi::sqlite3_vfs {
-        iVersion: 2,
         szOsFile: (place(usual.szOsFile as usize) + mem::size_of::<*mut State>()) as c_int,
         mxPathname: usual.mxPathname,
-        pNext: ptr::null_mut(),
-        zName: name.as_ptr(),
-        pAppData: files.cast_mut().cast(),
         xOpen: Some(open),
         xDelete: Some(delete),
-        xAccess: Some(access),
-        xFullPathname: Some(full_pathname),
-        // Nothing is ever loaded through this file system.
-        xDlOpen: None,
-        xDlError: None,
-        xDlSym: None,
-        xDlClose: None,
-        xRandomness: Some(randomness),
-        xSleep: Some(sleep),
-        xCurrentTime: Some(current_time),
-        xGetLastError: Some(last_error),
-        xCurrentTimeInt64: Some(current_time_int64),
-        xSetSystemCall: None,
-        xGetSystemCall: None,
-        xNextSystemCall: None,
+        xAccess: Some(usual::access::<CountingFiles>),
+        xFullPathname: Some(usual::full_pathname::<CountingFiles>),
+        xGetLastError: Some(usual::last_error::<CountingFiles>),
+        ..usual::description::<CountingFiles>(name, files.cast_mut().cast())
+    }
+}
+
+impl OverUsual for CountingFiles {
+    unsafe fn usual(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
+        // SAFETY: as the caller promises.
+        unsafe { ours(vfs) }.usual
     }
 }
 
@@ -91,13 +84,6 @@ fn counted(usual: *const ffi::sqlite3_io_methods) -> *const ffi::sqlite3_io_meth
 unsafe fn ours<'a>(vfs: *mut ffi::sqlite3_vfs) -> &'a CountingFiles {
     // SAFETY: `file_system` put it there, and it is alive while its description is registered.
     unsafe { &*(*vfs).pAppData.cast::<CountingFiles>().cast_const() }
-}
-
-/// # Safety
-/// `vfs` must be ours.
-unsafe fn usual(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
-    // SAFETY: as the caller promises.
-    unsafe { ours(vfs) }.usual
 }
 
 /// # Safety
@@ -136,7 +122,7 @@ unsafe extern "C" fn open(
 ) -> c_int {
     // SAFETY: see above; the usual file system gets its own description and the first part of the room.
     unsafe {
-        let usual = usual(vfs);
+        let usual = CountingFiles::usual(vfs);
         let code = (*usual).xOpen.map_or(ffi::SQLITE_ERROR, |call| call(usual, name, file, flags, out_flags));
         let methods = (*file).pMethods;
         if code != ffi::SQLITE_OK || methods.is_null() {
@@ -199,51 +185,11 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
 unsafe extern "C" fn delete(vfs: *mut ffi::sqlite3_vfs, name: *const c_char, sync_folder: c_int) -> c_int {
     // SAFETY: see above.
     unsafe {
-        let usual = usual(vfs);
+        let usual = CountingFiles::usual(vfs);
         let code = (*usual).xDelete.map_or(ffi::SQLITE_IOERR_DELETE, |call| call(usual, name, sync_folder));
         if code == ffi::SQLITE_OK && sync_folder & 1 != 0 {
             ours(vfs).synced_folder();
         }
         code
     }
-}
-
-unsafe extern "C" fn access(vfs: *mut ffi::sqlite3_vfs, name: *const c_char, flags: c_int, there: *mut c_int) -> c_int {
-    // SAFETY: see above; this and what follows pass through.
-    unsafe { (*usual(vfs)).xAccess.map_or(ffi::SQLITE_IOERR_ACCESS, |call| call(usual(vfs), name, flags, there)) }
-}
-
-unsafe extern "C" fn full_pathname(
-    vfs: *mut ffi::sqlite3_vfs,
-    name: *const c_char,
-    room: c_int,
-    full: *mut c_char,
-) -> c_int {
-    // SAFETY: see above.
-    unsafe { (*usual(vfs)).xFullPathname.map_or(ffi::SQLITE_CANTOPEN, |call| call(usual(vfs), name, room, full)) }
-}
-
-unsafe extern "C" fn randomness(vfs: *mut ffi::sqlite3_vfs, length: c_int, bytes: *mut c_char) -> c_int {
-    // SAFETY: see above.
-    unsafe { (*usual(vfs)).xRandomness.map_or(0, |call| call(usual(vfs), length, bytes)) }
-}
-
-unsafe extern "C" fn sleep(vfs: *mut ffi::sqlite3_vfs, microseconds: c_int) -> c_int {
-    // SAFETY: see above.
-    unsafe { (*usual(vfs)).xSleep.map_or(0, |call| call(usual(vfs), microseconds)) }
-}
-
-unsafe extern "C" fn current_time(vfs: *mut ffi::sqlite3_vfs, days: *mut f64) -> c_int {
-    // SAFETY: see above.
-    unsafe { (*usual(vfs)).xCurrentTime.map_or(ffi::SQLITE_ERROR, |call| call(usual(vfs), days)) }
-}
-
-unsafe extern "C" fn last_error(vfs: *mut ffi::sqlite3_vfs, length: c_int, text: *mut c_char) -> c_int {
-    // SAFETY: see above.
-    unsafe { (*usual(vfs)).xGetLastError.map_or(0, |call| call(usual(vfs), length, text)) }
-}
-
-unsafe extern "C" fn current_time_int64(vfs: *mut ffi::sqlite3_vfs, ms: *mut i64) -> c_int {
-    // SAFETY: see above.
-    unsafe { (*usual(vfs)).xCurrentTimeInt64.map_or(ffi::SQLITE_ERROR, |call| call(usual(vfs), ms)) }
 }

@@ -4,7 +4,7 @@
 //! power would have left: everything that was synced, and of the rest some sectors that the disk happened to write early,
 //! in any order.
 
-use crate::ram::locks::Locks;
+use crate::vfs::handle::Shared;
 use std::collections::{HashMap, HashSet};
 use std::fs::{self, OpenOptions};
 use std::io;
@@ -38,9 +38,7 @@ pub(super) struct DiskFile {
     /// `None` for a temporary file, which nobody finds again.
     path: Option<PathBuf>,
     bytes: Mutex<Bytes>,
-    pub(super) locks: Locks,
-    /// Regions of the write-ahead log's index; boxed, so that they stay where they are.
-    pub(super) index: Mutex<Vec<Box<[u64]>>>,
+    pub(super) shared: Shared,
 }
 
 /// A file's bytes.
@@ -148,7 +146,7 @@ fn pieces(offset: u64, length: usize) -> impl Iterator<Item = Piece> {
 
 impl DiskFile {
     fn new(path: Option<PathBuf>, bytes: Bytes) -> Arc<Self> {
-        Arc::new(Self { path, bytes: Mutex::new(bytes), locks: Locks::default(), index: Mutex::default() })
+        Arc::new(Self { path, bytes: Mutex::new(bytes), shared: Shared::default() })
     }
 
     /// A file without a name.

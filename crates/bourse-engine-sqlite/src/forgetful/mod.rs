@@ -1,8 +1,8 @@
 //! A file system over a disk that forgets: what was not synced is in the memory of this process alone, and so lost with it,
 //! as it is when the power fails. Killing the process is the loss of power.
 //!
-//! Files: `disk` (bytes and names), `methods` (the C interface). Locks are those of the file system in memory: such a
-//! database is this process's alone.
+//! Files: `disk` (bytes and names), `methods` (the C interface). Locks are `vfs`'s: such a database is this process's
+//! alone.
 
 mod disk;
 mod methods;

@@ -4,15 +4,14 @@
 //! This one hands out pages by address, has the log's index, so that readers go on beside the writer, and ends at 64 GiB.
 //! Nothing is ever synced: all is gone with the process.
 //!
-//! Files: `storage` (bytes), `locks` (who may touch them), `methods` (the C interface).
+//! Files: `storage` (bytes), `methods` (the C interface).
 
-pub(crate) mod locks;
 mod methods;
 mod storage;
 
 use crate::ffi;
 use crate::library;
-use locks::Locks;
+use crate::vfs::handle::Shared;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::ptr;
@@ -25,14 +24,12 @@ pub(crate) const NAME: &CStr = c"bourse-ram";
 /// A file, with all that its handles share.
 struct RamFile {
     storage: Storage,
-    locks: Locks,
-    /// Regions of the write-ahead log's index; boxed, so that they stay where they are.
-    index: Mutex<Vec<Box<[u64]>>>,
+    shared: Shared,
 }
 
 impl RamFile {
     fn new() -> Arc<Self> {
-        Arc::new(Self { storage: Storage::new(), locks: Locks::default(), index: Mutex::default() })
+        Arc::new(Self { storage: Storage::new(), shared: Shared::default() })
     }
 }
 

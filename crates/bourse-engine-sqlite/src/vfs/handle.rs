@@ -1,0 +1,194 @@
+//! An open file of a file system in this process: what SQLite allocates for it, and the functions for locks and for the
+//! index of the write-ahead log, which need no more of a file than [`Shared`].
+
+use super::locks::{Held, Locks};
+use crate::ffi;
+use std::ffi::{c_int, c_void};
+use std::mem;
+use std::ops::Range;
+use std::ptr;
+use std::sync::atomic::{Ordering, fence};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What all handles of a file share, besides its bytes.
+#[derive(Default)]
+pub(crate) struct Shared {
+    pub(crate) locks: Locks,
+    /// Regions of the write-ahead log's index; boxed, so that they stay where they are.
+    index: Mutex<Vec<Box<[u64]>>>,
+}
+
+/// A file of this process.
+pub(crate) trait Opened {
+    /// How its file system names a file.
+    type Name;
+
+    fn shared(&self) -> &Shared;
+}
+
+/// What SQLite allocates for an open file: its own part first.
+#[repr(C)]
+struct Handle<F: Opened> {
+    base: ffi::sqlite3_file,
+    state: *mut State<F>,
+}
+
+/// Our part of an open file.
+pub(crate) struct State<F: Opened> {
+    pub(crate) file: Arc<F>,
+    /// Set if the file is to be deleted when it is closed.
+    pub(crate) delete: Option<F::Name>,
+    /// The lock held on the file.
+    lock: c_int,
+    /// The locks held on the log's index.
+    held: Held,
+}
+
+/// Bytes that SQLite has to allocate for an open file.
+pub(crate) const fn size_of_handle<F: Opened>() -> c_int {
+    mem::size_of::<Handle<F>>() as c_int
+}
+
+/// Fills in the handle of a file that was opened with `flags`; `delete` names it if it is to go when it is closed.
+///
+/// # Safety
+/// `handle` must have the room of [`size_of_handle`], and `out_flags` be null or writable.
+pub(crate) unsafe fn fill<F: Opened>(
+    handle: *mut ffi::sqlite3_file,
+    methods: &'static ffi::sqlite3_io_methods,
+    file: Arc<F>,
+    delete: Option<F::Name>,
+    flags: c_int,
+    out_flags: *mut c_int,
+) {
+    let state = State { file, delete, lock: ffi::SQLITE_LOCK_NONE, held: Held::default() };
+    // SAFETY: by the caller's word.
+    unsafe {
+        handle
+            .cast::<Handle<F>>()
+            .write(Handle { base: ffi::sqlite3_file { pMethods: methods }, state: Box::into_raw(Box::new(state)) });
+        if !out_flags.is_null() {
+            *out_flags = flags;
+        }
+    }
+}
+
+/// Takes back what [`fill`] put in.
+///
+/// # Safety
+/// `handle` must be open, and never be looked at again.
+pub(crate) unsafe fn empty<F: Opened>(handle: *mut ffi::sqlite3_file) -> Box<State<F>> {
+    // SAFETY: `fill` leaked the box, and SQLite closes a file once.
+    unsafe { Box::from_raw((*handle.cast::<Handle<F>>()).state) }
+}
+
+/// # Safety
+/// `handle` must be open, and of a file `F`.
+pub(crate) unsafe fn state<'a, F: Opened>(handle: *mut ffi::sqlite3_file) -> &'a mut State<F> {
+    // SAFETY: `fill` set the pointer to a leaked box, which lives until `empty`.
+    unsafe { &mut *(*handle.cast::<Handle<F>>()).state }
+}
+
+// SAFETY of all that follows: SQLite calls these functions as its interface documents: a handle is one that `fill` filled
+// in and `empty` has not seen, used by one thread at a time; the pointers given with it are valid.
+
+pub(crate) unsafe extern "C" fn lock<F: Opened>(handle: *mut ffi::sqlite3_file, wanted: c_int) -> c_int {
+    // SAFETY: see above.
+    let state = unsafe { state::<F>(handle) };
+    let (held, code) = state.file.shared().locks.raise(state.lock, wanted);
+    state.lock = held;
+    code
+}
+
+pub(crate) unsafe extern "C" fn unlock<F: Opened>(handle: *mut ffi::sqlite3_file, wanted: c_int) -> c_int {
+    // SAFETY: see above.
+    let state = unsafe { state::<F>(handle) };
+    if state.lock > wanted {
+        state.file.shared().locks.lower(state.lock, wanted);
+        state.lock = wanted;
+    }
+    ffi::SQLITE_OK
+}
+
+pub(crate) unsafe extern "C" fn check_reserved_lock<F: Opened>(
+    handle: *mut ffi::sqlite3_file,
+    reserved: *mut c_int,
+) -> c_int {
+    // SAFETY: see above.
+    unsafe { *reserved = c_int::from(state::<F>(handle).file.shared().locks.is_reserved()) };
+    ffi::SQLITE_OK
+}
+
+/// Nothing beyond what every file system must do is offered.
+pub(crate) unsafe extern "C" fn file_control(_: *mut ffi::sqlite3_file, _: c_int, _: *mut c_void) -> c_int {
+    ffi::SQLITE_NOTFOUND
+}
+
+/// As the usual file system says of every disk.
+pub(crate) unsafe extern "C" fn sector_size(_: *mut ffi::sqlite3_file) -> c_int {
+    4096
+}
+
+pub(crate) unsafe extern "C" fn shm_map<F: Opened>(
+    handle: *mut ffi::sqlite3_file,
+    region: c_int,
+    size: c_int,
+    extend: c_int,
+    address: *mut *mut c_void,
+) -> c_int {
+    // SAFETY: see above.
+    let shared = unsafe { state::<F>(handle) }.file.shared();
+    let mut index = shared.index.lock().unwrap_or_else(PoisonError::into_inner);
+    let (region, words) = (region as usize, size as usize / mem::size_of::<u64>());
+    if extend != 0 {
+        while index.len() <= region {
+            index.push(vec![0; words].into_boxed_slice());
+        }
+    }
+    let start = index.get_mut(region).map_or(ptr::null_mut(), |region| region.as_mut_ptr());
+    // SAFETY: see above. The region is boxed and freed only with the file.
+    unsafe { *address = start.cast() };
+    ffi::SQLITE_OK
+}
+
+pub(crate) unsafe extern "C" fn shm_lock<F: Opened>(
+    handle: *mut ffi::sqlite3_file,
+    first: c_int,
+    count: c_int,
+    flags: c_int,
+) -> c_int {
+    // SAFETY: see above.
+    let state = unsafe { state::<F>(handle) };
+    let slots: Range<usize> = first as usize..(first + count) as usize;
+    let bits = slots.clone().fold(0, |bits, slot| bits | 1 << slot);
+    let exclusive = flags & ffi::SQLITE_SHM_EXCLUSIVE != 0;
+    let locks = &state.file.shared().locks;
+    if flags & ffi::SQLITE_SHM_LOCK != 0 {
+        if !locks.take(slots, exclusive, &state.held) {
+            return ffi::SQLITE_BUSY;
+        }
+        *if exclusive { &mut state.held.exclusive } else { &mut state.held.shared } |= bits;
+    } else {
+        locks.give(slots, &state.held);
+        state.held.exclusive &= !bits;
+        state.held.shared &= !bits;
+    }
+    ffi::SQLITE_OK
+}
+
+pub(crate) unsafe extern "C" fn shm_barrier(_: *mut ffi::sqlite3_file) {
+    fence(Ordering::SeqCst);
+}
+
+pub(crate) unsafe extern "C" fn shm_unmap<F: Opened>(handle: *mut ffi::sqlite3_file, delete: c_int) -> c_int {
+    // SAFETY: see above.
+    let state = unsafe { state::<F>(handle) };
+    let shared = state.file.shared();
+    shared.locks.give(0..ffi::SQLITE_SHM_NLOCK as usize, &state.held);
+    state.held = Held::default();
+    if delete != 0 {
+        // The last connection leaves the log: whoever comes next begins a new index.
+        shared.index.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    }
+    ffi::SQLITE_OK
+}

@@ -1,0 +1,127 @@
+//! What our file systems leave to the usual one.
+
+use crate::ffi;
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr;
+
+/// Says where a file system of ours keeps the usual one.
+pub(crate) trait OverUsual {
+    /// The usual file system.
+    ///
+    /// # Safety
+    /// `vfs` must be a registered file system of this kind.
+    unsafe fn usual(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs;
+}
+
+/// One whose `pAppData` is the usual file system itself.
+pub(crate) struct Itself;
+
+impl OverUsual for Itself {
+    unsafe fn usual(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
+        // SAFETY: by the caller's word.
+        unsafe { (*vfs).pAppData.cast() }
+    }
+}
+
+/// A description that passes on what needs no file: chance, sleep and time. Opening, deleting, looking for files and their
+/// full names are for its user to add.
+pub(crate) fn description<O: OverUsual>(name: &CStr, data: *mut c_void) -> ffi::sqlite3_vfs {
+    ffi::sqlite3_vfs {
+        iVersion: 2,
+        szOsFile: 0,
+        mxPathname: 0,
+        pNext: ptr::null_mut(),
+        zName: name.as_ptr(),
+        pAppData: data,
+        xOpen: None,
+        xDelete: None,
+        xAccess: None,
+        xFullPathname: None,
+        // Nothing is ever loaded through our file systems.
+        xDlOpen: None,
+        xDlError: None,
+        xDlSym: None,
+        xDlClose: None,
+        xRandomness: Some(randomness::<O>),
+        xSleep: Some(sleep::<O>),
+        xCurrentTime: Some(current_time::<O>),
+        xGetLastError: None,
+        xCurrentTimeInt64: Some(current_time_int64::<O>),
+        xSetSystemCall: None,
+        xGetSystemCall: None,
+        xNextSystemCall: None,
+    }
+}
+
+// SAFETY of all that follows: SQLite calls these functions as its interface documents, with the file system that was
+// registered; the usual one gets what it would get itself.
+
+pub(crate) unsafe extern "C" fn access<O: OverUsual>(
+    vfs: *mut ffi::sqlite3_vfs,
+    name: *const c_char,
+    flags: c_int,
+    there: *mut c_int,
+) -> c_int {
+    // SAFETY: see above.
+    unsafe {
+        let usual = O::usual(vfs);
+        (*usual).xAccess.map_or(ffi::SQLITE_IOERR_ACCESS, |call| call(usual, name, flags, there))
+    }
+}
+
+pub(crate) unsafe extern "C" fn full_pathname<O: OverUsual>(
+    vfs: *mut ffi::sqlite3_vfs,
+    name: *const c_char,
+    room: c_int,
+    full: *mut c_char,
+) -> c_int {
+    // SAFETY: see above.
+    unsafe {
+        let usual = O::usual(vfs);
+        (*usual).xFullPathname.map_or(ffi::SQLITE_CANTOPEN, |call| call(usual, name, room, full))
+    }
+}
+
+pub(crate) unsafe extern "C" fn last_error<O: OverUsual>(
+    vfs: *mut ffi::sqlite3_vfs,
+    length: c_int,
+    text: *mut c_char,
+) -> c_int {
+    // SAFETY: see above.
+    unsafe {
+        let usual = O::usual(vfs);
+        (*usual).xGetLastError.map_or(0, |call| call(usual, length, text))
+    }
+}
+
+unsafe extern "C" fn randomness<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, length: c_int, bytes: *mut c_char) -> c_int {
+    // SAFETY: see above.
+    unsafe {
+        let usual = O::usual(vfs);
+        (*usual).xRandomness.map_or(0, |call| call(usual, length, bytes))
+    }
+}
+
+unsafe extern "C" fn sleep<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, microseconds: c_int) -> c_int {
+    // SAFETY: see above.
+    unsafe {
+        let usual = O::usual(vfs);
+        (*usual).xSleep.map_or(0, |call| call(usual, microseconds))
+    }
+}
+
+unsafe extern "C" fn current_time<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, days: *mut f64) -> c_int {
+    // SAFETY: see above.
+    unsafe {
+        let usual = O::usual(vfs);
+        (*usual).xCurrentTime.map_or(ffi::SQLITE_ERROR, |call| call(usual, days))
+    }
+}
+
+unsafe extern "C" fn current_time_int64<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, ms: *mut i64) -> c_int {
+    // SAFETY: see above.
+    unsafe {
+        let usual = O::usual(vfs);
+        (*usual).xCurrentTimeInt64.map_or(ffi::SQLITE_ERROR, |call| call(usual, ms))
+    }
+}
