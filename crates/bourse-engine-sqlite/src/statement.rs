@@ -53,12 +53,6 @@ impl Statement {
         self.is_readonly
     }
 
-    /// What tells it from others that are prepared at the same time.
-    #[cfg(test)]
-    pub(crate) fn address(&self) -> usize {
-        self.stmt.as_ptr().addr()
-    }
-
     /// How often SQLite prepared it anew by itself.
     #[cfg(test)]
     pub(crate) fn times_prepared_again(&self) -> c_int {
