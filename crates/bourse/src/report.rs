@@ -22,6 +22,10 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
         Some("html") => bourse_report::html(&run),
         Some("md") => bourse_report::markdown(&run),
         Some("csv") => bourse_report::csv(&run),
+        Some("svg") => bourse_report::svg(&run).ok_or_else(|| {
+            Failure::usage("these runs have no curve")
+                .hint("a curve is drawn of cases that an option with numbers tells apart, as `--sweep users=1,2,4` makes them")
+        })?,
         _ => return Err(ending_refused(path)),
     };
     write_whole(path, text.as_bytes())?;
@@ -52,7 +56,7 @@ fn redraw(path: &Path, arguments: &Report) -> Result<(), Failure> {
 
 fn ending_refused(path: &Path) -> Failure {
     Failure::usage(format!("{} has no ending that says what to write", path.display()))
-        .hint("name a file that ends in .html, .md or .csv")
+        .hint("name a file that ends in .html, .md or .csv; runs of a sweep have a curve too, .svg")
 }
 
 /// The runs as one: drivers of the same rounds with their figures added, others side by side, each case labelled by its

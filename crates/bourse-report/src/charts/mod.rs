@@ -3,6 +3,7 @@
 //! `svg` writes elements, `axis` chooses ticks, `time` draws panels over time; the others are charts. Each chart is drawn
 //! twice, wide and narrow, since text in a drawing scaled down to a phone cannot be read.
 
+mod alone;
 mod axis;
 mod by_row;
 mod comparison;
@@ -12,6 +13,7 @@ mod series;
 mod svg;
 mod time;
 
+pub use alone::svg;
 pub(crate) use by_row::{ByRow, ByRowUnit, Curve, by_row};
 pub(crate) use comparison::comparison;
 pub(crate) use scaling::{scaling, swept};

@@ -145,6 +145,22 @@ fn drawings_stay_within_themselves() {
 }
 
 #[test]
+fn a_sweep_has_its_curve_as_a_picture_of_its_own() {
+    assert_eq!(bourse_report::svg(&fixture::normal()), None, "one case is no curve");
+    let mut swept = fixture::several();
+    for (case, users) in swept.cases.iter_mut().zip(1..) {
+        case.varied = vec![fixture::pair("users", &users.to_string())];
+        case.engine.target = fixture::HOSTILE.to_owned();
+    }
+    let picture = bourse_report::svg(&swept).expect("two cases and more have a curve");
+    let document = parsed(&picture);
+    assert_eq!(document.root_element().tag_name().name(), "svg");
+    assert!(words(document.root_element()).contains("Result by users"));
+    assert!(with_class(&document, "f1").len() >= 4, "two points of two panels: {picture}");
+    assert!(picture.contains("--paper: #fff"), "it brings its colours");
+}
+
+#[test]
 fn hostile_text_is_text() {
     let page = html(&fixture::hostile());
     assert!(!page.contains("<script") && !page.contains('\u{1b}') && !page.contains('\u{202e}'));

@@ -174,7 +174,7 @@ pub(crate) struct Report {
     /// Run files, or folders of runs; of drivers that shared a round all of them, which become one
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<PathBuf>,
-    /// Where to write; the ending says what: .html, .md, .csv [default: the terminal]
+    /// Where to write; the ending says what: .html, .md, .csv, or .svg for the curve of a sweep [default: the terminal]
     #[arg(short, long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
