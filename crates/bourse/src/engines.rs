@@ -162,6 +162,13 @@ pub(crate) fn is_here(target: &str) -> Result<(), String> {
     kind.map_or(Ok(()), |kind| (kind.version)().map(|_| ()))
 }
 
+/// Ends and removes what a process that was killed has left of the target's private server.
+pub(crate) fn sweep(target: &str) {
+    if let Ok(target) = bourse_engine_mysql::Target::parse(target) {
+        bourse_engine_mysql::sweep_target(&target);
+    }
+}
+
 fn open_mysql(target: &str) -> Result<Box<dyn Engine>, Failure> {
     let engine = bourse_engine_mysql::open(target).map_err(|error| {
         let scheme = target.split(':').next().unwrap_or_default();

@@ -64,6 +64,8 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
     let partial = path.with_extension("partial");
     std::fs::write(&partial, content).and_then(|()| std::fs::rename(&partial, path)).map_err(|error| {
+        // What could not be finished is of no use to anybody; if it cannot even be removed the first error stands.
+        let _ = std::fs::remove_file(&partial);
         Failure::usage("a file cannot be written")
             .detail("file", path.display().to_string())
             .detail("cause", error.to_string())

@@ -4,6 +4,7 @@ use super::find::Installed;
 use super::{FOLDER_PREFIX, OWNER_FILE, datadir_argument, leftovers};
 use crate::connect::{Address, Connector};
 use crate::options::{Flavour, FlushMethod, Options};
+use crate::target::{Place, Target};
 use bourse_engine::{EngineError, ErrorKind};
 use mysql::prelude::Queryable as _;
 use std::fs::{self, File};
@@ -42,11 +43,7 @@ impl PrivateServer {
         directory: Option<&Path>,
         options: &Options,
     ) -> Result<Self, EngineError> {
-        let parent = match directory {
-            Some(directory) => std::path::absolute(directory).map_err(|e| io_error("cannot find", directory, &e))?,
-            None if options.ram => PathBuf::from(MEMORY),
-            None => std::env::temp_dir(),
-        };
+        let parent = parent(directory, options)?;
         if options.ram && !parent.is_dir() {
             return Err(EngineError::unsupported(format!("ram=on needs {MEMORY}, which this system has not")));
         }
@@ -142,6 +139,22 @@ impl Drop for PrivateServer {
         // Where the program is a script, the server is a process below it.
         leftovers::end_servers(self.folder.path());
     }
+}
+
+/// The folder that a private server's own is made in.
+fn parent(directory: Option<&Path>, options: &Options) -> Result<PathBuf, EngineError> {
+    match directory {
+        Some(directory) => std::path::absolute(directory).map_err(|e| io_error("cannot find", directory, &e)),
+        None if options.ram => Ok(PathBuf::from(MEMORY)),
+        None => Ok(std::env::temp_dir()),
+    }
+}
+
+/// Ends and removes what a target's private server has left whose owner was killed, and returns the folders: none of a
+/// server that others run.
+pub fn sweep_target(target: &Target) -> Vec<PathBuf> {
+    let Place::Private { directory } = &target.place else { return Vec::new() };
+    parent(directory.as_deref(), &target.options).map_or_else(|_| Vec::new(), |parent| leftovers::sweep(&parent))
 }
 
 /// Starts the server on a data directory that is there.

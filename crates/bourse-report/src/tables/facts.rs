@@ -260,7 +260,9 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     say("processor time", join(&[busy, Some(used), each((user + system) * 1e9, units::duration_ns)]));
 
     let peak = |metric: &str, what: &str| view.peak(metric).map(|bytes| format!("{what} {}", units::bytes(bytes)));
-    let engine = view.peak("engine_memory_bytes").filter(|bytes| *bytes > 0.0);
+    // A server's memory is none of our process's.
+    let is_here = view.server_cores_busy().is_none();
+    let engine = view.peak("engine_memory_bytes").filter(|bytes| *bytes > 0.0 && is_here);
     let engine = engine.map(|bytes| format!("of it the engine's {}", units::bytes(bytes)));
     say("memory, at most", join(&[peak("memory_resident_bytes", "our process"), engine]));
     let swap = view.peak("machine_swap_used_bytes").filter(|bytes| *bytes > 0.0);

@@ -160,7 +160,11 @@ fn run_as(order: &Order, interrupted: &AtomicBool, quietly: bool) -> Result<Answ
             let message = format!("the run ends here: {} on {}", order.workload, order.target);
             Err(Failure::new(exit, said(&words, &message)))
         }
-        None => Err(trouble(format!("its process was ended from outside: {status}"))),
+        None => {
+            // It could not take its server with it.
+            engines::sweep(&order.target);
+            Err(trouble(format!("its process was ended from outside: {status}")))
+        }
     }
 }
 

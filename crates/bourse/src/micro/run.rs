@@ -207,6 +207,13 @@ impl Contender {
             Ok(answer) => answer,
             Err(failure) => {
                 step.abandon();
+                if failure.exit == Exit::Target && self.case.is_some() {
+                    warnings.push(format!(
+                        "round {} was lost, those before it are reported: {}",
+                        number + 1,
+                        failure.line()
+                    ));
+                }
                 return Err(failure);
             }
         };

@@ -17,6 +17,9 @@ use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
+/// Rounds from which an interval can be told.
+const NEEDED: u32 = 3;
+
 /// Runs a suite, writes its files, prints its report.
 pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     let suite = find(&arguments.name)?;
@@ -37,6 +40,13 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     let threads = runner.cases.iter().map(|case| case.threads).max().unwrap_or(1);
     let started_at = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
     runner.warnings.extend(bourse_record::noise(&build, &machine, threads));
+    if rounds < NEEDED && !suite.findings.is_empty() {
+        let few = format!(
+            "whether the published findings hold takes an interval, and that {NEEDED} rounds or more: asked for were {rounds}"
+        );
+        note(&few);
+        runner.warnings.push(few);
+    }
     for (name, used) in &runner.engines {
         if let Some(why) = &used.not_run {
             note(&format!("{name}: not run: {why}"));

@@ -3,12 +3,14 @@
 
 mod acid;
 mod compared;
+mod faults;
 mod interrupted;
 mod measured;
 mod micro;
 mod refused;
 mod run;
 mod serve;
+mod shown;
 mod suite;
 
 use std::path::Path;

@@ -1,0 +1,134 @@
+//! What the terminal shows of the classic workloads: which sections, operations, facts and settings, in which words.
+//! Numbers, and what comes and goes with them, are taken out: they are another machine's on another day.
+
+use crate::{output, text};
+
+/// Sections whose paragraphs are filled to the terminal's width, so that where their lines end depends on the numbers.
+const FILLED: [&str; 2] = ["What it cost", "Settings"];
+
+/// What is there or not as the machine pleases: how busy it is, which build this is, whether there was time to look.
+const FLEETING: [&str; 9] = [
+    "measured with a",
+    "limited by",
+    "memory",
+    "none ",
+    "no room here for",
+    "run file:",
+    "again:",
+    "further fact",
+    "of the time spent",
+];
+
+/// Every number as `#`, with its unit of time or size as one word.
+fn without_numbers(line: &str) -> String {
+    let mut out = String::new();
+    for word in line.split_inclusive(' ') {
+        let (word, space) = word.strip_suffix(' ').map_or((word, ""), |word| (word, " "));
+        let trimmed = word.trim_end_matches([',', ';', ')', '%']);
+        let is_unit = ["ns", "µs", "ms", "s", "B", "KiB", "MiB", "GiB"].contains(&trimmed);
+        if is_unit && out.ends_with("# ") {
+            out.truncate(out.len() - 1);
+            out.push_str(&word[trimmed.len()..]);
+        } else if word.starts_with(|c: char| c.is_ascii_digit()) {
+            let rest = word.trim_start_matches(|c: char| c.is_ascii_digit() || c == ',' || c == '.');
+            out.push('#');
+            // A comma behind the number belongs to the sentence.
+            let ends = word[..word.len() - rest.len()].ends_with(',') && rest.is_empty();
+            out.push_str(if ends { "," } else { rest });
+        } else if let Some((name, _)) =
+            word.split_once('=').filter(|(_, it)| it.starts_with(|c: char| c.is_ascii_digit()))
+        {
+            out.push_str(&format!("{name}=#"));
+        } else {
+            out.push_str(word);
+        }
+        out.push_str(space);
+    }
+    out
+}
+
+/// The report of the one case, without what differs from run to run.
+fn redacted(report: &str) -> String {
+    let mut lines: Vec<String> = Vec::new();
+    let mut section = String::new();
+    let mut blank = true;
+    for line in report.lines() {
+        if line.is_empty() {
+            blank = true;
+            continue;
+        }
+        if std::mem::replace(&mut blank, false) && !line.starts_with(' ') {
+            section = line.split(", over").next().unwrap_or_default().to_owned();
+            if section != "Warnings" && !section.starts_with("Bourse") {
+                lines.push(String::new());
+                lines.push(section.clone());
+            }
+            continue;
+        }
+        let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_fleeting = FLEETING.iter().any(|words_| words.contains(words_)) || line.contains(" cores · ");
+        match section.as_str() {
+            "Warnings" => {}
+            _ if line.contains(['┤', '█', '└']) => {}
+            // Of a table the rows' names: which columns there are depends on how long they took.
+            "By operation" if words.starts_with("none ") => {}
+            "By operation" => lines.push(line.split("  ").next().unwrap_or_default().to_owned()),
+            filled if FILLED.contains(&filled) && line.starts_with("  ") => {
+                if let Some(last) = lines.last_mut() {
+                    last.push(' ');
+                    last.push_str(&words);
+                }
+            }
+            _ => lines.push(if is_fleeting && !FILLED.contains(&section.as_str()) { String::new() } else { words }),
+        }
+    }
+    let kept =
+        lines.iter().filter(|line| !FLEETING.iter().any(|words| line.contains(words)) && !line.contains(" cores · "));
+    let mut shown = kept.map(|line| without_numbers(line).trim_end().to_owned()).collect::<Vec<_>>();
+    shown.dedup_by(|a, b| a.is_empty() && b.is_empty());
+    shown.join("\n").trim().to_owned()
+}
+
+fn shown(name: &str, arguments: &[&str]) {
+    // On a disk: elsewhere temporary files may be memory, which is another durability class.
+    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).expect("there is room for a folder");
+    let more = ["--rounds", "1", "--warmup", "0s", "--seed", "1"];
+    let ended = output(folder.path(), &[&["micro", "run"], arguments, &more[..]].concat());
+    assert_eq!(ended.status.code(), Some(0), "{}{}", text(&ended.stdout), text(&ended.stderr));
+    insta::assert_snapshot!(name, redacted(&text(&ended.stdout)));
+}
+
+#[test]
+fn log_growth() {
+    shown("log_growth", &["log-growth", "sqlite:x.db?journal=wal&sync=off", "--count", "500", "-s", "rows=1000"]);
+}
+
+#[test]
+fn client_mix() {
+    shown(
+        "client_mix",
+        &["client-mix", "sqlite::memory:", "-s", "queries=400", "-s", "clients=2", "-s", "phase=mixed"],
+    );
+}
+
+#[test]
+fn commit() {
+    shown("commit", &["commit", "sqlite:x.db?journal=wal&sync=full", "--count", "50", "-s", "raw_syncs=20"]);
+}
+
+#[test]
+fn sql() {
+    shown("sql", &["sql", "sqlite::memory:", "-s", "file=example", "--count", "200"]);
+}
+
+#[test]
+fn numbers_are_taken_out_and_nothing_else() {
+    let check = |line: &str, expected: &str| assert_eq!(without_numbers(line), expected);
+    check(
+        "syncs: 2,007, database 3 + log 2,004, 312.5 a second, 1.004 each",
+        "syncs: #, database # + log #, # a second, # each",
+    );
+    check("written: 15.7 MiB, 2.44 MiB a second", "written: #, # a second");
+    check("rows=1000 sqlite:x.db?journal=wal table1", "rows=# sqlite:x.db?journal=wal table1");
+    check("100,222 rows/s   volatile", "# rows/s   volatile");
+}
