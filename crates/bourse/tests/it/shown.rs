@@ -1,22 +1,18 @@
 //! What the terminal shows of the classic workloads: which sections, operations, facts and settings, in which words.
 //! Numbers, and what comes and goes with them, are taken out: they are another machine's on another day.
+#![cfg(target_os = "linux")]
 
 use crate::{output, text};
 
-/// Sections whose paragraphs are filled to the terminal's width, so that where their lines end depends on the numbers.
-const FILLED: [&str; 2] = ["What it cost", "Settings"];
-
-/// What is there or not as the machine pleases: how busy it is, which build this is, whether there was time to look.
-const FLEETING: [&str; 9] = [
+/// Lines that are there or not as the machine pleases: how busy it is, which build this is, whether there was time to look.
+const FLEETING: [&str; 7] = [
     "measured with a",
     "limited by",
-    "memory",
-    "none ",
-    "no room here for",
-    "run file:",
+    "memory, at most",
+    "memory of the machine",
+    "write-ahead log, at most",
     "again:",
-    "further fact",
-    "of the time spent",
+    "# further fact",
 ];
 
 /// Every number as `#`, with its unit of time or size as one word.
@@ -50,41 +46,43 @@ fn without_numbers(line: &str) -> String {
 /// The report of the one case, without what differs from run to run.
 fn redacted(report: &str) -> String {
     let mut lines: Vec<String> = Vec::new();
-    let mut section = String::new();
-    let mut blank = true;
-    for line in report.lines() {
-        if line.is_empty() {
-            blank = true;
-            continue;
-        }
-        if std::mem::replace(&mut blank, false) && !line.starts_with(' ') {
-            section = line.split(", over").next().unwrap_or_default().to_owned();
-            if section != "Warnings" && !section.starts_with("Bourse") {
-                lines.push(String::new());
-                lines.push(section.clone());
-            }
-            continue;
-        }
+    let mut section = "";
+    let mut begins = true;
+    for line in report.lines().filter(|line| !line.contains(['┤', '█', '└'])) {
         let words = line.split_whitespace().collect::<Vec<_>>().join(" ");
-        let is_fleeting = FLEETING.iter().any(|words_| words.contains(words_)) || line.contains(" cores · ");
-        match section.as_str() {
-            "Warnings" => {}
-            _ if line.contains(['┤', '█', '└']) => {}
+        if line.is_empty() {
+            begins = true;
+        } else if std::mem::replace(&mut begins, false) && !line.starts_with(' ') {
+            section = line.split(", over").next().unwrap_or_default();
+            lines.extend([String::new(), section.to_owned()]);
+        } else if section == "By operation" {
             // Of a table the rows' names: which columns there are depends on how long they took.
-            "By operation" if words.starts_with("none ") => {}
-            "By operation" => lines.push(line.split("  ").next().unwrap_or_default().to_owned()),
-            filled if FILLED.contains(&filled) && line.starts_with("  ") => {
-                if let Some(last) = lines.last_mut() {
-                    last.push(' ');
-                    last.push_str(&words);
-                }
-            }
-            _ => lines.push(if is_fleeting && !FILLED.contains(&section.as_str()) { String::new() } else { words }),
+            lines.push(line.split("  ").next().unwrap_or_default().to_owned());
+        } else if line.starts_with(if section.starts_with("Bourse") { "    " } else { "  " }) {
+            // Paragraphs are filled to the terminal's width: where their lines end depends on the numbers.
+            let last = lines.last_mut().expect("a line goes on");
+            *last = format!("{last} {words}");
+        } else {
+            lines.push(words);
         }
     }
-    let kept =
-        lines.iter().filter(|line| !FLEETING.iter().any(|words| line.contains(words)) && !line.contains(" cores · "));
-    let mut shown = kept.map(|line| without_numbers(line).trim_end().to_owned()).collect::<Vec<_>>();
+    let is_fleeting = |line: &String| {
+        FLEETING.iter().any(|begin| line.starts_with(begin))
+            || line.contains(" cores · ")
+            || line.starts_with("Bourse ")
+    };
+    let warnings = lines.iter().position(|line| line == "Warnings");
+    let settings = lines.iter().position(|line| line == "Settings").expect("they are shown");
+    let shown = lines[..warnings.unwrap_or(settings)].iter().chain(&lines[settings..]);
+    let mut shown: Vec<String> = shown.map(|line| without_numbers(line)).filter(|line| !is_fleeting(line)).collect();
+    // What folded columns are named below a table.
+    shown.retain(|line| !line.starts_with("none "));
+    // Which kinds of file there are beside the sum is the engine's affair; the others there are with time enough.
+    for fleeting in [", database # + log #", " · # further facts in the page", "# of waiting in each second, "] {
+        for line in shown.iter_mut().filter(|line| line.contains(fleeting)) {
+            *line = line.replace(fleeting, "");
+        }
+    }
     shown.dedup_by(|a, b| a.is_empty() && b.is_empty());
     shown.join("\n").trim().to_owned()
 }
