@@ -2,6 +2,7 @@
 
 use crate::document::{AcidFile, Verdict};
 use crate::kept::{CrashFile, HEADS};
+use bourse_report::words::command_line;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
 use minijinja::{AutoEscape, Environment, Value, context};
@@ -15,6 +16,7 @@ pub fn html(file: &AcidFile) -> String {
         failed => file.count(Verdict::Failed),
         not_applicable => file.count(Verdict::NotApplicable),
         notice => bourse_tpce::users::NOTICE,
+        command => command_line(&file.command),
     };
     render("acid.html", page)
 }
@@ -28,7 +30,9 @@ pub fn crash_html(file: &CrashFile) -> String {
         heads => HEADS,
         rows,
         broken => file.broken(),
+        about => crate::text::ABOUT_CRASHES,
         notice => bourse_tpce::users::NOTICE,
+        command => command_line(&file.command),
     };
     render("crash.html", page)
 }

@@ -18,7 +18,8 @@
 //! | [`acknowledged`] | the driver's own log of commits |
 //! | `crash` | the load, the blow, the aftermath |
 //! | [`kept`] | `bourse crash`: what each setting keeps, and `crash.json` |
-//! | [`text()`], [`html()`] | what a person reads |
+//! | [`read`] | documents read back from files |
+//! | [`text()`], [`html()`], [`markdown()`] | what a person reads |
 
 pub mod acknowledged;
 mod crash;
@@ -27,7 +28,9 @@ pub mod document;
 mod html;
 pub mod kept;
 mod laboratory;
+mod markdown;
 mod points;
+pub mod read;
 mod stage;
 mod staged;
 mod tests;
@@ -37,6 +40,7 @@ pub use crash::load_and_tell;
 pub use document::{AcidFile, Property, SCHEMA_VERSION, Test, Verdict, acid_file_schema};
 pub use html::{crash_html, html};
 pub use laboratory::{AcidError, Conduct};
+pub use markdown::{crash_markdown, markdown};
 pub use tests::{TESTS, TestSpec};
 pub use text::{crash_text, text};
 

@@ -5,17 +5,24 @@ use crate::kept::{CrashFile, CrashRow, HEADS};
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
+/// What the table of crashes tells.
+pub(crate) const ABOUT_CRASHES: &str = "Lost are acknowledged Trade-Results, over all crashes of a kind. The power fails on a \
+                                        simulated disk: what was not synced is lost, or there in part and in any order.";
 /// Where the words of a test begin.
 const INDENT: usize = 22;
 
 /// The whole as text of so many columns: a line for each test with its verdict and reason, and with `verbose` every case
-/// with its steps. Without it only what failed shows its first case that did.
+/// with its steps, and the settings in force. Without it only what failed shows its first case that did.
 pub fn text(file: &AcidFile, width: usize, color: bool, verbose: bool) -> String {
     let mut out = String::new();
     let engine = &file.engine;
     line(&mut out, width, 0, &format!("{}  ({} {})", engine.target, engine.name, engine.version));
     line(&mut out, width, 0, &format!("durability class {}: {}", engine.durability, engine.durability_reason));
     line(&mut out, width, 0, &format!("{}; seed {}", file.database, file.seed));
+    let settings: Vec<_> = engine.settings.iter().map(|it| format!("{} {}", it.name, it.value)).collect();
+    if verbose && !settings.is_empty() {
+        line(&mut out, width, 0, &format!("settings: {}", settings.join(", ")));
+    }
     let mut property = None;
     for test in &file.tests {
         if property != Some(test.property) {
@@ -82,9 +89,7 @@ pub fn crash_text(file: &CrashFile, width: usize, color: bool) -> String {
             }
         }
     }
-    const ABOUT: &str = "Lost are acknowledged Trade-Results, over all crashes of a kind. The power fails on a simulated \
-                         disk: what was not synced is lost, or there in part and in any order.";
-    line(&mut out, width, 0, ABOUT);
+    line(&mut out, width, 0, ABOUT_CRASHES);
     line(&mut out, width, 0, bourse_tpce::users::NOTICE);
     out
 }

@@ -293,10 +293,12 @@ fn disturbed(marks: &Marks, measured_s: f64) -> Vec<String> {
 
 /// Kinds of file for which anything was asked, as the run file keeps them.
 fn kinds_of_file(counts: &IoCounts) -> Vec<KindOfFile> {
-    let used = counts.by_kind().into_iter().filter(|(kind, files)| *kind == "database" || *files != FileIo::default());
+    let idle = |files: FileIo| FileIo { sync_ns: None, ..files } == FileIo::default();
+    let used = counts.by_kind().into_iter().filter(|(kind, files)| *kind == "database" || !idle(*files));
     used.map(|(kind, files)| KindOfFile {
         kind: kind.to_owned(),
         syncs: files.syncs,
+        sync_ns: files.sync_ns,
         writes: files.writes,
         written_bytes: files.written_bytes,
         reads: files.reads,

@@ -101,6 +101,10 @@ impl<'a> Sampler<'a> {
             ("read_bytes", grown(process.read_bytes, self.process.read_bytes)),
             ("written_bytes", grown(process.written_bytes, self.process.written_bytes)),
             ("syncs", grown(files.map(|it| it.syncs), files_before.map(|it| it.syncs))),
+            (
+                "sync_time",
+                grown(files.and_then(|it| it.sync_ns), files_before.and_then(|it| it.sync_ns)).map(|ns| ns / 1e9),
+            ),
             ("engine_written_bytes", grown(files.map(|it| it.written_bytes), files_before.map(|it| it.written_bytes))),
             ("data_bytes", level(footprint.map(|footprint| footprint.data_bytes))),
             ("log_bytes", level(footprint.map(|footprint| footprint.log_bytes))),

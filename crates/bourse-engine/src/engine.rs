@@ -166,6 +166,8 @@ pub enum Lives {
 pub struct FileIo {
     /// Times the disk was waited for, folders' syncs among them.
     pub syncs: u64,
+    /// How long those waits took, in nanoseconds, all threads' added up; `None` where the engine does not take the time.
+    pub sync_ns: Option<u64>,
     /// Writes.
     pub writes: u64,
     /// Bytes they wrote.
@@ -178,8 +180,13 @@ pub struct FileIo {
 
 impl FileIo {
     fn each(self, other: Self, f: impl Fn(u64, u64) -> u64) -> Self {
+        let sync_ns = match (self.sync_ns, other.sync_ns) {
+            (Some(mine), Some(theirs)) => Some(f(mine, theirs)),
+            (mine, theirs) => mine.or(theirs),
+        };
         Self {
             syncs: f(self.syncs, other.syncs),
+            sync_ns,
             writes: f(self.writes, other.writes),
             written_bytes: f(self.written_bytes, other.written_bytes),
             reads: f(self.reads, other.reads),
@@ -219,6 +226,12 @@ pub struct IoCounts {
 }
 
 impl IoCounts {
+    /// Nothing asked yet, by an engine that takes the time of its syncs.
+    pub const TIMED: Self = {
+        let files = FileIo { syncs: 0, sync_ns: Some(0), writes: 0, written_bytes: 0, reads: 0, read_bytes: 0 };
+        Self { source: "", database: files, log: files, journal: files, temporary: files, together: files }
+    };
+
     /// Each kind of file with its name, as reports have it.
     pub fn by_kind(&self) -> [(&'static str, FileIo); 5] {
         [

@@ -62,6 +62,7 @@ pub const METRICS: &[Metric] = &[
     Metric { name: "read_bytes", title: "read from storage", unit: "bytes/s", better: Better::Lower },
     Metric { name: "written_bytes", title: "written to storage", unit: "bytes/s", better: Better::Lower },
     Metric { name: "syncs", title: "syncs by the engine's own count", unit: "1/s", better: Better::Lower },
+    Metric { name: "sync_time", title: "time in syncs of the storage", unit: "s/s", better: Better::Lower },
     Metric {
         name: "engine_written_bytes",
         title: "written by the engine's own count",

@@ -272,6 +272,9 @@ pub struct KindOfFile {
     pub kind: String,
     /// Times the disk was waited for.
     pub syncs: u64,
+    /// How long those waits took, in nanoseconds, all users' added up; none where the engine does not take the time.
+    #[serde(default)]
+    pub sync_ns: Option<u64>,
     /// Writes.
     pub writes: u64,
     /// Bytes they wrote.

@@ -371,8 +371,15 @@ mod tests {
             let mut round = round(&flat, |_| 4.0 * mib, None);
             let (syncs, writes, reads, read_bytes) = (0, 0, 0, 0);
             let written_bytes = written_mib << 20;
-            round.io =
-                vec![crate::KindOfFile { kind: "log".to_owned(), syncs, writes, written_bytes, reads, read_bytes }];
+            round.io = vec![crate::KindOfFile {
+                kind: "log".to_owned(),
+                syncs,
+                sync_ns: None,
+                writes,
+                written_bytes,
+                reads,
+                read_bytes,
+            }];
             let found = Steadiness::of(&round, "x");
             let test = found.tests.iter().find(|test| test.name == "log of changes").unwrap();
             assert_eq!(test.steady, expected, "{}", test.found);

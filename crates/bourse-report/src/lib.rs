@@ -24,6 +24,7 @@ mod tables;
 mod text;
 mod units;
 mod view;
+pub mod words;
 
 pub use charts::svg;
 pub use html::{STYLE, html};

@@ -30,6 +30,8 @@ pub enum Measure {
     SwapUsed,
     /// Users that were inside an operation, on average.
     InEngine,
+    /// Those of them that the market exchange keeps busy, on average.
+    InMarket,
     /// Users that were in a sync of the storage, on average.
     InSyncs,
     /// Users that were waiting for a lock, on average.
@@ -49,7 +51,7 @@ pub enum Unit {
 
 impl Measure {
     /// Every one.
-    pub const ALL: [Self; 12] = [
+    pub const ALL: [Self; 13] = [
         Self::Rate,
         Self::RateFromTimes,
         Self::TimeMs,
@@ -60,6 +62,7 @@ impl Measure {
         Self::MemoryFree,
         Self::SwapUsed,
         Self::InEngine,
+        Self::InMarket,
         Self::InSyncs,
         Self::WaitingForLocks,
     ];
@@ -77,6 +80,7 @@ impl Measure {
             Self::MemoryFree => "memory free on the machine".to_owned(),
             Self::SwapUsed => "swap used on the machine".to_owned(),
             Self::InEngine => "users inside transactions, on average".to_owned(),
+            Self::InMarket => "of them the market's users, on average".to_owned(),
             Self::InSyncs => "users in syncs of the storage, on average".to_owned(),
             Self::WaitingForLocks => "users waiting for locks, on average".to_owned(),
         }
@@ -86,7 +90,7 @@ impl Measure {
     pub const fn unit(self) -> Unit {
         match self {
             Self::Rate | Self::RateFromTimes | Self::TimeMs | Self::TimeS => Unit::Number,
-            Self::InEngine | Self::InSyncs | Self::WaitingForLocks => Unit::Number,
+            Self::InEngine | Self::InMarket | Self::InSyncs | Self::WaitingForLocks => Unit::Number,
             Self::LogPeak | Self::MemoryUsed | Self::MemoryFree | Self::SwapUsed => Unit::Bytes,
             Self::Cpu => Unit::Percent,
         }
@@ -129,18 +133,29 @@ impl Measure {
             Self::MemoryUsed => mean(round, "machine_memory_used_bytes"),
             Self::MemoryFree => mean(round, "machine_memory_free_bytes"),
             Self::SwapUsed => mean(round, "machine_swap_used_bytes"),
-            Self::InEngine => {
-                let busy: f64 = round
-                    .operations
-                    .iter()
-                    .map(|operation| operation.service.summary.mean_ns * operation.service.summary.count as f64 / 1e9)
-                    .sum();
-                positive(seconds).map(|seconds| busy / seconds)
+            Self::InEngine => positive(seconds).map(|seconds| busy_s(round, |_| true) / seconds),
+            Self::InMarket => {
+                let of_market = |name: &str| MARKET.contains(&name);
+                positive(seconds).map(|seconds| busy_s(round, of_market) / seconds)
             }
-            Self::InSyncs => mean(round, "sync_time"),
+            Self::InSyncs => {
+                let spent = round.io.iter().map(|file| file.sync_ns).sum::<Option<u64>>();
+                let spent = spent.filter(|_| !round.io.is_empty());
+                spent.filter(|_| seconds > 0.0).map(|ns| ns as f64 / 1e9 / seconds)
+            }
             Self::WaitingForLocks => mean(round, "lock_wait"),
         }
     }
+}
+
+/// Operations of the brokerage workload that the market exchange asks for.
+const MARKET: [&str; 2] = ["Trade-Result", "Market-Feed"];
+
+/// Time inside operations of those names, added up, in seconds.
+fn busy_s(round: &Round, wanted: impl Fn(&str) -> bool) -> f64 {
+    let operations = round.operations.iter().filter(|operation| wanted(&operation.name));
+    let of = |it: &bourse_record::LatencySummary| it.mean_ns * it.count as f64 / 1e9;
+    operations.map(|operation| of(&operation.service.summary)).sum()
 }
 
 /// Facts of a round that tell the largest sizes, where a workload looks more often than once a second.

@@ -2,61 +2,169 @@
 
 use crate::args::Report;
 use crate::failure::Failure;
-use crate::output::{print_report, print_suite, write_whole};
+use crate::output::{has_color, print, terminal_width, write_whole};
 use crate::progress::note;
 use bourse_record::{Origin, RunFile};
 use bourse_report::drivers;
 use bourse_suite::SuiteFile;
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 use std::path::{Path, PathBuf};
 
-/// Reads the runs, joins their cases and draws the report.
+/// Reads the runs, joins their cases and draws the report; or draws a document of another kind.
 pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
-    if let [only] = arguments.runs.as_slice()
-        && let Some(path) = suite_document(only.as_ref())
-    {
-        return redraw(&path, arguments);
+    let mut others = arguments.runs.iter().filter_map(|path| other_document(path).map(|found| (path, found)));
+    if let Some((path, (kind, file))) = others.next() {
+        if arguments.runs.len() > 1 {
+            return Err(Failure::usage(format!("{} is {}, which stands alone", path.display(), kind.name()))
+                .hint("name it alone, or runs of a workload alone"));
+        }
+        return kind.draw(&file, arguments);
     }
     let run = joined(&arguments.runs)?;
-    let Some(path) = &arguments.output else { return print_report(&run) };
-    let text = match path.extension().and_then(|ending| ending.to_str()) {
-        Some("html") => bourse_report::html(&run),
-        Some("md") => bourse_report::markdown(&run),
-        Some("csv") => bourse_report::csv(&run),
-        Some("svg") => bourse_report::svg(&run).ok_or_else(|| {
+    let drawn = Drawn {
+        terminal: &|| bourse_report::terminal(&run, terminal_width(), has_color()),
+        html: &|| bourse_report::html(&run),
+        markdown: &|| bourse_report::markdown(&run),
+        csv: Some(&|| bourse_report::csv(&run)),
+    };
+    if let Some(path) = arguments.output.as_deref().filter(|path| path.extension() == Some("svg".as_ref())) {
+        let curve = bourse_report::svg(&run).ok_or_else(|| {
             Failure::usage("these runs have no curve")
                 .hint("a curve is drawn of cases that an option with numbers tells apart, as `--sweep users=1,2,4` makes them")
-        })?,
-        _ => return Err(ending_refused(path)),
-    };
+        })?;
+        return written(path, &curve);
+    }
+    drawn.put(arguments.output.as_deref())
+}
+
+fn written(path: &Path, text: &str) -> Result<(), Failure> {
     write_whole(path, text.as_bytes())?;
     note(&format!("report: {}", path.display()));
     Ok(())
 }
 
-/// The document of a suite, if that is what is named.
-fn suite_document(path: &Path) -> Option<PathBuf> {
-    let file = if path.is_dir() { path.join("suite.json") } else { path.to_owned() };
-    (file.file_name() == Some("suite.json".as_ref()) && file.exists()).then_some(file)
+/// A report in each of its forms.
+struct Drawn<'a> {
+    terminal: &'a dyn Fn() -> String,
+    html: &'a dyn Fn() -> String,
+    markdown: &'a dyn Fn() -> String,
+    /// None of what is no table of figures.
+    csv: Option<&'a dyn Fn() -> String>,
 }
 
-fn redraw(path: &Path, arguments: &Report) -> Result<(), Failure> {
-    let suite = SuiteFile::read(path)
-        .map_err(|error| Failure::usage(error.to_string()).hint("name a suite's folder, or the suite.json in it"))?;
-    let Some(output) = &arguments.output else { return print_suite(&suite) };
-    let text = match output.extension().and_then(|ending| ending.to_str()) {
-        Some("html") => bourse_report::suite_html(&suite),
-        Some("md") => bourse_report::suite_markdown(&suite),
-        Some("csv") => bourse_report::suite_csv(&suite),
-        _ => return Err(ending_refused(output)),
+impl Drawn<'_> {
+    /// Prints it, or writes it to a file in the form that its ending says.
+    fn put(&self, output: Option<&Path>) -> Result<(), Failure> {
+        let Some(path) = output else { return print(&(self.terminal)()) };
+        let text = match (path.extension().and_then(|ending| ending.to_str()), self.csv) {
+            (Some("html"), _) => (self.html)(),
+            (Some("md"), _) => (self.markdown)(),
+            (Some("csv"), Some(csv)) => csv(),
+            (Some("csv"), None) => {
+                return Err(Failure::usage(format!("{}: verdicts and their evidence are no CSV", path.display()))
+                    .hint("name a file that ends in .html or .md; the document itself is JSON"));
+            }
+            _ => {
+                return Err(Failure::usage(format!("{} has no ending that says what to write", path.display()))
+                    .hint("name a file that ends in .html, .md or .csv; runs of a sweep have a curve too, .svg"));
+            }
+        };
+        written(path, &text)
+    }
+}
+
+/// Documents that are no runs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Suite,
+    Acid,
+    Crash,
+}
+
+impl Kind {
+    const ALL: [Self; 3] = [Self::Suite, Self::Acid, Self::Crash];
+
+    /// What its file is called in the folder it was written to.
+    const fn file(self) -> &'static str {
+        match self {
+            Self::Suite => "suite.json",
+            Self::Acid => "acid.json",
+            Self::Crash => "crash.json",
+        }
+    }
+
+    const fn name(self) -> &'static str {
+        match self {
+            Self::Suite => "a suite's document",
+            Self::Acid => "an examination by `tpce acid`",
+            Self::Crash => "a table of `crash`",
+        }
+    }
+
+    /// Draws a document of this kind.
+    fn draw(self, file: &Path, arguments: &Report) -> Result<(), Failure> {
+        let (width, color) = (terminal_width(), has_color());
+        let output = arguments.output.as_deref();
+        match self {
+            Self::Suite => {
+                let suite = SuiteFile::read(file).map_err(|error| {
+                    Failure::usage(error.to_string()).hint("name a suite's folder, or the suite.json in it")
+                })?;
+                let drawn = Drawn {
+                    terminal: &|| bourse_report::suite_terminal(&suite, width, color),
+                    html: &|| bourse_report::suite_html(&suite),
+                    markdown: &|| bourse_report::suite_markdown(&suite),
+                    csv: Some(&|| bourse_report::suite_csv(&suite)),
+                };
+                drawn.put(output)
+            }
+            Self::Acid => {
+                let tested = bourse_acid::read::acid(file).map_err(|error| Failure::usage(error.to_string()))?;
+                let drawn = Drawn {
+                    terminal: &|| bourse_acid::text(&tested, width, color, arguments.verbose),
+                    html: &|| bourse_acid::html(&tested),
+                    markdown: &|| bourse_acid::markdown(&tested),
+                    csv: None,
+                };
+                drawn.put(output)
+            }
+            Self::Crash => {
+                let crashed = bourse_acid::read::crash(file).map_err(|error| Failure::usage(error.to_string()))?;
+                let drawn = Drawn {
+                    terminal: &|| bourse_acid::crash_text(&crashed, width, color),
+                    html: &|| bourse_acid::crash_html(&crashed),
+                    markdown: &|| bourse_acid::crash_markdown(&crashed),
+                    csv: None,
+                };
+                drawn.put(output)
+            }
+        }
+    }
+}
+
+/// The document that is named, if it is no run: by its name in a folder, by what is in it otherwise.
+fn other_document(path: &Path) -> Option<(Kind, PathBuf)> {
+    /// What only one kind of document has.
+    #[derive(Deserialize)]
+    struct Marks {
+        suite_schema_version: Option<IgnoredAny>,
+        tests: Option<IgnoredAny>,
+        rows: Option<IgnoredAny>,
+    }
+    if path.is_dir() {
+        let files = Kind::ALL.map(|kind| (kind, path.join(kind.file())));
+        return files.into_iter().find(|(_, file)| file.exists());
+    }
+    // What cannot be read is told when it is read as a run.
+    let bytes = std::fs::read(path).ok()?;
+    let kind = match serde_json::from_slice(&bytes).ok()? {
+        Marks { suite_schema_version: Some(_), .. } => Kind::Suite,
+        Marks { tests: Some(_), .. } => Kind::Acid,
+        Marks { rows: Some(_), .. } => Kind::Crash,
+        _ => return None,
     };
-    write_whole(output, text.as_bytes())?;
-    note(&format!("report: {}", output.display()));
-    Ok(())
-}
-
-fn ending_refused(path: &Path) -> Failure {
-    Failure::usage(format!("{} has no ending that says what to write", path.display()))
-        .hint("name a file that ends in .html, .md or .csv; runs of a sweep have a curve too, .svg")
+    Some((kind, path.to_owned()))
 }
 
 /// The runs as one: drivers of the same rounds with their figures added, others side by side, each case labelled by its

@@ -3,7 +3,8 @@
 use bourse_acid::document::{Case, Finding, Step};
 use bourse_acid::kept::{CRASH_SCHEMA_VERSION, CrashFile, CrashRow, Outcome, crash_file_schema};
 use bourse_acid::{
-    AcidFile, Property, SCHEMA_VERSION, Test, Verdict, acid_file_schema, crash_html, crash_text, html, text,
+    AcidFile, Property, SCHEMA_VERSION, Test, Verdict, acid_file_schema, crash_html, crash_markdown, crash_text, html,
+    markdown, read, text,
 };
 use bourse_record::{Build, Engine, Machine, NameValue};
 
@@ -173,4 +174,49 @@ fn the_terminal_shows_why_something_failed_and_everything_when_asked() {
     assert_eq!(all.matches("account 43").count(), 3, "{all}");
     assert!(all.contains("S1: Trade-Result of 7: halted before the commit; read hs_qty = 0; at: COMMIT"), "{all}");
     assert!(all.lines().all(|line| line.chars().count() <= 120), "{all}");
+}
+
+#[test]
+fn markdown_tells_verdicts_steps_and_settings_and_nothing_in_it_acts() {
+    let all = markdown(&file());
+    for line in [
+        "# Bourse: ACID tests, 2026-01-05T10:00:00+00:00",
+        "1 passed, **1 failed**, 1 not applicable on ` sqlite:x.db `",
+        "| I4 | FAILED | what is tried | CA\\_BAL: 1.00 wanted, 2.00 found |",
+        "| S1 | Trade-Result of 7 | halted before the commit | hs\\_qty = 0 | COMMIT |",
+        "| CA\\_BAL &lt;seen&gt; | 1.00 | **2.00** |",
+        "| journal\\_mode | wal |",
+        "` bourse tpce acid `",
+    ] {
+        assert!(all.lines().any(|found| found == line), "{line}\n{all}");
+    }
+    // A table without an empty line before it is none.
+    let lines: Vec<_> = all.lines().collect();
+    assert!(
+        lines.windows(2).all(|two| !two[1].starts_with('|') || two[0].is_empty() || two[0].starts_with('|')),
+        "{all}"
+    );
+    let crashed = crash_markdown(&crashes());
+    assert!(
+        crashed.contains("| sqlite:x.db | durable | 0 of 130 lost | whole, 1 of 130 lost | 4 ms | BROKEN |"),
+        "{crashed}"
+    );
+}
+
+#[test]
+fn documents_are_read_back_and_what_is_none_is_named() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("acid.json");
+    let write = |value: &serde_json::Value| std::fs::write(&path, value.to_string()).expect("written");
+    let mut value = serde_json::to_value(file()).expect("can be written");
+    write(&value);
+    assert_eq!(read::acid(&path).expect("can be read"), file());
+    let why = read::crash(&path).unwrap_err().to_string();
+    assert!(why.contains("acid.json is no document of `bourse crash`: missing field"), "{why}");
+    value["schema_version"] = 7.into();
+    write(&value);
+    assert!(read::acid(&path).unwrap_err().to_string().ends_with("of version 7, this program knows version 1"));
+    std::fs::write(&path, "{").expect("written");
+    assert!(read::acid(&path).unwrap_err().to_string().contains("EOF"));
+    assert!(read::acid(folder.path()).unwrap_err().to_string().starts_with("cannot read "));
 }

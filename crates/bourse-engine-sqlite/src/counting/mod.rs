@@ -51,6 +51,7 @@ impl Kind {
 struct Counter {
     kind: Kind,
     syncs: AtomicU64,
+    sync_ns: AtomicU64,
     writes: AtomicU64,
     written_bytes: AtomicU64,
     reads: AtomicU64,
@@ -64,13 +65,22 @@ fn add(counter: &AtomicU64, by: u64) {
 impl Counter {
     fn new(kind: Kind) -> Self {
         let zero = AtomicU64::default;
-        Self { kind, syncs: zero(), writes: zero(), written_bytes: zero(), reads: zero(), read_bytes: zero() }
+        Self {
+            kind,
+            syncs: zero(),
+            sync_ns: zero(),
+            writes: zero(),
+            written_bytes: zero(),
+            reads: zero(),
+            read_bytes: zero(),
+        }
     }
 
     fn add_to(&self, counts: &mut IoCounts) {
         let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
         *self.kind.part(counts) += FileIo {
             syncs: get(&self.syncs),
+            sync_ns: Some(get(&self.sync_ns)),
             writes: get(&self.writes),
             written_bytes: get(&self.written_bytes),
             reads: get(&self.reads),
@@ -80,10 +90,16 @@ impl Counter {
 }
 
 /// Files that are open, and what those did that are not any more.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Files {
     open: Vec<Arc<Counter>>,
     closed: IoCounts,
+}
+
+impl Default for Files {
+    fn default() -> Self {
+        Self { open: Vec::new(), closed: IoCounts::TIMED }
+    }
 }
 
 /// The file system of one engine. Connections keep it as long as they are open.
@@ -162,9 +178,10 @@ impl CountingFiles {
         counter.add_to(&mut files.closed);
     }
 
-    /// A sync of a folder, after one of its files was removed.
-    fn synced_folder(&self) {
-        self.files().closed.journal.syncs += 1;
+    /// A sync of a folder, with which one of its files was removed.
+    fn synced_folder(&self, took_ns: u64) {
+        let of_folder = FileIo { syncs: 1, sync_ns: Some(took_ns), ..FileIo::default() };
+        self.files().closed.journal += of_folder;
     }
 }
 

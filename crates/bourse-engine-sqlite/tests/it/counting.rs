@@ -1,6 +1,6 @@
 //! What is counted on its way to the disk, against what SQLite is known to do.
 
-use bourse_engine::{Access, Engine, FileIo, IoCounts, Isolation, RowExt as _, SessionExt as _, Sql};
+use bourse_engine::{Access, Engine, IoCounts, Isolation, RowExt as _, SessionExt as _, Sql};
 
 static INSERT: Sql = Sql::new("INSERT INTO thing (size) VALUES (?1)");
 static COUNT: Sql = Sql::new("SELECT count(*) FROM thing");
@@ -47,7 +47,7 @@ fn a_commit_syncs_as_often_as_its_settings_say() {
     let wal = check("journal=wal&sync=full", 0, 1, 0);
     assert_eq!(wal.log.written_bytes % FRAME, 0, "{wal:?}");
     assert!(wal.log.written_bytes >= 10 * FRAME, "{wal:?}");
-    assert_eq!(wal.database, FileIo::default(), "nothing is checkpointed: {wal:?}");
+    assert_eq!(wal.database, IoCounts::TIMED.database, "nothing is checkpointed: {wal:?}");
     check("journal=wal&sync=normal", 0, 0, 0);
     check("journal=wal&sync=off", 0, 0, 0);
     // The journal before it is relied on and its header after, the folder with a new one; the database; with extra the
@@ -73,7 +73,7 @@ fn closed_files_keep_their_counts_and_engines_their_own() {
     let after = counts(&one);
     assert!(after.database.written_bytes > before.database.written_bytes, "the last session checkpoints: {after:?}");
     assert_eq!(counts(&one), after);
-    assert_eq!(counts(&other), IoCounts::default());
+    assert_eq!(counts(&other), IoCounts::TIMED);
     let parts = [after.database, after.log, after.journal, after.temporary];
     assert_eq!(after.total().written_bytes, parts.iter().map(|part| part.written_bytes).sum::<u64>());
     // A session may outlive its engine.
@@ -83,7 +83,26 @@ fn closed_files_keep_their_counts_and_engines_their_own() {
 }
 
 #[test]
-fn a_database_in_memory_has_no_files_to_count() {
+fn syncs_take_their_time_and_no_more_than_all_took() {
+    let begun = std::time::Instant::now();
+    let full = of_commits("journal=wal&sync=full", 10);
+    let all = begun.elapsed().as_nanos() as u64;
+    let time = |io: bourse_engine::FileIo| io.sync_ns.unwrap();
+    assert!((1..all).contains(&time(full.log)), "{full:?} of {all} ns");
+    assert_eq!((time(full.database), time(full.total())), (0, time(full.log)));
+    // The folder's syncs, which come with the removal of a journal, are timed too.
+    let delete = of_commits("journal=delete&sync=extra", 3);
+    assert!(time(delete.journal) > 0 && time(delete.database) > 0, "{delete:?}");
+    assert_eq!(time(of_commits("journal=wal&sync=off", 10).total()), 0);
+}
+
+#[test]
+fn a_database_in_memory_waits_for_no_disk() {
     let engine = bourse_engine_sqlite::open("sqlite::memory:").unwrap();
-    assert_eq!(engine.io_counts().unwrap(), None);
+    let mut session = engine.connect().unwrap();
+    session.execute_text("CREATE TABLE thing (id INTEGER PRIMARY KEY, size INTEGER)", &[]).unwrap();
+    session.execute(&INSERT, &[1.into()]).unwrap();
+    assert_eq!(engine.io_counts().unwrap(), Some(IoCounts::TIMED));
+    // SQLite's own kinds of memory may put what they sort into files of which nothing is heard here.
+    assert_eq!(bourse_engine_sqlite::open("sqlite::memory:?memory=memdb").unwrap().io_counts().unwrap(), None);
 }

@@ -207,7 +207,9 @@ pub(super) fn summary(file: &SuiteFile) -> Vec<(Tone, String)> {
         let scale = file.scale;
         lines.push((
             Tone::Doubtful,
-            format!("scale {scale}: rows and counts are {scale} of the published ones; a quick look, not a rerun"),
+            format!(
+                "scale {scale}: rows, counts and durations are {scale} of the published ones; a quick look, not a rerun"
+            ),
         ));
     }
     let every: Vec<&CellResult> =

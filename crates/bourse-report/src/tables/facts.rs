@@ -297,14 +297,19 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
         let whole = |count: f64| units::count(count as u64);
         let source = rounds.iter().map(|round| &round.io_source).find(|source| !source.is_empty());
         let source = source.map(|source| format!("counted by {}", units::printable(source)));
-        say("syncs", join(&[Some(whole(all)), parts(&syncs, whole), rate, each(all, units::number), source]));
+        let spent = rounds.iter().flat_map(|round| &round.io).map(|file| file.sync_ns).sum::<Option<u64>>();
+        let spent = spent.filter(|_| all > 0.0 && measured_s > 0.0).map(|ns| {
+            let in_them = units::significant(ns as f64 / 1e9 / measured_s, 3);
+            format!("{} for one, {in_them} under way on average", units::duration_ns(ns as f64 / all))
+        });
+        say("syncs", join(&[Some(whole(all)), parts(&syncs, whole), rate, each(all, units::number), spent, source]));
     }
     for (name, sums) in [
         ("written by the engine", kinds(|file| file.written_bytes)),
         ("read by the engine", kinds(|file| file.read_bytes)),
     ] {
         let all = sums.iter().map(|(_, sum)| *sum as f64).sum::<f64>();
-        if !sums.is_empty() {
+        if all > 0.0 {
             say(name, join(&[Some(units::bytes(all)), parts(&sums, units::bytes), rate(all), each(all, units::bytes)]));
         }
     }

@@ -97,7 +97,8 @@ fn section(out: &mut String, level: usize, table: &Table) {
     }
 }
 
-pub(crate) fn row(out: &mut String, cells: impl Iterator<Item = String>) {
+/// Appends a row of a table as GitHub has them; the cells are [escaped] already.
+pub fn row(out: &mut String, cells: impl Iterator<Item = String>) {
     out.push('|');
     for cell in cells {
         out.push_str(&format!(" {cell} |"));
@@ -113,7 +114,7 @@ fn toned(tone: Tone, text: &str) -> String {
 }
 
 /// Text from outside, with nothing in it that Markdown or HTML would act upon.
-pub(crate) fn escaped(text: &str) -> String {
+pub fn escaped(text: &str) -> String {
     let mut out = String::new();
     for character in units::printable(text).chars() {
         match character {
@@ -128,7 +129,7 @@ pub(crate) fn escaped(text: &str) -> String {
 }
 
 /// Code in a line, fenced by more backticks than it holds in a row.
-pub(crate) fn code(text: &str) -> String {
+pub fn code(text: &str) -> String {
     let text = units::printable(text);
     let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);

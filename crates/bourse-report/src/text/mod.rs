@@ -9,9 +9,9 @@ mod terminal;
 
 pub(crate) use csv::line as csv_line;
 pub(crate) use grid::fill;
-pub(crate) use markdown::{code, escaped, row as markdown_row};
+
 pub(crate) use paint::Paint;
 
 pub use csv::{CsvTable, csv, csv_tables};
-pub use markdown::markdown;
+pub use markdown::{code, escaped, markdown, row as markdown_row};
 pub use terminal::terminal;

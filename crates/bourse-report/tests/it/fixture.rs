@@ -123,7 +123,8 @@ fn check(name: &str, words: &str, source: &str, status: CheckStatus, evidence: &
 }
 
 fn file(kind: &str, [syncs, writes, written_bytes, reads, read_bytes]: [u64; 5]) -> KindOfFile {
-    KindOfFile { kind: kind.to_owned(), syncs, writes, written_bytes, reads, read_bytes }
+    let sync_ns = Some(syncs * 210_000);
+    KindOfFile { kind: kind.to_owned(), syncs, sync_ns, writes, written_bytes, reads, read_bytes }
 }
 
 pub(crate) fn round(decks: u64) -> Round {

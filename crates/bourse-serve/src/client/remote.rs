@@ -9,7 +9,8 @@ use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
 use bourse_driver::Clock;
 use bourse_engine::{
-    Capabilities, Description, Engine, EngineError, ErrorKind, Footprint, Isolation, Loader, NullEngine, Session,
+    Capabilities, Description, Engine, EngineError, ErrorKind, Footprint, IoCounts, Isolation, Loader, NullEngine,
+    Session,
 };
 use bourse_record::Check;
 use bourse_schema::Dialect;
@@ -17,7 +18,7 @@ use bourse_tpce::check::books::Acknowledged;
 use bourse_tpce::load::Fingerprint;
 use bourse_tpce::sut::{Connector, OpenError, Opened, Sut, Terms};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// Sizes and counts are told at once, unless the server is gone.
@@ -30,6 +31,7 @@ pub struct Remote {
     fingerprint: Fingerprint,
     wire: Mutex<Wire>,
     round: Mutex<Option<String>>,
+    io_source: OnceLock<&'static str>,
     waiting: Box<dyn Fn(Waiting) + Send + Sync>,
 }
 
@@ -79,6 +81,7 @@ impl Remote {
             fingerprint,
             wire: Mutex::new(wire),
             round: Mutex::new(None),
+            io_source: OnceLock::new(),
             waiting: Box::new(waiting),
         })
     }
@@ -152,6 +155,15 @@ impl Remote {
             Ok(news) => Ok(news),
             Err(error) => Err(self.engine_error(&error)),
         }
+    }
+
+    /// Who counts at the server, kept for as long as the program runs: once for each server that is called.
+    fn io_source(&self, told: &str) -> &'static str {
+        const LONGEST: usize = 200;
+        self.io_source.get_or_init(|| match told {
+            "" => "",
+            told => Box::leak(told.chars().take(LONGEST).collect::<String>().into_boxed_str()),
+        })
     }
 
     fn wire(&self) -> MutexGuard<'_, Wire> {
@@ -251,6 +263,16 @@ impl Engine for Remote {
             News::Footprint(sizes) => Ok(sizes.into()),
             other => {
                 let error = ServeError::Unexpected { wanted: "sizes", found: other.name() };
+                Err(self.engine_error(&error))
+            }
+        }
+    }
+
+    fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
+        match self.ask(&Control::IoCounts)? {
+            News::IoCounts(counts) => Ok(counts.map(|io| io.counts(self.io_source(&io.source)))),
+            other => {
+                let error = ServeError::Unexpected { wanted: "reads and writes", found: other.name() };
                 Err(self.engine_error(&error))
             }
         }

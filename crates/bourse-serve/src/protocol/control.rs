@@ -1,9 +1,9 @@
 //! What concerns the whole round: beginning it together, its books, its checks.
 
+use super::resources::{Io, Sizes};
 use bourse_driver::RetryPolicy;
 use bourse_egen::Part;
-use bourse_engine::{Footprint, ServerProcess};
-use bourse_record::{Check, ProcessUse};
+use bourse_record::Check;
 use bourse_tpce::check::books::{Acknowledged, Snapshot};
 use bourse_tpce::sut::{Share, Terms};
 use bourse_tpce::transactions::trade_cleanup::TradeCleanupOutput;
@@ -16,6 +16,8 @@ pub enum Control {
     Open(RoundTerms),
     /// How large the database is, and what the server uses.
     Footprint,
+    /// What the engine has asked of the file system.
+    IoCounts,
     /// How many limit orders wait.
     PendingOrders,
     /// To end the round: what the driver's users were told. Checks follow when the last driver has ended.
@@ -40,6 +42,8 @@ pub enum News {
     Opened(Box<OpenedRound>),
     /// Sizes, and what the server uses.
     Footprint(Sizes),
+    /// What the engine has asked of the file system, if it counts that.
+    IoCounts(Option<Box<Io>>),
     /// Limit orders that wait.
     PendingOrders(u64),
     /// The round is over.
@@ -66,6 +70,7 @@ impl News {
             Self::Waiting { .. } => "waiting",
             Self::Opened(_) => "a round opened",
             Self::Footprint(_) => "sizes",
+            Self::IoCounts(_) => "reads and writes",
             Self::PendingOrders(_) => "pending orders",
             Self::Closed(_) => "a round closed",
             Self::Refused(_) => "a refusal",
@@ -158,63 +163,4 @@ pub struct ClosedRound {
     pub vanished: Vec<u32>,
     /// Checks of the database and of the books of all drivers together.
     pub checks: Vec<Check>,
-}
-
-/// [`Footprint`] as it crosses the network, with what the server's process uses.
-#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
-pub struct Sizes {
-    data_bytes: u64,
-    log_bytes: u64,
-    journal_bytes: u64,
-    memory_bytes: u64,
-    lock_waits: u64,
-    lock_wait_ns: u64,
-    /// Processor time in user mode and in the kernel in nanoseconds, memory, bytes read and written.
-    process: [u64; 5],
-}
-
-impl Sizes {
-    /// Sizes with what the server's process uses.
-    #[must_use]
-    pub fn with(self, process: ProcessUse) -> Self {
-        let ns = |seconds: Option<f64>| seconds.map_or(0, |seconds| (seconds * 1e9) as u64);
-        let bytes = |bytes: Option<u64>| bytes.unwrap_or(0);
-        let process = [
-            ns(process.cpu_user_s),
-            ns(process.cpu_system_s),
-            bytes(process.resident_bytes),
-            bytes(process.read_bytes),
-            bytes(process.written_bytes),
-        ];
-        Self { process, ..self }
-    }
-}
-
-impl From<Footprint> for Sizes {
-    fn from(it: Footprint) -> Self {
-        Self {
-            data_bytes: it.data_bytes,
-            log_bytes: it.log_bytes,
-            journal_bytes: it.journal_bytes,
-            memory_bytes: it.memory_bytes,
-            lock_waits: it.lock_waits,
-            lock_wait_ns: it.lock_wait_ns,
-            process: [0; 5],
-        }
-    }
-}
-
-impl From<Sizes> for Footprint {
-    fn from(it: Sizes) -> Self {
-        let [cpu_user_ns, cpu_system_ns, resident_bytes, read_bytes, written_bytes] = it.process;
-        Self {
-            server: Some(ServerProcess { cpu_user_ns, cpu_system_ns, resident_bytes, read_bytes, written_bytes }),
-            data_bytes: it.data_bytes,
-            log_bytes: it.log_bytes,
-            journal_bytes: it.journal_bytes,
-            memory_bytes: it.memory_bytes,
-            lock_waits: it.lock_waits,
-            lock_wait_ns: it.lock_wait_ns,
-        }
-    }
 }

@@ -15,12 +15,14 @@
 //! | [`codec`] | frames: four bytes of length, then the message in postcard's form; bounds |
 //! | [`greeting`] | how a connection begins |
 //! | [`control`] | what concerns the whole round |
+//! | [`resources`] | what the server's database and process use |
 //! | [`reply`] | what came of a transaction |
 
 pub mod codec;
 pub mod control;
 pub mod greeting;
 pub mod reply;
+pub mod resources;
 
 pub use bourse_tpce::transactions::Request;
 pub use codec::{CodecError, Times};
@@ -29,6 +31,6 @@ pub use greeting::{Admission, Greeting, Hello, Purpose, Welcome};
 pub use reply::Reply;
 
 /// Version of the protocol; raised whenever a message changes.
-pub const PROTOCOL: u16 = 1;
+pub const PROTOCOL: u16 = 2;
 /// The first bytes of every greeting.
 pub const MAGIC: [u8; 8] = *b"BOURSE\r\n";

@@ -4,7 +4,7 @@ use super::round::{Gone, Member, Round, Waiting};
 use super::{Driver, Event, Shared, lock};
 use crate::ServeError;
 use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
-use crate::protocol::control::Sizes;
+use crate::protocol::resources::{Io, Sizes};
 use crate::protocol::{Control, News};
 use crate::wire::Wire;
 use bourse_record::ProcessUse;
@@ -14,9 +14,6 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
-
-/// A driver in a round asks for sizes every second. One that says nothing for so long is given up, with its users.
-const SILENT_FOR: Duration = Duration::from_secs(30);
 
 /// The round that a driver is in.
 type InRound = (Arc<Round>, Arc<Member>);
@@ -55,8 +52,9 @@ fn answer(
             if shared.stopping() {
                 return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the server is closing").into());
             }
-            if in_round && heard.elapsed() > SILENT_FOR {
-                let words = format!("nothing was heard of it for {} s", SILENT_FOR.as_secs());
+            let silence = shared.options.silence;
+            if in_round && heard.elapsed() > silence {
+                let words = format!("nothing was heard of it for {} s", silence.as_secs_f64());
                 return Err(io::Error::new(io::ErrorKind::TimedOut, words).into());
             }
             Ok(())
@@ -65,6 +63,10 @@ fn answer(
             Control::Leave => return Ok(()),
             Control::Footprint => match shared.offer.engine.footprint() {
                 Ok(footprint) => News::Footprint(Sizes::from(footprint).with(ProcessUse::now())),
+                Err(error) => News::Refused(error.to_string()),
+            },
+            Control::IoCounts => match shared.offer.engine.io_counts() {
+                Ok(counts) => News::IoCounts(counts.map(|counts| Box::new(Io::from(counts)))),
                 Err(error) => News::Refused(error.to_string()),
             },
             Control::PendingOrders => match BrokerageHouse::pending_orders(shared.offer.engine) {

@@ -47,12 +47,15 @@ pub struct ServerOptions {
     pub connections: usize,
     /// How long the drivers of a round wait for one another.
     pub gather: Duration,
+    /// How long a driver in a round may say nothing, before it is given up with its users. One that is well asks for sizes
+    /// every second.
+    pub silence: Duration,
     /// The program's version, which drivers are told.
     pub version: String,
 }
 
 impl ServerOptions {
-    /// 64 sessions and 512 connections on that address.
+    /// 64 sessions and 512 connections on that address; 30 s of silence.
     pub fn new(listen: SocketAddr, version: &str) -> Self {
         Self {
             listen,
@@ -60,6 +63,7 @@ impl ServerOptions {
             workers: 64,
             connections: 512,
             gather: Duration::from_secs(120),
+            silence: Duration::from_secs(30),
             version: version.to_owned(),
         }
     }

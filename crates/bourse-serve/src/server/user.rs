@@ -25,13 +25,16 @@ pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, seed:
     let owner = super::door::random_number();
     let _release = Release { shared, owner };
     let mut frame = Vec::new();
+    let mut still_wanted = || {
+        if shared.stopping() || driver.gone.load(Ordering::Relaxed) {
+            return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the round is over").into());
+        }
+        Ok(())
+    };
     loop {
-        let request: Request = wire.receive(REQUEST_BYTES, &mut || {
-            if shared.stopping() || driver.gone.load(Ordering::Relaxed) {
-                return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the round is over").into());
-            }
-            Ok(())
-        })?;
+        // Who always has something to say is never waited for.
+        still_wanted()?;
+        let request: Request = wire.receive(REQUEST_BYTES, &mut still_wanted)?;
         let arrived = shared.clock.now();
         let place = lock(&driver.member).as_ref().and_then(Place::take);
         let (reply, engine_ns) = match &place {

@@ -116,6 +116,57 @@ fn a_driver_that_vanishes_takes_nothing_with_it() {
 }
 
 #[test]
+fn a_driver_that_falls_silent_is_given_up_with_its_users() {
+    let database = Database::new("silent.db");
+    let options = ServerOptions { silence: Duration::from_secs(1), ..options() };
+    let served = serve(&database.engine, options, |address| {
+        let silent = call(address);
+        silent.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        let mut connector = silent.connector().expect("a connection");
+        // Its users may be as busy as they like: a driver that does not look at its round is not well.
+        let busy = std::time::Instant::now();
+        let mut done = 0;
+        let lost = loop {
+            match perform(&mut *connector, &order(1).into()) {
+                Ok(()) => done += 1,
+                Err(error) if error.kind() == ErrorKind::ConnectionLost => break error,
+                // Asked between the end of the round and that of the connection.
+                Err(error) => assert!(error.to_string().contains("no round is open"), "{error}"),
+            }
+            assert!(busy.elapsed() < Duration::from_secs(30), "{done} orders, and it is still there");
+        };
+        assert!(done > 0 && busy.elapsed() >= Duration::from_secs(1), "{done} orders, then {lost}");
+        assert!(silent.footprint().is_err());
+        // One that asks now and then is well, however long its round takes.
+        let asks = call(address);
+        asks.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        for _ in 0..5 {
+            std::thread::sleep(Duration::from_millis(400));
+            asks.footprint().expect("is there");
+        }
+        assert_sound(&asks.close(Acknowledged::default()).expect("closes").checks);
+    });
+    let vanished: Vec<_> = served.events.iter().filter(|event| event.contains("vanished")).collect();
+    assert!(vanished.len() == 1 && vanished[0].ends_with("nothing was heard of it for 1 s"), "{:?}", served.events);
+}
+
+#[test]
+fn what_a_server_uses_is_told_as_its_engine_counts_it() {
+    let database = Database::new("uses.db");
+    serve(&open_again(&database), options(), |address| {
+        let remote = call(address);
+        let before = remote.io_counts().expect("is there").expect("a database in a file is counted");
+        remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        let mut connector = remote.connector().expect("a connection");
+        perform(&mut *connector, &order(1).into()).expect("is committed");
+        let since = remote.io_counts().expect("is there").expect("is counted").since(before);
+        assert!(since.total().written_bytes > 4_096 && since.total().sync_ns.is_some(), "{since:?}");
+        remote.close(Acknowledged { orders: 1, ..Acknowledged::default() }).expect("closes");
+    });
+    serve(&NullEngine, options(), |address| assert_eq!(call(address).io_counts().expect("is there"), None));
+}
+
+#[test]
 fn a_driver_that_vanishes_within_a_transaction_leaves_no_half_of_it() {
     let database = Database::new("within.db");
     // The last statement of a Trade-Order stalls, so that its driver is long gone when it commits or not.

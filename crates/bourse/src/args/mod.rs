@@ -171,12 +171,16 @@ pub(crate) enum Document {
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// Run files, or folders of runs; of drivers that shared a round all of them, which become one
+    /// Run files, or folders of runs; of drivers that shared a round all of them, which become one. Or the folder or document
+    /// of a suite, of `tpce acid` or of `crash`
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<PathBuf>,
     /// Where to write; the ending says what: .html, .md, .csv, or .svg for the curve of a sweep [default: the terminal]
     #[arg(short, long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Of `tpce acid`: show every case with its steps and findings, and the settings in force
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Args)]

@@ -172,6 +172,9 @@ pub(crate) struct Serve {
     /// How long the drivers of a round wait for one another
     #[arg(long, value_name = "TIME", default_value = "2m", value_parser = duration)]
     pub(crate) gather: Duration,
+    /// How long a driver in a round may say nothing before it is given up; one that is well asks for sizes every second
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub(crate) silence: Duration,
 }
 
 /// Exit codes of the server.

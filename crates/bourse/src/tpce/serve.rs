@@ -32,6 +32,7 @@ pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
         workers: arguments.workers.into(),
         connections: arguments.connections.into(),
         gather: arguments.gather,
+        silence: arguments.silence,
         ..ServerOptions::new(resolved(&arguments.listen)?, env!("CARGO_PKG_VERSION"))
     };
     // What cannot be listened on is refused before minutes of loading; a driver that came already would get no answer.

@@ -77,6 +77,31 @@ fn a_memory_database_is_examined_in_all_but_durability() {
     for file in ["acid.json", "acid.html"] {
         assert!(run.join(file).is_file(), "{file}");
     }
+
+    // The evidence alone is enough to draw it again, by its folder or by its file whatever that is called.
+    let again = |arguments: &[&str]| output(folder.path(), &[&["report"], arguments].concat());
+    let run = run.to_str().expect("a plain name");
+    assert_eq!(text(&again(&[run]).stdout), shown);
+    let verbose = text(&again(&[run, "--verbose"]).stdout);
+    assert!(verbose.contains("settings: ") && verbose.len() > 2 * shown.len(), "{verbose}");
+    let renamed = folder.path().join("mine.json");
+    fs::copy(format!("{run}/acid.json"), &renamed).expect("copied");
+    let page = folder.path().join("again.html");
+    let drawn = again(&["mine.json", "-o", "again.html"]);
+    assert_eq!(drawn.status.code(), Some(0), "{}", text(&drawn.stderr));
+    let read = |path: &Path| fs::read_to_string(path).expect("it was written");
+    assert_eq!(read(&page), read(&Path::new(run).join("acid.html")));
+    assert_eq!(again(&["mine.json", "-o", "again.md"]).status.code(), Some(0));
+    let markdown = read(&folder.path().join("again.md"));
+    assert!(markdown.contains("13 passed, 0 failed, 3 not applicable") && markdown.contains("| D1 | not applicable |"));
+    for (arguments, why) in [
+        (["mine.json", "-o", "again.csv"], "again.csv: verdicts and their evidence are no CSV"),
+        (["mine.json", run, "--verbose"], "mine.json is an examination by `tpce acid`, which stands alone"),
+    ] {
+        let refused = again(&arguments);
+        assert_eq!(refused.status.code(), Some(1));
+        assert!(text(&refused.stderr).contains(why), "{}", text(&refused.stderr));
+    }
 }
 
 #[test]
@@ -111,4 +136,9 @@ fn crashes_of_several_settings_stand_in_one_table() {
     if rows[0]["class"] == "durable" {
         assert_eq!(rows[0]["power"]["lost"], 0, "{:#}", rows[0]);
     }
+    fs::write(folder.join("crash.json"), &ended.stdout).expect("written");
+    let drawn = output(folder, &["report", "crash.json", "-o", "crash.md"]);
+    assert_eq!(drawn.status.code(), Some(0), "{}", text(&drawn.stderr));
+    let drawn = fs::read_to_string(folder.join("crash.md")).expect("it was written");
+    assert!(drawn.contains("| sqlite:x.db?sync=full |"), "{drawn}");
 }

@@ -1,0 +1,71 @@
+//! Documents read back from files, with errors a person can act on.
+
+use crate::document::{AcidFile, SCHEMA_VERSION};
+use crate::kept::{CRASH_SCHEMA_VERSION, CrashFile};
+use serde::de::DeserializeOwned;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+/// A document cannot be read.
+#[derive(Debug, thiserror::Error)]
+pub enum ReadError {
+    /// The file cannot be opened or read.
+    #[error("cannot read {path}: {cause}")]
+    File {
+        /// Which file.
+        path: PathBuf,
+        /// The system's words.
+        cause: io::Error,
+    },
+    /// Something else is in it.
+    #[error("{path} is no document of {of}: {why}")]
+    Foreign {
+        /// Which file.
+        path: PathBuf,
+        /// What writes such documents.
+        of: &'static str,
+        /// What is missing or of another type.
+        why: String,
+    },
+    /// A document of another version.
+    #[error("{path} is a document of version {found}, this program knows version {known}")]
+    Version {
+        /// Which file.
+        path: PathBuf,
+        /// Its version.
+        found: u64,
+        /// Ours.
+        known: u32,
+    },
+}
+
+/// Reads an `acid.json`.
+///
+/// # Errors
+/// [`ReadError`].
+pub fn acid(path: &Path) -> Result<AcidFile, ReadError> {
+    document(path, "`bourse tpce acid`", SCHEMA_VERSION)
+}
+
+/// Reads a `crash.json`.
+///
+/// # Errors
+/// [`ReadError`].
+pub fn crash(path: &Path) -> Result<CrashFile, ReadError> {
+    document(path, "`bourse crash`", CRASH_SCHEMA_VERSION)
+}
+
+fn document<D: DeserializeOwned>(path: &Path, of: &'static str, known: u32) -> Result<D, ReadError> {
+    let bytes = fs::read(path).map_err(|cause| ReadError::File { path: path.to_owned(), cause })?;
+    let foreign = |why: String| ReadError::Foreign { path: path.to_owned(), of, why };
+    let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| foreign(error.to_string()))?;
+    // Version first: a document of another version need not have this one's form.
+    match value.get("schema_version").and_then(serde_json::Value::as_u64) {
+        None => return Err(foreign("it has no schema_version".to_owned())),
+        Some(found) if found != u64::from(known) => {
+            return Err(ReadError::Version { path: path.to_owned(), found, known });
+        }
+        Some(_) => {}
+    }
+    serde_json::from_value(value).map_err(|error| foreign(error.to_string()))
+}

@@ -1,0 +1,132 @@
+//! What the server's database and process use.
+
+use bourse_engine::{FileIo, Footprint, IoCounts, ServerProcess};
+use bourse_record::ProcessUse;
+use serde::{Deserialize, Serialize};
+
+/// [`Footprint`] as it crosses the network, with what the server's process uses.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+pub struct Sizes {
+    data_bytes: u64,
+    log_bytes: u64,
+    journal_bytes: u64,
+    memory_bytes: u64,
+    lock_waits: u64,
+    lock_wait_ns: u64,
+    /// Processor time in user mode and in the kernel in nanoseconds, memory, bytes read and written.
+    process: [u64; 5],
+}
+
+impl Sizes {
+    /// Sizes with what the server's process uses.
+    #[must_use]
+    pub fn with(self, process: ProcessUse) -> Self {
+        let ns = |seconds: Option<f64>| seconds.map_or(0, |seconds| (seconds * 1e9) as u64);
+        let bytes = |bytes: Option<u64>| bytes.unwrap_or(0);
+        let process = [
+            ns(process.cpu_user_s),
+            ns(process.cpu_system_s),
+            bytes(process.resident_bytes),
+            bytes(process.read_bytes),
+            bytes(process.written_bytes),
+        ];
+        Self { process, ..self }
+    }
+}
+
+impl From<Footprint> for Sizes {
+    fn from(it: Footprint) -> Self {
+        Self {
+            data_bytes: it.data_bytes,
+            log_bytes: it.log_bytes,
+            journal_bytes: it.journal_bytes,
+            memory_bytes: it.memory_bytes,
+            lock_waits: it.lock_waits,
+            lock_wait_ns: it.lock_wait_ns,
+            process: [0; 5],
+        }
+    }
+}
+
+impl From<Sizes> for Footprint {
+    fn from(it: Sizes) -> Self {
+        let [cpu_user_ns, cpu_system_ns, resident_bytes, read_bytes, written_bytes] = it.process;
+        Self {
+            server: Some(ServerProcess { cpu_user_ns, cpu_system_ns, resident_bytes, read_bytes, written_bytes }),
+            data_bytes: it.data_bytes,
+            log_bytes: it.log_bytes,
+            journal_bytes: it.journal_bytes,
+            memory_bytes: it.memory_bytes,
+            lock_waits: it.lock_waits,
+            lock_wait_ns: it.lock_wait_ns,
+        }
+    }
+}
+
+/// [`IoCounts`] as they cross the network.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Io {
+    /// Who counted.
+    pub source: String,
+    /// The database's own files, log, journal, temporary files, what cannot be told apart.
+    kinds: [Files; 5],
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+struct Files {
+    syncs: u64,
+    sync_ns: Option<u64>,
+    writes: u64,
+    written_bytes: u64,
+    reads: u64,
+    read_bytes: u64,
+}
+
+impl From<IoCounts> for Io {
+    fn from(it: IoCounts) -> Self {
+        let kinds = [it.database, it.log, it.journal, it.temporary, it.together].map(|of| {
+            let FileIo { syncs, sync_ns, writes, written_bytes, reads, read_bytes } = of;
+            Files { syncs, sync_ns, writes, written_bytes, reads, read_bytes }
+        });
+        Self { source: it.source.to_owned(), kinds }
+    }
+}
+
+impl Io {
+    /// The counts, by `source`.
+    pub fn counts(&self, source: &'static str) -> IoCounts {
+        let [database, log, journal, temporary, together] = self.kinds.map(|of| {
+            let Files { syncs, sync_ns, writes, written_bytes, reads, read_bytes } = of;
+            FileIo { syncs, sync_ns, writes, written_bytes, reads, read_bytes }
+        });
+        IoCounts { source, database, log, journal, temporary, together }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn counts_are_the_same_on_the_other_side() {
+        let files = |first: u64, sync_ns| FileIo {
+            syncs: first,
+            sync_ns,
+            writes: first + 1,
+            written_bytes: first + 2,
+            reads: first + 3,
+            read_bytes: first + 4,
+        };
+        let counts = IoCounts {
+            source: "somebody",
+            database: files(10, Some(7)),
+            log: files(20, None),
+            journal: files(30, Some(0)),
+            temporary: files(40, None),
+            together: files(50, None),
+        };
+        let bytes = postcard::to_allocvec(&Io::from(counts)).unwrap();
+        let io: Io = postcard::from_bytes(&bytes).unwrap();
+        assert_eq!((io.source.as_str(), io.counts("somebody")), ("somebody", counts));
+    }
+}
