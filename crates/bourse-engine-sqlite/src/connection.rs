@@ -3,14 +3,14 @@
 use crate::counting::CountingFiles;
 use crate::error::{error, words};
 use crate::ffi;
-use crate::library;
+use crate::library::{self, SCHEME};
 use crate::options::{Locking, Options, Threading};
 use crate::statement::Statement;
 use crate::target::Place;
 use crate::waits::{LockWaits, Patience, on_busy};
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, FileUse};
 use std::ffi::{CStr, CString, c_int};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
 
@@ -20,6 +20,8 @@ pub(crate) struct Source {
     /// A file name, or a URI for a database in memory.
     name: CString,
     is_uri: bool,
+    /// Where it is, unless in memory.
+    path: Option<PathBuf>,
     shared_cache: bool,
     create: bool,
     /// The file system's name, unless it is the usual one or one that counts.
@@ -42,13 +44,21 @@ impl Source {
             if text.starts_with("file:") || text.starts_with(':') { format!("./{text}") } else { text.to_owned() };
         let name = CString::new(name)
             .map_err(|_| EngineError::new(ErrorKind::Other, format!("{text:?}: a file's name has no zero byte")))?;
-        Ok(Self { name, is_uri: false, shared_cache: false, create, file_system: None, files: None })
+        Ok(Self {
+            name,
+            is_uri: false,
+            path: Some(path.to_owned()),
+            shared_cache: false,
+            create,
+            file_system: None,
+            files: None,
+        })
     }
 
     /// A URI of our own making.
     pub(crate) fn uri(uri: &str, shared_cache: bool) -> Self {
         let name = CString::new(uri).expect("the URIs of this crate have no zero byte");
-        Self { name, is_uri: true, shared_cache, create: true, file_system: None, files: None }
+        Self { name, is_uri: true, path: None, shared_cache, create: true, file_system: None, files: None }
     }
 
     pub(crate) fn with_files(mut self, files: Option<Arc<CountingFiles>>) -> Self {
@@ -76,6 +86,8 @@ pub(crate) struct Connection {
     patience: Box<Patience>,
     /// Alive until the connection is closed.
     _files: Option<Arc<CountingFiles>>,
+    /// Likewise: the other build of the library must keep away.
+    _use: Option<FileUse>,
 }
 
 // SAFETY: the library is compiled thread-safe, so a connection may be used by any thread as long as it is one at a time;
@@ -100,6 +112,7 @@ impl Connection {
             Threading::NoMutex => ffi::SQLITE_OPEN_NOMUTEX,
             Threading::FullMutex => ffi::SQLITE_OPEN_FULLMUTEX,
         };
+        let used = source.path.as_deref().map(|path| FileUse::begin(path, SCHEME)).transpose()?;
         let mut db = ptr::null_mut();
         let counting = source.files.as_ref().map(|files| files.name());
         let file_system = source.file_system.or(counting).map_or(ptr::null(), CStr::as_ptr);
@@ -107,7 +120,7 @@ impl Connection {
         let code = unsafe { ffi::sqlite3_open_v2(source.name.as_ptr(), &mut db, flags, file_system) };
         let Some(db) = NonNull::new(db) else { return Err(error(code, words(code))) };
         let patience = Box::new(Patience::new(Arc::clone(waits), options.busy_timeout));
-        let this = Self { db, patience, _files: source.files.clone() };
+        let this = Self { db, patience, _files: source.files.clone(), _use: used };
         if code != ffi::SQLITE_OK {
             let name = source.name.to_string_lossy();
             return Err(error(code, format!("cannot open {name}: {}", this.message())));

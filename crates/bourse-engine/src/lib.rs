@@ -7,6 +7,7 @@
 mod engine;
 mod error;
 mod file_system;
+mod file_use;
 mod null;
 mod read;
 pub mod records;
@@ -21,6 +22,7 @@ pub use engine::{
 };
 pub use error::{EngineError, ErrorKind};
 pub use file_system::{folder_of, memory_file_system};
+pub use file_use::FileUse;
 pub use null::NullEngine;
 pub use read::{FromValue, WrongType};
 pub use records::{

@@ -85,6 +85,20 @@ fn each_build_reads_what_the_other_wrote() {
     }
 }
 
+/// A file's locks are the process's: two copies of the library would not see each other's.
+#[test]
+fn both_builds_do_not_have_one_file_open_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let stock = bourse_engine_sqlite::open(&format!("sqlite:{}", folder.path().join("./x.db").display())).unwrap();
+    let lean = file(folder.path(), "");
+    let session = stock.connect().unwrap();
+    let refused = lean.connect().map(|_| ()).unwrap_err();
+    assert!(refused.message().contains("`sqlite` has it open in this process"), "{refused}");
+    drop(session);
+    let _session = lean.connect().unwrap();
+    assert!(stock.connect().is_err());
+}
+
 #[test]
 fn a_run_tells_which_build_it_was_and_what_went_to_the_disk() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();

@@ -27,6 +27,18 @@ fn retried<T>(
     }
 }
 
+/// Connects, also while others are at work: an engine may say that they are in the way.
+fn connected(engine: &dyn Engine) -> Box<dyn Session> {
+    let deadline = Instant::now() + Duration::from_secs(60);
+    loop {
+        match engine.connect() {
+            Ok(session) => return session,
+            Err(e) if e.kind() == ErrorKind::Conflict && Instant::now() < deadline => {}
+            Err(e) => panic!("{e}"),
+        }
+    }
+}
+
 pub(super) fn no_lost_update(engine: &dyn Engine) {
     const THREADS: i64 = 4;
     const EACH: i64 = 25;
@@ -34,7 +46,7 @@ pub(super) fn no_lost_update(engine: &dyn Engine) {
     thread::scope(|scope| {
         for _ in 0..THREADS {
             scope.spawn(|| {
-                let mut session = engine.connect().unwrap();
+                let mut session = connected(engine);
                 for _ in 0..EACH {
                     retried(&mut *session, Access::Write, |session| {
                         let now = read(session, "TMB", 1)?;
@@ -44,7 +56,7 @@ pub(super) fn no_lost_update(engine: &dyn Engine) {
             });
         }
     });
-    let mut session = engine.connect().unwrap();
+    let mut session = connected(engine);
     assert_eq!(read(&mut *session, "TMB", 1).unwrap(), FIRST_CHARGE + THREADS * EACH);
 }
 
@@ -60,7 +72,7 @@ pub(super) fn nobody_starves(engine: &dyn Engine) {
         || writes.load(Ordering::Relaxed) >= WRITES && reads.iter().all(|reads| reads.load(Ordering::Relaxed) >= READS);
     thread::scope(|scope| {
         scope.spawn(|| {
-            let mut session = engine.connect().unwrap();
+            let mut session = connected(engine);
             while !over.load(Ordering::Relaxed) {
                 retried(&mut *session, Access::Write, |session| {
                     let (from, to) = (read(session, "TMB", 1)?, read(session, "TMS", 1)?);
@@ -75,7 +87,7 @@ pub(super) fn nobody_starves(engine: &dyn Engine) {
         for reads in &reads {
             let over = &over;
             scope.spawn(move || {
-                let mut session = engine.connect().unwrap();
+                let mut session = connected(engine);
                 while !over.load(Ordering::Relaxed) {
                     let sum = retried(&mut *session, Access::Read, |session| {
                         Ok(read(session, "TMB", 1)? + read(session, "TMS", 1)?)

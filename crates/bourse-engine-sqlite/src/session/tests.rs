@@ -1,0 +1,46 @@
+//! What a session keeps prepared.
+
+use crate::library::SCHEME;
+use crate::open;
+use crate::session::SqliteSession;
+use bourse_engine::{Engine as _, RowExt as _, SessionExt as _, Sql};
+
+#[test]
+fn statements_stay_prepared_unless_the_cache_is_off() {
+    static ONE: Sql = Sql::new("SELECT 1");
+    for (query, is_kept) in [("", true), ("?statement_cache=on", true), ("?statement_cache=off", false)] {
+        let engine = open(&format!("{SCHEME}::memory:{query}")).unwrap();
+        let mut session = SqliteSession::new(engine.connection().unwrap(), engine.shared()).unwrap();
+        for _ in 0..2 {
+            assert_eq!(session.all(&ONE, &[], |row| row.get::<i64>(0)).unwrap(), [1]);
+            assert_eq!(session.statement(ONE.slot()).is_some(), is_kept, "{query}");
+        }
+    }
+}
+
+/// With the samples that `ANALYZE` keeps in this build, SQLite by itself prepares a statement anew for each value
+/// bound to an indexed column's comparison: measured, 8.3 µs instead of 0.8 µs for a look-up.
+#[test]
+fn statistics_do_not_make_statements_be_prepared_again() {
+    static BY_KIND: Sql = Sql::new("SELECT id FROM thing WHERE kind = ?1 AND size = ?2");
+    let engine = open(&format!("{SCHEME}::memory:")).unwrap();
+    let mut loader = engine.loader().unwrap();
+    for sql in [
+        "CREATE TABLE thing (id INTEGER PRIMARY KEY, kind INTEGER NOT NULL, size INTEGER NOT NULL)",
+        "WITH RECURSIVE n (i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n WHERE i < 5000)
+         INSERT INTO thing SELECT i, i / 3, i % 7 FROM n",
+        "CREATE INDEX thing_by_kind ON thing (kind)",
+        "CREATE INDEX thing_by_size ON thing (size)",
+        "ANALYZE",
+    ] {
+        loader.run(sql).unwrap();
+    }
+    loader.finish().unwrap();
+    let connection = engine.connection().unwrap();
+    assert_ne!(connection.text_of("SELECT count(*) FROM sqlite_stat4").unwrap(), "0", "no samples, no test");
+    let mut session = SqliteSession::new(connection, engine.shared()).unwrap();
+    for kind in 0..100 {
+        session.all(&BY_KIND, &[kind.into(), (kind % 7).into()], |_| Ok(())).unwrap();
+    }
+    assert_eq!(session.statement(BY_KIND.slot()).unwrap().times_prepared_again(), 0);
+}

@@ -1,0 +1,79 @@
+//! Which library of this process has which file open.
+//!
+//! On Unix a file's locks are the process's: what one library has locked another of the same process takes for free, and
+//! when one closes the file the other's locks are gone. So two of them must not have one database open at the same time.
+
+use crate::{EngineError, ErrorKind};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Files in use: by which library, and how often.
+type Uses = BTreeMap<PathBuf, (&'static str, usize)>;
+
+fn uses() -> MutexGuard<'static, Uses> {
+    static USES: Mutex<Uses> = Mutex::new(BTreeMap::new());
+    USES.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A library's use of a file, which ends when this is dropped.
+#[derive(Debug)]
+pub struct FileUse {
+    file: PathBuf,
+}
+
+impl FileUse {
+    /// Begins to use a file, which need not exist yet. A library can use a file as often as it likes.
+    ///
+    /// # Errors
+    /// Another library uses it.
+    ///
+    /// ```
+    /// use bourse_engine::FileUse;
+    /// let path = std::env::temp_dir().join("of-one-library.db");
+    /// let _first = FileUse::begin(&path, "one").unwrap();
+    /// assert!(FileUse::begin(&path, "one").is_ok());
+    /// assert!(FileUse::begin(&path, "other").unwrap_err().message().contains("`one` has it open"));
+    /// ```
+    pub fn begin(path: &Path, library: &'static str) -> Result<Self, EngineError> {
+        let file = whole(path);
+        let mut uses = uses();
+        let (user, times) = uses.entry(file.clone()).or_insert((library, 0));
+        if *user != library {
+            return Err(EngineError::new(
+                ErrorKind::Other,
+                format!(
+                    "{}: `{user}` has it open in this process, and `{library}` would break its locks, which are the \
+                     process's: run them one after the other, or on files of their own",
+                    path.display()
+                ),
+            ));
+        }
+        *times += 1;
+        Ok(Self { file })
+    }
+}
+
+impl Drop for FileUse {
+    fn drop(&mut self) {
+        let mut uses = uses();
+        if let Some((_, times)) = uses.get_mut(&self.file) {
+            *times -= 1;
+            if *times == 0 {
+                uses.remove(&self.file);
+            }
+        }
+    }
+}
+
+/// The one name of a file that has several.
+fn whole(path: &Path) -> PathBuf {
+    if let Ok(found) = path.canonicalize() {
+        return found;
+    }
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    match (folder.canonicalize(), path.file_name()) {
+        (Ok(folder), Some(name)) => folder.join(name),
+        _ => path.to_owned(),
+    }
+}
