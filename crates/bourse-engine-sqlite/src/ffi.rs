@@ -69,6 +69,13 @@ functions! {
     fn sqlite3_bind_int64(stmt: *mut sqlite3_stmt, at: c_int, number: i64) -> c_int;
     fn sqlite3_bind_null(stmt: *mut sqlite3_stmt, at: c_int) -> c_int;
     fn sqlite3_bind_parameter_count(stmt: *mut sqlite3_stmt) -> c_int;
+    fn sqlite3_bind_text(
+        stmt: *mut sqlite3_stmt,
+        at: c_int,
+        text: *const c_char,
+        length: c_int,
+        end: Destructor
+    ) -> c_int;
     fn sqlite3_bind_text64(
         stmt: *mut sqlite3_stmt,
         at: c_int,

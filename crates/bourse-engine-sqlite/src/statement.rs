@@ -99,14 +99,21 @@ impl Statement {
                     Value::Real(number) => ffi::sqlite3_bind_double(stmt, at, number),
                     Value::Date(date) => ffi::sqlite3_bind_int64(stmt, at, i64::from(date.days())),
                     Value::Timestamp(moment) => ffi::sqlite3_bind_int64(stmt, at, moment.millis()),
-                    Value::Text(text) => ffi::sqlite3_bind_text64(
-                        stmt,
-                        at,
-                        address(text.as_bytes()).cast(),
-                        text.len() as u64,
-                        ffi::SQLITE_STATIC(),
-                        ffi::SQLITE_UTF8 as u8,
-                    ),
+                    Value::Text(text) => {
+                        let start = address(text.as_bytes()).cast();
+                        match c_int::try_from(text.len()) {
+                            Ok(length) => ffi::sqlite3_bind_text(stmt, at, start, length, ffi::SQLITE_STATIC()),
+                            // SQLite's answer is that it is too big.
+                            Err(_) => ffi::sqlite3_bind_text64(
+                                stmt,
+                                at,
+                                start,
+                                text.len() as u64,
+                                ffi::SQLITE_STATIC(),
+                                ffi::SQLITE_UTF8 as u8,
+                            ),
+                        }
+                    }
                     Value::Blob(bytes) => ffi::sqlite3_bind_blob64(
                         stmt,
                         at,

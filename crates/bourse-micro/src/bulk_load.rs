@@ -1,6 +1,6 @@
 //! `bulk-load`: rows into empty tables.
 
-use crate::database::{count, create, pair_text, pairs, same, with_records};
+use crate::database::{Work, count, create, pair_text, pairs, same, work_on_records};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::persons::{Filler, WIDTH, persons};
 use crate::update::EXPLICIT;
@@ -221,7 +221,7 @@ impl Loader<'_> {
     }
 
     /// Inserts the rows drawn; begins and commits where a transaction does.
-    fn insert(&mut self, records: &mut dyn Records) -> Result<(), EngineError> {
+    fn insert<R: Records + ?Sized>(&mut self, records: &mut R) -> Result<(), EngineError> {
         let (load, all) = (self.load, self.all());
         while self.at < self.until {
             if load.explicit && self.in_transaction == 0 {
@@ -248,9 +248,9 @@ impl Loader<'_> {
 }
 
 impl BulkLoad {
-    fn insert_pairs(
+    fn insert_pairs<R: Records + ?Sized>(
         &self,
-        records: &mut dyn Records,
+        records: &mut R,
         from: u64,
         rows: u64,
         text: &mut String,
@@ -267,13 +267,14 @@ impl BulkLoad {
         Ok(())
     }
 
-    fn insert_persons(&self, records: &mut dyn Records, from: u64, rows: u64) -> Result<(), EngineError> {
+    fn insert_persons<R: Records + ?Sized>(&self, records: &mut R, from: u64, rows: u64) -> Result<(), EngineError> {
         // Counted on, since dividing anew for each row would be no small part of inserting it.
         let tables = &self.tables[..];
         let (mut table, mut number) = ((from % tables.len() as u64) as usize, from / tables.len() as u64);
+        let mut texts = self.filler.from(number);
+        let mut row = texts.next_row();
         for _ in 0..rows {
-            let [c2, c3] = self.filler.texts(number);
-            let values = [Value::Int(0), Value::Text(c2), Value::Text(c3)];
+            let values = [Value::Int(0), Value::Text(row[0]), Value::Text(row[1])];
             if self.assigned {
                 records.append(tables[table], &values)?;
             } else {
@@ -282,9 +283,21 @@ impl BulkLoad {
             table += 1;
             if table == tables.len() {
                 (table, number) = (0, number + 1);
+                row = texts.next_row();
             }
         }
         Ok(())
+    }
+}
+
+/// Inserts what a loader has drawn.
+struct Inserting<'l, 's>(&'l mut Loader<'s>);
+
+impl Work for Inserting<'_, '_> {
+    type Result = Result<(), EngineError>;
+    #[inline]
+    fn on<R: Records + ?Sized>(self, records: &mut R) -> Self::Result {
+        self.0.insert(records)
     }
 }
 
@@ -315,7 +328,7 @@ impl User for Loader<'_> {
         let (from, statements) = (self.at, self.load.statements);
         let rows = (self.until - from) as u32;
         // Nobody else writes here: what fails is not tried again.
-        match with_records(turn.session, statements, |records| self.insert(records)) {
+        match work_on_records(turn.session, statements, Inserting(self)) {
             Ok(()) => Performed::completed(INSERT).times(rows),
             Err(error) => {
                 // What is left of the transaction goes with it; the first error is the one to report.

@@ -30,6 +30,23 @@ pub(crate) fn with_records<T>(
     f(&mut RecordsOverSql::new(session, statements))
 }
 
+/// What is done on records, compiled apart for SQL sessions.
+pub(crate) trait Work {
+    /// What comes of it.
+    type Result;
+    /// Does it.
+    fn on<R: Records + ?Sized>(self, records: &mut R) -> Self::Result;
+}
+
+/// As [`with_records`], for work whose single operations are so short that a call through the adapter would show.
+#[inline]
+pub(crate) fn work_on_records<W: Work>(session: &mut dyn Session, statements: Statements, work: W) -> W::Result {
+    if let Some(records) = session.records() {
+        return work.on(records);
+    }
+    work.on(&mut RecordsOverSql::new(session, statements))
+}
+
 /// Pairs: a number and a text of at most 50 characters, each a key; the text's index as wanted.
 pub(crate) fn pairs(key: IndexKind, text: Option<IndexKind>) -> &'static RecordTable {
     let key = RecordField::new("int_key", RecordType::Int).indexed(key);

@@ -104,12 +104,13 @@ impl Filler {
     const STEP: usize = 7_919;
 
     /// The two texts of row `number`.
-    #[inline]
     pub(crate) fn texts(&self, number: u64) -> [&str; 2] {
-        let first = Self::start(2 * number);
-        // Where the next number's text begins, without dividing again.
-        let second = first + Self::STEP;
-        [self.at(first), self.at(if second >= Self::STARTS { second - Self::STARTS } else { second })]
+        self.from(number).next_row()
+    }
+
+    /// The texts of row `number` and those that follow it.
+    pub(crate) fn from(&self, number: u64) -> Texts<'_> {
+        Texts { filler: self, start: Self::start(2 * number) }
     }
 
     #[inline]
@@ -123,6 +124,30 @@ impl Filler {
     }
 }
 
+/// Texts of row after row; where each begins is counted on, since dividing costs more than the rest of a row.
+pub(crate) struct Texts<'f> {
+    filler: &'f Filler,
+    start: usize,
+}
+
+impl<'f> Texts<'f> {
+    /// The two texts of the next row.
+    #[inline]
+    pub(crate) fn next_row(&mut self) -> [&'f str; 2] {
+        [self.next_text(), self.next_text()]
+    }
+
+    #[inline]
+    fn next_text(&mut self) -> &'f str {
+        let text = self.filler.at(self.start);
+        self.start += Filler::STEP;
+        if self.start >= Filler::STARTS {
+            self.start -= Filler::STARTS;
+        }
+        text
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -133,7 +158,9 @@ mod tests {
         let text = |number| filler.at(Filler::start(number));
         assert!((0..200_000).all(|number| text(number).len() == 100));
         assert_ne!(text(1), text(2));
-        assert!((0..100_000).all(|row| filler.texts(row) == [text(2 * row), text(2 * row + 1)]));
+        let mut rows = filler.from(0);
+        assert!((0..100_000).all(|row| rows.next_row() == [text(2 * row), text(2 * row + 1)]));
+        assert_eq!(filler.texts(70_000), [text(140_000), text(140_001)]);
         assert_eq!(filler.texts(5), Filler::new(100).texts(5));
     }
 }
