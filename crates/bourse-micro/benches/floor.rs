@@ -2,7 +2,7 @@
 //!
 //! `cargo bench -p bourse-micro --bench floor`
 
-use bourse_driver::{MS, RealClock};
+use bourse_driver::{Clock as _, MS, RealClock};
 use bourse_engine::NullEngine;
 use bourse_micro::{Timing, find, run_round};
 use std::sync::atomic::AtomicBool;
@@ -11,6 +11,7 @@ use std::sync::atomic::AtomicBool;
 fn main() {
     let timing = Timing { warm_up_ns: 50 * MS, measure_ns: Some(500 * MS), count: None };
     let never = AtomicBool::new(false);
+    println!("a reading of the clock: {:.1} ns; a sample has two", reading_ns());
     for batch in ["1", "10", "100"] {
         for (name, options) in [("point-read", [("batch", batch)]), ("update", [("batch", batch)])] {
             let case = find(name).expect("it is there").plan(options).expect("its options are right");
@@ -27,4 +28,18 @@ fn main() {
             println!("{name}, batches of {batch}: {each:.1} ns an operation in all, {timed:.1} ns of it timed");
         }
     }
+}
+
+/// What reading the clock takes: the best of some.
+fn reading_ns() -> f64 {
+    const READINGS: u32 = 100_000;
+    let clock = RealClock::start();
+    let stretch = |_| {
+        let from = clock.now();
+        for _ in 0..READINGS {
+            std::hint::black_box(clock.now());
+        }
+        (clock.now() - from) as f64 / f64::from(READINGS)
+    };
+    (0..20).map(stretch).fold(f64::INFINITY, f64::min)
 }

@@ -240,12 +240,12 @@ impl User for Client<'_> {
             // The null engine is asked for as long as it takes to know it.
             self.left = self.all;
         }
-        let batch = self.batching.next(clock.now(), self.left);
+        let batch = self.batching.next(clock, self.left);
         self.left -= batch;
         let random = &mut self.random;
         self.drawn.clear();
         self.drawn.extend((0..batch).map(|_| InsertValues::of(random.below(LARGEST_ID + 1) as i64)));
-        self.batching.begins(clock.now());
+        self.batching.begins(clock);
         Draw::Ready
     }
 

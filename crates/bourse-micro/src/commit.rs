@@ -205,13 +205,12 @@ struct Committer<'s> {
 
 impl User for Committer<'_> {
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
-        let now = clock.now();
-        self.drawn = self.batching.next(now, self.left.now(control, now));
+        self.drawn = self.batching.next(clock, self.left.now(control, clock));
         if self.drawn == 0 {
             return Draw::Finished;
         }
         self.left.draw(self.drawn);
-        self.batching.begins(clock.now());
+        self.batching.begins(clock);
         Draw::Ready
     }
 

@@ -142,8 +142,7 @@ struct Searcher<'s> {
 
 impl User for Searcher<'_> {
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
-        let now = clock.now();
-        let batch = self.batching.next(now, self.left.now(control, now));
+        let batch = self.batching.next(clock, self.left.now(control, clock));
         if batch == 0 {
             return Draw::Finished;
         }
@@ -155,7 +154,7 @@ impl User for Searcher<'_> {
         if self.search.by[self.turn] == TEXT {
             self.texts.extend(self.drawn.iter().map(|&number| pair_text(number as u64)));
         }
-        self.batching.begins(clock.now());
+        self.batching.begins(clock);
         Draw::Ready
     }
 

@@ -281,15 +281,14 @@ impl User for Writer<'_> {
     }
 
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
-        let now = clock.now();
-        let left = self.left.now(control, now);
+        let left = self.left.now(control, clock);
         let rest =
             if self.growth.per_transaction == 1 { left } else { self.growth.per_transaction - self.in_transaction };
-        let changes = self.batching.next(now, left.min(rest));
+        let changes = self.batching.next(clock, left.min(rest));
         if changes == 0 {
             if self.setting.is_real {
                 // The last session that closes may take the log with it.
-                look(self.setting.engine, &self.growth.watched, control.begin(), now);
+                look(self.setting.engine, &self.growth.watched, control.begin(), clock.now());
             }
             return Draw::Finished;
         }
@@ -304,7 +303,7 @@ impl User for Writer<'_> {
             let keys = &mut self.keys;
             self.drawn.extend((0..changes).map(|_| keys.next_key()));
         }
-        self.batching.begins(clock.now());
+        self.batching.begins(clock);
         Draw::Ready
     }
 

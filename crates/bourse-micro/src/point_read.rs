@@ -152,8 +152,7 @@ impl User for Reader<'_> {
     }
 
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
-        let now = clock.now();
-        let batch = self.batching.next(now, self.left.now(control, now));
+        let batch = self.batching.next(clock, self.left.now(control, clock));
         if batch == 0 {
             return Draw::Finished;
         }
@@ -165,7 +164,7 @@ impl User for Reader<'_> {
             self.texts.extend(self.drawn.iter().map(|&key| pair_text(key as u64)));
         }
         self.expected = self.drawn.iter().filter(|key| **key as u64 <= self.rows).count() as u64;
-        self.batching.begins(clock.now());
+        self.batching.begins(clock);
         Draw::Ready
     }
 

@@ -115,8 +115,7 @@ struct Scanner<'s> {
 
 impl User for Scanner<'_> {
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
-        let now = clock.now();
-        let batch = self.batching.next(now, self.left.now(control, now));
+        let batch = self.batching.next(clock, self.left.now(control, clock));
         if batch == 0 {
             return Draw::Finished;
         }
@@ -125,7 +124,7 @@ impl User for Scanner<'_> {
         self.drawn.extend((0..batch).map(|_| self.keys.next_key() as i64 + 1));
         let rows_from = |key: &i64| self.scan.length.min(self.scan.persons.rows + 1 - *key as u64);
         self.expected = self.drawn.iter().map(rows_from).sum();
-        self.batching.begins(clock.now());
+        self.batching.begins(clock);
         Draw::Ready
     }
 

@@ -165,10 +165,9 @@ impl User for Updater<'_> {
     }
 
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
-        let now = clock.now();
-        let left = self.left.now(control, now);
+        let left = self.left.now(control, clock);
         // The last transaction may be a smaller one.
-        let transactions = self.batching.next(now, left.div_ceil(self.how.per_transaction));
+        let transactions = self.batching.next(clock, left.div_ceil(self.how.per_transaction));
         let updates = (transactions * self.how.per_transaction).min(left);
         if updates == 0 {
             return Draw::Finished;
@@ -176,7 +175,7 @@ impl User for Updater<'_> {
         self.left.draw(updates);
         self.drawn.clear();
         self.drawn.extend((0..updates).map(|_| self.keys.next_key() as i64 + 1));
-        self.batching.begins(clock.now());
+        self.batching.begins(clock);
         Draw::Ready
     }
 

@@ -1,7 +1,7 @@
 //! What a classic workload is: its facts as data, and one of it planned with options, ready to run.
 
 use crate::options::{OptionError, OptionSpec, Options};
-use bourse_driver::{Background, Clock, Nanos, OperationSpec, Seat};
+use bourse_driver::{Background, Clock, OperationSpec, Seat};
 use bourse_engine::{Capabilities, Engine, EngineError};
 use bourse_record::{Check, NameValue, Round};
 use std::sync::Arc;
@@ -232,9 +232,9 @@ impl Left {
     }
 
     /// At most how many may be drawn now. What was drawn before has ended; in the warm-up it does not count.
-    pub(crate) fn now(&mut self, control: &bourse_driver::Control, now: Nanos) -> u64 {
+    pub(crate) fn now(&mut self, control: &bourse_driver::Control, clock: &dyn Clock) -> u64 {
         let Some(left) = &mut self.left else { return u64::MAX };
-        if control.phase(now) != bourse_record::PhaseKind::WarmUp {
+        if control.phase(clock.now()) != bourse_record::PhaseKind::WarmUp {
             *left = left.saturating_sub(self.drawn);
         }
         *left

@@ -76,8 +76,7 @@ impl<'s> Performer<'s> {
 
 impl User for Performer<'_> {
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
-        let now = clock.now();
-        let batch = self.batching.next(now, self.left.now(control, now));
+        let batch = self.batching.next(clock, self.left.now(control, clock));
         if batch == 0 {
             return Draw::Finished;
         }
@@ -95,7 +94,7 @@ impl User for Performer<'_> {
                 }
             }
         }
-        self.batching.begins(clock.now());
+        self.batching.begins(clock);
         Draw::Ready
     }
 
