@@ -141,6 +141,12 @@ pub(crate) fn sqlite_file(target: &str) -> Option<&str> {
 /// Opens a target.
 pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
     let scheme = target.split(':').next().unwrap_or_default();
+    if bourse_serve::Address::is_meant(target) {
+        return Err(Failure::usage(format!(
+            "{target} is an application server, and only `bourse tpce run` drives one"
+        ))
+        .hint("name the target that the server has opened, where it runs; end the server first if others keep out"));
+    }
     let kind = ENGINES.iter().find(|kind| kind.scheme == scheme && target.contains(':'));
     let Some(kind) = kind else {
         let known: Vec<_> = ENGINES.iter().map(|kind| kind.example).collect();

@@ -13,11 +13,9 @@ use bourse_record::RunFile;
 use clap::Parser as _;
 use std::sync::atomic::Ordering;
 
-/// The classic workloads, with what is set of them.
-const CLASSIC: [(&str, &[&str]); 3] = [("point-read", &[]), ("update", &[]), ("bulk-load", &[])];
-
 /// Runs everything, puts it into one run, prints the report.
 pub(crate) fn run(arguments: &Quick) -> Result<(), Failure> {
+    let classic = named(&arguments.workloads)?;
     let interrupted = interrupt::flag()?;
     let is_interrupted = || interrupted.load(Ordering::Relaxed);
     let seed = arguments.seed.unwrap_or_else(|| jiff::Timestamp::now().as_microsecond().unsigned_abs() % 1_000_000_000);
@@ -33,7 +31,7 @@ pub(crate) fn run(arguments: &Quick) -> Result<(), Failure> {
         unreachable!("`tpce run` was what we wrote")
     };
     let (mut whole, mut outcome) = crate::tpce::run::measure("quick", &brokerage)?;
-    for (workload, set) in CLASSIC {
+    for workload in classic {
         if is_interrupted() || outcome.is_err() {
             break;
         }
@@ -41,7 +39,6 @@ pub(crate) fn run(arguments: &Quick) -> Result<(), Failure> {
         note(&format!("{workload} on {}", targets.join(", ")));
         let mut words = ["bourse", "micro", "run", workload].map(str::to_owned).to_vec();
         words.extend(targets);
-        words.extend(set.iter().map(|option| format!("--set={option}")));
         words.push(format!("--for={}ms", milliseconds.div_ceil(5)));
         words.extend(common.clone());
         let Command::Micro(Micro::Run(classic)) = parsed(words)?.command else {
@@ -63,6 +60,19 @@ pub(crate) fn run(arguments: &Quick) -> Result<(), Failure> {
     tpce::run::verdict(&whole, false)?;
     // The classic workloads' own rules, where every check has passed.
     micro::run::verdict(&whole)
+}
+
+/// The classic workloads of those names, all known.
+fn named(names: &[String]) -> Result<Vec<&'static str>, Failure> {
+    // What runs a file of statements needs the file.
+    let known = || bourse_micro::WORKLOADS.iter().map(|spec| spec.name).filter(|name| *name != "sql");
+    let find = |name: &String| {
+        known().find(|known| known == name).ok_or_else(|| {
+            Failure::usage(format!("--workloads {name}: no classic workload that runs by itself is called so"))
+                .hint(format!("workloads: {}", known().collect::<Vec<_>>().join(", ")))
+        })
+    };
+    names.iter().map(find).collect()
 }
 
 /// The arguments that words of our own stand for.

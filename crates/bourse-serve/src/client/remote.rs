@@ -3,7 +3,7 @@
 use super::connector::RemoteConnector;
 use super::line::Caller;
 use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
-use crate::protocol::control::{ClosedRound, OpenedRound, RoundTerms, Wait};
+use crate::protocol::control::{Beginning, ClosedRound, OpenedRound, RoundTerms, Wait};
 use crate::protocol::{Admission, Control, News, Purpose, Welcome};
 use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
@@ -30,9 +30,19 @@ pub struct Remote {
     welcome: Welcome,
     fingerprint: Fingerprint,
     wire: Mutex<Wire>,
-    round: Mutex<Option<String>>,
+    round: Mutex<Opening>,
     io_source: OnceLock<&'static str>,
     waiting: Box<dyn Fn(Waiting) + Send + Sync>,
+}
+
+/// What is known of the round opened last, and how the next one is to begin.
+#[derive(Debug, Default)]
+struct Opening {
+    name: Option<String>,
+    prepared: String,
+    beginning: Beginning,
+    /// Set once the server could keep no copy: asking again would not help.
+    cannot: bool,
 }
 
 /// Who is waited for.
@@ -80,7 +90,7 @@ impl Remote {
             welcome: *welcome,
             fingerprint,
             wire: Mutex::new(wire),
-            round: Mutex::new(None),
+            round: Mutex::default(),
             io_source: OnceLock::new(),
             waiting: Box::new(waiting),
         })
@@ -98,7 +108,25 @@ impl Remote {
 
     /// The name of the round that was opened last: the same for all its drivers.
     pub fn round(&self) -> Option<String> {
-        self.round.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.opening().name.clone()
+    }
+
+    /// Has the rounds that follow begin alike: the server keeps a copy of the database at the first of them, and puts it
+    /// back at each that comes after.
+    pub fn begin_alike(&self) {
+        let mut opening = self.opening();
+        if opening.beginning == Beginning::AsItIs && !opening.cannot {
+            opening.beginning = Beginning::Keep;
+        }
+    }
+
+    /// What the server did for the round opened last to begin like others, in words; empty for nothing.
+    pub fn prepared(&self) -> String {
+        self.opening().prepared.clone()
+    }
+
+    fn opening(&self) -> MutexGuard<'_, Opening> {
+        self.round.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Ends the round: says what this driver's users were told, waits for the other drivers and the server's checks.
@@ -190,7 +218,8 @@ impl Sut for Remote {
     }
 
     fn open(&self, terms: &Terms, _: &dyn Clock, interrupt: &AtomicBool) -> Result<Opened, OpenError> {
-        let news = self.long_wait(&Control::Open(RoundTerms::from(terms)), interrupt).map_err(|error| match error {
+        let terms = RoundTerms { beginning: self.opening().beginning, ..RoundTerms::from(terms) };
+        let news = self.long_wait(&Control::Open(terms), interrupt).map_err(|error| match error {
             ServeError::Refused(why) => OpenError::Refused(why),
             ServeError::Engine(error) if error.kind() == ErrorKind::Interrupted => OpenError::Interrupted,
             other => OpenError::Engine(self.engine_error(&other)),
@@ -199,8 +228,15 @@ impl Sut for Remote {
             let error = ServeError::Unexpected { wanted: "a round opened", found: news.name() };
             return Err(self.engine_error(&error).into());
         };
-        let OpenedRound { round, cleaned, cleanup_ns, before } = *opened;
-        *self.round.lock().unwrap_or_else(PoisonError::into_inner) = Some(round);
+        let OpenedRound { round, kept, prepared, cleaned, cleanup_ns, before } = *opened;
+        let mut opening = self.opening();
+        opening.name = Some(round);
+        opening.prepared = prepared;
+        if opening.beginning == Beginning::Keep {
+            opening.cannot = kept.is_none();
+            opening.beginning = kept.map_or(Beginning::AsItIs, |copy| Beginning::PutBack { copy });
+        }
+        drop(opening);
         Ok(Opened { cleaned, cleanup_ns, before })
     }
 

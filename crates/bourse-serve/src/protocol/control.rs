@@ -78,6 +78,31 @@ impl News {
     }
 }
 
+/// The database that a round is to begin with.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub enum Beginning {
+    /// As it is.
+    #[default]
+    AsItIs,
+    /// As it is, and the server keeps a copy of it, in place of any other.
+    Keep,
+    /// As that copy has it.
+    PutBack {
+        /// Its number, told with the round that asked to keep it.
+        copy: u64,
+    },
+}
+
+impl Beginning {
+    const fn words(self) -> &'static str {
+        match self {
+            Self::AsItIs => "as it is",
+            Self::Keep => "as it is, a copy kept",
+            Self::PutBack { .. } => "put back from a copy",
+        }
+    }
+}
+
 /// [`Terms`] as they cross the network: the database is the server's to know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundTerms {
@@ -89,6 +114,8 @@ pub struct RoundTerms {
     pub warm_up_ns: u64,
     /// The measurement interval.
     pub measure_ns: u64,
+    /// What database to begin with.
+    pub beginning: Beginning,
     /// Retries after conflicts, which the server makes.
     pub retries: u32,
     /// The first back-off, on average.
@@ -105,6 +132,7 @@ impl From<&Terms> for RoundTerms {
             of: share.of(),
             warm_up_ns,
             measure_ns,
+            beginning: Beginning::AsItIs,
             retries: retry.retries,
             first_back_off_ns: retry.first_ns,
             longest_back_off_ns: retry.longest_ns,
@@ -136,6 +164,7 @@ impl RoundTerms {
             ("drivers", self.of.to_string(), other.of.to_string()),
             ("warm-up", seconds(self.warm_up_ns), seconds(other.warm_up_ns)),
             ("measurement interval", seconds(self.measure_ns), seconds(other.measure_ns)),
+            ("database", self.beginning.words().to_owned(), other.beginning.words().to_owned()),
             ("retries", self.retries.to_string(), other.retries.to_string()),
         ];
         let differ = pairs.into_iter().filter(|(_, ours, theirs)| ours != theirs);
@@ -148,6 +177,10 @@ impl RoundTerms {
 pub struct OpenedRound {
     /// Its name: the same for all its drivers, and for no other round of any server.
     pub round: String,
+    /// The copy of the database that was kept, by its number.
+    pub kept: Option<u64>,
+    /// What was done for the database to be as the terms have it, in words; empty for nothing.
+    pub prepared: String,
     /// What Trade-Cleanup did.
     pub cleaned: TradeCleanupOutput,
     /// How long it took.

@@ -82,6 +82,7 @@ impl Server {
             offer,
             clock,
             rounds: super::round::Rounds::default(),
+            copy: Mutex::default(),
             drivers: Mutex::new(HashMap::new()),
             connections: AtomicUsize::new(0),
             strangers: AtomicUsize::new(0),

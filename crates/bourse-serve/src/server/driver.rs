@@ -69,6 +69,8 @@ fn answer(
                 Ok(counts) => News::IoCounts(counts.map(|counts| Box::new(Io::from(counts)))),
                 Err(error) => News::Refused(error.to_string()),
             },
+            // Between rounds the database may be put back, which no session must see.
+            Control::PendingOrders if round.is_none() => News::Refused("this driver is in no round".to_owned()),
             Control::PendingOrders => match BrokerageHouse::pending_orders(shared.offer.engine) {
                 Ok(pending) => News::PendingOrders(pending),
                 Err(error) => News::Refused(error.to_string()),

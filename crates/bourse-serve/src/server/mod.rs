@@ -10,10 +10,12 @@
 //! | `door` | listening, admitting, closing |
 //! | `driver` | one driver's connection: its place in a round |
 //! | `user` | one user's connection: its transactions |
+//! | `copy` | a copy of the database, so that rounds can begin alike |
 //! | `pool` | sessions that are taken in turn |
 //! | `round` | drivers that begin together and end together, their books and checks |
 //! | `event` | what the server tells of itself |
 
+mod copy;
 mod door;
 mod driver;
 mod event;
@@ -87,6 +89,7 @@ struct Shared<'s> {
     clock: &'s dyn Clock,
     pool: pool::Pool<'s>,
     rounds: round::Rounds,
+    copy: Mutex<Option<copy::Copy>>,
     drivers: Mutex<HashMap<u64, Arc<Driver>>>,
     /// Connections, and those among them that have not said who they are.
     connections: AtomicUsize,

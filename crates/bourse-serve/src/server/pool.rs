@@ -71,6 +71,18 @@ impl<'s> Pool<'s> {
         Ok(lent)
     }
 
+    /// Closes the sessions that nobody uses now; others are made when they are needed.
+    pub(super) fn close_idle(&self) {
+        let closed = {
+            let mut sessions = lock(&self.sessions);
+            let idle = std::mem::take(&mut sessions.idle);
+            sessions.made -= idle.len();
+            idle
+        };
+        // Closing may take a while, and needs nobody to wait for it.
+        drop(closed);
+    }
+
     /// A connection is gone: its session is anybody's.
     pub(super) fn release(&self, owner: u64) {
         lock(&self.sessions).idle.iter_mut().filter(|(of, _)| *of == Some(owner)).for_each(|(of, _)| *of = None);
@@ -145,6 +157,12 @@ mod tests {
         pool.release(2);
         drop(pool.take(9, || false).unwrap());
         assert_eq!(made(&pool), 2, "what is nobody's is taken before another is made");
+        let lent = pool.take(1, || false).unwrap();
+        pool.close_idle();
+        assert_eq!(made(&pool), 1, "what somebody uses stays");
+        drop(lent);
+        drop(pool.take(1, || false).unwrap());
+        assert_eq!(made(&pool), 1);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Drivers that begin together and end together, and their books.
 
-use super::{Event, Offer, Shared, lock};
+use super::{Event, Offer, Shared, copy, lock};
 use crate::protocol::control::{ClosedRound, OpenedRound, RoundTerms, Wait};
 use crate::wire::TICK;
 use bourse_driver::RetryPolicy;
@@ -374,16 +374,21 @@ impl Round {
 
     /// Opens the house for everybody.
     fn open(&self, shared: &Shared<'_>) {
-        let opened = BrokerageHouse::open(shared.offer.engine, shared.offer.fingerprint.part, shared.clock);
+        let opened = copy::prepare(shared, self.terms.beginning).and_then(|prepared| {
+            let opened = BrokerageHouse::open(shared.offer.engine, shared.offer.fingerprint.part, shared.clock);
+            opened.map(|(house, opened)| (prepared, house, opened)).map_err(|error| error.to_string())
+        });
         let mut table = lock(&self.stage);
         match opened {
-            Ok((house, opened)) => {
+            Ok((prepared, house, opened)) => {
                 let house = Arc::new(house);
                 for (member, _) in &table.members {
                     member.house.set(Arc::clone(&house)).expect("a round is opened once");
                 }
                 table.stage = Stage::Open(Box::new(OpenedRound {
                     round: self.name.clone(),
+                    kept: prepared.kept,
+                    prepared: prepared.words,
                     cleaned: opened.cleaned,
                     cleanup_ns: opened.cleanup_ns,
                     before: opened.before,

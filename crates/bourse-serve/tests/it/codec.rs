@@ -5,7 +5,7 @@ use bourse_egen::driver::{CustomerConfig, CustomerEmulator, Database, Maintenanc
 use bourse_egen::txn::{MarketFeed, TickerEntry, TradeResult};
 use bourse_schema::{Price, Symbol, TradeId};
 use bourse_serve::protocol::codec::{self, CodecError, HEADER, REPLY_BYTES, REQUEST_BYTES, Times};
-use bourse_serve::protocol::control::{RoundTerms, Wait};
+use bourse_serve::protocol::control::{Beginning, RoundTerms, Wait};
 use bourse_serve::protocol::{Admission, Control, Greeting, Hello, News, Reply, Request};
 use proptest::prelude::*;
 use serde::Serialize;
@@ -97,6 +97,7 @@ fn terms_that_a_driver_makes_up_are_bounded() {
         of: 2,
         warm_up_ns: u64::MAX,
         measure_ns: 0,
+        beginning: Beginning::PutBack { copy: 7 },
         retries: u32::MAX,
         first_back_off_ns: u64::MAX,
         longest_back_off_ns: u64::MAX,

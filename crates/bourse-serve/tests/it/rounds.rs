@@ -151,6 +151,72 @@ fn a_driver_that_falls_silent_is_given_up_with_its_users() {
 }
 
 #[test]
+fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
+    let database = Database::new("alike.db");
+    serve(&open_again(&database), options(), |address| {
+        let run = call(address);
+        run.begin_alike();
+        let round = |orders: u64| {
+            let opened = run.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+            let mut connector = run.connector().expect("a connection");
+            (0..orders).for_each(|seed| perform(&mut *connector, &order(seed).into()).expect("is committed"));
+            let end = run.close(Acknowledged { orders, ..Acknowledged::default() }).expect("closes");
+            assert_sound(&end.checks);
+            (opened.before, run.prepared())
+        };
+        let (first, kept) = round(3);
+        assert!(kept.starts_with("a copy kept in "), "{kept}");
+        let (second, put_back) = round(2);
+        assert!(put_back.starts_with("put back in ") && put_back.contains("what the first round found"), "{put_back}");
+        assert_eq!(first, second, "what the first round added is gone");
+        assert_eq!(round(0).0, first);
+
+        // A run of one round takes what is there; one of several keeps a copy of its own, and the first is told.
+        let plain = call(address);
+        plain.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        assert_eq!(plain.prepared(), "");
+        plain.close(Acknowledged::default()).expect("closes");
+        let other = call(address);
+        other.begin_alike();
+        other.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        other.close(Acknowledged::default()).expect("closes");
+        match run.open(&terms(1, 1), &RealClock::start(), &NEVER) {
+            Err(OpenError::Refused(why)) => assert!(why.contains("another run has asked for one of its own"), "{why}"),
+            other => panic!("{:?}", other.map(|_| "opened")),
+        }
+        // Drivers of one round must want the same of it.
+        let refused = std::thread::scope(|scope| {
+            let impatient = AtomicBool::new(false);
+            let waits = scope.spawn(|| call(address).open(&terms(1, 2), &RealClock::start(), &NEVER).map(|_| ()));
+            std::thread::sleep(Duration::from_millis(500));
+            let keeps = call(address);
+            keeps.begin_alike();
+            let refused = keeps.open(&terms(2, 2), &RealClock::start(), &impatient).map(|_| ());
+            call(address).open(&terms(2, 2), &RealClock::start(), &NEVER).expect("the round begins");
+            waits.join().expect("opens").expect("opens");
+            refused
+        });
+        let Err(OpenError::Refused(why)) = refused else { panic!("{refused:?}") };
+        assert_eq!(why, "driver 2/2 wants another round: database: as it is, a copy kept here, as it is in the round");
+    });
+    // What can keep no copy says so, and goes on.
+    let never = Stalling::new(open_again(&database), Fault::Every(0), Duration::ZERO);
+    serve(&never, options(), |address| {
+        let run = call(address);
+        run.begin_alike();
+        for said in ["further rounds find it as this one leaves it: ", ""] {
+            run.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+            assert!(
+                run.prepared().starts_with(said) && run.prepared().is_empty() == said.is_empty(),
+                "{}",
+                run.prepared()
+            );
+            run.close(Acknowledged::default()).expect("closes");
+        }
+    });
+}
+
+#[test]
 fn what_a_server_uses_is_told_as_its_engine_counts_it() {
     let database = Database::new("uses.db");
     serve(&open_again(&database), options(), |address| {

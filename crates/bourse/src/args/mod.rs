@@ -189,6 +189,9 @@ pub(crate) struct Quick {
     /// Length of the brokerage workload's measurement interval; the classic workloads take a fifth of it
     #[arg(short = 'T', long = "for", value_name = "TIME", default_value = "10s", value_parser = duration)]
     pub(crate) duration: Duration,
+    /// Classic workloads to run besides, by the names of `bourse micro list`
+    #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = "point-read,update,bulk-load")]
+    pub(crate) workloads: Vec<String>,
     /// Rounds of each case
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
     pub(crate) rounds: u32,

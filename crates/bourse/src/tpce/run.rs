@@ -2,7 +2,7 @@
 
 use super::contender::{Contender, Slots, Stage, rounds};
 use super::find_max::find_max;
-use super::venue::Venue;
+use super::venue::{self, Venue};
 use crate::args::{Arrivals, Constraints, Database, Run, RunSettings};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
@@ -165,8 +165,15 @@ fn planned_case(
     let settings = &mut run.settings;
     let mut of_target = Vec::new();
     let mut sized = false;
+    let is_server = target.is_some_and(|target| Address::is_meant(target));
     for &(name, value) in chosen {
         match vary(settings, name, value)? {
+            Varied::Target | Varied::Database if is_server => {
+                let target = target.map_or("", String::as_str);
+                return Err(Failure::usage(format!("--sweep {name}: {target} has opened its database already"))
+                    .hint("serve each setting, or size, on a port of its own and name those servers; users, market-users, rate \
+                           and backlog are the driver's and can be swept"));
+            }
             Varied::Target => of_target.push((name, value)),
             Varied::Database => sized = true,
             Varied::Run => {}
@@ -182,7 +189,9 @@ fn planned_case(
         target = with_option(&target, name, value);
     }
     // A server is called when its turn comes: one that is asked twice would take us for two drivers.
-    if !Address::is_meant(&target) {
+    if is_server {
+        venue::caller(&target, &run)?;
+    } else {
         Venue::open(&target, &run)?;
     }
     let options = options(&run, seed)?;

@@ -129,6 +129,14 @@ impl Venue {
         Some(SharedRound { round: remote.round()?, number, of, vanished: Vec::new() })
     }
 
+    /// How the round that was run last found its database: with what a server did to it before.
+    pub(crate) fn found(&self, history: String) -> String {
+        match self {
+            Self::Server(remote) if !remote.prepared().is_empty() => format!("{history}; {}", remote.prepared()),
+            _ => history,
+        }
+    }
+
     /// Leaves a round that has failed: a server takes this driver for vanished, and the others go on.
     pub(crate) fn abandon(&self) {
         if let Self::Server(remote) = self {
@@ -137,13 +145,24 @@ impl Venue {
     }
 }
 
-fn call(target: &str, arguments: &Run) -> Result<Remote, Failure> {
-    if arguments.settings.database.reload {
+/// What a server is called with; what it would refuse, or cannot do, is refused before it is called.
+pub(crate) fn caller(target: &str, arguments: &Run) -> Result<(Address, Option<Token>), Failure> {
+    let settings = &arguments.settings;
+    if settings.database.reload {
         return Err(Failure::usage(format!("--reload: {target} is loaded where its server runs"))
             .hint("end the server, and start it again with --reload"));
     }
+    if let Some(part) = arguments.part.filter(|part| part.of() > 1 && settings.find_max) {
+        return Err(Failure::usage(format!("--find-max: driver {part} cannot look for a rate that others share"))
+            .hint("let one driver look, without --part; or give each driver its share of a known --rate"));
+    }
     let address: Address = target.parse().map_err(|error| failure(target, &error))?;
     let token = Token::find(arguments.token.path.as_deref()).map_err(|error| failure(target, &error))?;
+    Ok((address, token))
+}
+
+fn call(target: &str, arguments: &Run) -> Result<Remote, Failure> {
+    let (address, token) = caller(target, arguments)?;
     // The server says every second who is waited for; a person wants to hear of each wait once.
     let told = Mutex::new(None);
     let waiting = move |Waiting { ready, of, what }: Waiting| {

@@ -31,6 +31,10 @@ pub(crate) fn run(arguments: &Verify) -> Result<(), Failure> {
         return Err(Failure::usage("one target alone cannot be compared")
             .hint(format!("add another, as {}: the transactions on plain collections", Model::NAME)));
     }
+    // Refused before the first of them is loaded. A server performs at its own pace and by its own clock.
+    for target in arguments.targets.iter().filter(|target| *target != Model::NAME) {
+        engines::needs_sql(target, engines::open(target)?.as_ref())?;
+    }
     // Engines outlive their sessions: a memory database is gone with its engine.
     let mut kept = Vec::new();
     let mut subjects: Vec<Box<dyn Subject>> = Vec::new();

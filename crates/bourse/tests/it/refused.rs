@@ -38,6 +38,20 @@ fn targets_that_are_none() {
     refused(&["tpce", "run", "null:"], &["null:", "needs SQL"]);
     refused(&["tpce", "run", "bourse://somewhere"], &["names no server", "the port is missing", "bourse://HOST:PORT"]);
     refused(&["tpce", "run", "bourse://127.0.0.1:1", "--reload"], &["--reload", "where its server runs"]);
+    let server = "bourse://127.0.0.1:1";
+    for (option, value) in [("--sweep", "journal=wal,delete"), ("--sweep", "customers=1000,2000")] {
+        let words = [
+            value.split('=').next().expect("a name"),
+            server,
+            "has opened its database already",
+            "on a port of its own",
+        ];
+        refused(&["tpce", "run", "sqlite:x.db", server, option, value], &words);
+    }
+    refused(&["tpce", "run", server, "--find-max", "--part", "1/2"], &["--find-max", "driver 1/2", "without --part"]);
+    refused(&["tpce", "verify", "sqlite:x.db", server], &[server, "only `bourse tpce run` drives one"]);
+    refused(&["tpce", "acid", server], &[server, "name the target that the server has opened"]);
+    refused(&["quick", "--workloads", "point-read,sql"], &["--workloads sql", "workloads: point-read"]);
     refused(&["tpce", "run", "sqlite:x.db", "--part", "1/2"], &["no server", "bourse tpce serve"]);
     refused(&["tpce", "run", "bourse://127.0.0.1:1", "--part", "3/2"], &["3/2", "as 1/3"]);
     refused(&["tpce", "serve", "sqlite:x.db", "--listen", "0.0.0.0:0"], &["no token", "BOURSE_TOKEN"]);

@@ -133,13 +133,20 @@ fn a_driver_takes_the_database_from_the_server_and_refuses_another() {
     let (code, _, said) = run(&["--token-file", "token", "--customers", "5000"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("serves another database: customers: 5000 wanted, 1000 found"), "{said}");
-    let (code, report, said) = run(&["--token-file", "token", "--days", "1"]);
+    let (code, report, said) = run(&["--token-file", "token", "--days", "1", "--rounds", "2"]);
     assert_eq!(code, Some(0), "{said}");
     assert!(report.contains("initial trade days: 1"), "{report}");
     let (_, run) = run_file(folder, "bourse-runs");
     let document = serde_json::to_string(&run).expect("a run file is JSON");
     assert!(!document.contains("a secret of ours"), "the token is nobody's business");
     assert!(run.cases[0].engine.settings.iter().any(|it| it.name == "served target" && it.value.contains("a.db")));
+
+    let found = |round: usize| {
+        let facts = &run.cases[0].rounds[round].facts;
+        facts.iter().find(|fact| fact.name == "database").expect("it is told").value.clone()
+    };
+    assert!(found(0).contains("a copy kept in "), "{}", found(0));
+    assert!(found(1).contains("to what the first round found"), "{}", found(1));
 
     // A server that is interrupted in a round says so, and so does its driver.
     let arguments =

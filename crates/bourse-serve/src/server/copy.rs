@@ -1,0 +1,59 @@
+//! A copy of the database, so that the rounds of a run can begin alike.
+
+use super::{Shared, lock};
+use crate::protocol::control::Beginning;
+use bourse_engine::{ErrorKind, Snapshot};
+use std::time::Instant;
+
+/// The copy that is kept: one, of the run that asked last.
+pub(super) struct Copy {
+    number: u64,
+    snapshot: Box<dyn Snapshot>,
+}
+
+/// What was done before a round.
+#[derive(Default)]
+pub(super) struct Prepared {
+    /// The copy that was kept, by its number.
+    pub(super) kept: Option<u64>,
+    /// In words; empty for nothing.
+    pub(super) words: String,
+}
+
+/// Has the database be as a round is to find it. No transaction may be in hand.
+///
+/// # Errors
+/// Why that cannot be, in words.
+pub(super) fn prepare(shared: &Shared<'_>, beginning: Beginning) -> Result<Prepared, String> {
+    if beginning == Beginning::AsItIs {
+        return Ok(Prepared::default());
+    }
+    // Sessions would go on with what is replaced.
+    shared.pool.close_idle();
+    let mut copy = lock(&shared.copy);
+    let begun = Instant::now();
+    if let Beginning::PutBack { copy: wanted } = beginning {
+        let Some(found) = copy.as_ref().filter(|copy| copy.number == wanted) else {
+            return Err("the copy of the database is gone: another run has asked for one of its own".to_owned());
+        };
+        found.snapshot.restore().map_err(|error| format!("the database could not be put back: {error}"))?;
+        let (seconds, how) = (begun.elapsed().as_secs_f64(), found.snapshot.how());
+        let words = format!("put back in {seconds:.1} s to what the first round found ({how})");
+        return Ok(Prepared { kept: None, words });
+    }
+    // The old one goes first: two may be more than there is room for.
+    *copy = None;
+    match shared.offer.engine.snapshot() {
+        Ok(snapshot) => {
+            let number = super::door::random_number();
+            let words = format!("a copy kept in {:.1} s for further rounds", begun.elapsed().as_secs_f64());
+            *copy = Some(Copy { number, snapshot });
+            Ok(Prepared { kept: Some(number), words })
+        }
+        Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Full) => {
+            let words = format!("further rounds find it as this one leaves it: {}", error.message());
+            Ok(Prepared { kept: None, words })
+        }
+        Err(error) => Err(format!("no copy of the database could be kept: {error}")),
+    }
+}
