@@ -3,6 +3,11 @@
 use crate::failure::{Exit, Failure};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Signals so close together are one interruption: Ctrl-C reaches a round's process from the terminal and from its parent,
+/// and `timeout` tells a program and then its whole group.
+const ONE_INTERRUPTION: Duration = Duration::from_millis(250);
 
 /// A flag that is set by the first interruption; a second one ends the program at once.
 ///
@@ -15,8 +20,10 @@ pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
     }
     let flag = Arc::new(AtomicBool::new(false));
     let seen = Arc::clone(&flag);
+    let mut first = None;
     ctrlc::set_handler(move || {
-        if seen.swap(true, Ordering::SeqCst) {
+        let first = *first.get_or_insert_with(Instant::now);
+        if seen.swap(true, Ordering::SeqCst) && first.elapsed() > ONE_INTERRUPTION {
             std::process::exit(Exit::Interrupted as i32);
         }
     })

@@ -204,6 +204,25 @@ fn a_round_whose_process_is_killed_leaves_those_before_it() {
     assert_eq!(at_work_in(folder.path()), [0; 0]);
 }
 
+/// Ctrl-C at a terminal and `timeout` reach the program and its round alike, and the program tells its round once more:
+/// taken for a second Ctrl-C, that lost what was measured and left servers running.
+#[test]
+fn an_interruption_that_reaches_everybody_is_one() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let program =
+        spawn(folder.path(), &["micro", "run", "update", "sqlite:x.db?sync=off", "--for", "60s", "--warmup", "0s"]);
+    let round = round_of(&program, &[]);
+    wait_for("the round to write", || fs::metadata(folder.path().join("x.db-wal")).ok().filter(|log| log.len() > 0));
+    sleep(Duration::from_millis(700));
+    let ids = [program.id(), round, program.id()].map(|id| id.to_string());
+    assert!(Command::new("kill").arg("-TERM").args(&ids).status().expect("kill can be run").success());
+    let ended = ended(program);
+    assert_eq!(ended.status.code(), Some(130), "{}{}", text(&ended.stdout), text(&ended.stderr));
+    let (file, _) = run_file(folder.path());
+    assert!(file.interrupted && file.cases[0].rounds.len() == 1);
+    assert_eq!(at_work_in(folder.path()), [0; 0]);
+}
+
 #[test]
 fn a_round_ends_with_the_program_that_asked_for_it() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
