@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 const FAIR_AFTER: Duration = Duration::from_millis(1);
 
 /// How often a writer looks again before it lies down: most transactions are shorter than a wake-up.
-const YIELDS: u32 = 20;
+const YIELDS: u32 = 4;
 
 /// The place of the one writer, and those who wait for it.
 #[derive(Debug, Default)]
