@@ -1,5 +1,6 @@
 use bourse_engine::target::TargetError;
 use bourse_engine_sqlite::{GRAMMAR, Journal, Options, Place, Sync, Target, Writers};
+use proptest::prelude::*;
 use std::time::Duration;
 
 #[track_caller]
@@ -68,4 +69,55 @@ fn what_cannot_be_is_refused_with_what_is_known() {
     refused("sqlite:x.db?memory=memdb", "`memory=memdb` cannot be had with a database in a file");
     refused("sqlite:x.db?index=hash", "`index` cannot be had with SQLite: it finds rows by trees alone; did you mean");
     assert!(matches!(Target::parse("sqlite:x?a=b"), Err(TargetError::UnknownOption { .. })));
+}
+
+/// Texts that look like targets: our scheme and words as often as not, settings right and wrong.
+fn targets() -> impl Strategy<Value = String> {
+    let name = prop_oneof![
+        prop::sample::select(vec!["journal", "sync", "cache", "memory", "writers", "busy_timeout", "locking", "disk"]),
+        Just("nothing"),
+        Just(""),
+    ];
+    let value = prop_oneof![
+        prop::sample::select(vec![
+            "wal",
+            "delete",
+            "full",
+            "off",
+            "64MiB",
+            "1e3",
+            "-1",
+            "private",
+            "5s",
+            "18446744073709551616KiB"
+        ])
+        .prop_map(str::to_owned),
+        ".{0,8}",
+    ];
+    let setting = (name, "=?", value).prop_map(|(name, equals, value)| format!("{name}{equals}{value}"));
+    let place = prop_oneof![Just(":memory:".to_owned()), Just("x.db".to_owned()), ".{0,12}"];
+    (prop_oneof![Just("sqlite:"), Just("sqlite"), Just("")], place, prop::collection::vec(setting, 0..4)).prop_map(
+        |(scheme, place, settings)| match settings.as_slice() {
+            [] => format!("{scheme}{place}"),
+            settings => format!("{scheme}{place}?{}", settings.join("&")),
+        },
+    )
+}
+
+proptest! {
+    /// Any text is a target or is refused in a line that a person can read; settings in another order say the same.
+    #[test]
+    fn any_text_is_a_target_or_refused(text in targets()) {
+        match Target::parse(&text) {
+            Ok(target) => {
+                prop_assert!(text.starts_with("sqlite:"), "{text}");
+                if let Some((place, settings)) = text.split_once('?') {
+                    let turned: Vec<&str> = settings.split('&').rev().collect();
+                    let again = Target::parse(&format!("{place}?{}", turned.join("&")));
+                    prop_assert_eq!(again.map(|it| it.options).ok(), Some(target.options));
+                }
+            }
+            Err(refused) => prop_assert!(!refused.to_string().is_empty(), "{}", text),
+        }
+    }
 }

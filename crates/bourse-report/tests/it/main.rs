@@ -1,5 +1,6 @@
 //! What a person sees, held in snapshots; run files come from a small builder.
 
+mod damaged;
 mod fixture;
 mod html;
 mod text;
