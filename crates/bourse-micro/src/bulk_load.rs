@@ -1,6 +1,6 @@
 //! `bulk-load`: rows into empty tables.
 
-use crate::database::{Work, count, create, pair_text, pairs, same, work_on_records};
+use crate::database::{Work, count, create, pairs, same, work_on_records, write_pair_text};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::persons::{Filler, WIDTH, persons};
 use crate::update::EXPLICIT;
@@ -255,13 +255,8 @@ impl BulkLoad {
         rows: u64,
         text: &mut String,
     ) -> Result<(), EngineError> {
-        use std::fmt::Write as _;
         for number in from + 1..=from + rows {
-            text.clear();
-            // The same text as `pair_text`, without its allocation.
-            let scattered = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-            write!(text, "key-{scattered:016x}-{number:07}").expect("a String takes all");
-            debug_assert_eq!(*text, pair_text(number));
+            write_pair_text(text, number);
             records.insert(self.tables[0], Key::Int(number as i64), &[Value::Text(text)])?;
         }
         Ok(())

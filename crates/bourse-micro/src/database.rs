@@ -6,6 +6,7 @@ use bourse_engine::{
     Session, Statements, Value,
 };
 use bourse_record::{Check, CheckStatus};
+use std::fmt::Write as _;
 
 /// Marks a database as ours to replace.
 static MARK: RecordTable = RecordTable::new(
@@ -56,8 +57,17 @@ pub(crate) fn pairs(key: IndexKind, text: Option<IndexKind>) -> &'static RecordT
 
 /// The text of pair number `number`: 28 characters, none like another.
 pub(crate) fn pair_text(number: u64) -> String {
+    let mut text = String::new();
+    write_pair_text(&mut text, number);
+    text
+}
+
+/// The same in place of what `text` has, which allocates nothing once it has the room.
+pub(crate) fn write_pair_text(text: &mut String, number: u64) {
+    text.clear();
     // Scattered, so that neighbours in number are none in text.
-    format!("key-{:016x}-{number:07}", number.wrapping_mul(0x9E37_79B9_7F4A_7C15))
+    let scattered = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    write!(text, "key-{scattered:016x}-{number:07}").expect("a String takes all");
 }
 
 /// Makes a database with these tables, empty, in the place of one of ours or of none.

@@ -30,5 +30,5 @@ pub use run_file::{
     SCHEMA_VERSION, Search, Series, ServerFigures, ServerUse, SharedRound, Workload,
 };
 pub use sample::{Sample, ServerTime};
-pub use stats::{Interval, SplitMix, median, median_interval, ratio_interval};
+pub use stats::{FEWEST_ROUNDS, Interval, SplitMix, median, median_interval, ratio_interval};
 pub use steady::{Steadiness, Steady, SteadyTest};

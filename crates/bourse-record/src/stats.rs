@@ -62,10 +62,13 @@ fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
     }
 }
 
+/// Rounds from which an interval can be told: resampling one or two says nothing.
+pub const FEWEST_ROUNDS: usize = 3;
+
 /// The 95 % percentile-bootstrap interval of the median over rounds: rounds are drawn again and again with replacement,
 /// 10,000 times, always by the same random numbers, so that a stored run gives the same interval every time.
 ///
-/// None of fewer than three rounds: resampling one or two says nothing.
+/// None of fewer than [`FEWEST_ROUNDS`].
 ///
 /// ```
 /// let interval = bourse_record::median_interval(&[98.0, 100.0, 101.0, 99.0, 130.0]).unwrap();
@@ -74,7 +77,7 @@ fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
 /// ```
 pub fn median_interval(rounds: &[f64]) -> Option<Interval> {
     const RESAMPLES: usize = 10_000;
-    if rounds.len() < 3 {
+    if rounds.len() < FEWEST_ROUNDS {
         return None;
     }
     let mut random = SplitMix::new(rounds.len() as u64);
@@ -93,7 +96,7 @@ pub fn median_interval(rounds: &[f64]) -> Option<Interval> {
 /// The 95 % percentile-bootstrap interval of one median divided by another, of rounds that have nothing to do with one
 /// another; always by the same random numbers.
 ///
-/// None of fewer than three rounds on either side, or of rounds that are not above 0.
+/// None of fewer than [`FEWEST_ROUNDS`] on either side, or of rounds that are not above 0.
 ///
 /// ```
 /// let interval = bourse_record::ratio_interval(&[100.0, 101.0, 99.0], &[110.0, 111.0, 109.0]).unwrap();
@@ -102,7 +105,7 @@ pub fn median_interval(rounds: &[f64]) -> Option<Interval> {
 /// ```
 pub fn ratio_interval(base: &[f64], head: &[f64]) -> Option<Interval> {
     const RESAMPLES: usize = 10_000;
-    if base.len() < 3 || head.len() < 3 || base.iter().any(|round| *round <= 0.0) {
+    if base.len().min(head.len()) < FEWEST_ROUNDS || base.iter().any(|round| *round <= 0.0) {
         return None;
     }
     let mut random = SplitMix::new((base.len() * 1_000 + head.len()) as u64);

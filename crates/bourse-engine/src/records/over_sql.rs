@@ -61,6 +61,14 @@ impl<'s> RecordsOverSql<'s> {
             }
         }
     }
+
+    #[inline]
+    fn insert_split(&mut self, sql: &'static Sql, first: &[Value<'_>], rest: &[Value<'_>]) -> Result<(), EngineError> {
+        match self.statements {
+            Statements::Prepared => self.session.insert_split(sql, first, rest),
+            Statements::Parsed => self.execute_split(sql, first, rest).map(|_| ()),
+        }
+    }
 }
 
 /// What a change by key came to: no row or one.
@@ -107,20 +115,12 @@ impl Records for RecordsOverSql<'_> {
 
     #[inline]
     fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
-        let insert = &table.sql().insert;
-        match self.statements {
-            Statements::Prepared => self.session.insert_split(insert, &[key.into()], values),
-            Statements::Parsed => self.execute_split(insert, &[key.into()], values).map(|_| ()),
-        }
+        self.insert_split(&table.sql().insert, &[key.into()], values)
     }
 
     #[inline]
     fn append(&mut self, table: &'static RecordTable, values: &[Value<'_>]) -> Result<(), EngineError> {
-        let append = &table.sql().append;
-        match self.statements {
-            Statements::Prepared => self.session.insert_split(append, &[], values),
-            Statements::Parsed => self.execute(append, values).map(|_| ()),
-        }
+        self.insert_split(&table.sql().append, &[], values)
     }
 
     #[inline]

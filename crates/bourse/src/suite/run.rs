@@ -9,16 +9,13 @@ use crate::micro::child::{self, Answer, Order};
 use crate::output::publish_suite;
 use crate::progress::{Step, note};
 use crate::{engines, interrupt};
-use bourse_record::{Build, Case, Machine, NameValue, RunFile, SCHEMA_VERSION, Workload};
+use bourse_record::{Build, Case, FEWEST_ROUNDS, Machine, NameValue, RunFile, SCHEMA_VERSION, Workload};
 use bourse_suite::document::{EngineUsed, Outcome, State, Telling, Trouble};
 use bourse_suite::plan::PlannedCase;
 use bourse_suite::{Plan, SuiteFile};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
-
-/// Rounds from which an interval can be told.
-const NEEDED: u32 = 3;
 
 /// Runs a suite, writes its files, prints its report.
 pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
@@ -40,9 +37,9 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     let threads = runner.cases.iter().map(|case| case.threads).max().unwrap_or(1);
     let started_at = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
     runner.warnings.extend(bourse_record::noise(&build, &machine, threads));
-    if rounds < NEEDED && !suite.findings.is_empty() {
+    if (rounds as usize) < FEWEST_ROUNDS && !suite.findings.is_empty() {
         let few = format!(
-            "whether the published findings hold takes an interval, and that {NEEDED} rounds or more: asked for were {rounds}"
+            "whether the published findings hold takes an interval, and that {FEWEST_ROUNDS} rounds or more: asked for were {rounds}"
         );
         note(&few);
         runner.warnings.push(few);

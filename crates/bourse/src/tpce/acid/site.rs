@@ -28,23 +28,10 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     name.into()
 }
 
-/// The file of a SQLite target, whichever build of SQLite it is for.
-fn file_of(target: &str) -> Option<PathBuf> {
-    use bourse_engine_sqlite as stock;
-    use bourse_engine_sqlite_lean as lean;
-    if let Ok(stock::Target { place: stock::Place::File(path), .. }) = stock::Target::parse(target) {
-        return Some(path);
-    }
-    match lean::Target::parse(target).ok()?.place {
-        lean::Place::File(path) => Some(path),
-        lean::Place::Memory => None,
-    }
-}
-
 impl FileSite {
     /// Of a SQLite target that is a file; there is none for others.
     pub(crate) fn of(target: &str, flat_in: Option<&Path>) -> Option<Self> {
-        let original = file_of(target)?;
+        let original = PathBuf::from(engines::sqlite_file(target)?);
         let (place, options) = target.split_once('?').unwrap_or((target, ""));
         let target = format!("{place}{SUFFIX}?{options}");
         let copy = with_suffix(&original, SUFFIX);
