@@ -49,6 +49,9 @@ struct Place {
     is_file: bool,
 }
 
+/// Our file system in memory, which the engine makes known to SQLite, and the C program's database in it.
+const RAM: (&str, &str) = ("bourse-ram", "/yardstick");
+
 fn places(folder: &Path) -> Vec<Place> {
     let file = |name, file: &str, c_setup| Place {
         name,
@@ -57,17 +60,20 @@ fn places(folder: &Path) -> Vec<Place> {
         c_setup,
         is_file: true,
     };
-    let memory = |name, target: &str, c_name: &str| Place {
+    let memory = |name, target: &str, c_name: &str, c_setup| Place {
         name,
         target: target.to_owned(),
         c_name: c_name.to_owned(),
-        c_setup: "PRAGMA cache_size = -65536",
+        c_setup,
         is_file: false,
     };
+    let cache = "PRAGMA cache_size = -65536";
+    let as_ours = "PRAGMA journal_mode = WAL; PRAGMA mmap_size = 1073741824; PRAGMA cache_size = -65536";
     vec![
         file("file", "rows.db", "PRAGMA journal_mode = WAL; PRAGMA cache_size = -65536"),
-        memory("memory", "sqlite::memory:", "file:/yardstick-a?vfs=memdb"),
-        memory("memory=memdb", "sqlite::memory:?memory=memdb", "file:/yardstick-b?vfs=memdb"),
+        memory("memory", "sqlite::memory:", &format!("file:{}?vfs={}", RAM.1, RAM.0), as_ours),
+        memory("memory=memdb", "sqlite::memory:?memory=memdb", "file:/yardstick-a?vfs=memdb", cache),
+        memory("memory against memdb", "sqlite::memory:", "file:/yardstick-b?vfs=memdb", cache),
     ]
 }
 
@@ -94,6 +100,7 @@ fn created_in_c(place: &Place) -> Result<CSession> {
             let _ = std::fs::remove_file(format!("{}{suffix}", place.c_name));
         }
     }
+    CSession::remove(RAM.0, RAM.1)?;
     Ok(CSession::open(&place.c_name, &format!("{}; {CREATE}", place.c_setup))?)
 }
 

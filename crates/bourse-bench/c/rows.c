@@ -36,6 +36,16 @@ int bourse_yardstick_open(const char *name, const char *setup, sqlite3 **db)
     return code;
 }
 
+/* Takes a file and its log out of a file system; one that is not there is fine. */
+void bourse_yardstick_remove(const char *vfs, const char *file, const char *log)
+{
+    sqlite3_vfs *files = sqlite3_vfs_find(vfs);
+    if (files != NULL) {
+        files->xDelete(files, file, 0);
+        files->xDelete(files, log, 0);
+    }
+}
+
 void bourse_yardstick_close(sqlite3 *db)
 {
     sqlite3_close(db);

@@ -10,6 +10,7 @@ struct CConnection {
 
 unsafe extern "C" {
     fn bourse_yardstick_open(name: *const c_char, setup: *const c_char, db: *mut *mut CConnection) -> c_int;
+    fn bourse_yardstick_remove(vfs: *const c_char, file: *const c_char, log: *const c_char);
     fn bourse_yardstick_close(db: *mut CConnection);
     fn bourse_yardstick_reads(
         db: *mut CConnection,
@@ -90,6 +91,17 @@ impl CSession {
         let this = NonNull::new(db).map(Self);
         check(code)?;
         this.ok_or_else(|| "no memory for a connection".to_owned())
+    }
+
+    /// Removes a database from a file system of SQLite's, which nobody has open; one that is not there is fine.
+    ///
+    /// # Errors
+    /// A name with a zero byte.
+    pub fn remove(vfs: &str, file: &str) -> Result<(), String> {
+        let (vfs, log, file) = (text(vfs)?, text(&format!("{file}-wal"))?, text(file)?);
+        // SAFETY: the texts end in zero.
+        unsafe { bourse_yardstick_remove(vfs.as_ptr(), file.as_ptr(), log.as_ptr()) };
+        Ok(())
     }
 
     /// Reads rows by keys from 1 to `rows`, `together` of them between two looks at the clock, for that long.

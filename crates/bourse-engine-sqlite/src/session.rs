@@ -331,6 +331,22 @@ impl Session for SqliteSession {
         self.run_prepared(sql, [first, rest], Rows::All, |_| Ok(())).map(|_| ())
     }
 
+    /// What a single insert looks up and asks is looked up and asked once.
+    fn insert_rows(&mut self, sql: &'static Sql, rows: &[Value<'_>], width: usize) -> Result<(), EngineError> {
+        // The first prepares the statement and meets the locks; outside a transaction every row does.
+        let (first, rest) = rows.split_at(width.min(rows.len()));
+        if first.is_empty() {
+            return Ok(());
+        }
+        self.insert_split(sql, first, &[])?;
+        match self.statement(sql.slot()) {
+            Some(statement) if self.writes => {
+                statement.run_with_each(&self.connection, rest, width).map_err(|error| error.with_statement(sql.text()))
+            }
+            _ => rest.chunks(width).try_for_each(|row| self.insert_split(sql, row, &[])),
+        }
+    }
+
     fn commit(&mut self) -> Result<(), EngineError> {
         let done = self.run_bare(&self.commit);
         if done.is_err() && !self.connection.is_autocommit() {

@@ -81,46 +81,46 @@ impl Statement {
         Ok(Bound { statement: self })
     }
 
+    /// Runs it to its end with the parameters of row after row, `width` for each; what it returns nobody looks at.
+    pub(crate) fn run_with_each(
+        &self,
+        connection: &Connection,
+        rows: &[Value<'_>],
+        width: usize,
+    ) -> Result<(), EngineError> {
+        rows.chunks(width).try_for_each(|row| {
+            let bound = self.bind(connection, row, &[])?;
+            loop {
+                match bound.step() {
+                    ffi::SQLITE_DONE => return Ok(()),
+                    ffi::SQLITE_ROW => {}
+                    code => return Err(connection.error(code)),
+                }
+            }
+        })
+    }
+
     /// Binds values to the parameters from number `from` on.
     #[inline(always)]
     fn bind_from(&self, from: usize, connection: &Connection, values: &[Value<'_>]) -> Result<(), EngineError> {
-        let stmt = self.stmt.as_ptr();
         for (at, value) in (from as c_int..).zip(values) {
             // SAFETY: the statement is not running (every run ends in a reset). Pointers are bound as SQLITE_STATIC: SQLite
             // reads them in steps only and never frees them. Steps are made by a `Bound` alone, and those made from this
             // statement later come from `bind`, with every parameter replaced (`run_through` consumes statements that
             // were never bound); this one lives no longer than the pointers do.
             let code = unsafe {
+                // The two that most values are stand apart: a jump through a table in every turn makes the processor
+                // guess worse in SQLite's own.
                 match *value {
-                    Value::Null => ffi::sqlite3_bind_null(stmt, at),
-                    Value::Int(number) => ffi::sqlite3_bind_int64(stmt, at, number),
-                    Value::Bool(flag) => ffi::sqlite3_bind_int64(stmt, at, i64::from(flag)),
-                    Value::Decimal { units, .. } => ffi::sqlite3_bind_int64(stmt, at, units),
-                    Value::Real(number) => ffi::sqlite3_bind_double(stmt, at, number),
-                    Value::Date(date) => ffi::sqlite3_bind_int64(stmt, at, i64::from(date.days())),
-                    Value::Timestamp(moment) => ffi::sqlite3_bind_int64(stmt, at, moment.millis()),
-                    Value::Text(text) => {
-                        let start = address(text.as_bytes()).cast();
-                        match c_int::try_from(text.len()) {
-                            Ok(length) => ffi::sqlite3_bind_text(stmt, at, start, length, ffi::SQLITE_STATIC()),
-                            // SQLite's answer is that it is too big.
-                            Err(_) => ffi::sqlite3_bind_text64(
-                                stmt,
-                                at,
-                                start,
-                                text.len() as u64,
-                                ffi::SQLITE_STATIC(),
-                                ffi::SQLITE_UTF8 as u8,
-                            ),
-                        }
-                    }
-                    Value::Blob(bytes) => ffi::sqlite3_bind_blob64(
-                        stmt,
+                    Value::Int(number) => ffi::sqlite3_bind_int64(self.stmt.as_ptr(), at, number),
+                    Value::Text(text) if c_int::try_from(text.len()).is_ok() => ffi::sqlite3_bind_text(
+                        self.stmt.as_ptr(),
                         at,
-                        address(bytes).cast(),
-                        bytes.len() as u64,
+                        address(text.as_bytes()).cast(),
+                        text.len() as c_int,
                         ffi::SQLITE_STATIC(),
                     ),
+                    other => self.bind_other(at, other),
                 }
             };
             if code != ffi::SQLITE_OK {
@@ -128,6 +128,39 @@ impl Statement {
             }
         }
         Ok(())
+    }
+
+    /// Binds a value of any kind and returns SQLite's code.
+    ///
+    /// # Safety
+    /// The statement is not running, and makes its steps only while the value's text or bytes are there.
+    #[inline(never)]
+    unsafe fn bind_other(&self, at: c_int, value: Value<'_>) -> c_int {
+        let stmt = self.stmt.as_ptr();
+        // SAFETY: as the caller promises.
+        unsafe {
+            match value {
+                Value::Null => ffi::sqlite3_bind_null(stmt, at),
+                Value::Int(number) => ffi::sqlite3_bind_int64(stmt, at, number),
+                Value::Bool(flag) => ffi::sqlite3_bind_int64(stmt, at, i64::from(flag)),
+                Value::Decimal { units, .. } => ffi::sqlite3_bind_int64(stmt, at, units),
+                Value::Real(number) => ffi::sqlite3_bind_double(stmt, at, number),
+                Value::Date(date) => ffi::sqlite3_bind_int64(stmt, at, i64::from(date.days())),
+                Value::Timestamp(moment) => ffi::sqlite3_bind_int64(stmt, at, moment.millis()),
+                // One that is too long for an int is too big for SQLite too, which says so.
+                Value::Text(text) => ffi::sqlite3_bind_text64(
+                    stmt,
+                    at,
+                    address(text.as_bytes()).cast(),
+                    text.len() as u64,
+                    ffi::SQLITE_STATIC(),
+                    ffi::SQLITE_UTF8 as u8,
+                ),
+                Value::Blob(bytes) => {
+                    ffi::sqlite3_bind_blob64(stmt, at, address(bytes).cast(), bytes.len() as u64, ffi::SQLITE_STATIC())
+                }
+            }
+        }
     }
 
     #[cold]
@@ -229,11 +262,19 @@ impl Columns<'_> {
     /// # Safety
     /// `value` is a text of this row.
     #[inline]
-    unsafe fn text_of(&self, value: *mut ffi::sqlite3_value) -> Result<&str, &[u8]> {
+    unsafe fn bytes_of(&self, value: *mut ffi::sqlite3_value) -> &[u8] {
         // SAFETY: the text stays in place until the next step, reset or conversion, all of which need this row's borrow to
-        // end: a value is only ever asked for in the type it has, so nothing is converted. ASCII is UTF-8.
+        // end: a value is only ever asked for in the type it has, so nothing is converted.
+        unsafe { slice(ffi::sqlite3_value_text(value), ffi::sqlite3_value_bytes(value)) }
+    }
+
+    /// # Safety
+    /// `value` is a text of this row.
+    #[inline]
+    unsafe fn text_of(&self, value: *mut ffi::sqlite3_value) -> Result<&str, &[u8]> {
+        // SAFETY: as the caller promises. ASCII is UTF-8.
         unsafe {
-            let bytes = slice(ffi::sqlite3_value_text(value), ffi::sqlite3_value_bytes(value));
+            let bytes = self.bytes_of(value);
             if bytes.is_ascii() {
                 // Far cheaper to see for short texts than UTF-8, and nearly all texts are of this kind.
                 Ok(std::str::from_utf8_unchecked(bytes))
@@ -272,10 +313,10 @@ impl Row for Columns<'_> {
     }
 
     #[inline]
-    fn text(&self, index: usize) -> Option<&str> {
+    fn text_bytes(&self, index: usize) -> Option<&[u8]> {
         let value = self.column(index);
         // SAFETY: the value is this row's, and asked for in the type it has.
-        unsafe { if ffi::sqlite3_value_type(value) == ffi::SQLITE_TEXT { self.text_of(value).ok() } else { None } }
+        unsafe { (ffi::sqlite3_value_type(value) == ffi::SQLITE_TEXT).then(|| self.bytes_of(value)) }
     }
 }
 

@@ -212,10 +212,11 @@ impl<const N: usize> FromValue for Text<N> {
 
     #[inline]
     fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
-        match row.text(index) {
-            Some(text) => place.set(text).map_err(|_| WrongType::new("a shorter text", Value::Text(text))),
-            None => Err(WrongType::new("text", row.value(index))),
+        if row.text_bytes(index).is_some_and(|bytes| place.set_bytes(bytes)) {
+            return Ok(());
         }
+        *place = Self::from_value(row.value(index))?;
+        Ok(())
     }
 }
 

@@ -66,14 +66,15 @@ pub trait Row {
         }
     }
 
-    /// Column `index` if its natural form is a text.
+    /// The bytes of column `index` if its natural form is a text; an engine may leave it to the caller to see whether they
+    /// are UTF-8.
     ///
     /// # Panics
     /// As [`Row::value`].
     #[inline]
-    fn text(&self, index: usize) -> Option<&str> {
+    fn text_bytes(&self, index: usize) -> Option<&[u8]> {
         match self.value(index) {
-            Value::Text(text) => Some(text),
+            Value::Text(text) => Some(text.as_bytes()),
             _ => None,
         }
     }
@@ -181,6 +182,18 @@ pub trait Session: Send {
     #[inline]
     fn insert_split(&mut self, sql: &'static Sql, first: &[Value<'_>], rest: &[Value<'_>]) -> Result<(), EngineError> {
         self.execute_split(sql, first, rest).map(|_| ())
+    }
+
+    /// Inserts rows one after another, each by a run of the statement: `rows` has the parameters of row after row, `width`
+    /// for each.
+    ///
+    /// # Errors
+    /// The engine's, with the statement, at the first row that cannot be inserted; those before it are.
+    ///
+    /// # Panics
+    /// If `width` is 0.
+    fn insert_rows(&mut self, sql: &'static Sql, rows: &[Value<'_>], width: usize) -> Result<(), EngineError> {
+        rows.chunks(width).try_for_each(|row| self.insert_split(sql, row, &[]))
     }
 
     /// Makes the transaction's changes last.

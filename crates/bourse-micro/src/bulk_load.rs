@@ -1,15 +1,13 @@
 //! `bulk-load`: rows into empty tables.
 
-use crate::database::{Work, count, create, pairs, same, work_on_records, write_pair_text};
+use crate::database::{Work, count, create, pairs, push_pair_text, same, work_on_records};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
-use crate::persons::{Filler, WIDTH, persons};
+use crate::persons::{Filler, Texts, WIDTH, persons};
 use crate::update::EXPLICIT;
 use crate::usual::{ROWS, STATEMENTS, lacking_records, seat, statements};
 use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec};
 use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
-use bourse_engine::{
-    Access, Capabilities, Engine, EngineError, IndexKind, Key, RecordTable, Records, Statements, Value,
-};
+use bourse_engine::{Access, Capabilities, Engine, EngineError, IndexKind, RecordTable, Records, Statements, Value};
 use bourse_record::{Check, NameValue};
 
 /// The workload.
@@ -73,6 +71,9 @@ const INDEX: usize = 1;
 /// Rows inserted between two looks at the clock, where a transaction has more: the report's curve needs them, and an
 /// interruption has to be heard.
 const SAMPLE: u64 = 1_000;
+
+/// Rows put together and handed to the engine: few enough to stay in the nearest cache.
+const TOGETHER: usize = 32;
 
 struct BulkLoad {
     tables: Vec<&'static RecordTable>,
@@ -182,7 +183,7 @@ impl Planned for BulkLoad {
             at: 0,
             until: 0,
             in_transaction: 0,
-            text: String::new(),
+            pair_texts: PairTexts::default(),
             index: self.after,
             setting: setting.clone(),
         };
@@ -209,7 +210,8 @@ struct Loader<'s> {
     until: u64,
     /// Rows inserted and not yet committed.
     in_transaction: u64,
-    text: String,
+    /// Texts of the sample drawn, where rows are pairs.
+    pair_texts: PairTexts,
     /// Whether the index is still to be built.
     index: bool,
     setting: Setting<'s>,
@@ -229,7 +231,7 @@ impl Loader<'_> {
             }
             let rows = (load.per_transaction - self.in_transaction).min(self.until - self.at);
             if load.pairs {
-                load.insert_pairs(records, self.at, rows, &mut self.text)?;
+                load.insert_pairs(records, self.at, rows, &self.pair_texts)?;
             } else {
                 load.insert_persons(records, self.at, rows)?;
             }
@@ -253,35 +255,108 @@ impl BulkLoad {
         records: &mut R,
         from: u64,
         rows: u64,
-        text: &mut String,
+        texts: &PairTexts,
     ) -> Result<(), EngineError> {
-        for number in from + 1..=from + rows {
-            write_pair_text(text, number);
-            records.insert(self.tables[0], Key::Int(number as i64), &[Value::Text(text)])?;
-        }
-        Ok(())
+        let pair = |number: usize| [Value::Int(number as i64 + 1), Value::Text(texts.of(number as u64))];
+        insert_blocks(records, self.tables[0], (from as usize..(from + rows) as usize).map(pair))
     }
 
     fn insert_persons<R: Records + ?Sized>(&self, records: &mut R, from: u64, rows: u64) -> Result<(), EngineError> {
-        // Counted on, since dividing anew for each row would be no small part of inserting it.
-        let tables = &self.tables[..];
-        let (mut table, mut number) = ((from % tables.len() as u64) as usize, from / tables.len() as u64);
+        let tables = self.tables.len() as u64;
+        let number = from / tables;
         let mut texts = self.filler.from(number);
-        let mut row = texts.next_row();
-        for _ in 0..rows {
-            let values = [Value::Int(0), Value::Text(row[0]), Value::Text(row[1])];
-            if self.assigned {
-                records.append(tables[table], &values)?;
-            } else {
-                records.insert(tables[table], Key::Int(number as i64 + 1), &values)?;
+        match &self.tables[..] {
+            [table] if self.assigned => insert_blocks(records, table, (0..rows as usize).map(|_| person(&mut texts))),
+            [table] => {
+                let with_id = |number: usize| {
+                    let [c1, c2, c3] = person(&mut texts);
+                    [Value::Int(number as i64 + 1), c1, c2, c3]
+                };
+                insert_blocks(records, table, (from as usize..(from + rows) as usize).map(with_id))
             }
+            all => self.insert_by_turns(records, all, (from % tables) as usize, number, &mut texts, rows),
+        }
+    }
+
+    /// Inserts a row into each table before the next into the first.
+    fn insert_by_turns<R: Records + ?Sized>(
+        &self,
+        records: &mut R,
+        tables: &[&'static RecordTable],
+        mut table: usize,
+        mut number: u64,
+        texts: &mut Texts<'_>,
+        rows: u64,
+    ) -> Result<(), EngineError> {
+        let mut values = person(texts);
+        for _ in 0..rows {
+            let [c1, c2, c3] = values;
+            if self.assigned {
+                records.insert_rows(tables[table], &values)?;
+            } else {
+                records.insert_rows(tables[table], &[Value::Int(number as i64 + 1), c1, c2, c3])?;
+            }
+            // Counted on, since dividing anew for each row would be no small part of inserting it.
             table += 1;
             if table == tables.len() {
                 (table, number) = (0, number + 1);
-                row = texts.next_row();
+                values = person(texts);
             }
         }
         Ok(())
+    }
+}
+
+/// What the next person has beside the key.
+#[inline]
+fn person<'f>(texts: &mut Texts<'f>) -> [Value<'f>; 3] {
+    let [c2, c3] = texts.next_row();
+    [Value::Int(0), Value::Text(c2), Value::Text(c3)]
+}
+
+/// Inserts rows of `W` values, some at a time.
+#[inline]
+fn insert_blocks<'v, R: Records + ?Sized, const W: usize>(
+    records: &mut R,
+    table: &'static RecordTable,
+    mut rows: impl ExactSizeIterator<Item = [Value<'v>; W]>,
+) -> Result<(), EngineError> {
+    let mut block = [[Value::Null; W]; TOGETHER];
+    while rows.len() > 0 {
+        let some = rows.len().min(TOGETHER);
+        for (place, row) in block[..some].iter_mut().zip(&mut rows) {
+            *place = row;
+        }
+        records.insert_rows(table, block[..some].as_flattened())?;
+    }
+    Ok(())
+}
+
+/// Texts of neighbouring pairs, one behind the other.
+#[derive(Default)]
+struct PairTexts {
+    /// The first pair's number, counted from 0.
+    first: u64,
+    text: String,
+    ends: Vec<usize>,
+}
+
+impl PairTexts {
+    /// Makes the texts of pairs `from` to before `until`.
+    fn draw(&mut self, from: u64, until: u64) {
+        self.first = from;
+        self.text.clear();
+        self.ends.clear();
+        for number in from..until {
+            push_pair_text(&mut self.text, number + 1);
+            self.ends.push(self.text.len());
+        }
+    }
+
+    fn of(&self, number: u64) -> &str {
+        let at = (number - self.first) as usize;
+        let begin = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.text[begin..self.ends[at]]
     }
 }
 
@@ -313,6 +388,9 @@ impl User for Loader<'_> {
         let rest = self.load.per_transaction - self.in_transaction;
         let batch = self.setting.batch.unwrap_or(SAMPLE).min(rest);
         self.until = (self.at + batch).min(self.all());
+        if self.load.pairs {
+            self.pair_texts.draw(self.at, self.until);
+        }
         Draw::Ready
     }
 

@@ -58,13 +58,12 @@ pub(crate) fn pairs(key: IndexKind, text: Option<IndexKind>) -> &'static RecordT
 /// The text of pair number `number`: 28 characters, none like another.
 pub(crate) fn pair_text(number: u64) -> String {
     let mut text = String::new();
-    write_pair_text(&mut text, number);
+    push_pair_text(&mut text, number);
     text
 }
 
-/// The same in place of what `text` has, which allocates nothing once it has the room.
-pub(crate) fn write_pair_text(text: &mut String, number: u64) {
-    text.clear();
+/// The same behind what `text` has.
+pub(crate) fn push_pair_text(text: &mut String, number: u64) {
     // Scattered, so that neighbours in number are none in text.
     let scattered = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     write!(text, "key-{scattered:016x}-{number:07}").expect("a String takes all");

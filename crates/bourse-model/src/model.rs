@@ -35,7 +35,7 @@ impl Model {
         let market = &mut self.market;
         match request {
             Request::BrokerVolume(input) => Output::BrokerVolume(market.broker_volume(input)),
-            Request::CustomerPosition(input) => Output::CustomerPosition(market.customer_position(input)),
+            Request::CustomerPosition(input) => Output::CustomerPosition(Box::new(market.customer_position(input))),
             Request::MarketFeed(input) => Output::MarketFeed(market.market_feed(input, now, sent)),
             Request::MarketWatch(input) => Output::MarketWatch(market.market_watch(input)),
             Request::SecurityDetail(input) => Output::SecurityDetail(Box::new(market.security_detail(input))),

@@ -72,10 +72,20 @@ impl fmt::Display for TooLong {
 
 impl std::error::Error for TooLong {}
 
-/// Copies bytes into a place of their length. Most texts of a row are so short that the call of a library's copy is the
-/// larger part of it: those go in two pieces, which overlap where they are no whole number of words.
+/// Whether any of these bytes is no ASCII.
 #[inline]
-fn copy_short(place: &mut [u8], bytes: &[u8]) {
+fn has_high<const SIZE: usize>(piece: &[u8; SIZE]) -> bool {
+    let (words, rest) = piece.as_chunks();
+    let words = words.iter().fold(0, |sum, word| sum | u64::from_ne_bytes(*word));
+    let rest = rest.iter().fold(0, |sum, byte| sum | byte);
+    words & 0x8080_8080_8080_8080 != 0 || rest & 0x80 != 0
+}
+
+/// Copies bytes into a place of their length and says whether all are ASCII. Most texts of a row are so short that the call
+/// of a library's copy is the larger part of it: those go in two pieces, which overlap where they are no whole number of
+/// words.
+#[inline(always)]
+fn copy_short(place: &mut [u8], bytes: &[u8]) -> bool {
     macro_rules! in_pieces_of {
         ($size:literal) => {
             if let (Some(first), Some(last)) = (bytes.first_chunk::<$size>(), bytes.last_chunk::<$size>()) {
@@ -85,19 +95,24 @@ fn copy_short(place: &mut [u8], bytes: &[u8]) {
                 if let Some(end) = place.last_chunk_mut() {
                     *end = *last;
                 }
-                return;
+                return !(has_high(first) | has_high(last));
             }
         };
     }
-    if bytes.len() > 32 {
-        return place.copy_from_slice(bytes);
+    if bytes.len() > 64 {
+        place.copy_from_slice(bytes);
+        return bytes.is_ascii();
     }
+    in_pieces_of!(32);
     in_pieces_of!(16);
     in_pieces_of!(8);
     in_pieces_of!(4);
+    let mut all = 0;
     for (to, from) in place.iter_mut().zip(bytes) {
         *to = *from;
+        all |= from;
     }
+    all < 0x80
 }
 
 impl<const N: usize> Text<N> {
@@ -129,6 +144,19 @@ impl<const N: usize> Text<N> {
         copy_short(place, text.as_bytes());
         self.len = text.len() as u8;
         Ok(())
+    }
+
+    /// The same for bytes of which it is not yet known that they are UTF-8; `false` if they are not or too many, and the
+    /// text is then empty.
+    #[inline]
+    #[must_use]
+    pub fn set_bytes(&mut self, bytes: &[u8]) -> bool {
+        let is_text = self.bytes.get_mut(..bytes.len()).is_some_and(|place| {
+            // ASCII is UTF-8, and is seen on the way.
+            copy_short(place, bytes) || std::str::from_utf8(bytes).is_ok()
+        });
+        self.len = if is_text { bytes.len() as u8 } else { 0 };
+        is_text
     }
 
     /// As much of `text` as fits, cut between characters.
@@ -430,7 +458,27 @@ mod tests {
             text.set(wanted).unwrap();
             assert_eq!(text.as_str(), wanted);
             assert_eq!(Text::<100>::new(wanted).unwrap(), text);
+            assert!(text.set_bytes(wanted.as_bytes()));
+            assert_eq!(text.as_str(), wanted);
         }
         assert!(Text::<4>::new("abcde").is_err());
+    }
+
+    #[test]
+    fn bytes_are_taken_if_they_are_utf8_wherever_they_are_not_ascii() {
+        for length in 2..=100 {
+            for at in 0..length - 1 {
+                let mut bytes = vec![b'a'; length];
+                bytes[at..at + 2].copy_from_slice("é".as_bytes());
+                let mut text = Text::<100>::EMPTY;
+                assert!(text.set_bytes(&bytes), "{length} bytes, é at {at}");
+                assert_eq!(text.as_bytes(), bytes);
+                bytes[at + 1] = b'a';
+                assert!(!text.set_bytes(&bytes), "{length} bytes, half a character at {at}");
+                assert_eq!(text, "");
+            }
+        }
+        let mut short = Text::<4>::EMPTY;
+        assert!(!short.set_bytes(b"abcde"));
     }
 }

@@ -3,7 +3,7 @@
 use crate::library::SCHEME;
 use crate::open;
 use crate::session::SqliteSession;
-use bourse_engine::{Engine as _, RowExt as _, SessionExt as _, Sql};
+use bourse_engine::{Access, Engine as _, Isolation, RowExt as _, Session as _, SessionExt as _, Sql, Value};
 
 #[test]
 fn statements_stay_prepared_unless_the_cache_is_off() {
@@ -15,6 +15,26 @@ fn statements_stay_prepared_unless_the_cache_is_off() {
             assert_eq!(session.all(&ONE, &[], |row| row.get::<i64>(0)).unwrap(), [1]);
             assert_eq!(session.statement(ONE.slot()).is_some(), is_kept, "{query}");
         }
+    }
+}
+
+#[test]
+fn a_row_of_the_wrong_width_is_refused_and_those_before_it_are_there() {
+    static INSERT: Sql = Sql::new("INSERT INTO pair (a, b) VALUES (?1, ?2)");
+    static COUNT: Sql = Sql::new("SELECT count(*) FROM pair");
+    for is_writing in [false, true] {
+        let engine = open(&format!("{SCHEME}::memory:")).unwrap();
+        let mut loader = engine.loader().unwrap();
+        loader.run("CREATE TABLE pair (a INTEGER, b INTEGER)").unwrap();
+        loader.finish().unwrap();
+        let mut session = SqliteSession::new(engine.connection().unwrap(), engine.shared()).unwrap();
+        if is_writing {
+            session.begin(Isolation::Serializable, Access::Write).unwrap();
+        }
+        let refused = session.insert_rows(&INSERT, &[1, 2, 3, 4, 5].map(Value::Int), 2).unwrap_err();
+        assert_eq!(refused.message(), "the statement has 2 parameters, 1 values were given");
+        assert_eq!(session.all(&COUNT, &[], |row| row.get::<i64>(0)).unwrap(), [2]);
+        session.insert_rows(&INSERT, &[], 2).unwrap();
     }
 }
 

@@ -18,7 +18,7 @@ pub use over_sql::{RecordsOverSql, Statements};
 pub use session::KeySession;
 pub use table::{IndexKind, RecordField, RecordTable, RecordType, TableSql};
 
-use crate::{Access, EachRow, EngineError, Value};
+use crate::{Access, EachRow, EngineError, ErrorKind, Value};
 
 /// The key of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -102,6 +102,28 @@ pub trait Records: Send {
     fn append(&mut self, table: &'static RecordTable, values: &[Value<'_>]) -> Result<(), EngineError> {
         let _ = values;
         Err(EngineError::unsupported(format!("this engine assigns no keys to the records of {}", table.name())))
+    }
+
+    /// Adds records one after another, each an operation by itself: `rows` has record after record its key, unless the
+    /// table's are [assigned](RecordTable::with_assigned_keys), and its values.
+    ///
+    /// # Errors
+    /// As [`Records::insert`] and [`Records::append`], at the first record that cannot be added; those before it are.
+    fn insert_rows(&mut self, table: &'static RecordTable, rows: &[Value<'_>]) -> Result<(), EngineError> {
+        let width = table.values_of_a_row();
+        rows.chunks(width).try_for_each(|row| match row {
+            row if row.len() < width => Err(EngineError::new(
+                ErrorKind::Other,
+                format!("a record of {} has {width} values, {} were given", table.name(), row.len()),
+            )),
+            row if table.has_assigned_keys() => self.append(table, row),
+            [Value::Int(key), values @ ..] => self.insert(table, Key::Int(*key), values),
+            [Value::Text(key), values @ ..] => self.insert(table, Key::Text(key), values),
+            _ => Err(EngineError::new(
+                ErrorKind::Other,
+                format!("a record of {} begins with its key, a whole number or a text: {row:?}", table.name()),
+            )),
+        })
     }
 
     /// Gives the record of that key other values, all of them, and says whether there was one.

@@ -124,6 +124,16 @@ impl Records for RecordsOverSql<'_> {
     }
 
     #[inline]
+    fn insert_rows(&mut self, table: &'static RecordTable, rows: &[Value<'_>]) -> Result<(), EngineError> {
+        let (sql, width) = (table.sql(), table.values_of_a_row());
+        let insert = if table.has_assigned_keys() { &sql.append } else { &sql.insert };
+        match self.statements {
+            Statements::Prepared => self.session.insert_rows(insert, rows, width),
+            Statements::Parsed => rows.chunks(width).try_for_each(|row| self.insert_split(insert, row, &[])),
+        }
+    }
+
+    #[inline]
     fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
         one_at_most(table, self.execute_split(&table.sql().update, values, &[key.into()])?)
     }

@@ -132,8 +132,9 @@ impl RecordTable {
 
     /// The same with whole-number keys that the engine assigns where none is given, never one again that was taken.
     #[must_use]
-    pub fn with_assigned_keys(self) -> Self {
-        Self { assigned_keys: true, ..self }
+    pub const fn with_assigned_keys(mut self) -> Self {
+        self.assigned_keys = true;
+        self
     }
 
     /// A table known only at run time. It is never freed: engines keep what they made for it as long as they live, and
@@ -165,6 +166,17 @@ impl RecordTable {
     /// Its fields, without the key.
     pub const fn fields(&self) -> &'static [RecordField] {
         self.fields
+    }
+
+    /// Whether the engine assigns its keys.
+    pub const fn has_assigned_keys(&self) -> bool {
+        self.assigned_keys
+    }
+
+    /// Values that a new record takes: its fields, and its key unless that is assigned.
+    #[inline]
+    pub const fn values_of_a_row(&self) -> usize {
+        self.fields.len() + if self.assigned_keys { 0 } else { 1 }
     }
 
     /// A small number that is this table's alone in this process: where a session keeps what it made for it.

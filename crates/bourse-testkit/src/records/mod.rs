@@ -38,6 +38,12 @@ pub static RECORD_CHECKS: &[RecordCheck] = &[
     RecordCheck { name: "records are changed and taken away one by one", is_made: always, run: operations::changes },
     RecordCheck { name: "a callback's error comes back", is_made: always, run: operations::callbacks_can_fail },
     RecordCheck { name: "all records are counted and taken away", is_made: always, run: operations::all_at_once },
+    RecordCheck { name: "many records are inserted by one call", is_made: always, run: operations::many_at_once },
+    RecordCheck {
+        name: "keys are assigned, none twice",
+        is_made: |can| can.assigned_keys,
+        run: operations::assigned_keys,
+    },
     RecordCheck { name: "tables are made anew", is_made: always, run: operations::made_anew },
     RecordCheck { name: "texts can be keys", is_made: |can| can.text_keys, run: keys::text_keys },
     RecordCheck { name: "scans are in the order of keys", is_made: |can| can.ordered_scans, run: keys::ordered_scans },
@@ -126,6 +132,13 @@ static HASHED: RecordTable = RecordTable::new(
     RecordField::new("id", RecordType::Int).indexed(IndexKind::Hash),
     &[RecordField::new("uses", RecordType::Int)],
 );
+
+static NOTED: RecordTable = RecordTable::new(
+    "noted",
+    RecordField::new("id", RecordType::Int),
+    &[RecordField::new("at", RecordType::Int), RecordField::new("what", RecordType::Text(20))],
+)
+.with_assigned_keys();
 
 /// Runs `f` on the session's records, its own or those over SQL.
 fn with<T>(session: &mut dyn Session, f: impl FnOnce(&mut dyn Records) -> T) -> T {

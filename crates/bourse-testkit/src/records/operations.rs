@@ -1,6 +1,6 @@
 //! One record at a time, and all at once.
 
-use super::{ITEMS, check_price, fresh, insert_item, item, price, with};
+use super::{ITEMS, NOTED, check_price, fresh, insert_item, item, price, with};
 use bourse_engine::{Access, Engine, EngineError, ErrorKind, Key, Row, RowExt as _, Value};
 
 pub(super) fn come_back(engine: &dyn Engine) {
@@ -105,6 +105,56 @@ pub(super) fn all_at_once(engine: &dyn Engine) {
         assert_eq!(price(records, 7).unwrap(), None);
         insert_item(records, 7).unwrap();
         assert_eq!(records.count(&ITEMS).unwrap(), 1);
+    });
+}
+
+pub(super) fn many_at_once(engine: &dyn Engine) {
+    let row = |id| [Value::Int(id), Value::Int(id * 100), Value::Real(0.5), Value::Text("größe"), Value::Blob(b"\0")];
+    let mut session = fresh(engine, &[&ITEMS]);
+    with(&mut *session, |records| {
+        records.begin(Access::Write).unwrap();
+        records.insert_rows(&ITEMS, (1..=100).map(row).collect::<Vec<_>>().as_flattened()).unwrap();
+        records.insert_rows(&ITEMS, &[]).unwrap();
+        assert_eq!(records.count(&ITEMS).unwrap(), 100);
+        records.commit().unwrap();
+        let seen = records.get(&ITEMS, Key::Int(77), &mut |row| {
+            assert_eq!((row.get::<i64>(1)?, row.get::<f64>(2)?), (7_700, 0.5));
+            assert_eq!((row.get::<String>(3)?, row.get::<Vec<u8>>(4)?), ("größe".to_owned(), vec![0]));
+            Ok(())
+        });
+        assert!(seen.unwrap());
+        // Outside a transaction each is one by itself, so what came before the one that is refused stays.
+        let refused = records.insert_rows(&ITEMS, [row(200), row(77), row(201)].as_flattened()).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Constraint, "{refused}");
+        for (id, expected) in [(200, Some(20_000)), (77, Some(7_700)), (201, None)] {
+            assert_eq!(price(records, id).unwrap(), expected, "price of item {id}");
+        }
+        let half = &row(300)[..3];
+        records.insert_rows(&ITEMS, half).expect_err("a record that lacks two fields");
+        assert_eq!(records.count(&ITEMS).unwrap(), 101);
+    });
+}
+
+pub(super) fn assigned_keys(engine: &dyn Engine) {
+    let mut session = fresh(engine, &[&NOTED]);
+    with(&mut *session, |records| {
+        records.begin(Access::Write).unwrap();
+        records.append(&NOTED, &[Value::Int(1), Value::Text("one")]).unwrap();
+        let more = [2, 3, 4].map(|at| [Value::Int(at), Value::Text("more")]);
+        records.insert_rows(&NOTED, more.as_flattened()).unwrap();
+        records.commit().unwrap();
+        assert!(records.delete(&NOTED, Key::Int(4)).unwrap());
+        records.append(&NOTED, &[Value::Int(5), Value::Text("five")]).unwrap();
+        for (key, expected) in [(1, Some(1)), (3, Some(3)), (4, None), (5, Some(5))] {
+            let mut found = None;
+            records
+                .get(&NOTED, Key::Int(key), &mut |row| {
+                    found = Some(row.get::<i64>(1)?);
+                    Ok(())
+                })
+                .unwrap();
+            assert_eq!(found, expected, "record {key}");
+        }
     });
 }
 

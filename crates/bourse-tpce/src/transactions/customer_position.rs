@@ -104,25 +104,28 @@ rows! {
 ///
 /// # Errors
 /// The engine's.
-pub fn customer_position(db: &mut dyn Session, input: &CustomerPosition) -> Result<CustomerPositionOutput, TxnError> {
+pub fn customer_position(
+    db: &mut dyn Session,
+    input: &CustomerPosition,
+) -> Result<Box<CustomerPositionOutput>, TxnError> {
     let harness = |db: &mut dyn Session, status: &mut Status| -> Result<_, InFrame> {
-        let (cust_id, customer, accounts) = frame1(db, input).frame(1)?;
-        status.raise_if(!(1..=10).contains(&accounts.len()), -211);
-        let mut history = Vec::new();
+        let mut output = frame1(db, input).frame(1)?;
+        status.raise_if(!(1..=10).contains(&output.accounts.len()), -211);
         if !status.is_error() {
             if input.get_history {
                 // The index counts in frame 1's order. One too large finds no account, and so no history.
-                let account = usize::try_from(input.acct_id_idx).ok().and_then(|index| accounts.get(index));
-                history = frame2(db, account.map_or(AccountId(0), |account| account.acct_id)).frame(2)?;
-                status.raise_if(!(10..=30).contains(&history.len()), -221);
+                let account = usize::try_from(input.acct_id_idx).ok().and_then(|index| output.accounts.get(index));
+                output.history = frame2(db, account.map_or(AccountId(0), |account| account.acct_id)).frame(2)?;
+                status.raise_if(!(10..=30).contains(&output.history.len()), -221);
             } else {
                 frame3(db).frame(3)?;
             }
         }
-        Ok((cust_id, customer, accounts, history))
+        Ok(output)
     };
-    let ((cust_id, customer, accounts, history), status) = in_transaction(db, Transaction::CustomerPosition, harness)?;
-    Ok(CustomerPositionOutput { status, cust_id, customer, accounts, history })
+    let (mut output, status) = in_transaction(db, Transaction::CustomerPosition, harness)?;
+    output.status = status;
+    Ok(output)
 }
 
 static CUSTOMER_OF_TAX_ID: Sql = Sql::new("SELECT c_id FROM customer WHERE c_tax_id = ?1");
@@ -145,10 +148,7 @@ static POSITIONS: Sql = Sql::new(
 );
 
 /// Frame 1: the customer and his accounts (Clause 3.3.2.3).
-fn frame1(
-    db: &mut dyn Session,
-    input: &CustomerPosition,
-) -> Result<(CustomerId, Option<CustomerDetails>, Vec<AccountPosition>), FrameError> {
+fn frame1(db: &mut dyn Session, input: &CustomerPosition) -> Result<Box<CustomerPositionOutput>, FrameError> {
     let cust_id = if input.cust_id == CustomerId(0) {
         let found: Option<(CustomerId,)> = rows::first(db, &CUSTOMER_OF_TAX_ID, &[(&input.tax_id).into()])?;
         found.map_or(CustomerId(0), |(id,)| id)
@@ -157,7 +157,8 @@ fn frame1(
     };
     let customer = rows::first(db, &CUSTOMER, &[cust_id.into()])?;
     let accounts = rows::all(db, &POSITIONS, &[cust_id.into()])?;
-    Ok((cust_id, customer, accounts))
+    // Boxed from the beginning: it is wide, and handed on several times.
+    Ok(Box::new(CustomerPositionOutput { status: Status::SUCCESS, cust_id, customer, accounts, history: Vec::new() }))
 }
 
 static LATEST_HISTORY: Sql = Sql::new(

@@ -68,7 +68,7 @@ macro_rules! kinds {
 
 kinds! {
     BrokerVolume => BrokerVolumeOutput,
-    CustomerPosition => CustomerPositionOutput,
+    CustomerPosition => Box<CustomerPositionOutput>,
     MarketFeed => MarketFeedOutput,
     MarketWatch => MarketWatchOutput,
     SecurityDetail => Box<SecurityDetailOutput>,
@@ -136,13 +136,9 @@ pub fn perform(db: &mut dyn Session, context: &Context<'_>, request: &Request) -
         // Each entry of a feed is a transaction of its own, retried on its own.
         Request::MarketFeed(input) => market_feed(db, context, input)?.map(Output::MarketFeed),
         Request::MarketWatch(input) => retrying(retry, || market_watch(db, input))?.map(Output::MarketWatch),
-        Request::SecurityDetail(input) => {
-            retrying(retry, || security_detail(db, input))?.map(Box::new).map(Output::SecurityDetail)
-        }
+        Request::SecurityDetail(input) => retrying(retry, || security_detail(db, input))?.map(Output::SecurityDetail),
         Request::TradeLookup(input) => retrying(retry, || trade_lookup(db, input))?.map(Output::TradeLookup),
-        Request::TradeOrder(input) => {
-            retrying(retry, || trade_order(db, context, input))?.map(Box::new).map(Output::TradeOrder)
-        }
+        Request::TradeOrder(input) => retrying(retry, || trade_order(db, context, input))?.map(Output::TradeOrder),
         Request::TradeResult(input) => retrying(retry, || trade_result(db, context, input))?.map(Output::TradeResult),
         Request::TradeStatus(input) => retrying(retry, || trade_status(db, input))?.map(Output::TradeStatus),
         Request::TradeUpdate(input) => retrying(retry, || trade_update(db, input))?.map(Output::TradeUpdate),

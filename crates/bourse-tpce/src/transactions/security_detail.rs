@@ -186,7 +186,7 @@ rows! {
 ///
 /// # Errors
 /// The engine's.
-pub fn security_detail(db: &mut dyn Session, input: &SecurityDetail) -> Result<SecurityDetailOutput, TxnError> {
+pub fn security_detail(db: &mut dyn Session, input: &SecurityDetail) -> Result<Box<SecurityDetailOutput>, TxnError> {
     let harness = |db: &mut dyn Session, status: &mut Status| -> Result<_, InFrame> {
         let output = frame1(db, input).frame(1)?;
         status.raise_if(!(5..=20).contains(&output.days.len()), -511);
@@ -194,8 +194,9 @@ pub fn security_detail(db: &mut dyn Session, input: &SecurityDetail) -> Result<S
         status.raise_if(output.news.len() != 2, -513);
         Ok(output)
     };
-    let (output, status) = in_transaction(db, Transaction::SecurityDetail, harness)?;
-    Ok(SecurityDetailOutput { status, ..output })
+    let (mut output, status) = in_transaction(db, Transaction::SecurityDetail, harness)?;
+    output.status = status;
+    Ok(output)
 }
 
 static PROFILE: Sql = Sql::new(
@@ -261,7 +262,7 @@ static NEWS_HEADLINES: Sql = Sql::new(
 );
 
 /// Frame 1: everything (Clause 3.3.5.3).
-fn frame1(db: &mut dyn Session, input: &SecurityDetail) -> Result<SecurityDetailOutput, FrameError> {
+fn frame1(db: &mut dyn Session, input: &SecurityDetail) -> Result<Box<SecurityDetailOutput>, FrameError> {
     let symbol = (&input.symbol).into();
     let profile: Option<Profile> = rows::first(db, &PROFILE, &[symbol])?;
     let company = profile.as_ref().map_or(CompanyId(0), |profile| profile.co_id).into();
@@ -273,7 +274,8 @@ fn frame1(db: &mut dyn Session, input: &SecurityDetail) -> Result<SecurityDetail
     let news = if input.access_lob_flag { &NEWS_BODIES } else { &NEWS_HEADLINES };
     let news = rows::all(db, news, &[company])?;
     commit(db)?;
-    Ok(SecurityDetailOutput { status: Status::SUCCESS, profile, competitors, financials, days, last, news })
+    // Boxed from the beginning: it is wide, and handed on several times.
+    Ok(Box::new(SecurityDetailOutput { status: Status::SUCCESS, profile, competitors, financials, days, last, news }))
 }
 
 pub(super) static STATEMENTS: &[&Sql] =

@@ -98,8 +98,8 @@ pub fn trade_lookup(db: &mut dyn Session, input: &TradeLookup) -> Result<TradeLo
 
 /// Frame 1: trades by number (Clause 3.3.6.3).
 fn frame1(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeById>>, FrameError> {
-    let found = trades::by_id(db, trades::listed(&input.trade_id, input.max_trades))?;
-    let found = trades::details(db, found)?;
+    let mut found = trades::by_id(db, trades::listed(&input.trade_id, input.max_trades))?;
+    trades::details(db, &mut found)?;
     commit(db)?;
     Ok(found)
 }
@@ -107,8 +107,8 @@ fn frame1(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeB
 /// Frame 2: trades of an account (Clause 3.3.6.4).
 fn frame2(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeOfAccount>>, FrameError> {
     let (start, end) = trades::window(input.start_trade_dts, input.end_trade_dts);
-    let found = trades::of_account(db, input.acct_id, start, end, input.max_trades)?;
-    let found = trades::details(db, found)?;
+    let mut found = trades::of_account(db, input.acct_id, start, end, input.max_trades)?;
+    trades::details(db, &mut found)?;
     commit(db)?;
     Ok(found)
 }
@@ -116,8 +116,8 @@ fn frame2(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeO
 /// Frame 3: trades in a security (Clause 3.3.6.5).
 fn frame3(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeInSecurity>>, FrameError> {
     let (start, end) = trades::window(input.start_trade_dts, input.end_trade_dts);
-    let found = trades::in_security(db, &input.symbol, start, end, input.max_trades)?;
-    let found = trades::details(db, found)?;
+    let mut found = trades::in_security(db, &input.symbol, start, end, input.max_trades)?;
+    trades::details(db, &mut found)?;
     commit(db)?;
     Ok(found)
 }

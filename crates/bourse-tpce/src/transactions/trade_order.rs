@@ -105,11 +105,12 @@ pub fn trade_order(
     db: &mut dyn Session,
     context: &Context<'_>,
     input: &TradeOrder,
-) -> Result<TradeOrderOutput, TxnError> {
+) -> Result<Box<TradeOrderOutput>, TxnError> {
+    // Boxed from the beginning: it is wide, and handed on several times.
     let nothing =
         TradeOrderOutput { status: Status::SUCCESS, owner: None, ap_acl: None, estimate: None, trade_id: None };
     let harness = |db: &mut dyn Session, status: &mut Status| -> Result<_, InFrame> {
-        let mut output = nothing;
+        let mut output = Box::new(nothing);
         output.owner = frame1(db, input.acct_id).frame(1)?;
         let Some(owner) = &output.owner else {
             status.raise(-711);
@@ -155,13 +156,14 @@ pub fn trade_order(
         }
         Ok(output)
     };
-    let (output, status) = in_transaction(db, Transaction::TradeOrder, harness)?;
+    let (mut output, status) = in_transaction(db, Transaction::TradeOrder, harness)?;
     if status == Status::SUCCESS
         && let (Some(estimate), Some(trade_id)) = (&output.estimate, output.trade_id)
     {
         context.market.send(&to_market(input, estimate, trade_id));
     }
-    Ok(TradeOrderOutput { status, ..output })
+    output.status = status;
+    Ok(output)
 }
 
 /// What the harness computes between frames 3 and 4.

@@ -119,8 +119,8 @@ fn frame1(db: &mut dyn Session, input: &TradeUpdate) -> Result<(Vec<Detail<Trade
             updates.make(db, &SET_EXEC_NAME, *id, &toggled_executor(name.as_str()))?;
         }
     }
-    let found = trades::by_id(db, ids)?;
-    let found = trades::details(db, found)?;
+    let mut found = trades::by_id(db, ids)?;
+    trades::details(db, &mut found)?;
     commit(db)?;
     Ok((found, updates.made))
 }
@@ -139,19 +139,19 @@ static SET_CASH_TYPE: Sql = Sql::new("UPDATE settlement SET se_cash_type = ?2 WH
 /// Frame 2: trades of an account; the settlement's cash type gets or loses its second word (Clause 3.3.10.4).
 fn frame2(db: &mut dyn Session, input: &TradeUpdate) -> Result<(Vec<Detail<TradeOfAccount>>, usize), FrameError> {
     let (start, end) = trades::window(input.start_trade_dts, input.end_trade_dts);
-    let found = trades::of_account(db, input.acct_id, start, end, input.max_trades)?;
+    let mut found = trades::of_account(db, input.acct_id, start, end, input.max_trades)?;
     let mut updates = Updates::up_to(input.max_updates);
     if !found.is_empty() {
-        let ids = rows::list::<MOST_TRADES, _>(found.iter().map(|trade| trade.trade_id));
+        let ids = rows::list::<MOST_TRADES, _>(found.iter().map(|detail| detail.trade.trade_id));
         let cash_types: Vec<(TradeId, Text<40>)> = rows::all(db, &CASH_TYPES, &ids)?;
-        for trade in &found {
+        for Detail { trade, .. } in &found {
             if let Some((_, cash_type)) = cash_types.iter().find(|(settled, _)| *settled == trade.trade_id) {
                 let cash_type = toggled_cash_type(cash_type.as_str(), trade.is_cash);
                 updates.make(db, &SET_CASH_TYPE, trade.trade_id, cash_type)?;
             }
         }
     }
-    let found = trades::details(db, found)?;
+    trades::details(db, &mut found)?;
     commit(db)?;
     Ok((found, updates.made))
 }
@@ -188,18 +188,18 @@ static SET_CASH_NAME: Sql = Sql::new("UPDATE cash_transaction SET ct_name = ?2 W
 fn frame3(db: &mut dyn Session, input: &TradeUpdate) -> Result<(Vec<Detail<NamedTrade>>, usize), FrameError> {
     let (start, end) = trades::window(input.start_trade_dts, input.end_trade_dts);
     let params = [(&input.symbol).into(), start.into(), end.into(), input.max_trades.into()];
-    let found: Vec<NamedTrade> = rows::all(db, &NAMED_TRADES, &params)?;
+    let mut found: Vec<Detail<NamedTrade>> = rows::all(db, &NAMED_TRADES, &params)?;
     let mut updates = Updates::up_to(input.max_updates);
     if !found.is_empty() {
-        let ids = rows::list::<MOST_TRADES, _>(found.iter().map(|trade| trade.trade_id));
+        let ids = rows::list::<MOST_TRADES, _>(found.iter().map(|detail| detail.trade.trade_id));
         let names: Vec<(TradeId, Text<100>)> = rows::all(db, &CASH_NAMES, &ids)?;
-        for trade in found.iter().filter(|trade| trade.is_cash) {
+        for trade in found.iter().map(|detail| &detail.trade).filter(|trade| trade.is_cash) {
             if let Some((_, name)) = names.iter().find(|(moved, _)| *moved == trade.trade_id) {
                 updates.make(db, &SET_CASH_NAME, trade.trade_id, &toggled_cash_name(name.as_str(), trade))?;
             }
         }
     }
-    let found = trades::details(db, found)?;
+    trades::details(db, &mut found)?;
     commit(db)?;
     Ok((found, updates.made))
 }

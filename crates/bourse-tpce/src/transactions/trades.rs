@@ -4,8 +4,9 @@
 //! all twenty: the same rows from the same keys, for a quarter of the calls.
 
 use super::FrameError;
-use super::rows::{self, rows};
-use bourse_engine::{Session, Sql};
+use super::rows::{self, FromRow, rows};
+use arrayvec::ArrayVec;
+use bourse_engine::{EngineError, Row, Session, Sql};
 use bourse_schema::{
     AccountId, Amount, Date, Price, Quantity, StatusId, Symbol, Text, Timestamp, TradeId, TradeTypeId,
 };
@@ -97,7 +98,7 @@ rows! {
 }
 
 /// A trade and what became of it.
-#[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Detail<T> {
     /// The trade.
     pub trade: T,
@@ -106,7 +107,15 @@ pub struct Detail<T> {
     /// Its money, if it is a cash trade.
     pub cash: Option<Cash>,
     /// Its statuses, the first first; at most three.
-    pub history: Vec<Reached>,
+    pub history: ArrayVec<Reached, MOST_HISTORY>,
+}
+
+/// The trade is read; what became of it is [looked up](details) for all together.
+impl<T: FromRow> FromRow for Detail<T> {
+    #[inline]
+    fn read(&mut self, row: &dyn Row) -> Result<(), EngineError> {
+        self.trade.read(row)
+    }
 }
 
 /// A trade that details can be looked up for.
@@ -138,10 +147,15 @@ static TRADES_BY_ID: Sql = Sql::new(
 );
 
 /// The trades of these numbers, in the order of the numbers; what does not exist is left out.
-pub(super) fn by_id(db: &mut dyn Session, ids: &[TradeId]) -> Result<Vec<TradeById>, FrameError> {
+pub(super) fn by_id(db: &mut dyn Session, ids: &[TradeId]) -> Result<Vec<Detail<TradeById>>, FrameError> {
     let params = rows::list::<MOST_TRADES, _>(ids.iter().copied());
-    let found: Vec<TradeById> = rows::all(db, &TRADES_BY_ID, &params)?;
-    Ok(ids.iter().filter_map(|id| found.iter().find(|trade| trade.trade_id == *id)).cloned().collect())
+    let mut found: Vec<Detail<TradeById>> = rows::all(db, &TRADES_BY_ID, &params)?;
+    if found.len() == ids.len() {
+        found.sort_unstable_by_key(|row| ids.iter().position(|id| *id == row.trade.trade_id));
+        return Ok(found);
+    }
+    // A number may be asked for twice, and one may be missing.
+    Ok(ids.iter().filter_map(|id| found.iter().find(|row| row.trade.trade_id == *id)).cloned().collect())
 }
 
 static TRADES_OF_ACCOUNT: Sql = Sql::new(
@@ -159,7 +173,7 @@ pub(super) fn of_account(
     start: Timestamp,
     end: Timestamp,
     most: i32,
-) -> Result<Vec<TradeOfAccount>, FrameError> {
+) -> Result<Vec<Detail<TradeOfAccount>>, FrameError> {
     rows::all(db, &TRADES_OF_ACCOUNT, &[account.into(), start.into(), end.into(), most.into()])
 }
 
@@ -180,7 +194,7 @@ pub(super) fn in_security(
     start: Timestamp,
     end: Timestamp,
     most: i32,
-) -> Result<Vec<TradeInSecurity>, FrameError> {
+) -> Result<Vec<Detail<TradeInSecurity>>, FrameError> {
     rows::all(db, &TRADES_IN_SECURITY, &[symbol.into(), start.into(), end.into(), most.into()])
 }
 
@@ -212,28 +226,25 @@ static HISTORIES: Sql = Sql::new(
       WHERE th_t_id IN (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20)",
 );
 
-/// Settlement, cash and history of each trade, as they are now.
-pub(super) fn details<T: HasDetails>(db: &mut dyn Session, trades: Vec<T>) -> Result<Vec<Detail<T>>, FrameError> {
+/// Adds settlement, cash and history of each trade, as they are now.
+pub(super) fn details<T: HasDetails>(db: &mut dyn Session, trades: &mut [Detail<T>]) -> Result<(), FrameError> {
     if trades.is_empty() {
-        return Ok(Vec::new());
+        return Ok(());
     }
-    let ids = rows::list::<MOST_TRADES, _>(trades.iter().map(T::id));
+    let ids = rows::list::<MOST_TRADES, _>(trades.iter().map(|detail| detail.trade.id()));
     let payments: Vec<PaymentRow> = rows::all(db, &PAYMENTS, &ids)?;
-    let mut histories: Vec<HistoryRow> = rows::all(db, &HISTORIES, &ids)?;
-    histories.sort_by_key(|row| (row.dts, row.status));
-    Ok(trades
-        .into_iter()
-        .map(|trade| {
-            let payment = payments.iter().find(|row| row.trade_id == trade.id());
-            let history = histories.iter().filter(|row| row.trade_id == trade.id()).take(MOST_HISTORY);
-            Detail {
-                settlement: payment.map(PaymentRow::settled),
-                cash: payment.filter(|_| trade.is_cash()).and_then(PaymentRow::cash),
-                history: history.map(|row| Reached { dts: row.dts, status: row.status }).collect(),
-                trade,
-            }
-        })
-        .collect())
+    let mut histories: Vec<HistoryRow> = rows::about(MOST_HISTORY * MOST_TRADES, db, &HISTORIES, &ids)?;
+    histories.sort_unstable_by_key(|row| (row.dts, row.status));
+    for detail in trades {
+        let id = detail.trade.id();
+        if let Some(payment) = payments.iter().find(|row| row.trade_id == id) {
+            detail.settlement = Some(payment.settled());
+            detail.cash = if detail.trade.is_cash() { payment.cash() } else { None };
+        }
+        let history = histories.iter().filter(|row| row.trade_id == id).take(MOST_HISTORY);
+        detail.history = history.map(|row| Reached { dts: row.dts, status: row.status }).collect();
+    }
+    Ok(())
 }
 
 impl PaymentRow {

@@ -46,7 +46,7 @@ fn broker_volume_sums_pending_orders_of_the_sector() {
 
 fn position(world: &mut World, ask: CustomerPosition) -> CustomerPositionOutput {
     let Output::CustomerPosition(output) = world.run(ask) else { unreachable!() };
-    output
+    *output
 }
 
 fn ask_position(cust_id: CustomerId, tax_id: &str, acct_id_idx: i32) -> CustomerPosition {
