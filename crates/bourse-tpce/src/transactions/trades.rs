@@ -151,7 +151,12 @@ pub(super) fn by_id(db: &mut dyn Session, ids: &[TradeId]) -> Result<Vec<Detail<
     let params = rows::list::<MOST_TRADES, _>(ids.iter().copied());
     let mut found: Vec<Detail<TradeById>> = rows::all(db, &TRADES_BY_ID, &params)?;
     if found.len() == ids.len() {
-        found.sort_unstable_by_key(|row| ids.iter().position(|id| *id == row.trade.trade_id));
+        // Rows are wide: each is moved once at most.
+        for (at, id) in ids.iter().enumerate() {
+            if let Some(ahead) = found[at..].iter().position(|row| row.trade.trade_id == *id) {
+                found.swap(at, at + ahead);
+            }
+        }
         return Ok(found);
     }
     // A number may be asked for twice, and one may be missing.
@@ -233,18 +238,28 @@ pub(super) fn details<T: HasDetails>(db: &mut dyn Session, trades: &mut [Detail<
     }
     let ids = rows::list::<MOST_TRADES, _>(trades.iter().map(|detail| detail.trade.id()));
     let payments: Vec<PaymentRow> = rows::all(db, &PAYMENTS, &ids)?;
-    let mut histories: Vec<HistoryRow> = rows::about(MOST_HISTORY * MOST_TRADES, db, &HISTORIES, &ids)?;
-    histories.sort_unstable_by_key(|row| (row.dts, row.status));
+    let histories: Vec<HistoryRow> = rows::about(MOST_HISTORY * MOST_TRADES, db, &HISTORIES, &ids)?;
     for detail in trades {
         let id = detail.trade.id();
         if let Some(payment) = payments.iter().find(|row| row.trade_id == id) {
             detail.settlement = Some(payment.settled());
             detail.cash = if detail.trade.is_cash() { payment.cash() } else { None };
         }
-        let history = histories.iter().filter(|row| row.trade_id == id).take(MOST_HISTORY);
-        detail.history = history.map(|row| Reached { dts: row.dts, status: row.status }).collect();
+        for row in histories.iter().filter(|row| row.trade_id == id) {
+            note(&mut detail.history, Reached { dts: row.dts, status: row.status });
+        }
     }
     Ok(())
+}
+
+/// Puts a status in its place by time; of more than there is room for the first stay.
+fn note(history: &mut ArrayVec<Reached, MOST_HISTORY>, reached: Reached) {
+    let after = |other: &Reached| (other.dts, other.status) > (reached.dts, reached.status);
+    let at = history.iter().position(after).unwrap_or(history.len());
+    if at < MOST_HISTORY {
+        history.truncate(MOST_HISTORY - 1);
+        history.insert(at, reached);
+    }
 }
 
 impl PaymentRow {
@@ -269,3 +284,18 @@ pub(super) fn window(start: Option<Timestamp>, end: Option<Timestamp>) -> (Times
 
 pub(super) static STATEMENTS: &[&Sql] =
     &[&TRADES_BY_ID, &TRADES_OF_ACCOUNT, &TRADES_IN_SECURITY, &PAYMENTS, &HISTORIES];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_first_statuses_stay_in_the_order_of_time() {
+        let at = |ms, status| Reached { dts: Timestamp::from_millis(ms), status: StatusId::cut(status) };
+        let mut history = ArrayVec::new();
+        for reached in [at(3, "CMPT"), at(1, "PNDG"), at(4, "CNCL"), at(2, "SBMT"), at(2, "ACTV"), at(5, "CMPT")] {
+            note(&mut history, reached);
+        }
+        assert_eq!(history[..], [at(1, "PNDG"), at(2, "ACTV"), at(2, "SBMT")]);
+    }
+}
