@@ -49,8 +49,10 @@ struct Place {
     is_file: bool,
 }
 
-/// Our file system in memory, which the engine makes known to SQLite, and the C program's database in it.
-const RAM: (&str, &str) = ("bourse-ram", "/yardstick");
+/// Our file system in memory, which the engine makes known to SQLite.
+const RAM: &str = "bourse-ram";
+/// The C program's database in it.
+const IN_RAM: &str = "/yardstick";
 
 fn places(folder: &Path) -> Vec<Place> {
     let file = |name, file: &str, c_setup| Place {
@@ -71,7 +73,7 @@ fn places(folder: &Path) -> Vec<Place> {
     let as_ours = "PRAGMA journal_mode = WAL; PRAGMA mmap_size = 1073741824; PRAGMA cache_size = -65536";
     vec![
         file("file", "rows.db", "PRAGMA journal_mode = WAL; PRAGMA cache_size = -65536"),
-        memory("memory", "sqlite::memory:", &format!("file:{}?vfs={}", RAM.1, RAM.0), as_ours),
+        memory("memory", "sqlite::memory:", &format!("file:{IN_RAM}?vfs={RAM}"), as_ours),
         memory("memory=memdb", "sqlite::memory:?memory=memdb", "file:/yardstick-a?vfs=memdb", cache),
         memory("memory against memdb", "sqlite::memory:", "file:/yardstick-b?vfs=memdb", cache),
     ]
@@ -100,7 +102,8 @@ fn created_in_c(place: &Place) -> Result<CSession> {
             let _ = std::fs::remove_file(format!("{}{suffix}", place.c_name));
         }
     }
-    CSession::remove(RAM.0, RAM.1)?;
+    // What is in memdb goes with its last connection; what is in our file system stays.
+    CSession::remove(RAM, IN_RAM)?;
     Ok(CSession::open(&place.c_name, &format!("{}; {CREATE}", place.c_setup))?)
 }
 

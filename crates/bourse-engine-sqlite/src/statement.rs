@@ -88,16 +88,7 @@ impl Statement {
         rows: &[Value<'_>],
         width: usize,
     ) -> Result<(), EngineError> {
-        rows.chunks(width).try_for_each(|row| {
-            let bound = self.bind(connection, row, &[])?;
-            loop {
-                match bound.step() {
-                    ffi::SQLITE_DONE => return Ok(()),
-                    ffi::SQLITE_ROW => {}
-                    code => return Err(connection.error(code)),
-                }
-            }
-        })
+        rows.chunks(width).try_for_each(|row| self.bind(connection, row, &[])?.run_to_end(connection, |_| Ok(())))
     }
 
     /// Binds values to the parameters from number `from` on.
@@ -141,9 +132,8 @@ impl Statement {
         unsafe {
             match value {
                 Value::Null => ffi::sqlite3_bind_null(stmt, at),
-                Value::Int(number) => ffi::sqlite3_bind_int64(stmt, at, number),
+                Value::Int(units) | Value::Decimal { units, .. } => ffi::sqlite3_bind_int64(stmt, at, units),
                 Value::Bool(flag) => ffi::sqlite3_bind_int64(stmt, at, i64::from(flag)),
-                Value::Decimal { units, .. } => ffi::sqlite3_bind_int64(stmt, at, units),
                 Value::Real(number) => ffi::sqlite3_bind_double(stmt, at, number),
                 Value::Date(date) => ffi::sqlite3_bind_int64(stmt, at, i64::from(date.days())),
                 Value::Timestamp(moment) => ffi::sqlite3_bind_int64(stmt, at, moment.millis()),
@@ -173,16 +163,9 @@ impl Statement {
     pub(crate) fn run_through(
         self,
         connection: &Connection,
-        mut each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
+        each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        let bound = Bound { statement: &self };
-        loop {
-            match bound.step() {
-                ffi::SQLITE_ROW => each(&bound.columns())?,
-                ffi::SQLITE_DONE => return Ok(()),
-                code => return Err(connection.error(code)),
-            }
-        }
+        Bound { statement: &self }.run_to_end(connection, each)
     }
 }
 
@@ -209,6 +192,22 @@ impl Bound<'_> {
     pub(crate) fn step(&self) -> c_int {
         // SAFETY: the statement is prepared and its parameters are alive.
         unsafe { ffi::sqlite3_step(self.statement.stmt.as_ptr()) }
+    }
+
+    /// Goes through all rows that are left.
+    #[inline]
+    fn run_to_end(
+        &self,
+        connection: &Connection,
+        mut each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        loop {
+            match self.step() {
+                ffi::SQLITE_ROW => each(&self.columns())?,
+                ffi::SQLITE_DONE => return Ok(()),
+                code => return Err(connection.error(code)),
+            }
+        }
     }
 
     /// Makes it ready for another run with the same parameters.

@@ -193,7 +193,7 @@ pub trait Session: Send {
     /// # Panics
     /// If `width` is 0.
     fn insert_rows(&mut self, sql: &'static Sql, rows: &[Value<'_>], width: usize) -> Result<(), EngineError> {
-        rows.chunks(width).try_for_each(|row| self.insert_split(sql, row, &[]))
+        rows.chunks(width).try_for_each(|row| self.execute(sql, row).map(|_| ()))
     }
 
     /// Makes the transaction's changes last.

@@ -6,8 +6,11 @@ use crate::persons::{Filler, Texts, WIDTH, persons};
 use crate::update::EXPLICIT;
 use crate::usual::{ROWS, STATEMENTS, lacking_records, seat, statements};
 use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec};
+use arrayvec::ArrayVec;
 use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
-use bourse_engine::{Access, Capabilities, Engine, EngineError, IndexKind, RecordTable, Records, Statements, Value};
+use bourse_engine::{
+    Access, Capabilities, Engine, EngineError, IndexKind, Key, RecordTable, Records, Statements, Value,
+};
 use bourse_record::{Check, NameValue};
 
 /// The workload.
@@ -257,8 +260,8 @@ impl BulkLoad {
         rows: u64,
         texts: &PairTexts,
     ) -> Result<(), EngineError> {
-        let pair = |number: usize| [Value::Int(number as i64 + 1), Value::Text(texts.of(number as u64))];
-        insert_blocks(records, self.tables[0], (from as usize..(from + rows) as usize).map(pair))
+        let pair = |number| [Value::Int(number as i64 + 1), Value::Text(texts.of(number))];
+        insert_blocks(records, self.tables[0], (from..from + rows).map(pair))
     }
 
     fn insert_persons<R: Records + ?Sized>(&self, records: &mut R, from: u64, rows: u64) -> Result<(), EngineError> {
@@ -266,13 +269,13 @@ impl BulkLoad {
         let number = from / tables;
         let mut texts = self.filler.from(number);
         match &self.tables[..] {
-            [table] if self.assigned => insert_blocks(records, table, (0..rows as usize).map(|_| person(&mut texts))),
+            [table] if self.assigned => insert_blocks(records, table, (0..rows).map(|_| person(&mut texts))),
             [table] => {
-                let with_id = |number: usize| {
+                let with_id = |number| {
                     let [c1, c2, c3] = person(&mut texts);
                     [Value::Int(number as i64 + 1), c1, c2, c3]
                 };
-                insert_blocks(records, table, (from as usize..(from + rows) as usize).map(with_id))
+                insert_blocks(records, table, (from..from + rows).map(with_id))
             }
             all => self.insert_by_turns(records, all, (from % tables) as usize, number, &mut texts, rows),
         }
@@ -290,11 +293,10 @@ impl BulkLoad {
     ) -> Result<(), EngineError> {
         let mut values = person(texts);
         for _ in 0..rows {
-            let [c1, c2, c3] = values;
             if self.assigned {
-                records.insert_rows(tables[table], &values)?;
+                records.append(tables[table], &values)?;
             } else {
-                records.insert_rows(tables[table], &[Value::Int(number as i64 + 1), c1, c2, c3])?;
+                records.insert(tables[table], Key::Int(number as i64 + 1), &values)?;
             }
             // Counted on, since dividing anew for each row would be no small part of inserting it.
             table += 1;
@@ -319,17 +321,17 @@ fn person<'f>(texts: &mut Texts<'f>) -> [Value<'f>; 3] {
 fn insert_blocks<'v, R: Records + ?Sized, const W: usize>(
     records: &mut R,
     table: &'static RecordTable,
-    mut rows: impl ExactSizeIterator<Item = [Value<'v>; W]>,
+    mut rows: impl Iterator<Item = [Value<'v>; W]>,
 ) -> Result<(), EngineError> {
-    let mut block = [[Value::Null; W]; TOGETHER];
-    while rows.len() > 0 {
-        let some = rows.len().min(TOGETHER);
-        for (place, row) in block[..some].iter_mut().zip(&mut rows) {
-            *place = row;
+    let mut block = ArrayVec::<_, TOGETHER>::new();
+    loop {
+        block.extend(rows.by_ref().take(TOGETHER));
+        if block.is_empty() {
+            return Ok(());
         }
-        records.insert_rows(table, block[..some].as_flattened())?;
+        records.insert_rows(table, block.as_flattened())?;
+        block.clear();
     }
-    Ok(())
 }
 
 /// Texts of neighbouring pairs, one behind the other.

@@ -129,7 +129,7 @@ impl Records for RecordsOverSql<'_> {
         let insert = if table.has_assigned_keys() { &sql.append } else { &sql.insert };
         match self.statements {
             Statements::Prepared => self.session.insert_rows(insert, rows, width),
-            Statements::Parsed => rows.chunks(width).try_for_each(|row| self.insert_split(insert, row, &[])),
+            Statements::Parsed => rows.chunks(width).try_for_each(|row| self.execute(insert, row).map(|_| ())),
         }
     }
 
