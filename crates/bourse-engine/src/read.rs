@@ -39,15 +39,17 @@ pub trait FromValue: Sized {
     /// [`WrongType`] if the value cannot be one.
     fn from_value(value: Value<'_>) -> Result<Self, WrongType>;
 
-    /// Reads column `index` of a row into its place: for the forms that nearly all columns have, without a [`Value`] or a
-    /// copy on the way.
+    /// Reads column `index` of a row into its place, and says whether it has a value: NULL leaves anything there. The
+    /// forms that nearly all columns have are read without a [`Value`] or a copy on the way.
     ///
     /// # Errors
-    /// [`WrongType`] if the column cannot be one.
+    /// [`WrongType`] if the column has a value that cannot be one.
     #[inline]
-    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
-        *place = Self::from_value(row.value(index))?;
-        Ok(())
+    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
+        match row.value(index) {
+            Value::Null => Ok(false),
+            value => Self::from_value(value).map(|read| *place = read).map(|()| true),
+        }
     }
 }
 
@@ -58,12 +60,15 @@ fn whole<T: FromValue>(
     row: &dyn Row,
     index: usize,
     of: impl FnOnce(i64) -> Result<T, WrongType>,
-) -> Result<(), WrongType> {
+) -> Result<bool, WrongType> {
     *place = match row.int(index) {
         Some(number) => of(number)?,
-        None => T::from_value(row.value(index))?,
+        None => match row.value(index) {
+            Value::Null => return Ok(false),
+            other => T::from_value(other)?,
+        },
     };
-    Ok(())
+    Ok(true)
 }
 
 impl FromValue for i64 {
@@ -79,7 +84,7 @@ impl FromValue for i64 {
     }
 
     #[inline]
-    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
+    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
         whole(place, row, index, Ok)
     }
 }
@@ -93,7 +98,7 @@ macro_rules! narrower {
             }
 
             #[inline]
-            fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
+            fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
                 whole(place, row, index, |number| number.try_into().map_err(|_| WrongType::new(stringify!($type), Value::Int(number))))
             }
         }
@@ -110,7 +115,7 @@ macro_rules! identifiers {
             }
 
             #[inline]
-            fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
+            fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
                 whole(place, row, index, |number| Ok($type(number)))
             }
         }
@@ -129,7 +134,7 @@ impl FromValue for bool {
     }
 
     #[inline]
-    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
+    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
         whole(place, row, index, |number| Ok(number != 0))
     }
 }
@@ -169,7 +174,7 @@ impl<const P: u8, const S: u8> FromValue for Decimal<P, S> {
     }
 
     #[inline]
-    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
+    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
         whole(place, row, index, |number| Ok(Self::from_units(number)))
     }
 }
@@ -182,6 +187,11 @@ impl FromValue for Date {
             Value::Int(days) => days.try_into().map(Date::from_days).map_err(|_| WrongType::new("a date", value)),
             other => Err(WrongType::new("a date", other)),
         }
+    }
+
+    #[inline]
+    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
+        whole(place, row, index, |number| Self::from_value(Value::Int(number)))
     }
 }
 
@@ -196,7 +206,7 @@ impl FromValue for Timestamp {
     }
 
     #[inline]
-    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
+    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
         whole(place, row, index, |number| Ok(Timestamp::from_millis(number)))
     }
 }
@@ -211,12 +221,14 @@ impl<const N: usize> FromValue for Text<N> {
     }
 
     #[inline]
-    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<(), WrongType> {
+    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
         if row.text_bytes(index).is_some_and(|bytes| place.set_bytes(bytes)) {
-            return Ok(());
+            return Ok(true);
         }
-        *place = Self::from_value(row.value(index))?;
-        Ok(())
+        match row.value(index) {
+            Value::Null => Ok(false),
+            other => Self::from_value(other).map(|read| *place = read).map(|()| true),
+        }
     }
 }
 
@@ -241,12 +253,20 @@ impl FromValue for Vec<u8> {
     }
 }
 
-impl<T: FromValue> FromValue for Option<T> {
+impl<T: FromValue + Default> FromValue for Option<T> {
     #[inline]
     fn from_value(value: Value<'_>) -> Result<Self, WrongType> {
         match value {
             Value::Null => Ok(None),
             present => T::from_value(present).map(Some),
         }
+    }
+
+    #[inline]
+    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
+        if !T::read_into(place.get_or_insert_default(), row, index)? {
+            *place = None;
+        }
+        Ok(true)
     }
 }

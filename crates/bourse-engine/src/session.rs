@@ -98,7 +98,13 @@ pub trait RowExt {
 impl RowExt for dyn Row + '_ {
     #[inline]
     fn read_into<T: FromValue>(&self, index: usize, place: &mut T) -> Result<(), EngineError> {
-        T::read_into(place, self, index).map_err(|wrong| wrong.in_column(index))
+        let read = T::read_into(place, self, index).and_then(|has_value| {
+            if !has_value {
+                *place = T::from_value(Value::Null)?;
+            }
+            Ok(())
+        });
+        read.map_err(|wrong| wrong.in_column(index))
     }
 
     #[inline]

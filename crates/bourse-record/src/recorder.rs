@@ -29,8 +29,40 @@ struct Recorded {
 
 #[derive(Debug, Clone, Default)]
 struct Latency {
+    /// Response times that are service times too, as nearly all are without a schedule: counted once.
+    alike: Counts,
     response: Counts,
     service: Counts,
+}
+
+impl Latency {
+    fn record(&mut self, response: u64, service: u64, count: u64) {
+        if response == service {
+            self.alike.record_many(response, count);
+        } else {
+            self.response.record_many(response, count);
+            self.service.record_many(service, count);
+        }
+    }
+
+    fn add(&mut self, other: &Self) {
+        self.alike.add(&other.alike);
+        self.response.add(&other.response);
+        self.service.add(&other.service);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.alike.is_empty() && self.response.is_empty()
+    }
+
+    /// All response times and all service times.
+    fn both(&self) -> [Counts; 2] {
+        [&self.response, &self.service].map(|of| {
+            let mut all = self.alike.clone();
+            all.add(of);
+            all
+        })
+    }
 }
 
 #[derive(Debug, Default)]
@@ -99,8 +131,7 @@ impl Recorder {
         if let Some(at) = sample.outcome.measured() {
             let latency = recorded.latency[at].as_mut().expect("a user said that it never performs this operation");
             let (response, service) = (each(sample.response_ns(), count), each(sample.service_ns(), count));
-            latency.response.record_many(response, count);
-            latency.service.record_many(service, count);
+            latency.record(response, service, count);
             let limit = self.specs[sample.operation].limit_ns;
             let late = sample.outcome != Outcome::Failed && limit.is_some_and(|limit| response > limit);
             recorded.late += if late { count } else { 0 };
@@ -153,10 +184,7 @@ impl Recorder {
                 match (mine, theirs) {
                     (_, None) => {}
                     (mine @ None, theirs) => *mine = theirs,
-                    (Some(mine), Some(theirs)) => {
-                        mine.response.add(&theirs.response);
-                        mine.service.add(&theirs.service);
-                    }
+                    (Some(mine), Some(theirs)) => mine.add(&theirs),
                 }
             }
             if let Some(theirs) = theirs.server {
@@ -193,10 +221,9 @@ impl Recorded {
         let mut all = Latency::default();
         let mut by_outcome = Vec::new();
         for (outcome, latency) in Outcome::MEASURED.into_iter().zip(&self.latency) {
-            let Some(latency) = latency.as_ref().filter(|latency| !latency.response.is_empty()) else { continue };
-            all.response.add(&latency.response);
-            all.service.add(&latency.service);
-            let (response, service) = (latency.response.summary(), latency.service.summary());
+            let Some(latency) = latency.as_ref().filter(|latency| !latency.is_empty()) else { continue };
+            all.add(latency);
+            let [response, service] = latency.both().map(|times| times.summary());
             by_outcome.push(OutcomeLatency { outcome, response, service });
         }
         let mut tallies: Vec<&Tally> = self.tallies.iter().filter(|tally| tally.count > 0).collect();
@@ -210,6 +237,7 @@ impl Recorded {
                 example: example.clone(),
             })
             .collect();
+        let [response, service] = all.both().map(|times| times.distribution());
         Operation {
             name: spec.name.to_owned(),
             outcomes,
@@ -220,8 +248,8 @@ impl Recorded {
             mix_target_percent: spec.mix.map(|mix| mix.target_percent),
             mix_tolerance_points: spec.mix.map(|mix| mix.tolerance_points),
             limit_ns: spec.limit_ns,
-            response: all.response.distribution(),
-            service: all.service.distribution(),
+            response,
+            service,
             by_outcome,
             server: self.server.as_ref().map(|latency| ServerFigures {
                 server: latency.server.distribution(),

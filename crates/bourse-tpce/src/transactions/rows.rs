@@ -6,7 +6,13 @@ use bourse_engine::{EngineError, FromValue, Row, Session, Sql, Value};
 /// A type that can be read from a row of a result, in its place: rows are wide, and a list of them need not be copied
 /// together from single ones.
 pub(super) trait FromRow: Default {
-    fn read(&mut self, row: &dyn Row) -> Result<(), EngineError>;
+    /// Reads the columns from number `first` on.
+    fn read_from(&mut self, first: usize, row: &dyn Row) -> Result<(), EngineError>;
+
+    #[inline]
+    fn read(&mut self, row: &dyn Row) -> Result<(), EngineError> {
+        self.read_from(0, row)
+    }
 }
 
 /// Declares structs that are read from the columns of a row in the order of their fields.
@@ -21,8 +27,12 @@ macro_rules! rows {
 
         impl $crate::transactions::rows::FromRow for $name {
             #[inline]
-            fn read(&mut self, row: &dyn bourse_engine::Row) -> Result<(), bourse_engine::EngineError> {
-                $crate::transactions::rows::columns!(self row; $($field)+);
+            fn read_from(
+                &mut self,
+                first: usize,
+                row: &dyn bourse_engine::Row,
+            ) -> Result<(), bourse_engine::EngineError> {
+                $crate::transactions::rows::columns!(self first row; $($field)+);
                 Ok(())
             }
         }
@@ -30,10 +40,10 @@ macro_rules! rows {
 }
 pub(super) use rows;
 
-/// Reads columns from left to right into the fields of `$place`.
+/// Reads columns from number `$first` on, from left to right, into the fields of `$place`.
 macro_rules! columns {
-    ($place:ident $row:ident; $($field:tt)+) => {
-        let mut column = 0;
+    ($place:ident $first:ident $row:ident; $($field:tt)+) => {
+        let mut column = $first;
         $(
             bourse_engine::RowExt::read_into($row, column, &mut $place.$field)?;
             column += 1;
@@ -47,8 +57,8 @@ macro_rules! tuple {
     ($($type:ident $field:tt),+) => {
         impl<$($type: FromValue + Default),+> FromRow for ($($type,)+) {
             #[inline]
-            fn read(&mut self, row: &dyn Row) -> Result<(), EngineError> {
-                columns!(self row; $($field)+);
+            fn read_from(&mut self, first: usize, row: &dyn Row) -> Result<(), EngineError> {
+                columns!(self first row; $($field)+);
                 Ok(())
             }
         }

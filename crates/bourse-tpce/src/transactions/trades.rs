@@ -6,7 +6,7 @@
 use super::FrameError;
 use super::rows::{self, FromRow, rows};
 use arrayvec::ArrayVec;
-use bourse_engine::{EngineError, Row, Session, Sql};
+use bourse_engine::{EngineError, Row, RowExt as _, Session, Sql};
 use bourse_schema::{
     AccountId, Amount, Date, Price, Quantity, StatusId, Symbol, Text, Timestamp, TradeId, TradeTypeId,
 };
@@ -113,8 +113,8 @@ pub struct Detail<T> {
 /// The trade is read; what became of it is [looked up](details) for all together.
 impl<T: FromRow> FromRow for Detail<T> {
     #[inline]
-    fn read(&mut self, row: &dyn Row) -> Result<(), EngineError> {
-        self.trade.read(row)
+    fn read_from(&mut self, first: usize, row: &dyn Row) -> Result<(), EngineError> {
+        self.trade.read_from(first, row)
     }
 }
 
@@ -203,23 +203,6 @@ pub(super) fn in_security(
     rows::all(db, &TRADES_IN_SECURITY, &[symbol.into(), start.into(), end.into(), most.into()])
 }
 
-rows! {
-    struct PaymentRow {
-        trade_id: TradeId,
-        amount: Amount,
-        cash_due_date: Date,
-        cash_type: Text<40>,
-        ct_amount: Option<Amount>,
-        ct_dts: Option<Timestamp>,
-        ct_name: Option<Text<100>>,
-    }
-    struct HistoryRow {
-        trade_id: TradeId,
-        dts: Timestamp,
-        status: StatusId,
-    }
-}
-
 static PAYMENTS: Sql = Sql::new(
     "SELECT se_t_id, se_amt, se_cash_due_date, se_cash_type, ct_amt, ct_dts, ct_name
        FROM settlement LEFT JOIN cash_transaction ON ct_t_id = se_t_id
@@ -232,21 +215,42 @@ static HISTORIES: Sql = Sql::new(
 );
 
 /// Adds settlement, cash and history of each trade, as they are now.
-pub(super) fn details<T: HasDetails>(db: &mut dyn Session, trades: &mut [Detail<T>]) -> Result<(), FrameError> {
+pub(super) fn details<T: HasDetails + Clone>(db: &mut dyn Session, trades: &mut [Detail<T>]) -> Result<(), FrameError> {
     if trades.is_empty() {
         return Ok(());
     }
-    let ids = rows::list::<MOST_TRADES, _>(trades.iter().map(|detail| detail.trade.id()));
-    let payments: Vec<PaymentRow> = rows::all(db, &PAYMENTS, &ids)?;
-    let histories: Vec<HistoryRow> = rows::about(MOST_HISTORY * MOST_TRADES, db, &HISTORIES, &ids)?;
-    for detail in trades {
-        let id = detail.trade.id();
-        if let Some(payment) = payments.iter().find(|row| row.trade_id == id) {
-            detail.settlement = Some(payment.settled());
-            detail.cash = if detail.trade.is_cash() { payment.cash() } else { None };
+    // On their own, since trades are wide and each row is about one that has to be looked for.
+    let ids: ArrayVec<TradeId, MOST_TRADES> = trades.iter().map(|detail| detail.trade.id()).take(MOST_TRADES).collect();
+    let params = rows::list::<MOST_TRADES, _>(ids.iter().copied());
+    let mut latest = 0;
+    // Rows about one trade come together as a rule.
+    let mut place_of = |id: TradeId| {
+        if ids[latest] != id {
+            latest = ids.iter().position(|other| *other == id)?;
         }
-        for row in histories.iter().filter(|row| row.trade_id == id) {
-            note(&mut detail.history, Reached { dts: row.dts, status: row.status });
+        Some(latest)
+    };
+    db.query(&PAYMENTS, &params, &mut |row| {
+        let Some(at) = place_of(row.get(0)?) else { return Ok(()) };
+        let detail = &mut trades[at];
+        detail.settlement.get_or_insert_default().read_from(1, row)?;
+        if detail.trade.is_cash() && row.get::<Option<Amount>>(4)?.is_some() {
+            detail.cash.get_or_insert_default().read_from(4, row)?;
+        }
+        Ok(())
+    })?;
+    db.query(&HISTORIES, &params, &mut |row| {
+        let mut reached = Reached::default();
+        reached.read_from(1, row)?;
+        if let Some(at) = place_of(row.get(0)?) {
+            note(&mut trades[at].history, reached);
+        }
+        Ok(())
+    })?;
+    // One that was asked for twice has what was found in its first place.
+    for at in 1..ids.len() {
+        if let Some(first) = ids[..at].iter().position(|id| *id == ids[at]) {
+            trades[at] = trades[first].clone();
         }
     }
     Ok(())
@@ -259,16 +263,6 @@ fn note(history: &mut ArrayVec<Reached, MOST_HISTORY>, reached: Reached) {
     if at < MOST_HISTORY {
         history.truncate(MOST_HISTORY - 1);
         history.insert(at, reached);
-    }
-}
-
-impl PaymentRow {
-    fn settled(&self) -> Settled {
-        Settled { amount: self.amount, cash_due_date: self.cash_due_date, cash_type: self.cash_type }
-    }
-
-    fn cash(&self) -> Option<Cash> {
-        Some(Cash { amount: self.ct_amount?, dts: self.ct_dts?, name: self.ct_name? })
     }
 }
 
