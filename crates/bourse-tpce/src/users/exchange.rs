@@ -41,6 +41,10 @@ pub(super) struct Floor {
     in_flight: AtomicUsize,
     /// Set when nothing will come any more.
     closed: AtomicBool,
+    /// Users of the market with nothing to do. They rest here and not in the channel, which would first spin a while for a
+    /// request: those come at the ends of milliseconds.
+    idle: AtomicUsize,
+    arrived: (Mutex<()>, Condvar),
     /// Customers pausing.
     pausing: AtomicUsize,
     worked_off: (Mutex<()>, Condvar),
@@ -75,6 +79,8 @@ impl Floor {
             customers: AtomicUsize::new(customers),
             in_flight: AtomicUsize::new(0),
             closed: AtomicBool::new(false),
+            idle: AtomicUsize::new(0),
+            arrived: (Mutex::new(()), Condvar::new()),
             pausing: AtomicUsize::new(0),
             worked_off: (Mutex::new(()), Condvar::new()),
             seen: Seen::default(),
@@ -144,15 +150,37 @@ impl Floor {
     pub(super) fn take(&self) -> Result<Option<Arrival>, Closed> {
         // Whatever was sent before the floor closed is still found: the flag is read first.
         let closed = self.closed.load(Ordering::Acquire);
-        match self.requests.1.recv_timeout(if closed { Duration::ZERO } else { NAP }) {
-            Ok(arrival) => {
-                if self.pausing.load(Ordering::Relaxed) > 0 && self.waiting() <= self.room {
-                    self.worked_off.1.notify_all();
-                }
-                Ok(Some(arrival))
+        let requests = &self.requests.1;
+        let mut arrival = requests.try_recv().ok();
+        if arrival.is_none() {
+            if closed {
+                return Err(Closed);
             }
-            Err(_) if closed => Err(Closed),
-            Err(_) => Ok(None),
+            self.rest();
+            arrival = requests.try_recv().ok();
+        }
+        if arrival.is_some() && self.pausing.load(Ordering::Relaxed) > 0 && self.waiting() <= self.room {
+            self.worked_off.1.notify_all();
+        }
+        Ok(arrival)
+    }
+
+    /// Lets a user rest until a request has come, or for a nap.
+    fn rest(&self) {
+        let lock = self.arrived.0.lock().expect("nothing panics while it holds this lock");
+        // Counted before the queue is looked at: who sends a request thereafter sees that somebody rests.
+        self.idle.fetch_add(1, Ordering::SeqCst);
+        let rested = self.arrived.1.wait_timeout_while(lock, NAP, |()| self.requests.1.is_empty());
+        self.idle.fetch_sub(1, Ordering::SeqCst);
+        drop(rested.expect("nothing panics while it holds this lock"));
+    }
+
+    /// Tells a user who rests that a request has come.
+    fn announce(&self) {
+        if self.idle.load(Ordering::SeqCst) > 0 {
+            // Who has counted himself as idle holds the lock until he rests.
+            drop(self.arrived.0.lock().expect("nothing panics while it holds this lock"));
+            self.arrived.1.notify_one();
         }
     }
 
@@ -235,6 +263,7 @@ impl Exchange<'_> {
                     }
                     arrival = full.into_inner();
                 }
+                floor.announce();
                 floor.seen.longest_queue.fetch_max(floor.waiting(), Ordering::Relaxed);
             };
             let wait = match order {
