@@ -6,7 +6,7 @@
 use super::FrameError;
 use super::rows::{self, FromRow, rows};
 use arrayvec::ArrayVec;
-use bourse_engine::{EngineError, Row, RowExt as _, Session, Sql};
+use bourse_engine::{EngineError, Row, RowExt as _, Session, Sql, Value};
 use bourse_schema::{
     AccountId, Amount, Date, Price, Quantity, StatusId, Symbol, Text, Timestamp, TradeId, TradeTypeId,
 };
@@ -234,7 +234,8 @@ pub(super) fn details<T: HasDetails + Clone>(db: &mut dyn Session, trades: &mut 
         let Some(at) = place_of(row.get(0)?) else { return Ok(()) };
         let detail = &mut trades[at];
         detail.settlement.get_or_insert_default().read_from(1, row)?;
-        if detail.trade.is_cash() && row.get::<Option<Amount>>(4)?.is_some() {
+        // The last column may be NULL where there is a cash transaction too; one without a name is not told.
+        if detail.trade.is_cash() && row.value(6) != Value::Null {
             detail.cash.get_or_insert_default().read_from(4, row)?;
         }
         Ok(())
