@@ -64,7 +64,8 @@ impl Statement {
     /// statement can be stepped as long as they are borrowed, by the guard that is returned.
     ///
     /// They are not taken out again afterwards, which would cost a tenth of an insert: nothing looks at a parameter
-    /// between a run and the next, which has to bind all of them anew to get a guard.
+    /// between a run and the next, which has to bind all of them anew to get a guard. ([`Self::run_with_each`] alone binds
+    /// again only what has changed, while it borrows what it bound before.)
     #[inline(always)]
     pub(crate) fn bind<'b>(
         &'b self,

@@ -46,11 +46,17 @@ pub trait FromValue: Sized {
     /// [`WrongType`] if the column has a value that cannot be one.
     #[inline]
     fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
-        match row.value(index) {
-            Value::Null => Ok(false),
-            value => Self::from_value(value).map(|read| *place = read).map(|()| true),
-        }
+        any(place, row, index)
     }
+}
+
+/// Reads a column of any form.
+fn any<T: FromValue>(place: &mut T, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
+    *place = match row.value(index) {
+        Value::Null => return Ok(false),
+        value => T::from_value(value)?,
+    };
+    Ok(true)
 }
 
 /// Reads a column that is nearly always a plain whole number.
@@ -61,13 +67,8 @@ fn whole<T: FromValue>(
     index: usize,
     of: impl FnOnce(i64) -> Result<T, WrongType>,
 ) -> Result<bool, WrongType> {
-    *place = match row.int(index) {
-        Some(number) => of(number)?,
-        None => match row.value(index) {
-            Value::Null => return Ok(false),
-            other => T::from_value(other)?,
-        },
-    };
+    let Some(number) = row.int(index) else { return any(place, row, index) };
+    *place = of(number)?;
     Ok(true)
 }
 
@@ -225,10 +226,7 @@ impl<const N: usize> FromValue for Text<N> {
         if row.text_bytes(index).is_some_and(|bytes| place.set_bytes(bytes)) {
             return Ok(true);
         }
-        match row.value(index) {
-            Value::Null => Ok(false),
-            other => Self::from_value(other).map(|read| *place = read).map(|()| true),
-        }
+        any(place, row, index)
     }
 }
 

@@ -215,45 +215,34 @@ static HISTORIES: Sql = Sql::new(
 );
 
 /// Adds settlement, cash and history of each trade, as they are now.
-pub(super) fn details<T: HasDetails + Clone>(db: &mut dyn Session, trades: &mut [Detail<T>]) -> Result<(), FrameError> {
+pub(super) fn details<T: HasDetails>(db: &mut dyn Session, trades: &mut [Detail<T>]) -> Result<(), FrameError> {
     if trades.is_empty() {
         return Ok(());
     }
-    // On their own, since trades are wide and each row is about one that has to be looked for.
+    // On their own, since trades are wide and each row is about one that has to be looked for; about two, if it was asked
+    // for twice.
     let ids: ArrayVec<TradeId, MOST_TRADES> = trades.iter().map(|detail| detail.trade.id()).take(MOST_TRADES).collect();
     let params = rows::list::<MOST_TRADES, _>(ids.iter().copied());
-    let mut latest = 0;
-    // Rows about one trade come together as a rule.
-    let mut place_of = |id: TradeId| {
-        if ids[latest] != id {
-            latest = ids.iter().position(|other| *other == id)?;
-        }
-        Some(latest)
-    };
     db.query(&PAYMENTS, &params, &mut |row| {
-        let Some(at) = place_of(row.get(0)?) else { return Ok(()) };
-        let detail = &mut trades[at];
-        detail.settlement.get_or_insert_default().read_from(1, row)?;
-        // The last column may be NULL where there is a cash transaction too; one without a name is not told.
-        if detail.trade.is_cash() && row.value(6) != Value::Null {
-            detail.cash.get_or_insert_default().read_from(4, row)?;
+        let id: TradeId = row.get(0)?;
+        for (_, detail) in ids.iter().zip(&mut *trades).filter(|(other, _)| **other == id) {
+            detail.settlement.get_or_insert_default().read_from(1, row)?;
+            // The last column may be NULL where there is a cash transaction too; one without a name is not told.
+            if detail.trade.is_cash() && row.value(6) != Value::Null {
+                detail.cash.get_or_insert_default().read_from(4, row)?;
+            }
         }
         Ok(())
     })?;
     db.query(&HISTORIES, &params, &mut |row| {
+        let id: TradeId = row.get(0)?;
         let mut reached = Reached::default();
         reached.read_from(1, row)?;
-        if let Some(at) = place_of(row.get(0)?) {
-            note(&mut trades[at].history, reached);
+        for (_, detail) in ids.iter().zip(&mut *trades).filter(|(other, _)| **other == id) {
+            note(&mut detail.history, reached.clone());
         }
         Ok(())
     })?;
-    // One that was asked for twice has what was found in its first place.
-    for at in 1..ids.len() {
-        if let Some(first) = ids[..at].iter().position(|id| *id == ids[at]) {
-            trades[at] = trades[first].clone();
-        }
-    }
     Ok(())
 }
 

@@ -10,7 +10,7 @@ use bourse_egen::txn::{MarketRequest, TradeAction, TradeRequest};
 use bourse_schema::Timestamp;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex};
+use std::sync::{Condvar, Mutex, MutexGuard};
 use std::time::Duration;
 
 /// A request of the market, on its way to a user.
@@ -41,13 +41,11 @@ pub(super) struct Floor {
     in_flight: AtomicUsize,
     /// Set when nothing will come any more.
     closed: AtomicBool,
-    /// Users of the market with nothing to do. They rest here and not in the channel, which would first spin a while for a
-    /// request: those come at the ends of milliseconds.
-    idle: AtomicUsize,
-    arrived: (Mutex<()>, Condvar),
-    /// Customers pausing.
-    pausing: AtomicUsize,
-    worked_off: (Mutex<()>, Condvar),
+    /// Users of the market with nothing to do, until a request has arrived. They rest here and not in the channel, which
+    /// would first spin a while for a request: those come at the ends of milliseconds.
+    arrived: Resting,
+    /// Customers pausing, until enough requests are worked off.
+    worked_off: Resting,
     pub(super) seen: Seen,
 }
 
@@ -79,10 +77,8 @@ impl Floor {
             customers: AtomicUsize::new(customers),
             in_flight: AtomicUsize::new(0),
             closed: AtomicBool::new(false),
-            idle: AtomicUsize::new(0),
-            arrived: (Mutex::new(()), Condvar::new()),
-            pausing: AtomicUsize::new(0),
-            worked_off: (Mutex::new(()), Condvar::new()),
+            arrived: Resting::default(),
+            worked_off: Resting::default(),
             seen: Seen::default(),
         }
     }
@@ -135,13 +131,8 @@ impl Floor {
             return true;
         }
         let from = clock.now();
-        self.pausing.fetch_add(1, Ordering::Relaxed);
-        let lock = self.worked_off.0.lock().expect("nothing panics while it holds this lock");
-        // The time-out heals what little a signal sent just before we wait would break.
-        let short = Duration::from_millis(2);
-        let wait = self.worked_off.1.wait_timeout_while(lock, short, |()| self.waiting() > self.room);
-        drop(wait.expect("nothing panics while it holds this lock"));
-        self.pausing.fetch_sub(1, Ordering::Relaxed);
+        // A short time, so that the end of the round is seen too.
+        self.worked_off.wait_while(Duration::from_millis(2), || self.waiting() > self.room);
         self.seen.pacing_ns.fetch_add(clock.now() - from, Ordering::Relaxed);
         self.waiting() <= self.room
     }
@@ -156,32 +147,13 @@ impl Floor {
             if closed {
                 return Err(Closed);
             }
-            self.rest();
+            self.arrived.wait_while(NAP, || requests.is_empty());
             arrival = requests.try_recv().ok();
         }
-        if arrival.is_some() && self.pausing.load(Ordering::Relaxed) > 0 && self.waiting() <= self.room {
-            self.worked_off.1.notify_all();
+        if arrival.is_some() && self.worked_off.is_used() && self.waiting() <= self.room {
+            self.worked_off.wake_all();
         }
         Ok(arrival)
-    }
-
-    /// Lets a user rest until a request has come, or for a nap.
-    fn rest(&self) {
-        let lock = self.arrived.0.lock().expect("nothing panics while it holds this lock");
-        // Counted before the queue is looked at: who sends a request thereafter sees that somebody rests.
-        self.idle.fetch_add(1, Ordering::SeqCst);
-        let rested = self.arrived.1.wait_timeout_while(lock, NAP, |()| self.requests.1.is_empty());
-        self.idle.fetch_sub(1, Ordering::SeqCst);
-        drop(rested.expect("nothing panics while it holds this lock"));
-    }
-
-    /// Tells a user who rests that a request has come.
-    fn announce(&self) {
-        if self.idle.load(Ordering::SeqCst) > 0 {
-            // Who has counted himself as idle holds the lock until he rests.
-            drop(self.arrived.0.lock().expect("nothing panics while it holds this lock"));
-            self.arrived.1.notify_one();
-        }
     }
 
     /// A user has done with a request, and has sent what orders it set off.
@@ -197,6 +169,46 @@ impl Floor {
     /// Whether no order can come any more but those already sent.
     fn quiet(&self) -> bool {
         self.customers.load(Ordering::Acquire) == 0 && self.in_flight.load(Ordering::Acquire) == 0
+    }
+}
+
+/// Where threads rest until others have changed something.
+#[derive(Debug, Default)]
+struct Resting {
+    threads: AtomicUsize,
+    lock: Mutex<()>,
+    changed: Condvar,
+}
+
+impl Resting {
+    fn enter(&self) -> MutexGuard<'_, ()> {
+        self.lock.lock().expect("nothing panics while it holds this lock")
+    }
+
+    /// Rests while `unchanged` holds, and so long at most.
+    fn wait_while(&self, at_most: Duration, unchanged: impl Fn() -> bool) {
+        let lock = self.enter();
+        // Counted before it is looked: who changes something thereafter sees that somebody rests.
+        self.threads.fetch_add(1, Ordering::SeqCst);
+        let rested = self.changed.wait_timeout_while(lock, at_most, |()| unchanged());
+        self.threads.fetch_sub(1, Ordering::SeqCst);
+        drop(rested.expect("nothing panics while it holds this lock"));
+    }
+
+    /// Whether somebody rests here, to be asked after something was changed.
+    fn is_used(&self) -> bool {
+        self.threads.load(Ordering::SeqCst) > 0
+    }
+
+    fn wake_one(&self) {
+        // Who is counted holds the lock until he rests.
+        drop(self.enter());
+        self.changed.notify_one();
+    }
+
+    fn wake_all(&self) {
+        drop(self.enter());
+        self.changed.notify_all();
     }
 }
 
@@ -263,7 +275,9 @@ impl Exchange<'_> {
                     }
                     arrival = full.into_inner();
                 }
-                floor.announce();
+                if floor.arrived.is_used() {
+                    floor.arrived.wake_one();
+                }
                 floor.seen.longest_queue.fetch_max(floor.waiting(), Ordering::Relaxed);
             };
             let wait = match order {
