@@ -1,16 +1,17 @@
-//! `point-read` and `bulk-load` on SQLite against a C program that does the same with the same library: rounds in turn
-//! (A B B A), the rate of each, and the ratio of each pair. The ratio is to be 0.98 or better.
+//! `point-read` and `bulk-load` on SQLite against a C program that does the same with the same library: both at once, in
+//! turns of 20 ms, each on a database of its own that is made anew for each pair; the rate of each, and the ratio of each
+//! pair. The ratio is to be 0.98 or better.
 //!
-//! `cargo bench -p bourse-bench --bench rows [wall|cpu] [PAIRS] [PART OF A NAME]`. With `cpu` seconds are the process's
-//! processor time: other work on the machine cancels out, and so does waiting for the disk.
+//! `cargo bench -p bourse-bench --bench rows -- [PAIRS] [PART OF A NAME]`.
 #![allow(missing_docs, clippy::print_stdout, reason = "a benchmark prints what it measured")]
 
-use bourse_bench::{CREATE, CSession, Time};
-use bourse_driver::{Clock, MS, Nanos, RealClock, SECOND};
+use bourse_bench::{CREATE, CSession, Place as InTurn, Relay, Side};
+use bourse_driver::{MS, SECOND};
+use bourse_engine::Engine as _;
 use bourse_micro::{Timing, find, run_round};
 use std::error::Error;
 use std::path::Path;
-use std::sync::Barrier;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -19,24 +20,11 @@ const ROWS: u64 = 100_000;
 /// Rows of a load: so many that the start of a round, some hundred microseconds on either side, is nothing beside them.
 const LOADED: u64 = 500_000;
 const WIDTH: usize = 100;
-const WARM_UP_NS: u64 = 100 * MS;
-const MEASURE_NS: u64 = 300 * MS;
-/// Operations that are timed together: many, since processor time is dear to read.
+/// Long enough for every connection to have all pages in its cache.
+const WARM_UP_NS: u64 = 500 * MS;
+const MEASURE_NS: u64 = 500 * MS;
+/// Operations that are timed together.
 const TOGETHER: u32 = 200;
-
-/// Processor time of the process, as a clock.
-struct ProcessorClock(RealClock);
-
-impl Clock for ProcessorClock {
-    fn now(&self) -> Nanos {
-        let time = rustix::time::clock_gettime(rustix::time::ClockId::ProcessCPUTime);
-        time.tv_sec as u64 * SECOND + time.tv_nsec as u64
-    }
-    fn sleep_until(&self, _: Nanos) {}
-    fn timestamp(&self) -> bourse_schema::Timestamp {
-        self.0.timestamp()
-    }
-}
 
 /// Where the rows are, on either side.
 struct Place {
@@ -80,15 +68,22 @@ fn places(folder: &Path) -> Vec<Place> {
 }
 
 /// Rate of ours.
-fn ours(workload: &str, target: &str, options: &[(&str, &str)], seed: u64, time: Time) -> Result<f64> {
+fn ours(
+    workload: &str,
+    target: &str,
+    options: &[(&str, &str)],
+    seed: u64,
+    (relay, side): (&Arc<Relay>, Side),
+) -> Result<f64> {
     let engine = bourse_engine_sqlite::open(target)?;
     let case = find(workload)?.plan(options.iter().copied())?;
     let timing = Timing { warm_up_ns: WARM_UP_NS, measure_ns: Some(MEASURE_NS), count: None };
-    let timing = if workload == "bulk-load" { Timing { measure_ns: None, ..timing } } else { timing };
-    let wall = RealClock::start();
-    let processor = ProcessorClock(wall.clone());
-    let clock: &dyn Clock = if time == Time::Wall { &wall } else { &processor };
-    Ok(run_round(&case, &engine, &timing, seed, clock, &AtomicBool::new(false), &mut |_| {})?.round.headline)
+    let is_load = workload == "bulk-load";
+    let timing = if is_load { Timing { measure_ns: None, ..timing } } else { timing };
+    let clock = relay.clock(side, if is_load { "loader" } else { "reader" });
+    let done = run_round(&case, &engine, &timing, seed, &clock, &AtomicBool::new(false), &mut |_| {});
+    relay.closes(side);
+    Ok(done?.round.headline)
 }
 
 fn a_second(count: u64, ns: u64) -> f64 {
@@ -107,76 +102,72 @@ fn created_in_c(place: &Place) -> Result<CSession> {
     Ok(CSession::open(&place.c_name, &format!("{}; {CREATE}", place.c_setup))?)
 }
 
-fn reads_in_c(place: &Place, threads: usize, seed: u64, time: Time) -> Result<f64> {
-    // As ours, it makes its rows first: a machine that has just written is another than one that has not. What is in
-    // memory stays as long as a connection to it.
+/// Makes the rows and gives a connection of each thread, to read them. As ours, it makes its rows first: a machine that has
+/// just written is another than one that has not.
+fn readers_in_c(place: &Place, threads: usize) -> Result<Vec<CSession>> {
     let mut made = created_in_c(place)?;
-    made.inserts(ROWS, WIDTH, time)?;
-    let made = (!place.is_file).then_some(made);
+    made.inserts(ROWS, WIDTH, &mut alone()?)?;
+    // What is in memory stays as long as a connection to it. A file's log goes with the last one, and without it SQLite
+    // asks how long the file is before each read: on both sides, then.
+    let _made = (!place.is_file).then_some(made);
     let open = || CSession::open(&place.c_name, place.c_setup);
-    let sessions = std::iter::repeat_with(open).take(threads).collect::<std::result::Result<Vec<_>, _>>()?;
-    let begin = Barrier::new(threads);
-    let run = &|mut session: CSession, seed| {
-        session.reads(ROWS, seed, TOGETHER, WARM_UP_NS, time)?;
-        begin.wait();
-        let done = session.reads(ROWS, seed + 1, TOGETHER, MEASURE_NS, time)?;
-        Ok(a_second(done.count, done.ns))
-    };
-    let rates = std::thread::scope(|scope| {
-        let start = |(session, seed)| scope.spawn(move || run(session, seed));
-        let started: Vec<_> = sessions.into_iter().zip(seed..).map(start).collect();
-        started.into_iter().map(|thread| thread.join().expect("reading does not panic")).collect::<Result<Vec<f64>>>()
-    })?;
-    drop(made);
-    Ok(rates.iter().sum())
+    Ok(std::iter::repeat_with(open).take(threads).collect::<std::result::Result<Vec<_>, _>>()?)
 }
 
-/// On a thread of its own, as ours: memory that the main thread has used before is no advantage.
-fn inserts_in_c(place: &Place, time: Time) -> Result<f64> {
-    let mut session = created_in_c(place)?;
-    let insert = || session.inserts(LOADED, WIDTH, time);
-    let ns = std::thread::scope(|scope| scope.spawn(insert).join().expect("inserting does not panic"))?;
-    Ok(a_second(LOADED, ns))
+/// A place in a relay that nobody else takes part in.
+fn alone() -> Result<InTurn> {
+    let relay = Relay::new(1);
+    relay.closes(Side::Second);
+    relay.place(Side::First).ok_or_else(|| "a new relay has a place".into())
 }
 
-/// Pairs of both sides in turn, the order turned each time.
-fn compare(
-    name: &str,
-    pairs: usize,
-    mut ours: impl FnMut(u64) -> Result<f64>,
-    mut theirs: impl FnMut(u64) -> Result<f64>,
-) -> Result<()> {
-    let mut found = Vec::new();
-    for pair in 0..pairs {
-        let seed = 1_000 * pair as u64;
-        let (a, b) = if pair % 2 == 0 {
-            let a = ours(seed)?;
-            (a, theirs(seed)?)
-        } else {
-            let b = theirs(seed)?;
-            (ours(seed)?, b)
+/// The two sides of a pair at once: rate of ours, which has that side, and of the C program, whose threads each do `theirs`
+/// on a connection.
+fn pair(
+    side: Side,
+    ours: impl Fn((&Arc<Relay>, Side)) -> Result<f64>,
+    sessions: Vec<CSession>,
+    theirs: impl Fn(&mut CSession, u64, &mut InTurn) -> Result<f64> + Sync,
+) -> Result<(f64, f64)> {
+    let relay = Relay::new(sessions.len());
+    let theirs = &theirs;
+    std::thread::scope(|scope| {
+        let play = |(thread, mut session): (usize, CSession)| {
+            let mut place = relay.place(side.other()).expect("one for each connection");
+            scope.spawn(move || theirs(&mut session, thread as u64, &mut place))
         };
-        found.push((a, b, a / b));
-    }
-    let median = |of: fn(&(f64, f64, f64)) -> f64| {
-        let mut values: Vec<f64> = found.iter().map(of).collect();
+        let started: Vec<_> = sessions.into_iter().enumerate().map(play).collect();
+        let ours = ours((&relay, side));
+        let rates = started.into_iter().map(|thread| thread.join().expect("the C program's threads do not panic"));
+        let theirs = rates.sum::<Result<f64>>();
+        Ok((ours?, theirs?))
+    })
+}
+
+fn compare(name: &str, pairs: usize, mut pair: impl FnMut(u64, Side) -> Result<(f64, f64)>) -> Result<()> {
+    // Whoever is first is the first to be done, and the other has its last turn to itself.
+    let sides = [Side::First, Side::Second].into_iter().cycle();
+    let pairs = (0..pairs as u64).zip(sides).map(|(number, side)| pair(1_000 * number, side));
+    let rates = pairs.collect::<Result<Vec<_>>>()?;
+    let quartiles = |of: fn(&(f64, f64)) -> f64| {
+        let mut values: Vec<f64> = rates.iter().map(of).collect();
         values.sort_by(f64::total_cmp);
         (values[values.len() / 2], values[values.len() / 4], values[values.len() * 3 / 4])
     };
-    let (ratio, low, high) = median(|it| it.2);
-    let (a, b) = (median(|it| it.0).0, median(|it| it.1).0);
-    println!("{name:<42} {a:>10.0} {b:>10.0} {ratio:>7.3} {low:>7.3} {high:>7.3}");
+    let (ratio, low, high) = quartiles(|rates| rates.0 / rates.1);
+    let (ours, theirs) = (quartiles(|rates| rates.0).0, quartiles(|rates| rates.1).0);
+    println!("{name:<50} {ours:>10.0} {theirs:>10.0} {ratio:>7.3} {low:>7.3} {high:>7.3}");
     Ok(())
 }
 
 fn main() -> Result<()> {
-    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench").peekable();
-    let time = arguments.next_if(|argument| argument == "wall" || argument == "cpu");
-    let time = if time.is_some_and(|word| word == "cpu") { Time::Processor } else { Time::Wall };
+    let mut arguments = std::env::args().skip(1).filter(|argument| argument != "--bench");
     let pairs: usize = arguments.next().map_or(Ok(31), |text| text.parse())?;
     let wanted = arguments.next().unwrap_or_default();
     let folder = tempfile::tempdir()?;
-    println!("{:<42} {:>10} {:>10} {:>7} {:>7} {:>7}", "a second", "bourse", "C", "ratio", "25 %", "75 %");
+    // Makes our file system in memory known to SQLite, for the C program too.
+    drop(bourse_engine_sqlite::open("sqlite::memory:")?.connect()?);
+    println!("{:<50} {:>10} {:>10} {:>7} {:>7} {:>7}", "a second", "bourse", "C", "ratio", "25 %", "75 %");
     let (rows, loaded, together) = (ROWS.to_string(), LOADED.to_string(), TOGETHER.to_string());
     for place in places(folder.path()) {
         for threads in [1usize, 2] {
@@ -184,14 +175,24 @@ fn main() -> Result<()> {
             if name.contains(&wanted) {
                 let number = threads.to_string();
                 let options = [("rows", &*rows), ("threads", &*number), ("batch", &*together)];
-                let ours = |seed| ours("point-read", &place.target, &options, seed, time);
-                compare(&name, pairs, ours, |seed| reads_in_c(&place, threads, seed, time))?;
+                compare(&name, pairs, |seed, side| {
+                    let ours = |seat: (&Arc<Relay>, Side)| ours("point-read", &place.target, &options, seed, seat);
+                    pair(side, ours, readers_in_c(&place, threads)?, |session, thread, turn| {
+                        let read = session.reads(ROWS, seed + thread, TOGETHER, WARM_UP_NS, MEASURE_NS, turn)?;
+                        Ok(a_second(read.count, read.ns))
+                    })
+                })?;
             }
         }
         let name = format!("bulk-load in one transaction, {}", place.name);
         if name.contains(&wanted) {
-            let ours = |seed| ours("bulk-load", &place.target, &[("rows", &*loaded)], seed, time);
-            compare(&name, pairs, ours, |_| inserts_in_c(&place, time))?;
+            compare(&name, pairs, |seed, side| {
+                let ours =
+                    |seat: (&Arc<Relay>, Side)| ours("bulk-load", &place.target, &[("rows", &*loaded)], seed, seat);
+                pair(side, ours, vec![created_in_c(&place)?], |session, _, turn| {
+                    Ok(a_second(LOADED, session.inserts(LOADED, WIDTH, turn)?))
+                })
+            })?;
         }
     }
     Ok(())

@@ -5,17 +5,22 @@
 #include <sqlite3.h>
 #include <stdint.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* The most keys of a batch. */
 #define BATCH 1024
 
-/* By the machine's clock, or by the processor time of the whole process. */
-static uint64_t now(int by_cpu)
+/* Rows inserted between two looks at the clock. */
+#define SAMPLE 1000
+
+/* Nanoseconds; also holds a thread back while it is the other side's turn. */
+struct clock {
+    uint64_t (*now)(void *place);
+    void *place;
+};
+
+static uint64_t now(const struct clock *clock)
 {
-    struct timespec time;
-    clock_gettime(by_cpu ? CLOCK_PROCESS_CPUTIME_ID : CLOCK_MONOTONIC, &time);
-    return (uint64_t)time.tv_sec * 1000000000u + (uint64_t)time.tv_nsec;
+    return clock->now(clock->place);
 }
 
 /* SplitMix64. */
@@ -51,23 +56,27 @@ void bourse_yardstick_close(sqlite3 *db)
     sqlite3_close(db);
 }
 
-/* Reads rows by keys from 1 to `rows` for that long; `reads` and `ns` are what was done and how long it took,
- * `in_batches_ns` without the drawing of keys. */
-int bourse_yardstick_reads(sqlite3 *db, const char *sql, uint64_t rows, uint64_t seed, int batch, uint64_t for_ns,
-                           int by_cpu, uint64_t *reads, uint64_t *ns, uint64_t *in_batches_ns)
+/* Reads rows by keys from 1 to `rows`: for `warm_up_ns` and then for `for_ns`; `reads` and `ns` are what was done in the
+ * latter and how long it took. */
+int bourse_yardstick_reads(sqlite3 *db, const char *sql, uint64_t rows, uint64_t seed, int batch, uint64_t warm_up_ns,
+                           uint64_t for_ns, const struct clock *clock, uint64_t *reads, uint64_t *ns)
 {
     sqlite3_int64 keys[BATCH];
     sqlite3_stmt *statement;
-    uint64_t begin, end, done = 0, found = 0;
+    uint64_t begin, end, done = 0, found = 0, before = 0;
+    int warm = 0;
     int code = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
     if (code != SQLITE_OK)
         return code;
-    *in_batches_ns = 0;
-    begin = end = now(by_cpu);
-    while (end - begin < for_ns) {
+    begin = end = now(clock);
+    while (!warm || end - begin < for_ns) {
+        if (!warm && end - begin >= warm_up_ns) {
+            warm = 1;
+            begin = end;
+            before = done;
+        }
         for (int i = 0; i < batch; i++)
             keys[i] = 1 + (sqlite3_int64)(((unsigned __int128)next_random(&seed) * rows) >> 64);
-        *in_batches_ns -= now(by_cpu);
         for (int i = 0; i < batch; i++) {
             sqlite3_bind_int64(statement, 1, keys[i]);
             if (sqlite3_step(statement) == SQLITE_ROW)
@@ -76,42 +85,52 @@ int bourse_yardstick_reads(sqlite3 *db, const char *sql, uint64_t rows, uint64_t
             if (code != SQLITE_OK)
                 goto out;
         }
-        end = now(by_cpu);
-        *in_batches_ns += end;
         done += (uint64_t)batch;
+        end = now(clock);
     }
     code = found == done ? SQLITE_OK : SQLITE_CORRUPT;
 out:
     sqlite3_finalize(statement);
-    *reads = done;
+    *reads = done - before;
     *ns = end - begin;
     return code;
+}
+
+/* Where the next text begins, counted on: dividing would cost more than the rest of a row. */
+static uint64_t next_start(uint64_t start, uint64_t starts)
+{
+    start += 7919;
+    return start < starts ? start : start - starts;
 }
 
 /* Inserts rows 1 to `rows` in one transaction, each with two texts of `width` bytes out of `text`, which has `starts` more
  * bytes than that; `ns` is what it took with its commit. */
 int bourse_yardstick_inserts(sqlite3 *db, const char *sql, uint64_t rows, const char *text, uint64_t starts, int width,
-                             int by_cpu, uint64_t *ns)
+                             const struct clock *clock, uint64_t *ns)
 {
     sqlite3_stmt *statement;
-    uint64_t begin;
+    uint64_t begin, start = 0;
     int code = sqlite3_prepare_v3(db, sql, -1, SQLITE_PREPARE_PERSISTENT, &statement, NULL);
     if (code != SQLITE_OK)
         return code;
-    begin = now(by_cpu);
+    begin = now(clock);
     code = sqlite3_exec(db, "BEGIN IMMEDIATE", NULL, NULL, NULL);
     for (uint64_t row = 0; row < rows && code == SQLITE_OK; row++) {
         sqlite3_bind_int64(statement, 1, (sqlite3_int64)row + 1);
         sqlite3_bind_int64(statement, 2, 0);
-        sqlite3_bind_text(statement, 3, text + 2 * row * 7919 % starts, width, SQLITE_STATIC);
-        sqlite3_bind_text(statement, 4, text + (2 * row + 1) * 7919 % starts, width, SQLITE_STATIC);
+        sqlite3_bind_text(statement, 3, text + start, width, SQLITE_STATIC);
+        start = next_start(start, starts);
+        sqlite3_bind_text(statement, 4, text + start, width, SQLITE_STATIC);
+        start = next_start(start, starts);
         code = sqlite3_step(statement);
         if (code == SQLITE_DONE)
             code = sqlite3_reset(statement);
+        if (row % SAMPLE == SAMPLE - 1)
+            now(clock);
     }
     if (code == SQLITE_OK)
         code = sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
-    *ns = now(by_cpu) - begin;
+    *ns = now(clock) - begin;
     sqlite3_finalize(statement);
     return code;
 }

@@ -1,8 +1,10 @@
 //! Yardsticks: the same work done by a few lines of C, to say how much of a figure is ours and how much the engine's.
 
+mod relay;
 mod rows;
 
-pub use rows::{CREATE, CSession, MOST_TOGETHER, Reads, Time};
+pub use relay::{Place, Relay, RelayClock, Side};
+pub use rows::{CREATE, CSession, MOST_TOGETHER, Reads};
 
 use bourse_schema::{Batch, SQLITE, Table, Value};
 use std::ffi::{CString, NulError, c_char, c_int};

@@ -1,11 +1,29 @@
 //! The classic workloads' point read and bulk load, done by a few lines of C.
 
-use std::ffi::{CString, c_char, c_int};
+use crate::relay::Place;
+use std::ffi::{CString, c_char, c_int, c_void};
 use std::ptr::{self, NonNull};
 
 #[repr(C)]
 struct CConnection {
     _opaque: [u8; 0],
+}
+
+/// A place in a relay, as the C program reads its clock.
+#[repr(C)]
+struct CClock {
+    now: unsafe extern "C" fn(*mut c_void) -> u64,
+    place: *mut c_void,
+}
+
+impl CClock {
+    fn of(place: &mut Place) -> Self {
+        unsafe extern "C" fn now(place: *mut c_void) -> u64 {
+            // SAFETY: made from a place below, which nobody else touches while the C program has it.
+            unsafe { &mut *place.cast::<Place>() }.now()
+        }
+        Self { now, place: ptr::from_mut(place).cast() }
+    }
 }
 
 unsafe extern "C" {
@@ -18,11 +36,11 @@ unsafe extern "C" {
         rows: u64,
         seed: u64,
         batch: c_int,
+        warm_up_ns: u64,
         for_ns: u64,
-        by_cpu: c_int,
+        clock: *const CClock,
         reads: *mut u64,
         ns: *mut u64,
-        in_batches_ns: *mut u64,
     ) -> c_int;
     fn bourse_yardstick_inserts(
         db: *mut CConnection,
@@ -31,7 +49,7 @@ unsafe extern "C" {
         text: *const c_char,
         starts: u64,
         width: c_int,
-        by_cpu: c_int,
+        clock: *const CClock,
         ns: *mut u64,
     ) -> c_int;
 }
@@ -42,15 +60,6 @@ pub const MOST_TOGETHER: u32 = 1_024;
 /// The table that both sides use, as the classic workloads make it.
 pub const CREATE: &str =
     "CREATE TABLE persons (id INTEGER PRIMARY KEY, c1 INTEGER NOT NULL, c2 TEXT NOT NULL, c3 TEXT NOT NULL)";
-
-/// What a side's time is measured by.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Time {
-    /// The machine's clock.
-    Wall,
-    /// Processor time of the whole process, in which other work on the machine does not count.
-    Processor,
-}
 
 /// A connection of the C program. Used by one thread at a time.
 #[derive(Debug)]
@@ -66,8 +75,6 @@ pub struct Reads {
     pub count: u64,
     /// Nanoseconds they took, drawing of keys included.
     pub ns: u64,
-    /// Nanoseconds without the drawing.
-    pub in_batches_ns: u64,
 }
 
 fn text(text: &str) -> Result<CString, String> {
@@ -104,30 +111,29 @@ impl CSession {
         Ok(())
     }
 
-    /// Reads rows by keys from 1 to `rows`, `together` of them between two looks at the clock, for that long.
+    /// Reads rows by keys from 1 to `rows`, `together` of them between two looks at the clock: for `warm_up_ns`, and then
+    /// for `for_ns`, which is counted.
     ///
     /// # Errors
     /// SQLite's code; that of corruption if a row was not found.
-    pub fn reads(&mut self, rows: u64, seed: u64, together: u32, for_ns: u64, time: Time) -> Result<Reads, String> {
+    pub fn reads(
+        &mut self,
+        rows: u64,
+        seed: u64,
+        together: u32,
+        warm_up_ns: u64,
+        for_ns: u64,
+        place: &mut Place,
+    ) -> Result<Reads, String> {
         let sql = text("SELECT id, c1, c2, c3 FROM persons WHERE id = ?1")?;
-        let by_cpu = c_int::from(time == Time::Processor);
         let batch = together.clamp(1, MOST_TOGETHER) as c_int;
-        let mut done = Reads { count: 0, ns: 0, in_batches_ns: 0 };
-        // SAFETY: the connection is open, the text ends in zero, the out pointers are valid, the batch fits.
+        let clock = CClock::of(place);
+        let (db, sql) = (self.0.as_ptr(), sql.as_ptr());
+        let mut done = Reads { count: 0, ns: 0 };
+        let Reads { count, ns } = &mut done;
+        // SAFETY: the connection is open, the text ends in zero, the clock and the out pointers are valid, the batch fits.
         let code = unsafe {
-            let Reads { count, ns, in_batches_ns } = &mut done;
-            bourse_yardstick_reads(
-                self.0.as_ptr(),
-                sql.as_ptr(),
-                rows,
-                seed,
-                batch,
-                for_ns,
-                by_cpu,
-                count,
-                ns,
-                in_batches_ns,
-            )
+            bourse_yardstick_reads(db, sql, rows, seed, batch, warm_up_ns, for_ns, &raw const clock, count, ns)
         };
         check(code).map(|()| done)
     }
@@ -137,18 +143,19 @@ impl CSession {
     ///
     /// # Errors
     /// SQLite's code.
-    pub fn inserts(&mut self, rows: u64, width: usize, time: Time) -> Result<u64, String> {
+    pub fn inserts(&mut self, rows: u64, width: usize, place: &mut Place) -> Result<u64, String> {
         const STARTS: usize = 65_521;
         let sql = text("INSERT INTO persons (id, c1, c2, c3) VALUES (?1, ?2, ?3, ?4)")?;
         let filler: Vec<u8> = (0..STARTS + width).map(|at| b'a' + (at % 26) as u8).collect();
         let width = c_int::try_from(width).map_err(|_| "a text of more than 2 GiB".to_owned())?;
-        let by_cpu = c_int::from(time == Time::Processor);
+        let clock = CClock::of(place);
         let mut ns = 0;
         // SAFETY: the connection is open, the statement ends in zero, every text lies within the filler, which outlives
         // the call; the statement that saw it is finalized there.
         let code = unsafe {
             let start = filler.as_ptr().cast();
-            bourse_yardstick_inserts(self.0.as_ptr(), sql.as_ptr(), rows, start, STARTS as u64, width, by_cpu, &mut ns)
+            let (db, sql) = (self.0.as_ptr(), sql.as_ptr());
+            bourse_yardstick_inserts(db, sql, rows, start, STARTS as u64, width, &raw const clock, &mut ns)
         };
         check(code).map(|()| ns)
     }

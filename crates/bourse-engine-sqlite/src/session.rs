@@ -6,7 +6,9 @@ use crate::lease::Lease;
 use crate::queue::{Place, WriterQueue};
 use crate::statement::{Bound, Columns, Statement};
 use crate::waits::LockWaits;
-use bourse_engine::{Access, Checkpoint, Dialect, EachRow, EngineError, Isolation, RowExt as _, Session, Sql, Value};
+use bourse_engine::{
+    Access, Checkpoint, Dialect, EachFound, EachRow, EngineError, Isolation, RowExt as _, Session, Sql, Value,
+};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -306,6 +308,38 @@ impl Session for SqliteSession {
             each(row)
         })?;
         Ok(found)
+    }
+
+    /// What a single query looks up and asks is looked up and asked once.
+    fn query_first_of_each(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        width: usize,
+        each: &mut EachFound<'_>,
+    ) -> Result<(), EngineError> {
+        let mut left = params;
+        if self.statement(sql.slot()).is_none() {
+            // The first prepares the statement.
+            let (first, rest) = params.split_at(width.min(params.len()));
+            if first.is_empty() {
+                return Ok(());
+            }
+            self.query_first(sql, first, &mut |row| each(0, row))?;
+            left = rest;
+        }
+        let done = (params.len() - left.len()) / width;
+        match self.statement(sql.slot()) {
+            Some(statement) if statement.is_readonly() => {
+                let first_step = |bound: &Bound<'_>| self.first_step(bound);
+                let found = |number, row: &Columns<'_>| each(number, row);
+                let read = statement.first_of_each(&self.connection, left, width, done, first_step, found);
+                read.map_err(|error| error.with_statement(sql.text()))
+            }
+            _ => (done..).zip(left.chunks(width)).try_for_each(|(number, params)| {
+                self.query_first(sql, params, &mut |row| each(number, row)).map(|_| ())
+            }),
+        }
     }
 
     #[inline]

@@ -91,24 +91,59 @@ impl Statement {
         rows: &[Value<'_>],
         width: usize,
     ) -> Result<(), EngineError> {
-        let mut rows = rows.chunks(width);
-        let Some(mut before) = rows.next() else { return Ok(()) };
-        self.bind(connection, before, &[])?.run_to_end(connection, |_| Ok(()))?;
-        for row in rows {
-            if row.len() != before.len() {
-                return Err(self.wrong_number(row.len()));
+        let (whole, part) = rows.split_at(rows.len() - rows.len() % width);
+        let (first, rest) = whole.split_at(width.min(whole.len()));
+        if !first.is_empty() {
+            self.bind(connection, first, &[])?.run_to_end(connection, |_| Ok(()))?;
+        }
+        // One loop over the values of all rows: a loop in a loop costs more than what it does here.
+        let last = width as c_int;
+        let mut at = 1;
+        for (value, before) in rest.iter().zip(rows) {
+            let is_bound = matches!((value, before), (Value::Int(value), Value::Int(before)) if value == before);
+            if !is_bound {
+                self.bind_value(at, connection, *value)?;
             }
-            for (at, (value, before)) in (1..).zip(row.iter().zip(before)) {
-                let is_bound = matches!((value, before), (Value::Int(value), Value::Int(before)) if value == before);
-                if !is_bound {
-                    self.bind_value(at, connection, *value)?;
-                }
+            if at < last {
+                at += 1;
+                continue;
             }
+            at = 1;
             // Each parameter is bound to a value of `rows`, which are borrowed until this returns.
             Bound { statement: self }.run_to_end(connection, |_| Ok(()))?;
-            before = row;
         }
-        Ok(())
+        if part.is_empty() { Ok(()) } else { Err(self.wrong_number(part.len())) }
+    }
+
+    /// Runs it for its first row with one set of parameters after another, `width` for each; those that have a row are
+    /// numbered from `number` on. `first_step` makes the first step of each run.
+    #[inline(always)]
+    pub(crate) fn first_of_each(
+        &self,
+        connection: &Connection,
+        params: &[Value<'_>],
+        width: usize,
+        mut number: usize,
+        first_step: impl Fn(&Bound<'_>) -> c_int,
+        mut each: impl FnMut(usize, &Columns<'_>) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        if width != self.parameters {
+            return Err(self.wrong_number(width));
+        }
+        let sets = params.chunks_exact(width);
+        let part = sets.remainder();
+        for set in sets {
+            self.bind_from(1, connection, set)?;
+            // Every parameter is bound to a value of this set, which is borrowed until this returns.
+            let bound = Bound { statement: self };
+            match first_step(&bound) {
+                ffi::SQLITE_ROW => each(number, &bound.columns())?,
+                ffi::SQLITE_DONE => {}
+                code => return Err(connection.error(code)),
+            }
+            number += 1;
+        }
+        if part.is_empty() { Ok(()) } else { Err(self.wrong_number(part.len())) }
     }
 
     /// Binds values to the parameters from number `from` on.
@@ -129,10 +164,11 @@ impl Statement {
             // guess worse in SQLite's own.
             match value {
                 Value::Int(number) => ffi::sqlite3_bind_int64(self.stmt.as_ptr(), at, number),
-                Value::Text(text) if c_int::try_from(text.len()).is_ok() => ffi::sqlite3_bind_text(
+                // Neither empty nor too long, seen by one comparison.
+                Value::Text(text) if text.len().wrapping_sub(1) < c_int::MAX as usize => ffi::sqlite3_bind_text(
                     self.stmt.as_ptr(),
                     at,
-                    address(text.as_bytes()).cast(),
+                    text.as_ptr().cast(),
                     text.len() as c_int,
                     ffi::SQLITE_STATIC(),
                 ),

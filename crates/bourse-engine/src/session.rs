@@ -116,6 +116,9 @@ impl RowExt for dyn Row + '_ {
 /// What a session does with each row of a result.
 pub type EachRow<'f> = dyn FnMut(&dyn Row) -> Result<(), EngineError> + 'f;
 
+/// What is done with the rows found for one of many: its number, counted from 0, and its row.
+pub type EachFound<'f> = dyn FnMut(usize, &dyn Row) -> Result<(), EngineError> + 'f;
+
 /// One user's connection: blocking, used by one thread at a time, statements prepared at first use.
 ///
 /// After an error of kind [`Conflict`](crate::ErrorKind::Conflict) the transaction is to be rolled back whatever
@@ -149,6 +152,25 @@ pub trait Session: Send {
         let mut found = false;
         self.query(sql, params, &mut |row| if std::mem::replace(&mut found, true) { Ok(()) } else { each(row) })?;
         Ok(found)
+    }
+
+    /// Runs a query for its first row alone again and again, each time by a run of its own: `params` has the parameters of
+    /// run after run, `width` for each. `each` gets the rows of those that have one.
+    ///
+    /// # Errors
+    /// The engine's, with the statement, or `each`'s, at the first run that fails.
+    ///
+    /// # Panics
+    /// If `width` is 0.
+    fn query_first_of_each(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        width: usize,
+        each: &mut EachFound<'_>,
+    ) -> Result<(), EngineError> {
+        let mut runs = params.chunks(width).enumerate();
+        runs.try_for_each(|(at, params)| self.query_first(sql, params, &mut |row| each(at, row)).map(|_| ()))
     }
 
     /// Runs a change and returns the number of rows it changed.

@@ -102,6 +102,17 @@ impl KeyStream {
         Self { distribution, n: n.max(1), random: SplitMix::new(own), at }
     }
 
+    /// Hands the next keys to `each`.
+    #[inline]
+    pub fn draw(&mut self, count: u64, mut each: impl FnMut(u64)) {
+        if let Distribution::Uniform = self.distribution {
+            // What most draw, without asking for each key what they draw.
+            (0..count).for_each(|_| each(self.random.below(self.n)));
+        } else {
+            (0..count).for_each(|_| each(self.next_key()));
+        }
+    }
+
     /// The next key.
     pub fn next_key(&mut self) -> u64 {
         match &self.distribution {
@@ -165,6 +176,12 @@ mod tests {
             let mut stream = KeyStream::new(Distribution::Uniform, 1 << 40, seed, thread, 4);
             [stream.next_key(), stream.next_key()]
         };
+        for distribution in [Distribution::Uniform, Distribution::Sequential] {
+            let mut stream = KeyStream::new(distribution, 1_000, 7, 0, 1);
+            let mut together = Vec::new();
+            stream.clone().draw(10, |key| together.push(key));
+            assert!(together.into_iter().eq((0..10).map(|_| stream.next_key())), "drawn together as one by one");
+        }
         assert_eq!(some(7, 2), some(7, 2));
         assert_ne!(some(7, 2), some(7, 3));
         assert_ne!(some(7, 2), some(8, 2));

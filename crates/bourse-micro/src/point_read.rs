@@ -8,7 +8,7 @@ use crate::persons::{KEY, Persons, WIDTH};
 use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, seat, statements};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
 use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
-use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Key, RecordTable, RowExt as _, Statements, Value};
+use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Key, RecordTable, Row, Statements, Value};
 use bourse_record::{NameValue, Round};
 
 /// The workload.
@@ -96,6 +96,9 @@ impl Planned for PointRead {
     }
 }
 
+/// Text keys handed to the engine together, to be looked up one after another.
+const TOGETHER: usize = 32;
+
 /// Reads by key, and knows which keys there are.
 pub(crate) struct Reader<'s> {
     operation: usize,
@@ -103,8 +106,8 @@ pub(crate) struct Reader<'s> {
     /// Keys 1 to `rows` are there.
     rows: u64,
     keys: KeyStream,
-    drawn: Vec<i64>,
-    /// The same as texts, where the key is one.
+    drawn: Vec<Key<'static>>,
+    /// The same as texts, where the key is one; `drawn` is empty then.
     texts: Vec<String>,
     text_key: bool,
     /// How many of those drawn are there.
@@ -146,6 +149,13 @@ impl<'s> Reader<'s> {
     }
 }
 
+/// What is wrong with a key that is no whole number.
+#[cold]
+fn no_number(row: &dyn Row) -> EngineError {
+    let found = row.value(0);
+    EngineError::new(ErrorKind::Other, format!("the key of a row read is no whole number but {found:?}"))
+}
+
 impl User for Reader<'_> {
     fn performs(&self, operation: usize) -> bool {
         operation == self.operation
@@ -158,35 +168,45 @@ impl User for Reader<'_> {
         }
         self.left.draw(batch);
         self.drawn.clear();
-        self.drawn.extend((0..batch).map(|_| self.keys.next_key() as i64 + 1));
+        self.texts.clear();
+        let (rows, mut expected) = (self.rows, 0);
         if self.text_key {
-            self.texts.clear();
-            self.texts.extend(self.drawn.iter().map(|&key| pair_text(key as u64)));
+            self.keys.draw(batch, |key| {
+                expected += u64::from(key < rows);
+                self.texts.push(pair_text(key + 1));
+            });
+        } else {
+            self.keys.draw(batch, |key| {
+                expected += u64::from(key < rows);
+                self.drawn.push(Key::Int(key as i64 + 1));
+            });
         }
-        self.expected = self.drawn.iter().filter(|key| **key as u64 <= self.rows).count() as u64;
+        self.expected = expected;
         self.batching.begins(clock);
         Draw::Ready
     }
 
     fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
-        let (table, statements, drawn) = (self.table, self.statements, &self.drawn);
-        let (text_key, texts) = (self.text_key, &self.texts);
+        let (table, statements, drawn, texts) = (self.table, self.statements, &self.drawn[..], &self.texts[..]);
+        let count = drawn.len() + texts.len();
         let read = turn.retrying(|session| {
             with_records(session, statements, |records| {
                 let mut found = 0;
-                if text_key {
-                    for key in texts {
-                        records.get(table, Key::Text(key), &mut |row| {
-                            found += u64::from(row.value(0) == Value::Text(key));
-                            Ok(())
-                        })?;
+                records.get_each(table, drawn, &mut |at, row| {
+                    // The row must be the one asked for, not just any.
+                    match row.int(0) {
+                        Some(key) => found += u64::from(drawn.get(at) == Some(&Key::Int(key))),
+                        None => return Err(no_number(row)),
                     }
-                    return Ok::<_, EngineError>(found);
-                }
-                for &key in drawn {
-                    records.get(table, Key::Int(key), &mut |row| {
-                        // The row must be the one asked for, not just any.
-                        found += u64::from(row.get::<i64>(0)? == key);
+                    Ok(())
+                })?;
+                // Keys on the stack: the timed part must not allocate.
+                let mut keys = [Key::Int(0); TOGETHER];
+                for texts in texts.chunks(TOGETHER) {
+                    let keys = &mut keys[..texts.len()];
+                    keys.iter_mut().zip(texts).for_each(|(key, text)| *key = Key::Text(text));
+                    records.get_each(table, keys, &mut |at, row| {
+                        found += u64::from(row.value(0) == Value::Text(&texts[at]));
                         Ok(())
                     })?;
                 }
@@ -195,16 +215,16 @@ impl User for Reader<'_> {
         });
         let found = match read {
             Ok(found) => found,
-            Err(error) => return Performed::error(self.operation, &error).times(drawn.len() as u32),
+            Err(error) => return Performed::error(self.operation, &error).times(count as u32),
         };
-        Tally::add(&self.setting.tally.changes, drawn.len() as u64);
+        Tally::add(&self.setting.tally.changes, count as u64);
         Tally::add(&self.setting.tally.found, found);
         if self.setting.is_real && found != self.expected {
             let expected = self.expected;
             let error =
                 EngineError::new(ErrorKind::Other, format!("{found} rows found, {expected} of the keys are there"));
-            return Performed::error(self.operation, &error).times(drawn.len() as u32);
+            return Performed::error(self.operation, &error).times(count as u32);
         }
-        Performed::completed(self.operation).times(drawn.len() as u32)
+        Performed::completed(self.operation).times(count as u32)
     }
 }

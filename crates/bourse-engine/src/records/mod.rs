@@ -18,7 +18,7 @@ pub use over_sql::{RecordsOverSql, Statements};
 pub use session::KeySession;
 pub use table::{IndexKind, RecordField, RecordTable, RecordType, TableSql};
 
-use crate::{Access, EachRow, EngineError, ErrorKind, Value};
+use crate::{Access, EachFound, EachRow, EngineError, ErrorKind, Value};
 
 /// The key of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -48,6 +48,16 @@ impl<'a> From<&'a str> for Key<'a> {
     fn from(text: &'a str) -> Self {
         Self::Text(text)
     }
+}
+
+fn get_one_by_one<R: Records + ?Sized>(
+    records: &mut R,
+    table: &'static RecordTable,
+    keys: &[Key<'_>],
+    each: &mut EachFound<'_>,
+) -> Result<(), EngineError> {
+    let mut keys = keys.iter().enumerate();
+    keys.try_for_each(|(at, &key)| records.get(table, key, &mut |row| each(at, row)).map(|_| ()))
 }
 
 /// One user's connection to records by key: blocking, used by one thread at a time.
@@ -86,6 +96,20 @@ pub trait Records: Send {
     /// # Errors
     /// The engine's, or that of `each`.
     fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError>;
+
+    /// Reads records one after another, each by a lookup of its own; `each` gets those that are there, by their number
+    /// among `keys`.
+    ///
+    /// # Errors
+    /// The engine's, or `each`'s, at the first that fails.
+    fn get_each(
+        &mut self,
+        table: &'static RecordTable,
+        keys: &[Key<'_>],
+        each: &mut EachFound<'_>,
+    ) -> Result<(), EngineError> {
+        get_one_by_one(self, table, keys, each)
+    }
 
     /// Adds a record.
     ///

@@ -135,6 +135,36 @@ pub(super) fn many_at_once(engine: &dyn Engine) {
     });
 }
 
+pub(super) fn many_are_read(engine: &dyn Engine) {
+    let mut session = fresh(engine, &[&ITEMS]);
+    with(&mut *session, |records| {
+        records.begin(Access::Write).unwrap();
+        (0..200).for_each(|id| insert_item(records, id).unwrap());
+        records.commit().unwrap();
+        // Every third of those asked for is not there; more are asked for than any engine takes at a time.
+        let keys: Vec<_> = (0..300).map(|at| Key::Int(if at % 3 == 2 { 1_000 + at } else { at * 199 % 200 })).collect();
+        for _ in 0..2 {
+            let mut found = Vec::new();
+            let read = records.get_each(&ITEMS, &keys, &mut |at, row| {
+                found.push((at, row.get::<i64>(0)?));
+                Ok(())
+            });
+            read.unwrap();
+            let there = (0..300).filter(|at| at % 3 != 2).map(|at| (at as usize, at * 199 % 200));
+            assert!(found.into_iter().eq(there), "each record is found by its own key, in the order asked for");
+        }
+        records.get_each(&ITEMS, &[], &mut |_, _| panic!("nothing was asked for")).unwrap();
+        let mut seen = 0;
+        let stopped = records.get_each(&ITEMS, &keys, &mut |at, _| {
+            seen += 1;
+            if at == 100 { Err(EngineError::new(ErrorKind::Interrupted, "enough")) } else { Ok(()) }
+        });
+        assert_eq!((stopped.expect_err("the callback's error").kind(), seen), (ErrorKind::Interrupted, 68));
+        // What was stopped must hold no lock.
+        assert!(records.delete(&ITEMS, Key::Int(7)).unwrap());
+    });
+}
+
 pub(super) fn assigned_keys(engine: &dyn Engine) {
     let mut session = fresh(engine, &[&NOTED]);
     with(&mut *session, |records| {
