@@ -81,9 +81,7 @@ fn ours(
     let is_load = workload == "bulk-load";
     let timing = if is_load { Timing { measure_ns: None, ..timing } } else { timing };
     let clock = relay.clock(side, if is_load { "loader" } else { "reader" });
-    let done = run_round(&case, &engine, &timing, seed, &clock, &AtomicBool::new(false), &mut |_| {});
-    relay.closes(side);
-    Ok(done?.round.headline)
+    Ok(run_round(&case, &engine, &timing, seed, &clock, &AtomicBool::new(false), &mut |_| {})?.round.headline)
 }
 
 fn a_second(count: u64, ns: u64) -> f64 {
@@ -138,6 +136,8 @@ fn pair(
         };
         let started: Vec<_> = sessions.into_iter().enumerate().map(play).collect();
         let ours = ours((&relay, side));
+        // Also where ours failed before it began: the C program's threads would wait for it for ever.
+        relay.closes(side);
         let rates = started.into_iter().map(|thread| thread.join().expect("the C program's threads do not panic"));
         let theirs = rates.sum::<Result<f64>>();
         Ok((ours?, theirs?))

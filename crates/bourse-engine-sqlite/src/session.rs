@@ -8,6 +8,7 @@ use crate::statement::{Bound, Columns, Statement};
 use crate::waits::LockWaits;
 use bourse_engine::{
     Access, Checkpoint, Dialect, EachFound, EachRow, EngineError, Isolation, RowExt as _, Session, Sql, Value,
+    query_one_by_one,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -318,27 +319,12 @@ impl Session for SqliteSession {
         width: usize,
         each: &mut EachFound<'_>,
     ) -> Result<(), EngineError> {
-        let mut left = params;
-        if self.statement(sql.slot()).is_none() {
-            // The first prepares the statement.
-            let (first, rest) = params.split_at(width.min(params.len()));
-            if first.is_empty() {
-                return Ok(());
-            }
-            self.query_first(sql, first, &mut |row| each(0, row))?;
-            left = rest;
-        }
-        let done = (params.len() - left.len()) / width;
         match self.statement(sql.slot()) {
-            Some(statement) if statement.is_readonly() => {
-                let first_step = |bound: &Bound<'_>| self.first_step(bound);
-                let found = |number, row: &Columns<'_>| each(number, row);
-                let read = statement.first_of_each(&self.connection, left, width, done, first_step, found);
-                read.map_err(|error| error.with_statement(sql.text()))
-            }
-            _ => (done..).zip(left.chunks(width)).try_for_each(|(number, params)| {
-                self.query_first(sql, params, &mut |row| each(number, row)).map(|_| ())
-            }),
+            Some(statement) if statement.is_readonly() => statement
+                .first_of_each(&self.connection, params, width, |bound| self.first_step(bound), |at, row| each(at, row))
+                .map_err(|error| error.with_statement(sql.text())),
+            // Whoever comes first prepares it.
+            _ => query_one_by_one(self, sql, params, width, each),
         }
     }
 

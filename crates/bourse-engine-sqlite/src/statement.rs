@@ -115,15 +115,14 @@ impl Statement {
         if part.is_empty() { Ok(()) } else { Err(self.wrong_number(part.len())) }
     }
 
-    /// Runs it for its first row with one set of parameters after another, `width` for each; those that have a row are
-    /// numbered from `number` on. `first_step` makes the first step of each run.
+    /// Runs it for its first row with one set of parameters after another, `width` for each; `each` gets the rows of
+    /// those that have one, by their number. `first_step` makes the first step of each run.
     #[inline(always)]
     pub(crate) fn first_of_each(
         &self,
         connection: &Connection,
         params: &[Value<'_>],
         width: usize,
-        mut number: usize,
         first_step: impl Fn(&Bound<'_>) -> c_int,
         mut each: impl FnMut(usize, &Columns<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
@@ -132,7 +131,7 @@ impl Statement {
         }
         let sets = params.chunks_exact(width);
         let part = sets.remainder();
-        for set in sets {
+        for (number, set) in sets.enumerate() {
             self.bind_from(1, connection, set)?;
             // Every parameter is bound to a value of this set, which is borrowed until this returns.
             let bound = Bound { statement: self };
@@ -141,7 +140,6 @@ impl Statement {
                 ffi::SQLITE_DONE => {}
                 code => return Err(connection.error(code)),
             }
-            number += 1;
         }
         if part.is_empty() { Ok(()) } else { Err(self.wrong_number(part.len())) }
     }

@@ -28,5 +28,7 @@ pub use read::{FromValue, WrongType};
 pub use records::{
     IndexKind, Key, KeySession, RecordField, RecordTable, RecordType, Records, RecordsOverSql, Statements,
 };
-pub use session::{Access, Checkpoint, EachFound, EachRow, Isolation, Row, RowExt, Session, SessionExt};
+pub use session::{
+    Access, Checkpoint, EachFound, EachRow, Isolation, Row, RowExt, Session, SessionExt, query_one_by_one,
+};
 pub use sql::Sql;

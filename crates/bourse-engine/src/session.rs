@@ -119,6 +119,24 @@ pub type EachRow<'f> = dyn FnMut(&dyn Row) -> Result<(), EngineError> + 'f;
 /// What is done with the rows found for one of many: its number, counted from 0, and its row.
 pub type EachFound<'f> = dyn FnMut(usize, &dyn Row) -> Result<(), EngineError> + 'f;
 
+/// [`Session::query_first_of_each`] by nothing but [`Session::query_first`].
+///
+/// # Errors
+/// As there.
+///
+/// # Panics
+/// As there.
+pub fn query_one_by_one<S: Session + ?Sized>(
+    session: &mut S,
+    sql: &'static Sql,
+    params: &[Value<'_>],
+    width: usize,
+    each: &mut EachFound<'_>,
+) -> Result<(), EngineError> {
+    let mut runs = params.chunks(width).enumerate();
+    runs.try_for_each(|(at, params)| session.query_first(sql, params, &mut |row| each(at, row)).map(|_| ()))
+}
+
 /// One user's connection: blocking, used by one thread at a time, statements prepared at first use.
 ///
 /// After an error of kind [`Conflict`](crate::ErrorKind::Conflict) the transaction is to be rolled back whatever
@@ -169,8 +187,7 @@ pub trait Session: Send {
         width: usize,
         each: &mut EachFound<'_>,
     ) -> Result<(), EngineError> {
-        let mut runs = params.chunks(width).enumerate();
-        runs.try_for_each(|(at, params)| self.query_first(sql, params, &mut |row| each(at, row)).map(|_| ()))
+        query_one_by_one(self, sql, params, width, each)
     }
 
     /// Runs a change and returns the number of rows it changed.

@@ -8,7 +8,7 @@ use crate::persons::{KEY, Persons, WIDTH};
 use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, seat, statements};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
 use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
-use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Key, RecordTable, Row, Statements, Value};
+use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Key, RecordTable, RowExt as _, Statements, Value};
 use bourse_record::{NameValue, Round};
 
 /// The workload.
@@ -149,13 +149,6 @@ impl<'s> Reader<'s> {
     }
 }
 
-/// What is wrong with a key that is no whole number.
-#[cold]
-fn no_number(row: &dyn Row) -> EngineError {
-    let found = row.value(0);
-    EngineError::new(ErrorKind::Other, format!("the key of a row read is no whole number but {found:?}"))
-}
-
 impl User for Reader<'_> {
     fn performs(&self, operation: usize) -> bool {
         operation == self.operation
@@ -169,19 +162,15 @@ impl User for Reader<'_> {
         self.left.draw(batch);
         self.drawn.clear();
         self.texts.clear();
-        let (rows, mut expected) = (self.rows, 0);
-        if self.text_key {
-            self.keys.draw(batch, |key| {
-                expected += u64::from(key < rows);
+        self.expected = 0;
+        self.keys.draw(batch, |key| {
+            self.expected += u64::from(key < self.rows);
+            if self.text_key {
                 self.texts.push(pair_text(key + 1));
-            });
-        } else {
-            self.keys.draw(batch, |key| {
-                expected += u64::from(key < rows);
+            } else {
                 self.drawn.push(Key::Int(key as i64 + 1));
-            });
-        }
-        self.expected = expected;
+            }
+        });
         self.batching.begins(clock);
         Draw::Ready
     }
@@ -194,10 +183,9 @@ impl User for Reader<'_> {
                 let mut found = 0;
                 records.get_each(table, drawn, &mut |at, row| {
                     // The row must be the one asked for, not just any.
-                    match row.int(0) {
-                        Some(key) => found += u64::from(drawn.get(at) == Some(&Key::Int(key))),
-                        None => return Err(no_number(row)),
-                    }
+                    let mut key = 0;
+                    row.read_into(0, &mut key)?;
+                    found += u64::from(drawn.get(at) == Some(&Key::Int(key)));
                     Ok(())
                 })?;
                 // Keys on the stack: the timed part must not allocate.
