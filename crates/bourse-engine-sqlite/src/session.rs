@@ -182,7 +182,7 @@ impl SqliteSession {
     #[inline]
     fn first_step(&self, bound: &Bound<'_>) -> i32 {
         match bound.step() {
-            code @ (ffi::SQLITE_ROW | ffi::SQLITE_DONE) => code,
+            ffi::SQLITE_ROW => ffi::SQLITE_ROW,
             ffi::SQLITE_LOCKED_SHAREDCACHE | ffi::SQLITE_LOCKED => self.step_again(bound),
             code => code,
         }

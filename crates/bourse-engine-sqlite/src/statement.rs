@@ -100,10 +100,7 @@ impl Statement {
         let last = width as c_int;
         let mut at = 1;
         for (value, before) in rest.iter().zip(rows) {
-            let is_bound = matches!((value, before), (Value::Int(value), Value::Int(before)) if value == before);
-            if !is_bound {
-                self.bind_value(at, connection, *value)?;
-            }
+            self.bind_value(at, connection, *value, |number| matches!(before, Value::Int(before) if *before == number))?;
             if at < last {
                 at += 1;
                 continue;
@@ -129,10 +126,16 @@ impl Statement {
         if width != self.parameters {
             return Err(self.wrong_number(width));
         }
-        let sets = params.chunks_exact(width);
-        let part = sets.remainder();
-        for (number, set) in sets.enumerate() {
-            self.bind_from(1, connection, set)?;
+        // One loop over the values of all sets, as for rows.
+        let whole = params.len() - params.len() % width.max(1);
+        let (last, mut at, mut number) = (width as c_int, 1, 0);
+        for value in &params[..whole] {
+            self.bind_value(at, connection, *value, |_| false)?;
+            if at < last {
+                at += 1;
+                continue;
+            }
+            at = 1;
             // Every parameter is bound to a value of this set, which is borrowed until this returns.
             let bound = Bound { statement: self };
             match first_step(&bound) {
@@ -140,19 +143,26 @@ impl Statement {
                 ffi::SQLITE_DONE => {}
                 code => return Err(connection.error(code)),
             }
+            number += 1;
         }
-        if part.is_empty() { Ok(()) } else { Err(self.wrong_number(part.len())) }
+        if whole == params.len() { Ok(()) } else { Err(self.wrong_number(params.len() - whole)) }
     }
 
     /// Binds values to the parameters from number `from` on.
     #[inline(always)]
     fn bind_from(&self, from: usize, connection: &Connection, values: &[Value<'_>]) -> Result<(), EngineError> {
-        (from as c_int..).zip(values).try_for_each(|(at, value)| self.bind_value(at, connection, *value))
+        (from as c_int..).zip(values).try_for_each(|(at, value)| self.bind_value(at, connection, *value, |_| false))
     }
 
-    /// Binds a value to parameter number `at`.
+    /// Binds a value to parameter number `at`, unless it is a whole number that `is_bound` there.
     #[inline(always)]
-    fn bind_value(&self, at: c_int, connection: &Connection, value: Value<'_>) -> Result<(), EngineError> {
+    fn bind_value(
+        &self,
+        at: c_int,
+        connection: &Connection,
+        value: Value<'_>,
+        is_bound: impl FnOnce(i64) -> bool,
+    ) -> Result<(), EngineError> {
         // SAFETY: the statement is not running (every run ends in a reset). Pointers are bound as SQLITE_STATIC: SQLite
         // reads them in steps only and never frees them. Steps are made by a `Bound` alone, and those made from this
         // statement later come with every parameter replaced by one that is alive (`run_through` consumes statements that
@@ -161,6 +171,7 @@ impl Statement {
             // The two that most values are stand apart: a jump through a table in every turn makes the processor
             // guess worse in SQLite's own.
             match value {
+                Value::Int(number) if is_bound(number) => return Ok(()),
                 Value::Int(number) => ffi::sqlite3_bind_int64(self.stmt.as_ptr(), at, number),
                 // Neither empty nor too long, seen by one comparison.
                 Value::Text(text) if text.len().wrapping_sub(1) < c_int::MAX as usize => ffi::sqlite3_bind_text(
@@ -364,6 +375,13 @@ impl Row for Columns<'_> {
         let value = self.column(index);
         // SAFETY: the value is this row's, and asked for in the type it has.
         unsafe { (ffi::sqlite3_value_type(value) == ffi::SQLITE_INTEGER).then(|| ffi::sqlite3_value_int64(value)) }
+    }
+
+    #[inline]
+    fn certain_int(&self, index: usize) -> i64 {
+        // SAFETY: as for `column`. What is no whole number SQLite converts, which no text or blob of this row outlives: its
+        // borrow ends with the row's.
+        unsafe { ffi::sqlite3_column_int64(self.stmt.as_ptr(), index as c_int) }
     }
 
     #[inline]

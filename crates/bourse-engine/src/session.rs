@@ -66,6 +66,16 @@ pub trait Row {
         }
     }
 
+    /// Column `index`, which can be nothing but a plain whole number, as a record's key that is declared one: engines may
+    /// read it without asking what it is. Anything else gives a number that means nothing.
+    ///
+    /// # Panics
+    /// As [`Row::value`].
+    #[inline]
+    fn certain_int(&self, index: usize) -> i64 {
+        self.int(index).unwrap_or_default()
+    }
+
     /// The bytes of column `index` if its natural form is a text; an engine may leave it to the caller to see whether they
     /// are UTF-8.
     ///

@@ -102,14 +102,16 @@ impl KeyStream {
         Self { distribution, n: n.max(1), random: SplitMix::new(own), at }
     }
 
-    /// Hands the next keys to `each`.
+    /// Draws so many keys and adds to `drawn` what `each` makes of them.
     #[inline]
-    pub fn draw(&mut self, count: u64, mut each: impl FnMut(u64)) {
+    pub fn draw<T>(&mut self, count: u64, drawn: &mut Vec<T>, mut each: impl FnMut(u64) -> T) {
         if let Distribution::Uniform = self.distribution {
-            // What most draw, without asking for each key what they draw.
-            (0..count).for_each(|_| each(self.random.below(self.n)));
+            // What most draw: by numbers that stay in registers.
+            let (mut random, n) = (self.random.clone(), self.n);
+            drawn.extend((0..count).map(|_| each(random.below(n))));
+            self.random = random;
         } else {
-            (0..count).for_each(|_| each(self.next_key()));
+            drawn.extend((0..count).map(|_| each(self.next_key())));
         }
     }
 
@@ -172,9 +174,10 @@ mod tests {
     fn keys_drawn_together_are_those_drawn_one_by_one() {
         for distribution in [Distribution::Uniform, Distribution::Sequential] {
             let mut stream = KeyStream::new(distribution, 1_000, 7, 0, 1);
-            let mut together = Vec::new();
-            stream.clone().draw(10, |key| together.push(key));
-            assert!(together.into_iter().eq((0..10).map(|_| stream.next_key())));
+            let mut alone = stream.clone();
+            let mut drawn = vec![0];
+            (0..2).for_each(|_| stream.draw(10, &mut drawn, |key| key + 1));
+            assert!(drawn.into_iter().skip(1).eq((0..20).map(|_| alone.next_key() + 1)));
         }
     }
 

@@ -8,7 +8,7 @@ use crate::persons::{KEY, Persons, WIDTH};
 use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, seat, statements};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
 use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
-use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Key, RecordTable, RowExt as _, Statements, Value};
+use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, RecordTable, Statements, Value};
 use bourse_record::{NameValue, Round};
 
 /// The workload.
@@ -106,7 +106,7 @@ pub(crate) struct Reader<'s> {
     /// Keys 1 to `rows` are there.
     rows: u64,
     keys: KeyStream,
-    drawn: Vec<Key<'static>>,
+    drawn: Vec<Value<'static>>,
     /// The same as texts, where the key is one; `drawn` is empty then.
     texts: Vec<String>,
     text_key: bool,
@@ -162,15 +162,17 @@ impl User for Reader<'_> {
         self.left.draw(batch);
         self.drawn.clear();
         self.texts.clear();
-        self.expected = 0;
-        self.keys.draw(batch, |key| {
-            self.expected += u64::from(key < self.rows);
-            if self.text_key {
-                self.texts.push(pair_text(key + 1));
-            } else {
-                self.drawn.push(Key::Int(key as i64 + 1));
-            }
-        });
+        let (rows, mut expected) = (self.rows, 0);
+        let mut id = |key| {
+            expected += u64::from(key < rows);
+            key + 1
+        };
+        if self.text_key {
+            self.keys.draw(batch, &mut self.texts, |key| pair_text(id(key)));
+        } else {
+            self.keys.draw(batch, &mut self.drawn, |key| Value::Int(id(key) as i64));
+        }
+        self.expected = expected;
         self.batching.begins(clock);
         Draw::Ready
     }
@@ -183,16 +185,14 @@ impl User for Reader<'_> {
                 let mut found = 0;
                 records.get_each(table, drawn, &mut |at, row| {
                     // The row must be the one asked for, not just any.
-                    let mut key = 0;
-                    row.read_into(0, &mut key)?;
-                    found += u64::from(drawn.get(at) == Some(&Key::Int(key)));
+                    found += u64::from(matches!(drawn[at], Value::Int(key) if row.certain_int(0) == key));
                     Ok(())
                 })?;
                 // Keys on the stack: the timed part must not allocate.
-                let mut keys = [Key::Int(0); TOGETHER];
+                let mut keys = [Value::Null; TOGETHER];
                 for texts in texts.chunks(TOGETHER) {
                     let keys = &mut keys[..texts.len()];
-                    keys.iter_mut().zip(texts).for_each(|(key, text)| *key = Key::Text(text));
+                    keys.iter_mut().zip(texts).for_each(|(key, text)| *key = Value::Text(text));
                     records.get_each(table, keys, &mut |at, row| {
                         found += u64::from(row.value(0) == Value::Text(&texts[at]));
                         Ok(())

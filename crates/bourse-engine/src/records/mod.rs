@@ -53,11 +53,23 @@ impl<'a> From<&'a str> for Key<'a> {
 fn get_one_by_one<R: Records + ?Sized>(
     records: &mut R,
     table: &'static RecordTable,
-    keys: &[Key<'_>],
+    keys: &[Value<'_>],
     each: &mut EachFound<'_>,
 ) -> Result<(), EngineError> {
     let mut keys = keys.iter().enumerate();
-    keys.try_for_each(|(at, &key)| records.get(table, key, &mut |row| each(at, row)).map(|_| ()))
+    keys.try_for_each(|(at, &key)| records.get(table, key_of(table, key)?, &mut |row| each(at, row)).map(|_| ()))
+}
+
+/// The key that a value is.
+fn key_of<'v>(table: &RecordTable, value: Value<'v>) -> Result<Key<'v>, EngineError> {
+    match value {
+        Value::Int(number) => Ok(Key::Int(number)),
+        Value::Text(text) => Ok(Key::Text(text)),
+        other => Err(EngineError::new(
+            ErrorKind::Other,
+            format!("a record of {} has a key that is a whole number or a text, not {other:?}", table.name()),
+        )),
+    }
 }
 
 /// One user's connection to records by key: blocking, used by one thread at a time.
@@ -98,14 +110,14 @@ pub trait Records: Send {
     fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError>;
 
     /// Reads records one after another, each by a lookup of its own; `each` gets those that are there, by their number
-    /// among `keys`.
+    /// among `keys`, which are whole numbers or texts.
     ///
     /// # Errors
     /// The engine's, or `each`'s, at the first that fails.
     fn get_each(
         &mut self,
         table: &'static RecordTable,
-        keys: &[Key<'_>],
+        keys: &[Value<'_>],
         each: &mut EachFound<'_>,
     ) -> Result<(), EngineError> {
         get_one_by_one(self, table, keys, each)
@@ -141,12 +153,7 @@ pub trait Records: Send {
                 format!("a record of {} has {width} values, {} were given", table.name(), row.len()),
             )),
             row if table.has_assigned_keys() => self.append(table, row),
-            [Value::Int(key), values @ ..] => self.insert(table, Key::Int(*key), values),
-            [Value::Text(key), values @ ..] => self.insert(table, Key::Text(key), values),
-            _ => Err(EngineError::new(
-                ErrorKind::Other,
-                format!("a record of {} begins with its key, a whole number or a text: {row:?}", table.name()),
-            )),
+            row => self.insert(table, key_of(table, row[0])?, &row[1..]),
         })
     }
 

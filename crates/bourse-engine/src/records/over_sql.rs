@@ -117,27 +117,13 @@ impl Records for RecordsOverSql<'_> {
     fn get_each(
         &mut self,
         table: &'static RecordTable,
-        keys: &[Key<'_>],
+        keys: &[Value<'_>],
         each: &mut EachFound<'_>,
     ) -> Result<(), EngineError> {
-        /// That many are turned into values on the stack: the timed part must not allocate.
-        const TOGETHER: usize = 64;
-        if self.statements == Statements::Parsed {
-            return get_one_by_one(self, table, keys, each);
+        match self.statements {
+            Statements::Prepared => self.session.query_first_of_each(&table.sql().get, keys, 1, each),
+            Statements::Parsed => get_one_by_one(self, table, keys, each),
         }
-        let mut params = [Value::Null; TOGETHER];
-        for (from, keys) in (0..).step_by(TOGETHER).zip(keys.chunks(TOGETHER)) {
-            let params = &mut params[..keys.len()];
-            params.iter_mut().zip(keys).for_each(|(param, &key)| *param = key.into());
-            let get = &table.sql().get;
-            if from == 0 {
-                // Mostly all there is, and a call through less for each row.
-                self.session.query_first_of_each(get, params, 1, each)?;
-            } else {
-                self.session.query_first_of_each(get, params, 1, &mut |at, row| each(from + at, row))?;
-            }
-        }
-        Ok(())
     }
 
     #[inline]
