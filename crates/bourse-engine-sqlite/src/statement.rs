@@ -100,7 +100,12 @@ impl Statement {
         let last = width as c_int;
         let mut at = 1;
         for (value, before) in rest.iter().zip(rows) {
-            self.bind_value(at, connection, *value, |number| matches!(before, Value::Int(before) if *before == number))?;
+            self.bind_value(
+                at,
+                connection,
+                *value,
+                |number| matches!(before, Value::Int(before) if *before == number),
+            )?;
             if at < last {
                 at += 1;
                 continue;

@@ -142,10 +142,12 @@ pub(super) fn many_are_read(engine: &dyn Engine) {
         (0..200).for_each(|id| insert_item(records, id).unwrap());
         records.commit().unwrap();
         // Every third of those asked for is not there.
-        let keys: Vec<_> = (0..300).map(|at| if at % 3 == 2 { 1_000 + at } else { at * 199 % 200 }).map(Value::Int).collect();
+        let keys: Vec<_> =
+            (0..300).map(|at| if at % 3 == 2 { 1_000 + at } else { at * 199 % 200 }).map(Value::Int).collect();
         for _ in 0..2 {
             let mut found = Vec::new();
             let read = records.get_each(&ITEMS, &keys, &mut |at, row| {
+                assert_eq!(row.certain_int(0), row.get::<i64>(0)?, "a key can be nothing but a whole number");
                 found.push((at, row.get::<i64>(0)?));
                 Ok(())
             });
