@@ -39,38 +39,18 @@ pub trait FromValue: Sized {
     /// [`WrongType`] if the value cannot be one.
     fn from_value(value: Value<'_>) -> Result<Self, WrongType>;
 
-    /// Reads column `index` of a row into its place, and says whether it has a value: NULL leaves anything there. The
-    /// forms that nearly all columns have are read without a [`Value`] or a copy on the way.
-    ///
-    /// # Errors
-    /// [`WrongType`] if the column has a value that cannot be one.
+    /// Reads column `index` of a row into its place if it has the form that nearly all columns of this type have, without a
+    /// [`Value`] or a copy on the way. `false` if it has another, and the place then holds anything.
     #[inline]
-    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
-        any(place, row, index)
+    fn read_plain(_place: &mut Self, _row: &dyn Row, _index: usize) -> bool {
+        false
     }
 }
 
-/// Reads a column of any form; apart, so that what reads plain ones stays small.
-#[inline(never)]
-fn any<T: FromValue>(place: &mut T, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
-    *place = match row.value(index) {
-        Value::Null => return Ok(false),
-        value => T::from_value(value)?,
-    };
-    Ok(true)
-}
-
-/// Reads a column that is nearly always a plain whole number.
+/// Puts what a plain whole number says into its place.
 #[inline]
-fn whole<T: FromValue>(
-    place: &mut T,
-    row: &dyn Row,
-    index: usize,
-    of: impl FnOnce(i64) -> Result<T, WrongType>,
-) -> Result<bool, WrongType> {
-    let Some(number) = row.int(index) else { return any(place, row, index) };
-    *place = of(number)?;
-    Ok(true)
+fn whole<T>(place: &mut T, row: &dyn Row, index: usize, of: impl FnOnce(i64) -> Option<T>) -> bool {
+    row.int(index).and_then(of).map(|value| *place = value).is_some()
 }
 
 impl FromValue for i64 {
@@ -86,8 +66,8 @@ impl FromValue for i64 {
     }
 
     #[inline]
-    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
-        whole(place, row, index, Ok)
+    fn read_plain(place: &mut Self, row: &dyn Row, index: usize) -> bool {
+        whole(place, row, index, Some)
     }
 }
 
@@ -100,8 +80,8 @@ macro_rules! narrower {
             }
 
             #[inline]
-            fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
-                whole(place, row, index, |number| number.try_into().map_err(|_| WrongType::new(stringify!($type), Value::Int(number))))
+            fn read_plain(place: &mut Self, row: &dyn Row, index: usize) -> bool {
+                whole(place, row, index, |number| number.try_into().ok())
             }
         }
     )*};
@@ -117,8 +97,8 @@ macro_rules! identifiers {
             }
 
             #[inline]
-            fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
-                whole(place, row, index, |number| Ok($type(number)))
+            fn read_plain(place: &mut Self, row: &dyn Row, index: usize) -> bool {
+                whole(place, row, index, |number| Some($type(number)))
             }
         }
     )*};
@@ -136,8 +116,8 @@ impl FromValue for bool {
     }
 
     #[inline]
-    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
-        whole(place, row, index, |number| Ok(number != 0))
+    fn read_plain(place: &mut Self, row: &dyn Row, index: usize) -> bool {
+        whole(place, row, index, |number| Some(number != 0))
     }
 }
 
@@ -176,8 +156,8 @@ impl<const P: u8, const S: u8> FromValue for Decimal<P, S> {
     }
 
     #[inline]
-    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
-        whole(place, row, index, |number| Ok(Self::from_units(number)))
+    fn read_plain(place: &mut Self, row: &dyn Row, index: usize) -> bool {
+        whole(place, row, index, |number| Some(Self::from_units(number)))
     }
 }
 
@@ -192,8 +172,8 @@ impl FromValue for Date {
     }
 
     #[inline]
-    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
-        whole(place, row, index, |number| Self::from_value(Value::Int(number)))
+    fn read_plain(place: &mut Self, row: &dyn Row, index: usize) -> bool {
+        whole(place, row, index, |number| number.try_into().ok().map(Self::from_days))
     }
 }
 
@@ -208,8 +188,8 @@ impl FromValue for Timestamp {
     }
 
     #[inline]
-    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
-        whole(place, row, index, |number| Ok(Timestamp::from_millis(number)))
+    fn read_plain(place: &mut Self, row: &dyn Row, index: usize) -> bool {
+        whole(place, row, index, |number| Some(Timestamp::from_millis(number)))
     }
 }
 
@@ -223,11 +203,8 @@ impl<const N: usize> FromValue for Text<N> {
     }
 
     #[inline]
-    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
-        if row.text_bytes(index).is_some_and(|bytes| place.set_bytes(bytes)) {
-            return Ok(true);
-        }
-        any(place, row, index)
+    fn read_plain(place: &mut Self, row: &dyn Row, index: usize) -> bool {
+        row.text_bytes(index).is_some_and(|bytes| place.set_bytes(bytes))
     }
 }
 
@@ -262,10 +239,7 @@ impl<T: FromValue + Default> FromValue for Option<T> {
     }
 
     #[inline]
-    fn read_into(place: &mut Self, row: &dyn Row, index: usize) -> Result<bool, WrongType> {
-        if !T::read_into(place.get_or_insert_default(), row, index)? {
-            *place = None;
-        }
-        Ok(true)
+    fn read_plain(place: &mut Self, row: &dyn Row, index: usize) -> bool {
+        T::read_plain(place.get_or_insert_default(), row, index)
     }
 }

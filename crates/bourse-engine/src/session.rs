@@ -108,19 +108,20 @@ pub trait RowExt {
 impl RowExt for dyn Row + '_ {
     #[inline]
     fn read_into<T: FromValue>(&self, index: usize, place: &mut T) -> Result<(), EngineError> {
-        let read = T::read_into(place, self, index).and_then(|has_value| {
-            if !has_value {
-                *place = T::from_value(Value::Null)?;
-            }
-            Ok(())
-        });
-        read.map_err(|wrong| wrong.in_column(index))
+        if T::read_plain(place, self, index) { Ok(()) } else { read_other(self, index, place) }
     }
 
     #[inline]
     fn get<T: FromValue>(&self, index: usize) -> Result<T, EngineError> {
         T::from_value(self.value(index)).map_err(|wrong| wrong.in_column(index))
     }
+}
+
+/// [`RowExt::read_into`] for what has not the plain form; apart, so that what reads plain ones stays small.
+#[inline(never)]
+fn read_other<T: FromValue>(row: &dyn Row, index: usize, place: &mut T) -> Result<(), EngineError> {
+    *place = row.get(index)?;
+    Ok(())
 }
 
 /// What a session does with each row of a result.

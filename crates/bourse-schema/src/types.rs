@@ -115,6 +115,12 @@ fn copy_short(place: &mut [u8], bytes: &[u8]) -> bool {
     all < 0x80
 }
 
+/// Apart, so that texts of ASCII are read without its ado.
+#[inline(never)]
+fn is_utf8(bytes: &[u8]) -> bool {
+    std::str::from_utf8(bytes).is_ok()
+}
+
 impl<const N: usize> Text<N> {
     /// The empty text.
     pub const EMPTY: Self = Self { len: 0, bytes: [0; N] };
@@ -153,7 +159,7 @@ impl<const N: usize> Text<N> {
     pub fn set_bytes(&mut self, bytes: &[u8]) -> bool {
         let is_text = self.bytes.get_mut(..bytes.len()).is_some_and(|place| {
             // ASCII is UTF-8, and is seen on the way.
-            copy_short(place, bytes) || std::str::from_utf8(bytes).is_ok()
+            copy_short(place, bytes) || is_utf8(bytes)
         });
         self.len = if is_text { bytes.len() as u8 } else { 0 };
         is_text

@@ -5,7 +5,7 @@ use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
 use super::rates::{commission, tax, tax_rate, value};
 use super::rows::{self, rows};
-use super::{Context, FrameError, Status, Transaction, TxnError, positions};
+use super::{Context, FrameError, Status, Transaction, TxnError, positions, trades};
 use bourse_egen::txn::TradeResult;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{
@@ -282,8 +282,8 @@ fn frame6(
     rows::change_one(db, &SETTLE, &[id, cash_type.into(), due.into(), amount.into()])?;
     if trade.is_cash {
         rows::change_one(db, &MOVE_CASH, &[account, amount.into()])?;
-        let name = format!("{} {} shares of {}", trade.type_name, trade.trade_qty, rates.s_name);
-        rows::change_one(db, &NOTE_CASH, &[id, moved.trade_dts.into(), amount.into(), name.as_str().into()])?;
+        let name = trades::cash_name(&trade.type_name, trade.trade_qty, "shares", &rates.s_name);
+        rows::change_one(db, &NOTE_CASH, &[id, moved.trade_dts.into(), amount.into(), (&name).into()])?;
     }
     let (balance,): (Balance,) = rows::one(db, &BALANCE, &[account])?;
     commit(db)?;

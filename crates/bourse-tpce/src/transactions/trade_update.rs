@@ -195,7 +195,7 @@ fn frame3(db: &mut dyn Session, input: &TradeUpdate) -> Result<(Vec<Detail<Named
         let names: Vec<(TradeId, Text<100>)> = rows::all(db, &CASH_NAMES, &ids)?;
         for trade in found.iter().map(|detail| &detail.trade).filter(|trade| trade.is_cash) {
             if let Some((_, name)) = names.iter().find(|(moved, _)| *moved == trade.trade_id) {
-                updates.make(db, &SET_CASH_NAME, trade.trade_id, &toggled_cash_name(name.as_str(), trade))?;
+                updates.make(db, &SET_CASH_NAME, trade.trade_id, toggled_cash_name(name.as_str(), trade).as_str())?;
             }
         }
     }
@@ -204,9 +204,9 @@ fn frame3(db: &mut dyn Session, input: &TradeUpdate) -> Result<(Vec<Detail<Named
     Ok((found, updates.made))
 }
 
-fn toggled_cash_name(name: &str, trade: &NamedTrade) -> String {
+fn toggled_cash_name(name: &str, trade: &NamedTrade) -> Text<100> {
     let shares = if name.contains(" shares of ") { "Shares" } else { "shares" };
-    format!("{} {} {shares} of {}", trade.type_name, trade.quantity, trade.s_name)
+    trades::cash_name(&trade.type_name, trade.quantity, shares, &trade.s_name)
 }
 
 /// Changes made so far, up to the input's limit.

@@ -10,6 +10,7 @@ use bourse_engine::{EngineError, Row, RowExt as _, Session, Sql, Value};
 use bourse_schema::{
     AccountId, Amount, Date, Price, Quantity, StatusId, Symbol, Text, Timestamp, TradeId, TradeTypeId,
 };
+use std::fmt::Write as _;
 
 /// The most trades that either transaction deals with (`TradeLookupMaxRows` and its like).
 pub const MOST_TRADES: usize = 20;
@@ -225,7 +226,8 @@ pub(super) fn details<T: HasDetails>(db: &mut dyn Session, trades: &mut [Detail<
     let params = rows::list::<MOST_TRADES, _>(ids.iter().copied());
     db.query(&PAYMENTS, &params, &mut |row| {
         let id: TradeId = row.get(0)?;
-        for (_, detail) in ids.iter().zip(&mut *trades).filter(|(other, _)| **other == id) {
+        for at in which(&ids, id) {
+            let detail = &mut trades[at];
             detail.settlement.get_or_insert_default().read_from(1, row)?;
             // The last column may be NULL where there is a cash transaction too; one without a name is not told.
             if detail.trade.is_cash() && row.value(6) != Value::Null {
@@ -238,12 +240,35 @@ pub(super) fn details<T: HasDetails>(db: &mut dyn Session, trades: &mut [Detail<
         let id: TradeId = row.get(0)?;
         let mut reached = Reached::default();
         reached.read_from(1, row)?;
-        for (_, detail) in ids.iter().zip(&mut *trades).filter(|(other, _)| **other == id) {
-            note(&mut detail.history, reached.clone());
+        for at in which(&ids, id) {
+            note(&mut trades[at].history, reached.clone());
         }
         Ok(())
     })?;
     Ok(())
+}
+
+/// Where a number stands among those asked for, as often as it was asked for. All are compared without a branch, as nobody
+/// can foresee which it is.
+fn which(ids: &[TradeId], id: TradeId) -> impl Iterator<Item = usize> {
+    const { assert!(MOST_TRADES <= 32, "each has a bit") }
+    let mut equal = ids.iter().enumerate().fold(0_u32, |equal, (at, other)| equal | (u32::from(*other == id) << at));
+    std::iter::from_fn(move || {
+        let at = (equal != 0).then(|| equal.trailing_zeros() as usize);
+        equal &= equal.wrapping_sub(1);
+        at
+    })
+}
+
+/// What a cash transaction is called: `Market-Buy 200 shares of Common Stock of Example Corp.` (Clause 3.3.8.8); `shares` is
+/// the word for them, which Trade-Update changes.
+pub(super) fn cash_name(type_name: &Text<12>, quantity: Quantity, shares: &str, security: &Text<70>) -> Text<100> {
+    let mut name = Text::cut(type_name.as_str());
+    write!(name, " {quantity} ").expect("a text cuts what does not fit, and takes everything");
+    for piece in [shares, " of ", security.as_str()] {
+        name.push(piece);
+    }
+    name
 }
 
 /// Puts a status in its place by time; of more than there is room for the first stay.
@@ -272,6 +297,25 @@ pub(super) static STATEMENTS: &[&Sql] =
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_number_is_found_wherever_it_was_asked_for() {
+        let ids = [7, 3, 7, 9].map(TradeId);
+        assert!(which(&ids, TradeId(7)).eq([0, 2]));
+        assert!(which(&ids, TradeId(9)).eq([3]));
+        assert_eq!(which(&ids, TradeId(1)).next(), None);
+        let most: Vec<TradeId> = (0..MOST_TRADES as i64).map(TradeId).collect();
+        assert!(which(&most, most[MOST_TRADES - 1]).eq([MOST_TRADES - 1]));
+    }
+
+    #[test]
+    fn a_cash_transaction_is_called_as_the_specification_says() {
+        let of = |security| cash_name(&Text::cut("Limit-Sell"), 800, "shares", &Text::cut(security));
+        assert_eq!(of("COMMON of Example Co.").as_str(), "Limit-Sell 800 shares of COMMON of Example Co.");
+        // The longest that there can be fills its column.
+        let longest = cash_name(&Text::cut("Market-Short"), 999_999, "Shares", &Text::cut(&"x".repeat(70)));
+        assert_eq!(longest.as_str(), format!("Market-Short 999999 Shares of {}", "x".repeat(70)));
+    }
 
     #[test]
     fn the_first_statuses_stay_in_the_order_of_time() {
