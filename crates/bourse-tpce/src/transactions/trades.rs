@@ -225,7 +225,8 @@ pub(super) fn details<T: HasDetails>(db: &mut dyn Session, trades: &mut [Detail<
     let ids: ArrayVec<TradeId, MOST_TRADES> = trades.iter().map(|detail| detail.trade.id()).take(MOST_TRADES).collect();
     let params = rows::list::<MOST_TRADES, _>(ids.iter().copied());
     db.query(&PAYMENTS, &params, &mut |row| {
-        let id: TradeId = row.get(0)?;
+        let mut id = TradeId::default();
+        row.read_into(0, &mut id)?;
         for at in which(&ids, id) {
             let detail = &mut trades[at];
             detail.settlement.get_or_insert_default().read_from(1, row)?;
@@ -237,7 +238,8 @@ pub(super) fn details<T: HasDetails>(db: &mut dyn Session, trades: &mut [Detail<
         Ok(())
     })?;
     db.query(&HISTORIES, &params, &mut |row| {
-        let id: TradeId = row.get(0)?;
+        let mut id = TradeId::default();
+        row.read_into(0, &mut id)?;
         let mut reached = Reached::default();
         reached.read_from(1, row)?;
         for at in which(&ids, id) {
