@@ -60,7 +60,9 @@ pub(crate) fn serve() -> Result<(), Failure> {
         Failure::new(Exit::Target, format!("{} on {target} could not be run", order.workload)).detail("cause", cause)
     };
     let clock = RealClock::start();
-    let told = described(engine.as_ref()).ok();
+    // This is what starts a server of ours. One that does not come up ends the round: asked again, it would be started
+    // again.
+    let told = described(engine.as_ref()).map_err(|error| failed(error.to_string()))?;
     let result =
         run_round(&case, engine.as_ref(), &timing, order.seed, &clock, &interrupted, &mut |_| {}).map_err(|error| {
             match error {
@@ -71,8 +73,7 @@ pub(crate) fn serve() -> Result<(), Failure> {
             }
         })?;
     // An engine that was lost on the way tells nothing any more; what was measured is kept all the same.
-    let (described, warnings) =
-        described(engine.as_ref()).or_else(|error| told.ok_or_else(|| failed(error.to_string())))?;
+    let (described, warnings) = described(engine.as_ref()).unwrap_or(told);
     let answer = Answer {
         round: result.round,
         engine: described,

@@ -286,3 +286,34 @@ fn a_server_or_its_owner_that_is_killed_leaves_nothing_behind() {
         assert_eq!(at_work_in(folder.path()), [0; 0]);
     }
 }
+
+/// A stand-in for MySQL's server that counts how often it is to make a data directory, and makes none.
+const NO_SERVER: &str = r#"case "$*" in
+*--version*) echo "mysqld  Ver 8.0.0 for Linux" ;;
+*) echo asked >> "$0.asked"; echo "no room for tables today" >&2; exit 7 ;;
+esac"#;
+
+/// It was tried once more than told, so that a start which failed by chance went unseen, and one which failed by time took
+/// twice as long.
+#[test]
+fn a_server_that_does_not_come_up_is_started_once() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    // Written by another process: one of ours, started meanwhile by another test, would hold it open and keep it from being
+    // run.
+    let write = "printf '#!/bin/sh\\n%s\\n' \"$1\" > server && chmod 755 server && mkdir servers";
+    let written = Command::new("sh").args(["-c", write, "sh", NO_SERVER]).current_dir(folder.path()).status();
+    assert!(written.expect("a shell can be run").success());
+    let path = folder.path().display();
+    let target = format!("mysql+private:{path}/servers?server={path}/server");
+    let ended = crate::output(folder.path(), &["micro", "run", "update", &target, "--rounds", "2", "--for", "1s"]);
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{}{said}", text(&ended.stdout));
+    if said.contains("useradd") {
+        return skipped("a_server_that_does_not_come_up_is_started_once", "there is no user `mysql`");
+    }
+    says(&said, &["a new data directory could not be made", "exit status: 7", "no room for tables today"]);
+    let asked = fs::read_to_string(folder.path().join("server.asked")).expect("it was asked");
+    assert_eq!(asked.lines().count(), 1, "{asked}");
+    assert_eq!(fs::read_dir(folder.path().join("servers")).expect("the folder is there").count(), 0, "nothing is left");
+    assert_eq!(at_work_in(folder.path()), [0; 0]);
+}
