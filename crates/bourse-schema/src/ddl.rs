@@ -1,7 +1,6 @@
 //! SQL text derived from a declared table.
 
 use crate::{Column, ColumnType, Dialect, ForeignKey, Index, Table};
-use std::fmt::Write as _;
 
 /// Columns in the order in which the dialect stores them.
 fn stored<'t>(table: &'t Table, dialect: &Dialect) -> Vec<&'t Column> {
@@ -26,20 +25,21 @@ pub fn create_table(table: &Table, dialect: &Dialect, constraints: bool) -> Stri
         if !column.nullable {
             line.push_str(" NOT NULL");
         }
-        if constraints {
-            if let Some(check) = column.check {
-                write!(line, " CHECK ({check})").expect("a String takes all");
-            }
-            if dialect.check_booleans && column.column_type == ColumnType::Bool {
-                write!(line, " CHECK ({} IN (0, 1))", column.name).expect("a String takes all");
-            }
-        }
         lines.push(line);
     }
     if !integer_key {
         lines.push(format!("PRIMARY KEY ({})", table.key.join(", ")));
     }
     if constraints {
+        // A column's own constraint may name that column alone (MySQL insists on it); the table's may name any.
+        for column in table.columns {
+            if let Some(check) = column.check {
+                lines.push(format!("CHECK ({check})"));
+            }
+            if dialect.check_booleans && column.column_type == ColumnType::Bool {
+                lines.push(format!("CHECK ({} IN (0, 1))", column.name));
+            }
+        }
         for key in table.foreign_keys {
             let parent = (key.parent)();
             lines.push(format!(
@@ -87,4 +87,23 @@ pub fn orphans(table: &Table, key: &ForeignKey) -> String {
         parent.name,
         on.join(" AND ")
     )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DUCKDB, MYSQL, POSTGRES, SQLITE, TableRow as _, find, tables::CommissionRate};
+
+    #[test]
+    fn a_check_of_two_columns_is_the_tables() {
+        for dialect in [&SQLITE, &MYSQL, &POSTGRES, &DUCKDB] {
+            let text = create_table(CommissionRate::table(), dialect, true);
+            let lines: Vec<&str> = text.lines().map(|line| line.trim().trim_end_matches(',')).collect();
+            assert!(lines.contains(&"CHECK (cr_to_qty > cr_from_qty)"), "{text}");
+            assert!(lines.iter().all(|line| !line.contains("CHECK") || line.starts_with("CHECK")), "{text}");
+            assert!(!create_table(CommissionRate::table(), dialect, false).contains("CHECK"));
+        }
+        let account = create_table(find("customer_account").expect("it is a table"), &SQLITE, true);
+        assert!(account.contains("CHECK (ca_tax_st IN (0, 1, 2))"), "{account}");
+    }
 }
