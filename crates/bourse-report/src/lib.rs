@@ -30,3 +30,4 @@ pub use charts::svg;
 pub use html::{STYLE, html};
 pub use suite::{suite_csv, suite_html, suite_markdown, suite_terminal};
 pub use text::{CsvTable, csv, csv_tables, markdown, terminal};
+pub use units::printable;

@@ -57,15 +57,32 @@ impl Failure {
         format!("{}{}", self.message, details.collect::<String>())
     }
 
-    /// The whole, as it is printed.
+    /// The whole, as it is printed: what was typed may be repeated in it, but not obeyed by the terminal.
     pub(crate) fn render(&self) -> String {
-        let mut text = format!("error: {}\n", self.message);
+        let mut text = format!("error: {}\n", lines(&self.message, ""));
         for (name, value) in &self.details {
-            writeln!(text, "  {name}: {}", value.replace('\n', "\n    ")).expect("a String takes all");
+            writeln!(text, "  {name}: {}", lines(value, "    ")).expect("a String takes all");
         }
         for hint in &self.hints {
-            writeln!(text, "hint: {hint}").expect("a String takes all");
+            writeln!(text, "hint: {}", lines(hint, "")).expect("a String takes all");
         }
         text
+    }
+}
+
+/// Text as it may be shown; its lines after the first behind `indent`.
+fn lines(text: &str, indent: &str) -> String {
+    text.split('\n').map(bourse_report::printable).collect::<Vec<_>>().join(&format!("\n{indent}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_typed_is_shown_and_not_obeyed() {
+        let failure = Failure::usage("no option `\u{1b}[2Jx`").detail("cause", "one\ntwo\u{7}").hint("a\u{202e}b");
+        let expected = "error: no option `\\u{1b}[2Jx`\n  cause: one\n    two\\u{7}\nhint: a\\u{202e}b\n";
+        assert_eq!(failure.render(), expected);
     }
 }
