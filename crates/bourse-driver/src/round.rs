@@ -5,6 +5,7 @@ use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, Role, SECOND, Se
 use bourse_engine::{Engine, FileIo, IoCounts, ServerProcess, Session};
 use bourse_record::{
     Arrivals, KindOfFile, LiveReader, MachineUse, Phase, PhaseKind, ProcessUse, Recorder, Round, ServerUse, SplitMix,
+    Taken,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -261,32 +262,37 @@ impl Marks {
     }
 }
 
-/// Whether others took processors away from us in the measurement interval, in words.
-fn disturbed(marks: &Marks, measured_s: f64) -> Vec<String> {
-    // A tenth of a processor shows in the tail of the response times.
-    const NOTICED: f64 = 0.1;
-    let (Some(to), Some(from)) = (marks.to, marks.from) else { return Vec::new() };
-    let (Some(machine), Some(machine_then)) = (to.machine, from.machine) else { return Vec::new() };
-    let (ours, ours_then) = (to.process, from.process);
+/// What others took of the machine in the measurement interval, where that can be told.
+fn taken(marks: &Marks, measured_s: f64) -> Option<Taken> {
+    let (to, from) = (marks.to?, marks.from?);
+    let (machine, machine_then) = (to.machine?, from.machine?);
+    // The machine counts in hundredths of a second.
     if measured_s < 1.0 {
-        return Vec::new();
+        return None;
     }
     let used = |it: ProcessUse| it.cpu_user_s.unwrap_or(0.0) + it.cpu_system_s.unwrap_or(0.0);
-    let server = to.server_since(&from);
-    let servers = server.map_or(0.0, |server| server.cpu_user_s + server.cpu_system_s);
-    let others = (machine.busy_s - machine_then.busy_s - (used(ours) - used(ours_then)) - servers) / measured_s;
-    let stolen = (machine.stolen_s - machine_then.stolen_s) / measured_s;
+    let ours = used(to.process) - used(from.process);
+    let servers = to.server_since(&from).map_or(0.0, |server| server.cpu_user_s + server.cpu_system_s);
+    let by_others = (machine.busy_s - machine_then.busy_s - ours - servers) / measured_s;
+    let by_host = (machine.stolen_s - machine_then.stolen_s) / measured_s;
+    // Both counts are rounded apart: a hundredth less than nothing is nothing.
+    Some(Taken { by_others: by_others.max(0.0), by_host: by_host.max(0.0) })
+}
+
+/// The same in words, where it is noticed.
+fn disturbed(taken: Taken, server_is_known: bool) -> Vec<String> {
     let mut warnings = Vec::new();
-    if others > NOTICED {
-        let who = if server.is_some() {
+    let Taken { by_others, by_host } = taken;
+    if by_others > Taken::NOTICED {
+        let who = if server_is_known {
             "processes other than ours and the server's"
         } else {
             "other processes, a server under test among them,"
         };
-        warnings.push(format!("{who} kept {others:.2} processors busy in the measurement interval"));
+        warnings.push(format!("{who} kept {by_others:.2} processors busy in the measurement interval"));
     }
-    if stolen > NOTICED {
-        warnings.push(format!("the host of this virtual machine took {stolen:.2} processors away while we measured"));
+    if by_host > Taken::NOTICED {
+        warnings.push(format!("the host of this virtual machine took {by_host:.2} processors away while we measured"));
     }
     warnings
 }
@@ -350,7 +356,9 @@ fn figures(
                 .push(format!("{unstarted} of {due} operations that were due still waited when the interval ended"));
         }
     }
-    warnings.extend(disturbed(marks, measured_s));
+    let server = at_last.server_since(&at_first);
+    let taken = taken(marks, measured_s);
+    warnings.extend(taken.into_iter().flat_map(|taken| disturbed(taken, server.is_some())));
     Round {
         offset_s: 0.0,
         phases: phases.into_iter().flatten().collect(),
@@ -366,7 +374,8 @@ fn figures(
         read_bytes: bytes(last.read_bytes, first.read_bytes),
         written_bytes: bytes(last.written_bytes, first.written_bytes),
         io_source: at_last.io.map(|io| io.source.to_owned()).unwrap_or_default(),
-        server: at_last.server_since(&at_first),
+        server,
+        taken,
         io: at_last.io.zip(at_first.io).map_or_else(Vec::new, |(last, first)| kinds_of_file(&last.since(first))),
         facts: Vec::new(),
         shared: None,

@@ -27,7 +27,7 @@ pub use resources::{MachineMemory, MachineUse, ProcessUse};
 pub use run_file::{
     Arrivals, Build, Case, Check, CheckStatus, Column, Distribution, Engine, KindOfFile, LatencySummary, Machine,
     NameValue, Operation, Origin, Outcome, OutcomeCount, OutcomeLatency, Phase, PhaseKind, Probe, Round, RunFile,
-    SCHEMA_VERSION, Search, Series, ServerFigures, ServerUse, SharedRound, Workload,
+    SCHEMA_VERSION, Search, Series, ServerFigures, ServerUse, SharedRound, Taken, Workload,
 };
 pub use sample::{Sample, ServerTime};
 pub use stats::{FEWEST_ROUNDS, Interval, SplitMix, median, median_interval, ratio_interval};

@@ -217,6 +217,10 @@ pub struct Round {
     /// What the process of a server used in the measurement interval that the engine is in, where it can be looked at.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerUse>,
+    /// Processors that were not ours in the measurement interval; none where the system does not say, or the interval was
+    /// too short to tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub taken: Option<Taken>,
     /// Further figures of the round, such as trades that came with the database, and how it was found.
     pub facts: Vec<NameValue>,
     /// The round on an application server that this is a driver's part of.
@@ -263,6 +267,25 @@ pub struct ServerUse {
     pub read_bytes: u64,
     /// Bytes it caused to be written to storage.
     pub written_bytes: u64,
+}
+
+/// What others took of the machine in the measurement interval: processors kept busy, on average.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Taken {
+    /// By processes other than ours and, where it can be looked at, the server's.
+    pub by_others: f64,
+    /// By the host of a virtual machine, for other machines.
+    pub by_host: f64,
+}
+
+impl Taken {
+    /// From here on it is told of: a tenth of a processor shows in the tail of the response times.
+    pub const NOTICED: f64 = 0.1;
+
+    /// All together.
+    pub fn all(self) -> f64 {
+        self.by_others + self.by_host
+    }
 }
 
 /// What was asked of the file system for one kind of file.

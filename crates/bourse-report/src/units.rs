@@ -116,6 +116,20 @@ pub(crate) fn bytes(value: f64) -> String {
     format!("{} {}", significant(value, 3), units[unit])
 }
 
+/// Bytes in thousands and millions, as write-ups print sizes.
+pub(crate) fn decimal_bytes(value: f64) -> String {
+    if !value.is_finite() {
+        return NOTHING.to_owned();
+    }
+    let (factor, unit) = match value.abs() {
+        small if small < 999.5 => (1.0, "B"),
+        kilo if kilo < 999.5e3 => (1e3, "kB"),
+        mega if mega < 999.5e6 => (1e6, "MB"),
+        _ => (1e9, "GB"),
+    };
+    format!("{} {unit}", significant(value / factor, 3))
+}
+
 /// A percentage, as `10.02 %`.
 pub(crate) fn percent(value: f64) -> String {
     if !value.is_finite() {
@@ -124,8 +138,13 @@ pub(crate) fn percent(value: f64) -> String {
     if value.abs() >= 1000.0 { format!("{} %", significant(value, 3)) } else { format!("{value:.2} %") }
 }
 
-/// Text from outside as it may be shown: control characters, and those that turn the reading direction, made visible.
-pub(crate) fn printable(text: &str) -> String {
+/// Text from outside as it may be shown, in one line: control characters, and those that turn the reading direction, made
+/// visible.
+///
+/// ```
+/// assert_eq!(bourse_report::printable("jour\u{1b}[1mnal=wal"), "jour\\u{1b}[1mnal=wal");
+/// ```
+pub fn printable(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
         let turning = matches!(character, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');

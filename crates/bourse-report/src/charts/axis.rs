@@ -7,6 +7,8 @@ use crate::units;
 pub(super) enum Unit {
     PerSecond,
     Bytes,
+    /// In thousands and millions.
+    DecimalBytes,
     BytesPerSecond,
     Nanoseconds,
     /// Seconds of something in a second.
@@ -20,6 +22,7 @@ impl Unit {
         match self {
             Self::PerSecond => format!("{}/s", units::significant(value, 3)),
             Self::Bytes => units::bytes(value),
+            Self::DecimalBytes => units::decimal_bytes(value),
             Self::BytesPerSecond => format!("{}/s", units::bytes(value)),
             Self::Nanoseconds => units::duration_ns(value),
             Self::SecondsPerSecond | Self::Count => units::significant(value, 3),
@@ -133,10 +136,11 @@ mod tests {
 
     #[test]
     fn ticks_are_round() {
-        let cases: [(Scale, &[&str]); 7] = [
+        let cases: [(Scale, &[&str]); 8] = [
             (Scale::linear(Unit::PerSecond, 97.0, 4.0), &["0", "25", "50", "75", "100"]),
             (Scale::linear(Unit::PerSecond, 0.003, 3.0), &["0", "0.001", "0.002", "0.003"]),
             (Scale::linear(Unit::Bytes, 1.5 * 1024.0 * 1024.0, 3.0), &["0 B", "512 KiB", "1 MiB", "1.5 MiB"]),
+            (Scale::linear(Unit::DecimalBytes, 1.5e9, 3.0), &["0 B", "500 MB", "1 GB", "1.5 GB"]),
             (Scale::linear(Unit::Count, 0.0, 2.0), &["0", "0.5", "1"]),
             (
                 Scale::logarithmic(Unit::Nanoseconds, 40_000.0, 3e8, 8),

@@ -18,6 +18,7 @@ pub(crate) struct ByRow<'a> {
 /// What is counted upwards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ByRowUnit {
+    /// In thousands and millions, as the table beside the drawing has them.
     Bytes,
     Count,
 }
@@ -39,7 +40,7 @@ pub(crate) fn by_row(chart: &ByRow<'_>, size: Size) -> Option<String> {
     measured.clone().next()?;
     let high = measured.copied().chain(chart.curves.iter().filter_map(|curve| curve.published)).fold(0.0, f64::max);
     let unit = match chart.unit {
-        ByRowUnit::Bytes => Unit::Bytes,
+        ByRowUnit::Bytes => Unit::DecimalBytes,
         ByRowUnit::Count => Unit::Count,
     };
     let scale = Scale::linear(unit, high, 4.0);

@@ -101,13 +101,7 @@ pub(super) fn figure_of(cell: &CellResult, measure: Measure) -> Option<&Figure> 
 pub(super) fn written(measure: Measure, value: f64) -> String {
     match measure.unit() {
         Unit::Number => units::number(value),
-        // As write-ups print sizes: in thousands and millions.
-        Unit::Bytes => match value {
-            small if small < 999.5 => format!("{} B", units::significant(small, 3)),
-            kilo if kilo < 999.5e3 => format!("{} kB", units::significant(kilo / 1e3, 3)),
-            mega if mega < 999.5e6 => format!("{} MB", units::significant(mega / 1e6, 3)),
-            giga => format!("{} GB", units::significant(giga / 1e9, 3)),
-        },
+        Unit::Bytes => units::decimal_bytes(value),
         Unit::Percent => format!("{} %", units::significant(value, 3)),
     }
 }

@@ -157,6 +157,7 @@ pub(crate) fn round(decks: u64) -> Round {
         ],
         io_source: String::new(),
         server: None,
+        taken: None,
         shared: None,
         facts: vec![pair("trades loaded", "115,200"), pair("database", "reused, fingerprint matched")],
         checks: vec![

@@ -9,7 +9,7 @@ use crate::micro::child::{self, Answer, Order};
 use crate::output::publish_suite;
 use crate::progress::{Step, note};
 use crate::{engines, interrupt};
-use bourse_record::{Build, Case, FEWEST_ROUNDS, Machine, NameValue, RunFile, SCHEMA_VERSION, Workload};
+use bourse_record::{Build, Case, FEWEST_ROUNDS, Machine, NameValue, RunFile, SCHEMA_VERSION, Taken, Workload};
 use bourse_suite::document::{EngineUsed, Outcome, State, Telling, Trouble};
 use bourse_suite::plan::PlannedCase;
 use bourse_suite::{Plan, SuiteFile};
@@ -50,6 +50,8 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
         }
     }
     runner.rounds(rounds, &interrupted);
+    let disturbed = runner.disturbed();
+    runner.warnings.extend(disturbed);
     let interrupted = interrupted.load(Ordering::Relaxed);
     let Runner { cases, engines, warnings, .. } = runner;
     let (outcomes, run_cases): (Vec<Outcome>, Vec<Option<Case>>) =
@@ -183,6 +185,15 @@ impl Runner {
         }
     }
 
+    /// Whether others took processors away while rounds measured, in words: of many cells, how many and where most.
+    fn disturbed(&self) -> Option<String> {
+        let rounds = self.cases.iter().flat_map(|case| {
+            let measured = case.case.iter().flat_map(|whole| &whole.rounds);
+            measured.filter_map(|round| Some((round.taken?.all(), case.label.as_str())))
+        });
+        disturbed(rounds)
+    }
+
     /// One round of one case, in a process of its own.
     fn round(&mut self, at: usize, round: u32, place: &str, interrupted: &AtomicBool) {
         let case = &mut self.cases[at];
@@ -243,6 +254,24 @@ impl Runner {
             None => case.outcome.rounds.push(round),
         }
     }
+}
+
+/// Of rounds by the processors that others took in them: how many were disturbed, and where most, in words.
+fn disturbed<'a>(rounds: impl Iterator<Item = (f64, &'a str)>) -> Option<String> {
+    let (mut all, mut noticed) = (0_u32, Vec::new());
+    for round in rounds {
+        all += 1;
+        if round.0 > Taken::NOTICED {
+            noticed.push(round);
+        }
+    }
+    let (most, label) = noticed.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
+    let number = noticed.len();
+    Some(format!(
+        "busy machine: in {number} of {all} rounds that told, other processes or the host kept more than {} processors busy; \
+         most in {label}: {most:.2}",
+        Taken::NOTICED
+    ))
 }
 
 /// A case ready to run, or the reason why it will not be.
@@ -364,4 +393,19 @@ fn verdict(file: &SuiteFile) -> Result<(), Failure> {
         return Err(Failure::new(Exit::Target, "nothing could be run").hint("`bourse engines` tells what is here"));
     }
     Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn disturbed_rounds_are_told_of() {
+        assert_eq!(disturbed([(0.02, "2a"), (0.1, "2b")].into_iter()), None);
+        assert_eq!(disturbed([].into_iter()), None);
+        let told = disturbed([(0.02, "2a"), (0.3, "2b"), (1.25, "2c"), (0.5, "2d")].into_iter());
+        let expected = "busy machine: in 3 of 4 rounds that told, other processes or the host kept more than 0.1 \
+                        processors busy; most in 2c: 1.25";
+        assert_eq!(told.as_deref(), Some(expected));
+    }
 }
