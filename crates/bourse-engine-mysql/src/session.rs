@@ -196,7 +196,7 @@ impl Session for MysqlSession {
     fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
         let explained = Rendered::of(&format!("EXPLAIN {sql}"), &bourse_schema::MYSQL).inlined(|before, _| {
             let is_count = before.trim_end().to_ascii_uppercase().ends_with("LIMIT");
-            before.push_str(if is_count { "20" } else { "'2005-01-03'" });
+            before.push_str(if is_count { "20" } else { "'20050103'" });
         });
         let mut lines = Vec::new();
         let result = self.connection.query_iter(explained).map_err(|e| error(&e).with_statement(sql))?;

@@ -8,19 +8,19 @@ mod tpce;
 
 use bourse_engine_mysql::{Flavour, MysqlEngine, installed, open};
 
-/// A private server small enough for tests, or `None` where none is installed: then the test's name is printed.
+/// A private MariaDB small enough for tests, or `None` where none is installed: then the test's name is printed.
 fn server(test: &str, query: &str) -> Option<MysqlEngine> {
-    let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
-    flavoured(
-        test,
-        Flavour::Mariadb,
-        &format!("mariadb+private:?{memory}innodb_buffer_pool=64MiB&log_file=64MiB&{query}"),
-    )
+    flavoured(test, Flavour::Mariadb, query)
 }
 
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn flavoured(test: &str, flavour: Flavour, target: &str) -> Option<MysqlEngine> {
-    let engine = open(target).unwrap();
+fn flavoured(test: &str, flavour: Flavour, query: &str) -> Option<MysqlEngine> {
+    let scheme = match flavour {
+        Flavour::Mariadb => "mariadb+private",
+        Flavour::Mysql => "mysql+private",
+    };
+    let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
+    let engine = open(&format!("{scheme}:?{memory}innodb_buffer_pool=64MiB&log_file=64MiB&{query}")).unwrap();
     match installed(flavour, engine.target().options.server.as_deref()) {
         Ok(_) => Some(engine),
         Err(why) => {

@@ -1,12 +1,13 @@
 //! TPC-E on a private server: loaded, run by the emulators in simulated time, and checked.
 
-use crate::server;
+use crate::{flavoured, server};
 use bourse_egen::driver::{
     CustomerConfig, CustomerEmulator, Database, MaintenanceEmulator, MarketConfig, MarketExchange,
 };
 use bourse_egen::txn::{MarketRequest, TradeRequest};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine as _, Session, Sql};
+use bourse_engine_mysql::{Flavour, MysqlEngine};
 use bourse_schema::{Date, Timestamp};
 use bourse_tpce::check::books::{Acknowledged, Snapshot};
 use bourse_tpce::check::check;
@@ -28,18 +29,29 @@ const SMALL: &[&str] =
 const CANCEL_PENDING: &str = "WHERE t_id IN (SELECT tr_t_id FROM trade_request)";
 
 #[test]
-fn the_workload_runs_and_keeps_the_books() {
-    let Some(engine) = server("tpce::the_workload_runs_and_keeps_the_books", "lock_timeout=5s") else {
-        return;
-    };
+fn the_workload_runs_on_mariadb_and_keeps_the_books() {
+    if let Some(engine) = server("tpce::the_workload_runs_on_mariadb_and_keeps_the_books", "lock_timeout=5s") {
+        run_and_check(&engine);
+    }
+}
+
+#[test]
+fn the_workload_runs_on_mysql_and_keeps_the_books() {
+    let name = "tpce::the_workload_runs_on_mysql_and_keeps_the_books";
+    if let Some(engine) = flavoured(name, Flavour::Mysql, "lock_timeout=5s") {
+        run_and_check(&engine);
+    }
+}
+
+fn run_and_check(engine: &MysqlEngine) {
     let inputs = Inputs::builtin();
     let part = Part::whole(1_000, 1).unwrap();
-    let report = load(&engine, &inputs, part, &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+    let report = load(engine, &inputs, part, &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(report.rows.len(), 33);
     let mut session = engine.connect().unwrap();
     assert_plans(&mut *session);
 
-    let Existing::Matches(found) = identify(&engine).unwrap() else { panic!("not ours") };
+    let Existing::Matches(found) = identify(engine).unwrap() else { panic!("not ours") };
     let database = Database::of(1_000, 500, 1);
     let mut customers = CustomerEmulator::new(&inputs, &CustomerConfig::of(database), 1, 2).unwrap();
     let mut maintenance = MaintenanceEmulator::new(&inputs, database, 3).unwrap();
