@@ -4,8 +4,8 @@ use crate::sampler::{Sampler, io_counts};
 use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, Role, SECOND, Seat, Workload, drive};
 use bourse_engine::{Engine, FileIo, IoCounts, ServerProcess, Session};
 use bourse_record::{
-    Arrivals, KindOfFile, LiveReader, MachineUse, Phase, PhaseKind, ProcessUse, Recorder, Round, ServerUse, SplitMix,
-    Taken,
+    Arrivals, KernelThreads, KindOfFile, LiveReader, MachineUse, Phase, PhaseKind, ProcessUse, Recorder, Round,
+    ServerUse, SplitMix, Taken,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -204,10 +204,11 @@ fn guard(control: &Control, clock: &dyn Clock, name: &str, work: impl FnOnce() -
 }
 
 /// What had been used at a moment.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Mark {
     process: ProcessUse,
     machine: Option<MachineUse>,
+    kernel: KernelThreads,
     io: Option<IoCounts>,
     server: Option<ServerProcess>,
 }
@@ -217,6 +218,7 @@ impl Mark {
         Self {
             process: ProcessUse::now(),
             machine: MachineUse::now(),
+            kernel: KernelThreads::now(),
             io: io_counts(engine),
             // An engine that fails to say is as one without a server.
             server: engine.footprint().ok().and_then(|footprint| footprint.server),
@@ -254,7 +256,7 @@ impl Marks {
     }
 
     fn next(&self, control: &Control) -> Nanos {
-        match (self.from, self.to) {
+        match (&self.from, &self.to) {
             (None, _) => control.measure_from(),
             (_, None) => control.measure_to(),
             _ => Nanos::MAX,
@@ -264,7 +266,7 @@ impl Marks {
 
 /// What others took of the machine in the measurement interval, where that can be told.
 fn taken(marks: &Marks, measured_s: f64) -> Option<Taken> {
-    let (to, from) = (marks.to?, marks.from?);
+    let (to, from) = (marks.to.as_ref()?, marks.from.as_ref()?);
     let (machine, machine_then) = (to.machine?, from.machine?);
     // The machine counts in hundredths of a second.
     if measured_s < 1.0 {
@@ -272,17 +274,19 @@ fn taken(marks: &Marks, measured_s: f64) -> Option<Taken> {
     }
     let used = |it: ProcessUse| it.cpu_user_s.unwrap_or(0.0) + it.cpu_system_s.unwrap_or(0.0);
     let ours = used(to.process) - used(from.process);
-    let servers = to.server_since(&from).map_or(0.0, |server| server.cpu_user_s + server.cpu_system_s);
-    let by_others = (machine.busy_s - machine_then.busy_s - ours - servers) / measured_s;
-    let by_host = (machine.stolen_s - machine_then.stolen_s) / measured_s;
-    // Both counts are rounded apart: a hundredth less than nothing is nothing.
-    Some(Taken { by_others: by_others.max(0.0), by_host: by_host.max(0.0) })
+    let servers = to.server_since(from).map_or(0.0, |server| server.cpu_user_s + server.cpu_system_s);
+    let kernel = machine.interrupts_s - machine_then.interrupts_s + to.kernel.since(&from.kernel);
+    let others = machine.busy_s - machine_then.busy_s - ours - servers - kernel;
+    let host = machine.stolen_s - machine_then.stolen_s;
+    // The counts are rounded apart: a hundredth less than nothing is nothing.
+    let processors = |seconds: f64| seconds.max(0.0) / measured_s;
+    Some(Taken { by_others: processors(others), by_kernel: processors(kernel), by_host: processors(host) })
 }
 
 /// The same in words, where it is noticed.
 fn disturbed(taken: Taken, server_is_known: bool) -> Vec<String> {
     let mut warnings = Vec::new();
-    let Taken { by_others, by_host } = taken;
+    let Taken { by_others, by_host, .. } = taken;
     if by_others > Taken::NOTICED {
         let who = if server_is_known {
             "processes other than ours and the server's"
@@ -333,7 +337,7 @@ fn figures(
     let measured_s = (to - from) as f64 / SECOND as f64;
     let operations = total.figures();
     let valid = operations.get(headline).map_or(0, bourse_record::Operation::valid);
-    let (at_first, at_last) = (marks.from.unwrap_or_default(), marks.to.unwrap_or_default());
+    let (at_first, at_last) = (marks.from.clone().unwrap_or_default(), marks.to.clone().unwrap_or_default());
     let (first, last) = (at_first.process, at_last.process);
     let seconds_used =
         |last: Option<f64>, first: Option<f64>| last.zip(first).map_or(0.0, |(last, first)| last - first);

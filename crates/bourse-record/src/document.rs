@@ -207,7 +207,7 @@ mod tests {
                     io: vec![],
                     io_source: String::new(),
                     server: None,
-                    taken: Some(crate::Taken { by_others: 0.25, by_host: 0.0 }),
+                    taken: Some(crate::Taken { by_others: 0.25, by_kernel: 0.125, by_host: 0.0 }),
                     shared: None,
                     facts: vec![],
                     checks: vec![Check {

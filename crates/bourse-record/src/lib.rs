@@ -23,7 +23,7 @@ pub use machine::noise;
 pub use metric::{Better, METRICS, Metric, metric};
 pub use operation::{MixShare, OperationSpec};
 pub use recorder::Recorder;
-pub use resources::{MachineMemory, MachineUse, ProcessUse};
+pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};
 pub use run_file::{
     Arrivals, Build, Case, Check, CheckStatus, Column, Distribution, Engine, KindOfFile, LatencySummary, Machine,
     NameValue, Operation, Origin, Outcome, OutcomeCount, OutcomeLatency, Phase, PhaseKind, Probe, Round, RunFile,

@@ -37,7 +37,12 @@ pub const METRICS: &[Metric] = &[
     Metric { name: "backlog", title: "due and waiting for a user", unit: "1", better: Better::Lower },
     Metric { name: "cpu_user", title: "processor time, user", unit: "s/s", better: Better::Neither },
     Metric { name: "cpu_system", title: "processor time, system", unit: "s/s", better: Better::Neither },
-    Metric { name: "cpu_others", title: "processor time of other processes", unit: "s/s", better: Better::Lower },
+    Metric {
+        name: "cpu_others",
+        title: "processor time of other processes and the kernel",
+        unit: "s/s",
+        better: Better::Lower,
+    },
     Metric { name: "cpu_stolen", title: "processor time taken by the host", unit: "s/s", better: Better::Lower },
     Metric { name: "memory_resident_bytes", title: "memory of our process", unit: "bytes", better: Better::Lower },
     Metric {

@@ -1,6 +1,10 @@
 //! What our process and the machine use, as the operating system counts it; nothing where it does not say.
 
+use std::collections::BTreeMap;
 use std::fs;
+
+/// The kernel shows times in hundredths of a second on every architecture, whatever its own tick.
+const TICKS_A_SECOND: f64 = 100.0;
 
 /// What our process has used since it began, and holds now.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
@@ -27,14 +31,11 @@ impl ProcessUse {
     }
 
     fn parse(stat: &str, io: &str, status: &str) -> Self {
-        // The kernel shows these two in hundredths of a second on every architecture, whatever its own tick.
-        const TICKS_A_SECOND: f64 = 100.0;
-        // The second field is the program's name in parentheses and may hold anything: count from behind it.
-        let fields: Vec<&str> = stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
-        let ticks = |at: usize| fields.get(at)?.parse::<f64>().ok().map(|ticks| ticks / TICKS_A_SECOND);
+        let fields = behind_name(stat);
+        let seconds = |at: usize| fields.get(at)?.parse::<f64>().ok().map(|ticks| ticks / TICKS_A_SECOND);
         Self {
-            cpu_user_s: ticks(11),
-            cpu_system_s: ticks(12),
+            cpu_user_s: seconds(11),
+            cpu_system_s: seconds(12),
             resident_bytes: field(status, "VmRSS:").map(|kib| kib * 1_024),
             read_bytes: field(io, "read_bytes:"),
             written_bytes: field(io, "write_bytes:"),
@@ -47,6 +48,8 @@ impl ProcessUse {
 pub struct MachineUse {
     /// At work for any process, ours among them.
     pub busy_s: f64,
+    /// Of that, in interrupts: nobody's process, and often on behalf of ours.
+    pub interrupts_s: f64,
     /// Taken by the host for other machines while this one had work to do.
     pub stolen_s: f64,
 }
@@ -58,15 +61,47 @@ impl MachineUse {
     }
 
     fn parse(stat: &str) -> Option<Self> {
-        const TICKS_A_SECOND: f64 = 100.0;
         let line = stat.lines().find_map(|line| line.strip_prefix("cpu "))?;
         let ticks: Vec<f64> = line.split_whitespace().map_while(|word| word.parse().ok()).collect();
         // user, nice, system, idle, waiting for storage, interrupts, soft interrupts, stolen; guests are in user.
         let [user, nice, system, _, _, interrupts, soft, rest @ ..] = ticks.as_slice() else { return None };
         Some(Self {
             busy_s: (user + nice + system + interrupts + soft) / TICKS_A_SECOND,
+            interrupts_s: (interrupts + soft) / TICKS_A_SECOND,
             stolen_s: rest.first().copied().unwrap_or(0.0) / TICKS_A_SECOND,
         })
+    }
+}
+
+/// What each of the kernel's own threads has used since it began. Those that write to storage do so for whoever asked for it,
+/// us among them: a process that waits for its syncs keeps them busy.
+#[derive(Debug, Clone, PartialEq, Default)]
+pub struct KernelThreads {
+    seconds: BTreeMap<u32, f64>,
+}
+
+impl KernelThreads {
+    /// As of now; none where the system does not say, or they are hidden, as from a container.
+    pub fn now() -> Self {
+        let ids = fs::read_dir("/proc").into_iter().flatten().flatten();
+        let ids = ids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok());
+        // One that has ended meanwhile has no file any more.
+        let used = |id: u32| Some((id, Self::parse(&fs::read_to_string(format!("/proc/{id}/stat")).ok()?)?));
+        Self { seconds: ids.filter_map(used).collect() }
+    }
+
+    /// The seconds used; none of a process.
+    fn parse(stat: &str) -> Option<f64> {
+        const IS_OF_THE_KERNEL: u64 = 0x0020_0000;
+        let fields = behind_name(stat);
+        let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
+        (number(6)? & IS_OF_THE_KERNEL != 0).then_some((number(11)? + number(12)?) as f64 / TICKS_A_SECOND)
+    }
+
+    /// What all of them have used since, in processor seconds; what one did that has ended meanwhile is lost.
+    pub fn since(&self, then: &Self) -> f64 {
+        let used = |(id, now): (&u32, &f64)| (now - then.seconds.get(id).copied().unwrap_or(0.0)).max(0.0);
+        self.seconds.iter().map(used).sum()
     }
 }
 
@@ -102,6 +137,11 @@ impl MachineMemory {
     }
 }
 
+/// The fields of a process's `stat` from the third on. The second is the program's name in parentheses, which may hold anything.
+fn behind_name(stat: &str) -> Vec<&str> {
+    stat.rsplit(')').next().unwrap_or_default().split_whitespace().collect()
+}
+
 /// The number behind a name at the beginning of a line.
 fn field(text: &str, name: &str) -> Option<u64> {
     text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
@@ -126,7 +166,7 @@ mod tests {
         assert_eq!(ProcessUse::parse(stat, io, status), expected);
         assert_eq!(ProcessUse::parse("", "", ""), ProcessUse::default());
         let machine = MachineUse::parse("cpu  100 50 30 9000 7 10 10 40 5 0\ncpu0 1 1 1 1\n");
-        assert_eq!(machine, Some(MachineUse { busy_s: 2.0, stolen_s: 0.4 }));
+        assert_eq!(machine, Some(MachineUse { busy_s: 2.0, interrupts_s: 0.2, stolen_s: 0.4 }));
         assert_eq!(MachineUse::parse("cpu 1 2\n"), None);
         let memory = MachineMemory::parse(
             "MemTotal: 100 kB\nMemFree: 1 kB\nMemAvailable: 60 kB\nSwapTotal: 9 kB\nSwapFree: 4 kB\n",
@@ -135,5 +175,17 @@ mod tests {
             MachineMemory { total_bytes: 102_400, used_bytes: 40_960, free_bytes: 61_440, swap_used_bytes: 5_120 };
         assert_eq!(memory, Some(expected));
         assert_eq!(MachineMemory::parse(""), None);
+    }
+
+    #[test]
+    fn threads_of_the_kernel_are_told_from_processes() {
+        let kernel = "12 (kworker/1:1H-kblockd) I 2 0 0 0 -1 69238880 0 0 0 0 10 71 0 0 0 -20 1 0 19";
+        assert_eq!(KernelThreads::parse(kernel), Some(0.81));
+        assert_eq!(KernelThreads::parse("7 (a b) c) R 1 1 1 0 -1 4194304 96 0 0 0 1234 56 0 0 20"), None);
+        assert_eq!(KernelThreads::parse(""), None);
+        let of = |seconds: &[(u32, f64)]| KernelThreads { seconds: seconds.iter().copied().collect() };
+        // 2 has ended, 4 is new.
+        let (then, now) = (of(&[(1, 1.0), (2, 50.0), (3, 0.5)]), of(&[(1, 1.5), (3, 0.5), (4, 0.25)]));
+        assert_eq!(now.since(&then), 0.75);
     }
 }

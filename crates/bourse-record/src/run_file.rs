@@ -274,6 +274,9 @@ pub struct ServerUse {
 pub struct Taken {
     /// By processes other than ours and, where it can be looked at, the server's.
     pub by_others: f64,
+    /// By the kernel, in interrupts and threads of its own. Much of it is for whoever writes and waits for syncs, which may
+    /// be us, so that alone it is no disturbance; where its threads are hidden, they count as others.
+    pub by_kernel: f64,
     /// By the host of a virtual machine, for other machines.
     pub by_host: f64,
 }
@@ -282,8 +285,8 @@ impl Taken {
     /// From here on it is told of: a tenth of a processor shows in the tail of the response times.
     pub const NOTICED: f64 = 0.1;
 
-    /// All together.
-    pub fn all(self) -> f64 {
+    /// What surely was not for us.
+    pub fn from_us(self) -> f64 {
         self.by_others + self.by_host
     }
 }

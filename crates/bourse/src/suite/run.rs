@@ -189,7 +189,7 @@ impl Runner {
     fn disturbed(&self) -> Option<String> {
         let rounds = self.cases.iter().flat_map(|case| {
             let measured = case.case.iter().flat_map(|whole| &whole.rounds);
-            measured.filter_map(|round| Some((round.taken?.all(), case.label.as_str())))
+            measured.filter_map(|round| Some((round.taken?.from_us(), case.label.as_str())))
         });
         disturbed(rounds)
     }
