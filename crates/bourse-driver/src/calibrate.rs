@@ -5,7 +5,7 @@ use crate::{
     User, Workload,
 };
 use bourse_engine::NullEngine;
-use bourse_record::{MachineUse, NameValue, ProcessUse, Round};
+use bourse_record::{MachineUse, NameValue, ProcessUse, Round, Taken};
 use std::sync::atomic::AtomicBool;
 
 /// What a second of measuring nothing showed.
@@ -25,14 +25,13 @@ pub struct Calibration {
 
 /// Measures harness and machine with nothing else to do; takes about a second.
 pub fn calibrate(clock: &dyn Clock) -> Calibration {
-    let used = |it: ProcessUse| it.cpu_user_s.unwrap_or(0.0) + it.cpu_system_s.unwrap_or(0.0);
-    let (from, machine, ours) = (clock.now(), MachineUse::now(), ProcessUse::now());
+    let (from, machine, ours) = (clock.now(), MachineUse::now(), cpu_s());
     let scatter_percent = scatter(clock);
     let closed = round(clock, Schedule::Closed, 100 * MS);
     let paced = round(clock, Schedule::Constant { per_second: 1_000.0 }, 400 * MS);
     let seconds = (clock.now() - from).max(1) as f64 / SECOND as f64;
     let since = MachineUse::now().zip(machine);
-    let ours = used(ProcessUse::now()) - used(ours);
+    let ours = cpu_s() - ours;
     let samples = closed.as_ref().map_or(0, |round| round.operations[0].response.summary.count);
     Calibration {
         sample_ns: if samples > 0 { 100.0 * MS as f64 / samples as f64 } else { f64::NAN },
@@ -54,7 +53,7 @@ impl Calibration {
                 self.scatter_percent
             ));
         }
-        if self.others + self.stolen > 0.1 {
+        if self.others + self.stolen > Taken::NOTICED {
             warnings.push(format!(
                 "busy machine: {:.2} processors were taken by others before the run began",
                 self.others + self.stolen
@@ -85,21 +84,25 @@ impl Calibration {
 /// say.
 pub fn wait_for_quiet(clock: &dyn Clock, limit: Nanos) -> bool {
     const LOOK: Nanos = SECOND / 2;
-    let used = |it: ProcessUse| it.cpu_user_s.unwrap_or(0.0) + it.cpu_system_s.unwrap_or(0.0);
     let end = clock.now() + limit;
     loop {
-        let (Some(machine), ours) = (MachineUse::now(), used(ProcessUse::now())) else { return true };
+        let (Some(machine), ours) = (MachineUse::now(), cpu_s()) else { return true };
         clock.sleep_until(clock.now() + LOOK);
         let Some(now) = MachineUse::now() else { return true };
-        let ours = used(ProcessUse::now()) - ours;
+        let ours = cpu_s() - ours;
         let taken = now.busy_s - machine.busy_s - ours + now.stolen_s - machine.stolen_s;
-        if taken < 0.1 * LOOK as f64 / SECOND as f64 {
+        if taken < Taken::NOTICED * LOOK as f64 / SECOND as f64 {
             return true;
         }
         if clock.now() >= end {
             return false;
         }
     }
+}
+
+/// Processor seconds that our process has used.
+fn cpu_s() -> f64 {
+    ProcessUse::now().cpu_s().unwrap_or(0.0)
 }
 
 /// How unevenly the same arithmetic goes, in percent.

@@ -153,7 +153,7 @@ pub fn run<'w>(
     let mut total = Recorder::new(workload.operations().into(), |_| true);
     recorders.into_iter().for_each(|recorder| total.merge(recorder));
     let given_up = control.fault().is_none() && end >= control.measure_to().saturating_add(plan.drain_limit_ns);
-    let mut round = figures(&total, &control, &marks, sampler, headline, end);
+    let mut round = figures(&total, &control, marks, sampler, headline, end);
     if given_up {
         let limit = plan.drain_limit_ns as f64 / SECOND as f64;
         round.warnings.push(format!("work was still in flight {limit} s after the end, and was given up"));
@@ -204,7 +204,7 @@ fn guard(control: &Control, clock: &dyn Clock, name: &str, work: impl FnOnce() -
 }
 
 /// What had been used at a moment.
-#[derive(Clone, Default)]
+#[derive(Default)]
 struct Mark {
     process: ProcessUse,
     machine: Option<MachineUse>,
@@ -264,17 +264,15 @@ impl Marks {
     }
 }
 
-/// What others took of the machine in the measurement interval, where that can be told.
-fn taken(marks: &Marks, measured_s: f64) -> Option<Taken> {
-    let (to, from) = (marks.to.as_ref()?, marks.from.as_ref()?);
+/// What others took of the machine from one mark to the other, in so many seconds, where that can be told.
+fn taken(to: &Mark, from: &Mark, server: Option<ServerUse>, measured_s: f64) -> Option<Taken> {
     let (machine, machine_then) = (to.machine?, from.machine?);
     // The machine counts in hundredths of a second.
     if measured_s < 1.0 {
         return None;
     }
-    let used = |it: ProcessUse| it.cpu_user_s.unwrap_or(0.0) + it.cpu_system_s.unwrap_or(0.0);
-    let ours = used(to.process) - used(from.process);
-    let servers = to.server_since(from).map_or(0.0, |server| server.cpu_user_s + server.cpu_system_s);
+    let ours = to.process.cpu_s().unwrap_or(0.0) - from.process.cpu_s().unwrap_or(0.0);
+    let servers = server.map_or(0.0, |server| server.cpu_user_s + server.cpu_system_s);
     let kernel = machine.interrupts_s - machine_then.interrupts_s + to.kernel.since(&from.kernel);
     let others = machine.busy_s - machine_then.busy_s - ours - servers - kernel;
     let host = machine.stolen_s - machine_then.stolen_s;
@@ -320,7 +318,7 @@ fn kinds_of_file(counts: &IoCounts) -> Vec<KindOfFile> {
 fn figures(
     total: &Recorder,
     control: &Control,
-    marks: &Marks,
+    marks: Marks,
     sampler: Sampler<'_>,
     headline: usize,
     end: Nanos,
@@ -337,7 +335,7 @@ fn figures(
     let measured_s = (to - from) as f64 / SECOND as f64;
     let operations = total.figures();
     let valid = operations.get(headline).map_or(0, bourse_record::Operation::valid);
-    let (at_first, at_last) = (marks.from.clone().unwrap_or_default(), marks.to.clone().unwrap_or_default());
+    let (at_first, at_last) = (marks.from.unwrap_or_default(), marks.to.unwrap_or_default());
     let (first, last) = (at_first.process, at_last.process);
     let seconds_used =
         |last: Option<f64>, first: Option<f64>| last.zip(first).map_or(0.0, |(last, first)| last - first);
@@ -361,7 +359,7 @@ fn figures(
         }
     }
     let server = at_last.server_since(&at_first);
-    let taken = taken(marks, measured_s);
+    let taken = taken(&at_last, &at_first, server, measured_s);
     warnings.extend(taken.into_iter().flat_map(|taken| disturbed(taken, server.is_some())));
     Round {
         offset_s: 0.0,

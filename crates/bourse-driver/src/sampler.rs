@@ -66,8 +66,7 @@ impl<'a> Sampler<'a> {
         let used = |now: Option<f64>, then: Option<f64>| Some((now? - then?).max(0.0) / seconds);
         let level = |bytes: Option<u64>| bytes.map(|bytes| bytes as f64);
         let memory = MachineMemory::now();
-        let both = |process: ProcessUse| Some(process.cpu_user_s? + process.cpu_system_s?);
-        let ours = both(process).zip(both(self.process)).map_or(0.0, |(now, then)| now - then);
+        let ours = process.cpu_s().zip(self.process.cpu_s()).map_or(0.0, |(now, then)| now - then);
         let since = machine.zip(self.machine);
         // The machine's count and ours are rounded apart: a hundredth less than nothing is nothing.
         let others = since.map(|(now, then)| (now.busy_s - then.busy_s - ours).max(0.0) / seconds);

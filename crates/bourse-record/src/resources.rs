@@ -30,6 +30,11 @@ impl ProcessUse {
         Self::parse(&stat, &io, &status)
     }
 
+    /// Processor seconds in either mode; none where the system does not say.
+    pub fn cpu_s(self) -> Option<f64> {
+        Some(self.cpu_user_s? + self.cpu_system_s?)
+    }
+
     fn parse(stat: &str, io: &str, status: &str) -> Self {
         let fields = behind_name(stat);
         let seconds = |at: usize| fields.get(at)?.parse::<f64>().ok().map(|ticks| ticks / TICKS_A_SECOND);
