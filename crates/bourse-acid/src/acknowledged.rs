@@ -78,6 +78,9 @@ impl Engine for Acknowledging<'_> {
         let (inner, listener) = (self.inner.connect()?, Arc::clone(&self.listener));
         Ok(Box::new(Telling { inner, listener, written: Vec::new() }))
     }
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        self.inner.foreign()
+    }
     fn exists(&self) -> Result<bool, EngineError> {
         self.inner.exists()
     }
