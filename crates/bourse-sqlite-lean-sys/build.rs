@@ -47,6 +47,10 @@ const ALIKE: [(&str, Option<&str>); 4] = [
 
 fn main() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed=build.rs");
+    // In the workspace; a packaged crate has its own, which does not change.
+    if Path::new("../../Cargo.lock").exists() {
+        println!("cargo:rerun-if-changed=../../Cargo.lock");
+    }
     let folder = sqlite_source()?;
     let renamed = Path::new(&env::var("OUT_DIR")?).join("lean.c");
     fs::write(&renamed, with_prefix(&fs::read_to_string(folder.join("sqlite3.h"))?))?;
