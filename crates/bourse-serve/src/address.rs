@@ -1,4 +1,5 @@
 //! Where a server listens, as a URL: `bourse://HOST:PORT`.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::ServeError;
 use std::fmt;
