@@ -110,6 +110,11 @@ fn mark(session: &mut dyn Session) -> Result<(), MicroError> {
 
 /// Refuses to replace what is not ours.
 fn replaceable(engine: &dyn Engine) -> Result<(), MicroError> {
+    let looking = || MicroError::engine("looking at what is there");
+    if let Some(why) = engine.foreign().map_err(looking())? {
+        let kept = format!("{why}; it is left as it is: name another place");
+        return Err(looking()(EngineError::unsupported(kept)));
+    }
     if !engine.exists().map_err(MicroError::engine("looking for a database"))? {
         return Ok(());
     }

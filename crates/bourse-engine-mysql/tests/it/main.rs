@@ -1,6 +1,7 @@
 //! MariaDB and MySQL through the seam.
 
 mod conforms;
+mod foreign;
 mod loads;
 mod private;
 mod targets;
