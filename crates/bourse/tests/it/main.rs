@@ -4,6 +4,7 @@
 mod acid;
 mod compared;
 mod faults;
+mod foreign_server;
 mod interrupted;
 mod measured;
 mod micro;
