@@ -9,6 +9,7 @@ mod engines;
 mod failure;
 mod inputs;
 mod interrupt;
+mod limits;
 mod micro;
 mod output;
 mod progress;
@@ -24,6 +25,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     interrupt::end_with_parent();
+    limits::raise_open_files();
     let arguments = match Arguments::command().try_get_matches().and_then(|matches| Arguments::of(&matches)) {
         Ok(arguments) => arguments,
         Err(refused) => {

@@ -1,5 +1,6 @@
 //! The driver's promises, on engines that stall, fail and vanish on purpose.
 
 mod latency;
+mod reconcile;
 mod rounds;
 mod users;
