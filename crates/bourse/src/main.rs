@@ -8,6 +8,7 @@ mod engines;
 mod failure;
 mod inputs;
 mod interrupt;
+mod limits;
 mod micro;
 mod output;
 mod panics;
@@ -36,6 +37,7 @@ fn main() -> ExitCode {
 fn command() -> Result<ExitCode, Failure> {
     #[cfg(feature = "planted-bug")]
     plant()?;
+    limits::raise_open_files();
     let arguments = match Arguments::command().try_get_matches().and_then(|matches| Arguments::of(&matches)) {
         Ok(arguments) => arguments,
         Err(refused) => {
