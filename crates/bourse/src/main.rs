@@ -25,6 +25,11 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     interrupt::end_with_parent();
+    #[cfg(feature = "planted-bug")]
+    if let Err(refused) = plant() {
+        eprint!("{}", refused.render());
+        return ExitCode::from(refused.exit as u8);
+    }
     let arguments = match Arguments::command().try_get_matches().and_then(|matches| Arguments::of(&matches)) {
         Ok(arguments) => arguments,
         Err(refused) => {
@@ -42,6 +47,21 @@ fn main() -> ExitCode {
             ExitCode::from(failure.exit as u8)
         }
     }
+}
+
+/// Plants the bug that the environment names.
+#[cfg(feature = "planted-bug")]
+fn plant() -> Result<(), Failure> {
+    use bourse_tpce::planted::{ALL, Bug};
+    let Ok(name) = std::env::var("BOURSE_PLANTED_BUG") else { return Ok(()) };
+    let Some(bug) = Bug::named(&name) else {
+        let names: Vec<_> = ALL.iter().map(|bug| bug.name()).collect();
+        return Err(Failure::usage(format!("invalid value '{name}' for BOURSE_PLANTED_BUG"))
+            .hint(format!("expected one of: {}", names.join(", "))));
+    };
+    bourse_tpce::planted::plant(Some(bug));
+    eprintln!("planted bug: {}", bug.words());
+    Ok(())
 }
 
 fn run(command: Command) -> Result<(), Failure> {

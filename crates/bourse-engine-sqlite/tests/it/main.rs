@@ -4,4 +4,5 @@ mod conforms;
 mod counting;
 mod files;
 mod private;
+mod syscalls;
 mod targets;

@@ -269,10 +269,6 @@ pub(crate) struct Verify {
     /// Print the verdict as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Test builds: settle the trade after so many with a cent too much on the first database
-    #[cfg(feature = "planted-bug")]
-    #[arg(long, value_name = "N")]
-    pub(crate) planted_bug: Option<u64>,
 }
 
 #[derive(Debug, Args)]
