@@ -33,6 +33,9 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// Trade-Results a second that can be asked for.
+    pub const RATES: RangeInclusive<f64> = 0.001..=1_000_000.0;
+
     /// A run of that database at the defaults of this machine.
     ///
     /// One customer for each processor we may use, and one thread for the market. Measured with SQLite on two cores, 1, 2
