@@ -1,4 +1,5 @@
 //! Where a server listens: as a driver names it, `bourse://HOST:PORT` or `bourse+unix:PATH`, and as a server is told it.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::ServeError;
 use std::fmt;

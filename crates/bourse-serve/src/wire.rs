@@ -1,4 +1,5 @@
 //! Frames on a socket: whole or not at all, within a time, within a size.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::ServeError;
 use crate::protocol::codec::{self, HEADER};
@@ -57,12 +58,12 @@ impl Wire {
         let mut begun = (!self.arrived.is_empty()).then(Instant::now);
         loop {
             let due = match self.arrived.first_chunk::<HEADER>() {
-                Some(header) => HEADER + codec::length(*header, limit)?,
+                Some(header) => HEADER.saturating_add(codec::length(*header, limit)?),
                 None => HEADER,
             };
             if self.arrived.len() >= due {
                 self.taken = due;
-                return Ok(&self.arrived[HEADER..due]);
+                return Ok(self.arrived.get(HEADER..due).expect("so many bytes are there"));
             }
             if begun.is_some_and(|begun| begun.elapsed() > WHOLE_WITHIN) {
                 let seconds = WHOLE_WITHIN.as_secs();
@@ -92,10 +93,10 @@ impl Wire {
     fn read(&mut self, wanted: usize) -> io::Result<usize> {
         let have = self.arrived.len();
         // A message that is announced gets its room as it arrives, not before.
-        let room = (wanted - have.min(wanted)).clamp(1, 64 * 1_024);
-        self.arrived.resize(have + room, 0);
-        let read = self.stream.read(&mut self.arrived[have..]);
-        self.arrived.truncate(have + read.as_ref().copied().unwrap_or(0));
+        let room = wanted.saturating_sub(have).clamp(1, 64 * 1_024);
+        self.arrived.resize(have.saturating_add(room), 0);
+        let read = self.stream.read(self.arrived.get_mut(have..).expect("room was just made behind what is there"));
+        self.arrived.truncate(have.saturating_add(read.as_ref().copied().unwrap_or(0)));
         read
     }
 
@@ -119,7 +120,7 @@ impl Wire {
         while !left.is_empty() {
             match self.stream.write(left) {
                 Ok(0) => return Err(io::Error::from(ErrorKind::WriteZero).into()),
-                Ok(count) => left = &left[count..],
+                Ok(count) => left = left.get(count..).unwrap_or_default(),
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),

@@ -1,4 +1,5 @@
 //! MariaDB and MySQL through the seam.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod conforms;
 mod foreign;

@@ -17,6 +17,7 @@
 //! | [`control`] | what concerns the whole round |
 //! | [`resources`] | what the server's database and process use |
 //! | [`reply`] | what came of a transaction |
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 pub mod codec;
 pub mod control;
