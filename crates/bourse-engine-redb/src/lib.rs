@@ -1,9 +1,9 @@
 //! redb behind the seam: B+trees of records by key, copied on write, in a file or in memory.
 //!
 //! A target such as `redb:x.redb?durability=none` or `redb::memory:` is read by [`open`]; [`GRAMMAR`] has the table of all
-//! settings. Files: `options` (what was asked for), `mark` (whose a database is), `engine` and `session`
-//! (the seam), `transaction` (a transaction with
-//! the tables it has opened), `error` (kinds).
+//! settings. Files: `options` (what was asked for), `mark` (whose a database is), `engine` and `session` (the seam),
+//! `transaction` (a transaction with the tables it has opened), `error` (kinds), `watched` (a storage that fails on
+//! purpose).
 
 mod engine;
 mod error;
@@ -11,6 +11,7 @@ mod mark;
 mod options;
 mod session;
 mod transaction;
+mod watched;
 
-pub use engine::{RedbEngine, open, version};
+pub use engine::{RedbEngine, open, open_watched, version};
 pub use options::{Durable, GRAMMAR, Options};

@@ -45,6 +45,8 @@ pub struct SqliteEngine {
     /// The file's path with links followed, once it was looked at.
     resolved: OnceLock<PathBuf>,
     access: Access,
+    /// Sessions that will be open at once, as far as was announced.
+    sessions: AtomicU64,
 }
 
 /// Opens a target: reads it, and for a database in memory makes room for one; nothing on disk is touched yet.
@@ -117,6 +119,7 @@ impl SqliteEngine {
             last_image_bytes: AtomicU64::new(0),
             resolved: OnceLock::new(),
             access,
+            sessions: AtomicU64::new(1),
         }
     }
 
@@ -184,6 +187,7 @@ impl SqliteEngine {
             Some(path) => !look_for_ours(path)?,
             None => false,
         };
+        let options = &options.divided(self.sessions.load(Ordering::Relaxed));
         if matches!(self.access, Access::ReadOnly { .. }) {
             return Connection::open_to_read(&source, options, &self.shared.waits).map(Lease::from);
         }
@@ -275,6 +279,20 @@ impl Drop for SqliteEngine {
 impl Engine for SqliteEngine {
     fn description(&self) -> Result<Description, EngineError> {
         describe::describe(&self.target, &*self.connection()?)
+    }
+
+    fn expect_sessions(&self, sessions: usize) -> Option<String> {
+        self.sessions.store(sessions as u64, Ordering::Relaxed);
+        let (whole, divided) = (self.target.options, self.target.options.divided(sessions as u64));
+        (divided.cache_bytes < whole.cache_bytes && !self.is_private()).then(|| {
+            format!(
+                "page cache of {} KiB a session instead of {} KiB, so that {sessions} sessions stay within {} GiB; \
+                 `cache=` sets it",
+                divided.cache_bytes >> 10,
+                whole.cache_bytes >> 10,
+                crate::Options::CACHES_BYTES >> 30
+            )
+        })
     }
 
     fn capabilities(&self) -> Capabilities {

@@ -1,4 +1,5 @@
 //! LMDB through the seam.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use bourse_engine::{
     Access, Durability, Engine, ErrorKind, IndexKind, Key, RecordField, RecordTable, RecordType, Value,
@@ -37,6 +38,14 @@ fn promises_are_kept() {
             "{query}"
         );
     }
+}
+
+#[test]
+fn files_that_are_not_its_own_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    bourse_testkit::files_conformance(folder.path(), &|path| {
+        Box::new(open(&format!("lmdb:{}", path.display())).unwrap())
+    });
 }
 
 #[test]

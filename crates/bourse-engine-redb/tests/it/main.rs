@@ -1,4 +1,5 @@
 //! redb through the seam.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use bourse_engine::{
     Access, Durability, Engine, ErrorKind, IndexKind, Key, RecordField, RecordTable, RecordType, Value,
@@ -34,6 +35,14 @@ fn promises_are_kept_in_a_file() {
         let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
         assert_eq!(records_conformance(&engine(folder.path(), query)), LEFT_OUT, "{query}");
     }
+}
+
+#[test]
+fn files_that_are_not_its_own_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    bourse_testkit::files_conformance(folder.path(), &|path| {
+        Box::new(open(&format!("redb:{}", path.display())).unwrap())
+    });
 }
 
 #[test]

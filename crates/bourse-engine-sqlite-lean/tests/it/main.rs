@@ -1,6 +1,7 @@
 //! The lean build through the seam: what every engine must do, what this one cannot, and that it is another build.
 //!
 //! What is the same in both builds, as the reading of targets, is tested with `bourse-engine-sqlite` alone.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use bourse_engine::{Access, Durability, Engine, Isolation, RowExt as _, SessionExt as _, Sql};
 use bourse_engine_sqlite_lean::{SqliteEngine, Target, info, open};
@@ -19,6 +20,14 @@ fn it_conforms_in_a_file() {
     for query in ["journal=wal&sync=normal", "journal=delete&sync=off&threading=fullmutex"] {
         conformance(&file(tempfile::tempdir().unwrap().path(), query));
     }
+}
+
+#[test]
+fn files_that_are_not_its_own_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    bourse_testkit::files_conformance(folder.path(), &|path| {
+        Box::new(open(&format!("sqlite-lean:{}", path.display())).unwrap())
+    });
 }
 
 #[test]

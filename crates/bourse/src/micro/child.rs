@@ -77,6 +77,9 @@ pub(crate) fn serve() -> Result<(), Failure> {
                 bourse_micro::MicroError::Engine { error, .. } if error.kind() == ErrorKind::Refused => {
                     refused(target, error.message())
                 }
+                bourse_micro::MicroError::Fault(bourse_driver::Fault::Interrupted) => {
+                    interrupt::interrupted("nothing was measured")
+                }
                 other => failed(other.to_string()),
             }
         })?;
@@ -171,7 +174,7 @@ fn run_as(order: &Order, interrupted: &AtomicBool, quietly: bool) -> Result<Answ
         }
         None => {
             // It could not take its server with it.
-            engines::sweep(&order.target);
+            engines::cleanup(&order.target);
             Err(trouble(format!("its process was ended from outside: {status}")))
         }
     }

@@ -35,7 +35,7 @@ pub(crate) fn ready(
         args::Constraints::Full => Constraints::Full,
         args::Constraints::Keys => Constraints::KeysOnly,
     };
-    let options = LoadOptions { constraints, threads: threads(wanted.threads)? };
+    let options = LoadOptions { constraints, threads: threads(wanted.threads) };
     let fingerprint = Fingerprint::of(engine, inputs, part, constraints);
     let existing = examine(engine, &fingerprint).map_err(|error| engine_failure(target, &error))?;
     let words = existing.to_string();
