@@ -133,12 +133,17 @@ fn measured_pairs(arguments: &Compare) -> Result<(Vec<Pair>, Vec<String>), Failu
 /// Refuses what is no figure.
 fn sound(pair: &Pair) -> Result<(), Failure> {
     for case in [&pair.base, &pair.head] {
-        let failed = case.rounds.iter().flat_map(|round| &round.checks).any(|it| it.status == CheckStatus::Failed);
-        if failed {
-            return Err(Failure::new(Exit::Check, format!("{} is void: checks of its database failed", case.label)));
-        }
-        if let Some(why) = case.rounds.iter().find_map(|round| round.void.as_deref()) {
-            return Err(Failure::new(Exit::Target, format!("{} is void: {why}", case.label)));
+        for (at, round) in case.rounds.iter().enumerate() {
+            let name = format!("{}, round {} of {}", case.label, at + 1, case.rounds.len());
+            let failed: Vec<_> = round.checks.iter().filter(|it| it.status == CheckStatus::Failed).collect();
+            if !failed.is_empty() {
+                let names: Vec<_> = failed.iter().map(|check| check.name.as_str()).collect();
+                return Err(Failure::new(Exit::Check, format!("{name} is void: checks of its database failed"))
+                    .detail("failed", names.join(", ")));
+            }
+            if let Some(why) = &round.void {
+                return Err(Failure::new(Exit::Target, format!("{name} is void: {why}")));
+            }
         }
     }
     if pair.base.workload.headline_unit != pair.head.workload.headline_unit {
