@@ -2,6 +2,7 @@
 #![allow(missing_docs, reason = "tests")]
 
 mod acid;
+mod checked;
 mod compared;
 mod faults;
 mod interrupted;
