@@ -23,4 +23,4 @@ pub mod verify;
 
 pub use options::{Load, OptionsError, RunOptions};
 pub use run::{NOTICE, Ran, RunError, needs, run, run_on, workload};
-pub use verify::{verify, verify_books};
+pub use verify::{before_run, verify, verify_books};
