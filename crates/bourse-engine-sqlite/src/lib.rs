@@ -8,7 +8,8 @@
 //! Files: `ffi` and `library` (which copy of the library is called), `options` and `target` (what was asked for), `connection` and `statement` (the C library, made safe), `session`
 //! and `loader` (the seam), `lease` (a connection that outlives its session), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `ram` (files in
 //! memory), `forgetful` (a disk whose power can fail), `vfs` (what these three share), `snapshot` (copies that rounds begin from), `describe`
-//! (what was run on), `error` (codes), [`syscalls`] (the calls to the system, observed and made to fail).
+//! (what was run on), `error` (codes), [`syscalls`] (the calls to the system, observed and made to fail), [`power`]
+//! (file operations recorded, and the states that a power loss leaves of them opened), `files` (the loader's own file operations).
 
 mod connection;
 mod counting;
@@ -16,12 +17,16 @@ mod describe;
 mod engine;
 mod error;
 mod ffi;
+#[cfg_attr(not(unix), allow(unused_variables))]
+mod files;
 #[cfg(unix)]
 mod forgetful;
 mod lease;
 mod library;
 mod loader;
 mod options;
+#[cfg(unix)]
+pub mod power;
 mod queue;
 mod ram;
 mod session;

@@ -4,6 +4,7 @@ use crate::connection::{Connection, Source};
 use crate::engine::{beside, io_error};
 use crate::error::error;
 use crate::ffi;
+use crate::files;
 use crate::lease::Lease;
 use crate::options::{Journal, MemoryKind, Options};
 use crate::queue::Place;
@@ -109,13 +110,7 @@ struct WorkFile {
 impl WorkFile {
     /// Takes the file, emptying what an earlier load left.
     fn take(path: PathBuf) -> Result<Self, EngineError> {
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(|e| io_error("cannot create", &path, &e))?;
+        let file = files::open_or_create(&path).map_err(|e| io_error("cannot create", &path, &e))?;
         let busy = || {
             error(ffi::SQLITE_BUSY, format!("{} is being written by another load of the same target", path.display()))
         };
@@ -128,7 +123,7 @@ impl WorkFile {
             // The other load finished between our open and our lock, and renamed the file that we now hold.
             return Err(busy());
         }
-        file.set_len(0).map_err(|e| io_error("cannot empty", &path, &e))?;
+        files::set_len(&file, &path, 0).map_err(|e| io_error("cannot empty", &path, &e))?;
         let this = Self { path, file, is_done: false };
         this.remove_companions();
         Ok(this)
@@ -137,7 +132,7 @@ impl WorkFile {
     fn remove_companions(&self) {
         for suffix in ["-journal", "-wal", "-shm"] {
             // Usually there is none.
-            let _ = fs::remove_file(beside(&self.path, suffix));
+            let _ = files::remove(&beside(&self.path, suffix));
         }
     }
 }
@@ -159,7 +154,7 @@ fn is_same_file(_: &File, path: &Path) -> bool {
 impl Drop for WorkFile {
     fn drop(&mut self) {
         if !self.is_done {
-            let _ = fs::remove_file(&self.path);
+            let _ = files::remove(&self.path);
             self.remove_companions();
         }
     }
@@ -227,14 +222,16 @@ impl Loader for FileLoader {
             connection.run("PRAGMA synchronous = OFF")?;
             connection.set_journal(self.options.journal.word())?;
         }
-        self.work.file.sync_all().map_err(|e| io_error("cannot make durable", &self.work.path, &e))?;
+        files::sync(&self.work.file, &self.work.path)
+            .map_err(|e| io_error("cannot make durable", &self.work.path, &e))?;
         self.retire_old()?;
         for suffix in ["-journal", "-wal", "-shm"] {
             remove_if_there(&beside(&self.path, suffix))?;
         }
-        fs::rename(&self.work.path, &self.path).map_err(|e| io_error("cannot replace", &self.path, &e))?;
+        files::rename(&self.work.path, &self.path).map_err(|e| io_error("cannot replace", &self.path, &e))?;
         self.work.is_done = true;
-        sync_directory_of(&self.path)
+        files::sync_directory_of(&self.path)
+            .map_err(|e| io_error("cannot make durable the directory of", &self.path, &e))
     }
 }
 
@@ -254,25 +251,10 @@ fn refuse_foreign(path: &Path) -> Result<(), EngineError> {
 }
 
 fn remove_if_there(path: &Path) -> Result<(), EngineError> {
-    match fs::remove_file(path) {
+    match files::remove(path) {
         Err(e) if e.kind() != io::ErrorKind::NotFound => Err(io_error("cannot remove", path, &e)),
         _ => Ok(()),
     }
-}
-
-/// Makes a rename last.
-fn sync_directory_of(path: &Path) -> Result<(), EngineError> {
-    if cfg!(not(unix)) {
-        // Elsewhere a directory cannot be opened as a file.
-        return Ok(());
-    }
-    let directory = match path.parent() {
-        Some(parent) if !parent.as_os_str().is_empty() => parent,
-        _ => Path::new("."),
-    };
-    File::open(directory)
-        .and_then(|directory| directory.sync_all())
-        .map_err(|e| io_error("cannot make durable", directory, &e))
 }
 
 /// Loads straight into the database that sessions see, in one transaction of which they see nothing before its end.
