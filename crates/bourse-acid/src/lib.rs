@@ -18,6 +18,7 @@
 //! | [`acknowledged`] | the driver's own log of commits |
 //! | `crash` | the load, the blow, the aftermath |
 //! | [`kept`] | `bourse crash`: what each setting keeps, and `crash.json` |
+//! | [`states`] | power losses enumerated, for SQLite |
 //! | [`read`] | documents read back from files |
 //! | [`text()`], [`html()`], [`markdown()`] | what a person reads |
 
@@ -33,6 +34,7 @@ mod points;
 pub mod read;
 mod stage;
 mod staged;
+pub mod states;
 mod tests;
 mod text;
 

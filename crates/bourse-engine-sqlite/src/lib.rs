@@ -38,6 +38,7 @@ mod target;
 mod vfs;
 mod waits;
 
+pub use describe::durability_on_disk;
 pub use engine::{Info, SqliteEngine, info, open};
 pub use options::{Disk, GRAMMAR, Journal, Locking, MemoryKind, Options, Sync, TempStore, Threading, Writers};
 pub use target::{Place, Target};

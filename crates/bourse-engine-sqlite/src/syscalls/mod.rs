@@ -174,23 +174,29 @@ fn current() -> Option<Arc<dyn Observer>> {
     of_thread.or_else(|| OF_PROCESS.read().unwrap_or_else(PoisonError::into_inner).clone())
 }
 
-/// Reports an operation of ours that SQLite takes no part in, with the full path.
-pub(crate) fn report(path: &Path, call: impl FnOnce(&Path) -> Call<'_>) {
+/// Reports an operation of ours that SQLite takes no part in, with the full path. It is made whatever the observer decides:
+/// faults are for SQLite's calls.
+pub(crate) fn report(path: &Path, call: impl for<'p> FnOnce(&'p Path) -> Call<'p>) {
     let Some(observer) = current() else { return };
-    let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
-    report_to(&*observer, &call(&path));
+    let call = |path: &Path| {
+        let call = call(path);
+        let _ = observer.before(&call);
+        observer.after(&call);
+    };
+    call(&full(path));
 }
 
 /// Reports a renaming.
 pub(crate) fn report_rename(from: &Path, to: &Path) {
-    let to = std::path::absolute(to).unwrap_or_else(|_| to.to_owned());
-    report(from, |path| Call::Rename { path, to: &to });
+    let Some(observer) = current() else { return };
+    let (from, to) = (full(from), full(to));
+    let call = Call::Rename { path: &from, to: &to };
+    let _ = observer.before(&call);
+    observer.after(&call);
 }
 
-/// An operation of ours is made whatever the observer decides: faults are for SQLite's calls.
-fn report_to(observer: &dyn Observer, call: &Call<'_>) {
-    let _ = observer.before(call);
-    observer.after(call);
+fn full(path: &Path) -> std::path::PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Whether connections opened now are observed.
