@@ -1,4 +1,5 @@
 //! SQLite through the seam.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod conforms;
 mod counting;

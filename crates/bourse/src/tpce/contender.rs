@@ -5,8 +5,8 @@ use super::venue::Venue;
 use crate::args::{Database, Run};
 use crate::engines;
 use crate::failure::{Exit, Failure};
-use crate::interrupt;
 use crate::progress::Step;
+use crate::{interrupt, panics};
 use bourse_driver::{Clock as _, Progress, RealClock, wait_for_quiet};
 use bourse_egen::Inputs;
 use bourse_engine::{Engine, ErrorKind, Isolation, Snapshot};
@@ -161,6 +161,8 @@ impl Contender {
         varied: Vec<NameValue>,
     ) -> Result<Self, Failure> {
         let Slot { target, venue, ready, .. } = &slots.slots[slot];
+        // What is told once is what every round will have; the rounds themselves say what it changed.
+        let _ = venue.engine().expect_sessions(options.sessions());
         let described = venue.engine().description().map_err(|error| database::engine_failure(target, &error))?;
         let options = RunOptions { part: ready.fingerprint.part, ..options };
         let mut label = target.clone();
@@ -217,8 +219,11 @@ impl Contender {
         let (mut ran, mut outcome) = self.run(slots, &label, &options, of, stage)?;
         ran.round.offset_s = offset_s;
         if outcome.is_ok() {
-            match self.check(slots, &mut ran, stage.clock) {
-                Ok(checks) => ran.round.checks = checks,
+            match panics::caught(|| {
+                panics::asked_for("check");
+                self.check(slots, &mut ran, stage.clock)
+            }) {
+                Ok(checks) => ran.round.checks.extend(checks),
                 Err(failure) => {
                     ran.round.warnings.push("the database could not be checked".to_owned());
                     outcome = Err(failure);
@@ -322,7 +327,10 @@ pub(crate) fn rounds(
                 return Ok(());
             }
             let offset_s = (stage.clock.now() - begin) as f64 / 1e9;
-            contenders[index].round(slots, round, rounds, offset_s, stage)?;
+            panics::caught(|| {
+                panics::asked_for(&format!("round {}", round + 1));
+                contenders[index].round(slots, round, rounds, offset_s, stage)
+            })?;
         }
     }
     Ok(())
@@ -399,7 +407,7 @@ fn run_failure(target: &str, error: &RunError) -> Failure {
     match error {
         RunError::Options(error) => Failure::usage(error.to_string()),
         RunError::Engine(error) => database::engine_failure(target, error),
-        RunError::Interrupted => interrupt::interrupted("the other drivers had not come"),
+        RunError::Interrupted => interrupt::interrupted("the round had not begun"),
         RunError::Refused(why) => {
             Failure::new(Exit::Target, format!("{target} does not run this round")).detail("cause", why.clone())
         }
