@@ -1,65 +1,50 @@
-//! File operations of the loader, reported to whoever observes SQLite's.
-
-use std::fs::{self, File};
-use std::io;
-use std::path::Path;
+//! What the loader does to files without SQLite, reported to whoever observes SQLite's system calls.
 
 #[cfg(unix)]
-use crate::syscalls::{Call, report};
+use crate::syscalls::{Call, report, report_rename};
+#[cfg(unix)]
+use std::path::Path;
 
-/// Opens a file for reading and writing, creating it if it is missing.
-pub(crate) fn open_or_create(path: &Path) -> io::Result<File> {
-    #[cfg(unix)]
-    let creates = path.symlink_metadata().is_err();
-    let file = File::options().read(true).write(true).create(true).truncate(false).open(path)?;
-    #[cfg(unix)]
-    report(path, |path| Call::Open { path, creates });
-    Ok(file)
+/// A file was created.
+#[cfg(unix)]
+pub(crate) fn created(path: &Path) {
+    report(path, |path| Call::Open { path, creates: true });
 }
 
-/// Sets the size of an open file.
-pub(crate) fn set_len(file: &File, path: &Path, size: u64) -> io::Result<()> {
-    file.set_len(size)?;
-    #[cfg(unix)]
-    report(path, |path| Call::Truncate { path, size });
-    let _ = path;
-    Ok(())
-}
-
-/// Syncs an open file.
-pub(crate) fn sync(file: &File, path: &Path) -> io::Result<()> {
-    #[cfg(unix)]
+/// A file is about to be synced.
+#[cfg(unix)]
+pub(crate) fn syncs(path: &Path) {
     report(path, |path| Call::Sync { path });
-    let _ = path;
-    file.sync_all()
 }
 
-/// Removes a file.
-pub(crate) fn remove(path: &Path) -> io::Result<()> {
-    fs::remove_file(path)?;
-    #[cfg(unix)]
+/// A file was removed.
+#[cfg(unix)]
+pub(crate) fn removed(path: &Path) {
     report(path, |path| Call::Unlink { path });
-    Ok(())
 }
 
-/// Renames a file over another.
-pub(crate) fn rename(from: &Path, to: &Path) -> io::Result<()> {
-    fs::rename(from, to)?;
-    #[cfg(unix)]
-    crate::syscalls::report_rename(from, to);
-    Ok(())
+/// A file was renamed over another.
+#[cfg(unix)]
+pub(crate) fn renamed(from: &Path, to: &Path) {
+    report_rename(from, to);
 }
 
-/// Syncs the directory that holds a file. Elsewhere than on Unix a directory cannot be opened as a file.
-pub(crate) fn sync_directory_of(path: &Path) -> io::Result<()> {
-    if cfg!(unix) {
-        let directory = match path.parent() {
-            Some(parent) if !parent.as_os_str().is_empty() => parent,
-            _ => Path::new("."),
-        };
-        File::open(directory)?.sync_all()?;
-        #[cfg(unix)]
-        report(path, |path| Call::SyncDirectory { path });
-    }
-    Ok(())
+/// The directory that holds a file was synced.
+#[cfg(unix)]
+pub(crate) fn synced_directory_of(path: &Path) {
+    report(path, |path| Call::SyncDirectory { path });
 }
+
+#[cfg(not(unix))]
+mod unobserved {
+    use std::path::Path;
+
+    pub(crate) fn created(_: &Path) {}
+    pub(crate) fn syncs(_: &Path) {}
+    pub(crate) fn removed(_: &Path) {}
+    pub(crate) fn renamed(_: &Path, _: &Path) {}
+    pub(crate) fn synced_directory_of(_: &Path) {}
+}
+
+#[cfg(not(unix))]
+pub(crate) use unobserved::{created, removed, renamed, synced_directory_of, syncs};
