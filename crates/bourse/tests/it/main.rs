@@ -7,6 +7,8 @@ mod faults;
 mod interrupted;
 mod measured;
 mod micro;
+#[cfg(not(feature = "planted-bug"))]
+mod planted;
 mod refused;
 mod run;
 mod serve;
