@@ -1,4 +1,5 @@
 //! Documents read back from files, with errors a person can act on.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::document::{AcidFile, SCHEMA_VERSION};
 use crate::kept::{CRASH_SCHEMA_VERSION, CrashFile};

@@ -2,7 +2,8 @@
 
 use crate::connect::{Address, Connector};
 use crate::describe;
-use crate::loader::DatabaseLoader;
+use crate::loader::{DatabaseLoader, side_databases};
+use crate::ownership;
 use crate::server::{DATABASE, PrivateServer, installed};
 use crate::session::MysqlSession;
 use crate::status::{Status, process_use, told_process};
@@ -12,7 +13,6 @@ use bourse_engine::{
     RecordCapabilities, Session,
 };
 use mysql::Conn;
-use mysql::prelude::Queryable as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -196,10 +196,24 @@ impl Engine for MysqlEngine {
             return Ok(false);
         }
         let mut connection = self.reach(None)?;
-        let tables: Option<u64> = connection
-            .exec_first("SELECT count(*) FROM information_schema.tables WHERE table_schema = ?", (self.database(),))
-            .map_err(|e| crate::error::error(&e))?;
-        Ok(tables.unwrap_or(0) > 0)
+        let has_tables = !ownership::marked_tables(&mut connection, self.database())?.is_empty();
+        Ok(has_tables || ownership::foreign(&mut connection, self.database())?.is_some())
+    }
+
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        if !self.is_started() {
+            return Ok(None);
+        }
+        ownership::foreign(&mut self.reach(None)?, self.database())
+    }
+
+    fn remains(&self) -> Result<Option<String>, EngineError> {
+        if !self.is_started() {
+            return Ok(None);
+        }
+        let left = ownership::leftovers(&mut self.reach(None)?, &side_databases(self.database()))?;
+        Ok((!left.is_empty())
+            .then(|| format!("{} was left by a load that did not end, and is replaced", left.join(" and "))))
     }
 
     fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {

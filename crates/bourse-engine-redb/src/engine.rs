@@ -46,11 +46,9 @@ pub fn open(target: &str) -> Result<RedbEngine, TargetError> {
     Ok(RedbEngine { target, path, opened: Mutex::new(None), memory_bytes: Arc::default() })
 }
 
-/// The version of redb that is compiled in; the crate itself does not tell, the lock file does.
+/// The version of redb that is compiled in, as `build.rs` reads it from the lock file.
 pub fn version() -> &'static str {
-    let lock = include_str!("../../../Cargo.lock");
-    let entry = lock.split("[[package]]").find(|entry| entry.contains("\nname = \"redb\"\n"));
-    entry.and_then(|entry| entry.split("version = \"").nth(1)?.split('"').next()).unwrap_or("unknown")
+    env!("REDB_VERSION")
 }
 
 /// redb's storage in memory, with its size for us to see.

@@ -1,5 +1,4 @@
 //! The program: arguments → plan → run → report. It alone prints.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this crate is what a person talks to")]
 
 mod args;
 mod compare;
@@ -11,6 +10,7 @@ mod inputs;
 mod interrupt;
 mod micro;
 mod output;
+mod panics;
 mod progress;
 mod quick;
 mod report;
@@ -23,12 +23,19 @@ use failure::{Exit, Failure};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    panics::install();
     interrupt::end_with_parent();
+    // A panic of a thread that nobody waited for is no success either.
+    let ended = panics::caught(command).and_then(|code| panics::unreported().map_or(Ok(code), Err));
+    ended.unwrap_or_else(|failure| {
+        progress::lines(&failure.render());
+        ExitCode::from(failure.exit as u8)
+    })
+}
+
+fn command() -> Result<ExitCode, Failure> {
     #[cfg(feature = "planted-bug")]
-    if let Err(refused) = plant() {
-        eprint!("{}", refused.render());
-        return ExitCode::from(refused.exit as u8);
-    }
+    plant()?;
     let arguments = match Arguments::command().try_get_matches().and_then(|matches| Arguments::of(&matches)) {
         Ok(arguments) => arguments,
         Err(refused) => {
@@ -36,16 +43,11 @@ fn main() -> ExitCode {
             let code = if refused.use_stderr() { Exit::Usage as u8 } else { 0 };
             // Nothing can be said to a terminal that is gone.
             let _ = refused.print();
-            return ExitCode::from(code);
+            return Ok(ExitCode::from(code));
         }
     };
-    match run(arguments.command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprint!("{}", failure.render());
-            ExitCode::from(failure.exit as u8)
-        }
-    }
+    panics::asked_for("start");
+    run(arguments.command).map(|()| ExitCode::SUCCESS)
 }
 
 /// Plants the bug that the environment names.
@@ -59,7 +61,7 @@ fn plant() -> Result<(), Failure> {
             .hint(format!("expected one of: {}", names.join(", "))));
     };
     bourse_tpce::planted::plant(Some(bug));
-    eprintln!("planted bug: {}", bug.words());
+    progress::note(&format!("planted bug: {}", bug.words()));
     Ok(())
 }
 

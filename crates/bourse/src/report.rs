@@ -1,11 +1,11 @@
 //! `bourse report`: draws stored runs again, from their files alone.
 
-use crate::args::Report;
+use crate::args::{CsvCells, Report};
 use crate::failure::Failure;
 use crate::output::{has_color, print, terminal_width, write_whole};
 use crate::progress::note;
 use bourse_record::{Origin, RunFile};
-use bourse_report::drivers;
+use bourse_report::{CsvText, drivers};
 use bourse_suite::SuiteFile;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -22,11 +22,12 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
         return kind.draw(&file, arguments);
     }
     let run = joined(&arguments.runs)?;
+    let texts = texts(arguments);
     let drawn = Drawn {
         terminal: &|| bourse_report::terminal(&run, terminal_width(), has_color()),
         html: &|| bourse_report::html(&run),
         markdown: &|| bourse_report::markdown(&run),
-        csv: Some(&|| bourse_report::csv(&run)),
+        csv: Some(&|| bourse_report::csv(&run, texts)),
     };
     if let Some(path) = arguments.output.as_deref().filter(|path| path.extension() == Some("svg".as_ref())) {
         let curve = bourse_report::svg(&run).ok_or_else(|| {
@@ -42,6 +43,14 @@ fn written(path: &Path, text: &str) -> Result<(), Failure> {
     write_whole(path, text.as_bytes())?;
     note(&format!("report: {}", path.display()));
     Ok(())
+}
+
+/// How texts stand in CSV.
+const fn texts(arguments: &Report) -> CsvText {
+    match arguments.csv {
+        CsvCells::Guarded => CsvText::Guarded,
+        CsvCells::Raw => CsvText::Raw,
+    }
 }
 
 /// A report in each of its forms.
@@ -115,7 +124,7 @@ impl Kind {
                     terminal: &|| bourse_report::suite_terminal(&suite, width, color),
                     html: &|| bourse_report::suite_html(&suite),
                     markdown: &|| bourse_report::suite_markdown(&suite),
-                    csv: Some(&|| bourse_report::suite_csv(&suite)),
+                    csv: Some(&|| bourse_report::suite_csv(&suite, texts(arguments))),
                 };
                 drawn.put(output)
             }

@@ -1,14 +1,14 @@
 //! A private server's life.
 
 use super::find::Installed;
-use super::{FOLDER_PREFIX, OWNER_FILE, datadir_argument, leftovers};
+use super::{FOLDER_PREFIX, OWNER_FILE, OWNER_MARK, datadir_argument, leftovers};
 use crate::connect::{Address, Connector};
 use crate::options::{Flavour, FlushMethod, Options};
 use crate::target::{Place, Target};
 use bourse_engine::{EngineError, ErrorKind};
 use mysql::prelude::Queryable as _;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -184,7 +184,8 @@ fn make_folder(parent: &Path) -> Result<(TempDir, File), EngineError> {
         .map_err(|e| io_error("cannot make a folder in", parent, &e))?;
     let fresh = folder.path().join("owner-new");
     let failed = |e: io::Error| io_error("cannot create", &fresh, &e);
-    let owner = File::create(&fresh).map_err(failed)?;
+    let mut owner = File::create_new(&fresh).map_err(failed)?;
+    owner.write_all(OWNER_MARK.as_bytes()).map_err(failed)?;
     owner.lock().map_err(failed)?;
     // Under its name it is locked from the first moment, so nobody takes the folder for abandoned.
     fs::rename(&fresh, folder.path().join(OWNER_FILE)).map_err(failed)?;

@@ -5,6 +5,7 @@ use crate::sut::{Share, Terms};
 use bourse_driver::{Plan, Schedule};
 use bourse_egen::driver::{Database, Tunables};
 use bourse_egen::{Part, driver};
+use std::ops::RangeInclusive;
 
 /// How a run is to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,6 +34,9 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// Trade-Results a second that can be asked for.
+    pub const RATES: RangeInclusive<f64> = 0.001..=1_000_000.0;
+
     /// A run of that database at the defaults of this machine.
     ///
     /// One customer for each processor we may use, and one thread for the market. Measured with SQLite on two cores, 1, 2
@@ -92,12 +96,12 @@ impl RunOptions {
             }
         }
         match self.load {
-            Load::Constant { per_second } | Load::Poisson { per_second }
-                if !(per_second.is_finite() && per_second > 0.0) =>
-            {
-                Err(OptionsError::Rate { per_second })
+            Load::Closed => Ok(()),
+            Load::Constant { per_second } | Load::Poisson { per_second } => {
+                let range =
+                    0.99 * Self::RATES.start() * CUSTOMERS_PER_RESULT..=1.01 * Self::RATES.end() * CUSTOMERS_PER_RESULT;
+                if range.contains(&per_second) { Ok(()) } else { Err(OptionsError::Rate { per_second }) }
             }
-            _ => Ok(()),
         }
     }
 
@@ -174,7 +178,12 @@ pub enum OptionsError {
         what: &'static str,
     },
     /// A rate that is none.
-    #[error("a rate of {per_second} transactions a second cannot be kept: a positive number is needed")]
+    #[error(
+        "a rate of {per_second} transactions a second is out of range: expected {} to {} Trade-Results a second, with 8.9 \
+         of the customers' transactions each",
+        RunOptions::RATES.start(),
+        RunOptions::RATES.end()
+    )]
     Rate {
         /// The rate as given.
         per_second: f64,
