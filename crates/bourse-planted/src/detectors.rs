@@ -59,17 +59,19 @@ pub enum Found {
 pub struct Length {
     /// Transactions of a run, and of a comparison.
     pub transactions: u64,
-    /// Customers' requests in a simulated second.
+    /// Customers' requests in a simulated second of a run.
     pub requests_per_second: u32,
+    /// The same of a comparison.
+    pub compared_per_second: u32,
     /// Whether `acid` is tried too.
     pub acid: bool,
 }
 
 impl Length {
     /// What a build server runs.
-    pub const SHORT: Self = Self { transactions: 1_000, requests_per_second: 2, acid: false };
+    pub const SHORT: Self = Self { transactions: 1_000, requests_per_second: 2, compared_per_second: 8, acid: false };
     /// What `cargo xtask planted` runs.
-    pub const FULL: Self = Self { transactions: 4_000, requests_per_second: 2, acid: true };
+    pub const FULL: Self = Self { transactions: 4_000, requests_per_second: 2, compared_per_second: 8, acid: true };
 
     /// The argument of the program that asks for it.
     pub(crate) fn argument(self) -> Option<&'static str> {
@@ -112,6 +114,9 @@ pub(crate) fn run_and_check(
 }
 
 fn found_by_run(copy: &Copy<'_>, bug: Option<Bug>, length: Length) -> Found {
+    if bug == Some(Bug::CleanupLeavesSubmitted) {
+        copy.leave_orders();
+    }
     let engine = copy.engine();
     let options = RunOptions { users: 1, ..RunOptions::new(part()) };
     plant(bug);
@@ -174,8 +179,11 @@ pub(crate) fn verified(databases: &Databases, bug: Option<Bug>, length: Length) 
     let session = engine.connect().expect("connects");
     let subject = SqlSubject::new("sqlite", session, database.first_free_trade());
     let mut subjects: [Box<dyn Subject>; 2] = [Box::new(subject), Box::new(Model::new(copy.inputs, part))];
-    let Length { transactions, requests_per_second, .. } = length;
-    let plan = Plan { transactions, requests_per_second, ..Plan::of(database) };
+    let plan = Plan {
+        transactions: length.transactions,
+        requests_per_second: length.compared_per_second,
+        ..Plan::of(database)
+    };
     plant(bug);
     let verdict = bourse_tpce::verify::verify(&mut subjects, copy.inputs, &plan, &mut |_| ControlFlow::Continue(()));
     plant(None);
