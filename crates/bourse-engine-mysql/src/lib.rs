@@ -47,5 +47,5 @@ mod value;
 
 pub use engine::{MysqlEngine, open};
 pub use options::{Flavour, FlushLog, FlushMethod, OPTIONS, OptionSpec, Options, Scope, Storage};
-pub use server::{Installed, installed, sweep, sweep_target};
+pub use server::{Installed, Launch, installed, sweep, sweep_target};
 pub use target::{Place, Target, TargetError};

@@ -278,6 +278,13 @@ pub trait Engine: Send + Sync {
     /// Its dialect.
     fn dialect(&self) -> &'static Dialect;
 
+    /// Announces how many sessions will be open at once, so that the engine divides among them what it gives to each; what
+    /// that changes, in words. Sessions opened later have the divided share.
+    fn expect_sessions(&self, sessions: usize) -> Option<String> {
+        let _ = sessions;
+        None
+    }
+
     /// A new session.
     ///
     /// # Errors

@@ -6,8 +6,10 @@ mod config;
 mod crash;
 mod engines;
 mod failure;
+mod faults;
 mod inputs;
 mod interrupt;
+mod limits;
 mod micro;
 mod output;
 mod panics;
@@ -36,6 +38,7 @@ fn main() -> ExitCode {
 fn command() -> Result<ExitCode, Failure> {
     #[cfg(feature = "planted-bug")]
     plant()?;
+    limits::raise_open_files();
     let arguments = match Arguments::command().try_get_matches().and_then(|matches| Arguments::of(&matches)) {
         Ok(arguments) => arguments,
         Err(refused) => {
@@ -79,6 +82,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Micro(Micro::Run(arguments)) => micro::run::run(&arguments),
         Command::Micro(Micro::OneRound) => micro::child::serve(),
         Command::Crash(arguments) => crash::run(&arguments),
+        Command::Faults(arguments) => faults::run(&arguments),
+        Command::FaultWork(arguments) => faults::work(&arguments),
         Command::Suite(Suite::List) => output::print(&suite::list::list()?),
         Command::Suite(Suite::Show { name }) => output::print(&suite::list::show(&name)?),
         Command::Suite(Suite::Run(arguments)) => suite::run::run(&arguments),
@@ -111,6 +116,7 @@ fn run(command: Command) -> Result<(), Failure> {
                 Document::Run => bourse_record::run_file_schema(),
                 Document::Acid => bourse_acid::acid_file_schema(),
                 Document::Crash => bourse_acid::kept::crash_file_schema(),
+                Document::Faults => bourse_acid::faults::faults_file_schema(),
                 Document::Suite => bourse_suite::suite_file_schema(),
                 Document::Options => config::schema(),
             };

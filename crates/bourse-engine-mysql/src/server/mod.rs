@@ -7,6 +7,7 @@ mod start;
 
 pub use find::{Installed, installed};
 pub use leftovers::sweep;
+pub use start::Launch;
 pub use start::sweep_target;
 pub(crate) use start::{DATABASE, PrivateServer};
 

@@ -17,6 +17,7 @@ mod exchange;
 pub mod options;
 mod outcome;
 mod people;
+mod reconcile;
 mod run;
 #[cfg(feature = "planted-bug")]
 pub mod simulated;
