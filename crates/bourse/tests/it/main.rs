@@ -11,6 +11,8 @@ mod interrupted;
 mod measured;
 mod micro;
 mod panics;
+#[cfg(not(feature = "planted-bug"))]
+mod planted;
 mod refused;
 mod run;
 mod serve;
