@@ -155,8 +155,12 @@ fn make_private(folder: &Path) -> io::Result<()> {
 fn remove_leftovers() {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
     for entry in entries.flatten() {
-        if entry.file_name().to_str().is_some_and(|name| name.starts_with(FOLDERS)) {
-            SideFile::remove_leftover(&entry.path().join(NAME), &KIND);
+        let database = entry.path().join(NAME);
+        let is_one = entry.file_name().to_str().is_some_and(|name| name.starts_with(FOLDERS));
+        // An empty one may be just about to be filled.
+        let is_left = |path: PathBuf| fs::metadata(path).is_ok_and(|found| found.len() > 0);
+        if is_one && SideFile::leftover(&database, &KIND).is_some_and(is_left) {
+            SideFile::remove_leftover(&database, &KIND);
             // Stays while there is anything in it.
             let _ = fs::remove_dir(entry.path());
         }

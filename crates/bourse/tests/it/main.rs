@@ -6,6 +6,7 @@ mod acid;
 mod checked;
 mod compared;
 mod faults;
+mod foreign;
 mod foreign_server;
 mod interrupted;
 mod measured;
