@@ -18,7 +18,7 @@ pub(crate) struct Backlog {
     /// Whether it was not started.
     waits: bool,
     /// From due to end, of what ended in the measurement interval, added up.
-    response_ns: u128,
+    response_ns: Nanos,
 }
 
 impl Backlog {
@@ -83,12 +83,12 @@ impl Backlog {
     /// Notes that what was handed out last has ended.
     pub(crate) fn finished(&mut self, end: Nanos, measured: bool) {
         if let Some(due) = self.in_hand.filter(|_| measured) {
-            self.response_ns += u128::from(end.saturating_sub(due));
+            self.response_ns += end.saturating_sub(due);
         }
     }
 
     /// From due to end, of all that ended in the measurement interval, added up; none without a schedule.
-    pub(crate) fn response_ns(&self) -> Option<u128> {
+    pub(crate) fn response_ns(&self) -> Option<Nanos> {
         self.ahead.map(|_| self.response_ns)
     }
 
