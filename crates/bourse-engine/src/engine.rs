@@ -297,6 +297,15 @@ pub trait Engine: Send + Sync {
     /// The engine's.
     fn exists(&self) -> Result<bool, EngineError>;
 
+    /// What lies at the target that this program did not make, in words: it must not be changed. `None` if there is nothing
+    /// of that kind, or if the engine cannot tell. Looks, and changes nothing.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        Ok(None)
+    }
+
     /// A loader that builds a new database in the place of whatever is there; nobody sees any of it before it is finished.
     ///
     /// # Errors

@@ -1,4 +1,5 @@
 //! The run file: one versioned document with all that is needed to draw a report, or to doubt it.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

@@ -1,4 +1,5 @@
 //! The driver's promises, on engines that stall, fail and vanish on purpose.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod latency;
 mod reconcile;

@@ -5,6 +5,7 @@ use crate::sut::{Share, Terms};
 use bourse_driver::{Plan, Schedule};
 use bourse_egen::driver::{Database, Tunables};
 use bourse_egen::{Part, driver};
+use std::ops::RangeInclusive;
 
 /// How a run is to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,6 +34,9 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// Trade-Results a second that can be asked for.
+    pub const RATES: RangeInclusive<f64> = 0.001..=1_000_000.0;
+
     /// A run of that database at the defaults of this machine.
     ///
     /// One customer for each processor we may use, and one thread for the market. Measured with SQLite on two cores, 1, 2

@@ -5,6 +5,7 @@ use super::options::{OptionsError, RunOptions};
 use super::people::{Customer, House, Maintenance, MarketUser};
 use super::{reconcile, specs};
 use crate::check::books::{Acknowledged, Snapshot};
+use crate::planted::planted;
 use crate::sut::{InProcess, OpenError, Opened, Sut};
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
 use crate::transactions::{FrameError, Transaction, TxnError};
@@ -185,6 +186,10 @@ pub fn run_on(
     }
     let mut next_seed = || seeds.next();
     let database = options.database();
+    let mut tunables = options.tunables;
+    if planted!(MixWithoutWatch) {
+        tunables.mix.market_watch = 0;
+    }
     let maintenance = MaintenanceEmulator::new(inputs, database, next_seed()).map_err(OptionsError::from)?;
 
     let Opened { cleaned, cleanup_ns, before } = sut.open(&options.terms(), clock, interrupt)?;
@@ -202,7 +207,7 @@ pub fn run_on(
             return Err(RunError::Interrupted);
         }
         let config = CustomerConfig {
-            tunables: options.tunables,
+            tunables,
             // The reference starts every emulator's choice of accounts at the same number; ours would order in lockstep.
             holdings_seed: next_seed(),
             partition: options.share.customers(options.part),

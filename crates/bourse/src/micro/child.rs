@@ -166,7 +166,7 @@ fn run_as(order: &Order, interrupted: &AtomicBool, quietly: bool) -> Result<Answ
         }
         None => {
             // It could not take its server with it.
-            engines::sweep(&order.target);
+            engines::cleanup(&order.target);
             Err(trouble(format!("its process was ended from outside: {status}")))
         }
     }

@@ -5,8 +5,8 @@ use super::venue::Venue;
 use crate::args::{Database, Run};
 use crate::engines;
 use crate::failure::{Exit, Failure};
-use crate::interrupt;
 use crate::progress::Step;
+use crate::{interrupt, panics};
 use bourse_driver::{Clock as _, Progress, RealClock, wait_for_quiet};
 use bourse_egen::Inputs;
 use bourse_engine::{Engine, ErrorKind, Isolation, Snapshot};
@@ -219,7 +219,10 @@ impl Contender {
         let (mut ran, mut outcome) = self.run(slots, &label, &options, of, stage)?;
         ran.round.offset_s = offset_s;
         if outcome.is_ok() {
-            match self.check(slots, &mut ran, stage.clock) {
+            match panics::caught(|| {
+                panics::asked_for("check");
+                self.check(slots, &mut ran, stage.clock)
+            }) {
                 Ok(checks) => ran.round.checks.extend(checks),
                 Err(failure) => {
                     ran.round.warnings.push("the database could not be checked".to_owned());
@@ -324,7 +327,10 @@ pub(crate) fn rounds(
                 return Ok(());
             }
             let offset_s = (stage.clock.now() - begin) as f64 / 1e9;
-            contenders[index].round(slots, round, rounds, offset_s, stage)?;
+            panics::caught(|| {
+                panics::asked_for(&format!("round {}", round + 1));
+                contenders[index].round(slots, round, rounds, offset_s, stage)
+            })?;
         }
     }
     Ok(())

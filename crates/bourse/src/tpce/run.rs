@@ -3,7 +3,7 @@
 use super::contender::{Contender, Slots, Stage, rounds};
 use super::find_max::find_max;
 use super::venue::{self, Venue};
-use crate::args::{Arrivals, Constraints, Database, Run, RunSettings};
+use crate::args::{Arrivals, Constraints, Database, Run, RunSettings, numbers};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::output::publish;
@@ -140,9 +140,6 @@ struct Planned {
 
 fn plan(arguments: &Run, seed: u64) -> Result<Vec<Planned>, Failure> {
     let Run { targets, settings, .. } = arguments;
-    if settings.rounds == Some(0) {
-        return Err(Failure::usage("0 rounds measure nothing").hint("--rounds 1 or more"));
-    }
     if settings.duration < Duration::from_secs(1) {
         return Err(Failure::usage("a measurement interval of less than a second measures nothing").hint("--for 30s"));
     }
@@ -218,24 +215,22 @@ enum Varied {
 
 /// Sets a swept option, unless it is the target's.
 fn vary(settings: &mut RunSettings, name: &str, value: &str) -> Result<Varied, Failure> {
-    fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, Failure> {
-        value.parse().map_err(|_| Failure::usage(format!("{value:?} is no value of {name}: a number is needed")))
-    }
+    let refused = |why: String| Failure::usage(format!("invalid value '{value}' for '--sweep {name}': {why}"));
     match name.replace('_', "-").as_str() {
-        "users" => settings.users = Some(number(name, value)?),
-        "market-users" => settings.market_users = Some(number(name, value)?),
-        "rate" => settings.rate = Some(number(name, value)?),
-        "backlog" => settings.backlog = Some(number(name, value)?),
+        "users" => settings.users = Some(numbers::threads(value).map_err(refused)?),
+        "market-users" => settings.market_users = Some(numbers::threads(value).map_err(refused)?),
+        "rate" => settings.rate = Some(numbers::rate(value).map_err(refused)?),
+        "backlog" => settings.backlog = Some(numbers::backlog(value).map_err(refused)?),
         "customers" => {
-            settings.database.customers = number(name, value)?;
+            settings.database.customers = numbers::customers(value).map_err(refused)?;
             return Ok(Varied::Database);
         }
         "days" => {
-            settings.database.days = number(name, value)?;
+            settings.database.days = numbers::days(value).map_err(refused)?;
             return Ok(Varied::Database);
         }
         "scale-factor" => {
-            settings.database.scale_factor = number(name, value)?;
+            settings.database.scale_factor = numbers::scale_factor(value).map_err(refused)?;
             return Ok(Varied::Database);
         }
         _ => return Ok(Varied::Target),

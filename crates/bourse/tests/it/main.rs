@@ -1,12 +1,15 @@
 //! The program as a person meets it: what it prints, where it refuses, how it ends.
 #![allow(missing_docs, reason = "tests")]
 
+mod absurd;
 mod acid;
 mod compared;
 mod faults;
+mod foreign_server;
 mod interrupted;
 mod measured;
 mod micro;
+mod panics;
 mod refused;
 mod run;
 mod serve;
