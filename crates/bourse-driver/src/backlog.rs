@@ -40,7 +40,9 @@ impl Backlog {
     /// A user serves one at a time, so that the queue only grows while it is busy: looking at it afterwards shows what every
     /// arrival found.
     pub(crate) fn arrive(&mut self, now: Nanos, control: &Control, mut dropped: impl FnMut()) {
-        while let Some(due) = self.ahead.filter(|&due| due <= now) {
+        // What comes after the interval nobody starts any more. The end is looked at for each: passing over what a high rate has
+        // made due may take longer than it took to become due, and an interruption must end it.
+        while let Some(due) = self.ahead.filter(|&due| due <= now && !control.draining(due)) {
             self.ahead = self.pacer.next_due();
             if self.waiting.len() < self.limit {
                 self.waiting.push_back(due);

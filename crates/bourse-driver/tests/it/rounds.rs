@@ -221,10 +221,15 @@ fn an_interval_without_a_completed_operation_has_no_figure() {
     };
     for round in [
         measure(&PLAN, vec![seat(Schedule::Closed, Role::Customer, fails)], vec![]).round,
-        measure(&PLAN, vec![seat(Schedule::Constant { per_second: 1e-6 }, Role::Customer, |turn| {
-            // Only the operation that is due at the beginning, in the warm-up.
-            busy(turn)
-        })], vec![]).round,
+        measure(
+            &PLAN,
+            vec![seat(Schedule::Constant { per_second: 1e-6 }, Role::Customer, |turn| {
+                // Only the operation that is due at the beginning, in the warm-up.
+                busy(turn)
+            })],
+            vec![],
+        )
+        .round,
     ] {
         assert_eq!(round.void.as_deref(), Some("no work ended validly in the measurement interval of 0.2 s"));
         assert!(round.headline.is_nan());
