@@ -6,6 +6,7 @@ mod acid;
 mod compared;
 mod faults;
 mod foreign_server;
+mod injected;
 mod interrupted;
 mod measured;
 mod micro;
