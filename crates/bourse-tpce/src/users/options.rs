@@ -5,6 +5,7 @@ use crate::sut::{Share, Terms};
 use bourse_driver::{Plan, Schedule};
 use bourse_egen::driver::{Database, Tunables};
 use bourse_egen::{Part, driver};
+use std::ops::RangeInclusive;
 
 /// How a run is to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
