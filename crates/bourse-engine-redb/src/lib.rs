@@ -2,8 +2,7 @@
 //!
 //! A target such as `redb:x.redb?durability=none` or `redb::memory:` is read by [`open`]; [`GRAMMAR`] has the table of all
 //! settings. Files: `options` (what was asked for), `mark` (whose a database is), `engine` and `session` (the seam),
-//! `transaction` (a transaction with the tables it has opened), `error` (kinds), `watched` (a storage that fails on
-//! purpose).
+//! `transaction` (a transaction with the tables it has opened), `error` (kinds), `watched` (a storage that fails on purpose).
 
 mod engine;
 mod error;

@@ -42,11 +42,11 @@ pub struct SqliteEngine {
     home: Arc<Home>,
     /// Size of a shared cache when it was last known.
     last_image_bytes: AtomicU64,
+    /// Sessions that will be open at once, as far as was announced.
+    sessions: AtomicU64,
     /// The file's path with links followed, once it was looked at.
     resolved: OnceLock<PathBuf>,
     access: Access,
-    /// Sessions that will be open at once, as far as was announced.
-    sessions: AtomicU64,
 }
 
 /// Opens a target: reads it, and for a database in memory makes room for one; nothing on disk is touched yet.
@@ -117,9 +117,9 @@ impl SqliteEngine {
             kept: Mutex::new(None),
             home: Arc::default(),
             last_image_bytes: AtomicU64::new(0),
+            sessions: AtomicU64::new(1),
             resolved: OnceLock::new(),
             access,
-            sessions: AtomicU64::new(1),
         }
     }
 
@@ -183,11 +183,11 @@ impl SqliteEngine {
     pub(crate) fn connection(&self) -> Result<Lease, EngineError> {
         let source = self.source()?;
         let Target { place, options, .. } = &self.target;
+        let options = &options.divided(self.sessions.load(Ordering::Relaxed));
         let is_new = match self.path() {
             Some(path) => !look_for_ours(path)?,
             None => false,
         };
-        let options = &options.divided(self.sessions.load(Ordering::Relaxed));
         if matches!(self.access, Access::ReadOnly { .. }) {
             return Connection::open_to_read(&source, options, &self.shared.waits).map(Lease::from);
         }
@@ -362,6 +362,10 @@ impl Engine for SqliteEngine {
         }
         let names: Vec<_> = left.iter().map(|path| path.display().to_string()).collect();
         Ok(Some(format!("left by a process that did not end, and removed: {}", names.join(", "))))
+    }
+
+    fn has_integrity_check(&self) -> bool {
+        true
     }
 
     fn damage(&self) -> Result<Vec<String>, EngineError> {

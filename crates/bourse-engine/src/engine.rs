@@ -291,6 +291,15 @@ pub trait Engine: Send + Sync {
     /// The engine's.
     fn connect(&self) -> Result<Box<dyn Session>, EngineError>;
 
+    /// Why what lies at the target is not ours to open or replace, in words; `None` if it may be used. Looking changes
+    /// nothing and opens nothing with the engine's library.
+    ///
+    /// # Errors
+    /// The engine's, if it cannot be looked at.
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        Ok(None)
+    }
+
     /// This database for reading alone: an engine whose sessions change nothing in the database's folder. `None` where a
     /// session changes nothing anyway unless it is told to.
     ///
@@ -305,15 +314,6 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// The engine's.
     fn exists(&self) -> Result<bool, EngineError>;
-
-    /// What lies at the target that this program did not make, in words: it must not be changed. `None` if there is nothing
-    /// of that kind, or if the engine cannot tell. Looks, and changes nothing: of a file, not even its neighbours.
-    ///
-    /// # Errors
-    /// The engine's.
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
-        Ok(None)
-    }
 
     /// A loader that builds a new database in the place of whatever is there; nobody sees any of it before it is finished.
     ///
@@ -367,6 +367,11 @@ pub trait Engine: Send + Sync {
     /// The engine's, with its last words if it does not come back.
     fn restart(&self) -> Result<(), EngineError> {
         Err(EngineError::unsupported("the engine has no server of ours to start again"))
+    }
+
+    /// Whether the engine can check its own data, indexes among them: [`Engine::damage`].
+    fn has_integrity_check(&self) -> bool {
+        false
     }
 
     /// What the engine's own check of its data finds damaged, in its words; nothing where it has no such check.

@@ -336,6 +336,26 @@ fn settings_are_read_back() {
 }
 
 #[test]
+fn the_usual_cache_is_divided_among_many_sessions() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for (settings, sessions, expected) in [
+        ("sync=off", 32, "-65536"),
+        ("sync=off", 33, "-63550"),
+        ("sync=off", 1_003, "-2090"),
+        ("sync=off", 1_000_000, "-2"),
+        ("sync=off&cache=64MiB", 1_003, "-65536"),
+    ] {
+        let engine = engine(&directory.path().join("x.db"), settings);
+        let told = engine.expect_sessions(sessions);
+        assert_eq!(told.is_some(), expected != "-65536", "{told:?}");
+        assert!(told.is_none_or(|words| words.contains(&format!("{} KiB", &expected[1..]))));
+        let description = engine.description().unwrap();
+        let cache = description.settings.iter().find(|setting| setting.name == "cache_size").unwrap();
+        assert_eq!(cache.value, expected, "{sessions} sessions, {settings}");
+    }
+}
+
+#[test]
 fn a_page_size_that_cannot_be_had_is_told() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.db");

@@ -11,6 +11,7 @@ use crate::{engines, interrupt};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
 use bourse_model::Model;
+use bourse_tpce::check::Depth;
 use bourse_tpce::verify::{Plan, Progress, Replayed, SqlSubject, Subject, Verdict, VerifyError, replay, verify};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -79,7 +80,7 @@ fn open(
     let engine = engines::open(target)?;
     engines::needs_sql(target, engine.as_ref())?;
     engines::make_folder(target)?;
-    ready(target, engine.as_ref(), &arguments.database, inputs, interrupted)?;
+    ready(target, engine.as_ref(), &arguments.database, inputs, Depth::Quick, interrupted)?;
     match found(target, engine.as_ref())?.gained() {
         0 => Ok(engine),
         gained => Err(Failure::usage(format!("{target}: earlier runs have added {gained} trades"))
