@@ -5,10 +5,12 @@
 //! cargo xtask test    the tests alone
 //! cargo xtask docs    write the generated pages below docs/
 //! cargo xtask tidy    what no other tool checks
+//! cargo xtask fuzz    each fuzz target for a minute: [SECONDS [TARGET…]]
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to the terminal")]
 
 mod docs;
+mod fuzz;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -22,7 +24,8 @@ fn main() -> ExitCode {
         "test" => tests(),
         "docs" => docs::write(&root()),
         "tidy" => tidy::tidy(&root()),
-        _ => Err("usage: cargo xtask ci | test | docs | tidy".to_owned()),
+        "fuzz" => fuzz::fuzz(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
+        _ => Err("usage: cargo xtask ci | test | docs | tidy | fuzz [SECONDS [TARGET…]]".to_owned()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
