@@ -2,6 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::document::{AcidFile, SCHEMA_VERSION};
+use crate::faults::{FAULTS_SCHEMA_VERSION, FaultsFile};
 use crate::kept::{CRASH_SCHEMA_VERSION, CrashFile};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
@@ -70,6 +71,22 @@ pub fn crash(path: &Path) -> Result<CrashFile, ReadError> {
 /// [`ReadError`].
 pub fn parse_crash(bytes: &[u8], path: &Path) -> Result<CrashFile, ReadError> {
     document(bytes, path, "`bourse crash`", CRASH_SCHEMA_VERSION)
+}
+
+/// Reads a `faults.json`.
+///
+/// # Errors
+/// [`ReadError`].
+pub fn faults(path: &Path) -> Result<FaultsFile, ReadError> {
+    parse_faults(&bytes(path)?, path)
+}
+
+/// Reads the bytes of a `faults.json`; `path` is for messages.
+///
+/// # Errors
+/// [`ReadError`].
+pub fn parse_faults(bytes: &[u8], path: &Path) -> Result<FaultsFile, ReadError> {
+    document(bytes, path, "`bourse faults`", FAULTS_SCHEMA_VERSION)
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, ReadError> {

@@ -2,8 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_record::{
-    Arrivals, Case, Column, Distribution, HistogramError, NameValue, Operation, OutcomeCount, OutcomeLatency, Round,
-    RunFile, Series, ServerFigures, SharedRound,
+    Arrivals, Case, Check, Column, Distribution, HistogramError, NameValue, Operation, OutcomeCount, OutcomeLatency,
+    Round, RunFile, Series, ServerFigures, SharedRound,
 };
 use std::collections::BTreeSet;
 use thiserror::Error;
@@ -195,8 +195,8 @@ fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
     round.arrivals = parts.iter().filter_map(|part| part.arrivals).reduce(both);
     round.series = one_series(&parts.iter().map(|part| &part.series).collect::<Vec<_>>());
     round.facts = facts(parts);
-    // The server has checked once for all, and told each.
-    round.checks = parts.iter().map(|part| &part.checks).find(|checks| !checks.is_empty()).cloned().unwrap_or_default();
+    round.checks = checks(parts);
+    round.void = parts.iter().find_map(|part| part.void.clone());
     for (part, shared) in parts.iter().zip(&shared) {
         for warning in &part.warnings {
             let everywhere = parts.iter().all(|part| part.warnings.contains(warning));
@@ -209,6 +209,14 @@ fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
     round.warnings = warnings;
     round.shared = Some(SharedRound { round: name, number: 0, of, vanished });
     Ok(())
+}
+
+/// Checks of the database, which the server has made once for all, and each driver's checks of its own figures.
+fn checks(parts: &[&Round]) -> Vec<Check> {
+    let of_database = |part: &&Round| part.checks.iter().filter(|check| check.is_of_database()).cloned().collect();
+    let of_figures = parts.iter().flat_map(|part| &part.checks).filter(|check| !check.is_of_database()).cloned();
+    let once: Vec<Check> = parts.iter().map(of_database).find(|checks: &Vec<_>| !checks.is_empty()).unwrap_or_default();
+    of_figures.chain(once).collect()
 }
 
 /// The sum of a count over the parts; one that no file of ours can hold stays the largest there is.

@@ -3,11 +3,11 @@
 
 use crate::ServeError;
 use crate::protocol::codec::{self, HEADER};
-use rustix::net::sockopt;
+use crate::stream::Stream;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::TcpStream;
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How often somebody who waits looks up.
@@ -16,13 +16,11 @@ pub(crate) const TICK: Duration = Duration::from_millis(250);
 const WHOLE_WITHIN: Duration = Duration::from_secs(5);
 /// A peer must have taken a message within this time, however slowly it reads.
 const TAKEN_WITHIN: Duration = Duration::from_secs(10);
-/// A machine that is gone without a word is noticed after about four of these.
-const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 /// One end of a connection.
 #[derive(Debug)]
 pub(crate) struct Wire {
-    stream: TcpStream,
+    stream: Arc<Stream>,
     /// Bytes that have arrived; those before `taken` belong to messages that were handed out.
     arrived: Vec<u8>,
     taken: usize,
@@ -30,16 +28,8 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
-        // A reply is one small write that nothing follows: waiting for more to send would cost 40 ms.
-        stream.set_nodelay(true)?;
-        stream.set_nonblocking(false)?;
-        stream.set_read_timeout(Some(TICK))?;
-        stream.set_write_timeout(Some(TICK))?;
-        sockopt::set_socket_keepalive(&stream, true)?;
-        sockopt::set_tcp_keepidle(&stream, KEEP_ALIVE)?;
-        sockopt::set_tcp_keepintvl(&stream, KEEP_ALIVE)?;
-        sockopt::set_tcp_keepcnt(&stream, 3)?;
+    pub(crate) fn new(stream: Arc<Stream>) -> io::Result<Self> {
+        stream.prepare(TICK)?;
         Ok(Self { stream, arrived: Vec::new(), taken: 0, outgoing: Vec::new() })
     }
 
@@ -145,11 +135,7 @@ impl Wire {
 
     /// Whether the peer has said something or closed the connection, asked without waiting.
     pub(crate) fn is_heard(&self) -> bool {
-        if self.stream.set_nonblocking(true).is_err() {
-            return true;
-        }
-        let heard = !matches!(self.stream.peek(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock);
-        self.stream.set_nonblocking(false).is_err() || heard
+        self.stream.is_heard()
     }
 }
 

@@ -6,8 +6,10 @@ mod config;
 mod crash;
 mod engines;
 mod failure;
+mod faults;
 mod inputs;
 mod interrupt;
+mod limits;
 mod micro;
 mod output;
 mod panics;
@@ -34,6 +36,9 @@ fn main() -> ExitCode {
 }
 
 fn command() -> Result<ExitCode, Failure> {
+    #[cfg(feature = "planted-bug")]
+    plant()?;
+    limits::raise_open_files();
     let arguments = match Arguments::command().try_get_matches().and_then(|matches| Arguments::of(&matches)) {
         Ok(arguments) => arguments,
         Err(refused) => {
@@ -46,6 +51,21 @@ fn command() -> Result<ExitCode, Failure> {
     };
     panics::asked_for("start");
     run(arguments.command).map(|()| ExitCode::SUCCESS)
+}
+
+/// Plants the bug that the environment names.
+#[cfg(feature = "planted-bug")]
+fn plant() -> Result<(), Failure> {
+    use bourse_tpce::planted::{ALL, Bug};
+    let Ok(name) = std::env::var("BOURSE_PLANTED_BUG") else { return Ok(()) };
+    let Some(bug) = Bug::named(&name) else {
+        let names: Vec<_> = ALL.iter().map(|bug| bug.name()).collect();
+        return Err(Failure::usage(format!("invalid value '{name}' for BOURSE_PLANTED_BUG"))
+            .hint(format!("expected one of: {}", names.join(", "))));
+    };
+    bourse_tpce::planted::plant(Some(bug));
+    progress::note(&format!("planted bug: {}", bug.words()));
+    Ok(())
 }
 
 fn run(command: Command) -> Result<(), Failure> {
@@ -62,6 +82,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Micro(Micro::Run(arguments)) => micro::run::run(&arguments),
         Command::Micro(Micro::OneRound) => micro::child::serve(),
         Command::Crash(arguments) => crash::run(&arguments),
+        Command::Faults(arguments) => faults::run(&arguments),
+        Command::FaultWork(arguments) => faults::work(&arguments),
         Command::Suite(Suite::List) => output::print(&suite::list::list()?),
         Command::Suite(Suite::Show { name }) => output::print(&suite::list::show(&name)?),
         Command::Suite(Suite::Run(arguments)) => suite::run::run(&arguments),
@@ -94,6 +116,7 @@ fn run(command: Command) -> Result<(), Failure> {
                 Document::Run => bourse_record::run_file_schema(),
                 Document::Acid => bourse_acid::acid_file_schema(),
                 Document::Crash => bourse_acid::kept::crash_file_schema(),
+                Document::Faults => bourse_acid::faults::faults_file_schema(),
                 Document::Suite => bourse_suite::suite_file_schema(),
                 Document::Options => config::schema(),
             };

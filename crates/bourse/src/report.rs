@@ -4,6 +4,7 @@ use crate::args::{CsvCells, Report};
 use crate::failure::Failure;
 use crate::output::{has_color, print, terminal_width, write_whole};
 use crate::progress::note;
+use bourse_acid::faults::{faults_html, faults_markdown, faults_text};
 use bourse_record::{Origin, RunFile};
 use bourse_report::{CsvText, drivers};
 use bourse_suite::SuiteFile;
@@ -89,10 +90,11 @@ enum Kind {
     Suite,
     Acid,
     Crash,
+    Faults,
 }
 
 impl Kind {
-    const ALL: [Self; 3] = [Self::Suite, Self::Acid, Self::Crash];
+    const ALL: [Self; 4] = [Self::Suite, Self::Acid, Self::Crash, Self::Faults];
 
     /// What its file is called in the folder it was written to.
     const fn file(self) -> &'static str {
@@ -100,6 +102,7 @@ impl Kind {
             Self::Suite => "suite.json",
             Self::Acid => "acid.json",
             Self::Crash => "crash.json",
+            Self::Faults => "faults.json",
         }
     }
 
@@ -108,6 +111,7 @@ impl Kind {
             Self::Suite => "a suite's document",
             Self::Acid => "an examination by `tpce acid`",
             Self::Crash => "a table of `crash`",
+            Self::Faults => "a table of `faults`",
         }
     }
 
@@ -148,6 +152,16 @@ impl Kind {
                 };
                 drawn.put(output)
             }
+            Self::Faults => {
+                let tried = bourse_acid::read::faults(file).map_err(|error| Failure::usage(error.to_string()))?;
+                let drawn = Drawn {
+                    terminal: &|| faults_text(&tried, width, color),
+                    html: &|| faults_html(&tried),
+                    markdown: &|| faults_markdown(&tried),
+                    csv: None,
+                };
+                drawn.put(output)
+            }
         }
     }
 }
@@ -160,6 +174,7 @@ fn other_document(path: &Path) -> Option<(Kind, PathBuf)> {
         suite_schema_version: Option<IgnoredAny>,
         tests: Option<IgnoredAny>,
         rows: Option<IgnoredAny>,
+        transactions: Option<IgnoredAny>,
     }
     if path.is_dir() {
         let files = Kind::ALL.map(|kind| (kind, path.join(kind.file())));
@@ -170,6 +185,7 @@ fn other_document(path: &Path) -> Option<(Kind, PathBuf)> {
     let kind = match serde_json::from_slice(&bytes).ok()? {
         Marks { suite_schema_version: Some(_), .. } => Kind::Suite,
         Marks { tests: Some(_), .. } => Kind::Acid,
+        Marks { rows: Some(_), transactions: Some(_), .. } => Kind::Faults,
         Marks { rows: Some(_), .. } => Kind::Crash,
         _ => return None,
     };

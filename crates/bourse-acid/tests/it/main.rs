@@ -4,6 +4,7 @@
 
 mod broken;
 mod documents;
+mod faults;
 mod kept;
 
 use bourse_acid::{AcidError, Conduct, Subject, Test, Verdict, run_tests};

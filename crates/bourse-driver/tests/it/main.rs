@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod latency;
+mod reconcile;
 mod rounds;
 mod users;

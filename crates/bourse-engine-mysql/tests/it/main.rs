@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod conforms;
+mod foreign;
 mod loads;
 mod private;
 mod targets;

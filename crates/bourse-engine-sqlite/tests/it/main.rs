@@ -5,4 +5,5 @@ mod conforms;
 mod counting;
 mod files;
 mod private;
+mod syscalls;
 mod targets;

@@ -24,6 +24,8 @@ pub enum Control {
     Close(Acknowledged),
     /// Nothing more.
     Leave,
+    /// Nothing yet: outside a round, that the driver is still there. There is no answer.
+    Alive,
 }
 
 /// What a server says to a driver.

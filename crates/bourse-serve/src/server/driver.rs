@@ -2,15 +2,14 @@
 
 use super::round::{Gone, Member, Round, Waiting};
 use super::{Driver, Event, Shared, lock};
-use crate::ServeError;
 use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
 use crate::protocol::resources::{Io, Sizes};
 use crate::protocol::{Control, News};
 use crate::wire::Wire;
+use crate::{Peer, ServeError};
 use bourse_record::ProcessUse;
 use bourse_tpce::sut::BrokerageHouse;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -22,7 +21,7 @@ type InRound = (Arc<Round>, Arc<Member>);
 ///
 /// # Errors
 /// How the connection ended.
-pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, from: SocketAddr) -> Result<(), ServeError> {
+pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, from: Peer) -> Result<(), ServeError> {
     let mut round = None;
     let ended = answer(shared, wire, driver, from, &mut round);
     driver.gone.store(true, Ordering::Relaxed);
@@ -42,7 +41,7 @@ fn answer(
     shared: &Shared<'_>,
     wire: &mut Wire,
     driver: &Driver,
-    from: SocketAddr,
+    from: Peer,
     round: &mut Option<InRound>,
 ) -> Result<(), ServeError> {
     loop {
@@ -52,8 +51,8 @@ fn answer(
             if shared.stopping() {
                 return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the server is closing").into());
             }
-            let silence = shared.options.silence;
-            if in_round && heard.elapsed() > silence {
+            let silence = if in_round { shared.options.silence } else { shared.options.idle };
+            if heard.elapsed() > silence {
                 let words = format!("nothing was heard of it for {} s", silence.as_secs_f64());
                 return Err(io::Error::new(io::ErrorKind::TimedOut, words).into());
             }
@@ -61,6 +60,7 @@ fn answer(
         })?;
         let news = match asked {
             Control::Leave => return Ok(()),
+            Control::Alive => continue,
             Control::Footprint => match shared.offer.engine.footprint() {
                 Ok(footprint) => News::Footprint(Sizes::from(footprint).with(ProcessUse::now())),
                 Err(error) => News::Refused(error.to_string()),

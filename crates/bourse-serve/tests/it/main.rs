@@ -3,6 +3,7 @@
 
 mod codec;
 mod hostile;
+mod local;
 mod rounds;
 mod same;
 mod world;

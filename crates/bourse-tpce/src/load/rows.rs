@@ -4,6 +4,7 @@ use super::fingerprint::{
     CREATE_DATABASE_TABLE, Constraints, DATABASE_TABLE, Fingerprint, indexes, insert_fingerprint,
 };
 use crate::check::counts;
+use crate::planted::planted;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, EngineError, Loader, RowExt as _};
 use bourse_gen::BatchOptions;
@@ -117,7 +118,10 @@ pub fn load(
         loading.tell(Phase::Indexes, table.name)?;
         loading.loader.run(&statement)?;
     }
+    planted!(LoaderLosesRowEarly: loading.loader.run(crate::planted::LOSE_WATCH_ITEM)?; ());
     let rows = loading.count_rows()?;
+    planted!(LoaderLosesRowLate: loading.loader.run(crate::planted::LOSE_WATCH_ITEM)?; ());
+    planted!(LoaderAltersPrices: loading.loader.run(crate::planted::ALTER_PRICES)?; ());
     loading.tell(Phase::Finish, DATABASE_TABLE)?;
     loading.loader.run(&insert_fingerprint(&fingerprint))?;
     loading.loader.finish()?;

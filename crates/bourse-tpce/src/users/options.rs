@@ -71,6 +71,11 @@ impl RunOptions {
         }
     }
 
+    /// Sessions that are open at once: customers', market users', and the maintenance's.
+    pub fn sessions(&self) -> usize {
+        self.users.saturating_add(self.market_users).saturating_add(usize::from(self.share.number() == 1))
+    }
+
     /// What the headline should be near by the specification's scale rule: customers / scale factor, a second; of several
     /// drivers each has the same share in it.
     pub fn nominal(&self) -> f64 {
@@ -96,12 +101,10 @@ impl RunOptions {
             }
         }
         match self.load {
-            Load::Closed => Ok(()),
             Load::Constant { per_second } | Load::Poisson { per_second } => {
-                let range =
-                    0.99 * Self::RATES.start() * CUSTOMERS_PER_RESULT..=1.01 * Self::RATES.end() * CUSTOMERS_PER_RESULT;
-                if range.contains(&per_second) { Ok(()) } else { Err(OptionsError::Rate { per_second }) }
+                self.schedule(0).check().map_err(|_| OptionsError::Rate { per_second, users: self.users })
             }
+            Load::Closed => Ok(()),
         }
     }
 
@@ -177,15 +180,17 @@ pub enum OptionsError {
         /// Of whom.
         what: &'static str,
     },
-    /// A rate that is none.
+    /// A rate that is none, or that cannot be drawn.
     #[error(
-        "a rate of {per_second} transactions a second is out of range: expected {} to {} Trade-Results a second, with 8.9 \
-         of the customers' transactions each",
-        RunOptions::RATES.start(),
-        RunOptions::RATES.end()
+        "a rate of {per_second} transactions a second cannot be kept by {users} users: each can be asked from {} to {} times \
+         a second",
+        Schedule::LOWEST,
+        Schedule::HIGHEST
     )]
     Rate {
         /// The rate as given.
         per_second: f64,
+        /// The users who share it.
+        users: usize,
     },
 }

@@ -2,10 +2,12 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 mod classic;
+mod faults;
 pub(crate) mod numbers;
 mod tpce;
 
 pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun};
+pub(crate) use faults::{FaultWork, Faults};
 pub(crate) use tpce::{
     Acid, AcidLoad, Arrivals, Check, DurabilityClass, Format, Gen, Load, NOTICE, Run, RunSettings, Said, Serve, Tpce,
     Verify,
@@ -45,6 +47,11 @@ pub(crate) enum Command {
     Micro(Micro),
     /// Kill processes and fail the power of a simulated disk: what each durability setting really keeps
     Crash(Crash),
+    /// Let reads, writes and syncs fail while engines work: what they report, and what they lose
+    Faults(Faults),
+    /// The process that faults befall: for `bourse faults` alone
+    #[command(hide = true)]
+    FaultWork(FaultWork),
     /// The published experiments, rerun beside their figures
     #[command(subcommand)]
     Suite(Suite),
@@ -165,6 +172,8 @@ pub(crate) enum Document {
     Acid,
     /// `crash.json`
     Crash,
+    /// `faults.json`
+    Faults,
     /// `suite.json`
     Suite,
     /// The TOML files that `bourse run` takes
@@ -174,7 +183,7 @@ pub(crate) enum Document {
 #[derive(Debug, Args)]
 pub(crate) struct Report {
     /// Run files, or folders of runs; of drivers that shared a round all of them, which become one. Or the folder or document
-    /// of a suite, of `tpce acid` or of `crash`
+    /// of a suite, of `tpce acid`, of `crash` or of `faults`
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<PathBuf>,
     /// Where to write; the ending says what: .html, .md, .csv, or .svg for the curve of a sweep [default: the terminal]

@@ -42,7 +42,7 @@ failed, 5 not steady with --require-steady, 130 interrupted (what was measured i
 #[command(after_help = RUN_EXIT_CODES)]
 pub(crate) struct Run {
     /// Databases to run on, as URLs: sqlite:PATH?journal=wal&sync=full, sqlite::memory:, or servers of `bourse tpce serve`:
-    /// bourse://HOST:PORT [default: a SQLite file below ./bourse-data]
+    /// bourse://HOST:PORT or bourse+unix:PATH [default: a SQLite file below ./bourse-data]
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
     #[command(flatten)]
@@ -159,8 +159,9 @@ pub(crate) struct Serve {
     pub(crate) target: String,
     #[command(flatten)]
     pub(crate) database: Database,
-    /// Where to listen. Other addresses than this machine's own want a token; port 0 chooses a free one
-    #[arg(short, long, value_name = "HOST:PORT", default_value = "127.0.0.1:4780", env = "BOURSE_LISTEN")]
+    /// Where to listen: HOST:PORT, or unix:PATH for a socket that this user's programs alone, and root's, can drive.
+    /// Other addresses than this machine's own want a token; port 0 chooses a free one
+    #[arg(short, long, value_name = "PLACE", default_value = "127.0.0.1:4780", env = "BOURSE_LISTEN")]
     pub(crate) listen: String,
     #[command(flatten)]
     pub(crate) token: TokenFile,
@@ -270,10 +271,6 @@ pub(crate) struct Verify {
     /// Print the verdict as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Test builds: settle the trade after so many with a cent too much on the first database
-    #[cfg(feature = "planted-bug")]
-    #[arg(long, value_name = "N", value_parser = numbers::counted)]
-    pub(crate) planted_bug: Option<u64>,
 }
 
 #[derive(Debug, Args)]

@@ -161,6 +161,8 @@ impl Contender {
         varied: Vec<NameValue>,
     ) -> Result<Self, Failure> {
         let Slot { target, venue, ready, .. } = &slots.slots[slot];
+        // What is told once is what every round will have; the rounds themselves say what it changed.
+        let _ = venue.engine().expect_sessions(options.sessions());
         let described = venue.engine().description().map_err(|error| database::engine_failure(target, &error))?;
         let options = RunOptions { part: ready.fingerprint.part, ..options };
         let mut label = target.clone();
@@ -221,7 +223,7 @@ impl Contender {
                 panics::asked_for("check");
                 self.check(slots, &mut ran, stage.clock)
             }) {
-                Ok(checks) => ran.round.checks = checks,
+                Ok(checks) => ran.round.checks.extend(checks),
                 Err(failure) => {
                     ran.round.warnings.push("the database could not be checked".to_owned());
                     outcome = Err(failure);
@@ -405,7 +407,7 @@ fn run_failure(target: &str, error: &RunError) -> Failure {
     match error {
         RunError::Options(error) => Failure::usage(error.to_string()),
         RunError::Engine(error) => database::engine_failure(target, error),
-        RunError::Interrupted => interrupt::interrupted("the other drivers had not come"),
+        RunError::Interrupted => interrupt::interrupted("the round had not begun"),
         RunError::Refused(why) => {
             Failure::new(Exit::Target, format!("{target} does not run this round")).detail("cause", why.clone())
         }

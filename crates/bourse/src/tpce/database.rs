@@ -105,6 +105,9 @@ fn fill(
 pub(crate) fn found(target: &str, engine: &dyn Engine) -> Result<Found, Failure> {
     match identify(engine).map_err(|error| engine_failure(target, &error))? {
         Existing::Matches(found) => Ok(found),
+        foreign @ Existing::Foreign(_) => {
+            Err(Failure::usage(format!("{target} is {foreign}")).hint("it is left as it is; name another database"))
+        }
         other => Err(Failure::usage(format!("{target}: {other}"))
             .hint(format!("`bourse tpce load {target}` makes a database there"))),
     }

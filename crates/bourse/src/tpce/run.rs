@@ -101,6 +101,15 @@ pub(crate) fn verdict(file: &RunFile, require_steady: bool) -> Result<(), Failur
     if file.interrupted {
         return Err(interrupt::interrupted("what was measured until then is reported"));
     }
+    let mut rounds = file.cases.iter().flat_map(|case| case.rounds.iter().map(move |round| (case, round)));
+    if let Some((case, why)) = rounds.find_map(|(case, round)| Some((case, round.void.as_deref()?))) {
+        return Err(Failure::new(
+            Exit::Target,
+            format!("no figure of {} on {}", case.workload.name, case.engine.target),
+        )
+        .detail("cause", why)
+        .hint("a longer --for, fewer --users, or a higher --rate"));
+    }
     if !require_steady {
         return Ok(());
     }

@@ -5,6 +5,7 @@ mod absurd;
 mod acid;
 mod compared;
 mod faults;
+mod foreign_server;
 mod interrupted;
 mod measured;
 mod micro;

@@ -55,7 +55,9 @@ fn targets_that_are_none() {
     refused(&["tpce", "run", "sqlite:x.db", "--part", "1/2"], &["no server", "bourse tpce serve"]);
     refused(&["tpce", "run", "bourse://127.0.0.1:1", "--part", "3/2"], &["3/2", "as 1/3"]);
     refused(&["tpce", "serve", "sqlite:x.db", "--listen", "0.0.0.0:0"], &["no token", "BOURSE_TOKEN"]);
-    refused(&["tpce", "serve", "sqlite:x.db", "--listen", "nowhere"], &["--listen", "HOST:PORT"]);
+    refused(&["tpce", "serve", "sqlite:x.db", "--listen", "nowhere"], &["--listen", "HOST:PORT", "unix:PATH"]);
+    refused(&["tpce", "serve", "sqlite:x.db", "--listen", "unix:"], &["--listen", "the socket's path is missing"]);
+    refused(&["tpce", "run", "bourse+unix:"], &["names no server", "the socket's path is missing", "bourse+unix:PATH"]);
     refused(&["tpce", "acid", "null:"], &["null:", "needs SQL"]);
     refused(&["crash", "null:"], &["null:", "needs SQL"]);
     refused(&["crash", "sqlite:x.db", "--sweep", "sync=never"], &["never", "off, normal, full, extra"]);
