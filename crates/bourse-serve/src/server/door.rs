@@ -11,10 +11,9 @@ use crate::token::Nonce;
 use crate::wire::{Wire, at_most};
 use crate::{Address, Peer, ServeError, Token};
 use bourse_driver::Clock;
-use std::collections::HashMap;
 use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
@@ -70,17 +69,7 @@ impl Server {
     ) -> Result<Ended, ServeError> {
         let engine = greeting::Engine::of(offer.engine)?;
         let Self { listener, address: _, options } = self;
-        let shared = Shared {
-            pool: super::pool::Pool::new(offer.engine, options.workers),
-            options,
-            offer,
-            clock,
-            rounds: super::round::Rounds::default(),
-            copy: Mutex::default(),
-            drivers: Mutex::new(HashMap::new()),
-            stop,
-            tell,
-        };
+        let shared = Shared::new(options, offer, clock, stop, tell);
         let places = Places::new(shared.options.connections);
         let mut in_a_round = false;
         thread::scope(|scope| {
@@ -145,7 +134,7 @@ fn converse(shared: &Shared<'_>, engine: &greeting::Engine, stream: Arc<Stream>,
     match hello.purpose {
         Purpose::Driver => {
             let number = random_number();
-            let driver = Arc::new(Driver { gone: AtomicBool::new(false), member: Mutex::default() });
+            let driver = Arc::new(Driver::default());
             let welcome = Welcome {
                 driver: number,
                 database: shared.offer.fingerprint.into(),
@@ -219,7 +208,8 @@ fn greet(shared: &Shared<'_>, wire: &mut Wire, from: Peer) -> Result<Hello, Serv
     }
 }
 
-fn admit(from: Peer, token: Option<&Token>, nonce: &Nonce, hello: &Hello) -> Result<(), String> {
+/// Whether a peer is let in; why not.
+pub(super) fn admit(from: Peer, token: Option<&Token>, nonce: &Nonce, hello: &Hello) -> Result<(), String> {
     if let Peer::Unix { user, .. } = from
         && !may_enter(user, own_user())
     {

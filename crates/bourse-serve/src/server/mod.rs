@@ -17,6 +17,7 @@
 //! | `pool` | sessions that are taken in turn |
 //! | `round` | drivers that begin together and end together, their books and checks |
 //! | `event` | what the server tells of itself |
+//! | `rehearsal` | messages handed to a server without connections: what a fuzzer drives |
 
 mod copy;
 mod door;
@@ -26,11 +27,13 @@ mod listener;
 mod local;
 mod places;
 mod pool;
+mod rehearsal;
 mod round;
 mod user;
 
 pub use door::{Ended, Server};
 pub use event::Event;
+pub use rehearsal::rehearse;
 
 use crate::Token;
 use crate::address::Listen;
@@ -106,7 +109,7 @@ struct Shared<'s> {
 }
 
 /// A driver that was admitted.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct Driver {
     /// Its users must go too.
     gone: AtomicBool,
@@ -114,7 +117,27 @@ struct Driver {
     member: Mutex<Option<Arc<round::Member>>>,
 }
 
-impl Shared<'_> {
+impl<'s> Shared<'s> {
+    fn new(
+        options: ServerOptions,
+        offer: Offer<'s>,
+        clock: &'s dyn Clock,
+        stop: &'s AtomicBool,
+        tell: &'s (dyn Fn(Event) + Sync),
+    ) -> Self {
+        Self {
+            pool: pool::Pool::new(offer.engine, options.workers),
+            options,
+            offer,
+            clock,
+            rounds: round::Rounds::default(),
+            copy: Mutex::default(),
+            drivers: Mutex::new(HashMap::new()),
+            stop,
+            tell,
+        }
+    }
+
     fn stopping(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }

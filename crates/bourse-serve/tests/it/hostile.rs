@@ -228,6 +228,23 @@ fn admitted_drivers_that_do_nothing_are_closed() {
     assert_eq!(sent_away(&served, "nothing was heard of it for 1 s"), 4, "{:#?}", served.events);
 }
 
+/// Added up, such counts overflowed, and the thread that runs the checks with them.
+#[test]
+fn counts_that_no_round_can_have_fail_the_checks_and_nothing_else() {
+    let database = Database::new("counts.db");
+    serve(&database.engine, options(), |address| {
+        let remote = call(address);
+        remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        let most = u64::MAX;
+        let told = Acknowledged { orders: most, orders_in_doubt: most, results: most, results_in_doubt: most };
+        let checks = remote.close(told).expect("closes").checks;
+        assert_eq!(checks[0].name, "answers to driver 1/1");
+        assert_eq!(checks[0].status, bourse_record::CheckStatus::Failed, "{}", checks[0].evidence);
+        drop(remote);
+        assert_well(address);
+    });
+}
+
 #[test]
 fn a_token_keeps_strangers_out_and_is_told_to_nobody() {
     let database = Database::new("token.db");

@@ -4,6 +4,7 @@
 mod codec;
 mod hostile;
 mod local;
+mod rehearsed;
 mod rounds;
 mod same;
 mod world;

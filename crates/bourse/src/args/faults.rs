@@ -1,6 +1,7 @@
 //! Arguments of `bourse faults`.
 
-use super::{Output, duration};
+use super::Output;
+use super::numbers::duration;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
