@@ -6,10 +6,12 @@
 //! cargo xtask planted  plant each bug and ask each detector, at full length: writes docs/planted-bugs.md
 //! cargo xtask docs     write the generated pages below docs/
 //! cargo xtask tidy     what no other tool checks
+//! cargo xtask fuzz     each fuzz target for a minute: [SECONDS [TARGET…]]
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to the terminal")]
 
 mod docs;
+mod fuzz;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -24,7 +26,8 @@ fn main() -> ExitCode {
         "planted" => planted(),
         "docs" => docs::write(&root()),
         "tidy" => tidy::tidy(&root()),
-        _ => Err("usage: cargo xtask ci | test | planted [BUG…] | docs | tidy".to_owned()),
+        "fuzz" => fuzz::fuzz(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
+        _ => Err("usage: cargo xtask ci | test | planted [BUG…] | docs | tidy | fuzz [SECONDS [TARGET…]]".to_owned()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
