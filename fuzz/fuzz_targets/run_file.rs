@@ -10,6 +10,6 @@ fuzz_target!(|bytes: &[u8]| {
     let _ = bourse_report::terminal(&run, 120, false);
     let _ = bourse_report::html(&run);
     let _ = bourse_report::markdown(&run);
-    let _ = bourse_report::csv(&run);
+    let _ = bourse_report::csv(&run, bourse_report::CsvText::Guarded);
     let _ = bourse_report::drivers::together(vec![run.clone(), run]);
 });

@@ -1,5 +1,6 @@
 //! What no other tool checks: links between documents, reasons of dependencies, words that must not be there.
 
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -8,6 +9,7 @@ pub(crate) fn tidy(root: &Path) -> Result<(), String> {
     let files = tracked(root)?;
     let mut faults = Vec::new();
     dependencies_have_reasons(root, &mut faults);
+    dependencies_are_used(root, &files, &mut faults);
     for file in &files {
         let Ok(text) = std::fs::read_to_string(root.join(file)) else { continue };
         match file.extension().and_then(|ending| ending.to_str()) {
@@ -41,6 +43,56 @@ fn dependencies_have_reasons(root: &Path, faults: &mut Vec<String>) {
     }
 }
 
+/// Each dependency that a manifest names stands somewhere in its crate's source, and each of the root manifest in a crate's.
+///
+/// A name that occurs only in a comment passes: this finds what was forgotten, not what was hidden.
+fn dependencies_are_used(root: &Path, files: &[PathBuf], faults: &mut Vec<String>) {
+    let mut named = BTreeSet::new();
+    for manifest in files.iter().filter(|file| file.file_name().is_some_and(|name| name == "Cargo.toml")) {
+        let Some(folder) = manifest.parent().filter(|folder| !folder.as_os_str().is_empty()) else { continue };
+        let source: String = files
+            .iter()
+            .filter(|file| file.starts_with(folder) && file.extension().is_some_and(|ending| ending == "rs"))
+            .filter_map(|file| std::fs::read_to_string(root.join(file)).ok())
+            .collect();
+        // Two crates may share a source: the manifest names where it lies.
+        let text = std::fs::read_to_string(root.join(manifest)).unwrap_or_default();
+        let elsewhere = text.lines().find_map(|line| line.strip_prefix("path = \"")?.strip_suffix("src/lib.rs\""));
+        let shared: String = elsewhere
+            .map(|path| folder.parent().unwrap_or(folder).join(path.trim_start_matches("../")))
+            .into_iter()
+            .flat_map(|folder| files.iter().filter(move |file| file.starts_with(&folder)))
+            .filter_map(|file| std::fs::read_to_string(root.join(file)).ok())
+            .collect();
+        for dependency in dependencies(&text) {
+            let word = dependency.replace('-', "_");
+            if !(source.contains(&word) || shared.contains(&word)) {
+                faults.push(format!("{}: the dependency {dependency} is used by no source file", manifest.display()));
+            }
+            named.insert(dependency);
+        }
+    }
+    let root_manifest = std::fs::read_to_string(root.join("Cargo.toml")).unwrap_or_default();
+    for dependency in dependencies(&root_manifest).filter(|dependency| !named.contains(dependency)) {
+        faults.push(format!("Cargo.toml: the dependency {dependency} is used by no crate"));
+    }
+}
+
+/// Names in the tables of dependencies of a manifest.
+fn dependencies(manifest: &str) -> impl Iterator<Item = String> {
+    let mut inside = false;
+    let names = manifest.lines().filter_map(|line| {
+        if line.starts_with('[') {
+            inside = line.trim_end().ends_with("dependencies]");
+            return None;
+        }
+        let name =
+            line.split(['=', '.', ' ']).next().filter(|name| inside && !name.is_empty() && !line.starts_with('#'))?;
+        Some(name.to_owned())
+    });
+    names.collect::<Vec<_>>().into_iter()
+}
+
 /// Relative links in Markdown name files that exist.
 fn links_lead_somewhere(root: &Path, file: &Path, text: &str, faults: &mut Vec<String>) {
     let folder = root.join(file).parent().map(Path::to_owned).unwrap_or_default();
@@ -59,5 +111,17 @@ fn no_unfinished_work(file: &Path, text: &str, faults: &mut Vec<String>) {
         if text.contains(word) {
             faults.push(format!("{}: {word} is work left undone", file.display()));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dependencies_are_read_from_every_table_and_from_no_other() {
+        let manifest = "[package]\nname = \"x\"\n[dependencies]\nserde.workspace = true\n# a = 1\nurl = \"2\"\n\n\
+                        [target.'cfg(unix)'.dependencies]\nlibc = { version = \"0.2\" }\n[features]\nfull = []\n";
+        assert_eq!(dependencies(manifest).collect::<Vec<_>>(), ["serde", "url", "libc"]);
     }
 }

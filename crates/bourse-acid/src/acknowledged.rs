@@ -81,6 +81,9 @@ impl Engine for Acknowledging<'_> {
     fn exists(&self) -> Result<bool, EngineError> {
         self.inner.exists()
     }
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        self.inner.foreign()
+    }
     fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         self.inner.loader()
     }

@@ -1,4 +1,5 @@
 //! `acid.json`: what was tested, on what, what happened step by step, and the verdicts.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_record::{Build, Engine, Machine};
 use schemars::JsonSchema;

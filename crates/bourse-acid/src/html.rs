@@ -37,7 +37,7 @@ pub fn crash_html(file: &CrashFile) -> String {
     render("crash.html", page)
 }
 
-fn render(name: &str, page: Value) -> String {
+pub(crate) fn render(name: &str, page: Value) -> String {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     let mut syntax = SyntaxConfig::builder();
@@ -46,6 +46,7 @@ fn render(name: &str, page: Value) -> String {
     for (name, text) in [
         ("acid.html", include_str!("acid.html")),
         ("crash.html", include_str!("crash.html")),
+        ("faults.html", include_str!("faults.html")),
         ("case.html", include_str!("case.html")),
     ] {
         environment.add_template(name, text).expect("our own template is well-formed");

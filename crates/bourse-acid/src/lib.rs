@@ -18,6 +18,7 @@
 //! | [`acknowledged`] | the driver's own log of commits |
 //! | `crash` | the load, the blow, the aftermath |
 //! | [`kept`] | `bourse crash`: what each setting keeps, and `crash.json` |
+//! | [`faults`] | `bourse faults`: what an engine does when reads, writes and syncs fail, and `faults.json` |
 //! | [`read`] | documents read back from files |
 //! | [`text()`], [`html()`], [`markdown()`] | what a person reads |
 
@@ -25,6 +26,7 @@ pub mod acknowledged;
 mod crash;
 pub mod demand;
 pub mod document;
+pub mod faults;
 mod html;
 pub mod kept;
 mod laboratory;

@@ -30,6 +30,7 @@ pub fn markdown(file: &AcidFile) -> String {
     table(&mut out, &["setting", "value"]);
     engine.settings.iter().for_each(|it| row(&mut out, [&it.name, &it.value].into_iter().map(|text| escaped(text))));
     again(&mut out, &file.command, &file.machine, &file.build);
+    notice(&mut out);
     out
 }
 
@@ -50,10 +51,11 @@ pub fn crash_markdown(file: &CrashFile) -> String {
         [&it.killed, &it.power].into_iter().flatten().flat_map(|it| &it.cases).for_each(|it| case(&mut out, it));
     }
     again(&mut out, &file.command, &file.machine, &file.build);
+    notice(&mut out);
     out
 }
 
-fn title(what: &str, started_at: &str, interrupted: bool) -> String {
+pub(crate) fn title(what: &str, started_at: &str, interrupted: bool) -> String {
     let interrupted = if interrupted { " (interrupted)" } else { "" };
     format!("# Bourse: {what}, {}{interrupted}\n", escaped(started_at))
 }
@@ -87,12 +89,15 @@ fn case(out: &mut String, case: &Case) {
     }
 }
 
-fn again(out: &mut String, command: &[String], machine: &Machine, build: &Build) {
+pub(crate) fn again(out: &mut String, command: &[String], machine: &Machine, build: &Build) {
     heading(out, 2, "Again");
     line(out, &code(&command_line(command)));
     let Machine { processor, cores, system, .. } = machine;
     let on = format!("{processor}, {cores} cores, {system}; {} build of Bourse {}", build.profile, build.version);
     line(out, &escaped(&on));
+}
+
+fn notice(out: &mut String) {
     line(out, &format!("*{}*", escaped(bourse_tpce::users::NOTICE)));
 }
 
@@ -100,16 +105,16 @@ fn verdict(verdict: Verdict) -> String {
     verdict.name().to_owned()
 }
 
-fn heading(out: &mut String, level: usize, text: &str) {
+pub(crate) fn heading(out: &mut String, level: usize, text: &str) {
     out.push_str(&format!("\n{} {text}\n", "#".repeat(level)));
 }
 
-fn line(out: &mut String, text: &str) {
+pub(crate) fn line(out: &mut String, text: &str) {
     out.push_str(&format!("\n{text}\n"));
 }
 
 /// The head of a table, with the empty line that must stand before one.
-fn table(out: &mut String, heads: &[&str]) {
+pub(crate) fn table(out: &mut String, heads: &[&str]) {
     out.push('\n');
     row(out, heads.iter().map(|head| (*head).to_owned()));
     row(out, heads.iter().map(|_| "---".to_owned()));

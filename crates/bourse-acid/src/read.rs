@@ -1,6 +1,8 @@
 //! Documents read back from files, with errors a person can act on.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::document::{AcidFile, SCHEMA_VERSION};
+use crate::faults::{FAULTS_SCHEMA_VERSION, FaultsFile};
 use crate::kept::{CRASH_SCHEMA_VERSION, CrashFile};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
@@ -53,6 +55,14 @@ pub fn acid(path: &Path) -> Result<AcidFile, ReadError> {
 /// [`ReadError`].
 pub fn crash(path: &Path) -> Result<CrashFile, ReadError> {
     document(path, "`bourse crash`", CRASH_SCHEMA_VERSION)
+}
+
+/// Reads a `faults.json`.
+///
+/// # Errors
+/// [`ReadError`].
+pub fn faults(path: &Path) -> Result<FaultsFile, ReadError> {
+    document(path, "`bourse faults`", FAULTS_SCHEMA_VERSION)
 }
 
 fn document<D: DeserializeOwned>(path: &Path, of: &'static str, known: u32) -> Result<D, ReadError> {

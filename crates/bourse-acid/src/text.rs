@@ -131,7 +131,7 @@ fn case(out: &mut String, case: &Case, width: usize) {
     }
 }
 
-fn line(out: &mut String, width: usize, indent: usize, words: &str) {
+pub(crate) fn line(out: &mut String, width: usize, indent: usize, words: &str) {
     out.push_str(&folded(words, width, indent));
 }
 

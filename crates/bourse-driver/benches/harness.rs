@@ -4,7 +4,8 @@
 //! stretch.
 
 use bourse_driver::{
-    Clock, Control, Draw, OperationSpec, Performed, Plan, RealClock, Role, SECOND, Schedule, Seat, Turn, User, drive,
+    Clock, Control, Draw, OperationSpec, Performed, Plan, RealClock, Recording, Role, SECOND, Schedule, Seat, Turn,
+    User, drive,
 };
 use bourse_engine::{Engine, NullEngine};
 use bourse_record::{ProcessUse, Recorder};
@@ -26,7 +27,7 @@ fn main() {
         let clock = RealClock::start();
         let plan = Plan { warm_up_ns: 0, measure_ns: SECOND, ..Plan::default() };
         let mut session = NullEngine.connect().expect("the null engine always connects");
-        let mut recorder = Recorder::new([OperationSpec::new("nothing")].into(), |_| true);
+        let mut recording = Recording::new(Recorder::new([OperationSpec::new("nothing")].into(), |_| true));
         let mut seat =
             Seat { name: "user".to_owned(), user: Box::new(Idle), schedule: Schedule::Closed, role: Role::Customer };
         let control = Control::new(&plan, clock.now());
@@ -36,10 +37,11 @@ fn main() {
         };
         let before = cpu_s();
         let allocations = allocation_counter::measure(|| {
-            drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recorder).expect("nothing can be lost");
+            drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recording)
+                .expect("nothing can be lost");
         });
         let cpu_ns = (cpu_s() - before) * 1e9;
-        let figures = recorder.figures();
+        let figures = recording.recorder.figures();
         let samples = figures[0].response.summary.count;
         println!(
             "round {round}: {:.1} ns a sample ({:.1} ns of processor time) over {samples} samples, {} allocations; response median {} ns",

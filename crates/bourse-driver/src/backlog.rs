@@ -13,16 +13,25 @@ pub(crate) struct Backlog {
     waiting: VecDeque<Nanos>,
     limit: usize,
     seen: Arrivals,
+    /// When what was handed out last is due.
+    in_hand: Option<Nanos>,
+    /// Whether it was not started.
+    waits: bool,
+    /// From due to end, of what ended in the measurement interval, added up.
+    response_ns: u128,
 }
 
 impl Backlog {
+    /// Operations that room is made for before the first comes: 128 KiB.
+    const ROOM: usize = 16_384;
+
     /// What a pacer makes due, at most `limit` of it waiting.
     pub(crate) fn new(mut pacer: Pacer, limit: usize) -> Self {
         let ahead = pacer.next_due();
-        // Room at once for all that may ever wait: a queue that grows would do so in the middle of an overload.
-        let waiting = VecDeque::with_capacity(if ahead.is_some() { limit } else { 0 });
+        // Room at once for what usually may wait: a queue that grows does so in the middle of an overload.
+        let waiting = VecDeque::with_capacity(if ahead.is_some() { limit.min(Self::ROOM) } else { 0 });
         let seen = Arrivals { backlog_limit: limit as u64, ..Arrivals::default() };
-        Self { pacer, ahead, waiting, limit, seen }
+        Self { pacer, ahead, waiting, limit, seen, in_hand: None, waits: false, response_ns: 0 }
     }
 
     /// Lets arrive what has become due until `now`; what finds the queue full is dropped, and `dropped` hears of each due in
@@ -48,7 +57,14 @@ impl Backlog {
 
     /// When what is to be done next is due: the longest waiting, or else what the schedule will make due.
     pub(crate) fn next(&mut self) -> Option<Nanos> {
-        self.waiting.pop_front().or_else(|| std::mem::replace(&mut self.ahead, self.pacer.next_due()))
+        let next = self.waiting.pop_front().or_else(|| std::mem::replace(&mut self.ahead, self.pacer.next_due()));
+        (self.in_hand, self.waits) = (next, next.is_some());
+        next
+    }
+
+    /// Lets what was handed out be due at another moment, which the user said.
+    pub(crate) fn overrule(&mut self, due: Nanos) {
+        self.in_hand = self.in_hand.map(|_| due);
     }
 
     /// How many wait.
@@ -61,13 +77,27 @@ impl Backlog {
         let counted = u64::from(control.measures(due));
         self.seen.due += counted;
         self.seen.started += counted;
+        self.waits = false;
     }
 
-    /// What became of everything, with what is `in_hand` and was not started; none without a schedule.
-    pub(crate) fn ended(mut self, in_hand: Option<Nanos>, control: &Control) -> Option<Arrivals> {
+    /// Notes that what was handed out last has ended.
+    pub(crate) fn finished(&mut self, end: Nanos, measured: bool) {
+        if let Some(due) = self.in_hand.filter(|_| measured) {
+            self.response_ns += u128::from(end.saturating_sub(due));
+        }
+    }
+
+    /// From due to end, of all that ended in the measurement interval, added up; none without a schedule.
+    pub(crate) fn response_ns(&self) -> Option<u128> {
+        self.ahead.map(|_| self.response_ns)
+    }
+
+    /// What became of everything; none without a schedule.
+    pub(crate) fn ended(mut self, control: &Control) -> Option<Arrivals> {
         self.ahead?;
         let to = control.measure_to();
         let coming = std::iter::from_fn(|| std::mem::replace(&mut self.ahead, self.pacer.next_due()));
+        let in_hand = self.in_hand.filter(|_| self.waits);
         let left = in_hand.into_iter().chain(self.waiting).chain(coming).take_while(|&due| due < to);
         let unstarted = left.filter(|&due| control.measures(due)).count() as u64;
         self.seen.due += unstarted;
@@ -93,9 +123,12 @@ mod tests {
             let due = backlog.next().unwrap();
             assert_eq!(due, tenth * SECOND / 10);
             backlog.started(due, &control);
+            backlog.finished(due + 5, true);
         }
-        let in_hand = backlog.next();
-        let seen = backlog.ended(in_hand, &control).unwrap();
+        // One more is handed out, and not started.
+        backlog.next();
+        assert_eq!(backlog.response_ns(), Some(4 * 5));
+        let seen = backlog.ended(&control).unwrap();
         let expected = Arrivals { due: 10, started: 4, dropped: 3, unstarted: 3, backlog_limit: 3, backlog_longest: 3 };
         assert_eq!(seen, expected);
     }
@@ -106,6 +139,6 @@ mod tests {
         let mut backlog = Backlog::new(Schedule::Closed.pacer(0), 3);
         backlog.arrive(9 * SECOND, &control, || panic!("nothing can be dropped"));
         assert_eq!((backlog.next(), backlog.waiting()), (None, 0));
-        assert_eq!(backlog.ended(None, &control), None);
+        assert_eq!(backlog.ended(&control), None);
     }
 }

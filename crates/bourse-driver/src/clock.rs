@@ -13,6 +13,11 @@ pub trait Clock: Send + Sync {
     /// Returns at `at`, or at once if that has passed.
     fn sleep_until(&self, at: Nanos);
 
+    /// Returns at about `at`, or at once if that has passed: for waits that need not end on time.
+    fn nap_until(&self, at: Nanos) {
+        self.sleep_until(at);
+    }
+
     /// The calendar's date and time (UTC), as it is written into rows; never goes back during a round.
     fn timestamp(&self) -> Timestamp;
 }
@@ -49,6 +54,11 @@ impl Clock for RealClock {
         while self.now() < at {
             std::hint::spin_loop();
         }
+    }
+
+    fn nap_until(&self, at: Nanos) {
+        // Without the spinning at the end: of a thousand users who nap, each would spin many times a second.
+        std::thread::sleep(Duration::from_nanos(at.saturating_sub(self.now())));
     }
 
     fn timestamp(&self) -> Timestamp {
@@ -116,6 +126,10 @@ mod tests {
         // A machine under load may be late by much; early is what must never be.
         assert!(late < crate::SECOND, "woke {late} ns late");
         clock.sleep_until(0);
+        clock.nap_until(0);
+        let at = clock.now() + crate::MS;
+        clock.nap_until(at);
+        assert!(clock.now() >= at);
         assert!(clock.timestamp().millis() > 1_700_000_000_000);
     }
 }

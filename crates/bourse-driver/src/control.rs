@@ -35,7 +35,7 @@ impl Default for Plan {
 }
 
 /// Why a round ended before its time.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
+#[derive(Debug, Clone, PartialEq, Error)]
 pub enum Fault {
     /// A user got no session.
     #[error("{user} got no session: {error}")]
@@ -45,6 +45,42 @@ pub enum Fault {
         /// The engine's words.
         error: String,
     },
+    /// A user's schedule cannot be followed.
+    #[error("{user}: {error}")]
+    Schedule {
+        /// Whose.
+        user: String,
+        /// Why.
+        error: crate::RateError,
+    },
+    /// The sessions need more open files than the system allows.
+    #[error(
+        "{sessions} sessions need about {needed} open files, and {limit} are allowed: {fit} sessions fit; \
+         `ulimit -n` shows and sets the limit"
+    )]
+    OpenFiles {
+        /// Sessions that were asked for.
+        sessions: u64,
+        /// Open files that they would need.
+        needed: u64,
+        /// Open files that are allowed.
+        limit: u64,
+        /// Sessions that fit.
+        fit: u64,
+    },
+    /// The system refuses another thread.
+    #[error("thread {number} of {of} could not be started: {error}; fewer users fit")]
+    Thread {
+        /// Which, counted from 1.
+        number: usize,
+        /// Of how many.
+        of: usize,
+        /// The system's words.
+        error: String,
+    },
+    /// The caller's flag was raised while sessions were made.
+    #[error("interrupted while sessions were made")]
+    Interrupted,
     /// A session was lost, or the disk is full.
     #[error("{user} cannot go on after {operation} failed: {error}")]
     Lost {

@@ -1,9 +1,10 @@
 //! The one loop: draw, wait, perform, record.
 
 use crate::backlog::Backlog;
+use crate::reconcile::Recording;
 use crate::{Clock, Control, Draw, Fault, MS, Nanos, Plan, Role, Sample, Seat, Turn};
 use bourse_engine::{ErrorKind, Session};
-use bourse_record::{Recorder, SplitMix};
+use bourse_record::SplitMix;
 use std::cell::Cell;
 
 /// Lets one user work on its session until the round is over for it.
@@ -17,12 +18,45 @@ pub fn drive(
     control: &Control,
     plan: &Plan,
     seed: u64,
-    recorder: &mut Recorder,
+    recording: &mut Recording,
 ) -> Result<(), Fault> {
-    let Seat { name, user, schedule, role } = seat;
-    let backlog = plan.backlog;
+    let mut backlog = Backlog::new(seat.schedule.pacer(control.begin().max(clock.now())), plan.backlog);
+    let end = work(seat, session, clock, control, plan, seed, &mut backlog, recording);
+    let Recording { recorder, ledger } = recording;
+    recorder.live().waiting(0);
+    if let Some(response_ns) = backlog.response_ns() {
+        ledger.schedule(response_ns);
+    }
+    if end? == End::Over {
+        // What an overloaded user never came to: without this number its response times would look too good.
+        backlog.ended(control).iter().for_each(|arrivals| recorder.arrivals(arrivals));
+    }
+    Ok(())
+}
+
+/// Why a user stopped.
+#[derive(PartialEq, Eq)]
+enum End {
+    /// The round is over for it.
+    Over,
+    /// It has nothing more to do.
+    Finished,
+}
+
+#[expect(clippy::too_many_arguments, reason = "the one caller has them all at hand")]
+fn work(
+    seat: &mut Seat<'_>,
+    session: &mut dyn Session,
+    clock: &dyn Clock,
+    control: &Control,
+    plan: &Plan,
+    seed: u64,
+    backlog: &mut Backlog,
+    recording: &mut Recording,
+) -> Result<End, Fault> {
+    let Seat { name, user, schedule: _, role } = seat;
+    let Recording { recorder, ledger } = recording;
     let random = Cell::new(SplitMix::new(seed));
-    let mut backlog = Backlog::new(schedule.pacer(control.begin().max(clock.now())), backlog);
     let live = recorder.live();
     let over = |now| control.ended(now) || (*role == Role::Customer && control.draining(now));
     // What the schedule wants next; none while an operation is performed.
@@ -44,9 +78,12 @@ pub fn drive(
             }
             match user.draw(clock, control) {
                 Draw::Ready => break scheduled,
-                Draw::Due(at) => break Some(at),
+                Draw::Due(at) => {
+                    backlog.overrule(at);
+                    break Some(at);
+                }
                 Draw::Wait(until) => wait(clock, until, &over),
-                Draw::Finished => return Ok(()),
+                Draw::Finished => return Ok(End::Finished),
             }
             now = clock.now();
         };
@@ -65,6 +102,9 @@ pub fn drive(
         let (retries, back_off_ns) = (turn.patience.retries(), turn.patience.back_off_ns());
         let end = clock.now();
         now = end;
+        if performed.fatal.is_some() {
+            ledger.doubt(performed.operation, performed.count);
+        }
         if performed.fatal == Some(ErrorKind::Interrupted) {
             break;
         }
@@ -80,7 +120,10 @@ pub fn drive(
             code: performed.code,
             server: performed.server,
         };
-        recorder.sample(&sample, control.measures(end));
+        let measured = control.measures(end);
+        backlog.finished(end, measured);
+        ledger.enter(&sample, measured);
+        recorder.sample(&sample, measured);
         if performed.fatal.is_some() {
             let error = performed.example.clone().unwrap_or_default();
             let fault = Fault::Lost {
@@ -95,12 +138,7 @@ pub fn drive(
             recorder.example(&sample, words);
         }
     }
-    // What an overloaded user never came to: without this number its response times would look too good.
-    live.waiting(0);
-    if let Some(arrivals) = backlog.ended(scheduled, control) {
-        recorder.arrivals(&arrivals);
-    }
-    Ok(())
+    Ok(End::Over)
 }
 
 /// Waits in short naps, so that an interruption need not wait for a distant moment.
@@ -111,6 +149,10 @@ fn wait(clock: &dyn Clock, until: Nanos, over: &impl Fn(Nanos) -> bool) {
         if now >= until || over(now) {
             return;
         }
-        clock.sleep_until(until.min(now + NAP));
+        if until > now + NAP {
+            clock.nap_until(now + NAP);
+        } else {
+            clock.sleep_until(until);
+        }
     }
 }

@@ -9,7 +9,11 @@
 //! | [`turn`] | one operation on its session, with retries after lock conflicts |
 //! | [`control`] | phases of a round, and why one ended early |
 //! | [`drive`](mod@drive) | the one loop: draw, wait, perform, record |
+//! | [`ledger`] | the driver's own count of what was performed |
+//! | [`reconcile`](mod@reconcile) | the recorder's figures compared with that count |
 //! | [`calibrate`](mod@calibrate) | what harness and machine do by themselves |
+//! | `memory` | memory that users take, the harness's and the engine's |
+//! | `open_files` | how many sessions fit into the limit of open files |
 //! | [`round`] | a thread for everybody, phases, the figures of a round |
 
 mod backlog;
@@ -17,6 +21,10 @@ pub mod calibrate;
 pub mod clock;
 pub mod control;
 pub mod drive;
+pub mod ledger;
+mod memory;
+mod open_files;
+pub mod reconcile;
 pub mod round;
 mod sampler;
 pub mod schedule;
@@ -28,8 +36,10 @@ pub use calibrate::{Calibration, calibrate, wait_for_quiet};
 pub use clock::{Clock, RealClock, SimulatedClock};
 pub use control::{Control, Fault, Plan};
 pub use drive::drive;
+pub use ledger::{Entry, Ledger};
+pub use reconcile::Recording;
 pub use round::{Measured, Progress, run};
-pub use schedule::{Pacer, Schedule};
+pub use schedule::{Pacer, RateError, Schedule};
 pub use turn::{Failure, Patience, RetryPolicy, Turn};
 pub use workload::{Background, Draw, Emulator, Performed, Role, Seat, User, Workload};
 

@@ -1,15 +1,19 @@
 //! A thread for everybody, phases, the figures of a round.
 
+use crate::ledger::Ledger;
+use crate::memory::{Held, Memory, MemoryUse};
+use crate::open_files::OpenFiles;
+use crate::reconcile::{Recording, irreconcilable, reconcile};
 use crate::sampler::{Sampler, io_counts};
 use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, Role, SECOND, Seat, Workload, drive};
 use bourse_engine::{Engine, FileIo, IoCounts, ServerProcess, Session};
 use bourse_record::{
-    Arrivals, KernelThreads, KindOfFile, LiveReader, MachineUse, Phase, PhaseKind, ProcessUse, Recorder, Round,
-    ServerUse, SplitMix, Taken,
+    Arrivals, KernelThreads, KindOfFile, LiveReader, MachineUse, OperationSpec, Phase, PhaseKind, ProcessUse, Recorder,
+    Round, ServerUse, SplitMix, Taken,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::mpsc;
+use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 
 /// How a round stands, once a second.
@@ -34,8 +38,11 @@ pub struct Progress {
 /// What a round came to. Whatever ended it, what was measured until then is here.
 #[derive(Debug)]
 pub struct Measured {
-    /// The figures. Offset in the run, facts of the workload and checks are the caller's to add.
+    /// The figures, with the checks that reconcile them. Offset in the run, facts of the workload and checks of the database
+    /// are the caller's to add.
     pub round: Round,
+    /// What was performed over the whole round, by the driver's own count.
+    pub ledger: Ledger,
     /// Whether the caller's flag ended it before its time.
     pub interrupted: bool,
     /// Why it failed, if it did.
@@ -44,8 +51,11 @@ pub struct Measured {
 
 /// Everybody at the table, before the clock starts.
 struct Table<'w> {
-    seats: Vec<(Seat<'w>, Box<dyn Session>, Recorder)>,
+    seats: Vec<(Seat<'w>, Box<dyn Session>, Recording)>,
     background: Vec<Background<'w>>,
+    /// What the engine says of so many sessions.
+    notes: Vec<String>,
+    memory: Memory,
 }
 
 /// Runs one round: everybody on a thread with a session of its own, through warm-up, measurement interval and drain.
@@ -54,7 +64,8 @@ struct Table<'w> {
 /// completions a second are the round's headline; `seed` is where the back-offs' random lengths come from.
 ///
 /// # Errors
-/// [`Fault::Connect`] if somebody gets no session. Later faults come in [`Measured::fault`].
+/// A [`Fault`] before the round begins: a schedule that cannot be followed, somebody who gets no session, `interrupt` raised while
+/// sessions are made. Later faults come in [`Measured::fault`].
 #[expect(clippy::too_many_arguments, reason = "they are the seams of a round; a struct of them would be used once")]
 pub fn run<'w>(
     engine: &dyn Engine,
@@ -66,12 +77,12 @@ pub fn run<'w>(
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Measured, Fault> {
-    let mut table = seat(engine, workload)?;
+    let mut table = seat(engine, workload, interrupt)?;
     let specs = workload.operations();
-    let live = LiveReader::new(table.seats.iter().map(|(_, _, recorder)| recorder.live()).collect(), specs.len());
-    let begin = clock.now();
-    let control = Control::new(plan, begin);
-    let mut sampler = Sampler::new(engine, specs, live, begin);
+    let cells = table.seats.iter().map(|(_, _, recording)| recording.recorder.live()).collect();
+    let live = LiveReader::new(cells, specs.len());
+    // Everybody waits for this, so that the first of a thousand does not work while the last is started.
+    let control = OnceLock::new();
     let mut marks = Marks::default();
     let mut interrupted = false;
 
@@ -80,13 +91,15 @@ pub fn run<'w>(
     let (sender, gone) = mpsc::channel();
     let background = std::mem::take(&mut table.background);
     let mut left = background.len() + table.seats.len();
-    let mut recorders = Vec::new();
-    thread::scope(|scope| {
+    let mut starts = Starts { of: left, started: 0, refused: None };
+    let mut recordings = Vec::new();
+    let mut sampler = thread::scope(|scope| {
         let control = &control;
         let customers = &customers;
         for Background { name, run } in background {
             let sender = sender.clone();
-            spawn(scope, &name.clone(), move || {
+            starts.spawn(scope, &name.clone(), move || {
+                let control = control.wait();
                 guard(control, clock, &name, || {
                     run(clock, control);
                     Ok(())
@@ -94,13 +107,14 @@ pub fn run<'w>(
                 let _ = sender.send(None);
             });
         }
-        for (mut seat, mut session, mut recorder) in table.seats {
+        for (mut seat, mut session, mut recording) in table.seats {
             let sender = sender.clone();
             let seed = seeds.next();
-            spawn(scope, &seat.name.clone(), move || {
+            starts.spawn(scope, &seat.name.clone(), move || {
+                let control: &Control = control.wait();
                 let (name, role) = (seat.name.clone(), seat.role);
                 guard(control, clock, &name, || {
-                    drive(&mut seat, session.as_mut(), clock, control, plan, seed, &mut recorder)
+                    drive(&mut seat, session.as_mut(), clock, control, plan, seed, &mut recording)
                 });
                 if role == Role::Customer && customers.fetch_sub(1, Ordering::Relaxed) == 1 {
                     // All customers have finished: there is nothing more to measure. Closing a session is none of it.
@@ -109,8 +123,16 @@ pub fn run<'w>(
                 // A user may hold the sending end of another's queue: it must go before anybody waits for that other.
                 drop(seat);
                 drop(session);
-                let _ = sender.send(Some(recorder));
+                let _ = sender.send(Some(recording));
             });
+        }
+        let begin = clock.now();
+        let mut sampler = Sampler::new(engine, specs, live, begin);
+        let control = control.get_or_init(|| Control::new(plan, begin));
+        if let Some(refused) = &starts.refused {
+            // Those that were started leave at once; the others never came.
+            control.fail(begin, refused.clone());
+            left = starts.started;
         }
         let mut tick = begin + SECOND;
         while left > 0 {
@@ -137,52 +159,103 @@ pub fn run<'w>(
             }
             let next = tick.min(marks.next(control)).min(now + 20 * MS).max(now);
             match gone.recv_timeout(std::time::Duration::from_nanos((next - clock.now().min(next)).max(MS / 10))) {
-                Ok(recorder) => {
-                    recorders.extend(recorder);
+                Ok(recording) => {
+                    recordings.extend(recording);
                     left -= 1;
                 }
                 Err(mpsc::RecvTimeoutError::Timeout) => {}
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
         }
+        sampler
     });
+    if let Some(refused) = starts.refused {
+        return Err(refused);
+    }
+    let control = control.into_inner().expect("it was made when everybody had been started");
     let end = clock.now();
     control.cut(end);
     marks.pass(engine, &control, end);
     sampler.row(end, workload.queue_length());
-    let mut total = Recorder::new(workload.operations().into(), |_| true);
-    recorders.into_iter().for_each(|recorder| total.merge(recorder));
+    let held = Held::by(&recordings);
+    let mut total = Recording::new(Recorder::new(workload.operations().into(), |_| true));
+    recordings.into_iter().for_each(|recording| total.merge(recording));
     let given_up = control.fault().is_none() && end >= control.measure_to().saturating_add(plan.drain_limit_ns);
-    let mut round = figures(&total, &control, marks, sampler, headline, end);
+    let mut round = figures(&total.recorder, &control, marks, sampler, headline, end);
     if given_up {
         let limit = plan.drain_limit_ns as f64 / SECOND as f64;
         round.warnings.push(format!("work was still in flight {limit} s after the end, and was given up"));
     }
-    Ok(Measured { round, interrupted, fault: control.fault() })
+    round.facts.extend(table.memory.facts(&held));
+    round.warnings.extend(table.notes);
+    round.checks = reconcile(&round.operations, &total.recorder.totals(), &total.ledger);
+    if let Some(why) = irreconcilable(&round.checks).or_else(|| nothing_ended(&round, workload.operations(), headline))
+    {
+        round.headline = f64::NAN;
+        round.void = Some(why);
+    }
+    Ok(Measured { round, ledger: total.ledger, interrupted, fault: control.fault() })
 }
 
-fn seat<'w>(engine: &dyn Engine, workload: &mut dyn Workload<'w>) -> Result<Table<'w>, Fault> {
+fn seat<'w>(engine: &dyn Engine, workload: &mut dyn Workload<'w>, interrupt: &AtomicBool) -> Result<Table<'w>, Fault> {
     let users = workload.users();
     let background = workload.background();
-    let specs: std::sync::Arc<[_]> = workload.operations().into();
-    let seats = users
-        .into_iter()
-        .map(|seat| {
-            let session = engine
-                .connect()
-                .map_err(|error| Fault::Connect { user: seat.name.clone(), error: error.to_string() })?;
-            let recorder = Recorder::new(specs.clone(), |operation| seat.user.performs(operation));
-            Ok((seat, session, recorder))
-        })
-        .collect::<Result<_, _>>()?;
-    Ok(Table { seats, background })
+    let specs: Arc<[_]> = workload.operations().into();
+    for Seat { name, schedule, .. } in &users {
+        schedule.check().map_err(|error| Fault::Schedule { user: name.clone(), error })?;
+    }
+    let notes = engine.expect_sessions(users.len()).into_iter().collect();
+    let mut memory = Memory { before: MemoryUse::now(engine), ..Memory::default() };
+    let mut files = OpenFiles::of(users.len());
+    let mut seats = Vec::with_capacity(users.len());
+    for seat in users {
+        if interrupt.load(Ordering::Relaxed) {
+            return Err(Fault::Interrupted);
+        }
+        let session =
+            engine.connect().map_err(|error| Fault::Connect { user: seat.name.clone(), error: error.to_string() })?;
+        files.made()?;
+        let recorder = Recorder::new(specs.clone(), |operation| seat.user.performs(operation));
+        seats.push((seat, session, Recording::new(recorder)));
+    }
+    memory.seated = MemoryUse::now(engine);
+    Ok(Table { seats, background, notes, memory })
 }
 
-fn spawn<'scope>(scope: &'scope thread::Scope<'scope, '_>, name: &str, work: impl FnOnce() + Send + 'scope) {
-    thread::Builder::new()
-        .name(name.to_owned())
-        .spawn_scoped(scope, work)
-        .expect("the system refuses another thread: fewer users are needed");
+/// Threads of a round that were started.
+struct Starts {
+    of: usize,
+    started: usize,
+    refused: Option<Fault>,
+}
+
+impl Starts {
+    /// Starts a thread, unless the system refused one before.
+    fn spawn<'scope>(
+        &mut self,
+        scope: &'scope thread::Scope<'scope, '_>,
+        name: &str,
+        work: impl FnOnce() + Send + 'scope,
+    ) {
+        if self.refused.is_some() {
+            return;
+        }
+        match thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, work) {
+            Ok(_) => self.started += 1,
+            Err(error) => {
+                let (number, of) = (self.started + 1, self.of);
+                self.refused = Some(Fault::Thread { number, of, error: error.to_string() });
+            }
+        }
+    }
+}
+
+/// Why an interval has no figure in which nothing was done of what the figure counts.
+fn nothing_ended(round: &Round, operations: &[OperationSpec], headline: usize) -> Option<String> {
+    let name = operations.get(headline)?.name;
+    let valid = round.operations.get(headline).map_or(0, bourse_record::Operation::valid);
+    (round.measured_s > 0.0 && valid == 0)
+        .then(|| format!("no {name} ended validly in the measurement interval of {:.1} s", round.measured_s))
 }
 
 /// Runs a thread's work; a fault or a panic of it ends the round, and is not lost.

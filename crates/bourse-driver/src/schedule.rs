@@ -2,6 +2,7 @@
 
 use crate::{Nanos, SECOND};
 use bourse_record::SplitMix;
+use thiserror::Error;
 
 /// When operations are due, for one user.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -24,16 +25,47 @@ pub enum Schedule {
     Arrivals,
 }
 
+/// A rate whose moments cannot be drawn.
+#[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[error(
+    "a rate of {per_second} operations a second for one user cannot be drawn: from {} to {} are possible",
+    Schedule::LOWEST,
+    Schedule::HIGHEST
+)]
+pub struct RateError {
+    /// The rate.
+    pub per_second: f64,
+}
+
 impl Schedule {
+    /// The lowest rate of one user: one operation in eleven days.
+    pub const LOWEST: f64 = 1e-6;
+    /// The highest rate of one user. Moments are drawn between operations, and those of a rate far beyond would take longer
+    /// to draw than they last.
+    pub const HIGHEST: f64 = 1e6;
+
+    /// Refuses rates that cannot be drawn.
+    ///
+    /// # Errors
+    /// [`RateError`] with the rate.
+    pub fn check(&self) -> Result<(), RateError> {
+        match *self {
+            Self::Closed | Self::Arrivals => Ok(()),
+            Self::Constant { per_second } | Self::Poisson { per_second, .. } => {
+                // Not a number lies in no range.
+                let is_possible = (Self::LOWEST..=Self::HIGHEST).contains(&per_second);
+                if is_possible { Ok(()) } else { Err(RateError { per_second }) }
+            }
+        }
+    }
+
     /// The moments from `from` on.
     ///
     /// # Panics
-    /// If a rate is not positive: rates are checked where they are asked for.
+    /// If [`Schedule::check`] refuses the rate: it is asked where a round begins.
     pub fn pacer(&self, from: Nanos) -> Pacer {
-        let gap = |per_second: f64| {
-            assert!(per_second > 0.0 && per_second.is_finite(), "a rate of {per_second} a second is no schedule");
-            SECOND as f64 / per_second
-        };
+        self.check().expect("a round begins with schedules that were checked");
+        let gap = |per_second: f64| SECOND as f64 / per_second;
         let (gap_ns, random) = match *self {
             Self::Closed | Self::Arrivals => (None, None),
             Self::Constant { per_second } => (Some(gap(per_second)), None),
@@ -100,6 +132,22 @@ mod tests {
         let mean = counts.iter().sum::<f64>() / 90.0;
         let variance = counts.iter().map(|count| (count - mean).powi(2)).sum::<f64>() / 89.0;
         assert!((600.0..1_600.0).contains(&variance), "{variance}");
+    }
+
+    #[test]
+    fn rates_that_cannot_be_drawn_are_refused() {
+        for per_second in [0.0, -1.0, 1e-300, 1e7, 1e300, f64::INFINITY, f64::NAN] {
+            let refused = Schedule::Constant { per_second }.check().unwrap_err();
+            assert!(
+                refused.to_string().ends_with("cannot be drawn: from 0.000001 to 1000000 are possible"),
+                "{refused}"
+            );
+            assert!(Schedule::Poisson { per_second, seed: 1 }.check().is_err());
+        }
+        for per_second in [Schedule::LOWEST, 1.0, Schedule::HIGHEST] {
+            assert_eq!(Schedule::Constant { per_second }.check(), Ok(()));
+        }
+        assert_eq!((Schedule::Closed.check(), Schedule::Arrivals.check()), (Ok(()), Ok(())));
     }
 
     #[test]

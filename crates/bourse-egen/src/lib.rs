@@ -24,7 +24,7 @@ pub mod txn;
 pub use generator::{Generator, Unit};
 pub use inputs::{InputError, Inputs};
 pub use money::Money;
-pub use part::{Part, PartError};
+pub use part::{MOST_CUSTOMERS, Part, PartError};
 pub use rng::Rng;
 pub use sink::{RowSink, Stopped};
 pub use trade_type::{Status, TradeType};

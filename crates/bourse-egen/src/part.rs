@@ -18,13 +18,13 @@ pub struct Part {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum PartError {
     /// The first customer begins no load unit.
-    #[error("first customer {0} does not begin a load unit: expected 1, 1001, 2001 and so on")]
+    #[error("first customer {0} does not begin a load unit: expected 1, 1001, 2001 and so on, up to {MOST_CUSTOMERS}")]
     First(i64),
     /// The number of customers is not made of load units.
-    #[error("customer count {0} is not a multiple of 1000 greater than 0")]
+    #[error("customer count {0} is out of range: expected a multiple of 1000 from 1000 to {MOST_CUSTOMERS}")]
     Count(i64),
     /// The number of all customers is not made of load units.
-    #[error("total of customers {0} is not a multiple of 1000 greater than 0")]
+    #[error("total of customers {0} is out of range: expected a multiple of 1000 from 1000 to {MOST_CUSTOMERS}")]
     Total(i64),
     /// The scale factor makes no round number of trades.
     #[error(
@@ -39,7 +39,7 @@ pub enum PartError {
 }
 
 /// Most customers the identifiers' arithmetic is checked for.
-const MOST_CUSTOMERS: i64 = 200_000_000;
+pub const MOST_CUSTOMERS: i64 = 200_000_000;
 
 impl Part {
     /// `count` customers from the `first` (counted from 1) of a database of `total`, with so many customers for each

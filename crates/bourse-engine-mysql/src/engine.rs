@@ -2,8 +2,9 @@
 
 use crate::connect::{Address, Connector};
 use crate::describe;
-use crate::loader::DatabaseLoader;
-use crate::server::{DATABASE, PrivateServer, installed};
+use crate::loader::{DatabaseLoader, side_databases};
+use crate::ownership;
+use crate::server::{DATABASE, Launch, PrivateServer, installed};
 use crate::session::MysqlSession;
 use crate::status::{Status, process_use, told_process};
 use crate::target::{Place, Target, TargetError};
@@ -21,6 +22,8 @@ pub struct MysqlEngine {
     target: Target,
     /// Of a private target, once something needed it.
     server: Mutex<Option<PrivateServer>>,
+    /// What it is started with beside what the target says.
+    launch: Mutex<Launch>,
     /// A connection for sizes, so that asking for them each second opens none.
     watcher: Mutex<Option<Watcher>>,
 }
@@ -59,7 +62,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl MysqlEngine {
     /// The engine of a target that was read before.
     pub fn new(target: Target) -> Self {
-        Self { target, server: Mutex::new(None), watcher: Mutex::new(None) }
+        Self { target, server: Mutex::new(None), launch: Mutex::default(), watcher: Mutex::new(None) }
     }
 
     /// The target as it was read.
@@ -70,6 +73,16 @@ impl MysqlEngine {
     /// The private server's process, once it has been started.
     pub fn server_process(&self) -> Option<u32> {
         locked(&self.server).as_ref().map(PrivateServer::process_id)
+    }
+
+    /// What the private server is started with from now on, beside what the target says.
+    pub fn set_launch(&self, launch: Launch) {
+        *locked(&self.launch) = launch;
+    }
+
+    /// How the private server has ended; `None` while it runs, or if there is none.
+    pub fn server_exit(&self) -> Option<std::process::ExitStatus> {
+        locked(&self.server).as_mut().and_then(PrivateServer::exit)
     }
 
     fn database(&self) -> &str {
@@ -99,7 +112,7 @@ impl MysqlEngine {
                     return Ok(server.connector().clone());
                 }
                 let installed = installed(self.target.flavour, options.server.as_deref())?;
-                let started = PrivateServer::start(&installed, directory.as_deref(), options)?;
+                let started = PrivateServer::start(&installed, directory.as_deref(), options, &locked(&self.launch))?;
                 Ok(server.insert(started).connector().clone())
             }
         }
@@ -196,10 +209,24 @@ impl Engine for MysqlEngine {
             return Ok(false);
         }
         let mut connection = self.reach(None)?;
-        let tables: Option<u64> = connection
-            .exec_first("SELECT count(*) FROM information_schema.tables WHERE table_schema = ?", (self.database(),))
-            .map_err(|e| crate::error::error(&e))?;
-        Ok(tables.unwrap_or(0) > 0)
+        let has_tables = !ownership::marked_tables(&mut connection, self.database())?.is_empty();
+        Ok(has_tables || ownership::foreign(&mut connection, self.database())?.is_some())
+    }
+
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        if !self.is_started() {
+            return Ok(None);
+        }
+        ownership::foreign(&mut self.reach(None)?, self.database())
+    }
+
+    fn remains(&self) -> Result<Option<String>, EngineError> {
+        if !self.is_started() {
+            return Ok(None);
+        }
+        let left = ownership::leftovers(&mut self.reach(None)?, &side_databases(self.database()))?;
+        Ok((!left.is_empty())
+            .then(|| format!("{} was left by a load that did not end, and is replaced", left.join(" and "))))
     }
 
     fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
@@ -219,7 +246,8 @@ impl Engine for MysqlEngine {
 
     fn restart(&self) -> Result<(), EngineError> {
         *locked(&self.watcher) = None;
-        self.with_server(PrivateServer::restart)
+        let launch = locked(&self.launch).clone();
+        self.with_server(|server| server.restart(&launch))
     }
 
     fn folder(&self) -> Option<std::path::PathBuf> {

@@ -23,10 +23,12 @@
 //!
 //! # Loading
 //! into `NAME_bourse_loading`, beside the database; finished, its tables take the places of those in `NAME` by one
-//! statement. A database with a table that was not loaded so is never replaced.
+//! statement, by way of `NAME_bourse_old`. Every table that is loaded so has the comment `made by bourse`. A database with a
+//! table without it, or with a view, routine, event or trigger, is never replaced, and neither is one beside it that no
+//! loader made (`ownership`).
 //!
 //! Files: `options` and `target` (what was asked for), `statement` and `value` (texts and values in the server's notation),
-//! `session` and `loader` (the seam), `server` (private ones), `connect`, `describe` (what was run on), `status`
+//! `session` and `loader` (the seam), `ownership` (what may be replaced), `server` (private ones), `connect`, `describe` (what was run on), `status`
 //! (what the server counts and uses), `error` (codes).
 
 mod connect;
@@ -35,6 +37,7 @@ mod engine;
 mod error;
 mod loader;
 mod options;
+mod ownership;
 mod server;
 mod session;
 mod statement;
@@ -44,5 +47,5 @@ mod value;
 
 pub use engine::{MysqlEngine, open};
 pub use options::{Flavour, FlushLog, FlushMethod, OPTIONS, OptionSpec, Options, Scope, Storage};
-pub use server::{Installed, installed, sweep, sweep_target};
+pub use server::{Installed, Launch, installed, sweep, sweep_target};
 pub use target::{Place, Target, TargetError};

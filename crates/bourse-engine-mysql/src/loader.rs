@@ -2,14 +2,13 @@
 
 use crate::connect::Connector;
 use crate::error::error;
+use crate::ownership;
 use crate::session::through;
 use crate::value::write_literal;
 use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader};
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
-
-/// The comment of every table that a loader made: nothing else is ever replaced.
-const MADE_BY_US: &str = "made by bourse";
+use std::borrow::Cow;
 
 /// An INSERT is sent when it has become this long, in bytes.
 const INSERT_BYTES: usize = 1 << 20;
@@ -17,37 +16,33 @@ const INSERT_BYTES: usize = 1 << 20;
 pub(crate) struct DatabaseLoader {
     connection: Conn,
     database: String,
+    /// Where it is loaded.
+    loading: String,
+    /// Where the tables go that were there before.
+    old: String,
     is_done: bool,
+}
+
+/// The databases beside the one that is loaded: its new tables, and those that they replace.
+pub(crate) fn side_databases(database: &str) -> [String; 2] {
+    [format!("{database}_bourse_loading"), format!("{database}_bourse_old")]
 }
 
 impl DatabaseLoader {
     pub(crate) fn new(connector: &Connector, database: &str) -> Result<Self, EngineError> {
         let mut connection = connector.connect(None)?;
         take_lock(&mut connection, database)?;
-        refuse_foreign(&mut connection, database)?;
-        let mut this = Self { connection, database: database.to_owned(), is_done: false };
-        let loading = this.loading();
-        // What a load that was killed has left.
-        this.run(&format!("DROP DATABASE IF EXISTS `{loading}`"))?;
-        this.run(&format!("CREATE DATABASE `{loading}`"))?;
-        this.run(&format!("USE `{loading}`"))?;
+        ownership::refuse_foreign(&mut connection, database)?;
+        let [loading, old] = side_databases(database);
+        // What a load that was killed has left; a database of that name which is somebody's is refused.
+        ownership::drop_side(&mut connection, &old)?;
+        ownership::drop_side(&mut connection, &loading)?;
+        ownership::create_side(&mut connection, &loading)?;
+        let mut this = Self { connection, database: database.to_owned(), loading, old, is_done: false };
+        this.run(&format!("USE `{}`", this.loading))?;
         // Parents may come after children that are made beside them; orphans are looked for after the load.
         this.run("SET SESSION foreign_key_checks = 0, SESSION unique_checks = 0")?;
         Ok(this)
-    }
-
-    fn loading(&self) -> String {
-        format!("{}_bourse_loading", self.database)
-    }
-
-    fn old(&self) -> String {
-        format!("{}_bourse_old", self.database)
-    }
-
-    fn tables(&mut self, database: &str) -> Result<Vec<String>, EngineError> {
-        self.connection
-            .exec("SELECT table_name FROM information_schema.tables WHERE table_schema = ?", (database,))
-            .map_err(|e| error(&e))
     }
 
     /// Statistics as they are now, so that plans do not depend on when the server would have gathered them.
@@ -58,28 +53,35 @@ impl DatabaseLoader {
 
     /// Puts the loaded tables into the places of those that were there, by one statement.
     fn exchange(&mut self, tables: &[String]) -> Result<(), EngineError> {
-        let (database, loading, old) = (self.database.clone(), self.loading(), self.old());
+        let Self { database, loading, old, .. } = self;
+        let (database, loading, old) = (database.clone(), loading.clone(), old.clone());
+        // Loading took a while: what has come into the database since then is somebody's too.
+        ownership::refuse_foreign(&mut self.connection, &database)?;
+        let there = ownership::marked_tables(&mut self.connection, &database)?;
+        ownership::drop_side(&mut self.connection, &old)?;
+        ownership::create_side(&mut self.connection, &old)?;
         self.run(&format!("CREATE DATABASE IF NOT EXISTS `{database}`"))?;
-        self.run(&format!("DROP DATABASE IF EXISTS `{old}`"))?;
-        self.run(&format!("CREATE DATABASE `{old}`"))?;
         // What refers to a renamed table has to go on referring to it.
         self.run("SET SESSION foreign_key_checks = 1")?;
-        let there = self.tables(&database)?;
         let away = there.iter().map(|table| format!("`{database}`.`{table}` TO `{old}`.`{table}`"));
         let into = tables.iter().map(|table| format!("`{loading}`.`{table}` TO `{database}`.`{table}`"));
         let renames: Vec<_> = away.chain(into).collect();
-        if !renames.is_empty() {
-            self.run(&format!("RENAME TABLE {}", renames.join(", "))).map_err(|e| match e.kind() {
+        if !renames.is_empty()
+            && let Err(e) = self.run(&format!("RENAME TABLE {}", renames.join(", ")))
+        {
+            // Best effort: what has just been made is empty, and the first error is the one to report.
+            let _ = ownership::drop_side(&mut self.connection, &old);
+            return Err(match e.kind() {
                 ErrorKind::Conflict => {
                     EngineError::new(e.kind(), format!("cannot replace `{database}`, is it in use? {}", e.message()))
                         .with_code(e.code().unwrap_or_default())
                 }
                 _ => e,
-            })?;
+            });
         }
         self.run("SET SESSION foreign_key_checks = 0")?;
-        self.run(&format!("DROP DATABASE `{old}`"))?;
-        self.run(&format!("DROP DATABASE `{loading}`"))
+        ownership::drop_side(&mut self.connection, &old)?;
+        ownership::drop_side(&mut self.connection, &loading)
     }
 }
 
@@ -100,31 +102,14 @@ fn take_lock(connection: &mut Conn, database: &str) -> Result<(), EngineError> {
     }
 }
 
-/// Tables that are not ours are somebody's; they are not for us to replace.
-fn refuse_foreign(connection: &mut Conn, database: &str) -> Result<(), EngineError> {
-    let foreign: Vec<String> = connection
-        .exec(
-            "SELECT table_name FROM information_schema.tables
-              WHERE table_schema = ? AND (table_type <> 'BASE TABLE' OR table_comment <> ?) ORDER BY table_name LIMIT 3",
-            (database, MADE_BY_US),
-        )
-        .map_err(|e| error(&e))?;
-    if foreign.is_empty() {
-        return Ok(());
-    }
-    Err(EngineError::new(
-        ErrorKind::Other,
-        format!(
-            "database `{database}` has tables that were not loaded by bourse ({}): it will not be replaced; name another \
-             one, which need not exist",
-            foreign.join(", ")
-        ),
-    ))
-}
-
 impl Loader for DatabaseLoader {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
-        self.connection.query_drop(sql).map_err(|e| error(&e).with_statement(sql))
+        let marked = ownership::with_mark(sql);
+        self.connection.query_drop(&*marked).map_err(|e| error(&e).with_statement(sql))?;
+        if matches!(marked, Cow::Borrowed(_)) && ownership::creates(sql) {
+            ownership::mark_new(&mut self.connection, &self.loading)?;
+        }
+        Ok(())
     }
 
     fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
@@ -163,11 +148,8 @@ impl Loader for DatabaseLoader {
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
-        let loading = self.loading();
-        let tables = self.tables(&loading)?;
-        for table in &tables {
-            self.run(&format!("ALTER TABLE `{table}` COMMENT = '{MADE_BY_US}'"))?;
-        }
+        ownership::refuse_more_than_tables(&mut self.connection, &self.loading)?;
+        let tables = ownership::marked_tables(&mut self.connection, &self.loading)?;
         if !tables.is_empty() {
             self.analyze(&tables)?;
         }
@@ -182,7 +164,7 @@ impl Drop for DatabaseLoader {
         // Best effort: the next load removes what is left, and nobody takes it for a database.
         if !self.is_done {
             let _ = self.run("SET SESSION foreign_key_checks = 0");
-            let _ = self.run(&format!("DROP DATABASE IF EXISTS `{}`", self.loading()));
+            let _ = ownership::drop_side(&mut self.connection, &self.loading);
         }
         // The server would give it back some time after the connection is closed; the next load may come sooner.
         let _ = self.connection.exec_drop("DO release_lock(?)", (lock_name(&self.database),));

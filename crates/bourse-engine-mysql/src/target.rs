@@ -1,4 +1,5 @@
 //! Targets, checked whole before anything is started or reached.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::options::{Flavour, OPTIONS, OptionSpec, Options, Scope};
 use bourse_engine::target::Wanted;

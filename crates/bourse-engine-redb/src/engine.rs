@@ -3,6 +3,7 @@
 use crate::error::error;
 use crate::options::{Durable, GRAMMAR, Options};
 use crate::session::RedbSession;
+use crate::watched::WatchedFile;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Dialect, Durability, Engine, EngineError, Footprint, Isolation, KeySession, Loader,
@@ -21,6 +22,8 @@ pub struct RedbEngine {
     target: Parsed<Options>,
     /// Where; none for memory.
     path: Option<PathBuf>,
+    /// Whether its file is one that faults befall.
+    is_watched: bool,
     opened: Mutex<Option<Arc<Database>>>,
     memory_bytes: Arc<AtomicU64>,
 }
@@ -43,14 +46,20 @@ pub fn open(target: &str) -> Result<RedbEngine, TargetError> {
         let what = GRAMMAR.written(name, &target.options);
         return Err(TargetError::Impossible { what, with: "a database in memory", why: "it is about files" });
     }
-    Ok(RedbEngine { target, path, opened: Mutex::new(None), memory_bytes: Arc::default() })
+    Ok(RedbEngine { target, path, is_watched: false, opened: Mutex::new(None), memory_bytes: Arc::default() })
 }
 
-/// The version of redb that is compiled in; the crate itself does not tell, the lock file does.
+/// Opens a target with a file whose calls fail as the environment says (`bourse_faults`).
+///
+/// # Errors
+/// As [`open`].
+pub fn open_watched(target: &str) -> Result<RedbEngine, TargetError> {
+    open(target).map(|engine| RedbEngine { is_watched: true, ..engine })
+}
+
+/// The version of redb that is compiled in, as `build.rs` reads it from the lock file.
 pub fn version() -> &'static str {
-    let lock = include_str!("../../../Cargo.lock");
-    let entry = lock.split("[[package]]").find(|entry| entry.contains("\nname = \"redb\"\n"));
-    entry.and_then(|entry| entry.split("version = \"").nth(1)?.split('"').next()).unwrap_or("unknown")
+    env!("REDB_VERSION")
 }
 
 /// redb's storage in memory, with its size for us to see.
@@ -89,6 +98,7 @@ impl RedbEngine {
         let mut builder = Builder::new();
         builder.set_cache_size(usize::try_from(self.target.options.cache_bytes).unwrap_or(usize::MAX));
         let made = match &self.path {
+            Some(path) if self.is_watched => WatchedFile::open(path).and_then(|file| builder.create_with_backend(file)),
             Some(path) => builder.create(path),
             None => {
                 let backend = Memory { inner: InMemoryBackend::new(), bytes: Arc::clone(&self.memory_bytes) };

@@ -2,13 +2,14 @@
 //!
 //! A target such as `redb:x.redb?durability=none` or `redb::memory:` is read by [`open`]; [`GRAMMAR`] has the table of all
 //! settings. Files: `options` (what was asked for), `engine` and `session` (the seam), `transaction` (a transaction with
-//! the tables it has opened), `error` (kinds).
+//! the tables it has opened), `error` (kinds), `watched` (a storage that fails on purpose).
 
 mod engine;
 mod error;
 mod options;
 mod session;
 mod transaction;
+mod watched;
 
-pub use engine::{RedbEngine, open, version};
+pub use engine::{RedbEngine, open, open_watched, version};
 pub use options::{Durable, GRAMMAR, Options};

@@ -1,4 +1,5 @@
 //! Settings of a redb target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_engine::option_words;
 use bourse_engine::target::{Grammar, OptionSpec, parse_bytes, parse_switch, show_bytes, show_switch};

@@ -71,6 +71,17 @@ impl Source {
         self
     }
 
+    /// The file system whose calls are observed, of a file that is opened while somebody observes.
+    #[cfg(unix)]
+    fn observed(&self) -> Option<&'static CStr> {
+        (self.path.is_some() && crate::syscalls::is_active()).then_some(crate::syscalls::NAME)
+    }
+
+    #[cfg(not(unix))]
+    fn observed(&self) -> Option<&'static CStr> {
+        None
+    }
+
     /// On a file system that has been registered under this name.
     #[cfg(unix)]
     pub(crate) fn with_file_system(mut self, name: &'static CStr) -> Self {
@@ -115,7 +126,7 @@ impl Connection {
         let used = source.path.as_deref().map(|path| FileUse::begin(path, SCHEME)).transpose()?;
         let mut db = ptr::null_mut();
         let counting = source.files.as_ref().map(|files| files.name());
-        let file_system = source.file_system.or(counting).map_or(ptr::null(), CStr::as_ptr);
+        let file_system = source.file_system.or(source.observed()).or(counting).map_or(ptr::null(), CStr::as_ptr);
         // SAFETY: the names end in zero, the out pointer is valid, a null file system's name means the default.
         let code = unsafe { ffi::sqlite3_open_v2(source.name.as_ptr(), &mut db, flags, file_system) };
         let Some(db) = NonNull::new(db) else { return Err(error(code, words(code))) };

@@ -41,6 +41,8 @@ pub struct SqliteEngine {
     home: Arc<Home>,
     /// Size of a shared cache when it was last known.
     last_image_bytes: AtomicU64,
+    /// Sessions that will be open at once, as far as was announced.
+    sessions: AtomicU64,
 }
 
 /// Opens a target: reads it, and for a database in memory makes room for one; nothing on disk is touched yet.
@@ -107,6 +109,7 @@ impl SqliteEngine {
             kept: Mutex::new(None),
             home: Arc::default(),
             last_image_bytes: AtomicU64::new(0),
+            sessions: AtomicU64::new(1),
         }
     }
 
@@ -163,6 +166,7 @@ impl SqliteEngine {
     pub(crate) fn connection(&self) -> Result<Lease, EngineError> {
         let source = self.source()?;
         let Target { place, options, .. } = &self.target;
+        let options = &options.divided(self.sessions.load(Ordering::Relaxed));
         let open = || Connection::open_with(place, &source, options, &self.shared.waits);
         if self.is_private() {
             let connection = self.home.lend(open)?;
@@ -245,6 +249,20 @@ impl Drop for SqliteEngine {
 impl Engine for SqliteEngine {
     fn description(&self) -> Result<Description, EngineError> {
         describe::describe(&self.target, &*self.connection()?)
+    }
+
+    fn expect_sessions(&self, sessions: usize) -> Option<String> {
+        self.sessions.store(sessions as u64, Ordering::Relaxed);
+        let (whole, divided) = (self.target.options, self.target.options.divided(sessions as u64));
+        (divided.cache_bytes < whole.cache_bytes && !self.is_private()).then(|| {
+            format!(
+                "page cache of {} KiB a session instead of {} KiB, so that {sessions} sessions stay within {} GiB; \
+                 `cache=` sets it",
+                divided.cache_bytes >> 10,
+                whole.cache_bytes >> 10,
+                crate::Options::CACHES_BYTES >> 30
+            )
+        })
     }
 
     fn capabilities(&self) -> Capabilities {

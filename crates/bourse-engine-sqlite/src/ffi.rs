@@ -5,6 +5,8 @@
 //! `bourse-engine-sqlite-lean` (`cfg(lean)`) it calls the same source compiled with other options, whose functions have
 //! names of their own so that both fit into one program. Both are called directly. Types and constants are the same.
 
+#[cfg(lean)]
+use bourse_sqlite_lean_sys as _; // linked for its functions
 use std::ffi::{c_char, c_int, c_uchar, c_uint, c_void};
 
 pub(crate) use libsqlite3_sys::{

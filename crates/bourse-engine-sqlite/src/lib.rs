@@ -8,7 +8,7 @@
 //! Files: `ffi` and `library` (which copy of the library is called), `options` and `target` (what was asked for), `connection` and `statement` (the C library, made safe), `session`
 //! and `loader` (the seam), `lease` (a connection that outlives its session), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `ram` (files in
 //! memory), `forgetful` (a disk whose power can fail), `vfs` (what these three share), `snapshot` (copies that rounds begin from), `describe`
-//! (what was run on), `error` (codes).
+//! (what was run on), `error` (codes), [`syscalls`] (the calls to the system, observed and made to fail).
 
 mod connection;
 mod counting;
@@ -27,6 +27,8 @@ mod ram;
 mod session;
 mod snapshot;
 mod statement;
+#[cfg(unix)]
+pub mod syscalls;
 mod target;
 mod vfs;
 mod waits;

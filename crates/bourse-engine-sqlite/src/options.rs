@@ -1,4 +1,5 @@
 //! Settings of a SQLite target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::library::{ENGINE, FORMS, SCHEME};
 use bourse_engine::option_words;
@@ -113,6 +114,8 @@ pub struct Options {
     pub page_size: u32,
     /// `cache`, in bytes, for each session.
     pub cache_bytes: u64,
+    /// Whether `cache` was given: else it is [divided](Options::divided) among many sessions.
+    pub is_cache_given: bool,
     /// `mmap`, in bytes; 0 maps nothing.
     pub mmap_bytes: u64,
     /// `autocheckpoint`, in pages of the log; 0 never.
@@ -149,6 +152,7 @@ impl Options {
         memory: MemoryKind::Ram,
         page_size: 4_096,
         cache_bytes: 64 << 20,
+        is_cache_given: false,
         mmap_bytes: 0,
         autocheckpoint_pages: 1_000,
         shared_cache: false,
@@ -163,6 +167,22 @@ impl Options {
         disk: Disk::Real,
         statement_cache: true,
     };
+
+    /// What all sessions' default caches may take together, in bytes.
+    pub const CACHES_BYTES: u64 = 2 << 30;
+
+    /// These options for one of so many sessions: unless it was given, the cache is so small that all of them stay within
+    /// [`Self::CACHES_BYTES`].
+    #[must_use]
+    pub fn divided(self, sessions: u64) -> Self {
+        if self.is_cache_given || self.shared_cache {
+            return self;
+        }
+        let share = Self::CACHES_BYTES / sessions.max(1);
+        // In whole units of 64 KiB, which is the least there is.
+        let share = (share >> 16 << 16).max(64 << 10);
+        Self { cache_bytes: self.cache_bytes.min(share), ..self }
+    }
 
     /// Whether a database in memory with these settings is one of our file system's.
     pub(crate) fn has_ram_files(&self) -> bool {
@@ -229,9 +249,10 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         OptionSpec {
             name: "cache",
             values: "bytes, as 64MiB, from 64KiB to 1TiB",
-            meaning: "page cache of each session",
+            meaning: "page cache of each session; unless given, so much less that all sessions together stay within 2 GiB",
             set: |options, text| {
                 options.cache_bytes = parse_bytes(text, 64 << 10, 1 << 40)?;
+                options.is_cache_given = true;
                 Ok(())
             },
             show: |options| show_bytes(options.cache_bytes),

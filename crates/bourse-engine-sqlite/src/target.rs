@@ -1,4 +1,5 @@
 //! Targets: `sqlite:PATH?key=value&…` and `sqlite::memory:`, checked whole before anything is opened.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::library::{ENGINE, HAS_SHARED_CACHE, SCHEME};
 use crate::options::{Disk, FILE_ONLY, GRAMMAR, Journal, Locking, MemoryKind, Options};

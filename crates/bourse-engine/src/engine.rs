@@ -278,6 +278,13 @@ pub trait Engine: Send + Sync {
     /// Its dialect.
     fn dialect(&self) -> &'static Dialect;
 
+    /// Announces how many sessions will be open at once, so that the engine divides among them what it gives to each; what
+    /// that changes, in words. Sessions opened later have the divided share.
+    fn expect_sessions(&self, sessions: usize) -> Option<String> {
+        let _ = sessions;
+        None
+    }
+
     /// A new session.
     ///
     /// # Errors
@@ -289,6 +296,15 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// The engine's.
     fn exists(&self) -> Result<bool, EngineError>;
+
+    /// What lies at the target that this program did not make, in words: it must not be changed. `None` if there is nothing
+    /// of that kind, or if the engine cannot tell. Looks, and changes nothing.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        Ok(None)
+    }
 
     /// A loader that builds a new database in the place of whatever is there; nobody sees any of it before it is finished.
     ///

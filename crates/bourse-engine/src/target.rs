@@ -2,6 +2,7 @@
 //!
 //! An engine states its settings once, as a table of [`OptionSpec`]s in a [`Grammar`]; parsing, help, documents and what a
 //! refusal lists follow from it.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 /// One setting: how it is written, what it means and where it goes.
 pub struct OptionSpec<O: 'static> {
@@ -272,12 +273,13 @@ pub fn unescape(text: &str) -> Option<String> {
             rest = tail;
             continue;
         }
-        let digits = std::str::from_utf8(tail.get(..2)?).ok()?;
+        let (digits, tail) = tail.split_at_checked(2)?;
+        let digits = std::str::from_utf8(digits).ok()?;
         if !digits.bytes().all(|digit| digit.is_ascii_hexdigit()) {
             return None;
         }
         bytes.push(u8::from_str_radix(digits, 16).ok()?);
-        rest = &tail[2..];
+        rest = tail;
     }
     if bytes.contains(&0) { None } else { String::from_utf8(bytes).ok() }
 }

@@ -52,10 +52,16 @@ pub fn batches<E>(
         work.push_back((unit, sender));
         receivers.push_back(receiver);
     }
+    let units = work.len();
     let work = Mutex::new(work);
     std::thread::scope(|scope| {
-        for _ in 0..options.threads.max(1) {
-            scope.spawn(|| make_units(&generator, &wanted, &work));
+        scope.spawn(|| make_units(&generator, &wanted, &work));
+        // No more threads than there is work for. Where the system refuses one, those that were started do its part.
+        for _ in 1..options.threads.min(units) {
+            let started = std::thread::Builder::new().spawn_scoped(scope, || make_units(&generator, &wanted, &work));
+            if started.is_err() {
+                break;
+            }
         }
         consume_all(receivers, &mut consume).inspect_err(|_| {
             // Units nobody has begun are not begun; those at work notice that nobody listens.

@@ -179,9 +179,13 @@ fn make_all(run: &Run<'_>, sequences: &[Sequence], threads: usize) -> Result<(),
             }
         }
     };
+    let units = sequences.iter().map(|sequence| sequence.units().len()).sum::<usize>();
     std::thread::scope(|scope| {
-        for _ in 1..threads {
-            scope.spawn(work);
+        // No more threads than there is work for. Where the system refuses one, those that were started do its part.
+        for _ in 1..threads.min(units) {
+            if run.is_stopped() || std::thread::Builder::new().spawn_scoped(scope, work).is_err() {
+                break;
+            }
         }
         work();
     });

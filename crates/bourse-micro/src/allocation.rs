@@ -2,7 +2,7 @@
 
 use crate::WORKLOADS;
 use crate::workload::{Setting, Tally};
-use bourse_driver::{Clock, Control, Draw, MS, Performed, Plan, RealClock, Role, Seat, Turn, User, drive};
+use bourse_driver::{Clock, Control, Draw, MS, Performed, Plan, RealClock, Recording, Role, Seat, Turn, User, drive};
 use bourse_engine::{Engine as _, NullEngine};
 use bourse_record::Recorder;
 use std::sync::Arc;
@@ -54,9 +54,9 @@ fn the_timed_part_allocates_nothing() {
             let user = Counted { user: seat.user, times: 0, allocations: allocations.clone() };
             let mut seat = Seat { user: Box::new(user), ..seat };
             let mut session = NullEngine.connect().unwrap();
-            let mut recorder = Recorder::new(case.planned.operations().into(), |_| true);
-            drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recorder).unwrap();
-            let samples: u64 = recorder.figures().iter().map(|operation| operation.samples).sum();
+            let mut recording = Recording::new(Recorder::new(case.planned.operations().into(), |_| true));
+            drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recording).unwrap();
+            let samples: u64 = recording.recorder.figures().iter().map(|operation| operation.samples).sum();
             assert!(samples > FIRST, "{}: {samples} samples", spec.name);
             assert_eq!(allocations.load(Ordering::Relaxed), 0, "{} in {samples} samples", spec.name);
         }

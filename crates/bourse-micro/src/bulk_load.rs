@@ -5,7 +5,7 @@ use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::persons::{Filler, Texts, WIDTH, persons};
 use crate::update::EXPLICIT;
 use crate::usual::{ROWS, STATEMENTS, lacking_records, seat, statements};
-use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec};
+use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes};
 use arrayvec::ArrayVec;
 use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
 use bourse_engine::{
@@ -194,6 +194,9 @@ impl Planned for BulkLoad {
     }
     fn counts_before_commit(&self) -> bool {
         true
+    }
+    fn writes(&self) -> Option<Writes> {
+        Some(Writes::together(INSERT, self.per_transaction))
     }
     fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
         let mut found = 0;

@@ -9,7 +9,7 @@ use crate::batching::{BATCH, Batching};
 use crate::database::{create_by, same};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::usual::{STATEMENTS, seat, statements};
-use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec};
+use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes};
 use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
 use bourse_engine::{
     Access, Capabilities, Engine, EngineError, ErrorKind, Isolation, RowExt as _, SessionExt as _, Statements,
@@ -198,6 +198,16 @@ impl Planned for ClientMix {
             seat(format!("client {}", number + 1), client)
         };
         (0..clients).map(client).collect()
+    }
+    fn writes(&self) -> Option<Writes> {
+        // A statement that reaches no row counts as one operation, and changes nothing.
+        let every_table_has_rows = || (0..TABLES.len() as u64).all(|table| self.rows(table) > 0);
+        let writes = match self.phase {
+            Phase::Insert | Phase::Mixed => true,
+            Phase::Update | Phase::Delete => every_table_has_rows(),
+            Phase::Select => false,
+        };
+        writes.then_some(Writes::committed(0))
     }
     fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
         let rows = self.sum(setting.engine, |table| &table.count)?;

@@ -4,7 +4,7 @@ use crate::batching::{BATCH, Batching};
 use crate::database::{create, fill, same, sum, with_records};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::usual::{STATEMENTS, THREADS, lacking_records, seat, statements};
-use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
+use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes, named};
 use bourse_driver::{Clock, Control, Draw, Nanos, OperationSpec, Performed, SECOND, Seat, Turn, User};
 use bourse_engine::{
     Access, Capabilities, Durability, Engine, EngineError, ErrorKind, Key, RecordField, RecordTable, RecordType,
@@ -102,6 +102,9 @@ impl Planned for Commits {
             seat(format!("committer {}", thread + 1), committer)
         };
         (0..self.threads).map(user).collect()
+    }
+    fn writes(&self) -> Option<Writes> {
+        Some(Writes::committed(0))
     }
     fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
         if setting.engine.capabilities().records.is_none_or(|records| !records.ordered_scans) {

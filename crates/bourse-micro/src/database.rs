@@ -71,21 +71,21 @@ pub(crate) fn push_pair_text(text: &mut String, number: u64) {
 
 /// Makes a database with these tables, empty, in the place of one of ours or of none.
 pub(crate) fn create(engine: &dyn Engine, tables: &[&'static RecordTable]) -> Result<(), MicroError> {
+    let by_statements = || {
+        let statements: Vec<_> = tables.iter().flat_map(|table| table.create_sql(engine.dialect())).collect();
+        create_by(engine, &statements)
+    };
+    // A SQL engine may have no database yet that a session could be opened on.
+    if engine.capabilities().sql {
+        return by_statements();
+    }
     replaceable(engine)?;
     let doing = || MicroError::engine("making the tables");
     let mut session = engine.connect().map_err(doing())?;
-    match session.records() {
-        Some(records) => {
-            let all: Vec<_> = tables.iter().copied().chain([&MARK]).collect();
-            records.create(&all).map_err(doing())?;
-            mark(session.as_mut())
-        }
-        None => {
-            drop(session);
-            let statements: Vec<_> = tables.iter().flat_map(|table| table.create_sql(engine.dialect())).collect();
-            create_by(engine, &statements)
-        }
-    }
+    let Some(records) = session.records() else { return by_statements() };
+    let all: Vec<_> = tables.iter().copied().chain([&MARK]).collect();
+    records.create(&all).map_err(doing())?;
+    mark(session.as_mut())
 }
 
 /// Makes a database by these statements of a SQL engine, in the place of one of ours or of none: a database of its own,
@@ -110,6 +110,11 @@ fn mark(session: &mut dyn Session) -> Result<(), MicroError> {
 
 /// Refuses to replace what is not ours.
 fn replaceable(engine: &dyn Engine) -> Result<(), MicroError> {
+    let looking = || MicroError::engine("looking at what is there");
+    if let Some(why) = engine.foreign().map_err(looking())? {
+        let kept = format!("{why}; it is left as it is: name another place");
+        return Err(looking()(EngineError::unsupported(kept)));
+    }
     if !engine.exists().map_err(MicroError::engine("looking for a database"))? {
         return Ok(());
     }

@@ -4,7 +4,7 @@ use crate::database::{count, create, fill_pairs, pairs, same, with_records};
 use crate::index_search::{INDEX, PAIRS, index_kind};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::usual::{ROWS, STATEMENTS, lacking_records, seat, statements};
-use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec};
+use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes};
 use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
 use bourse_engine::{
     Access, Capabilities, Engine, EngineError, ErrorKind, IndexKind, Key, RecordTable, Records, Statements,
@@ -107,6 +107,9 @@ impl Planned for Delete {
     }
     fn counts_before_commit(&self) -> bool {
         true
+    }
+    fn writes(&self) -> Option<Writes> {
+        Some(Writes::together(0, if self.each { self.per_transaction } else { 1 }))
     }
     fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
         let left = count(setting.engine, self.table)?;

@@ -8,7 +8,7 @@ use crate::persons::{Persons, TABLES, WIDTH};
 use crate::update::all_there;
 use crate::usual::{ROWS, STATEMENTS, lacking_records, seat, statements};
 use crate::watch::{EVERY, Seen, Watched, look, seen, watcher};
-use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
+use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes, named};
 use bourse_driver::{Background, Clock, Control, Draw, MS, Nanos, OperationSpec, Performed, Role, Seat, Turn, User};
 use bourse_engine::{
     Access, Capabilities, Checkpoint, Engine, EngineError, ErrorKind, Isolation, Key, Records, Statements, Value,
@@ -174,6 +174,9 @@ impl Planned for LogGrowth {
     }
     fn counts_before_commit(&self) -> bool {
         self.per_transaction > 1
+    }
+    fn writes(&self) -> Option<Writes> {
+        Some(Writes::together(WRITE, self.per_transaction))
     }
     fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
         if !self.inserts {

@@ -1,5 +1,6 @@
 //! Options of workloads, as data: help, checking and sweeps read the same rows. Every value has a name and a text, so that
 //! a command line, a sweep and a data file address it alike.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use std::collections::BTreeMap;
 use thiserror::Error;

@@ -7,7 +7,7 @@ use crate::persons::{Persons, TABLES, WIDTH};
 use crate::point_read::Reader;
 use crate::update::{EXPLICIT, How, PER_TRANSACTION, Updater, all_there};
 use crate::usual::{ROWS, STATEMENTS, lacking_records, seat};
-use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
+use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes, named};
 use bourse_driver::{Clock, OperationSpec, Seat};
 use bourse_engine::{Capabilities, Engine};
 use bourse_record::{Check, NameValue, Round};
@@ -107,6 +107,9 @@ impl Planned for ReadWrite {
             seat(format!("writer {}", thread + 1), updater.with_count(count))
         });
         readers.chain(writers).collect()
+    }
+    fn writes(&self) -> Option<Writes> {
+        Some(Writes::committed(WRITE))
     }
     fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
         all_there(setting, self.persons.table)

@@ -1,9 +1,11 @@
 //! One round of a case: tables and rows, warm-up, measurement, checks, and the null engine's figure beside.
 
-use crate::workload::{Case, Extent, MicroError, Planned, Setting, Tally, named};
-use bourse_driver::{Background, Clock, Fault, MS, Nanos, OperationSpec, Plan, Progress, SECOND, Seat, Workload};
+use crate::workload::{Case, Extent, MicroError, Planned, Setting, Tally, Writes, named};
+use bourse_driver::{
+    Background, Clock, Fault, Ledger, MS, Nanos, OperationSpec, Plan, Progress, SECOND, Seat, Workload,
+};
 use bourse_engine::{Engine, NullEngine};
-use bourse_record::Round;
+use bourse_record::{Check, CheckStatus, Outcome, Round};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -102,15 +104,35 @@ pub fn run_round(
         round.warnings.push(format!("ended after {seconds} s as asked, before its work was done"));
     }
     if is_real && measured.fault.is_none() {
-        round.checks = planned.check(&setting)?;
+        round.checks.extend(planned.writes().map(|writes| acknowledged(writes, &setting.tally, &measured.ledger)));
+        round.checks.extend(planned.check(&setting)?);
         floors(planned, &mut round, seed, clock)?;
     }
     planned.finish(&setting, &mut round);
-    if let Some(why) = void(case, &setting, &round, measured.fault.as_ref()) {
+    if let Some(why) = void(case, &setting, &round, measured.fault.as_ref()).or(round.void.take()) {
         round.headline = f64::NAN;
         round.void = Some(why);
     }
     Ok(RoundResult { round, interrupted: measured.interrupted, fault: measured.fault })
+}
+
+/// Checks that as many changes were committed as the driver counted: then what the check of the rows compares the database with
+/// is what the figures count.
+fn acknowledged(writes: Writes, tally: &Tally, ledger: &Ledger) -> Check {
+    let entry = ledger.entry(writes.operation);
+    let (changes, valid, failed) = (Tally::get(&tally.changes), entry.valid(), entry.ended(Outcome::Failed));
+    // Of a batch that failed some may have been committed.
+    let expected = valid.saturating_sub(writes.uncommitted)..=valid + failed;
+    Check {
+        name: "acknowledgements".to_owned(),
+        words: "as many changes were committed as operations ended validly in the whole round; of those that failed, and of \
+                a transaction that the end of the round cut off, any number"
+            .to_owned(),
+        source: Check::RECONCILIATION.to_owned(),
+        status: if expected.contains(&changes) { CheckStatus::Passed } else { CheckStatus::Failed },
+        evidence: format!("expected {} to {}, found {changes}", expected.start(), expected.end()),
+        took_s: 0.0,
+    }
 }
 
 /// Why a round has no figure: it was lost on the way, nothing of what was asked was done, or what was counted is not in the
@@ -129,7 +151,7 @@ fn void(case: &Case, setting: &Setting<'_>, round: &Round, fault: Option<&Fault>
     let fails =
         |operation: &&bourse_record::Operation| works || (operation.name == headline && (before_commit || valid == 0));
     let failed = round.operations.iter().filter(fails).find_map(|operation| {
-        let failed = operation.outcomes.iter().find(|it| it.outcome == bourse_record::Outcome::Failed)?;
+        let failed = operation.outcomes.iter().find(|it| it.outcome == Outcome::Failed)?;
         let example = failed.example.as_deref().map(|words| format!(": {words}")).unwrap_or_default();
         Some(format!("{name} failed in {}{example}", operation.name))
     });

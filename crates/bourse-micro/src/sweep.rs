@@ -1,4 +1,5 @@
 //! One option after another through its values: every combination of all sweeps is a case of its own.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use thiserror::Error;
 

@@ -6,7 +6,7 @@ use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options, SWITCH};
 use crate::persons::{Persons, TABLES, WIDTH};
 use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, seat, statements};
-use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec};
+use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes};
 use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
 use bourse_engine::{Access, Capabilities, Engine, EngineError, ErrorKind, Key, RecordTable, Statements};
 use bourse_record::{Check, NameValue};
@@ -113,6 +113,9 @@ impl Planned for Update {
             seat(format!("writer {}", thread + 1), Updater::new(0, self.persons.table, keys, self.how, setting))
         };
         (0..self.threads).map(user).collect()
+    }
+    fn writes(&self) -> Option<Writes> {
+        Some(Writes::committed(0))
     }
     fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
         all_there(setting, self.persons.table)

@@ -205,6 +205,11 @@ pub(crate) trait Planned: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// The operation that changes rows, if one does.
+    fn writes(&self) -> Option<Writes> {
+        None
+    }
+
     /// Whether operations are counted as they end, though the transaction that they are part of is yet to be committed: one
     /// that fails takes them with it.
     fn counts_before_commit(&self) -> bool {
@@ -214,6 +219,27 @@ pub(crate) trait Planned: Send + Sync {
     /// Puts further facts into the figures.
     fn finish(&self, setting: &Setting<'_>, round: &mut Round) {
         let _ = (setting, round);
+    }
+}
+
+/// An operation that changes rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Writes {
+    /// Which.
+    pub(crate) operation: usize,
+    /// How many of them may have ended when the round does, in a transaction that is not committed any more.
+    pub(crate) uncommitted: u64,
+}
+
+impl Writes {
+    /// Operations that are committed before they end.
+    pub(crate) const fn committed(operation: usize) -> Self {
+        Self { operation, uncommitted: 0 }
+    }
+
+    /// Operations of which so many make a transaction.
+    pub(crate) const fn together(operation: usize, per_transaction: u64) -> Self {
+        Self { operation, uncommitted: per_transaction.saturating_sub(1) }
     }
 }
 

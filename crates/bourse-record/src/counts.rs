@@ -1,17 +1,23 @@
-//! A latency histogram that costs a few nanoseconds a sample: fixed memory, no allocation, no branch that can fail.
+//! A latency histogram that costs a few nanoseconds a sample and holds memory only for the times that occur.
 
 use crate::{Distribution, LatencySummary};
 use hdrhistogram::Histogram;
+use std::collections::BTreeMap;
 
 /// Buckets of HdrHistogram's own layout for 1 ns at three significant figures: exact up to 2,047 ns, beyond that 1,024
 /// buckets an octave, so that a bucket is never wider than a thousandth of its value.
 ///
-/// Our own array instead of the crate's type because the crate writes every bucket when it is made; this one is zeroed by
-/// the system page by page when first touched, so that a histogram for every operation and outcome of every user costs
-/// next to nothing until it is needed. [`Counts::histogram`] gives the crate's type, bucket for bucket.
-#[derive(Debug, Clone)]
+/// Our own instead of the crate's type because that holds all 33,000 buckets from the start: 260 KiB for every operation
+/// and outcome of every user. Here a stretch of 64 buckets is allocated when the first time falls into it, and a bucket
+/// takes four bytes; what it counts beyond four thousand million is carried elsewhere. [`Counts::histogram`] gives the
+/// crate's type, bucket for bucket.
+#[derive(Debug, Clone, Default)]
 pub struct Counts {
-    buckets: Box<[u64]>,
+    /// For each stretch its place in `cells`, or [`Self::NONE`]; empty before the first sample.
+    places: Vec<u16>,
+    cells: Vec<[u32; Self::STRETCH]>,
+    /// What does not fit into a bucket's 32 bits, in units of 2^32.
+    carried: BTreeMap<usize, u64>,
     clamped: u64,
 }
 
@@ -22,10 +28,14 @@ impl Counts {
     const EXACT: usize = 2_048;
     const OCTAVE: usize = 1_024;
     const BUCKETS: usize = Self::index(Self::LONGEST_NS) + 1;
+    const STRETCH: usize = 64;
+    const STRETCHES: usize = Self::BUCKETS.div_ceil(Self::STRETCH);
+    /// The place of a stretch that is not allocated.
+    const NONE: u16 = u16::MAX;
 
     /// Nothing counted yet.
     pub fn new() -> Self {
-        Self { buckets: vec![0; Self::BUCKETS].into_boxed_slice(), clamped: 0 }
+        Self::default()
     }
 
     /// Counts one sample; one beyond the range is counted at its end, and as clamped.
@@ -33,27 +43,74 @@ impl Counts {
         self.record_many(ns, 1);
     }
 
-    /// Counts `many` samples of the same length.
+    /// Counts `many` samples of the same length. Of 0 samples it only makes room for that length.
+    #[inline]
     pub fn record_many(&mut self, ns: u64, many: u64) {
         let within = ns.min(Self::LONGEST_NS);
         self.clamped += if within == ns { 0 } else { many };
-        self.buckets[Self::index(within)] += many;
+        self.count(Self::index(within), many);
+    }
+
+    #[inline]
+    fn count(&mut self, index: usize, many: u64) {
+        let stretch = index / Self::STRETCH;
+        let place = match self.places.get(stretch) {
+            Some(&place) if place != Self::NONE => usize::from(place),
+            _ => self.grow(stretch),
+        };
+        let cell = &mut self.cells[place][index % Self::STRETCH];
+        let (sum, carries) = cell.overflowing_add(many as u32);
+        *cell = sum;
+        let above = (many >> u32::BITS) + u64::from(carries);
+        if above > 0 {
+            *self.carried.entry(index).or_default() += above;
+        }
+    }
+
+    /// Allocates a stretch; its place.
+    #[cold]
+    fn grow(&mut self, stretch: usize) -> usize {
+        self.places.resize(Self::STRETCHES, Self::NONE);
+        if self.cells.len() == self.cells.capacity() {
+            // Doubling would leave up to half of it unused, for each of a thousand users.
+            self.cells.reserve_exact(self.cells.len() / 4 + 2);
+        }
+        let place = self.cells.len();
+        self.cells.push([0; Self::STRETCH]);
+        self.places[stretch] = u16::try_from(place).expect("there are fewer stretches than a u16 counts");
+        place
+    }
+
+    /// Buckets that are not empty, with their counts, the shortest time first.
+    fn buckets(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let allocated = self.places.iter().enumerate().filter(|(_, place)| **place != Self::NONE);
+        allocated
+            .flat_map(|(stretch, &place)| {
+                let first = stretch * Self::STRETCH;
+                let cells = self.cells[usize::from(place)].iter().enumerate();
+                cells.map(move |(at, &count)| (first + at, u64::from(count)))
+            })
+            .map(|(index, count)| {
+                let above = if self.carried.is_empty() { 0 } else { self.carried.get(&index).copied().unwrap_or(0) };
+                (index, count + (above << u32::BITS))
+            })
+            .filter(|(_, count)| *count > 0)
     }
 
     /// Adds another's samples, without loss.
     pub fn add(&mut self, other: &Self) {
         self.clamped += other.clamped;
-        self.buckets.iter_mut().zip(&other.buckets).for_each(|(mine, theirs)| *mine += theirs);
+        other.buckets().for_each(|(index, count)| self.count(index, count));
     }
 
     /// Samples counted.
     pub fn len(&self) -> u64 {
-        self.buckets.iter().sum()
+        self.buckets().map(|(_, count)| count).sum()
     }
 
     /// Whether nothing was counted.
     pub fn is_empty(&self) -> bool {
-        self.buckets.iter().all(|&count| count == 0)
+        self.buckets().next().is_none()
     }
 
     /// Samples that were beyond the range.
@@ -61,11 +118,16 @@ impl Counts {
         self.clamped
     }
 
+    /// Memory held on the heap, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        (self.places.capacity() * size_of::<u16>() + self.cells.capacity() * size_of::<[u32; Self::STRETCH]>()) as u64
+    }
+
     /// The same counts as HdrHistogram's type.
     pub fn histogram(&self) -> Histogram<u64> {
         let mut histogram =
             Histogram::new_with_bounds(1, Self::LONGEST_NS, 3).expect("these bounds are valid, being constant");
-        for (index, &count) in self.buckets.iter().enumerate().filter(|(_, count)| **count > 0) {
+        for (index, count) in self.buckets() {
             histogram.record_n(Self::lowest(index), count).expect("the bucket lies within the same bounds");
         }
         histogram
@@ -100,12 +162,6 @@ impl Counts {
     }
 }
 
-impl Default for Counts {
-    fn default() -> Self {
-        Self::new()
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -131,6 +187,34 @@ mod tests {
         let kept = counts.distribution();
         assert_eq!(kept.clamped, 1);
         assert!(kept.summary.max_ns.abs_diff(Counts::LONGEST_NS) <= Counts::LONGEST_NS / 1_000);
+    }
+
+    #[test]
+    fn memory_follows_the_times_that_occur_and_zero_samples_make_room() {
+        let mut counts = Counts::new();
+        assert_eq!(counts.memory_bytes(), 0);
+        counts.record_many(1_000_000, 0);
+        assert!(counts.is_empty() && counts.memory_bytes() < 2_048, "{} bytes", counts.memory_bytes());
+        let room = counts.memory_bytes();
+        counts.record(1_000_000);
+        assert_eq!((counts.len(), counts.memory_bytes()), (1, room));
+        // Every bucket from 16 us to 1 s.
+        (16_000..1_000_000_000).step_by(5_000).for_each(|ns| counts.record(ns));
+        assert!(counts.memory_bytes() < 100_000, "{} bytes", counts.memory_bytes());
+    }
+
+    #[test]
+    fn a_bucket_counts_beyond_its_32_bits() {
+        let most = u64::from(u32::MAX);
+        let mut counts = Counts::new();
+        counts.record_many(700, most);
+        counts.record_many(700, 2);
+        counts.record_many(9_000, 3 * (most + 1) + 5);
+        let mut sum = Counts::new();
+        sum.record_many(700, most);
+        sum.add(&counts);
+        assert_eq!(sum.buckets().map(|(_, count)| count).collect::<Vec<_>>(), [2 * most + 2, 3 * (most + 1) + 5]);
+        assert_eq!(sum.histogram().len(), sum.len());
     }
 
     proptest! {

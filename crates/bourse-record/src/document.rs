@@ -1,4 +1,5 @@
 //! The run file on disk: written whole or not at all, read with errors a person can act on, described by a schema.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{RunFile, SCHEMA_VERSION};
 use std::io::Write;

@@ -1,4 +1,5 @@
 //! Histograms to and from the run file: HdrHistogram V2, uncompressed, in Base64.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{Distribution, LatencySummary};
 use base64::{Engine as _, engine::general_purpose::STANDARD};
@@ -72,7 +73,7 @@ impl Distribution {
         let mut clamped = 0;
         for one in all {
             sum.add(one.histogram()?).map_err(|error| HistogramError::Form(error.to_string()))?;
-            clamped += one.clamped;
+            clamped = u64::saturating_add(clamped, one.clamped);
         }
         Ok(Self::of(&sum, clamped))
     }

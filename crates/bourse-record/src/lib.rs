@@ -7,6 +7,8 @@ mod live;
 mod machine;
 mod metric;
 mod operation;
+#[cfg(feature = "planted-bug")]
+pub mod planted;
 mod recorder;
 mod resources;
 mod run_file;
@@ -22,7 +24,7 @@ pub use live::{LiveCell, LiveReader, LiveRow};
 pub use machine::noise;
 pub use metric::{Better, METRICS, Metric, metric};
 pub use operation::{MixShare, OperationSpec};
-pub use recorder::Recorder;
+pub use recorder::{Recorder, Totals};
 pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};
 pub use run_file::{
     Arrivals, Build, Case, Check, CheckStatus, Column, Distribution, Engine, KindOfFile, LatencySummary, Machine,

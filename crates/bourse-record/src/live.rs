@@ -57,6 +57,11 @@ impl LiveCell {
         }
     }
 
+    /// Memory of one for a workload of so many operations, in bytes.
+    pub(crate) const fn memory_bytes(operations: usize) -> u64 {
+        (size_of::<Self>() + operations * size_of::<AtomicU64>() + BUCKETS * size_of::<AtomicU32>()) as u64
+    }
+
     /// Says how many operations are due and wait. For the owning thread alone.
     pub fn waiting(&self, backlog: u64) {
         self.backlog.store(backlog, Relaxed);

@@ -5,7 +5,8 @@ use crate::{
 };
 use std::sync::Arc;
 
-/// One thread's samples: fixed memory, neither allocation nor lock when a sample comes.
+/// One thread's samples. Taking one takes no lock, and allocates only where a time falls into a stretch of a histogram that
+/// none fell into before; times outside the measurement interval make that room too.
 #[derive(Debug)]
 pub struct Recorder {
     specs: Arc<[OperationSpec]>,
@@ -23,8 +24,20 @@ struct Recorded {
     retries: u64,
     late: u64,
     samples: u64,
+    totals: Totals,
     /// Made when the first operation comes that an application server performed.
     server: Option<Box<ServerLatency>>,
+}
+
+/// What a recorder has taken in of one operation, without its histograms: to be compared with what its driver counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Operations of the whole round, warm-up and drain included, by [measured outcome](Outcome::MEASURED).
+    pub whole_round: [u64; Outcome::MEASURED.len()],
+    /// All response times of the measurement interval, added up.
+    pub response_ns: u128,
+    /// All service times of the measurement interval, added up.
+    pub service_ns: u128,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -36,6 +49,7 @@ struct Latency {
 }
 
 impl Latency {
+    #[inline]
     fn record(&mut self, response: u64, service: u64, count: u64) {
         if response == service {
             self.alike.record_many(response, count);
@@ -98,6 +112,7 @@ impl Recorder {
                 retries: 0,
                 late: 0,
                 samples: 0,
+                totals: Totals::default(),
                 server: None,
             })
             .collect();
@@ -119,19 +134,43 @@ impl Recorder {
     ///
     /// # Panics
     /// If the operation is not one that the recorder was made for.
+    #[cfg(not(feature = "planted-bug"))]
     pub fn sample(&mut self, sample: &Sample, measured: bool) {
+        self.take(sample, measured);
+    }
+
+    /// Takes a sample as the planted fault has it: see [`crate::planted`].
+    #[cfg(feature = "planted-bug")]
+    pub fn sample(&mut self, sample: &Sample, measured: bool) {
+        crate::planted::distort(sample, |sample| self.take(sample, measured));
+    }
+
+    #[inline]
+    fn take(&mut self, sample: &Sample, measured: bool) {
         self.live.record(sample);
-        if !measured {
-            return;
-        }
         let recorded = &mut self.operations[sample.operation];
         let count = u64::from(sample.count);
+        let (response_ns, service_ns) = (sample.response_ns(), sample.service_ns());
+        let (response, service) = (each(response_ns, count), each(service_ns, count));
+        let at = sample.outcome.measured();
+        let latency =
+            at.map(|at| recorded.latency[at].as_mut().expect("a user said that it never performs this operation"));
+        if let Some(at) = at {
+            recorded.totals.whole_round[at] += count;
+        }
+        if !measured {
+            if let Some(latency) = latency {
+                // Room for times like this one: in the measurement interval it need not be made.
+                latency.record(response, service, 0);
+            }
+            return;
+        }
         recorded.retries += u64::from(sample.retries);
         recorded.samples += 1;
-        if let Some(at) = sample.outcome.measured() {
-            let latency = recorded.latency[at].as_mut().expect("a user said that it never performs this operation");
-            let (response, service) = (each(sample.response_ns(), count), each(sample.service_ns(), count));
+        if let Some(latency) = latency {
             latency.record(response, service, count);
+            recorded.totals.response_ns += u128::from(response_ns);
+            recorded.totals.service_ns += u128::from(service_ns);
             let limit = self.specs[sample.operation].limit_ns;
             let late = sample.outcome != Outcome::Failed && limit.is_some_and(|limit| response > limit);
             recorded.late += if late { count } else { 0 };
@@ -180,6 +219,7 @@ impl Recorder {
             mine.retries += theirs.retries;
             mine.late += theirs.late;
             mine.samples += theirs.samples;
+            mine.totals.add(&theirs.totals);
             for (mine, theirs) in mine.latency.iter_mut().zip(theirs.latency) {
                 match (mine, theirs) {
                     (_, None) => {}
@@ -201,13 +241,45 @@ impl Recorder {
         }
     }
 
+    /// What was taken in, by operation.
+    pub fn totals(&self) -> Vec<Totals> {
+        self.operations.iter().map(|recorded| recorded.totals).collect()
+    }
+
+    /// Memory held, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        let operations = self.operations.iter().map(Recorded::memory_bytes).sum::<u64>();
+        operations + LiveCell::memory_bytes(self.specs.len())
+    }
+
     /// The figures by operation, as the run file keeps them.
     pub fn figures(&self) -> Vec<Operation> {
         self.specs.iter().zip(&self.operations).map(|(spec, recorded)| recorded.figures(spec)).collect()
     }
 }
 
+impl Totals {
+    fn add(&mut self, other: &Self) {
+        self.whole_round.iter_mut().zip(other.whole_round).for_each(|(mine, theirs)| *mine += theirs);
+        self.response_ns += other.response_ns;
+        self.service_ns += other.service_ns;
+    }
+}
+
 impl Recorded {
+    fn memory_bytes(&self) -> u64 {
+        let places = self.latency.capacity() * size_of::<Option<Latency>>();
+        let tallies = self.tallies.capacity() * size_of::<Tally>();
+        let server = self.server.as_ref().map(|of| {
+            let held = [&of.server, &of.engine, &of.network].map(Counts::memory_bytes);
+            size_of::<ServerLatency>() as u64 + held.iter().sum::<u64>()
+        });
+        let times = self.latency.iter().flatten().flat_map(|it| [&it.alike, &it.response, &it.service]);
+        (size_of::<Self>() + places + tallies) as u64
+            + times.map(Counts::memory_bytes).sum::<u64>()
+            + server.unwrap_or_default()
+    }
+
     fn tally(&mut self, outcome: Outcome, code: i32) -> &mut Tally {
         let at = self.tallies.iter().position(|tally| (tally.outcome, tally.code) == (outcome, code));
         let at = at.unwrap_or_else(|| {

@@ -1,4 +1,5 @@
 //! The run file: one versioned document with all that is needed to draw a report, or to doubt it.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -226,7 +227,7 @@ pub struct Round {
     /// The round on an application server that this is a driver's part of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shared: Option<SharedRound>,
-    /// Checks of the database after the round.
+    /// Checks of the figures, and of the database after the round.
     pub checks: Vec<Check>,
     /// What casts doubt on this round, in words.
     pub warnings: Vec<String>,
@@ -511,7 +512,7 @@ pub struct Column {
     pub values: Vec<Option<f64>>,
 }
 
-/// A check of the database.
+/// A check of the database, or of the figures against what the driver counted.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Check {
     /// Short name.
@@ -526,6 +527,16 @@ pub struct Check {
     pub evidence: String,
     /// How long it took, in seconds.
     pub took_s: f64,
+}
+
+impl Check {
+    /// The source of checks that compare the recorder's figures with the driver's own count.
+    pub const RECONCILIATION: &'static str = "reconciliation of recorder and driver";
+
+    /// Whether it looked at the database, and not at the figures alone.
+    pub fn is_of_database(&self) -> bool {
+        self.source != Self::RECONCILIATION
+    }
 }
 
 /// How a check went.

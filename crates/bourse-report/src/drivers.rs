@@ -1,9 +1,11 @@
 //! Runs of several drivers that shared rounds on a server, put together: rates added, histograms merged, series aligned.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_record::{
-    Arrivals, Case, Column, Distribution, HistogramError, NameValue, Operation, OutcomeCount, OutcomeLatency, Round,
-    RunFile, Series, ServerFigures, SharedRound,
+    Arrivals, Case, Check, Column, Distribution, HistogramError, NameValue, Operation, OutcomeCount, OutcomeLatency,
+    Round, RunFile, Series, ServerFigures, SharedRound,
 };
+use std::collections::BTreeSet;
 use thiserror::Error;
 
 /// Runs that cannot be put together.
@@ -98,7 +100,8 @@ pub fn together(mut runs: Vec<RunFile>) -> Result<RunFile, NotTogether> {
             return Err(NotTogether::Whole { run: whole.started_at.clone(), other: other.started_at.clone() });
         }
         let (mine, theirs) = (names(run), names(first));
-        if mine != theirs || run.cases.len() != first.cases.len() {
+        let shape = |run: &RunFile| run.cases.iter().map(|case| case.rounds.len()).collect::<Vec<_>>();
+        if mine != theirs || shape(run) != shape(first) {
             return Err(NotTogether::OtherRound {
                 run: run.started_at.clone(),
                 other: first.started_at.clone(),
@@ -109,8 +112,8 @@ pub fn together(mut runs: Vec<RunFile>) -> Result<RunFile, NotTogether> {
     }
     let mut whole = first.clone();
     for (at, case) in whole.cases.iter_mut().enumerate() {
-        let parts: Vec<&Case> = runs.iter().map(|run| &run.cases[at]).collect();
-        *case = one_case(&parts)?;
+        let parts: Vec<&Case> = runs.iter().filter_map(|run| run.cases.get(at)).collect();
+        one_case(case, &parts)?;
     }
     for run in others {
         whole.interrupted |= run.interrupted;
@@ -124,8 +127,8 @@ pub fn together(mut runs: Vec<RunFile>) -> Result<RunFile, NotTogether> {
     Ok(whole)
 }
 
-fn one_case(parts: &[&Case]) -> Result<Case, NotTogether> {
-    let mut case = parts[0].clone();
+/// Makes `case`, the first of the parts, the whole of them.
+fn one_case(case: &mut Case, parts: &[&Case]) -> Result<(), NotTogether> {
     case.workload.nominal = parts.iter().map(|part| part.workload.nominal).sum();
     for parameter in &mut case.workload.parameters {
         let values: Vec<&str> =
@@ -133,9 +136,9 @@ fn one_case(parts: &[&Case]) -> Result<Case, NotTogether> {
         parameter.value = one_value(&parameter.name, &values);
     }
     for (at, round) in case.rounds.iter_mut().enumerate() {
-        *round = one_round(&parts.iter().map(|part| &part.rounds[at]).collect::<Vec<_>>())?;
+        one_round(round, &parts.iter().filter_map(|part| part.rounds.get(at)).collect::<Vec<_>>())?;
     }
-    Ok(case)
+    Ok(())
 }
 
 fn value<'v>(values: &'v [NameValue], name: &str) -> Option<&'v str> {
@@ -146,16 +149,18 @@ fn value<'v>(values: &'v [NameValue], name: &str) -> Option<&'v str> {
 fn one_value(name: &str, values: &[&str]) -> String {
     let counted: Option<Vec<u64>> = values.iter().map(|value| value.parse().ok()).collect();
     match counted {
-        Some(counts) if name.ends_with("users") => counts.iter().sum::<u64>().to_string(),
-        _ if values.windows(2).all(|pair| pair[0] == pair[1]) => values[0].to_owned(),
-        _ => values.join("; "),
+        Some(counts) if name.ends_with("users") => counts.into_iter().fold(0, u64::saturating_add).to_string(),
+        _ => match values {
+            [first, others @ ..] if others.iter().all(|other| other == first) => (*first).to_owned(),
+            _ => values.join("; "),
+        },
     }
 }
 
-fn one_round(parts: &[&Round]) -> Result<Round, NotTogether> {
-    let mut round = parts[0].clone();
+/// Makes `round`, the first of the parts, the whole of them.
+fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
     let shared: Vec<&SharedRound> = parts.iter().filter_map(|part| part.shared.as_ref()).collect();
-    let (name, of) = (shared[0].round.clone(), shared[0].of);
+    let Some((name, of)) = shared.first().map(|first| (first.round.clone(), first.of)) else { return Ok(()) };
     let mut vanished: Vec<u32> = shared.iter().flat_map(|shared| &shared.vanished).copied().collect();
     vanished.sort_unstable();
     vanished.dedup();
@@ -179,19 +184,19 @@ fn one_round(parts: &[&Round]) -> Result<Round, NotTogether> {
     round.headline = parts.iter().map(|part| part.headline).sum();
     round.cpu_user_s = parts.iter().map(|part| part.cpu_user_s).sum();
     round.cpu_system_s = parts.iter().map(|part| part.cpu_system_s).sum();
-    round.read_bytes = parts.iter().map(|part| part.read_bytes).sum();
-    round.written_bytes = parts.iter().map(|part| part.written_bytes).sum();
+    round.read_bytes = total(parts, |part| part.read_bytes);
+    round.written_bytes = total(parts, |part| part.written_bytes);
     for operation in &mut round.operations {
         let same: Vec<&Operation> =
             parts.iter().flat_map(|part| &part.operations).filter(|other| other.name == operation.name).collect();
-        *operation =
-            one_operation(&same).map_err(|cause| NotTogether::Histogram { operation: same[0].name.clone(), cause })?;
+        let name = operation.name.clone();
+        one_operation(operation, &same).map_err(|cause| NotTogether::Histogram { operation: name, cause })?;
     }
     round.arrivals = parts.iter().filter_map(|part| part.arrivals).reduce(both);
     round.series = one_series(&parts.iter().map(|part| &part.series).collect::<Vec<_>>());
     round.facts = facts(parts);
-    // The server has checked once for all, and told each.
-    round.checks = parts.iter().map(|part| &part.checks).find(|checks| !checks.is_empty()).cloned().unwrap_or_default();
+    round.checks = checks(parts);
+    round.void = parts.iter().find_map(|part| part.void.clone());
     for (part, shared) in parts.iter().zip(&shared) {
         for warning in &part.warnings {
             let everywhere = parts.iter().all(|part| part.warnings.contains(warning));
@@ -203,16 +208,29 @@ fn one_round(parts: &[&Round]) -> Result<Round, NotTogether> {
     }
     round.warnings = warnings;
     round.shared = Some(SharedRound { round: name, number: 0, of, vanished });
-    Ok(round)
+    Ok(())
 }
 
-fn one_operation(parts: &[&Operation]) -> Result<Operation, HistogramError> {
-    let mut operation = parts[0].clone();
+/// Checks of the database, which the server has made once for all, and each driver's checks of its own figures.
+fn checks(parts: &[&Round]) -> Vec<Check> {
+    let of_database = |part: &&Round| part.checks.iter().filter(|check| check.is_of_database()).cloned().collect();
+    let of_figures = parts.iter().flat_map(|part| &part.checks).filter(|check| !check.is_of_database()).cloned();
+    let once: Vec<Check> = parts.iter().map(of_database).find(|checks: &Vec<_>| !checks.is_empty()).unwrap_or_default();
+    of_figures.chain(once).collect()
+}
+
+/// The sum of a count over the parts; one that no file of ours can hold stays the largest there is.
+fn total<P>(parts: &[&P], of: impl Fn(&P) -> u64) -> u64 {
+    parts.iter().map(|part| of(part)).fold(0, u64::saturating_add)
+}
+
+/// Makes `operation`, the first of the parts, the whole of them.
+fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> Result<(), HistogramError> {
     let mut outcomes: Vec<OutcomeCount> = Vec::new();
     for outcome in parts.iter().flat_map(|part| &part.outcomes) {
         match outcomes.iter_mut().find(|known| (known.outcome, known.code) == (outcome.outcome, outcome.code)) {
             Some(known) => {
-                known.count += outcome.count;
+                known.count = known.count.saturating_add(outcome.count);
                 known.example = known.example.take().or_else(|| outcome.example.clone());
             }
             None => outcomes.push(outcome.clone()),
@@ -220,9 +238,9 @@ fn one_operation(parts: &[&Operation]) -> Result<Operation, HistogramError> {
     }
     outcomes.sort_by_key(|outcome| (std::cmp::Reverse(outcome.count), outcome.outcome, outcome.code));
     operation.outcomes = outcomes;
-    operation.retries = parts.iter().map(|part| part.retries).sum();
-    operation.late = parts.iter().map(|part| part.late).sum();
-    operation.samples = parts.iter().map(|part| part.samples).sum();
+    operation.retries = total(parts, |part| part.retries);
+    operation.late = total(parts, |part| part.late);
+    operation.samples = total(parts, |part| part.samples);
     operation.mix_tolerance_points = parts.iter().filter_map(|part| part.mix_tolerance_points).reduce(f64::max);
     operation.response = Distribution::merged(parts.iter().map(|part| &part.response))?;
     operation.service = Distribution::merged(parts.iter().map(|part| &part.service))?;
@@ -244,16 +262,16 @@ fn one_operation(parts: &[&Operation]) -> Result<Operation, HistogramError> {
         }
         _ => Vec::new(),
     };
-    Ok(operation)
+    Ok(())
 }
 
 fn both(one: Arrivals, other: Arrivals) -> Arrivals {
     Arrivals {
-        due: one.due + other.due,
-        started: one.started + other.started,
-        dropped: one.dropped + other.dropped,
-        unstarted: one.unstarted + other.unstarted,
-        backlog_limit: one.backlog_limit + other.backlog_limit,
+        due: one.due.saturating_add(other.due),
+        started: one.started.saturating_add(other.started),
+        dropped: one.dropped.saturating_add(other.dropped),
+        unstarted: one.unstarted.saturating_add(other.unstarted),
+        backlog_limit: one.backlog_limit.saturating_add(other.backlog_limit),
         backlog_longest: one.backlog_longest.max(other.backlog_longest),
     }
 }
@@ -301,10 +319,11 @@ fn join_of(name: &str) -> Join {
 }
 
 /// The series in rows of a second since the round's beginning, which is the same moment for all drivers, within a network
-/// delay. A driver whose series ends before another's counts nothing from there on.
+/// delay. A driver whose series ends before another's counts nothing from there on; a second that no driver has a row of
+/// is left out.
 fn one_series(parts: &[&Series]) -> Series {
     let second = |time: f64| time.round().max(1.0) as u64;
-    let last = parts.iter().flat_map(|series| &series.time_s).map(|time| second(*time)).max().unwrap_or(0);
+    let seconds: BTreeSet<u64> = parts.iter().flat_map(|series| &series.time_s).map(|time| second(*time)).collect();
     let mut names: Vec<&str> = Vec::new();
     for column in parts.iter().flat_map(|series| &series.columns) {
         if !names.contains(&column.metric.as_str()) {
@@ -317,7 +336,7 @@ fn one_series(parts: &[&Series]) -> Series {
     };
     let columns = names.into_iter().map(|name| {
         let join = join_of(name);
-        let values = (1..=last).map(|at| {
+        let values = seconds.iter().map(|&at| {
             let values = parts.iter().filter_map(|series| value(series, name, at));
             match join {
                 Join::Sum => values.reduce(|sum, value| sum + value),
@@ -326,7 +345,7 @@ fn one_series(parts: &[&Series]) -> Series {
         });
         Column { metric: name.to_owned(), values: values.collect() }
     });
-    Series { columns: columns.collect(), time_s: (1..=last).map(|at| at as f64).collect() }
+    Series { columns: columns.collect(), time_s: seconds.iter().map(|&at| at as f64).collect() }
 }
 
 #[cfg(test)]

@@ -17,6 +17,7 @@
 //! A failed check, or a round that did not do what was asked, voids a figure in every output: it is printed as void, never as a number.
 
 mod charts;
+pub mod comparison;
 pub mod drivers;
 mod html;
 mod suite;
@@ -29,5 +30,5 @@ pub mod words;
 pub use charts::svg;
 pub use html::{STYLE, html};
 pub use suite::{suite_csv, suite_html, suite_markdown, suite_terminal};
-pub use text::{CsvTable, csv, csv_tables, markdown, terminal};
+pub use text::{CsvTable, CsvText, csv, csv_tables, markdown, terminal};
 pub use units::printable;

@@ -1,39 +1,47 @@
-//! Where a server listens, as a URL: `bourse://HOST:PORT`.
+//! Where a server listens: as a driver names it, `bourse://HOST:PORT` or `bourse+unix:PATH`, and as a server is told it.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::ServeError;
 use std::fmt;
+use std::net::SocketAddr;
+use std::path::PathBuf;
 
-/// A server's host and port.
+/// A server, as a driver names it.
 ///
 /// ```
 /// use bourse_serve::Address;
 /// let address: Address = "bourse://[::1]:4242".parse().unwrap();
-/// assert_eq!((address.host(), address.port()), ("::1", 4242));
+/// assert_eq!(address, Address::Tcp { host: "::1".to_owned(), port: 4242 });
+/// let address: Address = "bourse+unix:/run/bourse.sock".parse().unwrap();
+/// assert_eq!(address, Address::Unix { path: "/run/bourse.sock".into() });
 /// assert!("bourse://localhost".parse::<Address>().is_err(), "no port is usual enough to be guessed");
 /// ```
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
-pub struct Address {
-    host: String,
-    port: u16,
+pub enum Address {
+    /// A host and a port.
+    Tcp {
+        /// Name or address, without brackets.
+        host: String,
+        /// From 1 to 65535.
+        port: u16,
+    },
+    /// A socket of this machine.
+    Unix {
+        /// Its file.
+        path: PathBuf,
+    },
 }
 
 impl Address {
-    /// What stands before `://`.
+    /// What stands before `://` of a host and a port.
     pub const SCHEME: &'static str = "bourse";
+    /// What stands before the colon and a socket's path.
+    pub const UNIX_SCHEME: &'static str = "bourse+unix";
 
     /// Whether a target's text means to name a server, rightly or wrongly written.
     pub fn is_meant(target: &str) -> bool {
-        target.strip_prefix(Self::SCHEME).is_some_and(|rest| rest.starts_with(':'))
-    }
-
-    /// The host, without brackets.
-    pub fn host(&self) -> &str {
-        &self.host
-    }
-
-    /// The port.
-    pub const fn port(&self) -> u16 {
-        self.port
+        let scheme = target.split_once(':').map(|(scheme, _)| scheme);
+        scheme.is_some_and(|scheme| scheme == Self::SCHEME || scheme == Self::UNIX_SCHEME)
     }
 }
 
@@ -42,7 +50,13 @@ impl std::str::FromStr for Address {
 
     fn from_str(text: &str) -> Result<Self, ServeError> {
         let refuse = |why| ServeError::Address { text: text.to_owned(), why };
-        let rest = text.strip_prefix("bourse://").ok_or_else(|| refuse("it must begin with bourse://"))?;
+        if let Some(path) = text.strip_prefix("bourse+unix:") {
+            let path = socket_path(path).map_err(refuse)?;
+            return Ok(Self::Unix { path });
+        }
+        let rest = text
+            .strip_prefix("bourse://")
+            .ok_or_else(|| refuse("it must begin with bourse:// and a host, or bourse+unix: and a path"))?;
         let rest = rest.strip_suffix('/').unwrap_or(rest);
         if rest.contains(['/', '?', '#', '@']) {
             return Err(refuse("nothing but HOST:PORT can follow bourse://"));
@@ -59,16 +73,79 @@ impl std::str::FromStr for Address {
         }
         let digits = !port.is_empty() && port.bytes().all(|byte| byte.is_ascii_digit());
         let port = port.parse().ok().filter(|port| digits && *port > 0);
-        Ok(Self { host: host.to_owned(), port: port.ok_or_else(|| refuse("the port must be 1 to 65535"))? })
+        let port = port.ok_or_else(|| refuse("the port must be 1 to 65535"))?;
+        Ok(Self::Tcp { host: host.to_owned(), port })
+    }
+}
+
+/// The path of a socket, as it stands in a target or behind `unix:`.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn socket_path(text: &str) -> Result<PathBuf, &'static str> {
+    /// What a socket's address has room for, without the zero behind it.
+    const LONGEST: usize = 107;
+    match text.len() {
+        0 => Err("the socket's path is missing"),
+        _ if text.contains('\0') => Err("a path has no zero byte"),
+        1..=LONGEST => Ok(text.into()),
+        _ => Err("a socket's path has at most 107 bytes"),
     }
 }
 
 impl fmt::Display for Address {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.host.contains(':') {
-            write!(f, "bourse://[{}]:{}", self.host, self.port)
-        } else {
-            write!(f, "bourse://{}:{}", self.host, self.port)
+        match self {
+            Self::Tcp { host, port } if host.contains(':') => write!(f, "bourse://[{host}]:{port}"),
+            Self::Tcp { host, port } => write!(f, "bourse://{host}:{port}"),
+            Self::Unix { path } => write!(f, "bourse+unix:{}", path.display()),
+        }
+    }
+}
+
+/// Where a server is told to listen.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Listen {
+    /// An address and a port; port 0 takes a free one.
+    Tcp(SocketAddr),
+    /// A socket of this machine, by its file.
+    Unix(PathBuf),
+}
+
+impl From<SocketAddr> for Listen {
+    fn from(address: SocketAddr) -> Self {
+        Self::Tcp(address)
+    }
+}
+
+impl fmt::Display for Listen {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix(path) => path.display().fmt(f),
+        }
+    }
+}
+
+/// Who is at the other end of a server's connection.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Peer {
+    /// Somebody at an address.
+    Tcp(SocketAddr),
+    /// A process of this machine, by the kernel's word when it connected.
+    Unix {
+        /// Its number.
+        process: u32,
+        /// The number of the user that it runs as.
+        user: u32,
+    },
+}
+
+impl fmt::Display for Peer {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(f),
+            Self::Unix { process, user } => write!(f, "process {process} of user {user}"),
         }
     }
 }
@@ -80,6 +157,7 @@ mod tests {
 
     #[test]
     fn what_names_no_server_is_refused_with_a_reason() {
+        let long = format!("bourse+unix:/{}", "x".repeat(107));
         for text in [
             "bourse:",
             "bourse://",
@@ -93,12 +171,15 @@ mod tests {
             "bourse://a:7/x",
             "bourse://a:7?x",
             "bourse://a b:7",
+            "bourse+unix:",
+            "bourse+unix:a\0b",
+            &long,
             "sqlite:x",
         ] {
             let error = text.parse::<Address>().unwrap_err().to_string();
             assert!(error.starts_with(&format!("{text:?} names no server: ")), "{error}");
         }
-        assert!(Address::is_meant("bourse:x") && !Address::is_meant("bourse.db"));
+        assert!(Address::is_meant("bourse:x") && Address::is_meant("bourse+unix:x") && !Address::is_meant("bourse.db"));
     }
 
     proptest! {
@@ -110,9 +191,11 @@ mod tests {
         }
 
         #[test]
-        fn urls_read_back(host in "[a-z][a-z0-9.-]{0,20}", port in 1u16..) {
+        fn urls_read_back(host in "[a-z][a-z0-9.-]{0,20}", port in 1u16.., path in "/[^\0]{1,20}") {
             let address: Address = format!("bourse://{host}:{port}").parse().unwrap();
-            prop_assert_eq!((address.host(), address.port()), (host.as_str(), port));
+            prop_assert_eq!(address, Address::Tcp { host, port });
+            let address: Address = format!("bourse+unix:{path}").parse().unwrap();
+            prop_assert_eq!(address.to_string(), format!("bourse+unix:{path}"));
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Driver and server apart: the application server performs the transactions on its database, drivers elsewhere ask for
 //! them over the network.
 //!
-//! One TCP connection a user, one transaction outstanding on each, as sessions in process are; one more connection a
+//! One connection a user, over TCP or a socket of this machine, one transaction outstanding on each, as sessions in process are; one more connection a
 //! driver for what concerns the whole round. Customers, the market exchange and maintenance are the driver's, as the
 //! specification and the published architecture have them; the server keeps the database, the numbers of new trades, the
 //! moment that is written into rows, and the books.
@@ -9,9 +9,10 @@
 //! | module | what |
 //! |---|---|
 //! | [`protocol`] | messages and their encoding: pure, without sockets |
-//! | [`address`] | where a server listens, as a URL |
+//! | [`address`] | where a server listens, as a URL; who is at the other end |
 //! | [`token`] | the secret that lets a driver in, and its proof |
-//! | `wire` | frames on a socket, with deadlines |
+//! | `wire` | frames on a connection, with deadlines |
+//! | `stream` | a connection's bytes |
 //! | [`server`] | the application server |
 //! | [`client`] | a server as the driver's system under test |
 
@@ -20,10 +21,11 @@ pub mod client;
 mod error;
 pub mod protocol;
 pub mod server;
+mod stream;
 pub mod token;
 mod wire;
 
-pub use address::Address;
+pub use address::{Address, Listen, Peer};
 pub use client::Remote;
 pub use error::ServeError;
 pub use server::{Server, ServerOptions};

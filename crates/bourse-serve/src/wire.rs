@@ -1,12 +1,13 @@
 //! Frames on a socket: whole or not at all, within a time, within a size.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::ServeError;
 use crate::protocol::codec::{self, HEADER};
-use rustix::net::sockopt;
+use crate::stream::Stream;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use std::io::{self, ErrorKind, Read as _, Write as _};
-use std::net::TcpStream;
+use std::io::{self, ErrorKind};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How often somebody who waits looks up.
@@ -15,13 +16,11 @@ pub(crate) const TICK: Duration = Duration::from_millis(250);
 const WHOLE_WITHIN: Duration = Duration::from_secs(5);
 /// A peer must have taken a message within this time, however slowly it reads.
 const TAKEN_WITHIN: Duration = Duration::from_secs(10);
-/// A machine that is gone without a word is noticed after about four of these.
-const KEEP_ALIVE: Duration = Duration::from_secs(5);
 
 /// One end of a connection.
 #[derive(Debug)]
 pub(crate) struct Wire {
-    stream: TcpStream,
+    stream: Arc<Stream>,
     /// Bytes that have arrived; those before `taken` belong to messages that were handed out.
     arrived: Vec<u8>,
     taken: usize,
@@ -29,16 +28,8 @@ pub(crate) struct Wire {
 }
 
 impl Wire {
-    pub(crate) fn new(stream: TcpStream) -> io::Result<Self> {
-        // A reply is one small write that nothing follows: waiting for more to send would cost 40 ms.
-        stream.set_nodelay(true)?;
-        stream.set_nonblocking(false)?;
-        stream.set_read_timeout(Some(TICK))?;
-        stream.set_write_timeout(Some(TICK))?;
-        sockopt::set_socket_keepalive(&stream, true)?;
-        sockopt::set_tcp_keepidle(&stream, KEEP_ALIVE)?;
-        sockopt::set_tcp_keepintvl(&stream, KEEP_ALIVE)?;
-        sockopt::set_tcp_keepcnt(&stream, 3)?;
+    pub(crate) fn new(stream: Arc<Stream>) -> io::Result<Self> {
+        stream.prepare(TICK)?;
         Ok(Self { stream, arrived: Vec::new(), taken: 0, outgoing: Vec::new() })
     }
 
@@ -67,12 +58,12 @@ impl Wire {
         let mut begun = (!self.arrived.is_empty()).then(Instant::now);
         loop {
             let due = match self.arrived.first_chunk::<HEADER>() {
-                Some(header) => HEADER + codec::length(*header, limit)?,
+                Some(header) => HEADER.saturating_add(codec::length(*header, limit)?),
                 None => HEADER,
             };
             if self.arrived.len() >= due {
                 self.taken = due;
-                return Ok(&self.arrived[HEADER..due]);
+                return Ok(self.arrived.get(HEADER..due).expect("so many bytes are there"));
             }
             if begun.is_some_and(|begun| begun.elapsed() > WHOLE_WITHIN) {
                 let seconds = WHOLE_WITHIN.as_secs();
@@ -102,10 +93,10 @@ impl Wire {
     fn read(&mut self, wanted: usize) -> io::Result<usize> {
         let have = self.arrived.len();
         // A message that is announced gets its room as it arrives, not before.
-        let room = (wanted - have.min(wanted)).clamp(1, 64 * 1_024);
-        self.arrived.resize(have + room, 0);
-        let read = self.stream.read(&mut self.arrived[have..]);
-        self.arrived.truncate(have + read.as_ref().copied().unwrap_or(0));
+        let room = wanted.saturating_sub(have).clamp(1, 64 * 1_024);
+        self.arrived.resize(have.saturating_add(room), 0);
+        let read = self.stream.read(self.arrived.get_mut(have..).expect("room was just made behind what is there"));
+        self.arrived.truncate(have.saturating_add(read.as_ref().copied().unwrap_or(0)));
         read
     }
 
@@ -129,7 +120,7 @@ impl Wire {
         while !left.is_empty() {
             match self.stream.write(left) {
                 Ok(0) => return Err(io::Error::from(ErrorKind::WriteZero).into()),
-                Ok(count) => left = &left[count..],
+                Ok(count) => left = left.get(count..).unwrap_or_default(),
                 Err(error) if matches!(error.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {}
                 Err(error) if error.kind() == ErrorKind::Interrupted => {}
                 Err(error) => return Err(error.into()),
@@ -144,11 +135,7 @@ impl Wire {
 
     /// Whether the peer has said something or closed the connection, asked without waiting.
     pub(crate) fn is_heard(&self) -> bool {
-        if self.stream.set_nonblocking(true).is_err() {
-            return true;
-        }
-        let heard = !matches!(self.stream.peek(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock);
-        self.stream.set_nonblocking(false).is_err() || heard
+        self.stream.is_heard()
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! A cell's case is put together from four parts, each of which may say any of it: the table's, the column's, the row's and
 //! the cell's own; what is said later wins. So a table whose rows are threads and whose columns are targets says each once.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::document::MEAN_ROW;
 use crate::measure::Measure;

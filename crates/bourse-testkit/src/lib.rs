@@ -3,11 +3,15 @@
 //! - [`conformance()`] runs everything the seam promises against one engine; each engine's tests call it.
 //! - [`records_conformance()`] does the same for records by key.
 //! - [`Stalling`], [`Failing`], [`Dropping`], [`Keeping`] and [`Weakening`] wrap any engine and spoil some of what it does.
+//! - [`ServerDump`] shows whether anything was changed on a MariaDB or MySQL server.
+#![expect(clippy::unwrap_used, reason = "a crate for tests: what an engine may not do ends the test with its error")]
 
 pub mod conformance;
 mod misbehave;
 mod records;
+mod server_dump;
 
 pub use conformance::conformance;
 pub use misbehave::{Dropping, Failing, Fault, Keeping, Stalling, Weakening};
 pub use records::{RECORD_CHECKS, RecordCheck, records_conformance};
+pub use server_dump::ServerDump;

@@ -5,6 +5,7 @@
 
 pub mod check;
 pub mod load;
+pub mod planted;
 pub mod sut;
 pub mod transactions;
 pub mod users;

@@ -1,5 +1,6 @@
 //! Options in a TOML file: `bourse run file.toml`. What can stand there, and the JSON Schema that editors complete it by,
 //! follow from the declarations of the command line.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::args::Arguments;
 use crate::failure::Failure;
@@ -156,14 +157,18 @@ fn property(arg: &Arg) -> Value {
     let many = matches!(arg.get_action(), ArgAction::Append)
         || arg.get_num_args().is_some_and(|range| range.max_values() > 1)
         || arg.get_value_delimiter().is_some();
-    let mut property = if many { json!({ "anyOf": [one, { "type": "array", "items": one }] }) } else { one };
-    property["description"] = about.into();
+    let whole = if many { json!({ "anyOf": [one, { "type": "array", "items": one }] }) } else { one };
+    let mut property = serde_json::Map::new();
+    if let Value::Object(whole) = whole {
+        property.extend(whole);
+    }
+    property.insert("description".to_owned(), about.into());
     let defaults: Vec<String> =
         arg.get_default_values().iter().map(|value| value.to_string_lossy().into_owned()).collect();
     if let [default] = defaults.as_slice() {
-        property["default"] = default.clone().into();
+        property.insert("default".to_owned(), default.clone().into());
     }
-    property
+    Value::Object(property)
 }
 
 #[cfg(test)]

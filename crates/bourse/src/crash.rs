@@ -20,9 +20,6 @@ const SQLITE_SWEEPS: [&str; 2] = ["journal=wal,delete", "sync=full,normal,off"];
 
 /// Crashes every target, writes the evidence, prints the table.
 pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
-    if arguments.times == 0 {
-        return Err(Failure::usage("0 crashes show nothing").hint("--times 1 or more"));
-    }
     crate::tpce::whole(&arguments.database)?;
     let target = arguments.target.clone().unwrap_or_else(|| default_target(&arguments.database));
     let targets = targets(&target, &arguments.sweep)?;

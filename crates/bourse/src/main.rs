@@ -1,5 +1,4 @@
 //! The program: arguments → plan → run → report. It alone prints.
-#![allow(clippy::print_stdout, clippy::print_stderr, reason = "this crate is what a person talks to")]
 
 mod args;
 mod compare;
@@ -7,10 +6,13 @@ mod config;
 mod crash;
 mod engines;
 mod failure;
+mod faults;
 mod inputs;
 mod interrupt;
+mod limits;
 mod micro;
 mod output;
+mod panics;
 mod progress;
 mod quick;
 mod report;
@@ -23,7 +25,20 @@ use failure::{Exit, Failure};
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    panics::install();
     interrupt::end_with_parent();
+    // A panic of a thread that nobody waited for is no success either.
+    let ended = panics::caught(command).and_then(|code| panics::unreported().map_or(Ok(code), Err));
+    ended.unwrap_or_else(|failure| {
+        progress::lines(&failure.render());
+        ExitCode::from(failure.exit as u8)
+    })
+}
+
+fn command() -> Result<ExitCode, Failure> {
+    #[cfg(feature = "planted-bug")]
+    plant()?;
+    limits::raise_open_files();
     let arguments = match Arguments::command().try_get_matches().and_then(|matches| Arguments::of(&matches)) {
         Ok(arguments) => arguments,
         Err(refused) => {
@@ -31,16 +46,26 @@ fn main() -> ExitCode {
             let code = if refused.use_stderr() { Exit::Usage as u8 } else { 0 };
             // Nothing can be said to a terminal that is gone.
             let _ = refused.print();
-            return ExitCode::from(code);
+            return Ok(ExitCode::from(code));
         }
     };
-    match run(arguments.command) {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(failure) => {
-            eprint!("{}", failure.render());
-            ExitCode::from(failure.exit as u8)
-        }
-    }
+    panics::asked_for("start");
+    run(arguments.command).map(|()| ExitCode::SUCCESS)
+}
+
+/// Plants the bug that the environment names.
+#[cfg(feature = "planted-bug")]
+fn plant() -> Result<(), Failure> {
+    use bourse_tpce::planted::{ALL, Bug};
+    let Ok(name) = std::env::var("BOURSE_PLANTED_BUG") else { return Ok(()) };
+    let Some(bug) = Bug::named(&name) else {
+        let names: Vec<_> = ALL.iter().map(|bug| bug.name()).collect();
+        return Err(Failure::usage(format!("invalid value '{name}' for BOURSE_PLANTED_BUG"))
+            .hint(format!("expected one of: {}", names.join(", "))));
+    };
+    bourse_tpce::planted::plant(Some(bug));
+    progress::note(&format!("planted bug: {}", bug.words()));
+    Ok(())
 }
 
 fn run(command: Command) -> Result<(), Failure> {
@@ -57,6 +82,8 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Micro(Micro::Run(arguments)) => micro::run::run(&arguments),
         Command::Micro(Micro::OneRound) => micro::child::serve(),
         Command::Crash(arguments) => crash::run(&arguments),
+        Command::Faults(arguments) => faults::run(&arguments),
+        Command::FaultWork(arguments) => faults::work(&arguments),
         Command::Suite(Suite::List) => output::print(&suite::list::list()?),
         Command::Suite(Suite::Show { name }) => output::print(&suite::list::show(&name)?),
         Command::Suite(Suite::Run(arguments)) => suite::run::run(&arguments),
@@ -89,6 +116,7 @@ fn run(command: Command) -> Result<(), Failure> {
                 Document::Run => bourse_record::run_file_schema(),
                 Document::Acid => bourse_acid::acid_file_schema(),
                 Document::Crash => bourse_acid::kept::crash_file_schema(),
+                Document::Faults => bourse_acid::faults::faults_file_schema(),
                 Document::Suite => bourse_suite::suite_file_schema(),
                 Document::Options => config::schema(),
             };

@@ -4,6 +4,7 @@ use crate::args::Output;
 use crate::failure::{Exit, Failure};
 use crate::progress::note;
 use bourse_record::RunFile;
+use bourse_report::CsvText;
 use bourse_suite::SuiteFile;
 use std::io::{IsTerminal, Write as _};
 use std::path::{Path, PathBuf};
@@ -80,7 +81,7 @@ pub(crate) fn publish_suite(suite: &SuiteFile, run: &RunFile, output: &Output) -
         ("suite.json", document.clone()),
         ("report.html", bourse_report::suite_html(suite)),
         ("tables.md", bourse_report::suite_markdown(suite)),
-        ("tables.csv", bourse_report::suite_csv(suite)),
+        ("tables.csv", bourse_report::suite_csv(suite, CsvText::Guarded)),
     ];
     for (name, text) in files {
         write_whole(&folder.join(name), text.as_bytes())?;

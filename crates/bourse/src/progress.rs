@@ -44,7 +44,7 @@ impl Step {
         if !std::io::stderr().is_terminal() {
             note(&format!("{what} …"));
         }
-        bar.set_message(what.clone());
+        bar.set_message(bourse_report::printable(&what));
         Self { bar, what, unit, start: Instant::now() }
     }
 
@@ -61,7 +61,7 @@ impl Step {
 
     /// What is going on now.
     pub(crate) fn say(&self, message: impl Into<String>) {
-        self.bar.set_message(message.into());
+        self.bar.set_message(bourse_report::printable(&message.into()));
     }
 
     /// Done: leaves one line with the time it took.
@@ -102,7 +102,14 @@ fn seconds(time: Duration) -> String {
     }
 }
 
-/// One line on stderr.
+/// A line on stderr, or several. Names of files and targets in it are shown, not obeyed by the terminal.
 pub(crate) fn note(line: &str) {
-    eprintln!("{line}");
+    let shown: Vec<String> = line.split('\n').map(bourse_report::printable).collect();
+    lines(&format!("{}\n", shown.join("\n")));
+}
+
+/// Text on stderr. One that is closed, or full, is no reason to end.
+pub(crate) fn lines(text: &str) {
+    // There is no other place where this could be told.
+    let _ = std::io::Write::write_all(&mut std::io::stderr().lock(), text.as_bytes());
 }

@@ -86,7 +86,7 @@ fn parsed(words: Vec<String>) -> Result<Arguments, Failure> {
 /// Where the classic workloads run: every engine in this process that is here.
 fn targets() -> Vec<String> {
     let mut targets = Vec::new();
-    for kind in ENGINES.iter().filter(|kind| (kind.version)().is_ok()) {
+    for kind in ENGINES.iter().filter(|kind| kind.version().is_ok()) {
         match kind.scheme {
             "sqlite" => targets.extend([format!("sqlite:{DATA_FOLDER}/quick.db"), "sqlite::memory:".to_owned()]),
             // What this build saves is processor time, which a disk would hide.

@@ -1,11 +1,12 @@
 //! `bourse report`: draws stored runs again, from their files alone.
 
-use crate::args::Report;
+use crate::args::{CsvCells, Report};
 use crate::failure::Failure;
 use crate::output::{has_color, print, terminal_width, write_whole};
 use crate::progress::note;
+use bourse_acid::faults::{faults_html, faults_markdown, faults_text};
 use bourse_record::{Origin, RunFile};
-use bourse_report::drivers;
+use bourse_report::{CsvText, drivers};
 use bourse_suite::SuiteFile;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
@@ -22,11 +23,12 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
         return kind.draw(&file, arguments);
     }
     let run = joined(&arguments.runs)?;
+    let texts = texts(arguments);
     let drawn = Drawn {
         terminal: &|| bourse_report::terminal(&run, terminal_width(), has_color()),
         html: &|| bourse_report::html(&run),
         markdown: &|| bourse_report::markdown(&run),
-        csv: Some(&|| bourse_report::csv(&run)),
+        csv: Some(&|| bourse_report::csv(&run, texts)),
     };
     if let Some(path) = arguments.output.as_deref().filter(|path| path.extension() == Some("svg".as_ref())) {
         let curve = bourse_report::svg(&run).ok_or_else(|| {
@@ -42,6 +44,14 @@ fn written(path: &Path, text: &str) -> Result<(), Failure> {
     write_whole(path, text.as_bytes())?;
     note(&format!("report: {}", path.display()));
     Ok(())
+}
+
+/// How texts stand in CSV.
+const fn texts(arguments: &Report) -> CsvText {
+    match arguments.csv {
+        CsvCells::Guarded => CsvText::Guarded,
+        CsvCells::Raw => CsvText::Raw,
+    }
 }
 
 /// A report in each of its forms.
@@ -80,10 +90,11 @@ enum Kind {
     Suite,
     Acid,
     Crash,
+    Faults,
 }
 
 impl Kind {
-    const ALL: [Self; 3] = [Self::Suite, Self::Acid, Self::Crash];
+    const ALL: [Self; 4] = [Self::Suite, Self::Acid, Self::Crash, Self::Faults];
 
     /// What its file is called in the folder it was written to.
     const fn file(self) -> &'static str {
@@ -91,6 +102,7 @@ impl Kind {
             Self::Suite => "suite.json",
             Self::Acid => "acid.json",
             Self::Crash => "crash.json",
+            Self::Faults => "faults.json",
         }
     }
 
@@ -99,6 +111,7 @@ impl Kind {
             Self::Suite => "a suite's document",
             Self::Acid => "an examination by `tpce acid`",
             Self::Crash => "a table of `crash`",
+            Self::Faults => "a table of `faults`",
         }
     }
 
@@ -115,7 +128,7 @@ impl Kind {
                     terminal: &|| bourse_report::suite_terminal(&suite, width, color),
                     html: &|| bourse_report::suite_html(&suite),
                     markdown: &|| bourse_report::suite_markdown(&suite),
-                    csv: Some(&|| bourse_report::suite_csv(&suite)),
+                    csv: Some(&|| bourse_report::suite_csv(&suite, texts(arguments))),
                 };
                 drawn.put(output)
             }
@@ -139,6 +152,16 @@ impl Kind {
                 };
                 drawn.put(output)
             }
+            Self::Faults => {
+                let tried = bourse_acid::read::faults(file).map_err(|error| Failure::usage(error.to_string()))?;
+                let drawn = Drawn {
+                    terminal: &|| faults_text(&tried, width, color),
+                    html: &|| faults_html(&tried),
+                    markdown: &|| faults_markdown(&tried),
+                    csv: None,
+                };
+                drawn.put(output)
+            }
         }
     }
 }
@@ -151,6 +174,7 @@ fn other_document(path: &Path) -> Option<(Kind, PathBuf)> {
         suite_schema_version: Option<IgnoredAny>,
         tests: Option<IgnoredAny>,
         rows: Option<IgnoredAny>,
+        transactions: Option<IgnoredAny>,
     }
     if path.is_dir() {
         let files = Kind::ALL.map(|kind| (kind, path.join(kind.file())));
@@ -161,6 +185,7 @@ fn other_document(path: &Path) -> Option<(Kind, PathBuf)> {
     let kind = match serde_json::from_slice(&bytes).ok()? {
         Marks { suite_schema_version: Some(_), .. } => Kind::Suite,
         Marks { tests: Some(_), .. } => Kind::Acid,
+        Marks { rows: Some(_), transactions: Some(_), .. } => Kind::Faults,
         Marks { rows: Some(_), .. } => Kind::Crash,
         _ => return None,
     };

@@ -1,9 +1,10 @@
 //! The tests examined themselves: they pass where the promises are kept, and where one is broken just those fail that
 //! must.
-#![allow(missing_docs, reason = "tests")]
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod broken;
 mod documents;
+mod faults;
 mod kept;
 
 use bourse_acid::{AcidError, Conduct, Subject, Test, Verdict, run_tests};

@@ -2,7 +2,7 @@
 
 use crate::users::{SPECS, seat};
 use bourse_driver::{
-    Clock, Control, Draw, MS, Nanos, Outcome, Performed, Plan, RetryPolicy, Role, SECOND, Schedule, Seat,
+    Clock, Control, Draw, MS, Nanos, Outcome, Performed, Plan, Recording, RetryPolicy, Role, SECOND, Schedule, Seat,
     SimulatedClock, Turn, User, drive,
 };
 use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine};
@@ -18,10 +18,10 @@ fn simulate(
     let plan = Plan { warm_up_ns: 0, measure_ns: length_ns, ..Plan::default() };
     let control = Control::new(&plan, 0);
     let mut session = NullEngine.connect().unwrap();
-    let mut recorder = Recorder::new(SPECS.into(), |_| true);
+    let mut recording = Recording::new(Recorder::new(SPECS.into(), |_| true));
     let mut seat = seat(schedule, Role::Customer, perform);
-    drive(&mut seat, session.as_mut(), clock, &control, &plan, 1, &mut recorder).unwrap();
-    (recorder.figures(), recorder.all_arrivals())
+    drive(&mut seat, session.as_mut(), clock, &control, &plan, 1, &mut recording).unwrap();
+    (recording.recorder.figures(), recording.recorder.all_arrivals())
 }
 
 fn assert_near(found: u64, expected: u64) {
@@ -94,12 +94,12 @@ fn an_overload_is_bounded_and_what_finds_no_room_is_dropped_and_named() {
     let plan = Plan { warm_up_ns: 0, measure_ns: 10 * SECOND, backlog: 50, ..Plan::default() };
     let control = Control::new(&plan, 0);
     let mut session = NullEngine.connect().unwrap();
-    let mut recorder = Recorder::new(SPECS.into(), |_| true);
+    let mut recording = Recording::new(Recorder::new(SPECS.into(), |_| true));
     let user = Box::new(Slow(&clock, 0));
     let schedule = Schedule::Constant { per_second: 1_000.0 };
     let mut seat = Seat { name: "slow".to_owned(), user, schedule, role: Role::Customer };
-    drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recorder).unwrap();
-    let (figures, arrivals) = (recorder.figures(), recorder.all_arrivals().unwrap());
+    drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recording).unwrap();
+    let (figures, arrivals) = (recording.recorder.figures(), recording.recorder.all_arrivals().unwrap());
     // A thousand a second come and a hundred are done; those that got in waited behind fifty others.
     assert_eq!((arrivals.due, arrivals.started, arrivals.unstarted), (10_000, 1_000, 50));
     assert_eq!(arrivals.dropped, 10_000 - 1_000 - 50);
@@ -161,23 +161,29 @@ fn patience_ends_and_other_errors_are_not_retried() {
 }
 
 #[test]
-fn the_timed_loop_does_not_allocate() {
+fn the_timed_loop_does_not_allocate_after_the_warm_up() {
     let clock = SimulatedClock::new();
-    let mut done = 0u64;
-    let plan = Plan { warm_up_ns: 0, measure_ns: SECOND, ..Plan::default() };
-    let control = Control::new(&plan, 0);
+    let mut recording = Recording::new(Recorder::new(SPECS.into(), |_| true));
     let mut session = NullEngine.connect().unwrap();
-    let mut recorder = Recorder::new(SPECS.into(), |_| true);
-    let mut seat = seat(Schedule::Poisson { per_second: 50_000.0, seed: 3 }, Role::Customer, |_| {
-        done += 1;
-        clock.advance(10_000);
-        let outcome = if done.is_multiple_of(3) { Outcome::Warned } else { Outcome::Completed };
-        Performed::ended((done % 2) as usize, outcome, (done % 5) as i32)
-    });
-    let allocations = allocation_counter::measure(|| {
-        drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recorder).unwrap();
-    });
-    drop(seat);
-    assert!(done > 40_000, "{done}");
-    assert_eq!(allocations.count_total, 1, "room for the backlog, before the first operation");
+    // A second that is nothing but warm-up, and one that is measured, with the same moments and times.
+    let mut second = |warm_up_ns, measure_ns| {
+        let plan = Plan { warm_up_ns, measure_ns, ..Plan::default() };
+        let control = Control::new(&plan, clock.now());
+        let mut done = 0u64;
+        let mut seat = seat(Schedule::Poisson { per_second: 50_000.0, seed: 3 }, Role::Customer, |_| {
+            done += 1;
+            clock.advance(10_000);
+            let outcome = if done.is_multiple_of(3) { Outcome::Warned } else { Outcome::Completed };
+            Performed::ended((done % 2) as usize, outcome, (done % 5) as i32)
+        });
+        let allocations = allocation_counter::measure(|| {
+            drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recording).unwrap();
+        });
+        drop(seat);
+        assert!(done > 40_000, "{done}");
+        allocations.count_total
+    };
+    assert!(second(SECOND, 0) > 2, "histograms make room when times occur");
+    assert_eq!(second(0, SECOND), 1, "room for the backlog, before the first operation");
+    assert_eq!(recording.ledger.entry(0).interval[0], recording.recorder.figures()[0].by_outcome[0].response.count);
 }

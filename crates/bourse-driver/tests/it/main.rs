@@ -1,5 +1,7 @@
 //! The driver's promises, on engines that stall, fail and vanish on purpose.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod latency;
+mod reconcile;
 mod rounds;
 mod users;

@@ -1,4 +1,5 @@
 //! Reading the files, with every property checked that the algorithms or the database rely on.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use std::collections::{HashMap, HashSet};
 
@@ -40,7 +41,7 @@ struct Files {
 
 impl Files {
     fn file(&self, name: &'static str, columns: &'static [&'static str]) -> File<'_> {
-        File::new(name, &self.bytes[name], columns)
+        File::new(name, self.bytes.get(name).map_or(&[], Vec::as_slice), columns)
     }
 
     fn parse(&self, fingerprint: u128) -> Result<Inputs, InputError> {
@@ -145,7 +146,7 @@ impl Files {
         let mut seen = HashSet::new();
         let file = self.file("Exchange", &["id", "name", "open", "close", "description", "address id"]);
         file.read_exactly(4, |r| {
-            address += 1;
+            address = i64::saturating_add(address, 1);
             new(r, 0, &mut seen)?;
             Ok(ExchangeRecord {
                 id: r.text(0)?,
@@ -165,8 +166,9 @@ impl Files {
             let kind = r.one_of(0, &TradeType::IDS, "from TradeType.txt")?;
             let tier: u8 = r.whole(1, 1..=3)?;
             let dollars = r.real(2)?;
-            let slot = &mut by_type_and_tier[kind][usize::from(tier) - 1];
-            if slot.replace(Money::from_dollars(dollars)).is_some() {
+            let tiers = by_type_and_tier.get_mut(kind);
+            let slot = tiers.and_then(|tiers| tiers.get_mut(usize::from(tier.saturating_sub(1))));
+            if slot.is_none_or(|slot| slot.replace(Money::from_dollars(dollars)).is_some()) {
                 return Err(r.wrong(1, "once for each trade type"));
             }
             Ok(tables::Charge {
@@ -189,8 +191,8 @@ impl Files {
         let mut next_from = 1;
         let read = file.read_exactly(3 * 5 * 4 * BANDS, |r| {
             let (band, exchange) = (place % BANDS, place / BANDS % 4);
-            let (kind, tier) = (place / BANDS / 4 % 5, (place / BANDS / 20) as u8 + 1);
-            place += 1;
+            let (kind, tier) = (place / BANDS / 4 % 5, ((place / BANDS / 20) as u8).saturating_add(1));
+            place = usize::saturating_add(place, 1);
             let tier: u8 = r.whole(0, tier..=tier.min(3))?;
             in_order(r, 1, TradeType::IDS.get(kind))?;
             in_order(r, 2, exchanges.get(exchange).map(|exchange| exchange.id.as_str()).as_ref())?;
@@ -199,9 +201,9 @@ impl Files {
             }
             let from: i32 = r.whole(3, next_from..=next_from)?;
             // The generator trades up to 800 shares at a time, which the last band must reach.
-            let least = if band == BANDS - 1 { (from + 1).max(800) } else { from + 1 };
+            let least = from.saturating_add(1).max(if band == BANDS - 1 { 800 } else { 0 });
             let to: i32 = r.whole(4, least..=999_999)?;
-            next_from = to + 1;
+            next_from = to.saturating_add(1);
             let rate = r.real(5)?;
             let row = tables::CommissionRateRow {
                 cr_c_tier: tier,
@@ -222,7 +224,7 @@ impl Files {
         let mut seen = HashSet::new();
         let file = self.file("Company", &["id", "status", "name", "industry id", "description"]);
         file.read_exactly(COMPANIES as usize, |r| {
-            number += 1;
+            number = u32::saturating_add(number, 1);
             r.whole(0, number..=number)?;
             r.one_of(1, &Status::CODES, "from StatusType.txt")?;
             new(r, 2, &mut seen)?;
@@ -255,7 +257,7 @@ impl Files {
         let mut seen = HashSet::new();
         let file = self.file("Security", &["id", "status", "symbol", "issue", "exchange id", "company id"]);
         file.read_exactly(SECURITIES as usize, |r| {
-            number += 1;
+            number = u32::saturating_add(number, 1);
             r.whole(0, number..=number)?;
             r.one_of(1, &Status::CODES, "from StatusType.txt")?;
             new(r, 2, &mut seen)?;

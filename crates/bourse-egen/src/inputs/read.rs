@@ -1,4 +1,5 @@
 //! Lines and columns of an input file: tabulators between columns, a line feed after every line, no header.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -34,10 +35,11 @@ impl<'a> File<'a> {
         mut each: impl FnMut(&Record<'a>) -> Result<T, InputError>,
     ) -> Result<Vec<T>, InputError> {
         let mut read = Vec::new();
-        let whole = self.bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |last| last);
-        for (number, line) in self.bytes[..whole].split(|&byte| byte == b'\n').enumerate() {
+        let mut lines = self.bytes.split(|&byte| byte == b'\n');
+        lines.next_back();
+        for (number, line) in (1..).zip(lines) {
             if !line.is_empty() {
-                read.push(each(&self.record(number + 1, line)?)?);
+                read.push(each(&self.record(number, line)?)?);
             }
         }
         if read.is_empty() {
@@ -61,8 +63,9 @@ impl<'a> File<'a> {
 
     fn record(&self, line: usize, bytes: &'a [u8]) -> Result<Record<'a>, InputError> {
         let error = |expected: String, found: String| InputError::Line { file: self.name, line, expected, found };
-        let text = std::str::from_utf8(bytes)
-            .map_err(|e| error("UTF-8 text".into(), format!("an invalid byte in column {}", e.valid_up_to() + 1)))?;
+        let text = std::str::from_utf8(bytes).map_err(|e| {
+            error("UTF-8 text".into(), format!("an invalid byte in column {}", e.valid_up_to().saturating_add(1)))
+        })?;
         if let Some(odd) = text.chars().find(|c| *c == '|' || (c.is_control() && *c != '\t')) {
             return Err(error("text without control characters and vertical bars".into(), format!("{odd:?}")));
         }
@@ -82,7 +85,7 @@ impl<'a> File<'a> {
 impl<'a> Record<'a> {
     /// A column as it stands.
     pub(super) fn raw(&self, column: usize) -> &'a str {
-        self.fields[column]
+        self.fields.get(column).copied().unwrap_or_default()
     }
 
     /// A text that fits its column of the database.
@@ -124,7 +127,7 @@ impl<'a> Record<'a> {
         InputError::Line {
             file: self.file,
             line: self.line,
-            expected: format!("{} {expected}", self.columns[column]),
+            expected: format!("{} {expected}", self.columns.get(column).copied().unwrap_or_default()),
             found: format!("{:?}", self.raw(column)),
         }
     }

@@ -1,4 +1,5 @@
 //! LMDB through the seam.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use bourse_engine::{
     Access, Durability, Engine, ErrorKind, IndexKind, Key, RecordField, RecordTable, RecordType, Value,

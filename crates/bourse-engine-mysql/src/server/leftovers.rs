@@ -1,7 +1,8 @@
 //! Servers whose owner was killed: ended and removed by whoever starts the next one below the same folder.
 
-use super::{FOLDER_PREFIX, OWNER_FILE, datadir_argument};
+use super::{FOLDER_PREFIX, OWNER_FILE, OWNER_MARK, datadir_argument};
 use std::fs::{self, File};
+use std::io::Read as _;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -11,7 +12,8 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// Ends and removes private servers below `directory` whose owner no longer lives, and returns their folders.
 ///
 /// An owner holds a file in its server's folder locked, which the system undoes however it ends. Only processes whose
-/// arguments name that very data directory are ended, and only folders of our own user are looked at.
+/// arguments name that very data directory are ended. Only folders of our own user are looked at, and only those are removed
+/// whose owner's file says that they were made here: a name alone proves nothing.
 pub fn sweep(directory: &Path) -> Vec<PathBuf> {
     let Ok(entries) = fs::read_dir(directory) else { return Vec::new() };
     let is_ours = |path: &PathBuf| {
@@ -22,15 +24,24 @@ pub fn sweep(directory: &Path) -> Vec<PathBuf> {
 }
 
 fn remove_if_abandoned(folder: &Path) -> bool {
-    let Ok(owner) = File::options().read(true).write(true).open(folder.join(OWNER_FILE)) else {
-        // Its owner was killed before it had anything in it, or is just making it: only what is empty can be removed so.
+    let path = folder.join(OWNER_FILE);
+    // A link or a pipe of that name is somebody's, and opening a pipe may wait.
+    if !path.symlink_metadata().is_ok_and(|found| found.is_file()) {
+        // Or its owner was killed before it had anything in it, or is just making it.
         return false;
-    };
-    if !is_own(&owner) || owner.try_lock().is_err() {
+    }
+    let Ok(owner) = File::options().read(true).write(true).open(path) else { return false };
+    if !is_own(&owner) || !is_marked(&owner) || owner.try_lock().is_err() {
         return false;
     }
     end_servers(folder);
     fs::remove_dir_all(folder).is_ok()
+}
+
+fn is_marked(owner: &File) -> bool {
+    let mut text = String::new();
+    // One byte more than there may be: what is longer is not the mark.
+    owner.take(OWNER_MARK.len() as u64 + 1).read_to_string(&mut text).is_ok() && text == OWNER_MARK
 }
 
 #[cfg(unix)]

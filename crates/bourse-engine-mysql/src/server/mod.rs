@@ -7,6 +7,7 @@ mod start;
 
 pub use find::{Installed, installed};
 pub use leftovers::sweep;
+pub use start::Launch;
 pub use start::sweep_target;
 pub(crate) use start::{DATABASE, PrivateServer};
 
@@ -15,6 +16,9 @@ const FOLDER_PREFIX: &str = "bourse-mysql-";
 
 /// The file in such a folder that its owner holds locked as long as it lives.
 const OWNER_FILE: &str = "owner";
+
+/// What that file says, so that a folder of somebody else is not taken for one of ours by its name.
+const OWNER_MARK: &str = "made by bourse: a private server's folder, which is removed with it\n";
 
 /// The argument that tells a server of ours from every other.
 fn datadir_argument(folder: &std::path::Path) -> String {

@@ -1,14 +1,15 @@
 //! A private server's life.
 
 use super::find::Installed;
-use super::{FOLDER_PREFIX, OWNER_FILE, datadir_argument, leftovers};
+use super::{FOLDER_PREFIX, OWNER_FILE, OWNER_MARK, datadir_argument, leftovers};
 use crate::connect::{Address, Connector};
 use crate::options::{Flavour, FlushMethod, Options};
 use crate::target::{Place, Target};
 use bourse_engine::{EngineError, ErrorKind};
 use mysql::prelude::Queryable as _;
+use std::ffi::OsString;
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
@@ -22,6 +23,15 @@ const MEMORY: &str = "/dev/shm";
 
 /// The longest path a socket can have, with some room.
 const SOCKET_PATH_BYTES: usize = 100;
+
+/// What a private server is started with beside what its target says: for those who interfere with its files.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Launch {
+    /// Variables of its environment.
+    pub environment: Vec<(OsString, OsString)>,
+    /// Arguments, after all others.
+    pub arguments: Vec<String>,
+}
 
 /// A server that was started here; ended and removed with its folder when dropped.
 pub(crate) struct PrivateServer {
@@ -42,6 +52,7 @@ impl PrivateServer {
         installed: &Installed,
         directory: Option<&Path>,
         options: &Options,
+        launch: &Launch,
     ) -> Result<Self, EngineError> {
         let parent = parent(directory, options)?;
         if options.ram && !parent.is_dir() {
@@ -52,7 +63,7 @@ impl PrivateServer {
         let account = Account::find(folder.path())?;
         let until = Instant::now() + options.start_timeout;
         fill_data_directory(installed, folder.path(), &account, until)?;
-        let child = spawn(installed, folder.path(), &account, options)?;
+        let child = spawn(installed, folder.path(), &account, options, launch)?;
         let connector = Connector {
             address: Address::Socket(folder.path().join("s")),
             user: "root".to_owned(),
@@ -77,12 +88,12 @@ impl PrivateServer {
     }
 
     /// Starts it again on the data that is there, and waits until it has recovered and answers.
-    pub(crate) fn restart(&mut self) -> Result<(), EngineError> {
+    pub(crate) fn restart(&mut self, launch: &Launch) -> Result<(), EngineError> {
         let options = self.connector.options.clone();
         let until = Instant::now() + options.start_timeout;
         // The old one's socket is no sign of the new one.
         let _ = fs::remove_file(self.folder.path().join("s"));
-        self.child = spawn(&self.installed, self.folder.path(), &self.account, &options)?;
+        self.child = spawn(&self.installed, self.folder.path(), &self.account, &options, launch)?;
         self.ended = None;
         self.wait_until_it_answers(until)
     }
@@ -100,12 +111,17 @@ impl PrivateServer {
         self.child.id()
     }
 
-    /// `Err` if it has ended, with its last words.
-    pub(crate) fn check_alive(&mut self) -> Result<(), EngineError> {
+    /// How it has ended; `None` while it runs.
+    pub(crate) fn exit(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() {
             self.ended = self.child.try_wait().ok().flatten();
         }
-        let Some(status) = self.ended else { return Ok(()) };
+        self.ended
+    }
+
+    /// `Err` if it has ended, with its last words.
+    pub(crate) fn check_alive(&mut self) -> Result<(), EngineError> {
+        let Some(status) = self.exit() else { return Ok(()) };
         let words = last_words(&self.folder.path().join("server.log"));
         let message = format!("the private server has ended ({status}){words}");
         Err(EngineError::new(ErrorKind::ConnectionLost, message))
@@ -158,9 +174,16 @@ pub fn sweep_target(target: &Target) -> Vec<PathBuf> {
 }
 
 /// Starts the server on a data directory that is there.
-fn spawn(installed: &Installed, folder: &Path, account: &Account, options: &Options) -> Result<Child, EngineError> {
+fn spawn(
+    installed: &Installed,
+    folder: &Path,
+    account: &Account,
+    options: &Options,
+    launch: &Launch,
+) -> Result<Child, EngineError> {
     let mut command = Command::new(&installed.server);
     command.arg("--no-defaults").args(account.argument()).args(arguments(installed.flavour, folder, options));
+    command.args(&launch.arguments).envs(launch.environment.iter().map(|(name, value)| (name, value)));
     detach(&mut command);
     // What an earlier one has said stays before what this one says.
     let output = |name: &str| {
@@ -184,7 +207,8 @@ fn make_folder(parent: &Path) -> Result<(TempDir, File), EngineError> {
         .map_err(|e| io_error("cannot make a folder in", parent, &e))?;
     let fresh = folder.path().join("owner-new");
     let failed = |e: io::Error| io_error("cannot create", &fresh, &e);
-    let owner = File::create(&fresh).map_err(failed)?;
+    let mut owner = File::create_new(&fresh).map_err(failed)?;
+    owner.write_all(OWNER_MARK.as_bytes()).map_err(failed)?;
     owner.lock().map_err(failed)?;
     // Under its name it is locked from the first moment, so nobody takes the folder for abandoned.
     fs::rename(&fresh, folder.path().join(OWNER_FILE)).map_err(failed)?;

@@ -1,10 +1,10 @@
 use crate::server;
-use bourse_engine::{Access, Engine, ErrorKind, Isolation, Loader, RowExt as _, SessionExt as _, Sql};
+use bourse_engine::{Access, Engine, ErrorKind, Isolation, Loader, RowExt as _, Session, SessionExt as _, Sql};
 use bourse_schema::tables::StatusType;
 use bourse_schema::{Rows, TableRow as _, Text, create_table};
 
 /// Loads `names` into the one table, up to the finish.
-fn begin_load(engine: &dyn Engine, names: &[&str]) -> Box<dyn Loader> {
+pub(crate) fn begin_load(engine: &dyn Engine, names: &[&str]) -> Box<dyn Loader> {
     let row = |name: &&str| StatusType { st_id: Text::cut(name), st_name: Text::cut(name) };
     let mut loader = engine.loader().unwrap();
     loader.run(&create_table(StatusType::table(), engine.dialect(), true)).unwrap();
@@ -12,7 +12,7 @@ fn begin_load(engine: &dyn Engine, names: &[&str]) -> Box<dyn Loader> {
     loader
 }
 
-fn names(engine: &dyn Engine) -> Vec<String> {
+pub(crate) fn names(engine: &dyn Engine) -> Vec<String> {
     static ALL: Sql = Sql::new("SELECT st_id FROM status_type ORDER BY st_id");
     engine.connect().unwrap().all(&ALL, &[], |row| row.get(0)).unwrap()
 }
@@ -23,7 +23,7 @@ fn databases(engine: &dyn Engine) -> Vec<String> {
         .connect()
         .unwrap()
         .query_text(
-            "SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE 'bourse%'",
+            "SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE 'bourse%' ORDER BY 1",
             &[],
             &mut |row| {
                 found.push(row.get(0)?);
@@ -58,24 +58,45 @@ fn a_load_replaces_the_database_when_it_is_whole() {
     session.rollback().unwrap();
     assert_eq!(names(&engine), ["OLD"]);
 
-    // What a killed load has left, even after it had taken the old tables away, is no database.
-    session.query_text("CREATE DATABASE bourse_bourse_loading", &[], &mut |_| Ok(())).unwrap();
-    session.query_text("CREATE DATABASE IF NOT EXISTS bourse_bourse_old", &[], &mut |_| Ok(())).unwrap();
+    // What a killed load has left is no database, and goes with the next load.
+    let killed = begin_load(&engine, &["KILLED"]);
+    kill_others(&mut *session);
+    std::mem::forget(killed);
+    assert_eq!(databases(&engine), ["bourse", "bourse_bourse_loading"]);
+    assert!(engine.remains().unwrap().unwrap().contains("`bourse_bourse_loading` was left"));
+    assert_eq!(names(&engine), ["OLD"]);
     begin_load(&engine, &["NEW"]).finish().unwrap();
     assert_eq!(names(&engine), ["NEW"]);
     assert_eq!(databases(&engine), ["bourse"]);
+    assert_eq!(engine.remains().unwrap(), None);
 }
 
-#[test]
-fn tables_of_somebody_else_are_not_replaced() {
-    let Some(engine) = server("loads::tables_of_somebody_else_are_not_replaced", "") else { return };
-    let mut session = engine.connect().unwrap();
-    session.query_text("CREATE TABLE thesis (years_of_work TEXT)", &[], &mut |_| Ok(())).unwrap();
-    let refused = engine.loader().map(|_| ()).unwrap_err();
-    assert!(refused.message().contains("thesis") && refused.message().contains("not be replaced"), "{refused}");
-    session.query_text("DROP TABLE thesis", &[], &mut |_| Ok(())).unwrap();
-    begin_load(&engine, &["NEW"]).finish().unwrap();
-    session.query_text("CREATE VIEW mine AS SELECT st_id FROM status_type", &[], &mut |_| Ok(())).unwrap();
-    let refused = engine.loader().map(|_| ()).unwrap_err();
-    assert!(refused.message().contains("mine"), "{refused}");
+/// Ends all connections but the session's own, as the server does when a client is killed.
+fn kill_others(session: &mut dyn Session) {
+    let mut ids: Vec<i64> = Vec::new();
+    let others = "SELECT id FROM information_schema.processlist WHERE id <> connection_id() AND user = 'root'";
+    session
+        .query_text(others, &[], &mut |row| {
+            ids.push(row.get(0)?);
+            Ok(())
+        })
+        .unwrap();
+    for id in &ids {
+        session.query_text(&format!("KILL {id}"), &[], &mut |_| Ok(())).unwrap();
+    }
+    // A connection that is killed gives its locks back when it is gone.
+    for _ in 0..200 {
+        let mut left = 0_i64;
+        session
+            .query_text("SELECT is_used_lock('bourse-load-bourse') IS NOT NULL", &[], &mut |row| {
+                left = row.get(0)?;
+                Ok(())
+            })
+            .unwrap();
+        if left == 0 {
+            return;
+        }
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    panic!("the killed load still holds its lock");
 }

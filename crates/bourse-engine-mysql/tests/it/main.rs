@@ -1,6 +1,8 @@
 //! MariaDB and MySQL through the seam.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod conforms;
+mod foreign;
 mod loads;
 mod private;
 mod targets;

@@ -117,13 +117,66 @@ fn what_a_killed_owner_has_left_is_removed_by_the_next() {
     let folder = fs::read_dir(parent.path()).unwrap().next().unwrap().unwrap().path();
     assert!(sweep(parent.path()).is_empty(), "its owner lives");
     // The same name, and nobody who holds it locked.
+    let mark = fs::read(folder.join("owner")).unwrap();
     fs::remove_file(folder.join("owner")).unwrap();
-    fs::write(folder.join("owner"), "").unwrap();
+    fs::write(folder.join("owner"), mark).unwrap();
     assert_eq!(sweep(parent.path()), std::slice::from_ref(&folder));
     assert!(!folder.exists());
     let lost = engine.connect().map(|_| ()).unwrap_err();
     assert_eq!(lost.kind(), ErrorKind::ConnectionLost);
     assert!(!is_alive(process));
+}
+
+/// Earlier a folder was removed for its name and a file `owner` in it, whatever the file said.
+#[test]
+fn a_folder_of_somebody_else_keeps_all_that_is_in_it() {
+    let test = "private::a_folder_of_somebody_else_keeps_all_that_is_in_it";
+    if !cfg!(target_os = "linux") || server(test, "").is_none() {
+        return;
+    }
+    let parent = tempfile::tempdir().unwrap();
+    fs::set_permissions(parent.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let at = |name: &str| parent.path().join(name);
+    fs::write(at("diary.txt"), "dear diary").unwrap();
+    for name in ["bourse-mysql-empty", "bourse-mysql-notes", "bourse-mysql-link", "bourse-mysql-pipe", "data"] {
+        fs::create_dir(at(name)).unwrap();
+        fs::write(at(name).join("notes.txt"), name).unwrap();
+    }
+    fs::write(at("bourse-mysql-empty/owner"), "").unwrap();
+    fs::write(at("bourse-mysql-notes/owner"), "it is mine").unwrap();
+    std::os::unix::fs::symlink(at("diary.txt"), at("bourse-mysql-link/owner")).unwrap();
+    let pipe = at("bourse-mysql-pipe/owner");
+    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+    let before = contents(parent.path());
+    assert_eq!(before.len(), 15, "{before:?}");
+
+    assert_eq!(sweep(parent.path()), Vec::<std::path::PathBuf>::new());
+    let target = format!("mariadb+private:{}?innodb_buffer_pool=64MiB&log_file=64MiB", parent.path().display());
+    let engine = open(&target).unwrap();
+    engine.connect().unwrap();
+    assert_ne!(contents(parent.path()), before, "the server has a folder of its own there");
+    drop(engine);
+    assert_eq!(contents(parent.path()), before);
+}
+
+/// Every path below a folder, with what a file says or a link names.
+fn contents(folder: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        let kind = path.symlink_metadata().unwrap().file_type();
+        let bytes = match kind {
+            kind if kind.is_file() => fs::read(&path).unwrap(),
+            kind if kind.is_symlink() => fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes(),
+            _ => Vec::new(),
+        };
+        if kind.is_dir() {
+            found.extend(contents(&path));
+        }
+        found.push((path, bytes));
+    }
+    found.sort();
+    found
 }
 
 #[test]

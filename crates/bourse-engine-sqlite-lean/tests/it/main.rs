@@ -1,6 +1,7 @@
 //! The lean build through the seam: what every engine must do, what this one cannot, and that it is another build.
 //!
 //! What is the same in both builds, as the reading of targets, is tested with `bourse-engine-sqlite` alone.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 use bourse_engine::{Access, Durability, Engine, Isolation, RowExt as _, SessionExt as _, Sql};
 use bourse_engine_sqlite_lean::{SqliteEngine, Target, info, open};

@@ -1,7 +1,9 @@
 //! SQLite through the seam.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod conforms;
 mod counting;
 mod files;
 mod private;
+mod syscalls;
 mod targets;

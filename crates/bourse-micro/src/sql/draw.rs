@@ -81,7 +81,7 @@ impl Declared {
                 (high.abs_diff(*low) >= most).then(|| format!("from {low} to {high} are more than {most} numbers"))
             }
             Self::Real([low, high]) => {
-                let is_range = low <= high && low.is_finite() && high.is_finite();
+                let is_range = low <= high && (high - low).is_finite();
                 (!is_range).then(|| format!("from {low} to {high} there is no number: the smaller one stands first"))
             }
             Self::Text(width) => (*width > 1_000_000).then(|| format!("{width} letters are more than 1000000")),

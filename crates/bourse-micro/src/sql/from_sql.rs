@@ -1,4 +1,5 @@
 //! The SQL form of a file: lines that begin with `--!` say what the statements below them are for.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use super::draw::{Declared, Literal};
 use super::script::{Equals, Fault, Operation, Script, Setup};
@@ -28,7 +29,7 @@ pub(super) fn read(text: &str) -> Result<Script, Fault> {
             Some(directive) => {
                 close(&mut script, section, &below, begins)?;
                 below.clear();
-                begins = line + 1;
+                begins = usize::saturating_add(line, 1);
                 section = directed(&mut script, directive.trim(), line)?;
             }
         }
@@ -54,8 +55,8 @@ fn directed(script: &mut Script, directive: &str, line: usize) -> Result<Section
             script.declare(name, declared, line)?;
             Ok(Section::Nothing)
         }
-        ("hole", [dialect, name, ..]) => {
-            let word = words[2..].join(" ");
+        ("hole", [dialect, name, word @ ..]) => {
+            let word = word.join(" ");
             script.holes.entry((*dialect).to_owned()).or_default().insert((*name).to_owned(), word);
             Ok(Section::Nothing)
         }
@@ -116,7 +117,8 @@ fn declared(kind: &str, values: &[&str]) -> Option<Declared> {
 fn close(script: &mut Script, section: Section, below: &str, begins: usize) -> Result<(), Fault> {
     let mut statements = Vec::new();
     for (line, text) in split(below) {
-        statements.push((begins + line, script.statement(text, begins + line)?));
+        let line = begins.saturating_add(line);
+        statements.push((line, script.statement(text, line)?));
     }
     match section {
         Section::Nothing => match statements.first() {
@@ -153,8 +155,8 @@ fn close(script: &mut Script, section: Section, below: &str, begins: usize) -> R
 
 /// The statements, parted by semicolons outside of quotes and comments, each with the line it begins in, from 0.
 fn split(text: &str) -> Vec<(usize, &str)> {
-    let mut parts = Vec::new();
-    let (mut from, mut quote) = (0, None);
+    let mut ends = Vec::new();
+    let mut quote = None;
     let mut bytes = text.bytes().enumerate().peekable();
     while let Some((at, byte)) = bytes.next() {
         match (quote, byte) {
@@ -163,21 +165,22 @@ fn split(text: &str) -> Vec<(usize, &str)> {
             (None, b'\'' | b'"' | b'`') => quote = Some(byte),
             // A comment ends with its line.
             (None, b'-') if bytes.peek().is_some_and(|(_, next)| *next == b'-') => quote = Some(b'\n'),
-            (None, b';') => {
-                parts.push((from, &text[from..at]));
-                from = at + 1;
-            }
+            (None, b';') => ends.push(at),
             _ => {}
         }
     }
-    parts.push((from, &text[from..]));
     let is_statement = |part: &str| part.lines().map(str::trim).any(|line| !line.is_empty() && !line.starts_with("--"));
+    let line_feeds = |text: &str| text.matches('\n').count();
+    let (mut parts, mut rest, mut from, mut line) = (Vec::new(), text, 0_usize, 0_usize);
+    for end in ends.into_iter().map(Some).chain([None]) {
+        let (part, behind) = end.and_then(|end| rest.split_at_checked(end.saturating_sub(from))).unwrap_or((rest, ""));
+        if is_statement(part) {
+            let blank = part.strip_suffix(part.trim_start()).unwrap_or_default();
+            parts.push((line.saturating_add(line_feeds(blank)), part.trim()));
+        }
+        line = line.saturating_add(line_feeds(part));
+        rest = behind.strip_prefix(';').unwrap_or_default();
+        from = end.map_or(from, |end| end.saturating_add(1));
+    }
     parts
-        .into_iter()
-        .filter(|(_, part)| is_statement(part))
-        .map(|(from, part)| {
-            let blank = part.len() - part.trim_start().len();
-            (text[..from + blank].matches('\n').count(), part.trim())
-        })
-        .collect()
 }

@@ -1,4 +1,5 @@
 //! The TOML form of a file.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use super::draw::{Declared, Literal};
 use super::script::{Equals, Fault, Operation, Script, Setup};
@@ -53,7 +54,7 @@ fn one() -> u64 {
 
 /// Reads the TOML form.
 pub(super) fn read(text: &str) -> Result<Script, Fault> {
-    let line = |at: usize| text[..at.min(text.len())].matches('\n').count() + 1;
+    let line = |at: usize| text.get(..at).unwrap_or(text).matches('\n').count().saturating_add(1);
     let document: Document = toml::from_str(text)
         .map_err(|error| Fault { line: error.span().map(|span| line(span.start)), what: error.message().to_owned() })?;
     let mut script = Script { holes: document.holes, ..Script::default() };

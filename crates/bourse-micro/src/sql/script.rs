@@ -1,4 +1,5 @@
 //! What a file says, checked: set-up, operations, checks, and the words that differ between engines.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use super::draw::{Declared, Literal};
 use crate::options::OptionError;
@@ -7,6 +8,9 @@ use std::collections::BTreeMap;
 
 /// The most parameters of a statement: they stand on the stack while it runs.
 pub(super) const MOST_PARAMETERS: usize = 32;
+
+/// The largest weight of an operation: the sum of all weights must be a number too.
+const MOST_WEIGHT: u64 = 1_000_000_000;
 
 /// A file's contents.
 #[derive(Debug, Default)]
@@ -122,6 +126,12 @@ impl Script {
         if operation.weight == 0 {
             return fault(format!("operation {:?} has weight 0: it would never be done", operation.name));
         }
+        if operation.weight > MOST_WEIGHT {
+            return fault(format!(
+                "operation {:?} has weight {}: at most {MOST_WEIGHT}",
+                operation.name, operation.weight
+            ));
+        }
         self.operations.push(operation);
         Ok(())
     }
@@ -173,10 +183,11 @@ fn numbered(text: &str) -> Result<(String, Vec<String>), String> {
     let (mut sql, mut names) = (String::new(), Vec::new());
     let mut rest = text.trim();
     while let Some(character) = rest.chars().next() {
+        let behind = rest.strip_prefix(character).unwrap_or_default();
         let taken = match character {
             '\'' | '"' | '`' => {
-                let end = rest[1..].find(character).ok_or_else(|| format!("a {character} has no end"))?;
-                end + 2
+                let end = behind.find(character).ok_or_else(|| format!("a {character} has no end"))?;
+                end.saturating_add(2)
             }
             '-' if rest.starts_with("--") => {
                 // A comment of one line would swallow what comes behind it on a line made of several.
@@ -184,13 +195,13 @@ fn numbered(text: &str) -> Result<(String, Vec<String>), String> {
                 sql.push(' ');
                 continue;
             }
-            '/' if rest.starts_with("/*") => rest.find("*/").ok_or("a /* has no end")? + 2,
+            '/' if rest.starts_with("/*") => rest.find("*/").ok_or("a /* has no end")?.saturating_add(2),
             ':' if rest.starts_with("::") => 2,
             ':' => {
                 let name: String =
-                    rest[1..].chars().take_while(|next| next.is_ascii_alphanumeric() || *next == '_').collect();
+                    behind.chars().take_while(|next| next.is_ascii_alphanumeric() || *next == '_').collect();
                 if !name.starts_with(|first: char| first.is_ascii_digit()) && !name.is_empty() {
-                    rest = &rest[1 + name.len()..];
+                    rest = behind.strip_prefix(name.as_str()).unwrap_or_default();
                     names.push(name);
                     sql.push_str(&format!("?{}", names.len()));
                     continue;
@@ -200,8 +211,9 @@ fn numbered(text: &str) -> Result<(String, Vec<String>), String> {
             '?' => return Err("parameters are written :name, not ?".to_owned()),
             other => other.len_utf8(),
         };
-        sql.push_str(&rest[..taken]);
-        rest = &rest[taken..];
+        let (kept, behind) = rest.split_at_checked(taken).unwrap_or((rest, ""));
+        sql.push_str(kept);
+        rest = behind;
     }
     Ok((sql.trim().trim_end_matches(';').trim_end().to_owned(), names))
 }

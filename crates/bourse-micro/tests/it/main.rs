@@ -1,4 +1,5 @@
 //! The classic workloads on each kind of engine: what they leave behind, count and refuse.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod engines;
 mod faults;

@@ -50,3 +50,8 @@ pub(crate) fn number(engine: &dyn Engine, sql: &str) -> i64 {
     engine.connect().unwrap().query_text(sql, &[], each).unwrap();
     found
 }
+
+/// How many checks of the database were made.
+pub(crate) fn of_database(result: &RoundResult) -> usize {
+    result.round.checks.iter().filter(|check| check.is_of_database()).count()
+}

@@ -3,3 +3,4 @@
 mod against_sqlite;
 mod odd;
 mod planted;
+mod wrong_cent;

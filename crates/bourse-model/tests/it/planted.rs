@@ -1,13 +1,13 @@
 //! A difference made on purpose is found and told down to the value.
 
 use crate::against_sqlite::{database, inputs, loaded, sqlite};
+use crate::wrong_cent::WrongCent;
 use bourse_egen::Part;
 use bourse_engine::{Engine as _, EngineError};
 use bourse_engine_sqlite::SqliteEngine;
 use bourse_model::Model;
 use bourse_schema::{Table, Timestamp};
 use bourse_tpce::transactions::{Output, Request, Transaction};
-use bourse_tpce::verify::planted::PlantedBug;
 use bourse_tpce::verify::{
     Cell, Difference, Performance, Plan, RowKey, SqlSubject, Subject, Verdict, VerifyError, What, replay, verify,
 };
@@ -19,7 +19,7 @@ fn part() -> Part {
 
 /// Settles its thirty-first trade with a cent too much.
 fn wrong(engine: &SqliteEngine) -> SqlSubject {
-    let session = PlantedBug::after(30, engine.connect().expect("connects"));
+    let session = WrongCent::after(30, engine.connect().expect("connects"));
     SqlSubject::new("wrong", Box::new(session), database(part()).first_free_trade())
 }
 

@@ -1,11 +1,11 @@
 //! Every figure of a suite, a row each, with all digits.
 
 use super::view;
-use crate::text::csv_line;
+use crate::text::{CsvField, CsvText, csv_line};
 use bourse_suite::{Measure, SuiteFile};
 
 /// A suite as CSV: one row for each figure of each cell, then the findings.
-pub fn suite_csv(file: &SuiteFile) -> String {
+pub fn suite_csv(file: &SuiteFile, texts: CsvText) -> String {
     let mut out = csv_line(
         [
             "table",
@@ -31,7 +31,9 @@ pub fn suite_csv(file: &SuiteFile) -> String {
             "scale",
             "published_note",
         ]
-        .into_iter(),
+        .into_iter()
+        .map(CsvField::Plain),
+        texts,
     );
     let number = |value: Option<f64>| value.map(|value| value.to_string()).unwrap_or_default();
     for line in view::lines(file) {
@@ -63,12 +65,19 @@ pub fn suite_csv(file: &SuiteFile) -> String {
             file.scale.to_string(),
             cell.published.note.clone().unwrap_or_default(),
         ];
-        out.push_str(&csv_line(fields.iter().map(String::as_str)));
+        // The figures stand in a row; what is around them is text.
+        let fields = (0..).zip(&fields).map(|(at, field)| match at {
+            4..=8 | 14..=20 => CsvField::Plain(field),
+            _ => CsvField::Text(field),
+        });
+        out.push_str(&csv_line(fields, texts));
     }
     out.push_str("\r\n");
     out.push_str(&csv_line(
         ["finding", "verdict", "test", "value", "low", "high", "at_least", "at_most", "test_verdict", "why"]
-            .into_iter(),
+            .into_iter()
+            .map(CsvField::Plain),
+        texts,
     ));
     for finding in &file.findings {
         let head = [finding.says.clone(), finding.verdict.words().to_owned()];
@@ -83,11 +92,15 @@ pub fn suite_csv(file: &SuiteFile) -> String {
                 test.verdict.words().to_owned(),
                 test.why.clone().unwrap_or_default(),
             ];
-            out.push_str(&csv_line(head.iter().chain(&fields).map(String::as_str)));
+            let fields = (0..).zip(head.iter().chain(&fields)).map(|(at, field)| match at {
+                3..=7 => CsvField::Plain(field),
+                _ => CsvField::Text(field),
+            });
+            out.push_str(&csv_line(fields, texts));
         }
         if let Some(why) = &finding.untested {
             let fields = ["", "", "", "", "", "", "", why];
-            out.push_str(&csv_line(head.iter().map(String::as_str).chain(fields)));
+            out.push_str(&csv_line(head.iter().map(String::as_str).chain(fields).map(CsvField::Text), texts));
         }
     }
     out

@@ -85,7 +85,7 @@ fn row(view: &CaseView<'_>, first: Option<f64>) -> Vec<Cell> {
     let figure = view.valid_figure();
     let result = match (figure, view.standing()) {
         (Some(figure), _) => Cell::figure(figure, units::number),
-        (None, Standing::Void) => Cell { text: "VOID".to_owned(), value: String::new(), tone: Tone::Bad },
+        (None, Standing::Void) => Cell { text: "VOID".to_owned(), tone: Tone::Bad, ..Cell::default() },
         (None, _) => Cell::nothing(),
     };
     // The extremes of a void case are as void as its result.

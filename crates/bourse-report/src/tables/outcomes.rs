@@ -26,7 +26,7 @@ pub(crate) fn outcomes(view: &CaseView<'_>) -> Table {
             let code = if outcome.code == 0 {
                 Cell { value: "0".to_owned(), ..Cell::nothing() }
             } else {
-                Cell { text: format!("{:+}", outcome.code), value: outcome.code.to_string(), tone: Tone::Plain }
+                Cell { text: format!("{:+}", outcome.code), value: outcome.code.to_string(), ..Cell::default() }
             };
             let share = if all == 0 { f64::NAN } else { 100.0 * outcome.count as f64 / all as f64 };
             table.push(vec![

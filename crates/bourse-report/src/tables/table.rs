@@ -72,6 +72,8 @@ pub(crate) struct Cell {
     pub(crate) text: String,
     /// As a program reads it, in the unit the column's CSV name says.
     pub(crate) value: String,
+    /// Whether the value is text that others wrote, rather than a number or a word of ours.
+    pub(crate) is_text: bool,
     pub(crate) tone: Tone,
 }
 
@@ -79,23 +81,23 @@ impl Cell {
     /// Text from outside.
     pub(crate) fn text(text: &str) -> Self {
         let text = units::printable(text);
-        Self { value: text.clone(), text, tone: Tone::Plain }
+        Self { value: text.clone(), text, is_text: true, tone: Tone::Plain }
     }
 
     /// No value: a dash, and nothing in CSV.
     pub(crate) fn nothing() -> Self {
-        Self { text: units::NOTHING.to_owned(), value: String::new(), tone: Tone::Faint }
+        Self { text: units::NOTHING.to_owned(), value: String::new(), is_text: false, tone: Tone::Faint }
     }
 
     pub(crate) fn count(count: u64) -> Self {
         let tone = if count == 0 { Tone::Faint } else { Tone::Plain };
-        Self { text: units::count(count), value: count.to_string(), tone }
+        Self { text: units::count(count), value: count.to_string(), is_text: false, tone }
     }
 
     /// A figure with its text, nothing if it is not finite.
     pub(crate) fn figure(value: f64, text: impl FnOnce(f64) -> String) -> Self {
         if value.is_finite() {
-            Self { text: text(value), value: value.to_string(), tone: Tone::Plain }
+            Self { text: text(value), value: value.to_string(), is_text: false, tone: Tone::Plain }
         } else {
             Self::nothing()
         }

@@ -159,13 +159,13 @@ fn share(operation: &OperationView) -> Cell {
 fn limit(operation: &OperationView) -> Cell {
     let Some(limit_ns) = operation.limit_ns else { return Cell::nothing() };
     let text = units::duration_ns(limit_ns as f64).replace(".00 ", " ").replace(".0 ", " ");
-    Cell { text, value: limit_ns.to_string(), tone: Tone::Plain }
+    Cell { text, value: limit_ns.to_string(), ..Cell::default() }
 }
 
 fn kept(operation: &OperationView) -> Cell {
     match operation.limit_kept() {
         Some(true) => Cell::text("yes").tone(Tone::Good),
-        Some(false) => Cell { text: "NO".to_owned(), value: "no".to_owned(), tone: Tone::Bad },
+        Some(false) => Cell { text: "NO".to_owned(), value: "no".to_owned(), tone: Tone::Bad, ..Cell::default() },
         None => Cell::nothing(),
     }
 }

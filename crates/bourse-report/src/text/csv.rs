@@ -1,6 +1,26 @@
-use crate::tables::{self, Table};
+use crate::tables::{self, Cell, Table};
 use crate::view::CaseView;
 use bourse_record::RunFile;
+
+/// How texts stand in CSV. Numbers are bare in both.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum CsvText {
+    /// A text that a spreadsheet would take for a formula has an apostrophe before it: one that begins with `=`, `+`, `-`,
+    /// `@`, a tabulator or a carriage return.
+    #[default]
+    Guarded,
+    /// As it is, for programs.
+    Raw,
+}
+
+/// A field of a line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Field<'a> {
+    /// A number, or a word of ours.
+    Plain(&'a str),
+    /// Text from outside.
+    Text(&'a str),
+}
 
 /// A table as CSV.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -13,15 +33,15 @@ pub struct CsvTable {
 
 /// Every table of a run in one text: each below a line with its name, parted by an empty line, as spreadsheets like it.
 /// For programs [`csv_tables`] gives the same tables one by one.
-pub fn csv(file: &RunFile) -> String {
-    let tables = csv_tables(file);
+pub fn csv(file: &RunFile, texts: CsvText) -> String {
+    let tables = csv_tables(file, texts);
     let sections = tables.iter().map(|table| format!("{}\r\n{}", table.name, table.text));
     sections.collect::<Vec<_>>().join("\r\n")
 }
 
 /// Every table of a run as CSV: full precision, base units, the case's label in the first column, empty where there is
 /// no value. A table nobody has rows for is still there, with its names.
-pub fn csv_tables(file: &RunFile) -> Vec<CsvTable> {
+pub fn csv_tables(file: &RunFile, texts: CsvText) -> Vec<CsvTable> {
     let views = CaseView::all(file);
     let make: [fn(&CaseView<'_>) -> Table; 15] = [
         tables::transactions,
@@ -40,47 +60,52 @@ pub fn csv_tables(file: &RunFile) -> Vec<CsvTable> {
         tables::round_facts,
         tables::series,
     ];
-    let mut written = vec![written(&tables::comparison(&views.iter().collect::<Vec<_>>(), "all cases"))];
+    let mut written = vec![written(&tables::comparison(&views.iter().collect::<Vec<_>>(), "all cases"), texts)];
     for table in make {
         let tables: Vec<_> = views.iter().map(|view| (view.case.label.as_str(), table(view))).collect();
-        if let Some(text) = joined(&tables) {
+        if let Some(text) = joined(&tables, texts) {
             written.push(text);
         }
     }
-    written.push(written_run(file));
+    written.push(written_run(file, texts));
     written
 }
 
-fn written(table: &Table) -> CsvTable {
-    let mut text = line(table.heads.iter().map(|head| head.csv));
+fn written(table: &Table, texts: CsvText) -> CsvTable {
+    let mut text = line(table.heads.iter().map(|head| Field::Plain(head.csv)), texts);
     for row in &table.rows {
-        text.push_str(&line(row.iter().map(|cell| cell.value.as_str())));
+        text.push_str(&line(row.iter().map(field), texts));
     }
     CsvTable { name: table.key, text }
 }
 
 /// The tables of all cases in one, the case in front.
-fn joined(tables: &[(&str, Table)]) -> Option<CsvTable> {
+fn joined(tables: &[(&str, Table)], texts: CsvText) -> Option<CsvTable> {
     let (_, first) = tables.first()?;
-    let mut text = line(std::iter::once("case").chain(first.heads.iter().map(|head| head.csv)));
+    let heads = std::iter::once("case").chain(first.heads.iter().map(|head| head.csv));
+    let mut text = line(heads.map(Field::Plain), texts);
     for (label, table) in tables {
         for row in &table.rows {
-            text.push_str(&line(std::iter::once(*label).chain(row.iter().map(|cell| cell.value.as_str()))));
+            text.push_str(&line(std::iter::once(Field::Text(label)).chain(row.iter().map(field)), texts));
         }
     }
     Some(CsvTable { name: first.key, text })
 }
 
+fn field(cell: &Cell) -> Field<'_> {
+    if cell.is_text { Field::Text(&cell.value) } else { Field::Plain(&cell.value) }
+}
+
 /// What holds for the whole run: machine, program, warnings, the notice.
-fn written_run(file: &RunFile) -> CsvTable {
+fn written_run(file: &RunFile, texts: CsvText) -> CsvTable {
     let mut machines = tables::machines(file).into_iter();
     let mut table = machines.next().expect("there is always one");
     table.key = "run";
     for mut machine in machines {
-        table.push(vec![tables::Cell::text("machine"), tables::Cell::text(&machine.title)]);
+        table.push(vec![Cell::text("machine"), Cell::text(&machine.title)]);
         table.rows.append(&mut machine.rows);
     }
-    let mut say = |name: &str, value: &str| table.push(vec![tables::Cell::text(name), tables::Cell::text(value)]);
+    let mut say = |name: &str, value: &str| table.push(vec![Cell::text(name), Cell::text(value)]);
     say("name", &file.name);
     say("started_at", &file.started_at);
     say("seed", &file.seed.to_string());
@@ -99,15 +124,24 @@ fn written_run(file: &RunFile) -> CsvTable {
     for notice in crate::view::notices(file) {
         say("notice", notice);
     }
-    written(&table)
+    written(&table, texts)
 }
 
-pub(crate) fn line<'a>(fields: impl Iterator<Item = &'a str>) -> String {
+/// A line of fields.
+pub(crate) fn line<'a>(fields: impl Iterator<Item = Field<'a>>, texts: CsvText) -> String {
     let mut line = String::new();
     for (at, field) in fields.enumerate() {
         if at > 0 {
             line.push(',');
         }
+        let guarded;
+        let field = match field {
+            Field::Text(text) if texts == CsvText::Guarded && text.starts_with(['=', '+', '-', '@', '\t', '\r']) => {
+                guarded = format!("'{text}");
+                &guarded
+            }
+            Field::Plain(text) | Field::Text(text) => text,
+        };
         if field.contains([',', '"', '\n', '\r']) || field.starts_with(' ') || field.ends_with(' ') {
             line.push('"');
             line.push_str(&field.replace('"', "\"\""));

@@ -128,8 +128,12 @@ pub fn escaped(text: &str) -> String {
     out
 }
 
-/// Code in a line, fenced by more backticks than it holds in a row.
+/// Code in a line, fenced by more backticks than it holds in a row. What looks like a tag or a link is [escaped] instead: not
+/// every reader of Markdown leaves those alone between backticks.
 pub fn code(text: &str) -> String {
+    if text.contains('<') || text.contains("](") {
+        return format!("<code>{}</code>", escaped(text));
+    }
     let text = units::printable(text);
     let longest = text.split(|character| character != '`').map(str::len).max().unwrap_or(0);
     let fence = "`".repeat(longest + 1);

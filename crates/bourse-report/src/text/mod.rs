@@ -7,11 +7,11 @@ mod markdown;
 mod paint;
 mod terminal;
 
-pub(crate) use csv::line as csv_line;
+pub(crate) use csv::{Field as CsvField, line as csv_line};
 pub(crate) use grid::fill;
 
 pub(crate) use paint::Paint;
 
-pub use csv::{CsvTable, csv, csv_tables};
+pub use csv::{CsvTable, CsvText, csv, csv_tables};
 pub use markdown::{code, escaped, markdown, row as markdown_row};
 pub use terminal::terminal;

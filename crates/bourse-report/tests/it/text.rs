@@ -1,5 +1,5 @@
 use crate::fixture;
-use bourse_report::{csv, csv_tables, html, markdown, terminal};
+use bourse_report::{CsvText, csv, csv_tables, html, markdown, terminal};
 
 #[test]
 fn terminals() {
@@ -21,7 +21,7 @@ fn markdowns() {
 fn csvs() {
     for (name, file) in fixture::all() {
         let mut shown = String::new();
-        for table in csv_tables(&file) {
+        for table in csv_tables(&file, CsvText::Guarded) {
             let lines: Vec<&str> = table.text.lines().collect();
             // Of the series a few lines show the form; there are as many as seconds times metrics.
             let few = if table.name == "series" { 5 } else { lines.len() };
@@ -36,7 +36,7 @@ fn csvs() {
 #[test]
 fn csv_has_as_many_fields_in_every_row() {
     for (name, file) in fixture::all() {
-        for table in csv_tables(&file) {
+        for table in csv_tables(&file, CsvText::Guarded) {
             let records = parse_csv(&table.text);
             let fields = records.first().map(Vec::len);
             assert!(fields.is_some(), "{name}/{}: no line of names", table.name);
@@ -50,8 +50,8 @@ fn csv_has_as_many_fields_in_every_row() {
 #[test]
 fn one_text_holds_all_csv_tables() {
     let file = fixture::several();
-    let text = csv(&file);
-    for table in csv_tables(&file) {
+    let text = csv(&file, CsvText::Guarded);
+    for table in csv_tables(&file, CsvText::Guarded) {
         assert!(text.contains(&format!("{}\r\n{}", table.name, table.text)), "{}", table.name);
     }
     assert!(text.starts_with("comparison\r\ncase,"), "{text}");
@@ -80,6 +80,64 @@ fn parse_csv(text: &str) -> Vec<Vec<String>> {
 }
 
 #[test]
+fn only_texts_that_look_like_formulas_are_guarded_in_csv() {
+    let mut file = fixture::normal();
+    file.name = "=1+1".to_owned();
+    file.cases[0].label = "@a,b".to_owned();
+    let round = &mut file.cases[0].rounds[0];
+    round.offset_s = -1.5;
+    round.operations[0].outcomes[0].code = -1;
+    let fact = |value: &str| bourse_record::NameValue { name: "+x".to_owned(), value: value.to_owned() };
+    round.facts = ["-2000", "=cmd|' /C calc'!A0", "a=b", "'"].map(fact).into();
+    for (texts, guard) in [(CsvText::Guarded, "'"), (CsvText::Raw, "")] {
+        let tables = csv_tables(&file, texts);
+        let records =
+            |name: &str| parse_csv(&tables.iter().find(|table| table.name == name).expect("a table of that name").text);
+        let rounds = records("rounds");
+        let offset = rounds[0].iter().position(|head| head == "offset_s").expect("a column of that name");
+        assert_eq!(rounds[1][offset].parse(), Ok(-1.5), "a number is bare and can be read back");
+        assert_eq!(rounds[1][0], format!("{guard}@a,b"));
+        let outcomes = records("outcomes");
+        let code = outcomes[0].iter().position(|head| head == "code").expect("a column of that name");
+        assert!(outcomes[1..].iter().any(|row| row[code].parse() == Ok(-1)), "{outcomes:?}");
+        let facts = records("round_facts");
+        for value in ["-2000", "=cmd|' /C calc'!A0"] {
+            let row = [format!("{guard}+x"), format!("{guard}{value}")];
+            assert!(facts.iter().any(|record| record.ends_with(&row)), "{row:?} in {facts:?}");
+        }
+        for value in ["a=b", "'"] {
+            assert!(facts.iter().any(|record| record.last().is_some_and(|last| last == value)), "{facts:?}");
+        }
+        assert!(records("run").contains(&vec!["name".to_owned(), format!("{guard}=1+1")]));
+    }
+}
+
+/// In every text of a run file that Markdown shows: no tag, no link, no line of its own.
+#[test]
+fn nothing_from_a_run_file_is_obeyed_in_markdown() {
+    const EVIL: &str = "<img src=x onerror=y>[x](javascript:y)`|\n# head";
+    let mut file = fixture::normal();
+    file.name = EVIL.to_owned();
+    file.command = vec!["bourse".to_owned(), EVIL.to_owned()];
+    file.warnings = vec![EVIL.to_owned()];
+    file.machine.processor = EVIL.to_owned();
+    let case = &mut file.cases[0];
+    (case.label, case.engine.target, case.engine.version) = (EVIL.to_owned(), EVIL.to_owned(), EVIL.to_owned());
+    case.workload.headline_unit = EVIL.to_owned();
+    case.rounds[0].facts.push(bourse_record::NameValue { name: EVIL.to_owned(), value: EVIL.to_owned() });
+    let other = file.cases[0].clone();
+    file.cases.push(other);
+    let (pairs, notes) =
+        bourse_report::comparison::stored_pairs(file.clone(), file.clone()).expect("a run is like itself");
+    let compared = bourse_report::comparison::Compared::of(&pairs, notes, 0.05);
+    for text in [markdown(&file), compared.markdown()] {
+        assert!(!text.contains("<img") && !text.contains("](") && !text.contains("\n# head"), "{text}");
+        assert!(text.contains("&lt;img"), "{text}");
+    }
+    assert!(!compared.text().contains("\n# head"), "{}", compared.text());
+}
+
+#[test]
 fn a_failed_check_leaves_no_figure_anywhere() {
     let file = fixture::void();
     // 100.0 is what was counted; in the void run no output may show it as a result.
@@ -88,7 +146,7 @@ fn a_failed_check_leaves_no_figure_anywhere() {
         assert!(text.contains("VOID"), "{output}:\n{text}");
         assert!(!text.contains("100.0 TR/s") && !text.contains("| 100.0 |"), "{output}:\n{text}");
     }
-    let tables = csv_tables(&file);
+    let tables = csv_tables(&file, CsvText::Guarded);
     let rounds = tables.iter().find(|table| table.name == "rounds").expect("a table of rounds");
     assert_eq!(rounds.text.lines().nth(1), Some("sqlite durable,1,0,30,,TR/s,void,25.5,6,0,377487360"));
 }
@@ -114,7 +172,7 @@ fn a_round_that_failed_leaves_no_figure_anywhere() {
     for text in [terminal(&file, 120, false), markdown(&file), html(&file)] {
         assert!(!text.contains("100.0 TR/s") && !text.contains("| 100.0 |") && !text.contains("per TR"), "{text}");
     }
-    let tables = csv_tables(&file);
+    let tables = csv_tables(&file, CsvText::Guarded);
     let rounds = tables.iter().find(|table| table.name == "rounds").expect("a table of rounds");
     assert_eq!(rounds.text.lines().nth(1), Some("sqlite durable,1,0,30,,TR/s,void,25.5,6,0,377487360"));
 }
@@ -158,7 +216,7 @@ fn no_output_uses_the_councils_metric_and_each_carries_the_notice() {
             continue;
         }
         let mut outputs = vec![terminal(&file, 100, false), markdown(&file)];
-        outputs.push(csv(&file));
+        outputs.push(csv(&file, CsvText::Guarded));
         for text in outputs {
             let flat = text.split_whitespace().collect::<Vec<_>>().join(" ");
             assert!(!flat.to_lowercase().contains("tpse"), "{name}: {text}");

@@ -2,6 +2,7 @@
 
 use crate::ServeError;
 use crate::protocol::codec::{self, REPLY_BYTES, REQUEST_BYTES};
+use crate::protocol::control::RoundTerms;
 use crate::protocol::{Reply, Request};
 use crate::wire::{Wire, at_most};
 use bourse_driver::{ServerTime, Turn};
@@ -12,6 +13,12 @@ use std::time::Duration;
 
 /// No transaction takes longer, unless its server is gone.
 const PATIENCE: Duration = Duration::from_secs(120);
+
+/// A time that a server tells. It took no longer than was waited for, and sums of such times overflow nothing.
+fn within_patience(told_ns: u64) -> u64 {
+    const MOST_NS: u64 = PATIENCE.as_secs() * 1_000_000_000;
+    told_ns.min(MOST_NS)
+}
 
 pub(super) struct RemoteConnector {
     wire: Wire,
@@ -51,7 +58,7 @@ impl Connector for RemoteConnector {
             self.broken = Some(why.clone());
             lost(why)
         })?;
-        turn.patience.note(reply.retries, reply.back_off_ns);
+        turn.patience.note(reply.retries.min(RoundTerms::MOST_RETRIES), within_patience(reply.back_off_ns));
         reply.orders.iter().for_each(|order| market.send(order));
         let (output, excused) = reply.outcome.map_err(|failed| failed.error(asked))?;
         if output.transaction() != asked {
@@ -59,7 +66,8 @@ impl Connector for RemoteConnector {
             self.broken = Some(why.clone());
             return Err(lost(why));
         }
-        let server = ServerTime { server_ns: times.server_ns, engine_ns: times.engine_ns };
+        let server =
+            ServerTime { server_ns: within_patience(times.server_ns), engine_ns: within_patience(times.engine_ns) };
         Ok(Answer { output, excused, server: Some(server) })
     }
 }

@@ -2,10 +2,13 @@
 
 use crate::protocol::codec::{GREETING_BYTES, REPLY_BYTES};
 use crate::protocol::{Admission, Greeting, Hello, MAGIC, PROTOCOL, Purpose};
+use crate::stream::Stream;
 use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
 use std::io;
 use std::net::{TcpStream, ToSocketAddrs as _};
+use std::os::unix::net::UnixStream;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How long to wait for a server that may be far away, for its greeting, and for its admission.
@@ -25,7 +28,7 @@ impl Caller {
     pub(super) fn call(&self, purpose: Purpose) -> Result<(Wire, Admission), ServeError> {
         let address = self.address.to_string();
         let stream = self.connect().map_err(|cause| ServeError::Connect { address: address.clone(), cause })?;
-        let mut wire = Wire::new(stream)?;
+        let mut wire = Wire::new(Arc::new(stream))?;
         let greeting = wire.receive(GREETING_BYTES, &mut at_most(PATIENCE));
         let greeting: Greeting = match greeting {
             Ok(greeting) => greeting,
@@ -57,11 +60,15 @@ impl Caller {
         }
     }
 
-    fn connect(&self) -> io::Result<TcpStream> {
+    fn connect(&self) -> io::Result<Stream> {
+        let (host, port) = match &self.address {
+            Address::Unix { path } => return UnixStream::connect(path).map(Stream::Unix),
+            Address::Tcp { host, port } => (host.as_str(), *port),
+        };
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
-        for address in (self.address.host(), self.address.port()).to_socket_addrs()? {
+        for address in (host, port).to_socket_addrs()? {
             match TcpStream::connect_timeout(&address, PATIENCE) {
-                Ok(stream) => return Ok(stream),
+                Ok(stream) => return Ok(Stream::Tcp(stream)),
                 Err(error) => last = error,
             }
         }

@@ -1,5 +1,6 @@
 //! The server as the driver sees it: an engine with sizes, and rounds that begin and end.
 
+use super::alive::Kept;
 use super::connector::RemoteConnector;
 use super::line::Caller;
 use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
@@ -29,7 +30,7 @@ pub struct Remote {
     caller: Caller,
     welcome: Welcome,
     fingerprint: Fingerprint,
-    wire: Mutex<Wire>,
+    line: Kept,
     round: Mutex<Opening>,
     io_source: OnceLock<&'static str>,
     waiting: Box<dyn Fn(Waiting) + Send + Sync>,
@@ -85,11 +86,12 @@ impl Remote {
             .database
             .fingerprint()
             .map_err(|error| ServeError::Refused(format!("its database cannot be: {error}")))?;
+        let line = Kept::new(wire, Duration::from_millis(welcome.idle_ms))?;
         Ok(Self {
             caller,
             welcome: *welcome,
             fingerprint,
-            wire: Mutex::new(wire),
+            line,
             round: Mutex::default(),
             io_source: OnceLock::new(),
             waiting: Box::new(waiting),
@@ -136,7 +138,9 @@ impl Remote {
     pub fn close(&self, told: Acknowledged) -> Result<RoundEnd, ServeError> {
         // A run that was interrupted is checked too; a second interruption ends the whole program.
         let patient = AtomicBool::new(false);
-        let ClosedRound { vanished, checks } = match self.long_wait(&Control::Close(told), &patient)? {
+        let closed = self.long_wait(&Control::Close(told), &patient);
+        self.line.rests(true);
+        let ClosedRound { vanished, checks } = match closed? {
             News::Closed(closed) => *closed,
             other => return Err(ServeError::Unexpected { wanted: "a round closed", found: other.name() }),
         };
@@ -145,6 +149,7 @@ impl Remote {
 
     /// Leaves for good: in a round the server takes this driver for vanished.
     pub fn leave(&self) {
+        self.line.rests(false);
         // A server that is gone need not be told.
         let _ = self.wire().send(&Control::Leave, REQUEST_BYTES);
     }
@@ -195,7 +200,7 @@ impl Remote {
     }
 
     fn wire(&self) -> MutexGuard<'_, Wire> {
-        self.wire.lock().unwrap_or_else(PoisonError::into_inner)
+        self.line.wire()
     }
 
     fn engine_error(&self, error: &ServeError) -> EngineError {
@@ -219,7 +224,9 @@ impl Sut for Remote {
 
     fn open(&self, terms: &Terms, _: &dyn Clock, interrupt: &AtomicBool) -> Result<Opened, OpenError> {
         let terms = RoundTerms { beginning: self.opening().beginning, ..RoundTerms::from(terms) };
-        let news = self.long_wait(&Control::Open(terms), interrupt).map_err(|error| match error {
+        let asked = self.long_wait(&Control::Open(terms), interrupt);
+        self.line.rests(asked.is_err());
+        let news = asked.map_err(|error| match error {
             ServeError::Refused(why) => OpenError::Refused(why),
             ServeError::Engine(error) if error.kind() == ErrorKind::Interrupted => OpenError::Interrupted,
             other => OpenError::Engine(self.engine_error(&other)),

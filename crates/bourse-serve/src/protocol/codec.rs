@@ -57,9 +57,10 @@ impl Times {
     /// # Panics
     /// If the frame is none.
     pub fn stamp(self, frame: &mut [u8]) {
-        let place = &mut frame[HEADER..HEADER + Self::BYTES];
-        place[..8].copy_from_slice(&self.server_ns.to_le_bytes());
-        place[8..].copy_from_slice(&self.engine_ns.to_le_bytes());
+        let place = frame.get_mut(HEADER..).and_then(<[u8]>::first_chunk_mut::<{ Self::BYTES }>);
+        let (server, engine) = place.expect("a frame made for times has room for them").split_at_mut(Self::BYTES / 2);
+        server.copy_from_slice(&self.server_ns.to_le_bytes());
+        engine.copy_from_slice(&self.engine_ns.to_le_bytes());
     }
 }
 
@@ -82,14 +83,14 @@ pub fn timed_frame(message: &impl Serialize, limit: usize, frame: &mut Vec<u8>) 
 fn build(message: &impl Serialize, before: usize, limit: usize, frame: &mut Vec<u8>) -> Result<(), CodecError> {
     let mut bytes = std::mem::take(frame);
     bytes.clear();
-    bytes.resize(HEADER + before, 0);
+    bytes.resize(HEADER.saturating_add(before), 0);
     let mut bytes = postcard::to_extend(message, bytes).expect("our messages are plain data, and a vector takes all");
-    let length = bytes.len() - HEADER;
+    let (header, content) = bytes.split_first_chunk_mut::<HEADER>().expect("it begins with room for a header");
+    let length = content.len();
     if length > limit {
         return Err(CodecError::TooLarge { bytes: length, limit });
     }
-    let header = u32::try_from(length).expect("limits are far below 4 GiB").to_le_bytes();
-    bytes[..HEADER].copy_from_slice(&header);
+    *header = u32::try_from(length).expect("limits are far below 4 GiB").to_le_bytes();
     *frame = bytes;
     Ok(())
 }
@@ -123,6 +124,7 @@ pub fn timed_message<M: DeserializeOwned>(bytes: &[u8]) -> Result<(Times, M), Co
     let Some((times, bytes)) = bytes.split_first_chunk::<{ Times::BYTES }>() else {
         return Err(CodecError::Form { bytes: bytes.len(), cause: "too short for its times".to_owned() });
     };
-    let number = |at: usize| u64::from_le_bytes(times[at..at + 8].try_into().expect("eight bytes are eight bytes"));
-    Ok((Times { server_ns: number(0), engine_ns: number(8) }, message(bytes)?))
+    let (server, engine) = times.split_at(Times::BYTES / 2);
+    let number = |bytes: &[u8]| u64::from_le_bytes(bytes.try_into().expect("half of them are eight bytes"));
+    Ok((Times { server_ns: number(server), engine_ns: number(engine) }, message(bytes)?))
 }

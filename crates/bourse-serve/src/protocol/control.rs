@@ -24,6 +24,8 @@ pub enum Control {
     Close(Acknowledged),
     /// Nothing more.
     Leave,
+    /// Nothing yet: outside a round, that the driver is still there. There is no answer.
+    Alive,
 }
 
 /// What a server says to a driver.
@@ -142,7 +144,7 @@ impl From<&Terms> for RoundTerms {
 
 impl RoundTerms {
     /// How often a driver may have a transaction retried.
-    const MOST_RETRIES: u32 = 1_000;
+    pub(crate) const MOST_RETRIES: u32 = 1_000;
     /// How long it may have the server back off.
     const LONGEST_NS: u64 = 1_000_000_000;
 

@@ -70,6 +70,8 @@ pub struct Welcome {
     pub engine: Engine,
     /// Sessions that all users together take turns at.
     pub workers: u32,
+    /// How long the driver may say nothing outside a round, in milliseconds.
+    pub idle_ms: u64,
 }
 
 /// What a database was made of, as it crosses the network.

@@ -6,7 +6,7 @@
 //! server  Greeting           magic, protocol, version, a number used once, whether a token is wanted
 //! driver  Hello              proof of the token, and what the connection is for: a driver, or one of its users
 //! server  Admission          welcome with what is served, or a refusal in words
-//!         for a driver       Control → News…, until it leaves
+//!         for a driver       Control → News…, until it leaves; outside a round, Alive at times, without an answer
 //!         for a user         Request → Reply, one at a time
 //! ```
 //!
@@ -17,6 +17,7 @@
 //! | [`control`] | what concerns the whole round |
 //! | [`resources`] | what the server's database and process use |
 //! | [`reply`] | what came of a transaction |
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 pub mod codec;
 pub mod control;
@@ -31,6 +32,6 @@ pub use greeting::{Admission, Greeting, Hello, Purpose, Welcome};
 pub use reply::Reply;
 
 /// Version of the protocol; raised whenever a message changes.
-pub const PROTOCOL: u16 = 2;
+pub const PROTOCOL: u16 = 3;
 /// The first bytes of every greeting.
 pub const MAGIC: [u8; 8] = *b"BOURSE\r\n";

@@ -1,31 +1,32 @@
 //! Listening, admitting, closing.
 
+use super::listener::Listener;
+use super::local::{may_enter, own_user};
+use super::places::{Guest, Places};
 use super::{Driver, Event, Offer, ServerOptions, Shared, driver, lock, user};
 use crate::protocol::codec::{GREETING_BYTES, REPLY_BYTES};
 use crate::protocol::{Admission, Greeting, Hello, MAGIC, PROTOCOL, Purpose, Welcome, greeting};
+use crate::stream::Stream;
 use crate::token::Nonce;
 use crate::wire::{Wire, at_most};
-use crate::{ServeError, Token};
+use crate::{Address, Peer, ServeError, Token};
 use bourse_driver::Clock;
-use std::collections::HashMap;
 use std::io;
-use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
 /// A stranger must have said who it is within this time.
 const ADMITTED_WITHIN: Duration = Duration::from_secs(5);
-/// Connections at a time that have not said who they are.
-const STRANGERS: usize = 32;
 /// How often the door is looked at.
 const KNOCK: Duration = Duration::from_millis(5);
 
 /// A server that listens, and serves nobody yet.
 #[derive(Debug)]
 pub struct Server {
-    listener: TcpListener,
+    listener: Listener,
+    address: Address,
     options: ServerOptions,
 }
 
@@ -43,23 +44,15 @@ impl Server {
     /// [`ServeError::TokenNeeded`] if others than this machine's processes could come in and there is no token;
     /// [`ServeError::Listen`].
     pub fn bind(options: ServerOptions) -> Result<Self, ServeError> {
-        let address = options.listen;
-        if !address.ip().is_loopback() && options.token.is_none() {
-            return Err(ServeError::TokenNeeded { address: address.to_string() });
-        }
-        let listen = || {
-            let listener = TcpListener::bind(address)?;
-            // Accepting must not block: the flag that ends the server has to be seen.
-            listener.set_nonblocking(true)?;
-            Ok(listener)
-        };
-        let listener = listen().map_err(|cause| ServeError::Listen { address: address.to_string(), cause })?;
-        Ok(Self { listener, options })
+        let listener = Listener::bind(&options)?;
+        let failed = |cause| ServeError::Listen { address: options.listen.to_string(), cause };
+        let address = listener.address().map_err(failed)?;
+        Ok(Self { listener, address, options })
     }
 
-    /// Where it listens: of port 0 the one that the system chose.
-    pub fn address(&self) -> SocketAddr {
-        self.listener.local_addr().unwrap_or(self.options.listen)
+    /// Where it listens, as drivers name it: of port 0 the one that the system chose.
+    pub const fn address(&self) -> &Address {
+        &self.address
     }
 
     /// Serves until `stop`: then transactions in hand are finished, and all connections closed. `clock` gives the moments
@@ -75,23 +68,16 @@ impl Server {
         tell: &(dyn Fn(Event) + Sync),
     ) -> Result<Ended, ServeError> {
         let engine = greeting::Engine::of(offer.engine)?;
-        let Self { listener, options } = self;
-        let shared = Shared {
-            pool: super::pool::Pool::new(offer.engine, options.workers),
-            options,
-            offer,
-            clock,
-            rounds: super::round::Rounds::default(),
-            copy: Mutex::default(),
-            drivers: Mutex::new(HashMap::new()),
-            connections: AtomicUsize::new(0),
-            strangers: AtomicUsize::new(0),
-            stop,
-            tell,
-        };
+        let Self { listener, address: _, options } = self;
+        let shared = Shared::new(options, offer, clock, stop, tell);
+        let places = Places::new(shared.options.connections);
         let mut in_a_round = false;
         thread::scope(|scope| {
             while !shared.stopping() {
+                if places.are_taken() {
+                    thread::sleep(KNOCK);
+                    continue;
+                }
                 let (stream, from) = match listener.accept() {
                     Ok(accepted) => accepted,
                     Err(error) => {
@@ -101,10 +87,23 @@ impl Server {
                         continue;
                     }
                 };
-                let Some(guest) = Guest::enter(&shared, from) else { continue };
+                let stream = Arc::new(stream);
+                let guest = match places.enter(from, &stream) {
+                    Ok((guest, closed)) => {
+                        if let Some(from) = closed {
+                            let why = "it has not said who it is, and a newcomer wanted its place".to_owned();
+                            tell(Event::Refused { from, why });
+                        }
+                        guest
+                    }
+                    Err(why) => {
+                        tell(Event::Refused { from, why });
+                        continue;
+                    }
+                };
                 let (shared, engine) = (&shared, &engine);
                 let spawned = thread::Builder::new()
-                    .name(format!("peer {from}"))
+                    .name("peer".to_owned())
                     .spawn_scoped(scope, move || converse(shared, engine, stream, guest));
                 if let Err(error) = spawned {
                     tell(Event::Refused { from, why: format!("the system refuses another thread: {error}") });
@@ -116,65 +115,32 @@ impl Server {
     }
 }
 
-/// A connection in the counts of those that are open; a stranger until it is admitted.
-struct Guest<'g> {
-    from: SocketAddr,
-    connections: &'g AtomicUsize,
-    strangers: Option<&'g AtomicUsize>,
-}
-
-impl<'g> Guest<'g> {
-    /// None, with the peer sent away, if there is no room.
-    fn enter(shared: &'g Shared<'_>, from: SocketAddr) -> Option<Self> {
-        let Shared { connections, strangers, options, tell, .. } = shared;
-        let guest = Self { from, connections, strangers: Some(strangers) };
-        let (open, unknown) = (connections.fetch_add(1, Ordering::Relaxed), strangers.fetch_add(1, Ordering::Relaxed));
-        let why = if open >= options.connections {
-            format!("{open} connections are open, the most there may be")
-        } else if unknown >= STRANGERS {
-            format!("{unknown} connections have not said who they are")
-        } else {
-            return Some(guest);
-        };
-        tell(Event::Refused { from, why });
-        None
-    }
-
-    fn admitted(&mut self) {
-        if let Some(strangers) = self.strangers.take() {
-            strangers.fetch_sub(1, Ordering::Relaxed);
-        }
-    }
-}
-
-impl Drop for Guest<'_> {
-    fn drop(&mut self) {
-        self.admitted();
-        self.connections.fetch_sub(1, Ordering::Relaxed);
-    }
-}
-
-fn converse(shared: &Shared<'_>, engine: &greeting::Engine, stream: TcpStream, mut guest: Guest<'_>) {
+fn converse(shared: &Shared<'_>, engine: &greeting::Engine, stream: Arc<Stream>, mut guest: Guest<'_>) {
     let from = guest.from;
     let send_away = |why: String| (shared.tell)(Event::Refused { from, why });
     let mut wire = match Wire::new(stream) {
         Ok(wire) => wire,
         Err(error) => return send_away(error.to_string()),
     };
-    let hello = match greet(shared, &mut wire) {
+    let greeted = greet(shared, &mut wire, from);
+    if !guest.admitted() {
+        // It was closed for a newcomer, which has been told.
+        return;
+    }
+    let hello = match greeted {
         Ok(hello) => hello,
         Err(error) => return send_away(error.to_string()),
     };
-    guest.admitted();
     match hello.purpose {
         Purpose::Driver => {
             let number = random_number();
-            let driver = Arc::new(Driver { number, gone: AtomicBool::new(false), member: Mutex::default() });
+            let driver = Arc::new(Driver::default());
             let welcome = Welcome {
                 driver: number,
                 database: shared.offer.fingerprint.into(),
                 history: shared.offer.history.to_owned(),
                 engine: engine.clone(),
+                idle_ms: u64::try_from(shared.options.idle.as_millis()).unwrap_or(u64::MAX),
                 workers: u32::try_from(shared.options.workers).unwrap_or(u32::MAX),
             };
             lock(&shared.drivers).insert(number, Arc::clone(&driver));
@@ -193,14 +159,14 @@ fn converse(shared: &Shared<'_>, engine: &greeting::Engine, stream: TcpStream, m
                 return send_away(why);
             };
             let served = wire.send(&Admission::User, GREETING_BYTES);
-            let seed = driver.number ^ u64::from(from.port());
+            let seed = random_number();
             tell_of_nonsense(shared, from, served.and_then(|()| user::serve(shared, &mut wire, &driver, seed)));
         }
     }
 }
 
 /// A connection that just ends is nothing to tell of; one that says what is no message is.
-fn tell_of_nonsense(shared: &Shared<'_>, from: SocketAddr, ended: Result<(), ServeError>) {
+fn tell_of_nonsense(shared: &Shared<'_>, from: Peer, ended: Result<(), ServeError>) {
     let nonsense = match &ended {
         Err(ServeError::Codec(_)) => true,
         Err(ServeError::Lost(error)) => error.kind() == io::ErrorKind::TimedOut,
@@ -214,7 +180,7 @@ fn tell_of_nonsense(shared: &Shared<'_>, from: SocketAddr, ended: Result<(), Ser
 }
 
 /// Greets, and hears who it is.
-fn greet(shared: &Shared<'_>, wire: &mut Wire) -> Result<Hello, ServeError> {
+fn greet(shared: &Shared<'_>, wire: &mut Wire, from: Peer) -> Result<Hello, ServeError> {
     let Shared { options, .. } = shared;
     let nonce = random();
     let greeting = Greeting {
@@ -232,7 +198,7 @@ fn greet(shared: &Shared<'_>, wire: &mut Wire) -> Result<Hello, ServeError> {
         }
         patience()
     })?;
-    match admit(options.token.as_ref(), &nonce, &hello) {
+    match admit(from, options.token.as_ref(), &nonce, &hello) {
         Ok(()) => Ok(hello),
         Err(why) => {
             // Whether the peer hears it or not, it is sent away.
@@ -242,7 +208,13 @@ fn greet(shared: &Shared<'_>, wire: &mut Wire) -> Result<Hello, ServeError> {
     }
 }
 
-fn admit(token: Option<&Token>, nonce: &Nonce, hello: &Hello) -> Result<(), String> {
+/// Whether a peer is let in; why not.
+pub(super) fn admit(from: Peer, token: Option<&Token>, nonce: &Nonce, hello: &Hello) -> Result<(), String> {
+    if let Peer::Unix { user, .. } = from
+        && !may_enter(user, own_user())
+    {
+        return Err(format!("user {user} is not the one that the server runs as (user {})", own_user()));
+    }
     if hello.protocol != PROTOCOL {
         let Hello { protocol, program, .. } = hello;
         return Err(format!("the driver is version {program} and speaks protocol {protocol}, the server {PROTOCOL}"));

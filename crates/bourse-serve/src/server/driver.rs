@@ -1,16 +1,15 @@
 //! One driver's connection: its place in a round.
 
-use super::round::{Gone, Member, Round, Waiting};
+use super::round::{Gone, Member, Round, Tell, Waiting};
 use super::{Driver, Event, Shared, lock};
-use crate::ServeError;
 use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
 use crate::protocol::resources::{Io, Sizes};
 use crate::protocol::{Control, News};
 use crate::wire::Wire;
+use crate::{Peer, ServeError};
 use bourse_record::ProcessUse;
 use bourse_tpce::sut::BrokerageHouse;
 use std::io;
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
@@ -22,45 +21,65 @@ type InRound = (Arc<Round>, Arc<Member>);
 ///
 /// # Errors
 /// How the connection ended.
-pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, from: SocketAddr) -> Result<(), ServeError> {
-    let mut round = None;
-    let ended = answer(shared, wire, driver, from, &mut round);
-    driver.gone.store(true, Ordering::Relaxed);
-    if let Some((round, member)) = round
-        && shared.rounds.vanish(shared, &round, &member)
-    {
-        let why = match &ended {
-            Ok(()) => "it left in the middle of the round".to_owned(),
-            Err(error) => error.to_string(),
-        };
-        (shared.tell)(Event::Vanished { from, number: member.number, of: member.of, why });
-    }
+pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, from: Peer) -> Result<(), ServeError> {
+    let mut state = State::new(driver, from);
+    let ended = converse(shared, wire, &mut state);
+    state.end(shared, &ended);
     ended
 }
 
-fn answer(
-    shared: &Shared<'_>,
-    wire: &mut Wire,
-    driver: &Driver,
-    from: SocketAddr,
-    round: &mut Option<InRound>,
-) -> Result<(), ServeError> {
+fn converse(shared: &Shared<'_>, wire: &mut Wire, state: &mut State<'_>) -> Result<(), ServeError> {
     loop {
         let heard = Instant::now();
-        let in_round = round.is_some();
+        let silence = if state.round.is_some() { shared.options.silence } else { shared.options.idle };
         let asked: Control = wire.receive(REQUEST_BYTES, &mut || {
             if shared.stopping() {
                 return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the server is closing").into());
             }
-            let silence = shared.options.silence;
-            if in_round && heard.elapsed() > silence {
+            if heard.elapsed() > silence {
                 let words = format!("nothing was heard of it for {} s", silence.as_secs_f64());
                 return Err(io::Error::new(io::ErrorKind::TimedOut, words).into());
             }
             Ok(())
         })?;
+        let answer = state.answer(shared, asked, &mut teller(wire))?;
+        match answer {
+            Answer::News(news) => wire.send(&news, REPLY_BYTES)?,
+            Answer::Nothing => {}
+            Answer::Farewell => return Ok(()),
+        }
+    }
+}
+
+/// Where a driver stands between its messages.
+pub(super) struct State<'d> {
+    driver: &'d Driver,
+    from: Peer,
+    round: Option<InRound>,
+}
+
+/// What comes of a driver's message.
+pub(super) enum Answer {
+    News(News),
+    /// It wants no answer.
+    Nothing,
+    /// It was the last.
+    Farewell,
+}
+
+impl<'d> State<'d> {
+    pub(super) const fn new(driver: &'d Driver, from: Peer) -> Self {
+        Self { driver, from, round: None }
+    }
+
+    /// Takes a driver's message. What waits for others tells so by `tell`.
+    ///
+    /// # Errors
+    /// Why the driver must go.
+    pub(super) fn answer(&mut self, shared: &Shared<'_>, asked: Control, tell: Tell<'_>) -> Result<Answer, ServeError> {
         let news = match asked {
-            Control::Leave => return Ok(()),
+            Control::Leave => return Ok(Answer::Farewell),
+            Control::Alive => return Ok(Answer::Nothing),
             Control::Footprint => match shared.offer.engine.footprint() {
                 Ok(footprint) => News::Footprint(Sizes::from(footprint).with(ProcessUse::now())),
                 Err(error) => News::Refused(error.to_string()),
@@ -70,37 +89,52 @@ fn answer(
                 Err(error) => News::Refused(error.to_string()),
             },
             // Between rounds the database may be put back, which no session must see.
-            Control::PendingOrders if round.is_none() => News::Refused("this driver is in no round".to_owned()),
+            Control::PendingOrders if self.round.is_none() => News::Refused("this driver is in no round".to_owned()),
             Control::PendingOrders => match BrokerageHouse::pending_orders(shared.offer.engine) {
                 Ok(pending) => News::PendingOrders(pending),
                 Err(error) => News::Refused(error.to_string()),
             },
-            Control::Open(_) if round.is_some() => News::Refused("this driver is in a round already".to_owned()),
+            Control::Open(_) if self.round.is_some() => News::Refused("this driver is in a round already".to_owned()),
             Control::Open(terms) => {
+                let from = self.from;
                 let mut came = |member: &Arc<Member>| {
                     (shared.tell)(Event::Joined { from, number: member.number, of: member.of });
                 };
-                match shared.rounds.join(shared, terms, &mut came, &mut teller(wire)) {
+                match shared.rounds.join(shared, terms, &mut came, tell) {
                     Ok((joined, member, opened)) => {
-                        *lock(&driver.member) = Some(Arc::clone(&member));
-                        *round = Some((joined, member));
+                        *lock(&self.driver.member) = Some(Arc::clone(&member));
+                        self.round = Some((joined, member));
                         News::Opened(Box::new(opened))
                     }
                     Err(gone) => refusal(gone)?,
                 }
             }
-            Control::Close(told) => match round.take() {
+            Control::Close(told) => match self.round.take() {
                 None => News::Refused("this driver is in no round".to_owned()),
                 Some((ending, member)) => {
-                    *lock(&driver.member) = None;
-                    match shared.rounds.finish(shared, &ending, &member, told, &mut teller(wire)) {
+                    *lock(&self.driver.member) = None;
+                    match shared.rounds.finish(shared, &ending, &member, told, tell) {
                         Ok(closed) => News::Closed(Box::new(closed)),
                         Err(gone) => refusal(gone)?,
                     }
                 }
             },
         };
-        wire.send(&news, REPLY_BYTES)?;
+        Ok(Answer::News(news))
+    }
+
+    /// The driver is gone, and its users go too; in a round it has vanished.
+    pub(super) fn end(self, shared: &Shared<'_>, ended: &Result<(), ServeError>) {
+        self.driver.gone.store(true, Ordering::Relaxed);
+        if let Some((round, member)) = self.round
+            && shared.rounds.vanish(shared, &round, &member)
+        {
+            let why = match ended {
+                Ok(()) => "it left in the middle of the round".to_owned(),
+                Err(error) => error.to_string(),
+            };
+            (shared.tell)(Event::Vanished { from: self.from, number: member.number, of: member.of, why });
+        }
     }
 }
 

@@ -1,5 +1,5 @@
+use crate::Peer;
 use std::fmt;
-use std::net::SocketAddr;
 
 /// What the server tells of itself, a line each.
 #[derive(Debug, Clone, PartialEq)]
@@ -7,14 +7,14 @@ pub enum Event {
     /// Somebody was not let in, or was sent away.
     Refused {
         /// Who.
-        from: SocketAddr,
+        from: Peer,
         /// Why.
         why: String,
     },
     /// A driver has taken its place and waits for the others.
     Joined {
         /// Who.
-        from: SocketAddr,
+        from: Peer,
         /// Which driver.
         number: u32,
         /// Of how many.
@@ -30,7 +30,7 @@ pub enum Event {
     /// A driver went away before the end.
     Vanished {
         /// Who.
-        from: SocketAddr,
+        from: Peer,
         /// Which driver.
         number: u32,
         /// Of how many.

@@ -213,7 +213,7 @@ impl Rounds {
         tell: Tell<'_>,
     ) -> Result<ClosedRound, Gone> {
         member.over.store(true, Ordering::SeqCst);
-        round.set(member, Standing::Finished(told));
+        round.set(member, Standing::Finished(plausible(told)));
         lock(&round.stage).waiting += 1;
         let closed = self.wait_for_end(shared, round, tell);
         lock(&round.stage).waiting -= 1;
@@ -362,12 +362,11 @@ impl Round {
                 }
                 Stage::Gathering | Stage::Opening => {}
             }
-            let gathering = matches!(table.stage, Stage::Gathering);
-            drop(self.changed.wait_timeout(table, TICK).unwrap_or_else(PoisonError::into_inner));
             let of = self.terms.of;
-            if gathering {
+            if matches!(table.stage, Stage::Gathering) {
                 limit.check(shared, || format!("{ready} of {of} drivers have come"))?;
             }
+            drop(self.changed.wait_timeout(table, TICK).unwrap_or_else(PoisonError::into_inner));
             tell(Waiting { ready, of, what: Wait::Beginning }).map_err(Gone::Driver)?;
         }
     }
@@ -434,6 +433,18 @@ impl Limit {
             return Err(Gone::Refused(format!("after {seconds} s {}", how_far())));
         }
         Ok(())
+    }
+}
+
+/// Counts as a driver says them, none larger than any round can have: so their sums overflow nothing.
+fn plausible(told: Acknowledged) -> Acknowledged {
+    const MOST: u64 = 1 << 40;
+    let Acknowledged { orders, orders_in_doubt, results, results_in_doubt } = told;
+    Acknowledged {
+        orders: orders.min(MOST),
+        orders_in_doubt: orders_in_doubt.min(MOST),
+        results: results.min(MOST),
+        results_in_doubt: results_in_doubt.min(MOST),
     }
 }
 

@@ -36,17 +36,29 @@ pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, seed:
         still_wanted()?;
         let request: Request = wire.receive(REQUEST_BYTES, &mut still_wanted)?;
         let arrived = shared.clock.now();
-        let place = lock(&driver.member).as_ref().and_then(Place::take);
-        let (reply, engine_ns) = match &place {
-            Some(place) => perform(shared, place, owner, &request, &random),
-            None => (failed(&request, ErrorKind::Other, "no round is open for this driver"), 0),
-        };
+        let (reply, engine_ns, place) = answer(shared, driver, owner, &request, &random);
         codec::timed_frame(&reply, REPLY_BYTES, &mut frame)?;
         // The books are written, and the driver may hear of it: only now may a round be closed over this transaction.
         drop(place);
         Times { server_ns: shared.clock.now() - arrived, engine_ns }.stamp(&mut frame);
         wire.send_frame(&frame)?;
     }
+}
+
+/// What comes of a request, the time in the transaction, and the place in the round that it was performed in.
+pub(super) fn answer(
+    shared: &Shared<'_>,
+    driver: &Driver,
+    owner: u64,
+    request: &Request,
+    random: &Cell<SplitMix>,
+) -> (Reply, u64, Option<Place>) {
+    let place = lock(&driver.member).as_ref().and_then(Place::take);
+    let (reply, engine_ns) = match &place {
+        Some(place) => perform(shared, place, owner, request, random),
+        None => (failed(request, ErrorKind::Other, "no round is open for this driver"), 0),
+    };
+    (reply, engine_ns, place)
 }
 
 /// Gives the connection's session back when it ends, however it ends.

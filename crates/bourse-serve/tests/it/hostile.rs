@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 static NEVER: AtomicBool = AtomicBool::new(false);
 
 /// Reads one frame.
-fn hear<M: DeserializeOwned>(stream: &mut TcpStream) -> M {
+fn hear<M: DeserializeOwned>(stream: &mut impl Read) -> M {
     let mut header = [0; HEADER];
     stream.read_exact(&mut header).expect("a header comes");
     let mut bytes = vec![0; codec::length(header, 1 << 20).expect("a sane length")];
@@ -24,7 +24,7 @@ fn hear<M: DeserializeOwned>(stream: &mut TcpStream) -> M {
     codec::message(&bytes).expect("a message of ours")
 }
 
-fn say(stream: &mut TcpStream, message: &impl serde::Serialize) {
+fn say(stream: &mut impl Write, message: &impl serde::Serialize) {
     let mut frame = Vec::new();
     codec::frame(message, GREETING_BYTES, &mut frame).expect("a small message");
     stream.write_all(&frame).expect("is taken");
@@ -121,27 +121,128 @@ fn peers_that_are_slow_or_silent_are_not_waited_for() {
     assert_sent_away(&served, "a message was not whole 5 s after its first byte");
 }
 
+/// How many were sent away for that reason.
+fn sent_away(served: &Served, words: &str) -> usize {
+    served.events.iter().filter(|event| event.contains(words)).count()
+}
+
+/// They kept everybody else out for five seconds, again and again.
 #[test]
-fn only_so_many_strangers_and_connections_are_let_in() {
+fn silent_strangers_leave_for_a_driver_that_says_who_it_is() {
+    const HELD: usize = 40;
+    const DRIVERS: usize = 12;
+    let database = Database::new("silent.db");
+    let served = serve(&database.engine, options(), |address| {
+        let mut strangers: Vec<_> = (0..HELD).map(|_| plain(address)).collect();
+        let drivers: Vec<_> = (0..DRIVERS).map(|_| call(address)).collect();
+        assert_eq!(drivers.len(), DRIVERS, "each was let in at its first try");
+        assert_well(address);
+        // Those that came last still have their places; they are silent, and nobody else wants to come in.
+        let last = strangers.last_mut().expect("there are some");
+        let _: Greeting = hear(last);
+        let mut one = [0];
+        last.set_nonblocking(true).expect("can be asked without waiting");
+        let asked = last.read(&mut one).expect_err("the connection is open, and says nothing more");
+        assert_eq!(asked.kind(), std::io::ErrorKind::WouldBlock);
+    });
+    // One leaves for each that comes when 32 are there; a driver that is let in leaves its place free for the next.
+    let closed = sent_away(&served, "a newcomer wanted its place");
+    assert!((HELD - 32..=HELD - 32 + DRIVERS + 1).contains(&closed), "{closed} of {HELD}: {:#?}", served.events);
+}
+
+/// Strangers that come back as soon as they are closed, beside drivers that come one after the other.
+#[test]
+fn strangers_that_come_back_keep_no_driver_out() {
+    const STRANGERS: usize = 48;
+    const DRIVERS: usize = 6;
+    let database = Database::new("back.db");
+    let stop = AtomicBool::new(false);
+    let served = serve(&database.engine, options(), |address| {
+        std::thread::scope(|scope| {
+            for _ in 0..STRANGERS {
+                scope.spawn(|| {
+                    while !stop.load(std::sync::atomic::Ordering::Relaxed) {
+                        let mut stream = plain(address);
+                        stream.set_read_timeout(Some(Duration::from_millis(100))).expect("a time-out");
+                        let mut bytes = [0; 256];
+                        // Whatever it hears it does not answer; it stays until it is closed.
+                        loop {
+                            match stream.read(&mut bytes) {
+                                Ok(0) => break,
+                                Err(error) if error.kind() != std::io::ErrorKind::WouldBlock => break,
+                                _ if stop.load(std::sync::atomic::Ordering::Relaxed) => break,
+                                _ => {}
+                            }
+                        }
+                    }
+                });
+            }
+            let let_in = (0..DRIVERS).filter(|_| call_with(address, None).is_ok()).count();
+            stop.store(true, std::sync::atomic::Ordering::Relaxed);
+            assert_eq!(let_in, DRIVERS, "each was let in at its first try");
+        });
+    });
+    let closed = sent_away(&served, "a newcomer wanted its place");
+    assert!(closed >= STRANGERS - 32, "{closed} left for others");
+}
+
+#[test]
+fn only_so_many_connections_are_let_in() {
     let database = Database::new("many.db");
     let options = ServerOptions { connections: 40, ..options() };
     let served = serve(&database.engine, options, |address| {
-        let mut strangers: Vec<_> = (0..45).map(|_| plain(address)).collect();
-        let refused = strangers.iter_mut().filter_map(|stream| {
-            let mut byte = [0];
-            stream.read(&mut byte).ok().filter(|count| *count == 0)
-        });
-        assert_eq!(refused.count(), 13, "of 45 strangers 32 may be there at a time");
-        drop(strangers);
-        crate::world::wait_for("the strangers to be gone", || call_with(address, None).is_ok());
         let drivers: Vec<_> = (0..60).map_while(|_| call_with(address, None).ok()).collect();
-        assert!((35..=40).contains(&drivers.len()), "{} drivers", drivers.len());
+        assert_eq!(drivers.len(), 40);
         drop(drivers);
         crate::world::wait_for("the drivers to be gone", || call_with(address, None).is_ok());
         assert_well(address);
     });
-    assert_sent_away(&served, "32 connections have not said who they are");
     assert_sent_away(&served, "40 connections are open, the most there may be");
+}
+
+/// 512 of them kept everybody else out for good.
+#[test]
+fn admitted_drivers_that_do_nothing_are_closed() {
+    let database = Database::new("idle.db");
+    let options = ServerOptions { connections: 5, idle: Duration::from_secs(1), ..options() };
+    let served = serve(&database.engine, options, |address| {
+        let honest = call(address);
+        let mut idle: Vec<_> = (0..4)
+            .map(|_| {
+                let mut driver = plain(address);
+                let _: Greeting = hear(&mut driver);
+                say(&mut driver, &hello(Purpose::Driver));
+                assert!(matches!(hear(&mut driver), Admission::Driver(_)));
+                driver
+            })
+            .collect();
+        assert!(call_with(address, None).is_err(), "every place is taken");
+        for driver in &mut idle {
+            closed(driver);
+        }
+        // Their places are free; a driver that says that it is still there keeps its own.
+        crate::world::wait_for("a place", || call_with(address, None).is_ok());
+        honest.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("it is still there");
+        assert_sound(&honest.close(Acknowledged::default()).expect("closes").checks);
+    });
+    assert_eq!(sent_away(&served, "nothing was heard of it for 1 s"), 4, "{:#?}", served.events);
+}
+
+/// Added up, such counts overflowed, and the thread that runs the checks with them.
+#[test]
+fn counts_that_no_round_can_have_fail_the_checks_and_nothing_else() {
+    let database = Database::new("counts.db");
+    serve(&database.engine, options(), |address| {
+        let remote = call(address);
+        remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
+        let most = u64::MAX;
+        let told = Acknowledged { orders: most, orders_in_doubt: most, results: most, results_in_doubt: most };
+        let checks = remote.close(told).expect("closes").checks;
+        assert_eq!(checks[0].name, "answers to driver 1/1");
+        assert_eq!(checks[0].status, bourse_record::CheckStatus::Failed, "{}", checks[0].evidence);
+        drop(remote);
+        assert_well(address);
+    });
 }
 
 #[test]
@@ -185,7 +286,8 @@ fn other_versions_and_other_drivers_users_are_sent_away() {
 
 #[test]
 fn who_listens_where_others_can_come_in_needs_a_token() {
-    let everywhere = ServerOptions::new("0.0.0.0:0".parse().expect("an address"), "1.2.3");
+    let everywhere: std::net::SocketAddr = "0.0.0.0:0".parse().expect("an address");
+    let everywhere = ServerOptions::new(everywhere, "1.2.3");
     let refused = Server::bind(everywhere.clone()).expect_err("has no token");
     assert!(matches!(refused, ServeError::TokenNeeded { .. }), "{refused}");
     let token = Token::new("a secret of ours", "a test").ok();

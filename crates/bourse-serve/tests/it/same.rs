@@ -6,6 +6,7 @@ use bourse_egen::driver;
 use bourse_egen::txn::TradeRequest;
 use bourse_engine::Engine;
 use bourse_record::SplitMix;
+use bourse_serve::ServerOptions;
 use bourse_tpce::check::books::Acknowledged;
 use bourse_tpce::sut::{Connector, InProcess, Sut};
 use bourse_tpce::transactions::{Output, Request, Status};
@@ -32,15 +33,27 @@ fn perform(
 
 #[test]
 fn outputs_and_orders_are_the_same_in_process_and_through_a_server() {
-    const STEPS: u32 = 3_000;
-    let (here, there) = (Database::new("same-here.db"), Database::new("same-there.db"));
+    assert_same(["same-here.db", "same-there.db"], options(), 3_000, 50);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn outputs_and_orders_are_the_same_through_a_socket_of_this_machine() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let options = crate::world::local_options(&folder.path().join("s"));
+    assert_same(["same-local-here.db", "same-local-there.db"], options, 500, 5);
+}
+
+/// Performs `steps` transactions both ways; more than `results` of them are Trade-Results that succeed.
+fn assert_same(names: [&'static str; 2], options: ServerOptions, steps: u32, results: u64) {
+    let [here, there] = names.map(Database::new);
     let database = driver::Database::of(part().total_customers(), part().scale_factor(), part().days());
     let mut stream = Stream::new(inputs(), database, 11, 20).expect("a valid database");
     let first = stream.next_step();
     let clock = SimulatedClock::at(first.now);
     let mut now = first.now;
     let never = AtomicBool::new(false);
-    let served = serve_by(&clock, &there.engine, options(), |address| {
+    let served = serve_by(&clock, &there.engine, options, |address| {
         let remote = call(address);
         let in_process = InProcess::new(&here.engine);
         let mine = in_process.open(&terms(1, 1), &clock, &never).expect("opens");
@@ -49,7 +62,7 @@ fn outputs_and_orders_are_the_same_in_process_and_through_a_server() {
         let (mut mine, mut theirs) =
             (in_process.connector().expect("a session"), remote.connector().expect("a connection"));
         let mut told = Acknowledged::default();
-        for number in 0..STEPS {
+        for number in 0..steps {
             let step = stream.next_step();
             clock.advance((step.now.millis() - now.millis()) as u64 * 1_000_000);
             now = step.now;
@@ -65,7 +78,7 @@ fn outputs_and_orders_are_the_same_in_process_and_through_a_server() {
             }
             stream.send(&one.2).expect("orders name securities");
         }
-        assert!(told.results > 50, "{told:?}");
+        assert!(told.results > results, "{told:?}");
         assert_eq!(remote.pending_orders().unwrap(), in_process.pending_orders().unwrap());
         let end = remote.close(told).expect("closes");
         assert_sound(&end.checks);

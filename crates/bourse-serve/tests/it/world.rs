@@ -6,12 +6,12 @@ use bourse_engine::Engine;
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_record::{Check, CheckStatus};
 use bourse_serve::server::{Ended, Event, Offer};
-use bourse_serve::{Address, Remote, ServeError, Server, ServerOptions, Token};
+use bourse_serve::{Address, Listen, Remote, ServeError, Server, ServerOptions, Token};
 use bourse_tpce::load::{Constraints, Fingerprint, LoadOptions, load};
 use bourse_tpce::sut::{Share, Terms};
 use std::net::{SocketAddr, TcpStream};
 use std::ops::ControlFlow;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
@@ -71,6 +71,11 @@ fn remove(name: &str) {
     }
 }
 
+/// A server that listens on a socket of this machine.
+pub(crate) fn local_options(path: &Path) -> ServerOptions {
+    ServerOptions { listen: Listen::Unix(path.to_owned()), ..options() }
+}
+
 pub(crate) fn options() -> ServerOptions {
     let here: SocketAddr = "127.0.0.1:0".parse().expect("an address");
     ServerOptions { gather: Duration::from_secs(20), ..ServerOptions::new(here, "1.2.3") }
@@ -100,7 +105,7 @@ pub(crate) fn serve_by(
         }
     }
     let server = Server::bind(options).expect("listens");
-    let address: Address = format!("bourse://{}", server.address()).parse().expect("a server's own address");
+    let address: Address = server.address().to_string().parse().expect("a server's own address");
     let fingerprint = Fingerprint::of(engine, inputs(), part(), Constraints::Full);
     let (stop, events) = (AtomicBool::new(false), Mutex::new(Vec::new()));
     let ended = std::thread::scope(|scope| {
@@ -132,7 +137,8 @@ pub(crate) fn terms(number: u32, of: u32) -> Terms {
 }
 
 pub(crate) fn plain(address: &Address) -> TcpStream {
-    let stream = TcpStream::connect((address.host(), address.port())).expect("connects");
+    let Address::Tcp { host, port } = address else { panic!("{address} is no port") };
+    let stream = TcpStream::connect((host.as_str(), *port)).expect("connects");
     stream.set_read_timeout(Some(Duration::from_secs(20))).expect("a time-out");
     stream
 }

@@ -89,6 +89,9 @@ pub fn examine(engine: &dyn Engine, wanted: &Fingerprint) -> Result<Existing, En
 /// # Errors
 /// The engine's, if it cannot even be asked.
 pub fn identify(engine: &dyn Engine) -> Result<Existing, EngineError> {
+    if let Some(why) = engine.foreign()? {
+        return Ok(Existing::Foreign(why));
+    }
     if !engine.exists()? {
         return Ok(Existing::Absent);
     }

@@ -5,6 +5,7 @@ use super::fingerprint::{
 };
 use crate::check::contents::{CREATE_DIGEST_TABLE, Digester, Reader, insert_digests, select_all};
 use crate::check::counts;
+use crate::planted::planted;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, EngineError, Loader, RowExt as _};
 use bourse_gen::BatchOptions;
@@ -128,8 +129,11 @@ pub fn load(
         loading.tell(Phase::Indexes, table.name)?;
         loading.loader.run(&statement)?;
     }
+    planted!(LoaderLosesRowEarly: loading.loader.run(crate::planted::LOSE_WATCH_ITEM)?; ());
     let rows = loading.count_rows()?;
     loading.compare_contents()?;
+    planted!(LoaderLosesRowLate: loading.loader.run(crate::planted::LOSE_WATCH_ITEM)?; ());
+    planted!(LoaderAltersPrices: loading.loader.run(crate::planted::ALTER_PRICES)?; ());
     loading.tell(Phase::Finish, DATABASE_TABLE)?;
     loading.loader.run(&insert_fingerprint(&fingerprint))?;
     loading.loader.finish()?;

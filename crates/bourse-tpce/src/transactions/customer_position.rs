@@ -5,6 +5,7 @@ use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
 use super::rows::{self, rows};
 use super::{FrameError, Status, Transaction, TxnError};
+use crate::planted::planted;
 use bourse_egen::txn::CustomerPosition;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{
@@ -156,7 +157,10 @@ fn frame1(db: &mut dyn Session, input: &CustomerPosition) -> Result<Box<Customer
         input.cust_id
     };
     let customer = rows::first(db, &CUSTOMER, &[cust_id.into()])?;
-    let accounts = rows::all(db, &POSITIONS, &[cust_id.into()])?;
+    let mut accounts: Vec<AccountPosition> = rows::all(db, &POSITIONS, &[cust_id.into()])?;
+    if planted!(PositionShort) {
+        accounts.pop();
+    }
     // Boxed from the beginning: it is wide, and handed on several times.
     Ok(Box::new(CustomerPositionOutput { status: Status::SUCCESS, cust_id, customer, accounts, history: Vec::new() }))
 }

@@ -5,6 +5,7 @@
 use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
 use super::{Context, FrameError, Status, Transaction, TxnError, rows};
+use crate::planted::planted;
 use bourse_egen::txn::DataMaintenance;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{
@@ -39,6 +40,10 @@ pub fn data_maintenance(
 
 /// Frame 1: the table's correction (Clause 3.3.11.3).
 fn frame1(db: &mut dyn Session, context: &Context<'_>, input: &DataMaintenance) -> Result<u64, FrameError> {
+    if planted!(MaintenanceIdle) {
+        commit(db)?;
+        return Ok(1);
+    }
     let changed = match input.table_name {
         "ACCOUNT_PERMISSION" => account_permission(db, input.acct_id),
         "ADDRESS" => address(db, input.c_id, input.co_id),

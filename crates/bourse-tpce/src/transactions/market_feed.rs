@@ -5,6 +5,7 @@ use super::error::{Frame as _, InFrame};
 use super::perform::{Performed, commit, in_transaction, retrying};
 use super::rows::{self, rows};
 use super::{Context, FrameError, Status, Transaction, TxnError};
+use crate::planted::planted;
 use bourse_egen::txn::{MarketFeed, TickerEntry, TradeAction, TradeRequest, TradeType};
 use bourse_engine::{EngineError, ErrorKind, Session, Sql};
 use bourse_schema::{Price, Quantity, TradeId, TradeTypeId};
@@ -116,8 +117,16 @@ fn frame1(
 ) -> Result<(i32, Vec<TradeRequest>), FrameError> {
     let now = (context.now)().into();
     let (symbol, quote) = ((&entry.symbol).into(), entry.price_quote.into());
-    let updated = rows::change(db, &NOTE_PRICE, &[symbol, quote, entry.trade_qty.into(), now])?;
-    let mut pending: Vec<Pending> = rows::all(db, &TRIGGERED, &[symbol, quote])?;
+    let updated = if planted!(FeedLosesPrice) {
+        1
+    } else {
+        rows::change(db, &NOTE_PRICE, &[symbol, quote, entry.trade_qty.into(), now])?
+    };
+    let triggered = planted!(FeedTriggersWrongWay: crate::planted::wrong_way(); &TRIGGERED);
+    let mut pending: Vec<Pending> = rows::all(db, triggered, &[symbol, quote])?;
+    if planted!(FeedTriggersNothing) {
+        pending.clear();
+    }
     // The oldest order first, on every engine.
     pending.sort_by_key(|order| order.trade_id);
     let mut orders = Vec::with_capacity(pending.len());

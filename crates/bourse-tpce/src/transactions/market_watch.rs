@@ -4,6 +4,7 @@ use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
 use super::rows::{self, rows};
 use super::{FrameError, Status, Transaction, TxnError};
+use crate::planted::planted;
 use bourse_egen::txn::MarketWatch;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{AccountId, CustomerId, FinAgg};
@@ -42,8 +43,12 @@ pub fn market_watch(db: &mut dyn Session, input: &MarketWatch) -> Result<MarketW
         }
         frame1(db, input).frame(1)
     };
-    let (worth, status) = in_transaction(db, Transaction::MarketWatch, harness)?;
-    Ok(MarketWatchOutput { status, pct_change: change(&worth), worth })
+    let (mut worth, status) = in_transaction(db, Transaction::MarketWatch, harness)?;
+    if planted!(WatchStalePrice) {
+        worth.new_cap = worth.old_cap;
+    }
+    let pct_change = if planted!(WatchAnswers42) { 42.0 } else { change(&worth) };
+    Ok(MarketWatchOutput { status, pct_change, worth })
 }
 
 /// A percentage, and so a binary number; the sums it comes from are exact.

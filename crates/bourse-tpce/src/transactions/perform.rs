@@ -14,8 +14,9 @@ use super::trade_result::{TradeResultOutput, trade_result};
 use super::trade_status::{TradeStatusOutput, trade_status};
 use super::trade_update::{TradeUpdateOutput, trade_update};
 use super::{Context, FrameError, Retry, Status, Transaction, TxnError};
+use crate::planted::planted;
 use bourse_egen::txn::{self, CustomerRequest, MarketRequest};
-use bourse_engine::{ErrorKind, Session};
+use bourse_engine::{ErrorKind, Isolation, Session};
 
 macro_rules! kinds {
     ($($kind:ident => $output:ty),+ $(,)?) => {
@@ -138,7 +139,12 @@ pub fn perform(db: &mut dyn Session, context: &Context<'_>, request: &Request) -
         Request::MarketWatch(input) => retrying(retry, || market_watch(db, input))?.map(Output::MarketWatch),
         Request::SecurityDetail(input) => retrying(retry, || security_detail(db, input))?.map(Output::SecurityDetail),
         Request::TradeLookup(input) => retrying(retry, || trade_lookup(db, input))?.map(Output::TradeLookup),
-        Request::TradeOrder(input) => retrying(retry, || trade_order(db, context, input))?.map(Output::TradeOrder),
+        Request::TradeOrder(input) => {
+            if planted!(OrderTwice) {
+                trade_order(db, context, input)?;
+            }
+            retrying(retry, || trade_order(db, context, input))?.map(Output::TradeOrder)
+        }
         Request::TradeResult(input) => retrying(retry, || trade_result(db, context, input))?.map(Output::TradeResult),
         Request::TradeStatus(input) => retrying(retry, || trade_status(db, input))?.map(Output::TradeStatus),
         Request::TradeUpdate(input) => retrying(retry, || trade_update(db, input))?.map(Output::TradeUpdate),
@@ -181,13 +187,16 @@ pub(super) fn in_transaction<T>(
     harness: impl FnOnce(&mut dyn Session, &mut Status) -> Result<T, InFrame>,
 ) -> Result<(T, Status), TxnError> {
     let failed = |frame, cause| TxnError { transaction, frame, attempts: 1, cause };
-    if let Err(error) = db.begin(transaction.isolation(), transaction.access()) {
+    let isolation = if planted!(IsolationLowered) { Isolation::ReadCommitted } else { transaction.isolation() };
+    let never = planted!(NoBegin) || planted!(Autocommit);
+    let begun = if never { Ok(()) } else { db.begin(isolation, transaction.access()) };
+    if let Err(error) = begun {
         return Err(failed(None, error.into()));
     }
     let mut status = Status::SUCCESS;
     match harness(db, &mut status) {
         Ok(output) => {
-            if status.is_error() {
+            if status.is_error() && !never {
                 db.rollback().map_err(|error| failed(None, error.into()))?;
             }
             Ok((output, status))
@@ -202,5 +211,11 @@ pub(super) fn in_transaction<T>(
 
 /// Commits: what a last frame does.
 pub(super) fn commit(db: &mut dyn Session) -> Result<(), FrameError> {
+    if planted!(Autocommit) {
+        return Ok(());
+    }
+    if planted!(CommitRolledBack) {
+        return Ok(db.rollback()?);
+    }
     Ok(db.commit()?)
 }

@@ -7,6 +7,7 @@
 use super::FrameError;
 use super::rates::{plus, value};
 use super::rows::{self, rows};
+use crate::planted::planted;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{AccountId, Balance, Price, Quantity, Symbol, Timestamp, TradeId};
 
@@ -64,7 +65,7 @@ pub(super) fn lots(
     symbol: &Symbol,
     is_lifo: bool,
 ) -> Result<Vec<Lot>, FrameError> {
-    let sql = if is_lifo { &LOTS_NEWEST_FIRST } else { &LOTS_OLDEST_FIRST };
+    let sql = if is_lifo != planted!(LotsInWrongOrder) { &LOTS_NEWEST_FIRST } else { &LOTS_OLDEST_FIRST };
     rows::all(db, sql, &[account.into(), symbol.into()])
 }
 
@@ -155,6 +156,9 @@ impl Change<'_> {
         before: Quantity,
         after: Quantity,
     ) -> Result<(), FrameError> {
+        if after == 0 && planted!(HistoryOfClosedLots) {
+            return Ok(());
+        }
         rows::change_one(db, &NOTE_CHANGE, &[lot.into(), self.trade_id.into(), before.into(), after.into()])
     }
 }

@@ -4,6 +4,7 @@ use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
 use super::rows::{self, rows};
 use super::{FrameError, Status, Transaction, TxnError};
+use crate::planted::planted;
 use bourse_egen::txn::SecurityDetail;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{Amount, CompanyId, Count, Date, FinAgg, Price, StatusId, Text, Timestamp, Yield, ZipCodeId};
@@ -269,7 +270,10 @@ fn frame1(db: &mut dyn Session, input: &SecurityDetail) -> Result<Box<SecurityDe
     let competitors = rows::all(db, &COMPETITORS, &[company])?;
     let financials = rows::all(db, &FINANCIALS, &[company])?;
     let most = input.max_rows_to_return.into();
-    let days = rows::all(db, &DAYS, &[symbol, input.start_day.into(), most])?;
+    let mut days: Vec<Day> = rows::all(db, &DAYS, &[symbol, input.start_day.into(), most])?;
+    if planted!(SecurityDaysReversed) {
+        days.reverse();
+    }
     let last = rows::first(db, &LAST, &[symbol])?;
     let news = if input.access_lob_flag { &NEWS_BODIES } else { &NEWS_HEADLINES };
     let news = rows::all(db, news, &[company])?;

@@ -6,6 +6,7 @@ use super::perform::{commit, in_transaction};
 use super::rows::{self, rows};
 use super::trades::{self, Detail, TradeById, TradeInSecurity, TradeOfAccount};
 use super::{FrameError, Status, Transaction, TxnError};
+use crate::planted::planted;
 use bourse_egen::txn::TradeLookup;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{AccountId, Quantity, Timestamp, TradeId};
@@ -100,6 +101,11 @@ pub fn trade_lookup(db: &mut dyn Session, input: &TradeLookup) -> Result<TradeLo
 fn frame1(db: &mut dyn Session, input: &TradeLookup) -> Result<Vec<Detail<TradeById>>, FrameError> {
     let mut found = trades::by_id(db, trades::listed(&input.trade_id, input.max_trades))?;
     trades::details(db, &mut found)?;
+    if planted!(LookupWrongRow)
+        && let [first, .., last] = found.as_mut_slice()
+    {
+        *last = first.clone();
+    }
     commit(db)?;
     Ok(found)
 }

@@ -7,6 +7,7 @@ use super::positions::{Closed, lots};
 use super::rates::{commission, tax, tax_rate};
 use super::rows::{self, rows};
 use super::{Context, FrameError, Status, Transaction, TxnError};
+use crate::planted::planted;
 use bourse_egen::Money;
 use bourse_egen::txn::{TradeAction, TradeOrder, TradeRequest};
 use bourse_engine::{Session, Sql};
@@ -140,8 +141,9 @@ pub fn trade_order(
             return Ok(output);
         }
 
+        let price = if planted!(CommissionOfMarketPrice) { estimate.market_price } else { estimate.requested_price };
         let new = NewTrade {
-            comm_amount: commission(estimate.comm_rate, input.trade_qty, estimate.requested_price),
+            comm_amount: commission(estimate.comm_rate, input.trade_qty, price),
             exec_name: executor(input),
             is_cash: !input.type_is_margin,
         };
@@ -270,7 +272,8 @@ fn frame3(db: &mut dyn Session, input: &TradeOrder, owner: &Owner) -> Result<Est
         tax_amount = tax(gain, tax_rate(db, owner.cust_id)?);
     }
 
-    let rates = [owner.cust_tier.into(), (&trade_type).into(), (&listing.ex_id).into(), input.trade_qty.into()];
+    let tier = if planted!(ChargeOfOtherTier) { owner.cust_tier % 3 + 1 } else { owner.cust_tier };
+    let rates = [tier.into(), (&trade_type).into(), (&listing.ex_id).into(), input.trade_qty.into()];
     let (comm_rate, charge): (Option<CommissionRate>, Option<Amount>) = rows::one(db, &RATES, &rates)?;
     let acct_assets = if input.type_is_margin {
         let (assets,): (Balance,) = rows::one(db, &ASSETS, &[input.acct_id.into()])?;
@@ -370,12 +373,18 @@ fn frame4(
     if !estimate.type_is_market {
         rows::change_one(db, &INSERT_REQUEST, &[id, trade_type, symbol, qty, price, broker.into()])?;
     }
+    if planted!(OrderWithoutHistory) {
+        return Ok(trade_id);
+    }
     rows::change_one(db, &INSERT_HISTORY, &[id, now, status])?;
     Ok(trade_id)
 }
 
 /// Frame 5: undoes everything (Clause 3.3.7.7).
 fn frame5(db: &mut dyn Session) -> Result<(), FrameError> {
+    if planted!(Autocommit) {
+        return Ok(());
+    }
     Ok(db.rollback()?)
 }
 

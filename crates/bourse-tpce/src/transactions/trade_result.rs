@@ -6,6 +6,7 @@ use super::perform::{commit, in_transaction};
 use super::rates::{commission, tax, tax_rate, value};
 use super::rows::{self, rows};
 use super::{Context, FrameError, Status, Transaction, TxnError, positions, trades};
+use crate::planted::planted;
 use bourse_egen::txn::TradeResult;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{
@@ -135,6 +136,9 @@ pub fn trade_result(
             let comm_rate = rates.comm_rate.unwrap_or_default();
             status.raise_if(comm_rate <= CommissionRate::from_units(0), -841);
             output.comm_amount = commission(comm_rate, trade.trade_qty, input.trade_price);
+            if planted!(CommissionAtHalfRate) {
+                output.comm_amount = Amount::from_units(output.comm_amount.units() / 2);
+            }
             output.rates = Some(rates);
         }
 
@@ -142,7 +146,8 @@ pub fn trade_result(
             frame5(db, input, &moved, output.comm_amount).frame(5)?;
 
             output.se_amount = settlement(&trade, &moved, input.trade_price, output.comm_amount, output.tax_amount);
-            let due = Date::from_days(moved.trade_dts.date().days() + SETTLEMENT_DAYS);
+            let days = if planted!(SettlementLate) { SETTLEMENT_DAYS + 1 } else { SETTLEMENT_DAYS };
+            let due = Date::from_days(moved.trade_dts.date().days() + days);
             output.acct_bal = frame6(db, input, &trade, &moved, rates, due, output.se_amount).frame(6)?;
         }
         output.trade = Some(trade);
@@ -257,6 +262,9 @@ fn frame5(db: &mut dyn Session, input: &TradeResult, moved: &Moved, commission: 
     let (id, dts) = (input.trade_id.into(), moved.trade_dts.into());
     rows::change_one(db, &COMPLETE, &[id, commission.into(), dts, input.trade_price.into()])?;
     rows::change_one(db, &NOTE_COMPLETED, &[id, dts])?;
+    if planted!(BrokerNotPaid) {
+        return Ok(());
+    }
     rows::change_one(db, &PAY_BROKER, &[moved.broker_id.into(), commission.into()])
 }
 
@@ -278,10 +286,11 @@ fn frame6(
     amount: Amount,
 ) -> Result<Balance, FrameError> {
     let (id, account) = (input.trade_id.into(), trade.acct_id.into());
-    let cash_type = if trade.is_cash { "Cash Account" } else { "Margin" };
+    let cash_type = if trade.is_cash || planted!(MarginAsCash) { "Cash Account" } else { "Margin" };
     rows::change_one(db, &SETTLE, &[id, cash_type.into(), due.into(), amount.into()])?;
     if trade.is_cash {
-        rows::change_one(db, &MOVE_CASH, &[account, amount.into()])?;
+        let moves = if planted!(CashNotMoved) { Amount::from_units(0) } else { amount };
+        rows::change_one(db, &MOVE_CASH, &[account, moves.into()])?;
         let name = trades::cash_name(&trade.type_name, trade.trade_qty, "shares", &rates.s_name);
         rows::change_one(db, &NOTE_CASH, &[id, moved.trade_dts.into(), amount.into(), (&name).into()])?;
     }

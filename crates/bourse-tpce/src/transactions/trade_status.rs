@@ -4,6 +4,7 @@ use super::error::{Frame as _, InFrame};
 use super::perform::{commit, in_transaction};
 use super::rows::{self, rows};
 use super::{FrameError, Status, Transaction, TxnError};
+use crate::planted::planted;
 use bourse_egen::txn::TradeStatus;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{Amount, Quantity, Symbol, Text, Timestamp, TradeId};
@@ -99,7 +100,10 @@ static NAMES: Sql = Sql::new(
 
 /// Frame 1: the trades, and the names of customer and broker (Clause 3.3.9.3).
 fn frame1(db: &mut dyn Session, input: &TradeStatus) -> Result<(Vec<StatusRow>, Option<Names>), FrameError> {
-    let trades = rows::about(ROWS, db, &LATEST_TRADES, &[input.acct_id.into()])?;
+    let mut trades: Vec<StatusRow> = rows::about(ROWS, db, &LATEST_TRADES, &[input.acct_id.into()])?;
+    if planted!(StatusReversed) {
+        trades.reverse();
+    }
     let names = rows::first(db, &NAMES, &[input.acct_id.into()])?;
     commit(db)?;
     Ok((trades, names))

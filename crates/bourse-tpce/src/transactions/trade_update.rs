@@ -6,6 +6,7 @@ use super::perform::{commit, in_transaction};
 use super::rows::{self, rows};
 use super::trades::{self, Detail, HasDetails, MOST_TRADES, TradeById, TradeOfAccount, has_details};
 use super::{FrameError, Status, Transaction, TxnError};
+use crate::planted::planted;
 use bourse_egen::txn::TradeUpdate;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{AccountId, Price, Quantity, Text, Timestamp, TradeId, TradeTypeId};
@@ -222,6 +223,7 @@ impl Updates {
 
     fn make(&mut self, db: &mut dyn Session, sql: &'static Sql, trade: TradeId, text: &str) -> Result<(), FrameError> {
         if self.made < self.most {
+            let trade = if planted!(UpdateWrongRow) { TradeId(200_000_000_000_001) } else { trade };
             rows::change_one(db, sql, &[trade.into(), text.into()])?;
             self.made += 1;
         }

@@ -35,6 +35,8 @@ pub(super) struct Floor {
     requests: (Sender<Arrival>, Receiver<Arrival>),
     /// How many requests may wait before customers pause.
     room: usize,
+    /// How long a customer pauses before it looks at the time again.
+    pause: Duration,
     /// Customers that still ask.
     customers: AtomicUsize,
     /// Requests in the queue or in a user's hands.
@@ -74,6 +76,8 @@ impl Floor {
             orders: unbounded(),
             requests: bounded(Self::CAPACITY),
             room,
+            // Each look takes some microseconds: a thousand customers must not take a processor for it.
+            pause: Duration::from_millis((customers as u64 / 5).clamp(2, 200)),
             customers: AtomicUsize::new(customers),
             in_flight: AtomicUsize::new(0),
             closed: AtomicBool::new(false),
@@ -132,7 +136,7 @@ impl Floor {
         }
         let from = clock.now();
         // A short time, so that the end of the round is seen too.
-        self.worked_off.wait_while(Duration::from_millis(2), || self.waiting() > self.room);
+        self.worked_off.wait_while(self.pause, || self.waiting() > self.room);
         self.seen.pacing_ns.fetch_add(clock.now() - from, Ordering::Relaxed);
         self.waiting() <= self.room
     }
@@ -151,7 +155,8 @@ impl Floor {
             arrival = requests.try_recv().ok();
         }
         if arrival.is_some() && self.worked_off.is_used() && self.waiting() <= self.room {
-            self.worked_off.wake_all();
+            // Not all at once: a thousand that wake together only get into each other's way.
+            self.worked_off.wake(self.room.max(1));
         }
         Ok(arrival)
     }
@@ -206,9 +211,10 @@ impl Resting {
         self.changed.notify_one();
     }
 
-    fn wake_all(&self) {
+    /// Wakes so many at most.
+    fn wake(&self, most: usize) {
         drop(self.enter());
-        self.changed.notify_all();
+        (0..self.threads.load(Ordering::SeqCst).min(most)).for_each(|_| self.changed.notify_one());
     }
 }
 

@@ -16,6 +16,7 @@ mod exchange;
 pub mod options;
 mod outcome;
 mod people;
+mod reconcile;
 mod run;
 mod specs;
 pub mod verify;

@@ -5,6 +5,7 @@ use crate::sut::{Share, Terms};
 use bourse_driver::{Plan, Schedule};
 use bourse_egen::driver::{Database, Tunables};
 use bourse_egen::{Part, driver};
+use std::ops::RangeInclusive;
 
 /// How a run is to be.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -33,6 +34,9 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
+    /// Trade-Results a second that can be asked for.
+    pub const RATES: RangeInclusive<f64> = 0.001..=1_000_000.0;
+
     /// A run of that database at the defaults of this machine.
     ///
     /// One customer for each processor we may use, and one thread for the market. Measured with SQLite on two cores, 1, 2
@@ -67,6 +71,11 @@ impl RunOptions {
         }
     }
 
+    /// Sessions that are open at once: customers', market users', and the maintenance's.
+    pub fn sessions(&self) -> usize {
+        self.users.saturating_add(self.market_users).saturating_add(usize::from(self.share.number() == 1))
+    }
+
     /// What the headline should be near by the specification's scale rule: customers / scale factor, a second; of several
     /// drivers each has the same share in it.
     pub fn nominal(&self) -> f64 {
@@ -92,12 +101,10 @@ impl RunOptions {
             }
         }
         match self.load {
-            Load::Constant { per_second } | Load::Poisson { per_second }
-                if !(per_second.is_finite() && per_second > 0.0) =>
-            {
-                Err(OptionsError::Rate { per_second })
+            Load::Constant { per_second } | Load::Poisson { per_second } => {
+                self.schedule(0).check().map_err(|_| OptionsError::Rate { per_second, users: self.users })
             }
-            _ => Ok(()),
+            Load::Closed => Ok(()),
         }
     }
 
@@ -173,10 +180,17 @@ pub enum OptionsError {
         /// Of whom.
         what: &'static str,
     },
-    /// A rate that is none.
-    #[error("a rate of {per_second} transactions a second cannot be kept: a positive number is needed")]
+    /// A rate that is none, or that cannot be drawn.
+    #[error(
+        "a rate of {per_second} transactions a second cannot be kept by {users} users: each can be asked from {} to {} times \
+         a second",
+        Schedule::LOWEST,
+        Schedule::HIGHEST
+    )]
     Rate {
         /// The rate as given.
         per_second: f64,
+        /// The users who share it.
+        users: usize,
     },
 }

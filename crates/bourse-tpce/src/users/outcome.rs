@@ -1,5 +1,6 @@
 //! What a transaction's status is to the run: completed, warned, rolled back, explained by a short database, or failed.
 
+use crate::planted::planted;
 use crate::sut::Answer;
 use crate::transactions::{Request, Status};
 use bourse_driver::{Outcome, Performed};
@@ -9,6 +10,7 @@ pub(super) fn judge(request: &Request, answer: &Answer) -> Performed {
     let status = answer.output.status();
     let operation = request.transaction() as usize;
     let outcome = match status {
+        _ if planted!(FailureCompleted) => Outcome::Completed,
         Status::SUCCESS => Outcome::Completed,
         Status::ROLLED_BACK => Outcome::RolledBack,
         warning if warning.is_warning() => Outcome::Warned,

@@ -3,8 +3,9 @@
 use super::exchange::{Exchange, Floor};
 use super::options::{OptionsError, RunOptions};
 use super::people::{Customer, House, Maintenance, MarketUser};
-use super::specs;
+use super::{reconcile, specs};
 use crate::check::books::{Acknowledged, Snapshot};
+use crate::planted::planted;
 use crate::sut::{InProcess, OpenError, Opened, Sut};
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
 use crate::transactions::{FrameError, Transaction, TxnError};
@@ -42,11 +43,20 @@ pub enum RunError {
     #[error("{0}")]
     Refused(String),
     /// Interrupted before the round began.
-    #[error("interrupted while waiting for the other drivers")]
+    #[error("interrupted before the round began")]
     Interrupted,
     /// Somebody got no session.
     #[error(transparent)]
-    Seats(#[from] Fault),
+    Seats(Fault),
+}
+
+impl From<Fault> for RunError {
+    fn from(fault: Fault) -> Self {
+        match fault {
+            Fault::Interrupted => Self::Interrupted,
+            other => Self::Seats(other),
+        }
+    }
 }
 
 impl From<OpenError> for RunError {
@@ -114,7 +124,7 @@ pub fn workload(options: &RunOptions, parameters: Vec<NameValue>) -> bourse_reco
 
 /// A schedule in words.
 fn open_loop(options: &RunOptions, per_second: f64, how: &str) -> String {
-    let waiting = options.round_plan().backlog * options.users;
+    let waiting = options.round_plan().backlog.saturating_mul(options.users);
     let asked = (options.asked().unwrap_or_default() * 1e6).round() / 1e6;
     format!(
         "{asked} Trade-Results a second asked for: {per_second:.1} customers' transactions a second, {how}; at most \
@@ -176,6 +186,10 @@ pub fn run_on(
     }
     let mut next_seed = || seeds.next();
     let database = options.database();
+    let mut tunables = options.tunables;
+    if planted!(MixWithoutWatch) {
+        tunables.mix.market_watch = 0;
+    }
     let maintenance = MaintenanceEmulator::new(inputs, database, next_seed()).map_err(OptionsError::from)?;
 
     let Opened { cleaned, cleanup_ns, before } = sut.open(&options.terms(), clock, interrupt)?;
@@ -189,8 +203,11 @@ pub fn run_on(
         floor: &house.floor,
     });
     for number in 1..=options.users {
+        if interrupt.load(Ordering::Relaxed) {
+            return Err(RunError::Interrupted);
+        }
         let config = CustomerConfig {
-            tunables: options.tunables,
+            tunables,
             // The reference starts every emulator's choice of accounts at the same number; ours would order in lockstep.
             holdings_seed: next_seed(),
             partition: options.share.customers(options.part),
@@ -226,6 +243,7 @@ pub fn run_on(
         round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
     }
     let (told, achieved) = *house.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    round.checks.push(reconcile::acknowledged(&told, &measured.ledger));
     round.facts.extend(facts(&house, &cleaned, &told, options));
     // The database's own count: the market forgets an order once its tape has shown the price.
     match sut.pending_orders() {

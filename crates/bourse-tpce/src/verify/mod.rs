@@ -19,8 +19,6 @@ pub mod difference;
 pub mod digest;
 pub mod fields;
 pub mod lockstep;
-#[cfg(feature = "planted-bug")]
-pub mod planted;
 pub mod sql;
 pub mod stream;
 pub mod subject;

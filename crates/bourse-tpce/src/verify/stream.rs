@@ -1,5 +1,6 @@
 //! The transactions of a run, one after the other, in simulated time.
 
+use crate::planted::planted;
 use crate::transactions::Request;
 use bourse_egen::Inputs;
 use bourse_egen::driver::{
@@ -55,7 +56,11 @@ impl<'i> Stream<'i> {
         requests_per_second: u32,
     ) -> Result<Self, ConfigError> {
         let [customers, market, maintenance] = [0, 1, 2].map(|id| Seeds::of_run(seed, id));
-        let config = CustomerConfig { holdings_seed: Seeds::holdings_of_run(seed, 0), ..CustomerConfig::of(database) };
+        let mut config =
+            CustomerConfig { holdings_seed: Seeds::holdings_of_run(seed, 0), ..CustomerConfig::of(database) };
+        if planted!(MixWithoutWatch) {
+            config.tunables.mix.market_watch = 0;
+        }
         Ok(Self {
             customers: CustomerEmulator::new(inputs, &config, customers.first, customers.second)?,
             market: MarketExchange::new(inputs, &MarketConfig::after(&database), market.first, market.second, START),

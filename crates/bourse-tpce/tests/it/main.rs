@@ -1,4 +1,5 @@
 //! Tests of TPC-E on SQLite.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod checks;
 mod cleanup;

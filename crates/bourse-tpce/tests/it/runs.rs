@@ -208,7 +208,7 @@ fn what_cannot_be_run_is_refused() {
     let nobody = RunOptions { users: 0, ..options(0, SECOND) };
     assert_eq!(nobody.check().unwrap_err().to_string(), "a run needs at least one of its users, 0 are given");
     let never = RunOptions { load: Load::Constant { per_second: 0.0 }, ..options(0, SECOND) };
-    assert_eq!(never.check(), Err(OptionsError::Rate { per_second: 0.0 }));
+    assert_eq!(never.check(), Err(OptionsError::Rate { per_second: 0.0, users: never.users }));
     assert_eq!(needs(&bourse_engine::NullEngine.capabilities()), ["tpce needs SQL"]);
     assert_eq!(needs(&open("sqlite::memory:").unwrap().capabilities()), [""; 0]);
 }

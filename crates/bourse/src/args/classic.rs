@@ -1,6 +1,7 @@
 //! `bourse micro …` and `bourse suite …`: the classic workloads and the experiments made of them.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use super::{EXIT_CODES, Output, duration};
+use super::{EXIT_CODES, Output, numbers};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -36,22 +37,22 @@ pub(crate) struct MicroRun {
     #[arg(long, value_name = "OPTION=A,B,C")]
     pub(crate) sweep: Vec<String>,
     /// Threads, short for --set threads=N
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) threads: Option<u64>,
     /// Length of the measurement interval; where the work or a count ends a round, the longest it may take [default: 3s]
-    #[arg(short = 'T', long = "for", value_name = "TIME", value_parser = duration, env = "BOURSE_FOR")]
+    #[arg(short = 'T', long = "for", value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_FOR")]
     pub(crate) duration: Option<Duration>,
     /// Operations of each thread, instead of a time
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) count: Option<u64>,
     /// Time to warm up before it, for workloads that repeat what they do
-    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration, env = "BOURSE_WARMUP")]
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
     pub(crate) warmup: Duration,
     /// Rounds of each case, each in a process of its own; cases take turns (A B B A …)
-    #[arg(long, value_name = "N", default_value_t = 5, env = "BOURSE_ROUNDS")]
+    #[arg(long, value_name = "N", default_value_t = 5, value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: u32,
     /// Seed of all random sequences [default: drawn, and shown]
-    #[arg(long, value_name = "N", env = "BOURSE_SEED")]
+    #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) output: Output,
@@ -78,19 +79,19 @@ pub(crate) struct SuiteRun {
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
     /// Multiply counts of rows and operations by this, for a quick look: above 0 and up to 1
-    #[arg(long, value_name = "F", default_value_t = 1.0, env = "BOURSE_SCALE")]
+    #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = numbers::scale, env = "BOURSE_SCALE")]
     pub(crate) scale: f64,
     /// Rounds of each case, each in a process of its own; all cases take turns [default: the suite's, 3 or more]
-    #[arg(long, value_name = "N", env = "BOURSE_ROUNDS")]
+    #[arg(long, value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: Option<u32>,
     /// The longest that a round may measure; what it did until then is reported, never what it would have done [default: the suite's]
-    #[arg(long, value_name = "TIME", value_parser = duration, env = "BOURSE_CAP")]
+    #[arg(long, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_CAP")]
     pub(crate) cap: Option<Duration>,
     /// Run these of its tables alone
     #[arg(long, value_name = "TABLE")]
     pub(crate) only: Vec<String>,
     /// Seed of all random sequences [default: drawn, and shown]
-    #[arg(long, value_name = "N", env = "BOURSE_SEED")]
+    #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
     /// Folder for the databases, made for the run and removed after it
     #[arg(long, value_name = "DIR", default_value = "bourse-data", env = "BOURSE_DATA")]

@@ -1,9 +1,13 @@
 //! What can be typed. Every option can also stand in the environment as `BOURSE_…`; what is typed wins.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 mod classic;
+mod faults;
+pub(crate) mod numbers;
 mod tpce;
 
 pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun};
+pub(crate) use faults::{FaultWork, Faults};
 pub(crate) use tpce::{
     Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, Format, Gen, Load, NOTICE, Run, RunSettings, Said,
     Serve, Tpce, Verify,
@@ -43,6 +47,11 @@ pub(crate) enum Command {
     Micro(Micro),
     /// Kill processes and fail the power of a simulated disk: what each durability setting really keeps
     Crash(Crash),
+    /// Let reads, writes and syncs fail while engines work: what they report, and what they lose
+    Faults(Faults),
+    /// The process that faults befall: for `bourse faults` alone
+    #[command(hide = true)]
+    FaultWork(FaultWork),
     /// The published experiments, rerun beside their figures
     #[command(subcommand)]
     Suite(Suite),
@@ -79,13 +88,13 @@ pub(crate) enum Command {
 #[derive(Debug, Clone, Args)]
 pub(crate) struct Database {
     /// Customers, a multiple of 1,000
-    #[arg(long, value_name = "N", default_value_t = 1_000, env = "BOURSE_CUSTOMERS")]
+    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = numbers::customers, env = "BOURSE_CUSTOMERS")]
     pub(crate) customers: u64,
     /// Days of trades that the database begins with
-    #[arg(long, value_name = "N", default_value_t = 10, env = "BOURSE_DAYS")]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::days, env = "BOURSE_DAYS")]
     pub(crate) days: u32,
     /// Customers for each Trade-Result a second that the workload is nominally run at
-    #[arg(long, value_name = "N", default_value_t = 500, env = "BOURSE_SCALE_FACTOR")]
+    #[arg(long, value_name = "N", default_value_t = 500, value_parser = numbers::scale_factor, env = "BOURSE_SCALE_FACTOR")]
     pub(crate) scale_factor: u32,
     /// Folder with the official input files, instead of the built-in data
     #[arg(long, value_name = "DIR", env = "BOURSE_FLAT_IN_DIR")]
@@ -94,7 +103,7 @@ pub(crate) struct Database {
     #[arg(long, value_enum, default_value_t = Constraints::Full, env = "BOURSE_CONSTRAINTS")]
     pub(crate) constraints: Constraints,
     /// Threads that generate rows while loading [default: the processors there are]
-    #[arg(long, value_name = "N", env = "BOURSE_THREADS")]
+    #[arg(long, value_name = "N", value_parser = numbers::threads, env = "BOURSE_THREADS")]
     pub(crate) threads: Option<usize>,
     /// Replace whatever database is there
     #[arg(long)]
@@ -145,10 +154,10 @@ pub(crate) struct Crash {
     #[arg(long, value_name = "OPTION=A,B,C")]
     pub(crate) sweep: Vec<String>,
     /// Crashes of each kind on each target
-    #[arg(long, value_name = "N", default_value_t = 2)]
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = numbers::rounds)]
     pub(crate) times: u32,
     /// Seed that the moments of the crashes follow from
-    #[arg(long, value_name = "N", default_value_t = 1, env = "BOURSE_SEED")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) output: Output,
@@ -163,6 +172,8 @@ pub(crate) enum Document {
     Acid,
     /// `crash.json`
     Crash,
+    /// `faults.json`
+    Faults,
     /// `suite.json`
     Suite,
     /// The TOML files that `bourse run` takes
@@ -172,34 +183,47 @@ pub(crate) enum Document {
 #[derive(Debug, Args)]
 pub(crate) struct Report {
     /// Run files, or folders of runs; of drivers that shared a round all of them, which become one. Or the folder or document
-    /// of a suite, of `tpce acid` or of `crash`
+    /// of a suite, of `tpce acid`, of `crash` or of `faults`
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<PathBuf>,
     /// Where to write; the ending says what: .html, .md, .csv, or .svg for the curve of a sweep [default: the terminal]
     #[arg(short, long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Texts in CSV
+    #[arg(long, value_enum, value_name = "TEXTS", default_value_t = CsvCells::Guarded)]
+    pub(crate) csv: CsvCells,
     /// Of `tpce acid`: show every case with its steps and findings, and the settings in force
     #[arg(short, long)]
     pub(crate) verbose: bool,
+}
+
+/// How texts stand in CSV.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CsvCells {
+    /// With an apostrophe before those that begin with =, +, -, @, a tabulator or a carriage return: spreadsheets would take
+    /// them for formulas
+    Guarded,
+    /// As they are
+    Raw,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Quick {
     /// Length of the brokerage workload's measurement interval; the classic workloads take a fifth of it
-    #[arg(short = 'T', long = "for", value_name = "TIME", default_value = "10s", value_parser = duration)]
+    #[arg(short = 'T', long = "for", value_name = "TIME", default_value = "10s", value_parser = numbers::duration)]
     pub(crate) duration: Duration,
     /// Classic workloads to run besides, by the names of `bourse micro list`
     #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = "point-read,update,bulk-load")]
     pub(crate) workloads: Vec<String>,
     /// Rounds of each case
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = numbers::rounds)]
     pub(crate) rounds: u32,
     /// Days of trades that the brokerage databases begin with
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::days)]
     pub(crate) days: u32,
     /// Seed of all random sequences [default: drawn, and shown]
-    #[arg(long, value_name = "N", env = "BOURSE_SEED")]
+    #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) output: Output,
@@ -229,7 +253,7 @@ pub(crate) struct Compare {
     #[arg(value_name = "B")]
     pub(crate) head: String,
     /// End with exit code 4 if B is slower by more than this, as 5%, and surely so: the whole interval lies beyond
-    #[arg(long, value_name = "PERCENT", value_parser = percent, env = "BOURSE_FAIL_ABOVE")]
+    #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, env = "BOURSE_FAIL_ABOVE")]
     pub(crate) fail_above: Option<f64>,
     /// How the comparison is printed
     #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
@@ -255,21 +279,4 @@ pub(crate) struct Engines {
     /// Show every option of this engine's targets
     #[arg(value_name = "ENGINE")]
     pub(crate) engine: Option<String>,
-}
-
-/// A share written in percent, as a part of one.
-fn percent(text: &str) -> Result<f64, String> {
-    let number = text.trim().trim_end_matches('%').trim().parse::<f64>();
-    match number {
-        Ok(percent) if (0.0..100.0).contains(&percent) => Ok(percent / 100.0),
-        _ => Err("write a share from 0 to 100 percent, as 5%".to_owned()),
-    }
-}
-
-fn duration(text: &str) -> Result<Duration, String> {
-    let plain = text.parse::<f64>().ok().map(|_| format!("{text}s"));
-    match humantime::parse_duration(plain.as_deref().unwrap_or(text)) {
-        Ok(duration) => Ok(duration),
-        Err(error) => Err(format!("{error}; write a number with its unit, as 30s, 5m or 2h")),
-    }
 }

@@ -1,6 +1,7 @@
 //! `bourse tpce …`: the brokerage workload.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use super::{Database, EXIT_CODES, Output, TokenFile, duration};
+use super::{Database, EXIT_CODES, Output, TokenFile, numbers};
 use bourse_tpce::sut::Share;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Subcommand, ValueEnum};
@@ -18,7 +19,7 @@ pub(crate) enum Tpce {
     Gen(Gen),
     /// Serve a database to drivers elsewhere: `bourse tpce run bourse://HOST:PORT`
     Serve(Serve),
-    /// Check a loaded database: consistency conditions, row counts, foreign keys
+    /// Check a loaded database: schema, contents, consistency conditions, row counts, foreign keys, integrity
     Check(Check),
     /// Test atomicity, consistency, isolation and durability as the specification has it
     Acid(Acid),
@@ -41,7 +42,7 @@ failed, 5 not steady with --require-steady, 130 interrupted (what was measured i
 #[command(after_help = RUN_EXIT_CODES)]
 pub(crate) struct Run {
     /// Databases to run on, as URLs: sqlite:PATH?journal=wal&sync=full, sqlite::memory:, or servers of `bourse tpce serve`:
-    /// bourse://HOST:PORT [default: a SQLite file below ./bourse-data]
+    /// bourse://HOST:PORT or bourse+unix:PATH [default: a SQLite file below ./bourse-data]
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
     #[command(flatten)]
@@ -85,27 +86,27 @@ pub(crate) struct RunSettings {
     #[command(flatten)]
     pub(crate) database: Database,
     /// Customers' threads, each with its own session [default: the processors there are]
-    #[arg(short, long, value_name = "N", env = "BOURSE_USERS")]
+    #[arg(short, long, value_name = "N", value_parser = numbers::threads, env = "BOURSE_USERS")]
     pub(crate) users: Option<usize>,
     /// Threads that execute what the market exchange sends [default: 1]
-    #[arg(long, value_name = "N", env = "BOURSE_MARKET_USERS")]
+    #[arg(long, value_name = "N", value_parser = numbers::threads, env = "BOURSE_MARKET_USERS")]
     pub(crate) market_users: Option<usize>,
     /// Length of the measurement interval
-    #[arg(short = 'T', long = "for", value_name = "TIME", default_value = "30s", value_parser = duration, env = "BOURSE_FOR")]
+    #[arg(short = 'T', long = "for", value_name = "TIME", default_value = "30s", value_parser = numbers::duration, env = "BOURSE_FOR")]
     pub(crate) duration: Duration,
     /// Time to warm up before it
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration, env = "BOURSE_WARMUP")]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
     pub(crate) warmup: Duration,
     /// Trade-Results a second to ask for, instead of as many as the users manage: response times count from when a
     /// transaction was due
-    #[arg(short = 'R', long, value_name = "N", env = "BOURSE_RATE")]
+    #[arg(short = 'R', long, value_name = "N", value_parser = numbers::rate, env = "BOURSE_RATE")]
     pub(crate) rate: Option<f64>,
     /// When transactions are due that are asked for at a rate
     #[arg(long, value_enum, default_value_t = Arrivals::Poisson, env = "BOURSE_ARRIVALS")]
     pub(crate) arrivals: Arrivals,
     /// Transactions asked for at a rate that may wait for a user, all together; more are dropped and counted [default: 5 s
     /// of the rate]
-    #[arg(long, value_name = "N", env = "BOURSE_BACKLOG")]
+    #[arg(long, value_name = "N", value_parser = numbers::backlog, env = "BOURSE_BACKLOG")]
     pub(crate) backlog: Option<usize>,
     /// Look for the highest rate that keeps every response limit, and confirm it with a run of full length
     #[arg(long, conflicts_with = "rate", env = "BOURSE_FIND_MAX")]
@@ -119,17 +120,17 @@ pub(crate) struct RunSettings {
     pub(crate) sweep: Vec<String>,
     /// Rounds on each target, each on the database as it was; several targets take turns (A B B A …) [default: 1; of
     /// targets that are compared 7]
-    #[arg(long, value_name = "N", env = "BOURSE_ROUNDS")]
+    #[arg(long, value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: Option<u32>,
     /// Before each round wait so long, at most, until other processes leave the machine in peace [default: not; of targets
     /// that are compared 20s]
-    #[arg(long, value_name = "TIME", value_parser = duration, env = "BOURSE_WAIT_QUIET")]
+    #[arg(long, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_WAIT_QUIET")]
     pub(crate) wait_quiet: Option<Duration>,
     /// How thoroughly to check what is run on and what it does
     #[arg(long, value_enum, default_value_t = CheckDepth::Full, env = "BOURSE_CHECK")]
     pub(crate) check: CheckDepth,
     /// Seed of all random sequences [default: drawn, and shown]
-    #[arg(long, value_name = "N", env = "BOURSE_SEED")]
+    #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) output: Output,
@@ -170,22 +171,23 @@ pub(crate) struct Serve {
     pub(crate) target: String,
     #[command(flatten)]
     pub(crate) database: Database,
-    /// Where to listen. Other addresses than this machine's own want a token; port 0 chooses a free one
-    #[arg(short, long, value_name = "HOST:PORT", default_value = "127.0.0.1:4780", env = "BOURSE_LISTEN")]
+    /// Where to listen: HOST:PORT, or unix:PATH for a socket that this user's programs alone, and root's, can drive.
+    /// Other addresses than this machine's own want a token; port 0 chooses a free one
+    #[arg(short, long, value_name = "PLACE", default_value = "127.0.0.1:4780", env = "BOURSE_LISTEN")]
     pub(crate) listen: String,
     #[command(flatten)]
     pub(crate) token: TokenFile,
     /// Sessions on the database, and so transactions at a time; users take turns at them
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(1..=4096))]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = numbers::workers)]
     pub(crate) workers: u16,
     /// Connections at a time: one a user, and one a driver
-    #[arg(long, value_name = "N", default_value_t = 512, value_parser = clap::value_parser!(u16).range(2..=16384))]
+    #[arg(long, value_name = "N", default_value_t = 512, value_parser = numbers::connections)]
     pub(crate) connections: u16,
     /// How long the drivers of a round wait for one another
-    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "2m", value_parser = numbers::duration)]
     pub(crate) gather: Duration,
     /// How long a driver in a round may say nothing before it is given up; one that is well asks for sizes every second
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = numbers::duration)]
     pub(crate) silence: Duration,
 }
 
@@ -216,16 +218,16 @@ pub(crate) struct Acid {
     #[arg(long, value_name = "A1,I", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
     /// Accounts that each isolation test is tried on, with each of its endings
-    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::rounds)]
     pub(crate) repeats: u32,
     /// How long a session may take before it counts as one that waits, where the engine does not say so itself
-    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = numbers::duration)]
     pub(crate) patience: Duration,
     /// Demand what this durability class promises, instead of the class of the target's settings
     #[arg(long, value_enum, value_name = "CLASS")]
     pub(crate) demand: Option<DurabilityClass>,
     /// Seed that accounts and securities are drawn from
-    #[arg(long, value_name = "N", default_value_t = 1, env = "BOURSE_SEED")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
     /// Show every case with its steps and findings
     #[arg(short, long)]
@@ -237,7 +239,7 @@ pub(crate) struct Acid {
 #[derive(Debug, Args)]
 pub(crate) struct AcidLoad {
     pub(crate) target: String,
-    #[arg(long)]
+    #[arg(long, value_parser = numbers::seed)]
     pub(crate) seed: u64,
     #[arg(long)]
     pub(crate) flat_in: Option<PathBuf>,
@@ -264,27 +266,23 @@ pub(crate) struct Verify {
     #[command(flatten)]
     pub(crate) database: Database,
     /// Transactions, Trade-Cleanup at the beginning and the end among them
-    #[arg(short = 'n', long, value_name = "N", default_value_t = 100_000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(short = 'n', long, value_name = "N", default_value_t = 100_000, value_parser = numbers::counted)]
     pub(crate) transactions: u64,
     /// Seed of all random sequences
-    #[arg(long, value_name = "N", default_value_t = 1, env = "BOURSE_SEED")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
     /// Customers' requests in a simulated second: the fewer, the more prices move and maintenance does in between
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = numbers::requests)]
     pub(crate) rate: u32,
     /// Compare all tables after so many transactions too, not just in the beginning and the end
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::every)]
     pub(crate) digest_every: u64,
     /// Compare nothing; run up to this transaction and show its input, statements, rows and outputs
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) replay: Option<u64>,
     /// Print the verdict as JSON
     #[arg(long)]
     pub(crate) json: bool,
-    /// Test builds: settle the trade after so many with a cent too much on the first database
-    #[cfg(feature = "planted-bug")]
-    #[arg(long, value_name = "N")]
-    pub(crate) planted_bug: Option<u64>,
 }
 
 #[derive(Debug, Args)]
@@ -293,19 +291,19 @@ pub(crate) struct Gen {
     #[arg(short, long = "output", value_name = "DIR")]
     pub(crate) output: PathBuf,
     /// First customer to generate, counted from 1: one more than a multiple of 1,000
-    #[arg(short = 'b', long = "first", value_name = "FIRST", default_value_t = 1)]
+    #[arg(short = 'b', long = "first", value_name = "FIRST", default_value_t = 1, value_parser = numbers::counted)]
     pub(crate) first: u64,
     /// How many customers to generate, a multiple of 1,000
-    #[arg(short = 'c', long = "count", value_name = "COUNT", default_value_t = 1_000)]
+    #[arg(short = 'c', long = "count", value_name = "COUNT", default_value_t = 1_000, value_parser = numbers::customers)]
     pub(crate) count: u64,
     /// Customers of the whole database, a multiple of 1,000 [default: as many as it takes]
-    #[arg(short = 't', long = "total", value_name = "TOTAL")]
+    #[arg(short = 't', long = "total", value_name = "TOTAL", value_parser = numbers::customers)]
     pub(crate) total: Option<u64>,
     /// Customers for each Trade-Result a second
-    #[arg(short = 'f', long = "scale", value_name = "SCALE", default_value_t = 500)]
+    #[arg(short = 'f', long = "scale", value_name = "SCALE", default_value_t = 500, value_parser = numbers::scale_factor)]
     pub(crate) scale: u32,
     /// Days of initial trades
-    #[arg(short = 'w', long = "days", value_name = "DAYS", default_value_t = 10)]
+    #[arg(short = 'w', long = "days", value_name = "DAYS", default_value_t = 10, value_parser = numbers::days)]
     pub(crate) days: u32,
     /// Folder with the official input files, instead of the built-in data
     #[arg(long, value_name = "DIR", env = "BOURSE_FLAT_IN_DIR")]
@@ -314,7 +312,7 @@ pub(crate) struct Gen {
     #[arg(long, value_enum, default_value_t = Format::Flat)]
     pub(crate) format: Format,
     /// Threads [default: the processors there are]
-    #[arg(long, value_name = "N", env = "BOURSE_THREADS")]
+    #[arg(long, value_name = "N", value_parser = numbers::threads, env = "BOURSE_THREADS")]
     pub(crate) threads: Option<usize>,
     /// Only these tables, by SQL name or file name, separated by commas
     #[arg(long, value_name = "A,B", value_delimiter = ',')]

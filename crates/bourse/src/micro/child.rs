@@ -69,6 +69,9 @@ pub(crate) fn serve() -> Result<(), Failure> {
                 bourse_micro::MicroError::Foreign => {
                     failed(error.to_string()).hint("name another file, or remove this one if nobody needs it")
                 }
+                bourse_micro::MicroError::Fault(bourse_driver::Fault::Interrupted) => {
+                    interrupt::interrupted("nothing was measured")
+                }
                 other => failed(other.to_string()),
             }
         })?;
@@ -163,7 +166,7 @@ fn run_as(order: &Order, interrupted: &AtomicBool, quietly: bool) -> Result<Answ
         }
         None => {
             // It could not take its server with it.
-            engines::sweep(&order.target);
+            engines::cleanup(&order.target);
             Err(trouble(format!("its process was ended from outside: {status}")))
         }
     }

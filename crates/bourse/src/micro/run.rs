@@ -5,7 +5,7 @@ use crate::args::MicroRun;
 use crate::failure::{Exit, Failure};
 use crate::output::publish;
 use crate::progress::Step;
-use crate::{engines, interrupt};
+use crate::{engines, interrupt, panics};
 use bourse_micro::sweep::{Sweep, combinations, with_option};
 use bourse_micro::{NOTICE, WorkloadSpec, find};
 use bourse_record::{
@@ -35,9 +35,6 @@ pub(crate) fn run(arguments: &MicroRun) -> Result<(), Failure> {
 /// Runs on each target with each combination of the sweeps: what was measured, and what ended it.
 pub(crate) fn measure(arguments: &MicroRun) -> Result<(RunFile, Result<(), Failure>), Failure> {
     let usage = |error: &dyn std::fmt::Display| Failure::usage(error.to_string());
-    if arguments.rounds == 0 {
-        return Err(Failure::usage("0 rounds measure nothing").hint("--rounds 1 or more"));
-    }
     let spec = find(&arguments.workload).map_err(|error| usage(&error).hint("`bourse micro list` explains them"))?;
     let mut fixed = Vec::new();
     for text in &arguments.set {
@@ -178,7 +175,10 @@ fn rounds(
             if interrupted.load(Ordering::Relaxed) {
                 return Ok(());
             }
-            contenders[index].round(round, rounds, begin, interrupted, warnings)?;
+            panics::caught(|| {
+                panics::asked_for(&format!("round {}", round + 1));
+                contenders[index].round(round, rounds, begin, interrupted, warnings)
+            })?;
         }
     }
     Ok(())

@@ -8,7 +8,7 @@ use crate::failure::{Exit, Failure};
 use crate::micro::child::{self, Answer, Order};
 use crate::output::publish_suite;
 use crate::progress::{Step, note};
-use crate::{engines, interrupt};
+use crate::{engines, interrupt, panics};
 use bourse_record::{Build, Case, FEWEST_ROUNDS, Machine, NameValue, RunFile, SCHEMA_VERSION, Taken, Workload};
 use bourse_suite::document::{EngineUsed, Outcome, State, Telling, Trouble};
 use bourse_suite::plan::PlannedCase;
@@ -21,9 +21,6 @@ use std::time::Instant;
 pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     let suite = find(&arguments.name)?;
     let rounds = arguments.rounds.unwrap_or(suite.rounds);
-    if rounds == 0 {
-        return Err(Failure::usage("0 rounds measure nothing").hint("--rounds 1 or more; intervals need 3"));
-    }
     let cap_s = arguments.cap.map(|cap| cap.as_secs_f64());
     if cap_s == Some(0.0) {
         return Err(Failure::usage("a cap of no time measures nothing").hint("--cap 10s"));
@@ -199,7 +196,7 @@ impl Runner {
         let case = &mut self.cases[at];
         let step = Step::waiting(format!("{place}: {}", case.label));
         let offset_s = self.begin.elapsed().as_secs_f64();
-        let answer = match case.job.run(round, interrupted) {
+        let answer = match panics::caught(|| case.job.run(round, interrupted)) {
             Ok(answer) => answer,
             Err(failure) => {
                 step.abandon();

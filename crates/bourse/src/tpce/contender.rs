@@ -5,8 +5,8 @@ use super::venue::Venue;
 use crate::args::{Database, Run};
 use crate::engines;
 use crate::failure::{Exit, Failure};
-use crate::interrupt;
 use crate::progress::Step;
+use crate::{interrupt, panics};
 use bourse_driver::{Clock as _, Progress, RealClock, wait_for_quiet};
 use bourse_egen::Inputs;
 use bourse_engine::{Engine, ErrorKind, Isolation, Snapshot};
@@ -161,6 +161,8 @@ impl Contender {
         varied: Vec<NameValue>,
     ) -> Result<Self, Failure> {
         let Slot { target, venue, ready, .. } = &slots.slots[slot];
+        // What is told once is what every round will have; the rounds themselves say what it changed.
+        let _ = venue.engine().expect_sessions(options.sessions());
         let described = venue.engine().description().map_err(|error| database::engine_failure(target, &error))?;
         let options = RunOptions { part: ready.fingerprint.part, ..options };
         let mut label = target.clone();
@@ -222,10 +224,13 @@ impl Contender {
         let (mut ran, mut outcome) = self.run(slots, &label, &options, of, stage)?;
         ran.round.offset_s = offset_s;
         if self.case.rounds.is_empty() {
-            ran.round.checks.clone_from(&slots.slots[self.slot].ready.checks);
+            ran.round.checks.splice(0..0, slots.slots[self.slot].ready.checks.iter().cloned());
         }
         if outcome.is_ok() {
-            match self.check(slots, &mut ran, stage.clock) {
+            match panics::caught(|| {
+                panics::asked_for("check");
+                self.check(slots, &mut ran, stage.clock)
+            }) {
                 Ok(checks) => ran.round.checks.extend(checks),
                 Err(failure) => {
                     ran.round.make_void(format!("the database could not be checked: {}", failure.line()));
@@ -330,7 +335,10 @@ pub(crate) fn rounds(
                 return Ok(());
             }
             let offset_s = (stage.clock.now() - begin) as f64 / 1e9;
-            contenders[index].round(slots, round, rounds, offset_s, stage)?;
+            panics::caught(|| {
+                panics::asked_for(&format!("round {}", round + 1));
+                contenders[index].round(slots, round, rounds, offset_s, stage)
+            })?;
         }
     }
     Ok(())
@@ -407,7 +415,7 @@ fn run_failure(target: &str, error: &RunError) -> Failure {
     match error {
         RunError::Options(error) => Failure::usage(error.to_string()),
         RunError::Engine(error) => database::engine_failure(target, error),
-        RunError::Interrupted => interrupt::interrupted("the other drivers had not come"),
+        RunError::Interrupted => interrupt::interrupted("the round had not begun"),
         RunError::Refused(why) => {
             Failure::new(Exit::Target, format!("{target} does not run this round")).detail("cause", why.clone())
         }

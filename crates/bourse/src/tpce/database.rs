@@ -74,7 +74,7 @@ fn present(
         args::Constraints::Full => Constraints::Full,
         args::Constraints::Keys => Constraints::KeysOnly,
     };
-    let options = LoadOptions { constraints, threads: threads(wanted.threads)? };
+    let options = LoadOptions { constraints, threads: threads(wanted.threads) };
     let fingerprint = Fingerprint::of(engine, inputs, part, constraints);
     let existing = examine(engine, &fingerprint).map_err(|error| engine_failure(target, &error))?;
     let words = existing.to_string();
@@ -147,6 +147,9 @@ fn fill(
 pub(crate) fn found(target: &str, engine: &dyn Engine) -> Result<Found, Failure> {
     match identify(engine).map_err(|error| engine_failure(target, &error))? {
         Existing::Matches(found) => Ok(found),
+        foreign @ Existing::Foreign(_) => {
+            Err(Failure::usage(format!("{target} is {foreign}")).hint("it is left as it is; name another database"))
+        }
         other => Err(Failure::usage(format!("{target}: {other}"))
             .hint(format!("`bourse tpce load {target}` makes a database there"))),
     }

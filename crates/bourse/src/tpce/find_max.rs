@@ -104,7 +104,9 @@ fn tried(search: &mut Search, rate: f64, round: &Round, users: usize) {
         note(&format!("{rate} TR/s: {}", broke.join("; ")));
         search.refuted = Some(search.refuted.map_or(rate, |refuted| refuted.min(rate)));
     }
-    let (reached, measured_s) = (round.headline, round.measured_s);
+    // A void round has no figure: it reached nothing.
+    let reached = if round.headline.is_nan() { 0.0 } else { round.headline };
+    let measured_s = round.measured_s;
     search.probes.push(Probe { rate, reached, measured_s, worst_of_limit: worst_of_limit(round), broke });
 }
 

@@ -14,7 +14,7 @@ pub(crate) fn generate(arguments: &Gen) -> Result<(), Failure> {
     let total = arguments.total.unwrap_or(last.max(1_000));
     let part = super::part(arguments.first, arguments.count, total, arguments.scale, arguments.days)?;
     let tables = chosen(&arguments.tables)?;
-    let threads = super::threads(arguments.threads)?;
+    let threads = super::threads(arguments.threads);
     let inputs = inputs(arguments.flat_in.as_deref())?;
     let cancel = interrupt::flag()?;
 

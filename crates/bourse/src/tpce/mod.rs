@@ -21,12 +21,8 @@ use bourse_egen::Part;
 pub(crate) const DATA_FOLDER: &str = "bourse-data";
 
 /// Threads as given, or the processors there are.
-pub(crate) fn threads(given: Option<usize>) -> Result<usize, Failure> {
-    match given {
-        Some(0) => Err(Failure::usage("0 threads can do nothing").hint("--threads 1 or more")),
-        Some(threads) => Ok(threads),
-        None => Ok(processors()),
-    }
+pub(crate) fn threads(given: Option<usize>) -> usize {
+    given.unwrap_or_else(processors)
 }
 
 /// Processors that we may use.

@@ -4,7 +4,7 @@ use super::contender::{Contender, Slots, Stage, rounds};
 use super::find_max::find_max;
 use super::sample::sample_all;
 use super::venue::{self, Venue};
-use crate::args::{Arrivals, CheckDepth, Constraints, Database, Run, RunSettings};
+use crate::args::{Arrivals, CheckDepth, Constraints, Database, Run, RunSettings, numbers};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::output::publish;
@@ -108,6 +108,15 @@ pub(crate) fn verdict(file: &RunFile, require_steady: bool) -> Result<(), Failur
     if file.interrupted {
         return Err(interrupt::interrupted("what was measured until then is reported"));
     }
+    let mut rounds = file.cases.iter().flat_map(|case| case.rounds.iter().map(move |round| (case, round)));
+    if let Some((case, why)) = rounds.find_map(|(case, round)| Some((case, round.void.as_deref()?))) {
+        return Err(Failure::new(
+            Exit::Target,
+            format!("no figure of {} on {}", case.workload.name, case.engine.target),
+        )
+        .detail("cause", why)
+        .hint("a longer --for, fewer --users, or a higher --rate"));
+    }
     if !require_steady {
         return Ok(());
     }
@@ -167,9 +176,6 @@ struct Planned {
 
 fn plan(arguments: &Run, seed: u64) -> Result<Vec<Planned>, Failure> {
     let Run { targets, settings, .. } = arguments;
-    if settings.rounds == Some(0) {
-        return Err(Failure::usage("0 rounds measure nothing").hint("--rounds 1 or more"));
-    }
     if settings.duration < Duration::from_secs(1) {
         return Err(Failure::usage("a measurement interval of less than a second measures nothing").hint("--for 30s"));
     }
@@ -245,24 +251,22 @@ enum Varied {
 
 /// Sets a swept option, unless it is the target's.
 fn vary(settings: &mut RunSettings, name: &str, value: &str) -> Result<Varied, Failure> {
-    fn number<T: std::str::FromStr>(name: &str, value: &str) -> Result<T, Failure> {
-        value.parse().map_err(|_| Failure::usage(format!("{value:?} is no value of {name}: a number is needed")))
-    }
+    let refused = |why: String| Failure::usage(format!("invalid value '{value}' for '--sweep {name}': {why}"));
     match name.replace('_', "-").as_str() {
-        "users" => settings.users = Some(number(name, value)?),
-        "market-users" => settings.market_users = Some(number(name, value)?),
-        "rate" => settings.rate = Some(number(name, value)?),
-        "backlog" => settings.backlog = Some(number(name, value)?),
+        "users" => settings.users = Some(numbers::threads(value).map_err(refused)?),
+        "market-users" => settings.market_users = Some(numbers::threads(value).map_err(refused)?),
+        "rate" => settings.rate = Some(numbers::rate(value).map_err(refused)?),
+        "backlog" => settings.backlog = Some(numbers::backlog(value).map_err(refused)?),
         "customers" => {
-            settings.database.customers = number(name, value)?;
+            settings.database.customers = numbers::customers(value).map_err(refused)?;
             return Ok(Varied::Database);
         }
         "days" => {
-            settings.database.days = number(name, value)?;
+            settings.database.days = numbers::days(value).map_err(refused)?;
             return Ok(Varied::Database);
         }
         "scale-factor" => {
-            settings.database.scale_factor = number(name, value)?;
+            settings.database.scale_factor = numbers::scale_factor(value).map_err(refused)?;
             return Ok(Varied::Database);
         }
         _ => return Ok(Varied::Target),

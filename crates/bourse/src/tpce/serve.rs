@@ -9,11 +9,12 @@ use crate::output::print;
 use crate::progress::note;
 use crate::{engines, interrupt};
 use bourse_driver::RealClock;
+use bourse_serve::address::socket_path;
 use bourse_serve::server::{Event, Offer};
-use bourse_serve::{Server, ServerOptions, Token};
+use bourse_serve::{Address, Listen, Server, ServerOptions, Token};
 use bourse_tpce::check::Depth;
 use bourse_tpce::users;
-use std::net::{SocketAddr, ToSocketAddrs as _};
+use std::net::ToSocketAddrs as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Loads if needed, listens, serves until it is interrupted.
@@ -46,15 +47,19 @@ pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
 
     let with_token = options.token.is_some();
     let server = Server::bind(options).map_err(failed)?;
-    let address = server.address();
+    let address = server.address().clone();
     let part = ready.fingerprint.part;
     note(&format!(
         "serving {target}: {} customers, {} of trades; {}; Ctrl-C ends it",
         part.customers(),
         if part.days() == 1 { "1 day".to_owned() } else { format!("{} days", part.days()) },
-        if with_token { "drivers need the token" } else { "this machine's programs may drive it without a token" }
+        match (&address, with_token) {
+            (_, true) => "drivers need the token",
+            (Address::Unix { .. }, false) => "this user's programs, and root's, may drive it",
+            (Address::Tcp { .. }, false) => "this machine's programs may drive it without a token",
+        }
     ));
-    print(&format!("bourse://{address}\n"))?;
+    print(&format!("{address}\n"))?;
     let offer = Offer { engine: engine.as_ref(), fingerprint: &ready.fingerprint, history: &ready.history };
     let sent_away = AtomicU64::new(0);
     let ended =
@@ -80,10 +85,15 @@ fn tell(event: &Event, sent_away: &AtomicU64) {
     }
 }
 
-fn resolved(listen: &str) -> Result<SocketAddr, Failure> {
+/// The place that `--listen` names.
+fn resolved(listen: &str) -> Result<Listen, Failure> {
     let refused = |why: String| {
-        Failure::usage(format!("--listen {listen:?} is no place to listen: {why}")).hint("HOST:PORT, as 127.0.0.1:4780")
+        Failure::usage(format!("--listen {listen:?} is no place to listen: {why}"))
+            .hint("HOST:PORT, as 127.0.0.1:4780, or unix:PATH")
     };
+    if let Some(path) = listen.strip_prefix("unix:") {
+        return socket_path(path).map(Listen::Unix).map_err(|why| refused(why.to_owned()));
+    }
     let mut found = listen.to_socket_addrs().map_err(|error| refused(error.to_string()))?;
-    found.next().ok_or_else(|| refused("the name has no address".to_owned()))
+    found.next().map(Listen::Tcp).ok_or_else(|| refused("the name has no address".to_owned()))
 }

@@ -224,11 +224,13 @@ fn served(target: &str, remote: &Remote, arguments: &Run, inputs: &Inputs) -> Re
 pub(crate) fn failure(target: &str, error: &ServeError) -> Failure {
     let usage = |hint: &str| Failure::usage(error.to_string()).hint(hint);
     match error {
-        ServeError::Address { .. } => usage("a server's target is bourse://HOST:PORT"),
+        ServeError::Address { .. } => usage("a server's target is bourse://HOST:PORT, or bourse+unix:PATH"),
         ServeError::Token { .. } | ServeError::TokenNeeded { .. } => usage(
             "put a secret of 8 bytes or more into BOURSE_TOKEN, or into a file named by --token-file, on both sides",
         ),
-        ServeError::Listen { .. } => usage("--listen HOST:PORT names another place; port 0 takes a free one"),
+        ServeError::Listen { .. } => {
+            usage("--listen HOST:PORT or unix:PATH names another place; port 0 takes a free one")
+        }
         ServeError::Connect { .. } => Failure::new(Exit::Target, error.to_string())
             .hint("`bourse tpce serve TARGET` starts a server and says where it listens"),
         ServeError::Version { .. } => usage("run the same version on both sides"),

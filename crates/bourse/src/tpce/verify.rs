@@ -9,7 +9,7 @@ use crate::output::print;
 use crate::progress::Step;
 use crate::{engines, interrupt};
 use bourse_egen::{Inputs, Part};
-use bourse_engine::{Engine, Session};
+use bourse_engine::Engine;
 use bourse_model::Model;
 use bourse_tpce::check::Depth;
 use bourse_tpce::verify::{Plan, Progress, Replayed, SqlSubject, Subject, Verdict, VerifyError, replay, verify};
@@ -47,7 +47,6 @@ pub(crate) fn run(arguments: &Verify) -> Result<(), Failure> {
         } else {
             let engine = open(target, arguments, &inputs, &interrupted)?;
             let session = engine.connect().map_err(|error| engine_failure(target, &error))?;
-            let session = if kept.is_empty() { planted(arguments, session) } else { session };
             subjects.push(Box::new(SqlSubject::new(target, session, plan.database.first_free_trade())));
             kept.push(engine);
         }
@@ -85,19 +84,6 @@ fn open(
         gained => Err(Failure::usage(format!("{target}: earlier runs have added {gained} trades"))
             .hint("verification begins with a fresh database: --reload makes it one")),
     }
-}
-
-#[cfg(feature = "planted-bug")]
-fn planted(arguments: &Verify, session: Box<dyn Session>) -> Box<dyn Session> {
-    match arguments.planted_bug {
-        Some(after) => Box::new(bourse_tpce::verify::planted::PlantedBug::after(after, session)),
-        None => session,
-    }
-}
-
-#[cfg(not(feature = "planted-bug"))]
-fn planted(_: &Verify, session: Box<dyn Session>) -> Box<dyn Session> {
-    session
 }
 
 /// Shows progress now and then, and ends the run when asked to.
@@ -221,10 +207,6 @@ fn again(arguments: &Verify, number: u64) -> String {
     }
     if database.constraints == Constraints::Keys {
         command.push_str(" --constraints keys");
-    }
-    #[cfg(feature = "planted-bug")]
-    if let Some(after) = arguments.planted_bug {
-        write!(command, " --planted-bug {after}").expect("a String takes all");
     }
     command
 }

@@ -75,6 +75,20 @@ fn comparisons_have_a_form_for_programs_and_one_for_comments() {
     assert_eq!((result["verdict"].as_str(), result["ratio"].as_f64()), (Some("faster"), Some(1.2)));
 }
 
+/// A run at too low a rate has a figure of 0, and its comparison once ended in a panic.
+#[test]
+fn a_figure_of_nothing_is_told_and_does_not_pass_a_gate() {
+    let why = "the first case's figure is 0, which nothing can be divided by";
+    let (code, said) = compared(&[0.0; 5], &[0.0; 5], &[]);
+    assert!(code == Some(0) && said.contains(&format!("verdict: none: {why}")), "{said}");
+    let (code, said) = compared(&[0.0; 5], &[5.0; 5], &["--fail-above", "5%"]);
+    assert!(code == Some(2) && said.contains("--fail-above cannot be judged") && said.contains(why), "{said}");
+    let (code, said) = compared(&[5.0; 5], &[0.0; 5], &["--fail-above", "5%", "--format", "markdown"]);
+    assert!(code == Some(4) && said.contains("**B is slower: -100.0 %"), "{said}");
+    let (code, said) = compared(&[], &[5.0; 5], &["--json"]);
+    assert!(code == Some(0) && said.contains("\"no_result\": \"a case has no round with a figure\""), "{said}");
+}
+
 #[test]
 fn what_cannot_be_compared_is_refused() {
     let folder = tempfile::tempdir().expect("there is room for a folder");

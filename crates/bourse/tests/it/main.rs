@@ -1,13 +1,16 @@
 //! The program as a person meets it: what it prints, where it refuses, how it ends.
 #![allow(missing_docs, reason = "tests")]
 
+mod absurd;
 mod acid;
 mod checked;
 mod compared;
 mod faults;
+mod foreign_server;
 mod interrupted;
 mod measured;
 mod micro;
+mod panics;
 mod refused;
 mod run;
 mod serve;

@@ -55,7 +55,9 @@ fn targets_that_are_none() {
     refused(&["tpce", "run", "sqlite:x.db", "--part", "1/2"], &["no server", "bourse tpce serve"]);
     refused(&["tpce", "run", "bourse://127.0.0.1:1", "--part", "3/2"], &["3/2", "as 1/3"]);
     refused(&["tpce", "serve", "sqlite:x.db", "--listen", "0.0.0.0:0"], &["no token", "BOURSE_TOKEN"]);
-    refused(&["tpce", "serve", "sqlite:x.db", "--listen", "nowhere"], &["--listen", "HOST:PORT"]);
+    refused(&["tpce", "serve", "sqlite:x.db", "--listen", "nowhere"], &["--listen", "HOST:PORT", "unix:PATH"]);
+    refused(&["tpce", "serve", "sqlite:x.db", "--listen", "unix:"], &["--listen", "the socket's path is missing"]);
+    refused(&["tpce", "run", "bourse+unix:"], &["names no server", "the socket's path is missing", "bourse+unix:PATH"]);
     refused(&["tpce", "acid", "null:"], &["null:", "needs SQL"]);
     refused(&["crash", "null:"], &["null:", "needs SQL"]);
     refused(&["crash", "sqlite:x.db", "--sweep", "sync=never"], &["never", "off, normal, full, extra"]);
@@ -66,12 +68,12 @@ fn targets_that_are_none() {
 #[test]
 fn sizes_that_no_database_has() {
     refused(&["tpce", "run", "--customers", "1500"], &["1500", "multiple of 1000"]);
-    refused(&["tpce", "run", "--days", "0"], &["days 0"]);
+    refused(&["tpce", "run", "--days", "0"], &["invalid value '0' for '--days <N>'", "from 1 to 10000"]);
     refused(&["tpce", "run", "--scale-factor", "7"], &["7"]);
     refused(&["tpce", "gen", "-o", "out", "-b", "5"], &["first customer 5", "1001"]);
     refused(&["tpce", "gen", "-o", "out", "--tables", "trade,trad"], &["\"trad\"", "trade_history"]);
     refused(&["tpce", "run", "--users", "0"], &["users"]);
-    refused(&["tpce", "run", "--rounds", "0"], &["0 rounds"]);
+    refused(&["tpce", "run", "--rounds", "0"], &["invalid value '0' for '--rounds <N>'", "from 1 to 10000"]);
     refused(&["tpce", "run", "--rate", "0"], &["rate"]);
     refused(&["tpce", "run", "--rate", "5", "--find-max"], &["--find-max", "--rate"]);
     refused(&["tpce", "run", "--sweep", "users"], &["users", "threads=1,2,4"]);

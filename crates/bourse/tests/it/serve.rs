@@ -17,8 +17,12 @@ struct Server {
 
 impl Server {
     fn start(folder: &Path, more: &[&str]) -> Self {
+        Self::start_at(folder, "127.0.0.1:0", more)
+    }
+
+    fn start_at(folder: &Path, listen: &str, more: &[&str]) -> Self {
         let target = "sqlite:a.db?sync=off";
-        let arguments = [&["tpce", "serve", target, "--days", "1", "--listen", "127.0.0.1:0"][..], more].concat();
+        let arguments = [&["tpce", "serve", target, "--days", "1", "--listen", listen][..], more].concat();
         let mut command = bourse(folder, &arguments);
         let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("it can be started");
         let mut url = String::new();
@@ -161,4 +165,32 @@ fn a_driver_takes_the_database_from_the_server_and_refuses_another() {
     assert!(text(&ended.stderr).contains("the connection was lost"), "{}", text(&ended.stderr));
     let (_, cut) = run_file(folder, "cut");
     assert!(cut.cases[0].rounds[0].measured_s > 0.5, "what was measured is kept");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_socket_of_this_machine_is_driven_like_a_port() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    load(folder, "sqlite:a.db?sync=off");
+    fs::write(folder.join("diary"), "dear diary").expect("a file can be written");
+    let refused = output(folder, &["tpce", "serve", "sqlite:a.db?sync=off", "--days", "1", "--listen", "unix:diary"]);
+    assert_eq!(refused.status.code(), Some(1), "{}", text(&refused.stderr));
+    let said = text(&refused.stderr);
+    assert!(said.contains("cannot listen on diary") && said.contains("it is left as it is"), "{said}");
+    assert_eq!(fs::read(folder.join("diary")).expect("it is still there"), b"dear diary");
+
+    let server = Server::start_at(folder, "unix:s", &[]);
+    assert!(server.url.starts_with("bourse+unix:/") && server.url.ends_with("/s"), "{}", server.url);
+    let ended = output(folder, &["tpce", "run", &server.url, "--for", "1s", "--warmup", "1s", "-u", "1"]);
+    let report = text(&ended.stdout);
+    assert_eq!(ended.status.code(), Some(0), "{report}\n{}", text(&ended.stderr));
+    assert!(report.contains("network, mean") && report.contains("bourse+unix:"), "{report}");
+    let refused = output(folder, &["tpce", "check", &server.url]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("only `bourse tpce run` drives one"), "{}", text(&refused.stderr));
+    let (code, said) = server.end();
+    assert_eq!(code, Some(0), "{said}");
+    assert!(said.contains("this user's programs, and root's, may drive it"), "{said}");
+    assert!(!folder.join("s").exists(), "the socket goes with its server");
 }

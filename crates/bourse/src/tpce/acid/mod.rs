@@ -26,9 +26,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     let only = selected(&arguments.only)?;
     super::whole(&arguments.database)?;
-    if arguments.repeats == 0 {
-        return Err(Failure::usage("0 repeats test nothing").hint("--repeats 1 or more"));
-    }
     let target = arguments.target.clone().unwrap_or_else(|| default_target(&arguments.database));
     let engine = engines::open(&target)?;
     let lacking = users::needs(&engine.capabilities());

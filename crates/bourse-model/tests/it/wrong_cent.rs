@@ -1,29 +1,23 @@
-//! A bug on purpose, to show that [`verify`](super::verify()) finds one. Only in builds with the feature `planted-bug`.
+//! A session that is wrong on purpose.
 
 use bourse_engine::{Access, EachRow, EngineError, Isolation, Session, Sql, Value};
 use bourse_schema::Dialect;
 
 /// A session that settles one trade with a cent too much.
-pub struct PlantedBug {
+pub(crate) struct WrongCent {
     inner: Box<dyn Session>,
     /// Settlements still to be written before the wrong one.
     settlements: u64,
 }
 
-impl std::fmt::Debug for PlantedBug {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PlantedBug").field("settlements", &self.settlements).finish_non_exhaustive()
-    }
-}
-
-impl PlantedBug {
+impl WrongCent {
     /// The settlement after so many is wrong.
-    pub fn after(settlements: u64, inner: Box<dyn Session>) -> Self {
+    pub(crate) fn after(settlements: u64, inner: Box<dyn Session>) -> Self {
         Self { inner, settlements }
     }
 }
 
-impl Session for PlantedBug {
+impl Session for WrongCent {
     fn dialect(&self) -> &'static Dialect {
         self.inner.dialect()
     }

@@ -1,0 +1,91 @@
+//! The faults that are tried.
+
+use bourse_faults::{Call, Effect};
+use bourse_record::SplitMix;
+
+/// One fault.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Fault {
+    /// Its name, for `--only` and documents.
+    pub name: &'static str,
+    /// What happens, in a line.
+    pub title: &'static str,
+    /// The kind of call it happens to.
+    pub call: Call,
+    /// What is done to that call.
+    pub effect: Effect,
+    /// Whether the power is lost afterwards, so that only what was synced is left.
+    pub loses_power: bool,
+    /// Whether storage within Rust can meet it too.
+    pub is_of_storage: bool,
+}
+
+impl Fault {
+    /// Whether the engine can know of it: a disk that lies and a loss of power tell nobody.
+    pub const fn is_visible(&self) -> bool {
+        !matches!(self.effect, Effect::Lie | Effect::End)
+    }
+}
+
+const fn fault(name: &'static str, title: &'static str, call: Call, effect: Effect) -> Fault {
+    Fault { name, title, call, effect, loses_power: false, is_of_storage: true }
+}
+
+/// Every fault, in the order of the table.
+pub const FAULTS: [Fault; 13] = [
+    fault("read-error", "read fails once (EIO)", Call::Read, Effect::FailOnce),
+    Fault { is_of_storage: false, ..fault("short-read", "read returns half", Call::Read, Effect::Half) },
+    fault("write-error", "write fails once (EIO)", Call::Write, Effect::FailOnce),
+    fault("write-errors", "writes fail from one on (EIO)", Call::Write, Effect::FailOn),
+    Fault { is_of_storage: false, ..fault("short-write", "write writes half", Call::Write, Effect::Half) },
+    fault("disk-full", "disk full (ENOSPC)", Call::Grow, Effect::Full),
+    fault("sync-error", "sync fails once (EIO)", Call::Sync, Effect::FailOnce),
+    Fault {
+        loses_power: true,
+        ..fault("sync-error-power", "sync fails once, power lost later", Call::Sync, Effect::FailOnce)
+    },
+    Fault {
+        loses_power: true,
+        ..fault("sync-errors-power", "syncs fail from one on, power lost", Call::Sync, Effect::FailOn)
+    },
+    Fault { is_of_storage: false, ..fault("map-error", "mapped pages unreadable", Call::Write, Effect::Blind) },
+    fault("killed", "process killed before a write", Call::Write, Effect::End),
+    Fault { loses_power: true, ..fault("power", "power lost before a write", Call::Write, Effect::End) },
+    Fault { loses_power: true, ..fault("lying-disk", "syncs do nothing, power lost later", Call::Sync, Effect::Lie) },
+];
+
+/// Which of `calls` calls a fault is to happen to: `times` of them, one in each part of the work, drawn from the seed.
+pub fn moments(calls: u64, times: u32, seed: u64) -> Vec<u64> {
+    let mut random = SplitMix::new(seed);
+    let times = u64::from(times);
+    let part = |number: u64| calls * number / times.max(1);
+    let mut all: Vec<u64> = (0..times)
+        .map(|number| (part(number), part(number + 1)))
+        .filter(|(from, to)| from < to)
+        .map(|(from, to)| from + 1 + random.below(to - from))
+        .collect();
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_are_spread_over_the_work() {
+        for seed in 0..50 {
+            let found = moments(300, 3, seed);
+            assert!(matches!(found[..], [1..=100, 101..=200, 201..=300]), "{found:?}");
+            assert_eq!(moments(300, 3, seed), found, "a seed gives the same again");
+        }
+        assert_eq!(moments(1, 3, 1), [1], "one call can meet one fault");
+        assert!(moments(0, 3, 1).is_empty());
+    }
+
+    #[test]
+    fn names_are_told_apart() {
+        let names: std::collections::HashSet<_> = FAULTS.iter().map(|fault| fault.name).collect();
+        assert_eq!(names.len(), FAULTS.len());
+    }
+}

@@ -1,0 +1,250 @@
+//! What the engine did, what is left, and the verdict: from what the processes told and how they ended.
+
+use super::catalogue::Fault;
+use super::document::{Conduct, FaultCase, FaultVerdict, Left};
+use super::work::Event;
+use crate::demand::{Crash, Demand, promised};
+use bourse_engine::Durability;
+use bourse_faults::Effect;
+
+/// How a process ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// With this exit code.
+    Code(i32),
+    /// By this signal.
+    Signal(i32),
+    /// It did not, and was killed after a while.
+    Hung,
+}
+
+/// What a process told, and how it ended.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Account {
+    /// What it told, in order.
+    pub events: Vec<Event>,
+    /// How it ended.
+    pub ended: Ended,
+}
+
+/// One fault, as it went.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Observed {
+    /// Which call it was meant for.
+    pub nth: u64,
+    /// Calls that it was done to.
+    pub fired: u64,
+    /// The first of them.
+    pub met: String,
+    /// The process, or the server, that worked.
+    pub work: Account,
+    /// What was found afterwards, without a fault.
+    pub look: Account,
+}
+
+/// What a class promises after a fault.
+fn promise(class: Durability, fault: &Fault) -> Demand {
+    promised(class, if fault.loses_power { Crash::Power } else { Crash::Kill })
+}
+
+/// The case with its verdict.
+pub fn judge(fault: &Fault, class: Durability, observed: &Observed) -> FaultCase {
+    let work = &observed.work.events;
+    let acknowledged = count(work, |event| matches!(event, Event::Acknowledged(_)));
+    let stood = count(work, |event| matches!(event, Event::Stands(_))) + u64::from(failed_one_is_there(observed));
+    let errors: Vec<String> = work
+        .iter()
+        .filter_map(|event| match event {
+            Event::Error { transaction, text } => Some(format!("transaction {transaction}: {text}")),
+            _ => None,
+        })
+        .collect();
+    let (left, lost, evidence) = left(observed);
+    let conduct = conduct(fault, observed, !errors.is_empty());
+    let signal = match observed.work.ended {
+        Ended::Signal(signal) => Some(signal),
+        Ended::Code(_) | Ended::Hung => None,
+    };
+    let verdict = verdict(promise(class, fault), fault, conduct, left);
+    let errors = errors.into_iter().take(3).collect();
+    let (nth, fired, met) = (observed.nth, observed.fired, observed.met.clone());
+    FaultCase { nth, fired, met, acknowledged, stood, errors, conduct, signal, left, lost, evidence, verdict }
+}
+
+/// Whether the last transaction was reported as failed and is there all the same.
+fn failed_one_is_there(observed: &Observed) -> bool {
+    match (observed.work.events.last(), observed.look.events.first()) {
+        (Some(Event::Error { transaction, .. }), Some(Event::Found { progress, .. })) => transaction == progress,
+        _ => false,
+    }
+}
+
+fn count(events: &[Event], is_meant: impl Fn(&Event) -> bool) -> u64 {
+    events.iter().filter(|event| is_meant(event)).count() as u64
+}
+
+fn conduct(fault: &Fault, observed: &Observed, has_errors: bool) -> Conduct {
+    match observed.work.ended {
+        _ if observed.fired == 0 => Conduct::NotMet,
+        Ended::Hung => Conduct::Hung,
+        Ended::Signal(_) | Ended::Code(_) if fault.effect == Effect::End => Conduct::Killed,
+        Ended::Signal(_) => Conduct::Died,
+        Ended::Code(_) if has_errors => Conduct::Reported,
+        Ended::Code(0) => Conduct::WentOn,
+        Ended::Code(_) => Conduct::Died,
+    }
+}
+
+/// What is left, how many acknowledged transactions are not there, and the evidence.
+fn left(observed: &Observed) -> (Left, u64, String) {
+    let work = &observed.work.events;
+    let last = work.iter().filter_map(|event| match event {
+        Event::Acknowledged(number) | Event::Stands(number) => Some(*number),
+        _ => None,
+    });
+    let last = last.max().unwrap_or_default();
+    let acknowledged = work.iter().filter_map(|event| match event {
+        Event::Acknowledged(number) => Some(*number),
+        _ => None,
+    });
+    let acknowledged: Vec<u64> = acknowledged.collect();
+    let lost_beyond = |progress: u64| acknowledged.iter().filter(|number| **number > progress).count() as u64;
+    if let Some(Event::Wrong { transaction, text }) = work.iter().find(|event| matches!(event, Event::Wrong { .. })) {
+        return (Left::Corrupted, 0, format!("while running, transaction {transaction}: {text}"));
+    }
+    let all = acknowledged.len() as u64;
+    match (observed.look.events.first(), observed.look.ended) {
+        (Some(Event::Found { progress, differs, damage }), _) => {
+            let lost = lost_beyond(*progress);
+            if let Some(text) = differs {
+                return (Left::Corrupted, lost, text.clone());
+            }
+            if let Some(first) = damage.first() {
+                return (Left::Corrupted, lost, format!("by the engine's own check: {first}"));
+            }
+            // One transaction may have been under way.
+            if *progress > last + 1 {
+                return (Left::Corrupted, 0, format!("transaction {progress} is there, which was not begun"));
+            }
+            match lost {
+                0 => (Left::Whole, 0, String::new()),
+                lost => (Left::Lost, lost, format!("the state after transaction {progress}, {last} were acknowledged")),
+            }
+        }
+        (Some(Event::Unreadable(text)), _) => (Left::Unreadable, all, text.clone()),
+        (_, Ended::Signal(signal)) => {
+            (Left::Unreadable, all, format!("opening it ends the process by signal {signal}"))
+        }
+        (_, Ended::Hung) => (Left::Unreadable, all, "opening it does not end".to_owned()),
+        (_, Ended::Code(code)) => (Left::Unreadable, all, format!("opening it ends the process with exit code {code}")),
+    }
+}
+
+fn verdict(promise: Demand, fault: &Fault, conduct: Conduct, left: Left) -> FaultVerdict {
+    let is_as_promised = match (promise, left) {
+        (_, Left::Whole) => true,
+        (Demand::Nothing, _) | (Demand::Whole, Left::Lost) => true,
+        (_, Left::Lost | Left::Corrupted | Left::Unreadable) => false,
+    };
+    match left {
+        _ if conduct == Conduct::NotMet => FaultVerdict::NotMet,
+        Left::Whole => FaultVerdict::Ok,
+        _ if is_as_promised || fault.effect == Effect::Lie => FaultVerdict::Expected,
+        // It says itself that the data is gone; what it may not do is to go on as if nothing had happened.
+        Left::Unreadable if fault.is_visible() => FaultVerdict::Told,
+        _ => FaultVerdict::Broken,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::faults::FAULTS;
+
+    fn fault(name: &str) -> &'static Fault {
+        FAULTS.iter().find(|fault| fault.name == name).expect("there is one")
+    }
+
+    fn observed(work: Vec<Event>, ended: Ended, look: Event) -> Observed {
+        Observed {
+            nth: 3,
+            fired: 1,
+            met: "fsync of x".to_owned(),
+            work: Account { events: work, ended },
+            look: Account { events: vec![look], ended: Ended::Code(0) },
+        }
+    }
+
+    fn found(progress: u64) -> Event {
+        Event::Found { progress, differs: None, damage: Vec::new() }
+    }
+
+    fn acknowledged(last: u64) -> Vec<Event> {
+        (1..=last).map(Event::Acknowledged).collect()
+    }
+
+    #[track_caller]
+    fn check(name: &str, class: Durability, observed: &Observed, expected: (Conduct, Left, FaultVerdict)) {
+        let case = judge(fault(name), class, observed);
+        assert_eq!((case.conduct, case.left, case.verdict), expected, "{case:?}");
+    }
+
+    #[test]
+    fn nothing_that_was_acknowledged_may_be_gone_without_a_word() {
+        use Durability::{Consistent, Durable, Process};
+        let code = Ended::Code(0);
+        let gone = observed(acknowledged(9), code, found(5));
+        check("sync-error-power", Durable, &gone, (Conduct::WentOn, Left::Lost, FaultVerdict::Broken));
+        check("sync-error-power", Consistent, &gone, (Conduct::WentOn, Left::Lost, FaultVerdict::Expected));
+        check("lying-disk", Durable, &gone, (Conduct::WentOn, Left::Lost, FaultVerdict::Expected));
+        check("write-error", Process, &gone, (Conduct::WentOn, Left::Lost, FaultVerdict::Broken));
+        let mut late = gone.clone();
+        late.work.events.insert(3, Event::Error { transaction: 4, text: "disk I/O error".to_owned() });
+        // An error for one transaction does not excuse the loss of another.
+        check("sync-error-power", Durable, &late, (Conduct::Reported, Left::Lost, FaultVerdict::Broken));
+        let kept = observed(acknowledged(9), code, found(10));
+        check("write-error", Durable, &kept, (Conduct::WentOn, Left::Whole, FaultVerdict::Ok));
+        let mut failed = kept.clone();
+        failed.work.events.push(Event::Error { transaction: 10, text: "disk I/O error".to_owned() });
+        check("write-error", Durable, &failed, (Conduct::Reported, Left::Whole, FaultVerdict::Ok));
+        let stood = |observed| judge(fault("write-error"), Durable, observed).stood;
+        assert_eq!((stood(&kept), stood(&failed)), (0, 1), "what failed may be there, which is told");
+        let never = observed(acknowledged(9), code, found(11));
+        check("write-error", Durable, &never, (Conduct::WentOn, Left::Corrupted, FaultVerdict::Broken));
+    }
+
+    #[test]
+    fn damage_is_one_even_if_the_engine_reads_on() {
+        use Durability::Durable;
+        let differs = Event::Found { progress: 9, differs: Some("row 7".to_owned()), damage: Vec::new() };
+        let damaged = Event::Found { progress: 9, differs: None, damage: vec!["page 7".to_owned()] };
+        for look in [differs, damaged] {
+            let seen = observed(acknowledged(9), Ended::Code(0), look);
+            check("write-error", Durable, &seen, (Conduct::WentOn, Left::Corrupted, FaultVerdict::Broken));
+            check("lying-disk", Durable, &seen, (Conduct::WentOn, Left::Corrupted, FaultVerdict::Expected));
+        }
+        let mut wrong = observed(acknowledged(9), Ended::Code(0), found(9));
+        wrong.work.events.push(Event::Wrong { transaction: 10, text: "row 7".to_owned() });
+        check("read-error", Durable, &wrong, (Conduct::WentOn, Left::Corrupted, FaultVerdict::Broken));
+    }
+
+    #[test]
+    fn how_the_process_ends_is_told() {
+        use Durability::Durable;
+        let ended = |ended| observed(acknowledged(9), ended, found(9));
+        check("map-error", Durable, &ended(Ended::Signal(7)), (Conduct::Died, Left::Whole, FaultVerdict::Ok));
+        assert_eq!(judge(fault("map-error"), Durable, &ended(Ended::Signal(7))).signal, Some(7));
+        check("write-error", Durable, &ended(Ended::Hung), (Conduct::Hung, Left::Whole, FaultVerdict::Ok));
+        check("power", Durable, &ended(Ended::Signal(9)), (Conduct::Killed, Left::Whole, FaultVerdict::Ok));
+        let mut unmet = ended(Ended::Code(0));
+        unmet.fired = 0;
+        check("read-error", Durable, &unmet, (Conduct::NotMet, Left::Whole, FaultVerdict::NotMet));
+        let refused = Event::Unreadable("database disk image is malformed".to_owned());
+        let refused = observed(acknowledged(9), Ended::Code(0), refused);
+        check("write-error", Durable, &refused, (Conduct::WentOn, Left::Unreadable, FaultVerdict::Told));
+        check("power", Durable, &refused, (Conduct::Killed, Left::Unreadable, FaultVerdict::Broken));
+        let mut killed = ended(Ended::Code(0));
+        killed.look = Account { events: Vec::new(), ended: Ended::Signal(11) };
+        check("write-error", Durable, &killed, (Conduct::WentOn, Left::Unreadable, FaultVerdict::Told));
+    }
+}

@@ -1,0 +1,30 @@
+//! Faults while an engine works: one call to the file system goes wrong, and what the engine does about it is recorded.
+//!
+//! ```text
+//! sync fails once, power lost later  124 syncs  3× error  3× nothing lost  ok
+//! ```
+//!
+//! For each fault a process works on a small table whose contents after each transaction are known. It tells each
+//! acknowledged commit to a pipe, which no fault touches. Afterwards another process opens the database without a fault and
+//! compares every row.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`catalogue`] | the faults |
+//! | [`work`] | the transactions, their model, and the comparison |
+//! | [`judge`] | what the engine did, what is left, and the verdict |
+//! | [`trial`] | each fault several times, and its row |
+//! | [`document`] | `faults.json` |
+//! | `show` | text, Markdown and page |
+
+pub mod catalogue;
+pub mod document;
+pub mod judge;
+mod show;
+pub mod trial;
+pub mod work;
+
+pub use catalogue::{FAULTS, Fault, moments};
+pub use document::{FAULTS_SCHEMA_VERSION, FaultRow, FaultsFile, Through, faults_file_schema};
+pub use show::{faults_html, faults_markdown, faults_text};
+pub use trial::{Bed, Order, Trial, not_tried, rows};

@@ -1,0 +1,178 @@
+//! The trials: each fault on a database of its own, several times, and its row of the table.
+
+use super::catalogue::{Fault, moments};
+use super::document::{FaultRow, Left, Through};
+use super::judge::{Account, Observed, judge};
+use crate::laboratory::AcidError;
+use bourse_engine::Durability;
+use bourse_faults::{Counts, Effect, Spec, Survival};
+use bourse_record::SplitMix;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// What one trial is to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Order {
+    /// The fault; `None` for the same work without one.
+    pub spec: Option<Spec>,
+    /// Whether the power is lost afterwards, and what survives that though it was not synced.
+    pub power: Option<Survival>,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Trial {
+    /// Calls that were counted.
+    pub counts: Counts,
+    /// Processes in which calls were counted; none if the library could not be loaded.
+    pub loaded: u64,
+    /// Times a file of the database was mapped into memory.
+    pub maps: u64,
+    /// Calls that the fault was done to.
+    pub fired: u64,
+    /// The first of them.
+    pub met: String,
+    /// The process, or the server, that worked.
+    pub work: Account,
+    /// What was found afterwards, without a fault.
+    pub look: Account,
+}
+
+/// Where a target's faults are tried.
+pub trait Bed {
+    /// The target with its options, without a path.
+    fn target(&self) -> &str;
+
+    /// What its settings promise, and why.
+    fn class(&self) -> (Durability, &str);
+
+    /// By what its calls are interfered with.
+    fn through(&self) -> Through;
+
+    /// Works on a fresh copy of the database with that fault, and looks at what is left.
+    ///
+    /// # Errors
+    /// If the trial itself could not be made; what the engine does is no error.
+    fn attempt(&self, order: &Order) -> Result<Trial, AcidError>;
+}
+
+/// Tries the faults on a target: `times` of each, at moments that follow from the seed.
+///
+/// # Errors
+/// If a trial could not be made, or the work does not come about without any fault.
+pub fn rows(
+    bed: &dyn Bed,
+    faults: &[&'static Fault],
+    times: u32,
+    seed: u64,
+    interrupted: &AtomicBool,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<FaultRow>, AcidError> {
+    progress("no fault");
+    let clean = bed.attempt(&Order { spec: None, power: None })?;
+    let lacking = if clean.loaded == 0 { Some("the preloaded library was not loaded".to_owned()) } else { None };
+    if lacking.is_none() {
+        works(&clean)?;
+    }
+    let mut all = Vec::new();
+    for fault in faults {
+        let mut row = untried(bed, fault, &clean);
+        row.not_tried = lacking.clone().or_else(|| unmet(bed, fault, &clean)).unwrap_or_default();
+        if row.not_tried.is_empty() {
+            progress(fault.title);
+            let mut random = SplitMix::new(seed);
+            for (at, nth) in
+                moments(clean.counts.of(fault.call), times, seed ^ fault.name.len() as u64).into_iter().enumerate()
+            {
+                if interrupted.load(Ordering::Relaxed) {
+                    // A row of fewer cases would look like one that is complete.
+                    return Ok(all);
+                }
+                let spec = Some(Spec { call: fault.call, nth, effect: fault.effect });
+                // Once nothing survives that was not synced; then some of it.
+                let drawn = random.next();
+                let survival = if at == 0 { Survival::None } else { Survival::Some(drawn) };
+                let order = Order { spec, power: fault.loses_power.then_some(survival) };
+                let observed = met(bed, order)?;
+                row.cases.push(judge(fault, bed.class().0, &observed));
+            }
+        }
+        all.push(row);
+    }
+    Ok(all)
+}
+
+/// Tries until the fault is met: where threads write in the background, or nothing is closed, there may be fewer calls than
+/// were counted.
+fn met(bed: &dyn Bed, mut order: Order) -> Result<Observed, AcidError> {
+    const TRIES: u32 = 3;
+    let mut tries = 1;
+    loop {
+        let nth = order.spec.map_or(0, |spec| spec.nth);
+        let Trial { fired, met, work, look, .. } = bed.attempt(&order)?;
+        if fired > 0 || tries == TRIES || nth <= 1 {
+            return Ok(Observed { nth, fired, met, work, look });
+        }
+        tries += 1;
+        order.spec = order.spec.map(|spec| Spec { nth: spec.nth / 2, ..spec });
+    }
+}
+
+fn untried(bed: &dyn Bed, fault: &Fault, clean: &Trial) -> FaultRow {
+    let (class, reason) = bed.class();
+    FaultRow {
+        target: bed.target().to_owned(),
+        class: class.name().to_owned(),
+        class_reason: reason.to_owned(),
+        through: bed.through(),
+        fault: fault.name.to_owned(),
+        title: fault.title.to_owned(),
+        calls: format!("{} {}", clean.counts.of(fault.call), fault.call.plural()),
+        not_tried: String::new(),
+        cases: Vec::new(),
+    }
+}
+
+/// Rows of a target on which nothing can be tried.
+pub fn not_tried(target: &str, through: Through, faults: &[&'static Fault], why: &str) -> Vec<FaultRow> {
+    let row = |fault: &&Fault| FaultRow {
+        target: target.to_owned(),
+        class: String::new(),
+        class_reason: String::new(),
+        through,
+        fault: fault.name.to_owned(),
+        title: fault.title.to_owned(),
+        calls: String::new(),
+        not_tried: why.to_owned(),
+        cases: Vec::new(),
+    };
+    faults.iter().map(row).collect()
+}
+
+/// Why a fault cannot befall the work; `None` if it can.
+fn unmet(bed: &dyn Bed, fault: &Fault, clean: &Trial) -> Option<String> {
+    if bed.through() == Through::Storage && !fault.is_of_storage {
+        return Some("storage within Rust has no such call".to_owned());
+    }
+    if fault.effect == Effect::Blind && clean.maps == 0 {
+        return Some("it maps no file of its data".to_owned());
+    }
+    (clean.counts.of(fault.call) == 0).then(|| format!("it makes no {}", fault.call.plural()))
+}
+
+/// Without a fault the work must come about: else nothing that happens with one shows anything.
+fn works(clean: &Trial) -> Result<(), AcidError> {
+    let fault = &super::catalogue::FAULTS[0];
+    let (work, look) = (clean.work.clone(), clean.look.clone());
+    let seen = Observed { nth: 0, fired: 1, met: String::new(), work, look };
+    let case = judge(fault, Durability::Durable, &seen);
+    if case.left == Left::Whole && case.errors.is_empty() && case.acknowledged > 0 {
+        return Ok(());
+    }
+    let errors = case.errors.join("; ");
+    Err(AcidError::Machinery(format!(
+        "the work does not come about even without a fault: {}, {}: {}{errors}",
+        case.conduct_words(),
+        case.left_words(),
+        case.evidence
+    )))
+}

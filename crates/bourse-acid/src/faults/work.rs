@@ -1,0 +1,326 @@
+//! The work that faults befall: transactions on one table, whose contents after each of them are known.
+//!
+//! The table begins with rows 1 to [`ROWS`]. Transaction *k* checks what it reads, gives three rows version *k*, adds row
+//! `ROWS + k`, which is longer so that files grow, and sets row 0, the progress, to *k*. So any state that transactions can leave is known by its progress, and
+//! compared row by row.
+
+use bourse_engine::{
+    Access, Engine, EngineError, Key, RecordField, RecordTable, RecordType, Records, RecordsOverSql, RowExt as _,
+    Session, Statements, Value,
+};
+use bourse_record::SplitMix;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Rows in the beginning, without the progress.
+pub const ROWS: i64 = 400;
+/// Times a transaction is tried; the last on a new session.
+const ATTEMPTS: u32 = 3;
+/// The longest filler.
+const FILLER: usize = 6_000;
+
+static TABLE: RecordTable = RecordTable::new(
+    "fault_rows",
+    RecordField::new("id", RecordType::Int),
+    &[RecordField::new("version", RecordType::Int), RecordField::new("filler", RecordType::Text(FILLER))],
+);
+
+/// What a process that works or looks tells, a line each.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Event {
+    /// The commit of this transaction was acknowledged.
+    Acknowledged(u64),
+    /// This transaction is in the database, although an error was reported for it.
+    Stands(u64),
+    /// The engine reported an error.
+    Error {
+        /// During which transaction; 0 before the first.
+        transaction: u64,
+        /// In the engine's words.
+        text: String,
+    },
+    /// The engine gave wrong data without an error.
+    Wrong {
+        /// During which transaction.
+        transaction: u64,
+        /// What was wrong.
+        text: String,
+    },
+    /// What is in the database.
+    Found {
+        /// The progress that it says.
+        progress: u64,
+        /// How its rows differ from those of that progress; `None` if they do not.
+        differs: Option<String>,
+        /// What the engine's own check finds.
+        damage: Vec<String>,
+    },
+    /// The database cannot be opened or read, in the engine's words.
+    Unreadable(String),
+}
+
+/// What the table has after a number of transactions.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Model {
+    seed: u64,
+    /// Versions by row; the progress is row 0.
+    versions: BTreeMap<i64, i64>,
+}
+
+impl Model {
+    /// Before the first transaction.
+    pub fn new(seed: u64) -> Self {
+        Self { seed, versions: (0..=ROWS).map(|id| (id, 0)).collect() }
+    }
+
+    /// After so many.
+    pub fn after(seed: u64, transactions: u64) -> Self {
+        let mut this = Self::new(seed);
+        (1..=transactions).for_each(|number| this.apply(number));
+        this
+    }
+
+    /// The rows that a transaction changes.
+    fn changed_by(&self, number: u64) -> BTreeSet<i64> {
+        let mut random = SplitMix::new(self.seed ^ number.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        (0..3).map(|_| 1 + random.below(ROWS as u64) as i64).collect()
+    }
+
+    fn apply(&mut self, number: u64) {
+        for id in self.changed_by(number) {
+            self.versions.insert(id, number as i64);
+        }
+        self.versions.insert(ROWS + number as i64, number as i64);
+        self.versions.insert(0, number as i64);
+    }
+
+    fn filler(&self, id: i64, version: i64) -> String {
+        let mut random = SplitMix::new(self.seed ^ ((id as u64) << 32) ^ version as u64);
+        let mut text = format!("{id}.{version}:");
+        let least = if id > ROWS { FILLER / 2 } else { 100 };
+        let length = least + random.below(200) as usize;
+        while text.len() < length {
+            text.push_str(&format!("{:016x}", random.next()));
+        }
+        text
+    }
+
+    /// How a row differs; `None` if it does not.
+    fn difference(&self, id: i64, version: i64, filler: &str) -> Option<String> {
+        match self.versions.get(&id) {
+            None => Some(format!("row {id} should not be there")),
+            Some(wanted) if *wanted != version => Some(format!("row {id} has version {version}, not {wanted}")),
+            Some(_) if self.filler(id, version) != filler => Some(format!("row {id} has another text")),
+            Some(_) => None,
+        }
+    }
+}
+
+fn with_records<T>(session: &mut dyn Session, f: impl FnOnce(&mut dyn Records) -> T) -> T {
+    if let Some(records) = session.records() {
+        return f(records);
+    }
+    f(&mut RecordsOverSql::new(session, Statements::Prepared))
+}
+
+/// An error of the engine in one line.
+fn words(error: &EngineError) -> String {
+    error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Makes the table with its first rows.
+///
+/// # Errors
+/// The engine's.
+pub fn fill(engine: &dyn Engine, seed: u64) -> Result<(), EngineError> {
+    let model = Model::new(seed);
+    let mut session = engine.connect()?;
+    with_records(session.as_mut(), |records| {
+        records.create(&[&TABLE])?;
+        records.begin(Access::Write)?;
+        for (&id, &version) in &model.versions {
+            let filler = model.filler(id, version);
+            records.insert(&TABLE, Key::Int(id), &[Value::Int(version), Value::Text(&filler)])?;
+        }
+        records.commit()
+    })
+}
+
+/// Why a transaction did not come about.
+enum Failed {
+    Engine(EngineError),
+    Wrong(String),
+}
+
+impl From<EngineError> for Failed {
+    fn from(error: EngineError) -> Self {
+        Self::Engine(error)
+    }
+}
+
+/// Runs the transactions one after the other and tells what comes of each. A transaction that fails is tried again, as an
+/// application would; when it fails for good the work ends. Returns the session, still open, if there is one.
+pub fn work(
+    engine: &dyn Engine,
+    seed: u64,
+    transactions: u64,
+    tell: &mut dyn FnMut(Event),
+) -> Option<Box<dyn Session>> {
+    let mut model = Model::new(seed);
+    let mut session = None;
+    for number in 1..=transactions {
+        let mut failures = 0;
+        loop {
+            // What is open may be beyond use after an error.
+            if failures + 1 == ATTEMPTS {
+                session = None;
+            }
+            match attempt(engine, &mut session, &model, number) {
+                Ok(event) => break tell(event),
+                Err(Failed::Wrong(text)) => {
+                    tell(Event::Wrong { transaction: number, text });
+                    return session;
+                }
+                Err(Failed::Engine(error)) => {
+                    tell(Event::Error { transaction: number, text: words(&error) });
+                    failures += 1;
+                    if failures == ATTEMPTS {
+                        return session;
+                    }
+                }
+            }
+        }
+        model.apply(number);
+    }
+    session
+}
+
+fn attempt(
+    engine: &dyn Engine,
+    session: &mut Option<Box<dyn Session>>,
+    model: &Model,
+    number: u64,
+) -> Result<Event, Failed> {
+    let session = match session {
+        Some(session) => session,
+        None => session.insert(engine.connect()?),
+    };
+    with_records(session.as_mut(), |records| {
+        let done = transaction(records, model, number);
+        if done.is_err() {
+            // The error that matters is the one before.
+            let _ = records.rollback();
+        }
+        done
+    })
+}
+
+fn read(records: &mut dyn Records, id: i64) -> Result<Option<(i64, String)>, EngineError> {
+    let mut found = None;
+    records.get(&TABLE, Key::Int(id), &mut |row| {
+        found = Some((row.get::<i64>(1)?, row.get::<String>(2)?));
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+fn transaction(records: &mut dyn Records, model: &Model, number: u64) -> Result<Event, Failed> {
+    records.begin(Access::Write)?;
+    let progress = read(records, 0)?.map(|(version, _)| version);
+    if progress == Some(number as i64) {
+        records.rollback()?;
+        return Ok(Event::Stands(number));
+    }
+    if progress != Some(number as i64 - 1) {
+        return Err(Failed::Wrong(format!("the progress is {progress:?}, not {}", number - 1)));
+    }
+    let mut next = model.clone();
+    next.apply(number);
+    let version = Value::Int(number as i64);
+    for id in model.changed_by(number).into_iter().chain([0]) {
+        let differs = match read(records, id)? {
+            Some((version, filler)) => model.difference(id, version, &filler),
+            None => Some(format!("row {id} is missing")),
+        };
+        if let Some(text) = differs {
+            return Err(Failed::Wrong(text));
+        }
+        let filler = next.filler(id, number as i64);
+        if !records.update(&TABLE, Key::Int(id), &[version, Value::Text(&filler)])? {
+            return Err(Failed::Wrong(format!("row {id} cannot be found for its update")));
+        }
+    }
+    let fresh = ROWS + number as i64;
+    records.insert(&TABLE, Key::Int(fresh), &[version, Value::Text(&next.filler(fresh, number as i64))])?;
+    records.commit()?;
+    Ok(Event::Acknowledged(number))
+}
+
+/// Opens the database as its next user would, reads every row, and asks the engine's own check.
+pub fn look(engine: &dyn Engine, seed: u64) -> Event {
+    match looked(engine, seed) {
+        Ok(event) => event,
+        Err(error) => Event::Unreadable(words(&error)),
+    }
+}
+
+fn looked(engine: &dyn Engine, seed: u64) -> Result<Event, EngineError> {
+    let mut session = engine.connect()?;
+    let (progress, differs) = with_records(session.as_mut(), |records| compare(records, seed))?;
+    drop(session);
+    let damage = engine.damage()?;
+    Ok(Event::Found { progress, differs, damage })
+}
+
+fn compare(records: &mut dyn Records, seed: u64) -> Result<(u64, Option<String>), EngineError> {
+    let Some((progress, _)) = read(records, 0)? else { return Ok((0, Some("the progress is missing".to_owned()))) };
+    let Some(number) = u64::try_from(progress).ok().filter(|number| *number < 1 << 20) else {
+        return Ok((0, Some(format!("the progress is {progress}"))));
+    };
+    let model = Model::after(seed, number);
+    let mut differs = None;
+    let mut last = -1;
+    let mut rows = 0_u64;
+    records.scan(&TABLE, Key::Int(0), u64::from(u32::MAX), &mut |row| {
+        let (id, version, filler) = (row.get::<i64>(0)?, row.get::<i64>(1)?, row.get::<String>(2)?);
+        rows += 1;
+        let found = match id > last {
+            true => model.difference(id, version, &filler),
+            false => Some(format!("row {id} comes after row {last}")),
+        };
+        last = id;
+        differs = differs.take().or(found);
+        Ok(())
+    })?;
+    let wanted = model.versions.len() as u64;
+    if differs.is_none() && rows != wanted {
+        differs = Some(format!("{rows} rows, not {wanted}"));
+    }
+    let counted = records.count(&TABLE)?;
+    if differs.is_none() && counted != wanted {
+        differs = Some(format!("the engine counts {counted} rows, not {wanted}"));
+    }
+    Ok((number, differs))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_model_knows_every_state_and_no_other() {
+        let (before, after) = (Model::after(1, 9), Model::after(1, 10));
+        assert_eq!(after.versions.len(), before.versions.len() + 1);
+        assert_eq!(after.versions.get(&0), Some(&10));
+        for id in after.changed_by(10) {
+            let (old, new) = (before.versions[&id], after.versions[&id]);
+            assert!(old < 10 && new == 10);
+            assert_eq!(after.difference(id, 10, &after.filler(id, 10)), None);
+            assert!(after.difference(id, old, &after.filler(id, old)).is_some(), "an older version is another state");
+            assert!(after.difference(id, 10, &after.filler(id, old)).is_some(), "a text of another version is none");
+        }
+        assert!(before.difference(ROWS + 10, 10, &after.filler(ROWS + 10, 10)).is_some());
+        assert_ne!(Model::after(1, 9).filler(1, 0), Model::after(2, 9).filler(1, 0), "seeds differ");
+    }
+}

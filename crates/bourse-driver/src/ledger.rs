@@ -1,0 +1,142 @@
+//! The driver's own count of what was performed, kept apart from the recorder so that the two can be compared.
+
+use crate::Nanos;
+use bourse_record::{Counts, Outcome, Sample};
+
+/// Number of outcomes that take time.
+const OUTCOMES: usize = Outcome::MEASURED.len();
+/// Octaves that a histogram tells apart: 0 ns, 1 ns, 2 to 3 ns … up to an hour.
+const OCTAVES: usize = octave(Counts::LONGEST_NS) + 1;
+
+/// The octave that a time belongs to.
+pub(crate) const fn octave(ns: Nanos) -> usize {
+    (u64::BITS - ns.leading_zeros()) as usize
+}
+
+/// What was performed of one operation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Entry {
+    /// Operations of the whole round, by [measured outcome](Outcome::MEASURED).
+    pub whole_round: [u64; OUTCOMES],
+    /// Operations that ended in the measurement interval, by measured outcome.
+    pub interval: [u64; OUTCOMES],
+    /// Operations of which nobody knows whether they took effect: the session was lost, or the call was interrupted.
+    pub in_doubt: u64,
+    /// Response times of the measurement interval, added up.
+    pub(crate) response_ns: u128,
+    /// Service times of the measurement interval, added up.
+    pub(crate) service_ns: u128,
+    /// Response times of the measurement interval, by octave.
+    pub(crate) octaves: [u64; OCTAVES],
+}
+
+impl Default for Entry {
+    fn default() -> Self {
+        Self {
+            whole_round: [0; OUTCOMES],
+            interval: [0; OUTCOMES],
+            in_doubt: 0,
+            response_ns: 0,
+            service_ns: 0,
+            octaves: [0; OCTAVES],
+        }
+    }
+}
+
+impl Entry {
+    /// Operations of the whole round that ended so.
+    pub fn ended(&self, outcome: Outcome) -> u64 {
+        outcome.measured().map_or(0, |at| self.whole_round[at])
+    }
+
+    /// Operations of the whole round that ended validly: all but the failed.
+    pub fn valid(&self) -> u64 {
+        self.whole_round.iter().sum::<u64>() - self.ended(Outcome::Failed)
+    }
+}
+
+/// What one user, or all of them together, performed.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Ledger {
+    entries: Vec<Entry>,
+    /// For users with a schedule: from when the schedule made each operation of the measurement interval due to its end,
+    /// added up, as the schedule has it and as the entries have it.
+    pub(crate) scheduled: Option<Scheduled>,
+}
+
+/// Response times of operations that a schedule made due, from two sources.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Scheduled {
+    pub(crate) by_schedule_ns: u128,
+    pub(crate) by_entries_ns: u128,
+}
+
+impl Ledger {
+    /// A ledger of so many operations.
+    pub fn new(operations: usize) -> Self {
+        Self { entries: vec![Entry::default(); operations], scheduled: None }
+    }
+
+    /// What was performed of an operation.
+    pub fn entry(&self, operation: usize) -> &Entry {
+        &self.entries[operation]
+    }
+
+    pub(crate) fn entries(&self) -> &[Entry] {
+        &self.entries
+    }
+
+    /// Memory of a ledger of so many operations, in bytes.
+    pub(crate) const fn memory_bytes(operations: usize) -> u64 {
+        (operations * size_of::<Entry>()) as u64
+    }
+
+    /// Enters what was performed: a few additions. `measured` says whether it ended in the measurement interval.
+    #[inline]
+    pub fn enter(&mut self, performed: &Sample, measured: bool) {
+        let entry = &mut self.entries[performed.operation];
+        let Some(at) = performed.outcome.measured() else { return };
+        let count = u64::from(performed.count);
+        entry.whole_round[at] += count;
+        if !measured {
+            return;
+        }
+        entry.interval[at] += count;
+        // Not by the sample's own arithmetic, which is what the recorder uses.
+        let response_ns = performed.end_ns.saturating_sub(performed.due_ns);
+        let service_ns = performed.end_ns.saturating_sub(performed.start_ns.saturating_add(performed.back_off_ns));
+        entry.response_ns += u128::from(response_ns);
+        entry.service_ns += u128::from(service_ns);
+        let each = if count > 1 { (response_ns + count / 2) / count } else { response_ns };
+        entry.octaves[octave(each.min(Counts::LONGEST_NS))] += count;
+    }
+
+    /// Enters so many operations that nobody knows the end of.
+    pub(crate) fn doubt(&mut self, operation: usize, count: u32) {
+        self.entries[operation].in_doubt += u64::from(count);
+    }
+
+    /// Notes what the schedule says of all that was performed.
+    pub(crate) fn schedule(&mut self, by_schedule_ns: u128) {
+        let by_entries_ns = self.entries.iter().map(|entry| entry.response_ns).sum();
+        self.scheduled = Some(Scheduled { by_schedule_ns, by_entries_ns });
+    }
+
+    /// Adds another user's.
+    pub fn merge(&mut self, other: &Self) {
+        for (mine, theirs) in self.entries.iter_mut().zip(&other.entries) {
+            let add = |mine: &mut [u64], theirs: &[u64]| mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
+            add(&mut mine.whole_round, &theirs.whole_round);
+            add(&mut mine.interval, &theirs.interval);
+            add(&mut mine.octaves, &theirs.octaves);
+            mine.in_doubt += theirs.in_doubt;
+            mine.response_ns += theirs.response_ns;
+            mine.service_ns += theirs.service_ns;
+        }
+        if let Some(theirs) = other.scheduled {
+            let mine = self.scheduled.get_or_insert_default();
+            mine.by_schedule_ns += theirs.by_schedule_ns;
+            mine.by_entries_ns += theirs.by_entries_ns;
+        }
+    }
+}

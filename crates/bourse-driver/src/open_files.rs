@@ -1,0 +1,96 @@
+//! How many sessions fit into the limit of open files, as far as the first ones tell.
+
+use crate::Fault;
+
+/// Files left for what is opened later: journals, sorting, reports.
+const RESERVE: u64 = 32;
+
+/// Watches how many files sessions open.
+#[derive(Debug)]
+pub(crate) struct OpenFiles {
+    sessions: u64,
+    limit: Option<u64>,
+    made: u64,
+    /// Open files after the first session.
+    first: Option<u64>,
+}
+
+impl OpenFiles {
+    /// Before the first of so many sessions.
+    pub(crate) fn of(sessions: usize) -> Self {
+        Self { sessions: sessions as u64, limit: limit(), made: 0, first: None }
+    }
+
+    /// Notes that a session was made. The second one tells what each of the others will need.
+    ///
+    /// # Errors
+    /// [`Fault::OpenFiles`] if they will not all fit.
+    pub(crate) fn made(&mut self) -> Result<(), Fault> {
+        self.made += 1;
+        match (self.made, self.limit) {
+            (1, Some(_)) => self.first = open(),
+            (2, Some(limit)) => {
+                if let (Some(first), Some(now)) = (self.first, open()) {
+                    return fit(self.sessions, first, now, limit);
+                }
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+/// Whether `sessions` fit, of which the first two have opened files until `first` and `second` were open.
+fn fit(sessions: u64, first: u64, second: u64, limit: u64) -> Result<(), Fault> {
+    let each = second.saturating_sub(first);
+    let needed = second + each * sessions.saturating_sub(2) + RESERVE;
+    if each == 0 || needed <= limit {
+        return Ok(());
+    }
+    let fit = (limit.saturating_sub(second + RESERVE) / each + 2).min(sessions);
+    Err(Fault::OpenFiles { sessions, needed, limit, fit })
+}
+
+/// Files that this process may have open; none where it may have any number, or the system does not say.
+#[cfg(unix)]
+fn limit() -> Option<u64> {
+    rustix::process::getrlimit(rustix::process::Resource::Nofile).current
+}
+
+#[cfg(not(unix))]
+fn limit() -> Option<u64> {
+    None
+}
+
+/// Files that this process has open now, where the system tells.
+fn open() -> Option<u64> {
+    // The folder that is read is one of them, and closed again.
+    let listed = std::fs::read_dir("/proc/self/fd").ok()?.count() as u64;
+    Some(listed.saturating_sub(1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_the_number_that_does() {
+        assert_eq!(fit(1_000, 10, 10, 20), Ok(()), "sessions without files of their own");
+        assert_eq!(fit(100, 10, 12, 12 + 2 * 98 + 32), Ok(()));
+        let refused = fit(1_000, 10, 12, 1_024).unwrap_err();
+        assert_eq!(refused, Fault::OpenFiles { sessions: 1_000, needed: 2_040, limit: 1_024, fit: 492 });
+        assert_eq!(fit(492, 10, 12, 1_024), Ok(()));
+        assert!(refused.to_string().contains("492 sessions fit"), "{refused}");
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn files_are_counted() {
+        let before = open().unwrap();
+        let files: Vec<_> = (0..500).map(|_| std::fs::File::open("/dev/null").unwrap()).collect();
+        // Other tests of this process open files, too, but not so many.
+        assert!(open().unwrap() > before + 400);
+        drop(files);
+        assert!(limit().is_none_or(|limit| limit > before));
+    }
+}

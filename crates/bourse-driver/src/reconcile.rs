@@ -1,0 +1,174 @@
+//! Reconciliation: the recorder's figures against what the driver counted by itself.
+
+use crate::ledger::{Entry, Ledger, octave};
+use bourse_record::{Check, CheckStatus, Distribution, Operation, Outcome, Recorder, Totals};
+
+/// What one user, or all of them together, recorded, with the driver's own count beside it.
+#[derive(Debug)]
+pub struct Recording {
+    /// What the figures come from.
+    pub recorder: Recorder,
+    /// What the figures are compared with.
+    pub ledger: Ledger,
+}
+
+impl Recording {
+    /// An empty ledger beside a recorder.
+    pub fn new(recorder: Recorder) -> Self {
+        let ledger = Ledger::new(recorder.specs().len());
+        Self { recorder, ledger }
+    }
+
+    /// Memory held, in bytes.
+    pub fn memory_bytes(&self) -> u64 {
+        self.recorder.memory_bytes() + Ledger::memory_bytes(self.recorder.specs().len())
+    }
+
+    /// Adds another user's.
+    pub fn merge(&mut self, other: Self) {
+        self.recorder.merge(other.recorder);
+        self.ledger.merge(&other.ledger);
+    }
+
+    /// Compares the figures with the ledger.
+    pub fn reconcile(&self) -> Vec<Check> {
+        reconcile(&self.recorder.figures(), &self.recorder.totals(), &self.ledger)
+    }
+}
+
+/// Compares figures with what the driver counted: the checks of every round, whatever its workload.
+pub fn reconcile(figures: &[Operation], totals: &[Totals], ledger: &Ledger) -> Vec<Check> {
+    let all = || figures.iter().zip(totals).zip(ledger.entries());
+    let mut whole_round = Comparison::default();
+    let mut interval = Comparison::default();
+    let mut response = Comparison::default();
+    let mut service = Comparison::default();
+    for ((operation, totals), entry) in all() {
+        let name = operation.name.as_str();
+        for (at, outcome) in Outcome::MEASURED.into_iter().enumerate() {
+            let what = || format!("{name}, {}", spoken(outcome));
+            whole_round.same(&what, totals.whole_round[at], entry.whole_round[at]);
+            let counted = operation.outcomes.iter().filter(|it| it.outcome == outcome).map(|it| it.count).sum();
+            interval.same(&what, counted, entry.interval[at]);
+            let timed = operation.by_outcome.iter().find(|it| it.outcome == outcome);
+            response.same(&what, timed.map_or(0, |it| it.response.count), entry.interval[at]);
+            service.same(&what, timed.map_or(0, |it| it.service.count), entry.interval[at]);
+        }
+        response.times(name, &operation.response, totals.response_ns, entry.response_ns, entry);
+        response.octaves(name, &operation.response, entry);
+        service.times(name, &operation.service, totals.service_ns, entry.service_ns, entry);
+    }
+    let mut checks = vec![
+        whole_round.check(
+            "operations of the whole round",
+            "the recorder took as many operations of each kind and outcome as the driver performed, from warm-up to drain",
+        ),
+        interval.check(
+            "operations of the interval",
+            "the figures count as many operations of each kind and outcome as the driver saw end in the interval",
+        ),
+        response.check(
+            "response times",
+            "response times add up to, and are spread over octaves as, the driver's own from due to end",
+        ),
+        service.check("service times", "service times add up to the driver's own from start to end without back-off"),
+    ];
+    if let Some(scheduled) = ledger.scheduled {
+        let mut schedule = Comparison::default();
+        let what = || "nanoseconds from due to end".to_owned();
+        schedule.same(&what, scheduled.by_entries_ns, scheduled.by_schedule_ns);
+        checks.push(
+            schedule.check("schedule", "operations were timed from the moments at which their schedule made them due"),
+        );
+    }
+    checks
+}
+
+/// Why the figures cannot be published, if a check failed.
+pub fn irreconcilable(checks: &[Check]) -> Option<String> {
+    let failed = checks.iter().find(|check| check.status == CheckStatus::Failed)?;
+    Some(format!("recorder and driver disagree ({}): {}", failed.name, failed.evidence))
+}
+
+/// Pairs of numbers that must be equal.
+#[derive(Default)]
+struct Comparison {
+    compared: u64,
+    differences: Vec<String>,
+}
+
+impl Comparison {
+    fn same<N: PartialEq + Copy + std::fmt::Display>(&mut self, what: &dyn Fn() -> String, recorded: N, counted: N) {
+        self.compared += 1;
+        if recorded != counted {
+            self.differences.push(format!("{}: {recorded} recorded, {counted} counted by the driver", what()));
+        }
+    }
+
+    /// Compares sums exactly, and the mean of the buckets within the width of a bucket.
+    fn times(&mut self, name: &str, found: &Distribution, recorded_ns: u128, counted_ns: u128, entry: &Entry) {
+        self.same(&|| format!("{name}, nanoseconds in all"), recorded_ns, counted_ns);
+        let count: u64 = entry.interval.iter().sum();
+        self.same(&|| format!("{name}, in the histogram"), found.summary.count, count);
+        // A time beyond the range stands in the last bucket: the mean of the buckets is known to be too low.
+        if found.clamped > 0 || count == 0 {
+            return;
+        }
+        let (mean, wanted) = (found.summary.mean_ns, counted_ns as f64 / count as f64);
+        // A bucket is a thousandth of its value at most; a batch's share is rounded to a nanosecond.
+        let is_near = (mean - wanted).abs() <= wanted / 1_000.0 + 1.0;
+        self.compared += 1;
+        if !is_near {
+            self.differences.push(format!("{name}, mean: {mean:.0} ns recorded, {wanted:.0} ns by the driver"));
+        }
+    }
+
+    /// Compares how many times fall into each octave, by the histogram that is published.
+    fn octaves(&mut self, name: &str, found: &Distribution, entry: &Entry) {
+        let histogram = match found.histogram() {
+            Ok(histogram) => histogram,
+            Err(error) => return self.differences.push(format!("{name}: {error}")),
+        };
+        let mut recorded = vec![0; entry.octaves.len()];
+        for bucket in histogram.iter_recorded() {
+            let at = octave(histogram.lowest_equivalent(bucket.value_iterated_to()));
+            match recorded.get_mut(at) {
+                Some(count) => *count += bucket.count_since_last_iteration(),
+                None => self.differences.push(format!("{name}: a response time beyond the range")),
+            }
+        }
+        for (at, (recorded, counted)) in recorded.into_iter().zip(entry.octaves).enumerate() {
+            self.same(&|| format!("{name}, below 2^{at} ns and not below half of that"), recorded, counted);
+        }
+    }
+
+    fn check(self, name: &str, words: &str) -> Check {
+        const SHOWN: usize = 3;
+        let Self { compared, differences } = self;
+        let (status, evidence) = if differences.is_empty() {
+            (CheckStatus::Passed, format!("{compared} numbers compared, all equal"))
+        } else {
+            let shown = differences[..differences.len().min(SHOWN)].join("; ");
+            (CheckStatus::Failed, format!("{} of {compared} numbers differ: {shown}", differences.len()))
+        };
+        Check {
+            name: name.to_owned(),
+            words: words.to_owned(),
+            source: Check::RECONCILIATION.to_owned(),
+            status,
+            evidence,
+            took_s: 0.0,
+        }
+    }
+}
+
+fn spoken(outcome: Outcome) -> &'static str {
+    match outcome {
+        Outcome::Completed => "completed",
+        Outcome::Warned => "with a warning",
+        Outcome::RolledBack => "rolled back",
+        Outcome::ShortDatabase => "explained by a short database",
+        Outcome::Failed => "failed",
+        Outcome::Dropped => "dropped",
+    }
+}

@@ -1,0 +1,68 @@
+//! Rounds whose recorders have a planted fault: each round is void, and one without a fault is not.
+
+use bourse_driver::{
+    Background, Clock, Control, Draw, Measured, OperationSpec, Performed, Plan, RealClock, Role, SECOND, Schedule,
+    Seat, Turn, User, Workload, run,
+};
+use bourse_engine::NullEngine;
+use bourse_record::CheckStatus;
+use bourse_record::planted::{Planted, plant};
+use std::sync::atomic::AtomicBool;
+
+struct Sleeping(u64);
+
+impl User for Sleeping {
+    fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
+        Draw::Ready
+    }
+    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+        self.0 += 1;
+        // One in twenty takes so long that those after it wait.
+        let ms = if self.0.is_multiple_of(20) { 5 } else { 0 };
+        turn.clock().sleep_until(turn.clock().now() + ms * bourse_driver::MS);
+        Performed::completed(0)
+    }
+}
+
+struct Two([OperationSpec; 1]);
+
+impl Workload<'static> for Two {
+    fn operations(&self) -> &[OperationSpec] {
+        &self.0
+    }
+    fn users(&mut self) -> Vec<Seat<'static>> {
+        let schedule = Schedule::Constant { per_second: 1_000.0 };
+        let seat = |number| Seat {
+            name: format!("user {number}"),
+            user: Box::new(Sleeping(0)),
+            schedule,
+            role: Role::Customer,
+        };
+        vec![seat(1), seat(2)]
+    }
+    fn background(&mut self) -> Vec<Background<'static>> {
+        Vec::new()
+    }
+}
+
+fn measure(fault: Planted) -> Measured {
+    plant(fault);
+    let plan = Plan { warm_up_ns: SECOND / 10, measure_ns: SECOND / 2, ..Plan::default() };
+    let mut workload = Two([OperationSpec::new("work")]);
+    let (clock, never) = (RealClock::start(), AtomicBool::new(false));
+    run(&NullEngine, &mut workload, &plan, 0, 1, &clock, &never, &mut |_| {}).unwrap()
+}
+
+#[test]
+fn every_fault_of_the_recorder_voids_the_round() {
+    for fault in Planted::ALL {
+        let round = measure(fault).round;
+        assert!(round.checks.iter().any(|check| check.status == CheckStatus::Failed), "{}", fault.name());
+        let why = round.void.expect(fault.name());
+        assert!(why.starts_with("recorder and driver disagree") && round.headline.is_nan(), "{why}");
+    }
+    let round = measure(Planted::Nothing).round;
+    assert_eq!(round.void, None, "{:?}", round.checks);
+    assert_eq!(round.checks.len(), 5, "the schedule's own sums among them");
+    assert!(round.headline > 100.0);
+}

@@ -1,0 +1,271 @@
+//! Ownership of databases on a server: the mark that loaders leave, and what bears no mark.
+//!
+//! Every table that a loader makes has [`MARK`] as its comment, which anybody can read in `information_schema.tables`. A
+//! database is replaced only if all that is in it are such tables. What the account may not see cannot be looked at; but no
+//! database is ever dropped except the two beside the loaded one, which a loader made itself ([`create_side`]).
+
+use crate::error::error;
+use bourse_engine::{EngineError, ErrorKind};
+use mysql::Conn;
+use mysql::prelude::Queryable as _;
+use std::borrow::Cow;
+
+/// The comment of every table that a loader makes.
+pub(crate) const MARK: &str = "made by bourse";
+
+/// The table that tells a database of a loader's own, beside the one that is loaded, from every other.
+const SIDE_TABLE: &str = "bourse_side_database";
+
+/// What a database can hold, and how those of it are found that bear no mark. Only tables can bear one.
+const UNMARKED: &[(&str, &str)] = &[
+    (
+        "table",
+        "SELECT table_name FROM information_schema.tables
+          WHERE table_schema = ? AND table_type = 'BASE TABLE' AND table_comment <> 'made by bourse'",
+    ),
+    ("view", "SELECT table_name FROM information_schema.tables WHERE table_schema = ? AND table_type LIKE '%VIEW'"),
+    (
+        "sequence or versioned table",
+        "SELECT table_name FROM information_schema.tables
+          WHERE table_schema = ? AND table_type <> 'BASE TABLE' AND table_type NOT LIKE '%VIEW'",
+    ),
+    ("routine", "SELECT routine_name FROM information_schema.routines WHERE routine_schema = ?"),
+    ("event", "SELECT event_name FROM information_schema.events WHERE event_schema = ?"),
+    ("trigger", "SELECT trigger_name FROM information_schema.triggers WHERE trigger_schema = ?"),
+];
+
+/// Tables of other databases whose foreign keys refer to tables of this one.
+const REFERRERS: &str = "SELECT DISTINCT concat(constraint_schema, '`.`', table_name)
+    FROM information_schema.referential_constraints WHERE unique_constraint_schema = ? AND constraint_schema <> ?";
+
+/// Names that a refusal lists.
+const LISTED: usize = 3;
+
+fn names(connection: &mut Conn, sql: &str, parameters: impl Into<mysql::Params>) -> Result<Vec<String>, EngineError> {
+    let mut names: Vec<String> = connection.exec(sql, parameters).map_err(|e| error(&e).with_statement(sql))?;
+    names.sort();
+    Ok(names)
+}
+
+/// What in a database bears no mark, each with its kind and name; nothing for a database that is empty or does not exist.
+fn unmarked(connection: &mut Conn, database: &str) -> Result<Vec<String>, EngineError> {
+    let mut found = Vec::new();
+    for (kind, sql) in UNMARKED {
+        found.extend(names(connection, sql, (database,))?.into_iter().map(|name| format!("{kind} `{name}`")));
+    }
+    Ok(found)
+}
+
+fn listed(found: &[String]) -> String {
+    let more = found.len().saturating_sub(LISTED);
+    let listed: Vec<&str> = found.iter().take(LISTED).map(String::as_str).collect();
+    if more == 0 { listed.join(", ") } else { format!("{} and {more} more", listed.join(", ")) }
+}
+
+/// What in a database was not made by a loader, in words; `None` for nothing, and for a database that does not exist.
+pub(crate) fn foreign(connection: &mut Conn, database: &str) -> Result<Option<String>, EngineError> {
+    let found = unmarked(connection, database)?;
+    Ok((!found.is_empty()).then(|| format!("database `{database}` holds what bourse did not make: {}", listed(&found))))
+}
+
+/// A refusal to replace something. The kind is that of a request that cannot be had: nothing is wrong with the server.
+fn refusal(message: String) -> EngineError {
+    EngineError::new(ErrorKind::Unsupported, message)
+}
+
+/// Refuses a database that is not the loader's to replace.
+pub(crate) fn refuse_foreign(connection: &mut Conn, database: &str) -> Result<(), EngineError> {
+    if let Some(why) = foreign(connection, database)? {
+        return Err(refusal(format!("{why}; it is left as it is: name another database, which need not exist")));
+    }
+    let referrers = names(connection, REFERRERS, (database, database))?;
+    if referrers.is_empty() {
+        return Ok(());
+    }
+    let referrers: Vec<String> = referrers.iter().map(|name| format!("`{name}`")).collect();
+    Err(refusal(format!(
+        "foreign keys of {} refer to tables of database `{database}`, which is left as it is: drop those keys, or name \
+         another database",
+        listed(&referrers)
+    )))
+}
+
+/// Whether there is a database of that name.
+fn is_there(connection: &mut Conn, database: &str) -> Result<bool, EngineError> {
+    const SQL: &str = "SELECT schema_name FROM information_schema.schemata WHERE schema_name = ?";
+    Ok(!names(connection, SQL, (database,))?.is_empty())
+}
+
+/// The tables of a database that bear the mark, without the one that marks the database itself.
+pub(crate) fn marked_tables(connection: &mut Conn, database: &str) -> Result<Vec<String>, EngineError> {
+    const SQL: &str = "SELECT table_name FROM information_schema.tables
+        WHERE table_schema = ? AND table_type = 'BASE TABLE' AND table_comment = 'made by bourse'";
+    let mut tables = names(connection, SQL, (database,))?;
+    tables.retain(|table| table != SIDE_TABLE);
+    Ok(tables)
+}
+
+/// Makes a database of the loader's own. It is marked by the same message to the server, so that a loader which is killed
+/// leaves none without its mark.
+pub(crate) fn create_side(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
+    let sql =
+        format!("CREATE DATABASE `{side}`; CREATE TABLE `{side}`.{SIDE_TABLE} (id INT PRIMARY KEY) COMMENT = '{MARK}'");
+    connection.query_drop(&sql).map_err(|e| error(&e).with_statement(&sql))?;
+    if is_side(connection, side)? {
+        return Ok(());
+    }
+    // The client drops the error of a second statement: made by itself, the table says why it cannot be.
+    let sql = format!("CREATE TABLE `{side}`.{SIDE_TABLE} (id INT PRIMARY KEY) COMMENT = '{MARK}'");
+    connection.query_drop(&sql).map_err(|e| error(&e).with_statement(&sql))
+}
+
+fn is_side(connection: &mut Conn, side: &str) -> Result<bool, EngineError> {
+    const SQL: &str = "SELECT table_name FROM information_schema.tables
+        WHERE table_schema = ? AND table_name = ? AND table_comment = 'made by bourse'";
+    Ok(!names(connection, SQL, (side, SIDE_TABLE))?.is_empty())
+}
+
+/// Drops a database of a loader's own, if there is one; one of that name which no loader made is refused.
+pub(crate) fn drop_side(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
+    if !is_there(connection, side)? {
+        return Ok(());
+    }
+    let why = match foreign(connection, side)? {
+        Some(why) => why,
+        None if is_side(connection, side)? => {
+            let sql = format!("DROP DATABASE `{side}`");
+            return connection.query_drop(&sql).map_err(|e| error(&e).with_statement(&sql));
+        }
+        None => format!(
+            "database `{side}` is there, and does not have the table {SIDE_TABLE} that a loader would have made"
+        ),
+    };
+    Err(refusal(format!(
+        "{why}; loading needs that name and leaves the database as it is: drop or rename it if nobody needs it, or load \
+         into another database"
+    )))
+}
+
+/// A loader's own databases that were left by one that was killed: of these names, those that are there and are ours.
+pub(crate) fn leftovers(connection: &mut Conn, sides: &[String]) -> Result<Vec<String>, EngineError> {
+    let mut found = Vec::new();
+    for side in sides {
+        if is_side(connection, side)? {
+            found.push(format!("`{side}`"));
+        }
+    }
+    Ok(found)
+}
+
+/// The statement with the mark in it, where it is a `CREATE TABLE` of columns and nothing else: so such a table is never
+/// without its mark. Others are left as they are, for [`mark_new`].
+pub(crate) fn with_mark(sql: &str) -> Cow<'_, str> {
+    if is_plain_create(sql) { Cow::Owned(format!("{sql} COMMENT = '{MARK}'")) } else { Cow::Borrowed(sql) }
+}
+
+/// Whether a statement makes something.
+pub(crate) fn creates(sql: &str) -> bool {
+    sql.split_whitespace().next().is_some_and(|word| word.eq_ignore_ascii_case("CREATE"))
+}
+
+/// `CREATE TABLE name (columns)`, with at most a character set behind it.
+fn is_plain_create(sql: &str) -> bool {
+    let Some((head, body)) = sql.split_once('(') else { return false };
+    let head: Vec<String> = head.split_whitespace().map(str::to_ascii_uppercase).collect();
+    if head.len() != 3 || head[0] != "CREATE" || head[1] != "TABLE" {
+        return false;
+    }
+    // `CREATE TABLE t (SELECT …)` and `CREATE TABLE t (LIKE …)` take no options behind them.
+    let first = body.split_whitespace().next().unwrap_or_default().to_ascii_uppercase();
+    if ["SELECT", "LIKE", "WITH", "VALUES", "TABLE"].iter().any(|word| first.starts_with(word)) {
+        return false;
+    }
+    let Some(tail) = behind_parenthesis(body) else { return false };
+    let tail: Vec<String> = tail.split_whitespace().map(str::to_ascii_uppercase).collect();
+    matches!(tail.as_slice(), [])
+        || matches!(tail.as_slice(), [character, set, _] if character == "CHARACTER" && set == "SET")
+}
+
+/// What follows the parenthesis that closes one opened before `body`.
+fn behind_parenthesis(body: &str) -> Option<&str> {
+    let (mut depth, mut quote) = (1_u32, None);
+    for (at, byte) in body.bytes().enumerate() {
+        match (quote, byte) {
+            (Some(open), close) if open == close => quote = None,
+            (Some(_), _) => {}
+            (None, b'\'' | b'"' | b'`') => quote = Some(byte),
+            (None, b'(') => depth += 1,
+            (None, b')') => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return body.get(at + 1..);
+        }
+    }
+    None
+}
+
+/// Marks the tables of a loader's own database that a statement made without.
+pub(crate) fn mark_new(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
+    for table in names(connection, UNMARKED[0].1, (side,))? {
+        let sql = format!("ALTER TABLE `{side}`.`{}` COMMENT = '{MARK}'", table.replace('`', "``"));
+        connection.query_drop(&sql).map_err(|e| error(&e).with_statement(&sql))?;
+    }
+    Ok(())
+}
+
+/// Refuses a loader's own database that holds more than tables: nothing else can bear a mark, so that the next load would
+/// refuse to replace it.
+pub(crate) fn refuse_more_than_tables(connection: &mut Conn, side: &str) -> Result<(), EngineError> {
+    let found = unmarked(connection, side)?;
+    if found.is_empty() {
+        return Ok(());
+    }
+    Err(refusal(format!(
+        "a loaded database holds tables and indexes alone on this engine; this one was to have {}",
+        listed(&found)
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_plain_create_bears_the_mark_from_the_start() {
+        for sql in [
+            "CREATE TABLE t (\n  a INT,\n  CHECK (a IN (0, 1))\n)",
+            "create table t (a VARCHAR(3) DEFAULT ')')",
+            "CREATE TABLE t (a INT) CHARACTER SET utf8mb4",
+        ] {
+            assert_eq!(with_mark(sql), format!("{sql} COMMENT = 'made by bourse'"));
+        }
+        for sql in [
+            "CREATE TABLE t (a INT) AS SELECT (1)",
+            "CREATE TABLE t (SELECT 1)",
+            "CREATE TABLE t (LIKE u)",
+            "CREATE TABLE t LIKE u",
+            "CREATE TABLE IF NOT EXISTS t (a INT)",
+            "CREATE TABLE t (a INT) COMMENT 'mine'",
+            "CREATE TABLE t (a INT",
+            "CREATE INDEX i ON t (a)",
+            "INSERT INTO t VALUES (1)",
+        ] {
+            assert_eq!(with_mark(sql), sql);
+        }
+        assert!(creates(" create view v AS SELECT 1") && !creates("INSERT INTO created VALUES (1)"));
+    }
+
+    #[test]
+    fn queries_look_for_the_mark_itself() {
+        // Statements are constants, so the mark is written out in them.
+        assert!(UNMARKED[0].1.contains(&format!("'{MARK}'")));
+    }
+
+    #[test]
+    fn a_refusal_lists_a_few_names() {
+        let found: Vec<String> = ["table `a`", "view `b`", "event `c`", "trigger `d`"].map(str::to_owned).to_vec();
+        assert_eq!(listed(&found), "table `a`, view `b`, event `c` and 1 more");
+        assert_eq!(listed(&found[..1]), "table `a`");
+    }
+}

@@ -1,0 +1,25 @@
+//! Tells the crate which redb it is built with: redb itself does not say, the lock file does.
+
+use std::env;
+use std::path::Path;
+use std::process::Command;
+
+fn main() {
+    println!("cargo:rerun-if-changed=build.rs");
+    // In the workspace; a packaged crate has its own, which does not change.
+    if Path::new("../../Cargo.lock").exists() {
+        println!("cargo:rerun-if-changed=../../Cargo.lock");
+    }
+    // Of the lock file Cargo tells nothing else that is as short; it needs no network.
+    let asked = Command::new(env::var_os("CARGO").expect("Cargo runs build scripts"))
+        .args(["pkgid", "--offline", "redb"])
+        .current_dir(env::var_os("CARGO_MANIFEST_DIR").expect("Cargo runs build scripts"))
+        .output()
+        .expect("Cargo can be run again");
+    let answer = String::from_utf8_lossy(&asked.stdout);
+    let version = answer.trim().rsplit_once(['@', '#']).map(|(_, version)| version);
+    let version = version.filter(|_| asked.status.success()).unwrap_or_else(|| {
+        panic!("cargo pkgid redb tells no version: {}", String::from_utf8_lossy(&asked.stderr));
+    });
+    println!("cargo:rustc-env=REDB_VERSION={version}");
+}

@@ -1,0 +1,289 @@
+//! The file by which a process is told what to do and tells what it has met: a page that the preloaded library maps.
+
+use std::fs::{File, OpenOptions};
+use std::io;
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::path::Path;
+
+/// Size of the file.
+const BYTES: u64 = 4_096;
+/// What it begins with.
+const MAGIC: u64 = 0x3153_544c_5541_4642;
+/// Where each number stands; the layout of `struct control` in `preload/shared.h`.
+mod at {
+    pub(super) const ARMED: u64 = 8;
+    pub(super) const CALL: u64 = 16;
+    pub(super) const NTH: u64 = 24;
+    pub(super) const EFFECT: u64 = 32;
+    pub(super) const LOADED: u64 = 40;
+    pub(super) const FIRED: u64 = 48;
+    pub(super) const MAPS: u64 = 56;
+    pub(super) const COUNTS: u64 = 64;
+    pub(super) const WHAT: u64 = 1_024;
+    pub(super) const WHAT_BYTES: usize = 512;
+}
+
+/// A kind of call that is counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Call {
+    /// `read`, `pread`.
+    Read,
+    /// `write`, `pwrite`, `writev`, `pwritev`.
+    Write,
+    /// A write, `ftruncate` or `fallocate` that makes a file longer.
+    Grow,
+    /// `fsync`, `fdatasync`, `msync`, and writes to files opened with `O_DSYNC`.
+    Sync,
+}
+
+impl Call {
+    /// All of them, in the order of the control file.
+    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Grow, Self::Sync];
+
+    const fn number(self) -> u64 {
+        self as u64
+    }
+
+    /// Several of them, as tables say it.
+    pub const fn plural(self) -> &'static str {
+        match self {
+            Self::Read => "reads",
+            Self::Write => "writes",
+            Self::Grow => "growing writes",
+            Self::Sync => "syncs",
+        }
+    }
+}
+
+/// What is done to a call.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Effect {
+    /// It fails with `EIO`, those after it do not.
+    FailOnce,
+    /// It and all after it fail with `EIO`.
+    FailOn,
+    /// Half of it is done, which it says.
+    Half,
+    /// It and all that make a file longer after it fail with `ENOSPC`.
+    Full,
+    /// It and all syncs after it say that they are done and do nothing.
+    Lie,
+    /// Mapped pages of the files can no longer be read: touching one is a `SIGBUS`.
+    Blind,
+    /// The process is killed instead.
+    End,
+}
+
+impl Effect {
+    const ALL: [Self; 7] = [Self::FailOnce, Self::FailOn, Self::Half, Self::Full, Self::Lie, Self::Blind, Self::End];
+
+    const fn number(self) -> u64 {
+        match self {
+            Self::FailOnce => 1,
+            Self::FailOn => 2,
+            Self::Half => 3,
+            Self::Full => 4,
+            Self::Lie => 5,
+            Self::Blind => 6,
+            Self::End => 7,
+        }
+    }
+
+    /// Whether it is done to all calls after the one that was meant, too.
+    pub const fn lasts(self) -> bool {
+        matches!(self, Self::FailOn | Self::Full | Self::Lie)
+    }
+}
+
+/// A fault that is to come.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Spec {
+    /// The kind of call.
+    pub call: Call,
+    /// Which of them, from 1, counted from the moment it is armed.
+    pub nth: u64,
+    /// What is done to it.
+    pub effect: Effect,
+}
+
+/// Calls counted while armed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts([u64; Call::ALL.len()]);
+
+impl Counts {
+    /// Of that kind.
+    pub fn of(self, call: Call) -> u64 {
+        self.0.get(call as usize).copied().unwrap_or_default()
+    }
+}
+
+/// The control file of a process, or of several that share one storage.
+#[derive(Debug)]
+pub struct Control(File);
+
+impl Control {
+    /// Makes one that is not armed; a server that runs as another user may write to it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn create(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
+        file.set_len(BYTES)?;
+        file.write_all_at(&MAGIC.to_ne_bytes(), 0)?;
+        file.set_permissions(std::fs::Permissions::from_mode(0o666))?;
+        Ok(Self(file))
+    }
+
+    /// Opens one that is there.
+    ///
+    /// # Errors
+    /// The system's, or that it is none.
+    pub fn open(path: &Path) -> io::Result<Self> {
+        let this = Self(OpenOptions::new().read(true).write(true).open(path)?);
+        if this.number(0)? != MAGIC {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "no control file of injected faults"));
+        }
+        Ok(this)
+    }
+
+    fn number(&self, at: u64) -> io::Result<u64> {
+        let mut bytes = [0; 8];
+        self.0.read_exact_at(&mut bytes, at)?;
+        Ok(u64::from_ne_bytes(bytes))
+    }
+
+    fn set(&self, at: u64, number: u64) -> io::Result<()> {
+        self.0.write_all_at(&number.to_ne_bytes(), at)
+    }
+
+    /// Counts from now on, and lets the fault come, if there is to be one.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn arm(&self, fault: Option<Spec>) -> io::Result<()> {
+        if let Some(fault) = fault {
+            self.set(at::CALL, fault.call.number())?;
+            self.set(at::NTH, fault.nth)?;
+            self.set(at::EFFECT, fault.effect.number())?;
+        }
+        self.set(at::ARMED, 1)
+    }
+
+    /// The fault it is armed with; `None` if it only counts or is not armed.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn armed(&self) -> io::Result<Option<Spec>> {
+        let (armed, call, nth) = (self.number(at::ARMED)?, self.number(at::CALL)?, self.number(at::NTH)?);
+        let effect = self.number(at::EFFECT)?;
+        let call = Call::ALL.into_iter().find(|it| it.number() == call);
+        let effect = Effect::ALL.into_iter().find(|it| it.number() == effect);
+        Ok(call.zip(effect).filter(|_| armed != 0).map(|(call, effect)| Spec { call, nth, effect }))
+    }
+
+    /// Calls counted.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn counts(&self) -> io::Result<Counts> {
+        let mut counts = Counts::default();
+        for (place, count) in (at::COUNTS..).step_by(8).zip(&mut counts.0) {
+            *count = self.number(place)?;
+        }
+        Ok(counts)
+    }
+
+    /// Counts a call in Rust and returns its number; the preloaded library counts its own.
+    pub(crate) fn count(&self, call: Call) -> io::Result<u64> {
+        let place = at::COUNTS + 8 * call.number();
+        let number = self.number(place)? + 1;
+        self.set(place, number).map(|()| number)
+    }
+
+    /// Notes that the fault came, and what it did to.
+    pub(crate) fn note_fired(&self, what: &str) -> io::Result<()> {
+        let before = self.number(at::FIRED)?;
+        if before == 0 {
+            let mut end = what.len().min(at::WHAT_BYTES - 1);
+            while !what.is_char_boundary(end) {
+                end -= 1;
+            }
+            self.0.write_all_at(what.get(..end).unwrap_or_default().as_bytes(), at::WHAT)?;
+        }
+        self.set(at::FIRED, before + 1)
+    }
+
+    /// Notes that somebody counts.
+    pub(crate) fn note_loaded(&self) -> io::Result<()> {
+        let before = self.number(at::LOADED)?;
+        self.set(at::LOADED, before + 1)
+    }
+
+    /// Processes that have loaded the library.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn loaded(&self) -> io::Result<u64> {
+        self.number(at::LOADED)
+    }
+
+    /// Calls that the fault was done to.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn fired(&self) -> io::Result<u64> {
+        self.number(at::FIRED)
+    }
+
+    /// Times a watched file was mapped into memory.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn maps(&self) -> io::Result<u64> {
+        self.number(at::MAPS)
+    }
+
+    /// The first call that the fault was done to: which, of which file, where.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn what(&self) -> io::Result<String> {
+        let mut bytes = [0; at::WHAT_BYTES];
+        self.0.read_exact_at(&mut bytes, at::WHAT)?;
+        let text = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
+        Ok(String::from_utf8_lossy(text).into_owned())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_one_side_writes_the_other_reads() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let path = folder.path().join("control");
+        let control = Control::create(&path).expect("can be made");
+        let other = Control::open(&path).expect("can be opened");
+        assert_eq!(other.armed().expect("can be read"), None);
+        for call in Call::ALL {
+            for effect in Effect::ALL {
+                let spec = Spec { call, nth: 7, effect };
+                control.arm(Some(spec)).expect("can be armed");
+                assert_eq!(other.armed().expect("can be read"), Some(spec));
+            }
+        }
+        other.count(Call::Sync).expect("can be counted");
+        assert_eq!(other.count(Call::Sync).expect("can be counted"), 2);
+        assert_eq!(control.counts().expect("can be read").of(Call::Sync), 2);
+        assert_eq!(control.counts().expect("can be read").of(Call::Read), 0);
+        other.note_fired("sync of x").expect("can be noted");
+        other.note_fired("sync of y").expect("can be noted");
+        assert_eq!(
+            (control.fired().expect("can be read"), control.what().expect("can be read")),
+            (2, "sync of x".into())
+        );
+        std::fs::write(&path, [0; 4_096]).expect("can be written");
+        assert!(Control::open(&path).is_err(), "a file of anything else is none");
+    }
+}

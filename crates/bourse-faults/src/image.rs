@@ -1,0 +1,191 @@
+//! What the disk keeps: files after a loss of power.
+
+use std::ffi::OsStr;
+use std::fs::{self, File};
+use std::io::{self, Read as _, Seek as _, SeekFrom};
+use std::os::unix::fs::{FileExt as _, PermissionsExt as _};
+use std::path::Path;
+
+/// What a drive writes at once.
+const SECTOR: usize = 512;
+
+/// Which writes survive a loss of power though nothing synced them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Survival {
+    /// None.
+    None,
+    /// About one in eight sectors, drawn from that seed.
+    Some(u64),
+}
+
+/// Names of files that the library does not watch: they are made anew by whoever opens the database.
+fn passes(name: &OsStr) -> bool {
+    name.to_str().is_some_and(|name| name.ends_with("-shm") || name.ends_with("-lock"))
+}
+
+/// Copies a folder with all that is in it, with owners; what is no file or folder is left out.
+///
+/// # Errors
+/// The system's.
+pub fn copy_folder(from: &Path, to: &Path) -> io::Result<()> {
+    fs::create_dir(to)?;
+    same_owner(from, to)?;
+    for entry in fs::read_dir(from)? {
+        let entry = entry?;
+        let (kind, place) = (entry.file_type()?, to.join(entry.file_name()));
+        if kind.is_dir() {
+            copy_folder(&entry.path(), &place)?;
+        } else if kind.is_file() {
+            copy_file(&entry.path(), &place)?;
+        }
+    }
+    Ok(())
+}
+
+/// Copies what is in a file; holes stay holes, since some engines' files are hardly anything else.
+fn copy_file(from: &Path, to: &Path) -> io::Result<()> {
+    let (mut source, copy) = (File::open(from)?, File::create(to)?);
+    let length = source.metadata()?.len();
+    copy.set_len(length)?;
+    copy.set_permissions(source.metadata()?.permissions())?;
+    let mut buffer = vec![0; 1 << 16];
+    let mut at = source.seek(SeekFrom::Start(0))?;
+    while at < length {
+        let got = source.read(&mut buffer)?;
+        let Some(part) = buffer.get(..got).filter(|part| !part.is_empty()) else { break };
+        if part.iter().any(|byte| *byte != 0) {
+            copy.write_all_at(part, at)?;
+        }
+        at += got as u64;
+    }
+    same_owner(from, to)
+}
+
+/// Gives a copy the owner of its original, where we are somebody who can.
+fn same_owner(from: &Path, to: &Path) -> io::Result<()> {
+    use std::os::unix::fs::MetadataExt as _;
+    let (wanted, found) = (fs::metadata(from)?, fs::metadata(to)?);
+    if (wanted.uid(), wanted.gid()) == (found.uid(), found.gid()) {
+        return Ok(());
+    }
+    std::os::unix::fs::chown(to, Some(wanted.uid()), Some(wanted.gid()))
+}
+
+/// Makes the files what the disk keeps of them: their image, with those later writes that survive. The image is used up.
+///
+/// # Errors
+/// The system's.
+pub fn lose_power(files: &Path, image: &Path, survival: Survival) -> io::Result<()> {
+    if let Survival::Some(seed) = survival {
+        survive(files, image, &mut Draw(seed))?;
+    }
+    remove_passing(image)?;
+    fs::remove_dir_all(files)?;
+    fs::rename(image, files)
+}
+
+fn remove_passing(folder: &Path) -> io::Result<()> {
+    for entry in fs::read_dir(folder)? {
+        let entry = entry?;
+        if entry.file_type()?.is_file() && passes(&entry.file_name()) {
+            fs::remove_file(entry.path())?;
+        }
+    }
+    Ok(())
+}
+
+/// Lets some sectors of the files reach their image.
+fn survive(files: &Path, image: &Path, draw: &mut Draw) -> io::Result<()> {
+    let mut names = fs::read_dir(image)?.collect::<Result<Vec<_>, _>>()?;
+    // The order of a folder is the file system's, and a seed is to give the same again.
+    names.sort_by_key(fs::DirEntry::file_name);
+    for entry in names {
+        let (place, newer) = (entry.path(), files.join(entry.file_name()));
+        let kind = entry.file_type()?;
+        if kind.is_dir() && newer.is_dir() {
+            survive(&newer, &place, draw)?;
+        } else if kind.is_file() && newer.is_file() && !passes(&entry.file_name()) && !is_another(&place)? {
+            let old = File::options().read(true).write(true).open(&place)?;
+            mix(&File::open(&newer)?, &old, draw)?;
+        }
+    }
+    Ok(())
+}
+
+/// Whether the library has marked a file of the image: under its name another file stands, which was never synced.
+fn is_another(place: &Path) -> io::Result<bool> {
+    const STICKY: u32 = 0o1_000;
+    Ok(fs::metadata(place)?.permissions().mode() & STICKY != 0)
+}
+
+fn mix(newer: &File, old: &File, draw: &mut Draw) -> io::Result<()> {
+    let length = newer.metadata()?.len().min(old.metadata()?.len());
+    let (mut fresh, mut kept) = (vec![0; 1 << 16], vec![0; 1 << 16]);
+    let mut at = 0;
+    while at < length {
+        let wanted = usize::try_from(length - at).unwrap_or(usize::MAX).min(fresh.len());
+        let (Some(fresh), Some(kept)) = (fresh.get_mut(..wanted), kept.get_mut(..wanted)) else { break };
+        newer.read_exact_at(fresh, at)?;
+        old.read_exact_at(kept, at)?;
+        for (place, (new, old_bytes)) in (at..).step_by(SECTOR).zip(fresh.chunks(SECTOR).zip(kept.chunks(SECTOR))) {
+            if new != old_bytes && draw.one_in_eight() {
+                old.write_all_at(new, place)?;
+            }
+        }
+        at += wanted as u64;
+    }
+    Ok(())
+}
+
+/// A stream of random numbers (splitmix64).
+struct Draw(u64);
+
+impl Draw {
+    fn one_in_eight(&mut self) -> bool {
+        self.0 = self.0.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (z ^ (z >> 31)).is_multiple_of(8)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn folders() -> (tempfile::TempDir, std::path::PathBuf, std::path::PathBuf) {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (files, image) = (folder.path().join("files"), folder.path().join("image"));
+        for place in [&files, &image] {
+            fs::create_dir(place).expect("can be made");
+        }
+        (folder, files, image)
+    }
+
+    #[test]
+    fn after_a_loss_of_power_the_image_stands_with_what_survives() {
+        for (survival, least, most) in [(Survival::None, 0, 0), (Survival::Some(3), 1, 60)] {
+            let (_folder, files, image) = folders();
+            fs::write(files.join("x"), [1; 100 * SECTOR]).expect("written");
+            fs::write(image.join("x"), [0; 90 * SECTOR]).expect("written");
+            fs::write(files.join("never-synced"), [1]).expect("written");
+            fs::write(image.join("deleted"), [7]).expect("written");
+            fs::write(image.join("x-shm"), [7]).expect("written");
+            fs::write(files.join("new"), [1; 100 * SECTOR]).expect("written");
+            fs::write(image.join("new"), [0; 100 * SECTOR]).expect("written");
+            fs::set_permissions(image.join("new"), fs::Permissions::from_mode(0o1644)).expect("marked");
+            lose_power(&files, &image, survival).expect("can be lost");
+            let found = fs::read(files.join("x")).expect("is there");
+            let survived = found.chunks(SECTOR).filter(|sector| sector.iter().all(|byte| *byte == 1)).count();
+            assert_eq!(found.len(), 90 * SECTOR);
+            assert!((least..=most).contains(&survived), "{survived}");
+            assert!(!files.join("never-synced").exists() && !files.join("x-shm").exists() && !image.exists());
+            assert!(
+                fs::read(files.join("new")).expect("is there").iter().all(|byte| *byte == 0),
+                "another file's bytes"
+            );
+            assert_eq!(fs::read(files.join("deleted")).expect("comes back"), [7]);
+        }
+    }
+}

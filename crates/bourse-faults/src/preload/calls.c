@@ -1,0 +1,370 @@
+/*
+ * Stands between a program and its files: counts reads, writes and syncs of the files below one folder, makes one of
+ * them fail, and keeps an image of what is on the disk for certain.
+ *
+ * Preloaded (LD_PRELOAD) into the process of an engine. What it is to do, and what it has seen, stands in a control file
+ * that both sides map or read; its layout is told in control.rs. Settings are absolute paths in the environment:
+ *
+ *   BOURSE_FAULTS_CONTROL  the control file
+ *   BOURSE_FAULTS_FILES    the folder whose files are watched
+ *   BOURSE_FAULTS_IMAGE    the folder of the image: a copy of the files as they were before; may be missing
+ *
+ * The image: a write goes to the file alone and is noted. A sync that is done copies what was noted from the file to its
+ * image. A sync that fails forgets what was noted, as Linux does, which marks the pages clean. A sync that lies does
+ * nothing. A new file's name is in the image with its first sync; deletions and renames are once the folder is synced.
+ */
+#include "shared.h"
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define PUBLIC __attribute__((visibility("default")))
+
+struct control *control;
+char files[PATH_MAX], image[PATH_MAX];
+size_t files_length;
+pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+struct map maps[MAPS];
+
+long real_open(const char *path, int flags, mode_t mode) {
+    return syscall(SYS_openat, AT_FDCWD, path, flags, mode);
+}
+
+__attribute__((constructor)) static void start(void) {
+    const char *name = getenv("BOURSE_FAULTS_CONTROL"), *folder = getenv("BOURSE_FAULTS_FILES");
+    const char *copy = getenv("BOURSE_FAULTS_IMAGE");
+    if (!name || !folder || strlen(folder) >= PATH_MAX - 1) return;
+    int fd = (int)real_open(name, O_RDWR | O_CLOEXEC, 0);
+    if (fd < 0) return;
+    void *mapped = (void *)syscall(SYS_mmap, NULL, sizeof *control, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
+    syscall(SYS_close, fd);
+    if (mapped == MAP_FAILED) return;
+    strcpy(files, folder);
+    files_length = strlen(files);
+    if (copy && strlen(copy) < PATH_MAX - 1) strcpy(image, copy);
+    control = mapped;
+    control->loaded++;
+}
+
+/* Whether a path is below the folder; files that nobody expects to outlive the process are not. */
+static bool is_watched(const char *path) {
+    if (strncmp(path, files, files_length) != 0 || (path[files_length] != '/' && path[files_length] != 0)) return false;
+    size_t length = strlen(path);
+    const char *passing[] = {"-shm", "-lock", " (deleted)"};
+    for (size_t i = 0; i < sizeof passing / sizeof *passing; i++) {
+        size_t end = strlen(passing[i]);
+        if (length > end && strcmp(path + length - end, passing[i]) == 0) return false;
+    }
+    return true;
+}
+
+/* The path of an open file below the folder; false for all others. */
+static bool path_of(int fd, char *path) {
+    if (!control || fd < 0) return false;
+    char link[40];
+    snprintf(link, sizeof link, "/proc/self/fd/%d", fd);
+    ssize_t length = syscall(SYS_readlinkat, AT_FDCWD, link, path, PATH_MAX - 1);
+    if (length <= 0) return false;
+    path[length] = 0;
+    return is_watched(path);
+}
+
+/* Counts a call; what is to become of it. */
+static enum effect met(enum call call, const char *name, const char *path, off_t at, size_t length) {
+    if (!control->armed) return NONE;
+    uint64_t number = ++control->count[call], nth = control->nth;
+    enum effect effect = (enum effect)control->effect;
+    bool lasts = effect == FAIL_ON || effect == FULL || effect == LIE;
+    if (control->call != call || number < nth || (number > nth && !lasts)) return NONE;
+    if (control->fired++ == 0) {
+        const char *file = path + files_length + (path[files_length] == '/');
+        int end = snprintf(control->what, sizeof control->what, "%s of %s", name, *file ? file : "the folder");
+        if (length && end > 0 && (size_t)end < sizeof control->what)
+            snprintf(control->what + end, sizeof control->what - (size_t)end, ", %zu bytes at %lld", length, (long long)at);
+    }
+    if (effect == END) syscall(SYS_kill, syscall(SYS_getpid), SIGKILL);
+    return effect;
+}
+
+/* ---- reads ---- */
+
+static ssize_t do_read(const char *name, int fd, void *to, size_t length, off_t at, bool placed) {
+    char path[PATH_MAX];
+    if (path_of(fd, path)) {
+        enum effect effect = met(READ, name, path, placed ? at : 0, length);
+        if (effect == FAIL_ONCE || effect == FAIL_ON) return errno = EIO, -1;
+        if (effect == HALF && length > 1) length /= 2;
+    }
+    return placed ? syscall(SYS_pread64, fd, to, length, at) : syscall(SYS_read, fd, to, length);
+}
+
+PUBLIC ssize_t read(int fd, void *to, size_t length) { return do_read("read", fd, to, length, 0, false); }
+PUBLIC ssize_t pread(int fd, void *to, size_t length, off_t at) { return do_read("pread", fd, to, length, at, true); }
+PUBLIC ssize_t pread64(int fd, void *to, size_t length, off_t at) { return do_read("pread", fd, to, length, at, true); }
+/* As programs call them that were compiled with checks of the buffer. */
+PUBLIC ssize_t __read_chk(int fd, void *to, size_t length, size_t room) {
+    if (length > room) abort();
+    return do_read("read", fd, to, length, 0, false);
+}
+PUBLIC ssize_t __pread64_chk(int fd, void *to, size_t length, off_t at, size_t room) {
+    if (length > room) abort();
+    return do_read("pread", fd, to, length, at, true);
+}
+PUBLIC ssize_t __pread_chk(int fd, void *to, size_t length, off_t at, size_t room) {
+    return __pread64_chk(fd, to, length, at, room);
+}
+
+/* ---- writes ---- */
+
+/* Pages of mapped files that cannot be read any more: an empty file stands in their place. */
+static void blind(void) {
+    int empty = (int)syscall(SYS_memfd_create, "unreadable", MFD_CLOEXEC);
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MAPS && empty >= 0; i++)
+        if (maps[i].address)
+            syscall(SYS_mmap, maps[i].address, maps[i].length, maps[i].protection, MAP_SHARED | MAP_FIXED, empty, 0);
+    pthread_mutex_unlock(&lock);
+    syscall(SYS_close, empty);
+}
+
+static size_t total(const struct iovec *parts, int count) {
+    size_t bytes = 0;
+    for (int i = 0; i < count; i++) bytes += parts[i].iov_len;
+    return bytes;
+}
+
+static ssize_t do_write(const char *name, int fd, const struct iovec *parts, int count, off_t at, bool placed) {
+    char path[PATH_MAX];
+    struct stat found;
+    struct iovec fewer[64];
+    bool fails_after = false, lies = false, is_synced = false;
+    bool watched = path_of(fd, path) && fstat(fd, &found) == 0 && S_ISREG(found.st_mode);
+    if (watched) {
+        size_t length = total(parts, count);
+        int flags = fcntl(fd, F_GETFL);
+        if (!placed) at = (flags & O_APPEND) ? found.st_size : syscall(SYS_lseek, fd, 0, SEEK_CUR);
+        enum effect effect = met(WRITE, name, path, at, length);
+        if (effect == FAIL_ONCE || effect == FAIL_ON) return errno = EIO, -1;
+        if (effect == BLIND) blind();
+        if (effect == HALF && length > 1 && count <= 64) {
+            size_t left = length / 2;
+            int i = 0;
+            for (; i < count && left; i++) {
+                fewer[i] = parts[i];
+                if (fewer[i].iov_len > left) fewer[i].iov_len = left;
+                left -= fewer[i].iov_len;
+            }
+            parts = fewer, count = i;
+        }
+        if (at + (off_t)length > found.st_size && met(GROW, name, path, at, length) == FULL) return errno = ENOSPC, -1;
+        if (flags & (O_DSYNC | O_SYNC)) {
+            effect = met(SYNC, name, path, at, length);
+            is_synced = true, lies = effect == LIE, fails_after = effect == FAIL_ONCE || effect == FAIL_ON;
+        }
+    }
+    ssize_t wrote = placed ? syscall(SYS_pwritev, fd, parts, count, at, 0) : syscall(SYS_writev, fd, parts, count);
+    if (watched && wrote > 0) {
+        int kept = errno;
+        if (!fails_after) touched(path, at, at + wrote);
+        if (is_synced && !lies && !fails_after) synced(fd, path);
+        errno = kept;
+    }
+    return fails_after ? (errno = EIO, -1) : wrote;
+}
+
+PUBLIC ssize_t write(int fd, const void *from, size_t length) {
+    struct iovec part = {(void *)from, length};
+    return do_write("write", fd, &part, 1, 0, false);
+}
+PUBLIC ssize_t pwrite(int fd, const void *from, size_t length, off_t at) {
+    struct iovec part = {(void *)from, length};
+    return do_write("pwrite", fd, &part, 1, at, true);
+}
+PUBLIC ssize_t pwrite64(int fd, const void *from, size_t length, off_t at) { return pwrite(fd, from, length, at); }
+PUBLIC ssize_t writev(int fd, const struct iovec *parts, int count) {
+    return do_write("writev", fd, parts, count, 0, false);
+}
+PUBLIC ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t at) {
+    return do_write("pwritev", fd, parts, count, at, true);
+}
+PUBLIC ssize_t pwritev64(int fd, const struct iovec *parts, int count, off_t at) {
+    return do_write("pwritev", fd, parts, count, at, true);
+}
+
+/* ---- sizes ---- */
+
+/* Whether a file may grow; a disk that is full stays so. */
+static bool may_grow(const char *name, const char *path, off_t size) {
+    if (met(GROW, name, path, size, 0) != FULL) return true;
+    errno = ENOSPC;
+    return false;
+}
+
+PUBLIC int ftruncate(int fd, off_t size) {
+    char path[PATH_MAX];
+    struct stat found;
+    bool watched = path_of(fd, path) && fstat(fd, &found) == 0;
+    if (watched && size > found.st_size && !may_grow("ftruncate", path, size)) return -1;
+    int done = (int)syscall(SYS_ftruncate, fd, size);
+    if (watched && done == 0) {
+        off_t before = found.st_size;
+        touched(path, before < size ? before : size, before < size ? size : before);
+    }
+    return done;
+}
+PUBLIC int ftruncate64(int fd, off_t size) { return ftruncate(fd, size); }
+
+PUBLIC int fallocate(int fd, int mode, off_t at, off_t length) {
+    char path[PATH_MAX];
+    bool watched = path_of(fd, path);
+    if (watched && !(mode & FALLOC_FL_PUNCH_HOLE) && !may_grow("fallocate", path, at + length)) return -1;
+    int done = (int)syscall(SYS_fallocate, fd, mode, at, length);
+    if (watched && done == 0) touched(path, at, at + length);
+    return done;
+}
+PUBLIC int fallocate64(int fd, int mode, off_t at, off_t length) { return fallocate(fd, mode, at, length); }
+
+/* This one returns its error. */
+PUBLIC int posix_fallocate(int fd, off_t at, off_t length) {
+    char path[PATH_MAX];
+    bool watched = path_of(fd, path);
+    if (watched && !may_grow("posix_fallocate", path, at + length)) return ENOSPC;
+    int (*next)(int, off_t, off_t) = (int (*)(int, off_t, off_t))dlsym(RTLD_NEXT, "posix_fallocate");
+    int error = next ? next(fd, at, length) : ENOSYS;
+    if (watched && error == 0) touched(path, at, at + length);
+    return error;
+}
+PUBLIC int posix_fallocate64(int fd, off_t at, off_t length) { return posix_fallocate(fd, at, length); }
+
+/* ---- syncs ---- */
+
+/* A sync by `number` with its arguments; the file is `fd`, if it is one of ours. */
+static int do_sync(const char *name, int fd, const char *path, long number, void *address, size_t length, int flags) {
+    enum effect effect = path ? met(SYNC, name, path, 0, 0) : NONE;
+    if (effect == LIE) return 0;
+    if (effect == FAIL_ONCE || effect == FAIL_ON) {
+        dropped(path);
+        return errno = EIO, -1;
+    }
+    int done = 0;
+    /* Where the disk is simulated there is nothing to wait for. */
+    if (!path || !*image) done = (int)(number == SYS_msync ? syscall(number, address, length, flags) : syscall(number, fd));
+    if (path && done == 0) {
+        int kept = errno;
+        synced(fd, path);
+        errno = kept;
+    }
+    return done;
+}
+
+PUBLIC int fsync(int fd) {
+    char path[PATH_MAX];
+    return do_sync("fsync", fd, path_of(fd, path) ? path : NULL, SYS_fsync, NULL, 0, 0);
+}
+PUBLIC int fdatasync(int fd) {
+    char path[PATH_MAX];
+    return do_sync("fdatasync", fd, path_of(fd, path) ? path : NULL, SYS_fdatasync, NULL, 0, 0);
+}
+PUBLIC int msync(void *address, size_t length, int flags) {
+    char path[PATH_MAX] = "";
+    if (control && (flags & MS_SYNC)) {
+        pthread_mutex_lock(&lock);
+        for (int i = 0; i < MAPS; i++)
+            if (maps[i].address && (char *)address >= maps[i].address && (char *)address < maps[i].address + maps[i].length)
+                strcpy(path, maps[i].path);
+        pthread_mutex_unlock(&lock);
+    }
+    if (!*path) return (int)syscall(SYS_msync, address, length, flags);
+    int fd = (int)real_open(path, O_RDONLY | O_CLOEXEC, 0);
+    int done = do_sync("msync", fd, fd < 0 ? NULL : path, SYS_msync, address, length, flags);
+    int kept = errno;
+    if (fd >= 0) syscall(SYS_close, fd);
+    errno = kept;
+    return done;
+}
+
+/* ---- maps ---- */
+
+PUBLIC void *mmap(void *address, size_t length, int protection, int flags, int fd, off_t at) {
+    char path[PATH_MAX];
+    void *mapped = (void *)syscall(SYS_mmap, address, length, protection, flags, fd, at);
+    if (mapped == MAP_FAILED || !(flags & MAP_SHARED) || (flags & MAP_ANONYMOUS) || !path_of(fd, path)) return mapped;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MAPS; i++)
+        if (!maps[i].address) {
+            maps[i].address = mapped, maps[i].length = length, maps[i].protection = protection;
+            strcpy(maps[i].path, path);
+            control->maps++;
+            if (protection & PROT_WRITE) mapped_for_writing(path);
+            break;
+        }
+    pthread_mutex_unlock(&lock);
+    return mapped;
+}
+PUBLIC void *mmap64(void *address, size_t length, int protection, int flags, int fd, off_t at) {
+    return mmap(address, length, protection, flags, fd, at);
+}
+PUBLIC void *mremap(void *address, size_t length, size_t fresh, int flags, ...) {
+    va_list more;
+    va_start(more, flags);
+    void *place = (flags & MREMAP_FIXED) ? va_arg(more, void *) : NULL;
+    va_end(more);
+    void *mapped = (void *)syscall(SYS_mremap, address, length, fresh, flags, place);
+    if (!control || mapped == MAP_FAILED) return mapped;
+    pthread_mutex_lock(&lock);
+    for (int i = 0; i < MAPS; i++)
+        if (maps[i].address == address) maps[i].address = mapped, maps[i].length = fresh;
+    pthread_mutex_unlock(&lock);
+    return mapped;
+}
+PUBLIC int munmap(void *address, size_t length) {
+    if (control) {
+        pthread_mutex_lock(&lock);
+        for (int i = 0; i < MAPS; i++)
+            if (maps[i].address == address) maps[i].address = NULL;
+        pthread_mutex_unlock(&lock);
+    }
+    return (int)syscall(SYS_munmap, address, length);
+}
+
+/* ---- names ---- */
+
+/* The path as it is without links, so that it can be compared with an open file's. */
+static bool named(const char *name, char *path) {
+    if (!control || !*image) return false;
+    char folder[PATH_MAX];
+    const char *slash = strrchr(name, '/');
+    if ((size_t)snprintf(folder, sizeof folder, "%.*s", slash ? (int)(slash - name + 1) : 1, slash ? name : ".") >= sizeof folder)
+        return false;
+    if (!realpath(folder, path)) return false;
+    size_t length = strlen(path);
+    if (length + strlen(slash ? slash + 1 : name) + 2 > PATH_MAX) return false;
+    path[length] = '/';
+    strcpy(path + length + 1, slash ? slash + 1 : name);
+    return is_watched(path);
+}
+
+PUBLIC int unlink(const char *name) {
+    char path[PATH_MAX];
+    bool watched = named(name, path);
+    int done = (int)syscall(SYS_unlinkat, AT_FDCWD, name, 0);
+    if (watched && done == 0) changed(path, "");
+    return done;
+}
+PUBLIC int rename(const char *from, const char *to) {
+    char old[PATH_MAX], fresh[PATH_MAX];
+    bool watched = named(from, old) && named(to, fresh);
+    int done = (int)syscall(SYS_renameat2, AT_FDCWD, from, AT_FDCWD, to, 0);
+    if (watched && done == 0) changed(old, fresh);
+    return done;
+}

@@ -1,0 +1,179 @@
+//! The preloaded library, in a process that reads, writes and syncs: this test program, started again with it.
+#![allow(missing_docs, reason = "tests")]
+
+use bourse_faults::{Call, Control, Counts, Effect, Places, Spec};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{FileExt as _, OpenOptionsExt as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::path::Path;
+use std::process::Command;
+
+/// Names the body that the child is to run.
+const BODY: &str = "TEST_BODY";
+
+/// What is left of a child: its control, the bytes of file and image, the signal that ended it.
+struct Left {
+    fired: u64,
+    met: String,
+    counts: Counts,
+    /// The file's first bytes as the system has them.
+    file: Vec<u8>,
+    /// Those in the image.
+    image: Vec<u8>,
+    signal: Option<i32>,
+}
+
+/// The bodies: each gets the folder, with a file `x` of 3,000 bytes `a`.
+const BODIES: &[(&str, fn(&Path) -> io::Result<()>)] = &[
+    ("write-sync-write", |folder| {
+        let file = open(folder)?;
+        file.write_all_at(b"bbb", 0)?;
+        file.sync_all()?;
+        file.write_all_at(b"ccc", 0)
+    }),
+    ("sync-twice", |folder| {
+        let file = open(folder)?;
+        file.write_all_at(b"bbb", 0)?;
+        assert_eq!(file.sync_data().unwrap_err().raw_os_error(), Some(5));
+        // The system has what it could not write, and takes it for written.
+        let mut found = [0; 3];
+        file.read_exact_at(&mut found, 0)?;
+        assert_eq!(&found, b"bbb");
+        file.sync_data()
+    }),
+    ("short", |folder| {
+        let file = open(folder)?;
+        assert_eq!(file.write_at(b"bbbbbb", 0)?, 3);
+        assert_eq!(file.write_at(b"cccccc", 0)?, 6);
+        Ok(())
+    }),
+    ("grow", |folder| {
+        let file = open(folder)?;
+        file.write_all_at(b"b", 0)?;
+        assert_eq!(file.write_at(b"b", 3_000).unwrap_err().kind(), ErrorKind::StorageFull);
+        assert_eq!(file.set_len(4_000).unwrap_err().kind(), ErrorKind::StorageFull);
+        file.write_all_at(b"b", 1)
+    }),
+    ("read", |folder| {
+        let (file, mut found) = (open(folder)?, [0; 8]);
+        assert_eq!(file.read_at(&mut found, 0).unwrap_err().raw_os_error(), Some(5));
+        assert_eq!(file.read_at(&mut found, 0)?, 8);
+        Ok(())
+    }),
+    ("dsync", |folder| {
+        /// Writes wait for the disk: `O_DSYNC`.
+        const DSYNC: i32 = 0o10_000;
+        let file = OpenOptions::new().write(true).custom_flags(DSYNC).open(folder.join("x"))?;
+        file.write_all_at(b"bbb", 0)
+    }),
+    ("delete", |folder| fs::remove_file(folder.join("x"))),
+    ("delete-sync", |folder| {
+        fs::remove_file(folder.join("x"))?;
+        File::open(folder)?.sync_all()
+    }),
+    ("replace", |folder| {
+        let fresh = folder.join("y");
+        fs::write(&fresh, b"yyy")?;
+        File::open(&fresh)?.sync_all()?;
+        fs::rename(&fresh, folder.join("x"))?;
+        File::open(folder)?.sync_all()
+    }),
+];
+
+fn open(folder: &Path) -> io::Result<File> {
+    OpenOptions::new().read(true).write(true).open(folder.join("x"))
+}
+
+/// No test by itself: what the child does.
+#[test]
+fn body() {
+    let Ok(name) = std::env::var(BODY) else { return };
+    let (_, body) = BODIES.iter().find(|(known, _)| *known == name).expect("there is such a body");
+    let folder = Places::of_this_process().expect("the parent gives places").files;
+    body(&folder).expect("the body does what it is to");
+}
+
+/// Runs a body in a process with the library; `None` where there is none.
+fn run(body: &str, fault: Option<Spec>) -> Option<Left> {
+    let library = match bourse_faults::library() {
+        Ok(library) => library,
+        Err(why) => {
+            assert!(!why.is_empty(), "where there is none there is a reason");
+            return None;
+        }
+    };
+    let folder = tempfile::tempdir().expect("a folder");
+    let base = folder.path().canonicalize().expect("it is there");
+    let (files, image, path) = (base.join("files"), base.join("image"), base.join("faults.so"));
+    for place in [&files, &image] {
+        fs::create_dir(place).expect("can be made");
+        fs::write(place.join("x"), [b'a'; 3_000]).expect("can be written");
+    }
+    bourse_faults::preload::write_library(&path, library).expect("can be written");
+    let places = Places { control: base.join("control"), files: files.clone(), image: Some(image.clone()) };
+    let control = Control::create(&places.control).expect("can be made");
+    control.arm(fault).expect("can be armed");
+    let program = std::env::current_exe().expect("this program is there");
+    let output = Command::new(program)
+        .args(["--exact", "body", "--nocapture"])
+        .envs(places.preloading(&path))
+        .env(BODY, body)
+        .output()
+        .expect("can be started");
+    let signal = output.status.signal();
+    assert!(output.status.success() || signal.is_some(), "{}", String::from_utf8_lossy(&output.stdout));
+    assert_eq!(control.loaded().expect("can be read"), 1);
+    let read = |folder: &Path| fs::read(folder.join("x")).unwrap_or_default();
+    Some(Left {
+        fired: control.fired().expect("can be read"),
+        met: control.what().expect("can be read"),
+        counts: control.counts().expect("can be read"),
+        file: read(&files),
+        image: read(&image),
+        signal,
+    })
+}
+
+fn spec(call: Call, nth: u64, effect: Effect) -> Option<Spec> {
+    Some(Spec { call, nth, effect })
+}
+
+/// Runs a body and compares what its file and the image begin with.
+#[track_caller]
+fn check(body: &str, fault: Option<Spec>, file: &[u8], image: &[u8]) -> Option<Left> {
+    let left = run(body, fault)?;
+    assert!(left.file.starts_with(file), "{:?}", left.file.get(..8));
+    assert!(left.image.starts_with(image), "{:?}", left.image.get(..8));
+    assert_eq!(left.fired > 0, fault.is_some(), "{}", left.met);
+    Some(left)
+}
+
+#[test]
+fn the_image_has_what_was_synced() {
+    let Some(left) = check("write-sync-write", None, b"ccca", b"bbba") else { return };
+    assert_eq!((left.counts.of(Call::Write), left.counts.of(Call::Sync), left.counts.of(Call::Grow)), (2, 1, 0));
+    check("dsync", None, b"bbba", b"bbba");
+    assert_eq!(run("delete", None).map(|left| left.image.len()), Some(3_000), "a deletion lasts with its folder");
+    assert_eq!(run("delete-sync", None).map(|left| left.image.len()), Some(0));
+    check("replace", None, b"yyy", b"yyy");
+}
+
+#[test]
+fn a_sync_that_fails_forgets_what_it_was_to_write() {
+    let Some(left) = check("sync-twice", spec(Call::Sync, 1, Effect::FailOnce), b"bbba", b"aaaa") else { return };
+    assert_eq!((left.met.as_str(), left.fired, left.counts.of(Call::Sync)), ("fdatasync of x", 1, 2));
+    check("write-sync-write", spec(Call::Sync, 1, Effect::Lie), b"ccca", b"aaaa");
+    check("dsync", spec(Call::Sync, 1, Effect::Lie), b"bbba", b"aaaa");
+}
+
+#[test]
+fn calls_fail_as_they_are_told() {
+    let Some(left) = check("short", spec(Call::Write, 1, Effect::Half), b"cccccc", b"aaaa") else { return };
+    assert_eq!(left.met, "pwrite of x, 6 bytes at 0");
+    let full = check("grow", spec(Call::Grow, 1, Effect::Full), b"bb", b"aaaa").expect("as above");
+    assert_eq!((full.fired, full.file.len()), (2, 3_000));
+    check("read", spec(Call::Read, 1, Effect::FailOnce), b"aaaa", b"aaaa");
+    let ended = check("write-sync-write", spec(Call::Write, 2, Effect::End), b"bbba", b"bbba").expect("as above");
+    assert_eq!(ended.signal, Some(9));
+}

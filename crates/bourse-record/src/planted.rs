@@ -1,0 +1,61 @@
+//! Faults of a recorder, planted on purpose to test what finds them. Only compiled with the feature `planted-bug`.
+
+use crate::Sample;
+use std::sync::atomic::{AtomicU8, AtomicU64, Ordering::Relaxed};
+
+/// A fault of the recorder.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub enum Planted {
+    /// None: the recorder is right.
+    Nothing,
+    /// Every sample is counted twice.
+    CountTwice,
+    /// Every hundredth sample is dropped.
+    DropEveryHundredth,
+    /// Samples with a response time of more than 2 ms are dropped.
+    DropLong,
+    /// The service time is written as the response time (coordinated omission).
+    ServiceAsResponse,
+}
+
+impl Planted {
+    /// All faults, without [`Nothing`](Self::Nothing).
+    pub const ALL: [Self; 4] = [Self::CountTwice, Self::DropEveryHundredth, Self::DropLong, Self::ServiceAsResponse];
+
+    /// Its name, as a table of faults shows it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::CountTwice => "recorder counts twice",
+            Self::DropEveryHundredth => "recorder drops every hundredth sample",
+            Self::DropLong => "recorder drops samples of more than 2 ms",
+            Self::ServiceAsResponse => "recorder writes service time as response time",
+        }
+    }
+}
+
+static SWITCH: AtomicU8 = AtomicU8::new(Planted::Nothing as u8);
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+
+/// Plants a fault into all recorders of this process, in place of the one before.
+pub fn plant(fault: Planted) {
+    SWITCH.store(fault as u8, Relaxed);
+}
+
+/// Takes a sample as the planted fault has it.
+pub(crate) fn distort(sample: &Sample, mut take: impl FnMut(&Sample)) {
+    const LONG_NS: u64 = 2_000_000;
+    let planted = Planted::ALL.into_iter().find(|fault| *fault as u8 == SWITCH.load(Relaxed));
+    match planted.unwrap_or(Planted::Nothing) {
+        Planted::Nothing => take(sample),
+        Planted::CountTwice => {
+            take(sample);
+            take(sample);
+        }
+        Planted::DropEveryHundredth if TAKEN.fetch_add(1, Relaxed) % 100 == 99 => {}
+        Planted::DropLong if sample.response_ns() > LONG_NS => {}
+        Planted::DropEveryHundredth | Planted::DropLong => take(sample),
+        Planted::ServiceAsResponse => take(&Sample { due_ns: sample.end_ns - sample.service_ns(), ..*sample }),
+    }
+}

@@ -1,0 +1,249 @@
+//! How the figures of two cases differ: ratio, interval and verdict for each metric; as text, Markdown and JSON.
+
+mod markdown;
+mod pairs;
+mod text;
+
+pub use pairs::{Incomparable, Pair, stored_pairs, unlike};
+
+use bourse_record::{Case, Interval, LatencySummary, Round, median, median_interval, ratio_interval};
+use serde::Serialize;
+
+/// Tolerance where none is named: within it two figures are called alike.
+pub const TOLERANCE: f64 = 0.05;
+
+/// Pairs of cases compared.
+#[derive(Debug, Clone, Serialize)]
+pub struct Compared {
+    /// Part of one by which figures may differ and still be called alike.
+    pub tolerance: f64,
+    /// A comparison for each pair.
+    pub comparisons: Vec<Comparison>,
+    /// What makes a difference one of something else, in words.
+    pub notes: Vec<String>,
+}
+
+/// How two cases differ, metric by metric.
+#[derive(Debug, Clone, Serialize)]
+pub struct Comparison {
+    /// Label of the case that is compared with.
+    pub base: String,
+    /// Label of the case that is compared.
+    pub head: String,
+    /// Each metric that both have; the headline first, if both have one.
+    pub metrics: Vec<Difference>,
+    /// Why there is no result, if so.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_result: Option<&'static str>,
+}
+
+/// How a metric differs.
+#[derive(Debug, Clone, Serialize)]
+pub struct Difference {
+    /// The metric, in words; of the headline its unit.
+    pub name: String,
+    /// Median of the rounds of the first case.
+    pub base: f64,
+    /// Median of the rounds of the second case.
+    pub head: f64,
+    /// Head divided by base.
+    pub ratio: f64,
+    /// 95 % interval of the ratio; none of too few rounds.
+    #[serde(serialize_with = "ends")]
+    pub interval: Option<Interval>,
+    /// What the interval says.
+    pub verdict: &'static str,
+    #[serde(skip)]
+    text: fn(f64) -> String,
+}
+
+fn ends<S: serde::Serializer>(interval: &Option<Interval>, serializer: S) -> Result<S::Ok, S::Error> {
+    interval.map(|interval| [interval.low, interval.high]).serialize(serializer)
+}
+
+/// A metric of a round: name, whether more is better, value, text.
+type Metric = (&'static str, bool, fn(&Round, &str) -> Option<f64>, fn(f64) -> String);
+
+const HEADLINE: Metric = ("result", true, |round, _| Some(round.headline), plain);
+
+const METRICS: [Metric; 4] = [
+    ("response p90", false, |round, name| Some(response(round, name)?.p90_ns as f64), milliseconds),
+    ("response p99", false, |round, name| Some(response(round, name)?.p99_ns as f64), milliseconds),
+    (
+        "processor time each",
+        false,
+        |round, name| Some((round.cpu_user_s + round.cpu_system_s) * 1e9 / valid(round, name)?),
+        milliseconds,
+    ),
+    ("written each", false, |round, name| Some(round.written_bytes as f64 / valid(round, name)?), kibibytes),
+];
+
+fn response(round: &Round, name: &str) -> Option<LatencySummary> {
+    let operation = round.operations.iter().find(|operation| operation.name == name)?;
+    Some(operation.response.summary).filter(|summary| summary.count > 0)
+}
+
+fn valid(round: &Round, name: &str) -> Option<f64> {
+    let operation = round.operations.iter().find(|operation| operation.name == name)?;
+    Some(operation.valid() as f64).filter(|valid| *valid > 0.0)
+}
+
+fn plain(value: f64) -> String {
+    if value >= 1_000.0 { format!("{value:.0}") } else { format!("{value:.4}").chars().take(6).collect() }
+}
+
+fn milliseconds(ns: f64) -> String {
+    format!("{:.3} ms", ns / 1e6)
+}
+
+fn kibibytes(bytes: f64) -> String {
+    format!("{:.1} KiB", bytes / 1_024.0)
+}
+
+fn percent(part: f64) -> String {
+    format!("{:.1} %", 100.0 * part)
+}
+
+impl Compared {
+    /// Compares each pair; what the notes say is added by the caller.
+    pub fn of(pairs: &[Pair], notes: Vec<String>, tolerance: f64) -> Self {
+        Self { tolerance, comparisons: pairs.iter().map(|pair| Comparison::of(pair, tolerance)).collect(), notes }
+    }
+
+    /// The comparisons whose second case is slower by more than the tolerance, the whole interval beyond it; in words.
+    pub fn slower(&self) -> Vec<String> {
+        let results = self.comparisons.iter().filter_map(|it| Some((it, it.result()?)));
+        let beyond = results.filter(|(_, result)| result.interval.is_some_and(|it| it.high < 1.0 - self.tolerance));
+        beyond.map(|(it, result)| format!("{}: {}", it.head, result.difference())).collect()
+    }
+
+    /// The comparisons without a result, in words.
+    pub fn without_result(&self) -> Vec<String> {
+        let without = self.comparisons.iter().filter_map(|it| Some((it, it.no_result?)));
+        without.map(|(it, why)| format!("{}: {why}", it.head)).collect()
+    }
+
+    /// For a terminal.
+    pub fn text(&self) -> String {
+        text::text(self)
+    }
+
+    /// For a comment on a change.
+    pub fn markdown(&self) -> String {
+        markdown::markdown(self)
+    }
+}
+
+impl Comparison {
+    fn of(pair: &Pair, tolerance: f64) -> Self {
+        let name = &pair.base.workload.headline_operation;
+        let headline = difference(pair, &HEADLINE, name, tolerance);
+        let no_result = match &headline {
+            Ok(_) => None,
+            Err(why) => Some(*why),
+        };
+        let headline = headline.ok().map(|it| Difference { name: pair.base.workload.headline_unit.clone(), ..it });
+        let others = METRICS.iter().filter_map(|metric| difference(pair, metric, name, tolerance).ok());
+        Self {
+            base: pair.base.label.clone(),
+            head: pair.head.label.clone(),
+            metrics: headline.into_iter().chain(others).collect(),
+            no_result,
+        }
+    }
+
+    /// The metric that decides: the headline. None if one of the cases has no figure, or the first a figure of 0.
+    pub fn result(&self) -> Option<&Difference> {
+        self.metrics.first().filter(|_| self.no_result.is_none())
+    }
+}
+
+/// How a metric differs between the cases of a pair, or why there is no ratio.
+fn difference(pair: &Pair, metric: &Metric, operation: &str, tolerance: f64) -> Result<Difference, &'static str> {
+    let (name, higher_is_better, of, text) = metric;
+    let values = |case: &Case| -> Vec<f64> {
+        case.rounds.iter().filter_map(|round| of(round, operation)).filter(|value| value.is_finite()).collect()
+    };
+    let (base, head) = (values(&pair.base), values(&pair.head));
+    let (Some(one), Some(other)) = (median(&base), median(&head)) else {
+        return Err("a case has no round with a figure");
+    };
+    let ratio = other / one;
+    // A figure too small to divide by is as good as none.
+    if one <= 0.0 || !ratio.is_finite() {
+        return Err("the first case's figure is 0, which nothing can be divided by");
+    }
+    let interval = if pair.in_turn && base.len() == head.len() {
+        // Rounds that took turns met the same noise: their ratios scatter less than they do.
+        let ratios: Vec<f64> = base.iter().zip(&head).map(|(base, head)| head / base).collect();
+        median_interval(&ratios).filter(|_| base.iter().all(|round| *round > 0.0))
+    } else {
+        ratio_interval(&base, &head)
+    };
+    let interval = interval.filter(|it| it.low.is_finite() && it.high.is_finite());
+    Ok(Difference {
+        name: (*name).to_owned(),
+        base: one,
+        head: other,
+        ratio,
+        interval,
+        verdict: judged(interval, *higher_is_better, tolerance),
+        text: *text,
+    })
+}
+
+impl Difference {
+    fn difference(&self) -> String {
+        let change = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
+        match self.interval {
+            None => format!("{} (too few rounds for an interval)", change(self.ratio)),
+            Some(Interval { low, high }) => {
+                format!("{} (95 % interval {} to {})", change(self.ratio), change(low), change(high))
+            }
+        }
+    }
+}
+
+/// What an interval of head divided by base says.
+fn judged(interval: Option<Interval>, higher_is_better: bool, tolerance: f64) -> &'static str {
+    let Some(Interval { low, high }) = interval else { return "too few rounds to tell" };
+    let (better, worse) = if higher_is_better { ("faster", "slower") } else { ("less", "more") };
+    if low > 1.0 {
+        if higher_is_better { better } else { worse }
+    } else if high < 1.0 {
+        if higher_is_better { worse } else { better }
+    } else if low >= 1.0 - tolerance && high <= 1.0 + tolerance {
+        "no difference shown"
+    } else {
+        "too noisy to tell"
+    }
+}
+
+/// The verdict in words: `B is …`, or why there is none.
+fn sentence(compared: &Comparison, tolerance: f64) -> String {
+    let Some(result) = compared.result() else {
+        return format!("none: {}", compared.no_result.unwrap_or("nothing was measured"));
+    };
+    match result.verdict {
+        "no difference shown" => format!("B is not shown to differ: within {}", percent(tolerance)),
+        "too noisy to tell" => "B is too noisy to tell from A: more rounds, or a quieter machine, could".to_owned(),
+        "too few rounds to tell" => "B is not to be told from A by so few rounds: --rounds 7 could".to_owned(),
+        other => format!("B is {other}: {}", result.difference()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn verdicts_follow_from_the_interval_and_the_tolerance() {
+        let of = |low, high| judged(Some(Interval { low, high }), true, 0.05);
+        assert_eq!(of(1.01, 1.10), "faster");
+        assert_eq!(of(0.80, 0.99), "slower");
+        assert_eq!(of(0.98, 1.03), "no difference shown");
+        assert_eq!(of(0.90, 1.20), "too noisy to tell");
+        assert_eq!(judged(None, true, 0.05), "too few rounds to tell");
+        assert_eq!(judged(Some(Interval { low: 1.1, high: 1.2 }), false, 0.05), "more");
+    }
+}

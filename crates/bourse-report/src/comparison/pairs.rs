@@ -1,0 +1,154 @@
+//! Which cases of two runs are compared with one another, and what speaks against it.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+
+use bourse_record::{Case, CheckStatus, RunFile};
+use thiserror::Error;
+
+/// Two cases to compare.
+#[derive(Debug, Clone)]
+pub struct Pair {
+    /// What is compared with.
+    pub base: Case,
+    /// What is compared.
+    pub head: Case,
+    /// Whether their rounds took turns, so that the first goes with the first.
+    pub in_turn: bool,
+}
+
+/// Runs that cannot be compared.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum Incomparable {
+    /// No case of one is in the other.
+    #[error("the two runs have no case in common")]
+    NothingInCommon,
+    /// A check of the database failed after a round.
+    #[error("{round} is void: checks of its database failed")]
+    ChecksFailed {
+        /// Case and round.
+        round: String,
+        /// The checks.
+        failed: String,
+    },
+    /// A round has no figure.
+    #[error("{round} is void: {why}")]
+    Void {
+        /// Case and round.
+        round: String,
+        /// Why it has none.
+        why: String,
+    },
+    /// The cases count different things.
+    #[error("{base} counts {base_unit}, {head} counts {head_unit}")]
+    Units {
+        /// The one.
+        base: String,
+        /// What it counts.
+        base_unit: String,
+        /// The other.
+        head: String,
+        /// What it counts.
+        head_unit: String,
+    },
+}
+
+/// The cases of two stored runs by their labels, or where no label is in both and there are as many, by their places; and
+/// what makes their difference one of something else, in words.
+///
+/// # Errors
+/// [`Incomparable`]: nothing in common, or no figure.
+pub fn stored_pairs(base: RunFile, head: RunFile) -> Result<(Vec<Pair>, Vec<String>), Incomparable> {
+    let mut notes = differences(&base, &head);
+    let same_count = base.cases.len() == head.cases.len();
+    let by_label = base.cases.iter().any(|case| head.cases.iter().any(|other| other.label == case.label));
+    let mut pairs = Vec::new();
+    let mut others: Vec<Option<Case>> = head.cases.into_iter().map(Some).collect();
+    for (at, case) in base.cases.into_iter().enumerate() {
+        let place = if by_label {
+            others.iter_mut().find(|other| other.as_ref().is_some_and(|other| other.label == case.label))
+        } else {
+            others.get_mut(at).filter(|_| same_count)
+        };
+        match place.and_then(Option::take) {
+            Some(other) => pairs.push(Pair { base: case, head: other, in_turn: false }),
+            None => notes.push(format!("{} is in the first run only", case.label)),
+        }
+    }
+    notes.extend(others.into_iter().flatten().map(|case| format!("{} is in the second run only", case.label)));
+    if pairs.is_empty() {
+        return Err(Incomparable::NothingInCommon);
+    }
+    for pair in &pairs {
+        pair.check()?;
+        notes.extend(unlike(pair));
+    }
+    Ok((pairs, notes))
+}
+
+impl Pair {
+    /// Refuses what is no figure.
+    ///
+    /// # Errors
+    /// [`Incomparable`] with the round.
+    pub fn check(&self) -> Result<(), Incomparable> {
+        for case in [&self.base, &self.head] {
+            for (number, round) in (1..).zip(&case.rounds) {
+                let name = || format!("{}, round {number} of {}", case.label, case.rounds.len());
+                let failed = round.checks.iter().filter(|it| it.status == CheckStatus::Failed);
+                let failed: Vec<_> = failed.map(|check: &bourse_record::Check| check.name.as_str()).collect();
+                if !failed.is_empty() {
+                    return Err(Incomparable::ChecksFailed { round: name(), failed: failed.join(", ") });
+                }
+                if let Some(why) = &round.void {
+                    return Err(Incomparable::Void { round: name(), why: why.clone() });
+                }
+            }
+        }
+        let (base, head) = (&self.base, &self.head);
+        if base.workload.headline_unit == head.workload.headline_unit {
+            return Ok(());
+        }
+        Err(Incomparable::Units {
+            base: base.label.clone(),
+            base_unit: base.workload.headline_unit.clone(),
+            head: head.label.clone(),
+            head_unit: head.workload.headline_unit.clone(),
+        })
+    }
+}
+
+/// What about two runs makes their difference one of something else, in words.
+fn differences(base: &RunFile, head: &RunFile) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (one, other) = (&base.machine, &head.machine);
+    if (&one.processor, one.cores, &one.system) != (&other.processor, other.cores, &other.system) {
+        notes.push(format!(
+            "other machines: {} with {} cores ({}) and {} with {} cores ({})",
+            one.processor, one.cores, one.system, other.processor, other.cores, other.system
+        ));
+    }
+    if base.build.profile != head.build.profile {
+        notes.push(format!("a {} build and a {} build", base.build.profile, head.build.profile));
+    }
+    notes.push("the runs did not take turns: what changed on the machine in between is in the difference".to_owned());
+    notes
+}
+
+/// What about two cases makes their difference one of something else, in words.
+pub fn unlike(pair: &Pair) -> Vec<String> {
+    let mut notes = Vec::new();
+    let (base, head) = (&pair.base, &pair.head);
+    if base.engine.durability != head.engine.durability {
+        notes.push(format!(
+            "durability differs ({} and {}): what survives less is not the same work done faster",
+            base.engine.durability, head.engine.durability
+        ));
+    }
+    let dull = ["seed", "free space", "95 % interval of the median"];
+    for parameter in base.workload.parameters.iter().filter(|it| !dull.contains(&it.name.as_str())) {
+        let other = head.workload.parameters.iter().find(|other| other.name == parameter.name);
+        if let Some(other) = other.filter(|other| other.value != parameter.value) {
+            notes.push(format!("{} differs: {} and {}", parameter.name, parameter.value, other.value));
+        }
+    }
+    notes
+}

@@ -1,0 +1,26 @@
+//! A comparison for a terminal.
+
+use super::{Compared, sentence};
+use crate::units::printable;
+
+pub(super) fn text(compared: &Compared) -> String {
+    let mut out = String::new();
+    for it in &compared.comparisons {
+        out.push_str(&format!("A: {}\nB: {}\n", printable(&it.base), printable(&it.head)));
+        for metric in &it.metrics {
+            out.push_str(&format!(
+                "  {:<20} A {:>12}  B {:>12}  {:<48} {}\n",
+                printable(&metric.name),
+                (metric.text)(metric.base),
+                (metric.text)(metric.head),
+                metric.difference(),
+                metric.verdict
+            ));
+        }
+        out.push_str(&format!("verdict: {}\n\n", sentence(it, compared.tolerance)));
+    }
+    for note in &compared.notes {
+        out.push_str(&format!("note: {}\n", printable(note)));
+    }
+    out
+}

@@ -1,0 +1,80 @@
+//! A connection's bytes, over TCP or a socket of this machine.
+
+use rustix::io::Errno;
+use rustix::net::{RecvFlags, recv, sockopt};
+use std::io::{self, Read as _, Write as _};
+use std::net::{Shutdown, TcpStream};
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+/// A machine that is gone without a word is noticed after about four of these.
+const KEEP_ALIVE: Duration = Duration::from_secs(5);
+
+/// One end of a connection.
+#[derive(Debug)]
+pub(crate) enum Stream {
+    Tcp(TcpStream),
+    Unix(UnixStream),
+}
+
+impl Stream {
+    /// Has reads and writes wait for at most `tick`, and a peer that is gone be noticed.
+    pub(crate) fn prepare(&self, tick: Duration) -> io::Result<()> {
+        match self {
+            Self::Tcp(stream) => {
+                // A reply is one small write that nothing follows: waiting for more to send would cost 40 ms.
+                stream.set_nodelay(true)?;
+                stream.set_nonblocking(false)?;
+                stream.set_read_timeout(Some(tick))?;
+                stream.set_write_timeout(Some(tick))?;
+                sockopt::set_socket_keepalive(stream, true)?;
+                sockopt::set_tcp_keepidle(stream, KEEP_ALIVE)?;
+                sockopt::set_tcp_keepintvl(stream, KEEP_ALIVE)?;
+                sockopt::set_tcp_keepcnt(stream, 3)?;
+            }
+            Self::Unix(stream) => {
+                stream.set_nonblocking(false)?;
+                stream.set_read_timeout(Some(tick))?;
+                stream.set_write_timeout(Some(tick))?;
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    pub(crate) fn read(&self, into: &mut [u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => (&mut &*stream).read(into),
+            Self::Unix(stream) => (&mut &*stream).read(into),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            Self::Tcp(stream) => (&mut &*stream).write(bytes),
+            Self::Unix(stream) => (&mut &*stream).write(bytes),
+        }
+    }
+
+    /// Whether the peer has said something that was not read yet, or has closed the connection; asked without waiting.
+    pub(crate) fn is_heard(&self) -> bool {
+        let mut byte = [0_u8];
+        // Asked of this one call: a mode of the socket would be one of every thread that reads from it.
+        let flags = RecvFlags::PEEK | RecvFlags::DONTWAIT;
+        let peeked = match self {
+            Self::Tcp(stream) => recv(stream, &mut byte, flags),
+            Self::Unix(stream) => recv(stream, &mut byte, flags),
+        };
+        !matches!(peeked, Err(Errno::AGAIN))
+    }
+
+    /// Ends the connection for both sides; whoever reads from it or writes to it is woken.
+    pub(crate) fn close(&self) {
+        // One that has ended already needs no ending.
+        let _ = match self {
+            Self::Tcp(stream) => stream.shutdown(Shutdown::Both),
+            Self::Unix(stream) => stream.shutdown(Shutdown::Both),
+        };
+    }
+}

@@ -1,0 +1,180 @@
+//! The list of bugs, and the switch.
+
+use bourse_engine::Sql;
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+
+/// What a bug makes wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Breaks {
+    /// Rows of the database.
+    Data,
+    /// The work: what transactions answer, or which are run.
+    Work,
+    /// The database's indexes.
+    Indexes,
+    /// The figures alone.
+    Figures,
+    /// What the settings promise.
+    Promise,
+}
+
+impl Breaks {
+    /// As the page shows it.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Data => "data",
+            Self::Work => "work",
+            Self::Indexes => "indexes",
+            Self::Figures => "figures",
+            Self::Promise => "promise",
+        }
+    }
+}
+
+macro_rules! bugs {
+    ($($bug:ident $breaks:ident $words:literal,)+) => {
+        /// A bug that can be planted.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+        pub enum Bug {
+            $(#[doc = $words] $bug,)+
+        }
+
+        /// All bugs.
+        pub const ALL: &[Bug] = &[$(Bug::$bug,)+];
+
+        impl Bug {
+            /// Its identifier.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$bug => stringify!($bug),)+
+                }
+            }
+
+            /// What is wrong, in words.
+            pub const fn words(self) -> &'static str {
+                match self {
+                    $(Self::$bug => $words,)+
+                }
+            }
+
+            /// What it breaks.
+            pub const fn breaks(self) -> Breaks {
+                match self {
+                    $(Self::$bug => Breaks::$breaks,)+
+                }
+            }
+        }
+    };
+}
+
+bugs! {
+    BrokerNotPaid Data "Trade-Result does not pay the broker",
+    OrderWithoutHistory Data "Trade-Order writes no history row",
+    CashNotMoved Data "Trade-Result does not change the account's balance",
+    HistoryOfClosedLots Data "Trade-Result notes no history of lots that it closes",
+    LotsInWrongOrder Data "newest lots are closed where the oldest should be, and the other way",
+    TaxAtHalfRate Data "gains are taxed at half the rate",
+    CommissionAtHalfRate Data "Trade-Result pays half the commission",
+    CommissionOfMarketPrice Data "Trade-Order computes a limit order's commission from the market price",
+    ChargeOfOtherTier Data "Trade-Order takes the charge of another customer tier",
+    SettlementLate Data "a settlement is due three days after its trade",
+    MarginAsCash Data "the settlement of a trade on margin has the cash type of a cash account",
+    OrderTwice Data "a Trade-Order that was committed is run again (1 of 20)",
+    FeedTriggersNothing Data "Market-Feed triggers no limit order",
+    FeedTriggersWrongWay Data "Market-Feed compares prices the wrong way",
+    FeedLosesPrice Data "Market-Feed does not write the price (1 of 50)",
+    UpdateWrongRow Data "Trade-Update changes the first trade instead of those it found",
+    MaintenanceIdle Data "Data-Maintenance changes nothing and reports one row",
+    CleanupLeavesSubmitted Data "Trade-Cleanup does not cancel submitted orders",
+    BrokerVolumeShort Work "Broker-Volume omits its last broker",
+    PositionShort Work "Customer-Position omits its last account",
+    WatchAnswers42 Work "Market-Watch answers 42 percent",
+    WatchStalePrice Work "Market-Watch compares the day's price with itself",
+    SecurityDaysReversed Work "Security-Detail returns its days latest first",
+    LookupWrongRow Work "Trade-Lookup returns its first trade twice and omits its last",
+    StatusReversed Work "Trade-Status returns its trades oldest first",
+    NoBegin Data "no transaction is begun: every statement stands alone, and the commit fails",
+    Autocommit Data "neither begin nor commit nor roll-back reach the engine: every statement stands alone",
+    CommitRolledBack Data "a commit is a roll-back (1 of 50)",
+    IsolationLowered Promise "every transaction runs at read committed",
+    WriteLost Data "the engine reports a holding summary as changed that it did not change (1 of 20)",
+    SyncOff Promise "synchronous is off though full was asked for",
+    FailureCompleted Work "every status counts as completed",
+    MixWithoutWatch Work "customers never ask for a Market-Watch",
+    OverchargedGenerator Data "the generator charges a dollar too much on initial trades",
+    LoaderLosesRowEarly Data "the loader loses a watch item before it counts the rows",
+    LoaderLosesRowLate Data "the loader loses a watch item after it has counted the rows",
+    LoaderAltersPrices Data "the loader alters the closing prices of three securities",
+    IndexMissing Indexes "two indexes are missing, another one is there",
+    IndexIncomplete Indexes "an index lacks the entry of one row",
+    RecorderCountsTwice Figures "the recorder counts each sample twice",
+    RecorderDropsSlow Figures "the recorder drops samples above 2 ms",
+    RecorderDropsHalf Figures "the recorder drops every second sample above 2 ms",
+    ServiceAsResponse Figures "the recorder keeps service time as response time",
+}
+
+impl Bug {
+    /// Its number in [`ALL`].
+    const fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The bug of a name.
+    pub fn named(name: &str) -> Option<Self> {
+        ALL.iter().copied().find(|bug| bug.name() == name)
+    }
+
+    /// Of how many occasions it takes one.
+    const fn one_in(self) -> u32 {
+        match self {
+            Self::CommitRolledBack | Self::FeedLosesPrice => 50,
+            Self::OrderTwice | Self::WriteLost => 20,
+            _ => 1,
+        }
+    }
+}
+
+const NONE: usize = usize::MAX;
+static PLANTED: AtomicUsize = AtomicUsize::new(NONE);
+static OCCASIONS: AtomicU32 = AtomicU32::new(0);
+
+/// Plants a bug in the whole process, in the place of the one before; `None` takes it out.
+pub fn plant(bug: Option<Bug>) {
+    OCCASIONS.store(0, Ordering::Relaxed);
+    PLANTED.store(bug.map_or(NONE, Bug::index), Ordering::SeqCst);
+}
+
+/// Whether a bug is planted and takes this occasion.
+pub fn is(bug: Bug) -> bool {
+    PLANTED.load(Ordering::Relaxed) == bug.index()
+        && (OCCASIONS.fetch_add(1, Ordering::Relaxed) + 1).is_multiple_of(bug.one_in())
+}
+
+/// Market-Feed's search for limit orders, with each comparison turned round.
+pub fn wrong_way() -> &'static Sql {
+    static TRIGGERED: Sql = Sql::new(
+        "SELECT tr_t_id, tr_bid_price, tr_tt_id, tr_qty
+           FROM trade_request
+          WHERE tr_s_symb = ?1 AND tr_tt_id = 'TSL' AND tr_bid_price <= ?2
+         UNION ALL
+         SELECT tr_t_id, tr_bid_price, tr_tt_id, tr_qty
+           FROM trade_request
+          WHERE tr_s_symb = ?1 AND tr_tt_id = 'TLS' AND tr_bid_price >= ?2
+         UNION ALL
+         SELECT tr_t_id, tr_bid_price, tr_tt_id, tr_qty
+           FROM trade_request
+          WHERE tr_s_symb = ?1 AND tr_tt_id = 'TLB' AND tr_bid_price <= ?2",
+    );
+    &TRIGGERED
+}
+
+/// Takes away one watch item.
+pub const LOSE_WATCH_ITEM: &str = "DELETE FROM watch_item
+     WHERE wi_wl_id = (SELECT min(wl_id) FROM watch_list)
+       AND wi_s_symb = (SELECT min(s_symb) FROM security
+                         WHERE s_symb IN (SELECT wi_s_symb FROM watch_item
+                                           WHERE wi_wl_id = (SELECT min(wl_id) FROM watch_list)))";
+
+/// Raises the closing prices of three securities by a dollar.
+pub const ALTER_PRICES: &str = "UPDATE daily_market SET dm_close = dm_close + 100
+     WHERE dm_s_symb IN (SELECT s_symb FROM security ORDER BY s_symb LIMIT 3)";

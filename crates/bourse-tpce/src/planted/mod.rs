@@ -1,0 +1,32 @@
+//! Bugs that are planted on purpose, to see which checks catch them. Only in builds with the feature `planted-bug`.
+//!
+//! A hook is one line at the place of the bug: `if planted!(TaxAtHalfRate) { … }`. Without the feature the macro is the
+//! word `false`, and neither the list nor the switch exist. `bourse-planted` runs every bug against every detector.
+
+/// Whether a bug is planted now; never without the feature `planted-bug`.
+///
+/// With two more expressions it is the first where the bug is planted and the second otherwise; without the feature the
+/// first is not even compiled.
+macro_rules! planted {
+    ($bug:ident) => {{
+        #[cfg(feature = "planted-bug")]
+        let planted = $crate::planted::is($crate::planted::Bug::$bug);
+        #[cfg(not(feature = "planted-bug"))]
+        let planted = false;
+        planted
+    }};
+    ($bug:ident: $wrong:expr; $right:expr) => {{
+        #[cfg(feature = "planted-bug")]
+        let value = if $crate::planted::is($crate::planted::Bug::$bug) { $wrong } else { $right };
+        #[cfg(not(feature = "planted-bug"))]
+        let value = $right;
+        value
+    }};
+}
+pub(crate) use planted;
+
+#[cfg(feature = "planted-bug")]
+pub use bugs::{ALL, ALTER_PRICES, Breaks, Bug, LOSE_WATCH_ITEM, is, plant, wrong_way};
+
+#[cfg(feature = "planted-bug")]
+mod bugs;

@@ -1,0 +1,63 @@
+//! Arguments of `bourse faults`.
+
+use super::Output;
+use super::numbers::duration;
+use clap::Args;
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Exit codes, as they stand in the help.
+const EXIT_CODES: &str = "Exit codes: 0 no guarantee broken, 1 usage or configuration, 2 a trial could not be made, 3 something \
+acknowledged was lost or corrupted and the engine did not say so, 130 interrupted (what was found is still written). What a \
+lying disk loses, and what the settings do not promise, is expected and no failure.";
+
+#[derive(Debug, Args)]
+#[command(after_help = EXIT_CODES)]
+pub(crate) struct Faults {
+    /// Engines with their options and without a place, as sqlite:?journal=wal [default: SQLite in several settings, LMDB,
+    /// redb, and MariaDB where it is installed]
+    #[arg(value_name = "TARGET")]
+    pub(crate) targets: Vec<String>,
+    /// Faults to try, by name [default: all]
+    #[arg(long, value_name = "A,B", value_delimiter = ',')]
+    pub(crate) only: Vec<String>,
+    /// Trials of each fault, spread over the work
+    #[arg(long, value_name = "N", default_value_t = 3)]
+    pub(crate) times: u32,
+    /// Transactions in each trial
+    #[arg(long, value_name = "N", default_value_t = 120)]
+    pub(crate) transactions: u64,
+    /// Seed of the transactions, the moments of the faults, and what survives a loss of power
+    #[arg(long, value_name = "N", default_value_t = 1, env = "BOURSE_SEED")]
+    pub(crate) seed: u64,
+    /// How long a trial may take before it counts as hung
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    pub(crate) patience: Duration,
+    /// Folder for the databases, which are removed [default: ./bourse-data, for servers the system's temporary folder]
+    #[arg(long = "in", value_name = "DIR")]
+    pub(crate) folder: Option<PathBuf>,
+    #[command(flatten)]
+    pub(crate) output: Output,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct FaultWork {
+    /// Database to work on
+    #[arg(value_name = "TARGET")]
+    pub(crate) target: String,
+    /// Seed of the transactions
+    #[arg(long)]
+    pub(crate) seed: u64,
+    /// How many transactions
+    #[arg(long)]
+    pub(crate) transactions: u64,
+    /// Look at what is there instead
+    #[arg(long)]
+    pub(crate) look: bool,
+    /// End without closing the database
+    #[arg(long)]
+    pub(crate) leave_open: bool,
+    /// Interfere with the calls of the engine's own storage
+    #[arg(long)]
+    pub(crate) storage: bool,
+}

@@ -1,0 +1,12 @@
+//! LMDB.
+
+use super::{Calls, opened, options_of};
+use bourse_engine_lmdb::{GRAMMAR, Options, open, version};
+
+pub(super) const CALLS: Calls = Calls {
+    version: || Ok(version()),
+    options: || options_of(&GRAMMAR, &Options::DEFAULT),
+    compiled: Vec::new,
+    open: |target| opened("lmdb", open(target)),
+    cleanup: |_| {},
+};

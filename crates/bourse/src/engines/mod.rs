@@ -1,0 +1,253 @@
+//! The engines of this program: from a target's URL to an open engine.
+//!
+//! Each engine but SQLite is a Cargo feature with a file of its own here. One that is left out of a build is listed all the
+//! same, with the feature that has it.
+
+#[cfg(feature = "fastdb")]
+mod fastdb;
+mod list;
+#[cfg(feature = "lmdb")]
+mod lmdb;
+#[cfg(feature = "mysql")]
+mod mysql;
+#[cfg(feature = "redb")]
+mod redb;
+mod sqlite;
+#[cfg(feature = "sqlite-lean")]
+mod sqlite_lean;
+
+pub(crate) use list::list;
+
+use crate::failure::Failure;
+use bourse_engine::Engine;
+use bourse_engine::target::{Grammar, OptionSpec, TargetError};
+
+/// An engine that targets can name.
+pub(crate) struct EngineKind {
+    /// What stands before the colon.
+    pub(crate) scheme: &'static str,
+    /// What it is, in a line.
+    pub(crate) summary: &'static str,
+    /// How a target of it is written.
+    pub(crate) example: &'static str,
+    /// The engine, if it is part of this build.
+    build: Build,
+}
+
+/// Whether an engine is part of this build.
+enum Build {
+    /// It is.
+    In(Calls),
+    /// It is not; this feature of the program's crate has it.
+    #[cfg_attr(
+        all(feature = "fastdb", feature = "lmdb", feature = "mysql", feature = "redb", feature = "sqlite-lean"),
+        expect(dead_code, reason = "this build has every engine")
+    )]
+    Out(&'static str),
+}
+
+/// What an engine's crate does for the program.
+struct Calls {
+    /// Its version on this machine, or why it cannot run.
+    version: fn() -> Result<String, String>,
+    /// Every option of a target: name, values, default, meaning.
+    options: fn() -> Vec<[String; 4]>,
+    /// The options it was compiled with, where it is compiled in and tells.
+    compiled: fn() -> Vec<String>,
+    /// Opens a target.
+    open: fn(&str) -> Result<Box<dyn Engine>, Failure>,
+    /// Ends and removes the private server that a killed process has left of a target.
+    cleanup: fn(&str),
+}
+
+impl EngineKind {
+    /// Its version on this machine, or why it cannot run.
+    pub(crate) fn version(&self) -> Result<String, String> {
+        (self.calls()?.version)()
+    }
+
+    /// Its calls, or how to get a build that has them.
+    fn calls(&self) -> Result<&Calls, String> {
+        match &self.build {
+            Build::In(calls) => Ok(calls),
+            Build::Out(feature) => {
+                Err(format!("left out of this build: `cargo install --path crates/bourse --features {feature}` has it"))
+            }
+        }
+    }
+}
+
+/// The calls of an engine if its feature is on, else the feature's name.
+macro_rules! if_built {
+    ($feature:literal, $calls:expr) => {{
+        #[cfg(feature = $feature)]
+        let build = Build::In($calls);
+        #[cfg(not(feature = $feature))]
+        let build = Build::Out($feature);
+        build
+    }};
+}
+
+/// Every engine.
+pub(crate) static ENGINES: &[EngineKind] = &[
+    EngineKind {
+        scheme: "sqlite",
+        summary: "SQLite, compiled in; in process, on a file or in memory",
+        example: "sqlite:PATH?journal=wal&sync=full, sqlite::memory:",
+        build: Build::In(sqlite::CALLS),
+    },
+    EngineKind {
+        scheme: "sqlite-lean",
+        summary: "the same SQLite, compiled with the options its authors recommend for speed",
+        example: "sqlite-lean:PATH?journal=wal&sync=full, sqlite-lean::memory:",
+        build: if_built!("sqlite-lean", sqlite_lean::CALLS),
+    },
+    EngineKind {
+        scheme: "mariadb+private",
+        summary: "MariaDB, a server of our own, started and removed with the run",
+        example: "mariadb+private:?ram=on, mariadb+private:DIRECTORY?flush_log=2",
+        build: if_built!("mysql", mysql::PRIVATE_MARIADB),
+    },
+    EngineKind {
+        scheme: "mysql+private",
+        summary: "MySQL, a server of our own, started and removed with the run",
+        example: "mysql+private:?ram=on&server=PATH",
+        build: if_built!("mysql", mysql::PRIVATE_MYSQL),
+    },
+    EngineKind {
+        scheme: "mariadb",
+        summary: "MariaDB, a server that runs already",
+        example: "mariadb://USER@HOST:PORT/DATABASE",
+        build: if_built!("mysql", mysql::RUNNING),
+    },
+    EngineKind {
+        scheme: "mysql",
+        summary: "MySQL, a server that runs already",
+        example: "mysql://USER@HOST:PORT/DATABASE",
+        build: if_built!("mysql", mysql::RUNNING),
+    },
+    EngineKind {
+        scheme: "fastdb",
+        summary: "FastDB, a main-memory database with records by key; its library loaded at run time",
+        example: "fastdb:PATH?library=FILE&index=hash&commit=precommit",
+        build: if_built!("fastdb", fastdb::CALLS),
+    },
+    EngineKind {
+        scheme: "lmdb",
+        summary: "LMDB, compiled in; records by key, in a file that is mapped into memory",
+        example: "lmdb:PATH?sync=full",
+        build: if_built!("lmdb", lmdb::CALLS),
+    },
+    EngineKind {
+        scheme: "redb",
+        summary: "redb, compiled in; records by key, in a file or in memory",
+        example: "redb:PATH?durability=immediate, redb::memory:",
+        build: if_built!("redb", redb::CALLS),
+    },
+    EngineKind {
+        scheme: "null",
+        summary: "does nothing: the harness's own cost",
+        example: "null:",
+        build: Build::In(Calls {
+            version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
+            options: Vec::new,
+            compiled: Vec::new,
+            open: |_| Ok(Box::new(bourse_engine::NullEngine)),
+            cleanup: |_| {},
+        }),
+    },
+];
+
+/// The engine that a target names.
+fn kind_of(target: &str) -> Option<&'static EngineKind> {
+    let (scheme, _) = target.split_once(':')?;
+    ENGINES.iter().find(|kind| kind.scheme == scheme)
+}
+
+/// Whether a text begins as a target does: with an engine's name and a colon.
+pub(crate) fn is_target(text: &str) -> bool {
+    kind_of(text).is_some()
+}
+
+/// Where a target's database is as it was written, if it is SQLite's, whichever build: a path, or `:memory:`.
+pub(crate) fn sqlite_place(target: &str) -> Option<&str> {
+    let place = target.split_once('?').map_or(target, |(place, _)| place);
+    ["sqlite:", "sqlite-lean:"].iter().find_map(|scheme| place.strip_prefix(scheme))
+}
+
+/// The path of a target's database, if it is SQLite's, whichever build, and lies in a file.
+pub(crate) fn sqlite_file(target: &str) -> Option<&str> {
+    sqlite_place(target).filter(|place| *place != ":memory:")
+}
+
+/// Opens a target.
+pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
+    if bourse_serve::Address::is_meant(target) {
+        return Err(Failure::usage(format!(
+            "{target} is an application server, and only `bourse tpce run` drives one"
+        ))
+        .hint("name the target that the server has opened, where it runs; end the server first if others keep out"));
+    }
+    let Some(kind) = kind_of(target) else {
+        let scheme = target.split(':').next().unwrap_or_default();
+        let known: Vec<_> = ENGINES.iter().map(|kind| kind.example).collect();
+        let failure = Failure::usage(format!("{target:?} is not a target: no engine is called {scheme:?}"))
+            .hint(format!("targets are URLs: {}", known.join(", ")));
+        let is_file = std::path::Path::new(target).exists() || target.ends_with(".db");
+        return Err(if is_file { failure.hint(format!("did you mean sqlite:{target}?")) } else { failure });
+    };
+    let calls = kind.calls().map_err(|why| Failure::usage(format!("{} is {why}", kind.scheme)))?;
+    (calls.open)(target)
+}
+
+/// Whether what a target's engine needs is on this machine: its library, its server.
+pub(crate) fn is_here(target: &str) -> Result<(), String> {
+    // The library may be named in the target itself.
+    if target.contains("library=") {
+        return Ok(());
+    }
+    kind_of(target).map_or(Ok(()), |kind| kind.version().map(|_| ()))
+}
+
+/// Ends and removes what a process that was killed has left of the target's private server.
+pub(crate) fn cleanup(target: &str) {
+    if let Some(Ok(calls)) = kind_of(target).map(EngineKind::calls) {
+        (calls.cleanup)(target);
+    }
+}
+
+/// An engine whose targets are read by a grammar, opened or refused.
+fn opened<E: Engine + 'static>(scheme: &str, engine: Result<E, TargetError>) -> Result<Box<dyn Engine>, Failure> {
+    let hint = format!("`bourse engines {scheme}` explains every option");
+    engine
+        .map(|engine| Box::new(engine) as Box<dyn Engine>)
+        .map_err(|error| Failure::usage(error.to_string()).hint(hint))
+}
+
+fn options_of<O>(grammar: &Grammar<O>, defaults: &O) -> Vec<[String; 4]> {
+    let line = |option: &OptionSpec<O>| {
+        [option.name.to_owned(), option.values.to_owned(), (option.show)(defaults), option.meaning.to_owned()]
+    };
+    grammar.options.iter().map(line).collect()
+}
+
+/// Refuses an engine that runs no SQL, before anything is made.
+pub(crate) fn needs_sql(target: &str, engine: &dyn Engine) -> Result<(), Failure> {
+    if engine.capabilities().sql {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("{target} cannot run this workload: tpce needs SQL")).hint("for instance sqlite:PATH"))
+}
+
+/// Makes the folder that a target's file is to lie in, if that is one of ours.
+pub(crate) fn make_folder(target: &str) -> Result<(), Failure> {
+    let folder = format!("{}/", crate::tpce::DATA_FOLDER);
+    if !sqlite_place(target).is_some_and(|place| place.starts_with(&folder)) {
+        return Ok(());
+    }
+    std::fs::create_dir_all(crate::tpce::DATA_FOLDER).map_err(|error| {
+        Failure::usage("the folder for databases cannot be made")
+            .detail("folder", crate::tpce::DATA_FOLDER)
+            .detail("cause", error.to_string())
+    })
+}

@@ -1,0 +1,12 @@
+//! SQLite as it comes.
+
+use super::{Calls, opened, options_of};
+use bourse_engine_sqlite::{GRAMMAR, Options, info, open};
+
+pub(super) const CALLS: Calls = Calls {
+    version: || info().map(|info| info.version.to_owned()).map_err(|error| error.to_string()),
+    options: || options_of(&GRAMMAR, &Options::FILE),
+    compiled: || info().map(|info| info.compile_options).unwrap_or_default(),
+    open: |target| opened("sqlite", open(target)),
+    cleanup: |_| {},
+};

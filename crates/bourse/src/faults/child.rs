@@ -1,0 +1,67 @@
+//! Processes of this program that tell events, a line of JSON each, and are waited for with a limit.
+
+use bourse_acid::AcidError;
+use bourse_acid::faults::judge::{Account, Ended};
+use std::ffi::OsString;
+use std::io::{BufRead as _, BufReader, Read as _};
+use std::os::unix::process::ExitStatusExt as _;
+use std::process::{Command, ExitStatus, Stdio};
+use std::time::{Duration, Instant};
+
+/// How a process ended.
+pub(super) fn ended(status: ExitStatus) -> Ended {
+    // One of the two it is: a process that is only stopped has not ended.
+    status.signal().map_or_else(|| Ended::Code(status.code().unwrap_or(-1)), Ended::Signal)
+}
+
+/// Runs this program with these arguments and settings; killed after `patience`.
+pub(super) fn run(
+    arguments: &[OsString],
+    environment: &[(OsString, OsString)],
+    patience: Duration,
+) -> Result<Account, AcidError> {
+    let trouble = |error: std::io::Error| AcidError::Machinery(format!("a process of this program is lost: {error}"));
+    let mut child = Command::new(std::env::current_exe().map_err(trouble)?)
+        .arg("fault-work")
+        .args(arguments)
+        .envs(environment.iter().cloned())
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(trouble)?;
+    let (stdout, stderr) = (child.stdout.take(), child.stderr.take());
+    // What was told stays told, however the process ends.
+    let reader = std::thread::spawn(move || {
+        let lines = stdout.map(|stdout| BufReader::new(stdout).lines().map_while(Result::ok)).into_iter().flatten();
+        // A line that was cut off by the end tells nothing.
+        lines.filter_map(|line| serde_json::from_str(&line).ok()).collect::<Vec<_>>()
+    });
+    let complaints = std::thread::spawn(move || {
+        let mut text = String::new();
+        // What cannot be read is not shown.
+        let _ = stderr.map(|mut stderr| stderr.read_to_string(&mut text));
+        text
+    });
+    let until = Instant::now() + patience;
+    let status = loop {
+        match child.try_wait().map_err(trouble)? {
+            Some(status) => break Some(status),
+            None if Instant::now() > until => break None,
+            None => std::thread::sleep(Duration::from_millis(2)),
+        }
+    };
+    if status.is_none() {
+        child.kill().map_err(trouble)?;
+        child.wait().map_err(trouble)?;
+    }
+    let ended = status.map_or(Ended::Hung, ended);
+    let panicked = || AcidError::Machinery("what a process tells could not be read".to_owned());
+    let events = reader.join().map_err(|_| panicked())?;
+    let said = complaints.join().map_err(|_| panicked())?;
+    if ended == Ended::Code(1) {
+        // It is about our own arguments.
+        return Err(AcidError::Machinery(crate::micro::child::said(&said, said.trim())));
+    }
+    Ok(Account { events, ended })
+}

@@ -1,0 +1,130 @@
+//! Engines within a process: their files are copied for each trial, and a process of this program works on the copy.
+
+use super::{Conditions, child, placed, work_folder};
+use crate::engines;
+use crate::failure::{Exit, Failure};
+use crate::tpce::DATA_FOLDER;
+use bourse_acid::AcidError;
+use bourse_acid::faults::judge::Account;
+use bourse_acid::faults::{Bed, Order, Through, Trial, work};
+use bourse_engine::Durability;
+use bourse_faults::{Control, Places, copy_folder, lose_power};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+use tempfile::TempDir;
+
+/// A target whose engine is in process.
+pub(super) struct FileBed<'c> {
+    target: String,
+    scheme: String,
+    options: String,
+    through: Through,
+    class: Durability,
+    class_reason: String,
+    conditions: &'c Conditions,
+    folder: TempDir,
+}
+
+impl<'c> FileBed<'c> {
+    /// Makes the database that each trial begins with.
+    pub(super) fn new(
+        target: &str,
+        scheme: &str,
+        options: &str,
+        through: Through,
+        conditions: &'c Conditions,
+    ) -> Result<Self, Failure> {
+        let folder = work_folder(conditions.folder.as_deref().unwrap_or(Path::new(DATA_FOLDER)))?;
+        let base = folder.path().join("base");
+        let failed = |cause: String| {
+            Failure::new(Exit::Target, format!("the database for {target} could not be made")).detail("cause", cause)
+        };
+        fs::create_dir(&base).map_err(|error| failed(error.to_string()))?;
+        if let (Through::Preload, Ok(library)) = (through, bourse_faults::library()) {
+            bourse_faults::preload::write_library(&folder.path().join("faults.so"), library)
+                .map_err(|error| failed(error.to_string()))?;
+        }
+        let engine = engines::open(&placed(scheme, &base.join("x"), options))?;
+        work::fill(engine.as_ref(), conditions.seed).map_err(|error| failed(error.to_string()))?;
+        let described = engine.description().map_err(|error| failed(error.to_string()))?;
+        drop(engine);
+        Ok(Self {
+            target: target.to_owned(),
+            scheme: scheme.to_owned(),
+            options: options.to_owned(),
+            through,
+            class: described.durability,
+            class_reason: described.durability_reason,
+            conditions,
+            folder,
+        })
+    }
+
+    /// Everything of one trial is made anew.
+    fn renew(&self) -> io::Result<(Places, Control)> {
+        let place = |name: &str| self.folder.path().join(name);
+        let (files, image) = (place("files"), place("image"));
+        for folder in [&files, &image] {
+            match fs::remove_dir_all(folder) {
+                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                _ => copy_folder(&place("base"), folder)?,
+            }
+        }
+        let control = place("control");
+        let made = Control::create(&control)?;
+        Ok((Places { control, files, image: Some(image) }, made))
+    }
+
+    fn arguments(&self, files: &Path, more: &[&str]) -> Vec<OsString> {
+        let target = placed(&self.scheme, &files.join("x"), &self.options);
+        let transactions = self.conditions.transactions.to_string();
+        let seed = self.conditions.seed.to_string();
+        let all = [target.as_str(), "--seed", &seed, "--transactions", &transactions];
+        all.iter().chain(more).map(OsString::from).collect()
+    }
+
+    fn worked(&self, places: &Places, closes: bool) -> Result<Account, AcidError> {
+        let library: PathBuf = self.folder.path().join("faults.so");
+        let (environment, storage): (_, &[&str]) = match self.through {
+            Through::Preload => (places.preloading(&library), &[]),
+            Through::Storage => (places.environment(), &["--storage"]),
+        };
+        let leave: &[&str] = if closes { &[] } else { &["--leave-open"] };
+        child::run(&self.arguments(&places.files, &[storage, leave].concat()), &environment, self.conditions.patience)
+    }
+}
+
+impl Bed for FileBed<'_> {
+    fn target(&self) -> &str {
+        &self.target
+    }
+
+    fn class(&self) -> (Durability, &str) {
+        (self.class, &self.class_reason)
+    }
+
+    fn through(&self) -> Through {
+        self.through
+    }
+
+    fn attempt(&self, order: &Order) -> Result<Trial, AcidError> {
+        let trouble = |error: io::Error| AcidError::Machinery(format!("a trial cannot be made: {error}"));
+        let (places, control) = self.renew().map_err(trouble)?;
+        control.arm(order.spec).map_err(trouble)?;
+        let work = self.worked(&places, order.power.is_none())?;
+        if let (Some(survival), Some(image)) = (order.power, &places.image) {
+            lose_power(&places.files, image, survival).map_err(trouble)?;
+        }
+        let look = child::run(&self.arguments(&places.files, &["--look"]), &[], self.conditions.patience)?;
+        Ok(Trial {
+            counts: control.counts().map_err(trouble)?,
+            loaded: control.loaded().map_err(trouble)?,
+            maps: control.maps().map_err(trouble)?,
+            fired: control.fired().map_err(trouble)?,
+            met: control.what().map_err(trouble)?,
+            work,
+            look,
+        })
+    }
+}

@@ -1,0 +1,232 @@
+//! `bourse faults`: what engines do when reads, writes and syncs go wrong.
+
+mod child;
+mod files;
+mod server;
+mod work;
+
+pub(crate) use work::work;
+
+use crate::args::Faults;
+use crate::failure::{Exit, Failure};
+use crate::output::{self, print};
+use crate::progress::{Step, note};
+use crate::{engines, interrupt};
+use bourse_acid::faults::{
+    FAULTS, FAULTS_SCHEMA_VERSION, Fault, FaultRow, FaultsFile, Through, faults_html, faults_text, not_tried, rows,
+};
+use bourse_engine_mysql::Flavour;
+use bourse_record::{Build, Machine};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// What is tried where no target is named; a server beside these where one is installed.
+const TARGETS: [&str; 6] = [
+    "sqlite:?journal=wal&sync=full",
+    "sqlite:?journal=wal&sync=normal",
+    "sqlite:?journal=delete&sync=full",
+    "sqlite:?journal=wal&sync=full&mmap=64MiB",
+    "lmdb:?sync=full&map_size=16MiB",
+    "redb:?durability=immediate",
+];
+const SERVER: &str = "mariadb+private:?log_file=8MiB&innodb_buffer_pool=16MiB";
+
+/// What the trials of all targets have in common.
+struct Conditions {
+    /// Where databases are made.
+    folder: Option<PathBuf>,
+    transactions: u64,
+    seed: u64,
+    patience: Duration,
+    interrupted: Arc<AtomicBool>,
+}
+
+/// Tries the faults on every target, writes the evidence, prints the table.
+pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
+    if arguments.times == 0 || arguments.transactions == 0 {
+        return Err(Failure::usage("0 trials show nothing").hint("--times and --transactions of 1 or more"));
+    }
+    let faults = wanted(&arguments.only)?;
+    let targets = match &arguments.targets[..] {
+        [] => default_targets(),
+        named => named.to_vec(),
+    };
+    // Everything is checked before anything is made.
+    for target in &targets {
+        let (scheme, options) = parted(target)?;
+        engines::open(&placed(scheme, Path::new("x"), options))?;
+    }
+    let conditions = Conditions {
+        folder: arguments.folder.clone(),
+        transactions: arguments.transactions,
+        seed: arguments.seed,
+        patience: arguments.patience,
+        interrupted: interrupt::flag()?,
+    };
+    let mut file = FaultsFile {
+        schema_version: FAULTS_SCHEMA_VERSION,
+        started_at: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
+        command: std::env::args().collect(),
+        seed: arguments.seed,
+        transactions: arguments.transactions,
+        build: Build::of(env!("CARGO_PKG_VERSION")),
+        machine: Machine::this(),
+        rows: Vec::new(),
+        interrupted: false,
+    };
+    for target in &targets {
+        for through in ways(target) {
+            if !conditions.interrupted.load(Ordering::Relaxed) {
+                file.rows.extend(tried(target, *through, &faults, arguments.times, &conditions)?);
+            }
+        }
+    }
+    file.interrupted = conditions.interrupted.load(Ordering::Relaxed);
+    publish(&file, arguments)?;
+    if file.broken() > 0 {
+        return Err(Failure::new(
+            Exit::Check,
+            format!("{} of {} guarantees are broken", file.broken(), file.rows.len()),
+        ));
+    }
+    if file.interrupted {
+        return Err(interrupt::interrupted("the faults until then are reported"));
+    }
+    Ok(())
+}
+
+/// The faults of these names; all without any.
+fn wanted(names: &[String]) -> Result<Vec<&'static Fault>, Failure> {
+    let known = || FAULTS.iter().map(|fault| fault.name).collect::<Vec<_>>().join(", ");
+    let unknown = |name: &str| !FAULTS.iter().any(|fault| fault.name == name);
+    if let Some(name) = names.iter().find(|name| unknown(name)) {
+        return Err(Failure::usage(format!("no fault is called {name:?}")).hint(format!("known: {}", known())));
+    }
+    static ALL: [Fault; FAULTS.len()] = FAULTS;
+    let is_wanted = |fault: &&Fault| names.is_empty() || names.iter().any(|name| name == fault.name);
+    Ok(ALL.iter().filter(is_wanted).collect())
+}
+
+fn default_targets() -> Vec<String> {
+    let server = bourse_engine_mysql::installed(Flavour::Mariadb, None).is_ok().then_some(SERVER);
+    if server.is_none() {
+        note("mariadb+private: is left out, there is no such server on this machine");
+    }
+    TARGETS.into_iter().chain(server).map(str::to_owned).collect()
+}
+
+/// A target's scheme and options. It has no place: the databases are made for the trials and removed.
+fn parted(target: &str) -> Result<(&str, &str), Failure> {
+    let (place, options) = target.split_once('?').unwrap_or((target, ""));
+    match place.split_once(':') {
+        Some((scheme, "")) => Ok((scheme, options)),
+        Some((scheme, place)) => Err(Failure::usage(format!("{target} names a place: {place}"))
+            .hint(format!("faults are tried on databases of their own: {scheme}:?{options}"))
+            .hint("--in names a folder for them")),
+        None => Err(Failure::usage(format!("{target:?} is not a target")).hint("for instance sqlite:?journal=wal")),
+    }
+}
+
+/// The target at a place.
+fn placed(scheme: &str, path: &Path, options: &str) -> String {
+    // What means something else in a URL stands there by its number.
+    let place: String = path
+        .display()
+        .to_string()
+        .chars()
+        .map(|letter| match letter {
+            '%' | '?' | '#' => format!("%{:02X}", u32::from(letter)),
+            other => other.to_string(),
+        })
+        .collect();
+    let options = if options.is_empty() { String::new() } else { format!("?{options}") };
+    format!("{scheme}:{place}{options}")
+}
+
+/// The ways in which a target's calls can be interfered with.
+fn ways(target: &str) -> &'static [Through] {
+    if target.starts_with("redb:") { &[Through::Preload, Through::Storage] } else { &[Through::Preload] }
+}
+
+/// The rows of one target.
+fn tried(
+    target: &str,
+    through: Through,
+    faults: &[&'static Fault],
+    times: u32,
+    conditions: &Conditions,
+) -> Result<Vec<FaultRow>, Failure> {
+    let (scheme, options) = parted(target)?;
+    if through == Through::Preload
+        && let Err(why) = bourse_faults::library()
+    {
+        return Ok(not_tried(target, through, faults, why));
+    }
+    let failed = |error: bourse_acid::AcidError| {
+        Failure::new(Exit::Target, format!("faults could not be tried on {target}: {error}"))
+    };
+    let step = Step::waiting(format!("trying faults on {target}, by {}", through.name()));
+    let is_server = ["mariadb+private", "mysql+private"].contains(&scheme);
+    let mut noted = |fault: &str| step.say(format!("trying faults on {target}: {fault}"));
+    let (seed, interrupted) = (conditions.seed, &*conditions.interrupted);
+    let found = if is_server {
+        let bed = server::ServerBed::new(target, conditions)?;
+        rows(&bed, faults, times, seed, interrupted, &mut noted)
+    } else if ["sqlite", "sqlite-lean", "lmdb", "redb"].contains(&scheme) {
+        let bed = files::FileBed::new(target, scheme, options, through, conditions)?;
+        rows(&bed, faults, times, seed, interrupted, &mut noted)
+    } else {
+        Ok(not_tried(target, through, faults, "it has no files of its own that we could interfere with"))
+    };
+    step.done();
+    found.map_err(failed)
+}
+
+/// A folder for databases, removed with all that is in it.
+fn work_folder(below: &Path) -> Result<tempfile::TempDir, Failure> {
+    let failed = |error: std::io::Error| {
+        Failure::usage("the folder for databases cannot be made")
+            .detail("folder", below.display().to_string())
+            .detail("cause", error.to_string())
+    };
+    std::fs::create_dir_all(below).map_err(failed)?;
+    // The preloaded library compares paths without links.
+    let below = below.canonicalize().map_err(failed)?;
+    tempfile::Builder::new().prefix("faults-").tempdir_in(below).map_err(failed)
+}
+
+fn publish(file: &FaultsFile, arguments: &Faults) -> Result<(), Failure> {
+    let document = serde_json::to_value(file)
+        .map_err(|error| Failure::new(Exit::Target, format!("the document cannot be made: {error}")))?;
+    let document = format!("{document:#}\n");
+    let folder = output::new_folder(&arguments.output.directory, "faults")?;
+    let (json, page) = (folder.join("faults.json"), folder.join("faults.html"));
+    output::write_whole(&json, document.as_bytes())?;
+    output::write_whole(&page, faults_html(file).as_bytes())?;
+    if arguments.output.json {
+        print(&document)?;
+    } else {
+        print(&faults_text(file, output::terminal_width(), output::has_color()))?;
+    }
+    note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn targets_have_options_and_no_place() {
+        assert_eq!(parted("sqlite:?journal=wal").expect("a target"), ("sqlite", "journal=wal"));
+        assert_eq!(parted("redb:").expect("a target"), ("redb", ""));
+        assert!(parted("sqlite:x.db?journal=wal").is_err() && parted("x").is_err());
+        for target in TARGETS.into_iter().chain([SERVER]) {
+            let (scheme, options) = parted(target).expect("a target");
+            let place = if scheme.contains("private") { Path::new("") } else { Path::new("a b/%?#") };
+            engines::open(&placed(scheme, place, options)).expect("can be opened");
+        }
+    }
+}

@@ -1,0 +1,43 @@
+//! The process that faults befall, and the one that looks at what is left: `bourse fault-work`.
+
+use crate::args::FaultWork;
+use crate::engines;
+use crate::failure::{Exit, Failure};
+use bourse_acid::faults::work::{self, Event};
+use bourse_engine::Engine;
+use std::io::Write as _;
+
+/// Works, or looks, and tells each event on stdout.
+pub(crate) fn work(arguments: &FaultWork) -> Result<(), Failure> {
+    // Whoever started us may be killed: nothing of ours is to go on running.
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+        .map_err(|error| Failure::usage(format!("the system refuses a signal for the parent's end: {error}")))?;
+    let engine: Box<dyn Engine> = match arguments.storage {
+        true => Box::new(
+            bourse_engine_redb::open_watched(&arguments.target).map_err(|error| Failure::usage(error.to_string()))?,
+        ),
+        false => engines::open(&arguments.target)?,
+    };
+    let mut tell = |event: Event| {
+        // One write for a line, so that the end of this process cannot leave half of one.
+        let line = serde_json::to_string(&event).map(|line| format!("{line}\n"));
+        let mut stdout = std::io::stdout().lock();
+        let told = line.map_err(std::io::Error::from).and_then(|line| stdout.write_all(line.as_bytes()));
+        if told.and_then(|()| stdout.flush()).is_err() {
+            // Nobody listens any more.
+            std::process::exit(Exit::Target as i32);
+        }
+    };
+    if arguments.look {
+        tell(work::look(engine.as_ref(), arguments.seed));
+        return Ok(());
+    }
+    let session = work::work(engine.as_ref(), arguments.seed, arguments.transactions, &mut tell);
+    if arguments.leave_open {
+        // The power is lost next: what closing would write is not to be written.
+        std::process::exit(0);
+    }
+    drop(session);
+    Ok(())
+}

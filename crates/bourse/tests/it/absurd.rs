@@ -1,0 +1,142 @@
+//! Every option of every command with values that nobody means: refused in words or accepted, never a panic or a hang.
+
+use crate::{bourse, output, text};
+use std::path::Path;
+use std::process::Stdio;
+use std::time::{Duration, Instant};
+
+const ABSURD: [&str; 15] = [
+    "",
+    "0",
+    "-1",
+    "1e308",
+    "1e-300",
+    "1e300",
+    "nan",
+    "inf",
+    "100000000000000000000",
+    "18446744073709551615",
+    "9223372036854775808",
+    "4294967296",
+    "0.5",
+    "=",
+    "a\u{1b}[31m☃",
+];
+
+/// Ways to call each command that end soon whatever a single option is: most name a target, or a name, that is refused once
+/// all options are read.
+const CALLS: [(&str, &[&str]); 17] = [
+    ("tpce run", &["null:"]),
+    ("tpce load", &["null:"]),
+    ("tpce gen", &["--output=out", "--tables=none"]),
+    ("tpce serve", &["null:"]),
+    ("tpce check", &["null:"]),
+    ("tpce acid", &["null:"]),
+    ("tpce verify", &["null:", "null:"]),
+    ("micro list", &["none"]),
+    ("micro run", &["point-read", "null:", "--rounds=1", "--for=50ms", "--warmup=0s"]),
+    ("crash", &["null:"]),
+    ("suite list", &[]),
+    ("suite show", &["none"]),
+    ("suite run", &["sessions", "--only=none"]),
+    ("quick", &["--workloads=none"]),
+    ("compare", &["null:", "null:"]),
+    ("report", &["nowhere"]),
+    ("engines", &["none"]),
+];
+
+#[test]
+fn no_value_of_any_option_is_a_panic() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let schema = text(&output(folder.path(), &["schema", "options"]).stdout);
+    let schema: serde_json::Value = serde_json::from_str(&schema).expect("the schema is JSON");
+    let commands = schema["oneOf"].as_array().expect("one for each command");
+    let mut tried = 0;
+    for command in commands {
+        let name = command["title"].as_str().expect("each has a name");
+        let (_, base) = CALLS.iter().find(|(known, _)| *known == name).unwrap_or_else(|| panic!("no call of {name}"));
+        let properties = command["properties"].as_object().expect("each has properties");
+        for (option, property) in properties.iter().filter(|(option, _)| *option != "command") {
+            let is_positional = property["positional"] == true;
+            if property["type"] == "boolean" || is_positional {
+                continue;
+            }
+            let mine = format!("--{option}=");
+            let base = base.iter().copied().filter(|word| !word.starts_with(&mine));
+            for value in ABSURD {
+                let words: Vec<String> = name.split(' ').chain(base.clone()).map(str::to_owned).collect();
+                let words = [words, vec![format!("{mine}{value}")]].concat();
+                ends_in_words(folder.path(), &words);
+                tried += 1;
+            }
+        }
+    }
+    assert!(tried > 500, "{tried} values are not all there are");
+}
+
+#[test]
+fn no_argument_of_any_command_is_a_panic() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    for (name, _) in CALLS.iter().filter(|(name, _)| *name != "quick") {
+        for value in ABSURD.iter().filter(|value| !value.starts_with('-')) {
+            let words: Vec<String> = name.split(' ').chain([*value, *value]).map(str::to_owned).collect();
+            ends_in_words(folder.path(), &words);
+        }
+    }
+}
+
+/// Runs the program, which is to end soon: well, or with an error in words.
+fn ends_in_words(folder: &Path, words: &[String]) {
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    let mut child = bourse(folder, &words)
+        .stdout(Stdio::null())
+        .stderr(Stdio::piped())
+        .spawn()
+        .expect("the program can be started");
+    let begin = Instant::now();
+    let status = loop {
+        if let Some(status) = child.try_wait().expect("a child can be waited for") {
+            break status;
+        }
+        if begin.elapsed() > Duration::from_secs(60) {
+            child.kill().expect("a child can be killed");
+            panic!("{words:?} does not end");
+        }
+        std::thread::sleep(Duration::from_millis(1));
+    };
+    let said = text(&child.wait_with_output().expect("a child can be waited for").stderr);
+    let in_words = match status.code() {
+        Some(0) => true,
+        Some(1..=3) => said.contains("error: ") && !said.contains("internal error"),
+        _ => false,
+    };
+    assert!(in_words && !said.contains("panicked") && !said.contains('\u{1b}'), "{words:?}: {status}: {said}");
+}
+
+#[test]
+fn what_is_out_of_range_is_refused_with_the_range() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    for (option, value, expected) in [
+        ("--rate", "1e300", "a number of Trade-Results a second from 0.001 to 1000000"),
+        ("--rate", "1e-300", "a number of Trade-Results a second from 0.001 to 1000000"),
+        ("--rate", "nan", "a number of Trade-Results a second from 0.001 to 1000000"),
+        ("--customers", "1000000000", "a multiple of 1000 from 1000 to 200000000"),
+        ("--customers", "1000000000000", "a multiple of 1000 from 1000 to 200000000"),
+        ("--threads", "1000000", "a whole number from 1 to 10000"),
+        ("--users", "1000000", "a whole number from 1 to 10000"),
+        ("--for", "1e308", "a number with its unit"),
+    ] {
+        let ended = output(folder.path(), &["tpce", "run", "null:", option, value]);
+        let said = text(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{said}");
+        let start = format!("error: invalid value '{value}' for '{option} <");
+        assert!(said.starts_with(&start) && said.contains(&format!(">': expected {expected}")), "{said}");
+        let (swept, sweep) = (option.trim_start_matches("--"), format!("{}={value}", option.trim_start_matches("--")));
+        if ["rate", "customers", "users"].contains(&swept) {
+            let ended = output(folder.path(), &["tpce", "run", "null:", "--sweep", &sweep]);
+            let said = text(&ended.stderr);
+            let start = format!("error: invalid value '{value}' for '--sweep {swept}': expected {expected}");
+            assert!(ended.status.code() == Some(1) && said.starts_with(&start), "{said}");
+        }
+    }
+}

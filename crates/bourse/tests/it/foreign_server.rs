@@ -1,0 +1,114 @@
+//! A person's databases on a server: no command changes any of them. A private server of the test's own is the person's.
+
+use crate::{output, text};
+use bourse_engine::{Engine as _, Session};
+use bourse_engine_mysql::{Flavour, MysqlEngine, installed, open};
+use bourse_testkit::ServerDump;
+use std::path::Path;
+
+/// A person's server, or `None` where none is installed: then the test's name is printed.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn server(test: &str, flavour: Flavour) -> Option<MysqlEngine> {
+    if let Err(why) = installed(flavour, None) {
+        eprintln!("skipped: {test} ({why})");
+        return None;
+    }
+    let memory = if Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
+    Some(
+        open(&format!("{}+private:?{memory}innodb_buffer_pool=64MiB&log_file=64MiB", flavour.name()))
+            .expect("a target"),
+    )
+}
+
+fn run(session: &mut dyn Session, statements: &[&str]) {
+    for sql in statements {
+        session.query_text(sql, &[], &mut |_| Ok(())).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+}
+
+/// Tables with rows, and everything else that a database can hold.
+const DIARY: &[&str] = &[
+    "CREATE DATABASE diary CHARACTER SET utf8mb4",
+    "CREATE TABLE diary.days (day DATE PRIMARY KEY, words TEXT NOT NULL)",
+    "CREATE TABLE diary.trade (t_id BIGINT PRIMARY KEY)",
+    "INSERT INTO diary.days VALUES ('2026-01-01', 'dear diary'), ('2026-01-02', 'again')",
+    "INSERT INTO diary.trade VALUES (1), (2)",
+    "CREATE VIEW diary.first_day AS SELECT min(day) AS day FROM diary.days",
+    "CREATE PROCEDURE diary.forget () DELETE FROM diary.days",
+    "CREATE TRIGGER diary.twice BEFORE INSERT ON diary.trade FOR EACH ROW SET @mine = 1",
+    "CREATE EVENT diary.yearly ON SCHEDULE EVERY 1 YEAR STARTS '2037-01-01' DO DELETE FROM diary.days",
+    // Like the databases that loading into `fresh` and `other` uses.
+    "CREATE DATABASE fresh_bourse_old",
+    "CREATE TABLE fresh_bourse_old.days (day DATE PRIMARY KEY)",
+    "CREATE DATABASE other_bourse_loading",
+];
+
+/// Every command that takes a database, with the target in the place of `T`.
+const COMMANDS: &[&str] = &[
+    "tpce load T --days 1",
+    "tpce load T --days 1 --reload",
+    "tpce run T --days 1 --for 1s --warmup 0s",
+    "tpce run T --days 1 --for 1s --warmup 0s --reload",
+    "tpce run T --days 1 --for 1s --warmup 0s --rounds 2",
+    "tpce check T",
+    "tpce verify T sqlite::memory: --days 1 -n 5",
+    "tpce acid T --repeats 1",
+    "tpce serve T --days 1 --listen 127.0.0.1:0",
+    "micro run point-read T --for 1s --rounds 1 --set rows=100",
+    "micro run sql T --for 1s --rounds 1 -s file=example",
+    "micro run client-mix T --for 1s --rounds 1",
+    "compare T sqlite::memory: --days 1 --for 1s --warmup 0s --rounds 1",
+    "crash T",
+];
+
+#[test]
+fn no_command_changes_what_is_not_ours() {
+    for flavour in [Flavour::Mariadb, Flavour::Mysql] {
+        let Some(server) = server("foreign_server::no_command_changes_what_is_not_ours", flavour) else { continue };
+        let mut session = server.connect().expect("the server starts");
+        run(&mut *session, DIARY);
+        let data = server.folder().expect("its files are here");
+        let socket = data.parent().expect("its folder").join("s");
+        let target = |database: &str| {
+            format!("{}://root@localhost/{database}?socket={}&lock_timeout=1s", flavour.name(), socket.display())
+        };
+        let before = ServerDump::of(&mut *session);
+        assert_eq!(before.names(), ["bourse", "diary", "fresh_bourse_old", "other_bourse_loading"]);
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        for (database, words) in [
+            ("diary", "table `days`"),
+            ("fresh", "database `fresh_bourse_old` holds what bourse did not make: table `days`"),
+            ("other", "database `other_bourse_loading` is there"),
+        ] {
+            for command in COMMANDS {
+                let target = target(database);
+                let arguments: Vec<&str> =
+                    command.split(' ').map(|word| if word == "T" { target.as_str() } else { word }).collect();
+                let ended = output(folder.path(), &arguments);
+                let said = text(&ended.stderr);
+                assert!(
+                    matches!(ended.status.code(), Some(1 | 2)),
+                    "{command} on {database}: {:?} {said}",
+                    ended.status
+                );
+                // Where there is no database nothing is checked, and nothing else is looked at.
+                if database == "diary" || !command.starts_with("tpce check") {
+                    let is_kept = said.contains("left as it is") || said.contains("leaves the database as it is");
+                    assert!(said.contains(words) && is_kept, "{command} on {database} does not say {words:?}: {said}");
+                }
+                assert_eq!(ServerDump::of(&mut *session), before, "{command} has changed something beside {database}");
+            }
+        }
+        // One of ours with a table of somebody's in it.
+        let ours = target("ours");
+        let micro = ["micro", "run", "point-read", ours.as_str(), "--for", "1s", "--rounds", "1", "--set", "rows=100"];
+        let ended = output(folder.path(), &micro);
+        assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+        run(&mut *session, &["CREATE TABLE ours.days (day DATE PRIMARY KEY)"]);
+        let before = ServerDump::of(&mut *session);
+        let ended = output(folder.path(), &micro);
+        assert_eq!(ended.status.code(), Some(2), "{}", text(&ended.stderr));
+        assert!(text(&ended.stderr).contains("table `days`"), "{}", text(&ended.stderr));
+        assert_eq!(ServerDump::of(&mut *session), before);
+    }
+}
