@@ -6,7 +6,7 @@
 //! The source is built twice, over two builds of the library; the other is `bourse-engine-sqlite-lean`.
 //!
 //! Files: `ffi` and `library` (which copy of the library is called), `options` and `target` (what was asked for), `connection` and `statement` (the C library, made safe), `session`
-//! and `loader` (the seam), `lease` (a connection that outlives its session), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `ram` (files in
+//! and `loader` (the seam), `mark` (whose a database is), `reading` (one that is only read), `lease` (a connection that outlives its session), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `ram` (files in
 //! memory), `forgetful` (a disk whose power can fail), `vfs` (what these three share), `snapshot` (copies that rounds begin from), `describe`
 //! (what was run on), `error` (codes), [`syscalls`] (the calls to the system, observed and made to fail).
 
@@ -21,9 +21,11 @@ mod forgetful;
 mod lease;
 mod library;
 mod loader;
+mod mark;
 mod options;
 mod queue;
 mod ram;
+mod reading;
 mod session;
 mod snapshot;
 mod statement;
@@ -34,5 +36,6 @@ mod vfs;
 mod waits;
 
 pub use engine::{Info, SqliteEngine, info, open};
+pub use mark::side_file_kind;
 pub use options::{Disk, GRAMMAR, Journal, Locking, MemoryKind, Options, Sync, TempStore, Threading, Writers};
 pub use target::{Place, Target};

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 /// A target's URL with its placeholders filled in, or why it cannot be.
 pub(super) fn url(target: &Target, data: &Path) -> Result<String, String> {
-    let mut url = target.url.replace("{data}", &escaped(data));
+    let mut url = target.url.replace("{data}", &engines::escaped(data));
     while let Some(start) = url.find("{env:") {
         let end = url[start..].find('}').map_or(url.len(), |end| start + end);
         let name = url[start + 5..end].to_owned();
@@ -15,11 +15,6 @@ pub(super) fn url(target: &Target, data: &Path) -> Result<String, String> {
         url.replace_range(start..=end.min(url.len() - 1), &value);
     }
     Ok(url)
-}
-
-/// A path as it stands in a URL.
-fn escaped(path: &Path) -> String {
-    path.display().to_string().replace('%', "%25").replace('?', "%3F").replace('#', "%23").replace('&', "%26")
 }
 
 /// Whether that target's engine is here, and takes such a URL.

@@ -5,7 +5,7 @@ use crate::args::Check;
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::output::print;
-use crate::progress::Step;
+use crate::progress::{Step, note};
 use bourse_tpce::check::{Checked, check_all};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -16,11 +16,18 @@ pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
     let engine = engines::open(target)?;
     engines::needs_sql(target, engine.as_ref())?;
     let failed = |error| engine_failure(target, &error);
-    let database = found(target, engine.as_ref())?;
+    let reading = engine.for_reading().map_err(failed)?;
+    if let Some(copied) = reading.as_ref().and_then(|reading| reading.copied.as_deref()) {
+        note(&format!("{target}: {copied}"));
+    }
+    // Nothing is made, changed or removed in the database's folder.
+    let engine = reading.as_ref().map_or(engine.as_ref(), |reading| reading.engine.as_ref());
+    let database = found(target, engine)?;
     let step = Step::waiting(format!("checking {target}"));
-    let checked = check_all(engine.as_ref(), &database.fingerprint, &mut |checked| step.say(checked.name.clone()));
+    let checked = check_all(engine, &database.fingerprint, &mut |checked| step.say(checked.name.clone()));
     step.done();
     let checked = checked.map_err(failed)?;
+    reading.as_ref().map_or(Ok(()), |reading| (reading.unchanged)()).map_err(failed)?;
     print(&if arguments.json { as_json(target, &checked) } else { in_words(&checked) })?;
     let broken = checked.iter().filter(|checked| !checked.passed()).count();
     if broken == 0 {

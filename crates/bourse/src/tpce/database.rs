@@ -83,10 +83,7 @@ fn present(
             note(&format!("{target}: {words}"));
             return Ok(Ready { fingerprint, history: words, checks: Vec::new() });
         }
-        Existing::Foreign(_) => {
-            return Err(Failure::usage(format!("{target} is {words}"))
-                .hint("it is left as it is; name another place, or remove it yourself"));
-        }
+        Existing::Foreign(why) => return Err(refused(target, &why)),
         Existing::Unfinished | Existing::Differs { .. } if !wanted.reload => {
             return Err(Failure::usage(format!("{target} is {words}"))
                 .hint("ask for the database that is there, name another place, or replace it with --reload"));
@@ -147,16 +144,24 @@ fn fill(
 pub(crate) fn found(target: &str, engine: &dyn Engine) -> Result<Found, Failure> {
     match identify(engine).map_err(|error| engine_failure(target, &error))? {
         Existing::Matches(found) => Ok(found),
-        foreign @ Existing::Foreign(_) => {
-            Err(Failure::usage(format!("{target} is {foreign}")).hint("it is left as it is; name another database"))
-        }
+        Existing::Foreign(why) => Err(refused(target, &why)),
         other => Err(Failure::usage(format!("{target}: {other}"))
             .hint(format!("`bourse tpce load {target}` makes a database there"))),
     }
 }
 
+/// The failure of a target whose place is taken by something that is not ours.
+pub(crate) fn refused(target: &str, why: &str) -> Failure {
+    Failure::usage(format!("{target} is not used"))
+        .detail("cause", why)
+        .hint("it is left as it is; name another place, or remove it yourself")
+}
+
 /// An engine's error as it is told: with the engine's words, and what to try.
 pub(crate) fn engine_failure(target: &str, error: &EngineError) -> Failure {
+    if error.kind() == ErrorKind::Refused {
+        return refused(target, error.message());
+    }
     let exit = if error.kind() == ErrorKind::Unsupported { Exit::Usage } else { Exit::Target };
     let mut cause = error.message().to_owned();
     if let Some(code) = error.code() {
