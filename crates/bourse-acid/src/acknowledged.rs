@@ -78,11 +78,11 @@ impl Engine for Acknowledging<'_> {
         let (inner, listener) = (self.inner.connect()?, Arc::clone(&self.listener));
         Ok(Box::new(Telling { inner, listener, written: Vec::new() }))
     }
-    fn exists(&self) -> Result<bool, EngineError> {
-        self.inner.exists()
-    }
     fn foreign(&self) -> Result<Option<String>, EngineError> {
         self.inner.foreign()
+    }
+    fn exists(&self) -> Result<bool, EngineError> {
+        self.inner.exists()
     }
     fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         self.inner.loader()

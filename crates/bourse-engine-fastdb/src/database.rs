@@ -6,6 +6,7 @@
 use crate::error::{check, note};
 use crate::library::{Api, DatabaseMonitor};
 use crate::litter::{Litter, c_path, clear_memory_of, own, text_of};
+use crate::mark::{mark, unmark};
 use crate::options::Options;
 use crate::statement::Statements;
 use bourse_engine::{EngineError, ErrorKind};
@@ -50,8 +51,18 @@ fn io_error(doing: &str, path: &Path, e: &io::Error) -> EngineError {
 }
 
 impl Database {
-    pub(crate) fn open(api: &'static Api, path: &Path, options: &Options) -> Result<Arc<Self>, EngineError> {
+    /// Opens a file that is ours, or makes one.
+    pub(crate) fn open(
+        api: &'static Api,
+        path: &Path,
+        is_new: bool,
+        options: &Options,
+    ) -> Result<Arc<Self>, EngineError> {
         let owned = own(path).map_err(|e| io_error("open", path, &e))?;
+        if is_new {
+            // Before there is anything in it, so that a process that is killed leaves no database without its mark.
+            mark(path)?;
+        }
         let litter = Litter::new(path).map_err(|e| io_error("make key files for", path, &e))?;
         let name = CString::new(litter.name()).expect("our own name");
         let file = c_path(path).map_err(|e| io_error("open", path, &e))?;
@@ -136,6 +147,7 @@ impl Drop for Database {
             // Only the empty file that `own` made.
             if fs::metadata(&self.path).is_ok_and(|found| found.len() == 0) {
                 let _ = fs::remove_file(&self.path);
+                unmark(&self.path);
             }
         }
     }

@@ -2,6 +2,7 @@
 
 use crate::database::{Context, Database};
 use crate::library::load;
+use crate::mark::{Found, look};
 use crate::options::{Commit, GRAMMAR, Options, parse};
 use crate::session::FastDbSession;
 use bourse_engine::target::{Parsed, TargetError};
@@ -11,7 +12,7 @@ use bourse_engine::{
 };
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A FastDB database under test.
@@ -45,9 +46,14 @@ impl FastDbEngine {
         if let Some(database) = &*opened {
             return Ok(Arc::clone(database));
         }
+        let (path, is_new) = match look(&self.path)? {
+            Found::Nothing(path) => (path, true),
+            Found::Ours(path) => (path, false),
+            Found::Foreign(why) => return Err(EngineError::refused(why)),
+        };
         let (_, api) =
             load(self.target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
-        let database = Database::open(api, &self.path, &self.target.options)?;
+        let database = Database::open(api, &path, is_new, &self.target.options)?;
         *opened = Some(Arc::clone(&database));
         Ok(database)
     }
@@ -158,10 +164,20 @@ impl Engine for FastDbEngine {
         Ok(Box::new(KeySession(FastDbSession::new(context, &self.target.options))))
     }
 
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        // What is open was looked at before.
+        if self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+            return Ok(None);
+        }
+        Ok(match look(&self.path)? {
+            Found::Foreign(why) => Some(why),
+            Found::Nothing(_) | Found::Ours(_) => None,
+        })
+    }
+
     fn exists(&self) -> Result<bool, EngineError> {
         let is_open = self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        let has_file = |path: &Path| fs::metadata(path).is_ok_and(|found| found.len() > 0);
-        if !is_open && !has_file(&self.path) {
+        if !is_open && matches!(look(&self.path)?, Found::Nothing(_)) {
             return Ok(false);
         }
         Ok(!self.database()?.tables()?.is_empty())

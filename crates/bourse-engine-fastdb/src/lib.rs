@@ -5,7 +5,7 @@
 //! [`GRAMMAR`] has the table of all settings; [`info`] says whether the library is here, and if not where to get it.
 //!
 //! Files: `options` (what was asked for), `library` (the C interface), `litter` (what the library leaves behind, and how
-//! it goes away), `database` (an open database, and whose transaction a thread is in), `slot` and `statement` (memory that
+//! it goes away), `mark` (whose a database is), `database` (an open database, and whose transaction a thread is in), `slot` and `statement` (memory that
 //! the library reads and writes, and what it is bound to), `session` and `engine` (the seam), `error` (codes).
 
 mod database;
@@ -13,6 +13,7 @@ mod engine;
 mod error;
 mod library;
 mod litter;
+mod mark;
 mod options;
 mod session;
 mod slot;

@@ -1,6 +1,7 @@
 //! The engine: a target, the environment opened once for all its sessions, what it promises.
 
 use crate::environment::{Environment, version};
+use crate::mark::{Found, look};
 use crate::options::{GRAMMAR, Options, Sync};
 use crate::session::LmdbSession;
 use bourse_engine::target::{OptionSpec, Parsed, TargetError};
@@ -121,9 +122,20 @@ impl Engine for LmdbEngine {
         Ok(Box::new(KeySession(LmdbSession::new(self.environment()?))))
     }
 
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        // What is open was looked at before.
+        if self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+            return Ok(None);
+        }
+        Ok(match look(&self.path)? {
+            Found::Foreign(why) => Some(why),
+            Found::Nothing(_) | Found::Ours(_) => None,
+        })
+    }
+
     fn exists(&self) -> Result<bool, EngineError> {
         let is_open = self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        if !is_open && !fs::metadata(&self.path).is_ok_and(|found| found.len() > 0) {
+        if !is_open && matches!(look(&self.path)?, Found::Nothing(_)) {
             return Ok(false);
         }
         Ok(self.environment()?.has_tables())

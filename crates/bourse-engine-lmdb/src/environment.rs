@@ -1,6 +1,7 @@
 //! An LMDB environment: the file, and the trees in it.
 
 use crate::error::check;
+use crate::mark::{Found, MARK, look};
 use crate::options::{Options, Sync};
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType};
@@ -82,6 +83,12 @@ fn io_error(path: &Path, e: &io::Error) -> EngineError {
 
 impl Environment {
     pub(crate) fn open(path: &Path, options: &Options) -> Result<Arc<Self>, EngineError> {
+        let (path, is_new) = match look(path)? {
+            Found::Nothing(path) => (path, true),
+            Found::Ours(path) => (path, false),
+            Found::Foreign(why) => return Err(EngineError::refused(why)),
+        };
+        let path = path.as_path();
         let c_path = CString::new(path.as_os_str().as_bytes()).map_err(|e| io_error(path, &e.into()))?;
         let made =
             OpenOptions::new().write(true).create(true).truncate(false).open(path).and_then(|file| file.metadata());
@@ -119,6 +126,9 @@ impl Environment {
         }
         std::mem::forget(opening);
         let environment = Arc::new(Self { raw, file, trees: Mutex::default() });
+        if is_new {
+            environment.mark()?;
+        }
         environment.find_trees()?;
         Ok(environment)
     }
@@ -127,13 +137,24 @@ impl Environment {
         self.raw
     }
 
-    /// Opens every tree that is in the file: later, in the middle of a transaction, LMDB could not.
+    /// Writes our mark into a new file.
+    fn mark(self: &Arc<Self>) -> Result<(), EngineError> {
+        let name = CString::new(MARK).map_err(|_| EngineError::unsupported("a name with a zero byte"))?;
+        let mut writing = WriteTransaction::new(Arc::clone(self))?;
+        writing.open_tree(&name, ffi::MDB_CREATE)?;
+        writing.commit()
+    }
+
+    /// Opens every tree of a table that is in the file: later, in the middle of a transaction, LMDB could not.
     fn find_trees(self: &Arc<Self>) -> Result<(), EngineError> {
         let reading = ReadTransaction::new(Arc::clone(self))?;
         let main = reading.open_tree(None, 0)?;
         let mut names = Vec::new();
         reading.at().scan(main, None, u64::MAX, &mut |name, _| {
-            names.push(String::from_utf8_lossy(name).into_owned());
+            let name = String::from_utf8_lossy(name).into_owned();
+            if name != MARK {
+                names.push(name);
+            }
             Ok(())
         })?;
         let mut trees = locked(&self.trees);

@@ -3,12 +3,13 @@
 //! A target such as `lmdb:x.mdb?sync=meta` is read by [`open`]; [`GRAMMAR`] has the table of all settings. The crate calls
 //! the library directly: a session keeps its transactions, and renews the one it reads with, as LMDB is at its best.
 //!
-//! Files: `options` (what was asked for), `environment` and `transaction` (the C library, made safe), `engine` and
+//! Files: `options` (what was asked for), `environment` and `transaction` (the C library, made safe), `mark` (whose a database is), `engine` and
 //! `session` (the seam), `error` (codes).
 
 mod engine;
 mod environment;
 mod error;
+mod mark;
 mod options;
 mod session;
 mod transaction;

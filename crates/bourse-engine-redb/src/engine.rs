@@ -1,6 +1,7 @@
 //! The engine: a target, the database opened once for all its sessions, what it promises.
 
 use crate::error::error;
+use crate::mark::{Found, look, mark, tables};
 use crate::options::{Durable, GRAMMAR, Options};
 use crate::session::RedbSession;
 use crate::watched::WatchedFile;
@@ -95,9 +96,15 @@ impl RedbEngine {
         if let Some(database) = &*opened {
             return Ok(Arc::clone(database));
         }
+        let (path, is_new) = match self.path.as_deref().map(look).transpose()? {
+            None => (None, false),
+            Some(Found::Nothing(path)) => (Some(path), true),
+            Some(Found::Ours(path)) => (Some(path), false),
+            Some(Found::Foreign(why)) => return Err(EngineError::refused(why)),
+        };
         let mut builder = Builder::new();
         builder.set_cache_size(usize::try_from(self.target.options.cache_bytes).unwrap_or(usize::MAX));
-        let made = match &self.path {
+        let made = match &path {
             Some(path) if self.is_watched => WatchedFile::open(path).and_then(|file| builder.create_with_backend(file)),
             Some(path) => builder.create(path),
             None => {
@@ -109,6 +116,9 @@ impl RedbEngine {
             let e = error(e);
             EngineError::new(e.kind(), format!("cannot open {}: {}", self.target.place, e.message()))
         })?);
+        if is_new {
+            mark(&database)?;
+        }
         *opened = Some(Arc::clone(&database));
         Ok(database)
     }
@@ -190,14 +200,29 @@ impl Engine for RedbEngine {
         Ok(Box::new(KeySession(RedbSession::new(self.database()?, self.target.options))))
     }
 
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        // What is open was looked at before.
+        if self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
+            return Ok(None);
+        }
+        Ok(match self.path.as_deref().map(look).transpose()? {
+            Some(Found::Foreign(why)) => Some(why),
+            _ => None,
+        })
+    }
+
     fn exists(&self) -> Result<bool, EngineError> {
         let is_open = self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        let has_file = self.path.as_ref().is_some_and(|path| path.metadata().is_ok_and(|found| found.len() > 0));
-        if !is_open && !has_file {
+        let is_nothing = || match &self.path {
+            Some(path) => Ok(matches!(look(path)?, Found::Nothing(_))),
+            None => Ok(true),
+        };
+        if !is_open && is_nothing()? {
             return Ok(false);
         }
         let reading = self.database()?.begin_read().map_err(error)?;
-        Ok(reading.list_tables().map_err(error)?.next().is_some())
+        let (names, _) = tables(&reading)?;
+        Ok(!names.is_empty())
     }
 
     fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {

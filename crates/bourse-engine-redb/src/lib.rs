@@ -1,11 +1,12 @@
 //! redb behind the seam: B+trees of records by key, copied on write, in a file or in memory.
 //!
 //! A target such as `redb:x.redb?durability=none` or `redb::memory:` is read by [`open`]; [`GRAMMAR`] has the table of all
-//! settings. Files: `options` (what was asked for), `engine` and `session` (the seam), `transaction` (a transaction with
-//! the tables it has opened), `error` (kinds), `watched` (a storage that fails on purpose).
+//! settings. Files: `options` (what was asked for), `mark` (whose a database is), `engine` and `session` (the seam),
+//! `transaction` (a transaction with the tables it has opened), `error` (kinds), `watched` (a storage that fails on purpose).
 
 mod engine;
 mod error;
+mod mark;
 mod options;
 mod session;
 mod transaction;

@@ -4,6 +4,7 @@ use crate::counting::CountingFiles;
 use crate::error::{error, words};
 use crate::ffi;
 use crate::library::{self, SCHEME};
+use crate::mark::APPLICATION_ID;
 use crate::options::{Locking, Options, Threading};
 use crate::statement::Statement;
 use crate::target::Place;
@@ -24,6 +25,7 @@ pub(crate) struct Source {
     path: Option<PathBuf>,
     shared_cache: bool,
     create: bool,
+    read_only: bool,
     /// The file system's name, unless it is the usual one or one that counts.
     file_system: Option<&'static CStr>,
     /// The file system that counts, if not the usual one.
@@ -50,6 +52,7 @@ impl Source {
             path: Some(path.to_owned()),
             shared_cache: false,
             create,
+            read_only: false,
             file_system: None,
             files: None,
         })
@@ -58,7 +61,36 @@ impl Source {
     /// A URI of our own making.
     pub(crate) fn uri(uri: &str, shared_cache: bool) -> Self {
         let name = CString::new(uri).expect("the URIs of this crate have no zero byte");
-        Self { name, is_uri: true, path: None, shared_cache, create: true, file_system: None, files: None }
+        Self {
+            name,
+            is_uri: true,
+            path: None,
+            shared_cache,
+            create: true,
+            read_only: false,
+            file_system: None,
+            files: None,
+        }
+    }
+
+    /// A file that is only read; one that is immutable without locks, and with no look at its log.
+    pub(crate) fn read_only(path: &Path, is_immutable: bool) -> Result<Self, EngineError> {
+        let this = Self { read_only: true, ..Self::file(path, false)? };
+        if !is_immutable {
+            return Ok(this);
+        }
+        let name = this.name.as_bytes();
+        // Two slashes at the beginning would name a machine.
+        let mut uri = if name.starts_with(b"/") { "file://" } else { "file:" }.to_owned();
+        for &byte in name {
+            // What may have a meaning in a URI is written as its number.
+            match byte {
+                b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => uri.push(byte.into()),
+                byte => uri.push_str(&format!("%{byte:02x}")),
+            }
+        }
+        let name = CString::new(uri + "?immutable=1").expect("a zero byte would be %00");
+        Ok(Self { name, is_uri: true, ..this })
     }
 
     pub(crate) fn with_files(mut self, files: Option<Arc<CountingFiles>>) -> Self {
@@ -112,7 +144,8 @@ impl Connection {
         if code != ffi::SQLITE_OK {
             return Err(error(code, words(code)));
         }
-        let mut flags = ffi::SQLITE_OPEN_READWRITE | ffi::SQLITE_OPEN_EXRESCODE;
+        let mut flags = ffi::SQLITE_OPEN_EXRESCODE;
+        flags |= if source.read_only { ffi::SQLITE_OPEN_READONLY } else { ffi::SQLITE_OPEN_READWRITE };
         flags |= if source.create { ffi::SQLITE_OPEN_CREATE } else { 0 };
         flags |= if source.is_uri { ffi::SQLITE_OPEN_URI } else { 0 };
         flags |= match source.shared_cache {
@@ -145,16 +178,40 @@ impl Connection {
         Ok(this)
     }
 
-    /// Opens with all settings of a target in force.
+    /// Opens with all settings of a target in force; a database that is made by this gets our mark.
     pub(crate) fn open_with(
         place: &Place,
         source: &Source,
         options: &Options,
         waits: &Arc<LockWaits>,
+        is_new: bool,
     ) -> Result<Self, EngineError> {
         let this = Self::open(source, options, waits)?;
+        if is_new {
+            // Only an empty database takes the page size, and the mark is the first that is written to it.
+            this.run(&format!("PRAGMA page_size = {}", options.page_size))?;
+            this.mark()?;
+        }
         this.set_up(place, options)?;
         Ok(this)
+    }
+
+    /// Opens for reading alone: with those settings that write nothing.
+    pub(crate) fn open_to_read(
+        source: &Source,
+        options: &Options,
+        waits: &Arc<LockWaits>,
+    ) -> Result<Self, EngineError> {
+        let this = Self::open(source, options, waits)?;
+        this.run(&format!("PRAGMA mmap_size = {}", options.mmap_bytes))?;
+        this.run(&format!("PRAGMA cache_size = -{}", options.cache_bytes / 1_024))?;
+        this.run(&format!("PRAGMA temp_store = {}", options.temp_store.word()))?;
+        Ok(this)
+    }
+
+    /// Writes our mark into the database's header.
+    pub(crate) fn mark(&self) -> Result<(), EngineError> {
+        self.run(&format!("PRAGMA application_id = {APPLICATION_ID}"))
     }
 
     /// Puts all settings of a target in force.

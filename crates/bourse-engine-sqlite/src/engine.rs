@@ -6,24 +6,25 @@ use crate::describe;
 use crate::ffi;
 use crate::lease::{Home, Lease};
 use crate::library::{SCHEME, memory_bytes, source_id, version};
-use crate::loader::{FileLoader, MemoryLoader, RamLoader};
+use crate::loader::{self, FileLoader, MemoryLoader, RamLoader};
+use crate::mark::{Found, look, look_for_ours};
 use crate::options::{Disk, Journal, Locking, MemoryKind, Threading, Writers};
 use crate::queue::WriterQueue;
 use crate::ram;
+use crate::reading::{self, Access};
 use crate::session::{Shared, SqliteSession};
 use crate::snapshot;
 use crate::target::{Place, Target};
 use crate::waits::LockWaits;
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, Footprint, IoCounts, Isolation, Loader,
-    RecordCapabilities, Session, Snapshot,
+    Capabilities, Description, Dialect, Engine, EngineError, Footprint, ForReading, IoCounts, Isolation, Loader,
+    RecordCapabilities, Session, Snapshot, TargetFile, beside,
 };
 use std::fs;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 /// A SQLite database under test.
 #[derive(Debug)]
@@ -43,6 +44,9 @@ pub struct SqliteEngine {
     last_image_bytes: AtomicU64,
     /// Sessions that will be open at once, as far as was announced.
     sessions: AtomicU64,
+    /// The file's path with links followed, once it was looked at.
+    resolved: OnceLock<PathBuf>,
+    access: Access,
 }
 
 /// Opens a target: reads it, and for a database in memory makes room for one; nothing on disk is touched yet.
@@ -90,6 +94,10 @@ pub fn info() -> Result<Info, EngineError> {
 impl SqliteEngine {
     /// The engine of a target that was read before.
     pub fn new(target: Target) -> Self {
+        Self::with_access(target, Access::Full)
+    }
+
+    pub(crate) fn with_access(target: Target, access: Access) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let shared = Shared {
             waits: Arc::new(LockWaits::default()),
@@ -110,6 +118,8 @@ impl SqliteEngine {
             home: Arc::default(),
             last_image_bytes: AtomicU64::new(0),
             sessions: AtomicU64::new(1),
+            resolved: OnceLock::new(),
+            access,
         }
     }
 
@@ -125,8 +135,12 @@ impl SqliteEngine {
     /// What to open.
     fn source(&self) -> Result<Source, EngineError> {
         let number = self.number;
+        let path = self.path().unwrap_or(Path::new(""));
         Ok(match (&self.target.place, self.target.memory_kind()) {
-            (Place::File(path), _) => {
+            (Place::File(_), _) => {
+                if let Access::ReadOnly { is_immutable } = self.access {
+                    return Source::read_only(path, is_immutable);
+                }
                 let source = Source::file(path, true)?.with_shared_cache(self.target.options.shared_cache);
                 self.on_its_disk(source.with_files(self.files.clone()))
             }
@@ -162,12 +176,22 @@ impl SqliteEngine {
         self.shared.clone()
     }
 
-    /// A connection with all settings in force.
+    /// A connection with all settings in force, unless the database is only read.
+    ///
+    /// # Errors
+    /// The library's; [`Refused`](bourse_engine::ErrorKind::Refused) if what lies there is not ours.
     pub(crate) fn connection(&self) -> Result<Lease, EngineError> {
         let source = self.source()?;
         let Target { place, options, .. } = &self.target;
         let options = &options.divided(self.sessions.load(Ordering::Relaxed));
-        let open = || Connection::open_with(place, &source, options, &self.shared.waits);
+        let is_new = match self.path() {
+            Some(path) => !look_for_ours(path)?,
+            None => false,
+        };
+        if matches!(self.access, Access::ReadOnly { .. }) {
+            return Connection::open_to_read(&source, options, &self.shared.waits).map(Lease::from);
+        }
+        let open = || Connection::open_with(place, &source, options, &self.shared.waits, is_new);
         if self.is_private() {
             let connection = self.home.lend(open)?;
             connection.set_up_again(place, options)?;
@@ -230,10 +254,16 @@ impl SqliteEngine {
         self.target.options.journal == Journal::Wal && (self.path().is_some() || self.is_ram())
     }
 
-    fn path(&self) -> Option<&Path> {
-        match &self.target.place {
-            Place::File(path) => Some(path),
-            Place::Memory => None,
+    /// Where the file is, with links followed.
+    pub(crate) fn path(&self) -> Option<&Path> {
+        let Place::File(path) = &self.target.place else { return None };
+        if let Some(resolved) = self.resolved.get() {
+            return Some(resolved);
+        }
+        match TargetFile::at(path) {
+            Ok(found) => Some(self.resolved.get_or_init(|| found.path().to_owned())),
+            // Whoever opens it is told.
+            Err(_) => Some(path),
         }
     }
 }
@@ -289,14 +319,22 @@ impl Engine for SqliteEngine {
         Ok(Box::new(SqliteSession::new(self.connection()?, self.shared.clone())?))
     }
 
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        Ok(match self.path().map(look).transpose()? {
+            Some(Found::Foreign(why)) => Some(why),
+            _ => None,
+        })
+    }
+
+    fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
+        reading::open(self)
+    }
+
     fn exists(&self) -> Result<bool, EngineError> {
-        if let Some(path) = self.path() {
-            match fs::metadata(path) {
-                Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(false),
-                Err(e) => return Err(io_error("cannot look at", path, &e)),
-                Ok(found) if found.len() == 0 => return Ok(false),
-                Ok(_) => {}
-            }
+        if let Some(path) = self.path()
+            && !look_for_ours(path)?
+        {
+            return Ok(false);
         }
         // No setting is needed to look, and none must be changed by looking.
         let connection = match &self.target.place {
@@ -318,10 +356,16 @@ impl Engine for SqliteEngine {
     }
 
     fn remains(&self) -> Result<Option<String>, EngineError> {
-        let Some(work) = self.path().map(|path| beside(path, "-loading")).filter(|work| work.exists()) else {
+        let left = self.path().map(loader::leftovers).unwrap_or_default();
+        if left.is_empty() {
             return Ok(None);
-        };
-        Ok(Some(format!("{} was left by a load that did not end, and is replaced", work.display())))
+        }
+        let names: Vec<_> = left.iter().map(|path| path.display().to_string()).collect();
+        Ok(Some(format!("left by a process that did not end, and removed: {}", names.join(", "))))
+    }
+
+    fn has_integrity_check(&self) -> bool {
+        true
     }
 
     fn damage(&self) -> Result<Vec<String>, EngineError> {
@@ -367,24 +411,6 @@ impl Engine for SqliteEngine {
         let nothing = self.is_ram().then_some(IoCounts::TIMED);
         Ok(self.files.as_ref().map(|files| files.counts()).or(nothing))
     }
-}
-
-/// The file beside a database whose name ends in `suffix`.
-pub(crate) fn beside(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
-/// An error of the file system.
-pub(crate) fn io_error(doing: &str, path: &Path, e: &io::Error) -> EngineError {
-    let kind = match e.kind() {
-        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => {
-            bourse_engine::ErrorKind::Full
-        }
-        _ => bourse_engine::ErrorKind::Other,
-    };
-    EngineError::new(kind, format!("{doing} {}: {e}", path.display()))
 }
 
 /// Whether a connection's calls take its mutex.

@@ -1,27 +1,25 @@
 //! Loading: a new database beside the old one, seen only when it is whole.
 
 use crate::connection::{Connection, Source};
-use crate::engine::{beside, io_error};
 use crate::error::error;
 use crate::ffi;
+use crate::files;
 use crate::lease::Lease;
+use crate::mark::{COMPANIONS, look_for_ours, side_file_kind};
 use crate::options::{Journal, MemoryKind, Options};
 use crate::queue::Place;
 use crate::ram;
 use crate::session::Shared;
 use crate::statement::Statement;
-use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader, Row};
+use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader, Row, SideFile, SideFileKind, beside};
 use std::collections::HashMap;
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Read as _};
+use std::fs::{self, File};
+use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 /// Page cache while loading, unless the target asks for more: index pages that do not fit are written twice.
 const CACHE_BYTES: u64 = 256 << 20;
-
-/// What a file that is a SQLite database begins with.
-const MAGIC: &[u8] = b"SQLite format 3\0";
 
 /// Rows on their way in through one connection, in one transaction.
 struct Rows {
@@ -40,6 +38,8 @@ impl Rows {
             connection.run(&format!("PRAGMA {pragma}"))?;
         }
         connection.run(&format!("PRAGMA page_size = {}", options.page_size))?;
+        // Written at once, in a transaction of its own, so that a load that is killed leaves a file that is known as ours.
+        connection.mark()?;
         connection.run(&format!("PRAGMA cache_size = -{}", options.cache_bytes.max(CACHE_BYTES) / 1_024))?;
         connection.run(&format!("PRAGMA ignore_check_constraints = {}", if options.checks { "OFF" } else { "ON" }))?;
         Self::begin(connection.into())
@@ -89,87 +89,37 @@ impl Rows {
     }
 }
 
-/// Builds `PATH-loading`, then renames it over PATH.
+/// Builds `PATH.bourse-loading`, then renames it over PATH.
 pub(crate) struct FileLoader {
     path: PathBuf,
     /// `None` once finished.
     rows: Option<Rows>,
-    work: WorkFile,
+    work: SideFile,
     options: Options,
     shared: Shared,
 }
 
-/// `PATH-loading`, ours by a lock as long as this lives; removed with what lies beside it unless it was renamed.
-struct WorkFile {
-    path: PathBuf,
-    file: File,
-    is_done: bool,
-}
+/// The database that is being loaded, and copies of one: files that a process which is killed leaves behind.
+pub(crate) static LOADING: SideFileKind = side_file_kind(".bourse-loading", "a load");
+pub(crate) static SNAPSHOT: SideFileKind = side_file_kind(".bourse-snapshot", "a snapshot");
+pub(crate) static RESTORED: SideFileKind = side_file_kind(".bourse-restored", "restoring a snapshot");
 
-impl WorkFile {
-    /// Takes the file, emptying what an earlier load left.
-    fn take(path: PathBuf) -> Result<Self, EngineError> {
-        let file = File::options()
-            .read(true)
-            .write(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(|e| io_error("cannot create", &path, &e))?;
-        let busy = || {
-            error(ffi::SQLITE_BUSY, format!("{} is being written by another load of the same target", path.display()))
-        };
-        match file.try_lock() {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => return Err(busy()),
-            Err(TryLockError::Error(e)) => return Err(io_error("cannot lock", &path, &e)),
-        }
-        if !is_same_file(&file, &path) {
-            // The other load finished between our open and our lock, and renamed the file that we now hold.
-            return Err(busy());
-        }
-        file.set_len(0).map_err(|e| io_error("cannot empty", &path, &e))?;
-        let this = Self { path, file, is_done: false };
-        this.remove_companions();
-        Ok(this)
-    }
+static SIDE_FILES: [&SideFileKind; 3] = [&LOADING, &SNAPSHOT, &RESTORED];
 
-    fn remove_companions(&self) {
-        for suffix in ["-journal", "-wal", "-shm"] {
-            // Usually there is none.
-            let _ = fs::remove_file(beside(&self.path, suffix));
-        }
-    }
-}
-
-#[cfg(unix)]
-fn is_same_file(file: &File, path: &Path) -> bool {
-    use std::os::unix::fs::MetadataExt as _;
-    match (file.metadata(), fs::metadata(path)) {
-        (Ok(ours), Ok(named)) => (ours.dev(), ours.ino()) == (named.dev(), named.ino()),
-        _ => false,
-    }
-}
-
-#[cfg(not(unix))]
-fn is_same_file(_: &File, path: &Path) -> bool {
-    path.exists()
-}
-
-impl Drop for WorkFile {
-    fn drop(&mut self) {
-        if !self.is_done {
-            let _ = fs::remove_file(&self.path);
-            self.remove_companions();
-        }
-    }
+/// What killed processes have left beside a database.
+pub(crate) fn leftovers(path: &Path) -> Vec<PathBuf> {
+    SIDE_FILES.iter().filter_map(|kind| SideFile::leftover(path, kind)).collect()
 }
 
 impl FileLoader {
     pub(crate) fn new(path: &Path, options: Options, shared: &Shared) -> Result<Self, EngineError> {
-        refuse_foreign(path)?;
-        let work = WorkFile::take(beside(path, "-loading"))?;
-        let rows = Some(Rows::alone(&Source::file(&work.path, true)?, &options, shared)?);
+        look_for_ours(path)?;
+        for kind in SIDE_FILES {
+            SideFile::remove_leftover(path, kind);
+        }
+        let work = SideFile::create(path, &LOADING)?;
+        files::created(work.path());
+        let rows = Some(Rows::alone(&Source::file(work.path(), true)?, &options, shared)?);
         Ok(Self { path: path.to_owned(), rows, work, options, shared: shared.clone() })
     }
 
@@ -180,28 +130,29 @@ impl FileLoader {
     /// Brings the database that is replaced into one file, so that no log or journal of it is left to be taken for the
     /// new one's; refuses if somebody is using it.
     fn retire_old(&self) -> Result<(), EngineError> {
-        match fs::metadata(&self.path) {
-            Ok(found) if found.len() > 0 => {
-                let options =
-                    Options { busy_timeout: self.options.busy_timeout.min(Duration::from_secs(1)), ..self.options };
-                let retired = Connection::open(&Source::file(&self.path, false)?, &options, &self.shared.waits)
-                    .and_then(|old| {
-                        old.set_journal("delete")?;
-                        // Of a database whose journal is deleted already, this takes the locks that tell of its users.
-                        old.run("BEGIN EXCLUSIVE; ROLLBACK")
-                    });
-                match retired {
-                    // A ruined database may be replaced, and its remains go with it.
-                    Err(e) if e.kind() != ErrorKind::ConnectionLost => Err(EngineError::new(
-                        e.kind(),
-                        format!("cannot replace {}, is it in use? {}", self.path.display(), e.message()),
-                    )
-                    .with_code(e.code().unwrap_or_default())),
-                    _ => Ok(()),
-                }
-            }
-            _ => Ok(()),
+        // Somebody may have put a file there since the load began.
+        if !look_for_ours(&self.path)? {
+            return Ok(());
         }
+        let options = Options { busy_timeout: self.options.busy_timeout.min(Duration::from_secs(1)), ..self.options };
+        let retired =
+            Connection::open(&Source::file(&self.path, false)?, &options, &self.shared.waits).and_then(|old| {
+                old.set_journal("delete")?;
+                // Of a database whose journal is deleted already, this takes the locks that tell of its users.
+                old.run("BEGIN EXCLUSIVE; ROLLBACK")
+            });
+        match retired {
+            // A ruined database may be replaced, and its remains go with it.
+            Err(e) if e.kind() != ErrorKind::ConnectionLost => {
+                return Err(EngineError::new(
+                    e.kind(),
+                    format!("cannot replace {}, is it in use? {}", self.path.display(), e.message()),
+                )
+                .with_code(e.code().unwrap_or_default()));
+            }
+            _ => {}
+        }
+        COMPANIONS.iter().try_for_each(|suffix| remove_if_there(&beside(&self.path, suffix)))
     }
 }
 
@@ -223,40 +174,32 @@ impl Loader for FileLoader {
         if self.options.journal == Journal::Wal {
             // The one mode that is kept in the file; closing checkpoints the log and removes it.
             let connection =
-                Connection::open(&Source::file(&self.work.path, false)?, &self.options, &self.shared.waits)?;
+                Connection::open(&Source::file(self.work.path(), false)?, &self.options, &self.shared.waits)?;
             connection.run("PRAGMA synchronous = OFF")?;
             connection.set_journal(self.options.journal.word())?;
         }
-        self.work.file.sync_all().map_err(|e| io_error("cannot make durable", &self.work.path, &e))?;
+        // What is long to sync is synced before the old database is touched.
+        files::syncs(self.work.path());
+        self.work.file().sync_all().map_err(|e| EngineError::io("sync", self.work.path(), &e))?;
         self.retire_old()?;
-        for suffix in ["-journal", "-wal", "-shm"] {
-            remove_if_there(&beside(&self.path, suffix))?;
-        }
-        fs::rename(&self.work.path, &self.path).map_err(|e| io_error("cannot replace", &self.path, &e))?;
-        self.work.is_done = true;
-        sync_directory_of(&self.path)
+        let Self { path, work, .. } = *self;
+        let from = work.path().to_owned();
+        // Renaming syncs it once more.
+        files::syncs(&from);
+        work.rename(&path)?;
+        files::renamed(&from, &path);
+        sync_directory_of(&path)
     }
 }
 
-/// A file that is there and is no database is somebody's; it is not for us to replace.
-fn refuse_foreign(path: &Path) -> Result<(), EngineError> {
-    let mut start = Vec::new();
-    let read = File::open(path).and_then(|file| file.take(MAGIC.len() as u64).read_to_end(&mut start));
-    match read {
-        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(e) => Err(io_error("cannot read", path, &e)),
-        Ok(_) if start.is_empty() || start == MAGIC => Ok(()),
-        Ok(_) => Err(error(
-            ffi::SQLITE_NOTADB,
-            format!("{} is there and is no SQLite database: it will not be replaced", path.display()),
-        )),
-    }
-}
-
-fn remove_if_there(path: &Path) -> Result<(), EngineError> {
+pub(crate) fn remove_if_there(path: &Path) -> Result<(), EngineError> {
     match fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(io_error("cannot remove", path, &e)),
-        _ => Ok(()),
+        Ok(()) => {
+            files::removed(path);
+            Ok(())
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(EngineError::io("remove", path, &e)),
     }
 }
 
@@ -270,9 +213,9 @@ fn sync_directory_of(path: &Path) -> Result<(), EngineError> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    File::open(directory)
-        .and_then(|directory| directory.sync_all())
-        .map_err(|e| io_error("cannot make durable", directory, &e))
+    File::open(directory).and_then(|directory| directory.sync_all()).map_err(|e| EngineError::io("sync", directory, &e))?;
+    files::synced_directory_of(path);
+    Ok(())
 }
 
 /// Loads straight into the database that sessions see, in one transaction of which they see nothing before its end.

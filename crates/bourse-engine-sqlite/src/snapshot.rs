@@ -4,31 +4,30 @@
 //! copied page by page into another one in memory.
 
 use crate::connection::{Connection, Source};
-use crate::engine::{SqliteEngine, beside, io_error};
+use crate::engine::SqliteEngine;
 use crate::ffi;
 use crate::lease::{Home, Lease};
+use crate::loader::{RESTORED, SNAPSHOT, remove_if_there};
+use crate::mark::{COMPANIONS, look_for_ours};
 use crate::options::MemoryKind;
 use crate::ram;
-use crate::target::Place;
-use bourse_engine::{EngineError, ErrorKind, Snapshot};
-use std::fs;
-use std::io;
+use bourse_engine::{EngineError, ErrorKind, SideFile, Snapshot, beside};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Copies what a target holds now.
 pub(crate) fn take(engine: &SqliteEngine) -> Result<Box<dyn Snapshot>, EngineError> {
-    match &engine.target().place {
-        Place::File(path) => Ok(Box::new(FileCopy::take(engine, path)?)),
-        Place::Memory => Ok(Box::new(MemoryCopy::take(engine)?)),
+    match engine.path() {
+        Some(path) => Ok(Box::new(FileCopy::take(engine, path)?)),
+        None => Ok(Box::new(MemoryCopy::take(engine)?)),
     }
 }
 
 /// A file beside the database.
 struct FileCopy {
     path: PathBuf,
-    copy: PathBuf,
-    how: String,
+    copy: SideFile,
+    how: &'static str,
 }
 
 impl FileCopy {
@@ -39,51 +38,27 @@ impl FileCopy {
             return Err(EngineError::new(ErrorKind::Conflict, "the log cannot be written back: a session is open"));
         }
         drop(connection);
-        let copy = beside(path, "-snapshot");
-        let shared = clone(path, &copy)?;
-        let how = if shared { "cloned: it shares its blocks with the database" } else { "copied" };
-        Ok(Self { path: path.to_owned(), copy, how: how.to_owned() })
+        let copy = SideFile::create(path, &SNAPSHOT)?;
+        let how = if copy.fill_from(path)? { "cloned: it shares its blocks with the database" } else { "copied" };
+        Ok(Self { path: path.to_owned(), copy, how })
     }
 }
 
 impl Snapshot for FileCopy {
     fn how(&self) -> &str {
-        &self.how
+        self.how
     }
 
     fn restore(&self) -> Result<(), EngineError> {
-        for suffix in ["-wal", "-shm", "-journal"] {
-            remove(&beside(&self.path, suffix))?;
+        if look_for_ours(&self.path)? {
+            for suffix in COMPANIONS {
+                remove_if_there(&beside(&self.path, suffix))?;
+            }
         }
-        let restored = beside(&self.path, "-restored");
-        clone(&self.copy, &restored)?;
-        // What a copy leaves to be written later would be written while a round is measured.
-        let last = fs::File::open(&restored).and_then(|file| file.sync_all());
-        last.and_then(|()| fs::rename(&restored, &self.path)).map_err(|e| io_error("cannot restore", &self.path, &e))
-    }
-}
-
-impl Drop for FileCopy {
-    fn drop(&mut self) {
-        // Left behind it is in nobody's way: the next snapshot replaces it.
-        let _ = remove(&self.copy);
-    }
-}
-
-/// Makes `to` what `from` is; whether they share their blocks.
-fn clone(from: &Path, to: &Path) -> Result<bool, EngineError> {
-    remove(to)?;
-    let copied = reflink_copy::reflink_or_copy(from, to).map_err(|e| {
-        let _ = remove(to);
-        io_error("cannot copy to", to, &e)
-    })?;
-    Ok(copied.is_none())
-}
-
-fn remove(path: &Path) -> Result<(), EngineError> {
-    match fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(io_error("cannot remove", path, &e)),
-        _ => Ok(()),
+        let restored = SideFile::create(&self.path, &RESTORED)?;
+        restored.fill_from(self.copy.path())?;
+        // Synced before it is renamed: what a copy leaves to be written later would be written while a round is measured.
+        restored.rename(&self.path)
     }
 }
 

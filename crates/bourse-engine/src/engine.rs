@@ -291,20 +291,29 @@ pub trait Engine: Send + Sync {
     /// The engine's.
     fn connect(&self) -> Result<Box<dyn Session>, EngineError>;
 
+    /// Why what lies at the target is not ours to open or replace, in words; `None` if it may be used. Looking changes
+    /// nothing and opens nothing with the engine's library.
+    ///
+    /// # Errors
+    /// The engine's, if it cannot be looked at.
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        Ok(None)
+    }
+
+    /// This database for reading alone: an engine whose sessions change nothing in the database's folder. `None` where a
+    /// session changes nothing anyway unless it is told to.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
+        Ok(None)
+    }
+
     /// Whether there is a database with anything in it.
     ///
     /// # Errors
     /// The engine's.
     fn exists(&self) -> Result<bool, EngineError>;
-
-    /// What lies at the target that this program did not make, in words: it must not be changed. `None` if there is nothing
-    /// of that kind, or if the engine cannot tell. Looks, and changes nothing.
-    ///
-    /// # Errors
-    /// The engine's.
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
-        Ok(None)
-    }
 
     /// A loader that builds a new database in the place of whatever is there; nobody sees any of it before it is finished.
     ///
@@ -360,6 +369,11 @@ pub trait Engine: Send + Sync {
         Err(EngineError::unsupported("the engine has no server of ours to start again"))
     }
 
+    /// Whether the engine can check its own data, indexes among them: [`Engine::damage`].
+    fn has_integrity_check(&self) -> bool {
+        false
+    }
+
     /// What the engine's own check of its data finds damaged, in its words; nothing where it has no such check.
     ///
     /// # Errors
@@ -375,6 +389,16 @@ pub trait Engine: Send + Sync {
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
         Ok(None)
     }
+}
+
+/// A database opened for reading alone.
+pub struct ForReading {
+    /// Its engine.
+    pub engine: Box<dyn Engine>,
+    /// Why a copy elsewhere is read instead of the database itself, and where it lies; `None` if it is not.
+    pub copied: Option<String>,
+    /// Fails if the database was changed since it was opened, so that what was read does not belong together.
+    pub unchanged: Box<dyn Fn() -> Result<(), EngineError>>,
 }
 
 /// A copy of a database; gone when it is dropped.

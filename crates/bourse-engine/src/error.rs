@@ -1,4 +1,6 @@
 use std::fmt;
+use std::io;
+use std::path::Path;
 
 /// What a program can do about an error.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -15,6 +17,8 @@ pub enum ErrorKind {
     Full,
     /// The run was told to stop.
     Interrupted,
+    /// What lies at the target is not the program's to open or replace: it is left as it is.
+    Refused,
     /// Anything else.
     Other,
 }
@@ -28,6 +32,7 @@ impl fmt::Display for ErrorKind {
             Self::Unsupported => "unsupported",
             Self::Full => "full",
             Self::Interrupted => "interrupted",
+            Self::Refused => "refused",
             Self::Other => "other",
         })
     }
@@ -54,6 +59,20 @@ impl EngineError {
     /// An engine's refusal of something it cannot do.
     pub fn unsupported(message: impl Into<String>) -> Self {
         Self::new(ErrorKind::Unsupported, message)
+    }
+
+    /// A refusal to touch what lies at a target.
+    pub fn refused(message: impl Into<String>) -> Self {
+        Self::new(ErrorKind::Refused, message)
+    }
+
+    /// An error of the file system, as "cannot open x.db: permission denied".
+    pub fn io(doing: &str, path: &Path, error: &io::Error) -> Self {
+        let kind = match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded | io::ErrorKind::FileTooLarge => ErrorKind::Full,
+            _ => ErrorKind::Other,
+        };
+        Self::new(kind, format!("cannot {doing} {}: {error}", path.display()))
     }
 
     /// Adds the engine's own code, as `SQLITE_BUSY` or `40001`.

@@ -23,6 +23,19 @@ pub struct FileUse {
 }
 
 impl FileUse {
+    /// Looks at a file while no library of this process has it open, and none can open it; `None` if one has.
+    ///
+    /// Closing a file takes away every lock that the process has on it, so that a file in use must not even be looked at.
+    pub fn unless_used<T>(path: &Path, look: impl FnOnce() -> T) -> Option<T> {
+        let uses = uses();
+        if uses.contains_key(&whole(path)) {
+            return None;
+        }
+        let found = look();
+        drop(uses);
+        Some(found)
+    }
+
     /// Begins to use a file, which need not exist yet. A library can use a file as often as it likes.
     ///
     /// # Errors

@@ -12,13 +12,15 @@ mod null;
 mod read;
 pub mod records;
 mod session;
+mod side_file;
 mod sql;
 pub mod target;
+mod target_file;
 
 pub use bourse_schema::{Batch, Dialect, Value};
 pub use engine::{
-    Capabilities, Description, Durability, Engine, FileIo, Footprint, IoCounts, Lives, Loader, RecordCapabilities,
-    ServerProcess, Setting, Snapshot,
+    Capabilities, Description, Durability, Engine, FileIo, Footprint, ForReading, IoCounts, Lives, Loader,
+    RecordCapabilities, ServerProcess, Setting, Snapshot,
 };
 pub use error::{EngineError, ErrorKind};
 pub use file_system::{folder_of, memory_file_system};
@@ -31,4 +33,6 @@ pub use records::{
 pub use session::{
     Access, Checkpoint, EachFound, EachRow, Isolation, Row, RowExt, Session, SessionExt, query_one_by_one,
 };
+pub use side_file::{SideFile, SideFileKind};
 pub use sql::Sql;
+pub use target_file::{TargetFile, beside};

@@ -110,11 +110,7 @@ fn mark(session: &mut dyn Session) -> Result<(), MicroError> {
 
 /// Refuses to replace what is not ours.
 fn replaceable(engine: &dyn Engine) -> Result<(), MicroError> {
-    let looking = || MicroError::engine("looking at what is there");
-    if let Some(why) = engine.foreign().map_err(looking())? {
-        let kept = format!("{why}; it is left as it is: name another place");
-        return Err(looking()(EngineError::unsupported(kept)));
-    }
+    refuse_foreign(engine)?;
     if !engine.exists().map_err(MicroError::engine("looking for a database"))? {
         return Ok(());
     }
@@ -123,6 +119,15 @@ fn replaceable(engine: &dyn Engine) -> Result<(), MicroError> {
         records.get(&MARK, Key::Int(1), &mut |_| Ok(()))
     });
     if marked.unwrap_or(false) { Ok(()) } else { Err(MicroError::Foreign) }
+}
+
+/// Refuses what lies at the target and is not ours, before anything is opened.
+pub(crate) fn refuse_foreign(engine: &dyn Engine) -> Result<(), MicroError> {
+    let doing = || MicroError::engine("looking for a database");
+    match engine.foreign().map_err(doing())? {
+        None => Ok(()),
+        Some(why) => Err(doing()(EngineError::refused(why))),
+    }
 }
 
 /// Takes a record to be inserted.

@@ -89,6 +89,7 @@ pub fn run_round(
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<RoundResult, MicroError> {
     let planned = case.planned.as_ref();
+    crate::database::refuse_foreign(engine)?;
     // The null engine keeps nothing, and would be caught at it.
     let is_real = engine.description().map_err(MicroError::engine("asking the engine"))?.engine != "null";
     let facts = if is_real { planned.prepare(engine, clock)? } else { Vec::new() };

@@ -101,11 +101,11 @@ macro_rules! wrapper {
                 let (inner, trigger) = (self.inner.connect()?, self.trigger.clone());
                 Ok(Box::new(Spoilt { inner, trigger, has_changed: false }))
             }
-            fn exists(&self) -> Result<bool, EngineError> {
-                self.inner.exists()
-            }
             fn foreign(&self) -> Result<Option<String>, EngineError> {
                 self.inner.foreign()
+            }
+            fn exists(&self) -> Result<bool, EngineError> {
+                self.inner.exists()
             }
             fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
                 self.inner.loader()
@@ -121,6 +121,9 @@ macro_rules! wrapper {
             }
             fn restart(&self) -> Result<(), EngineError> {
                 self.inner.restart()
+            }
+            fn has_integrity_check(&self) -> bool {
+                self.inner.has_integrity_check()
             }
             fn damage(&self) -> Result<Vec<String>, EngineError> {
                 self.inner.damage()

@@ -62,6 +62,69 @@ fn a_database_is_found_again() {
     assert_eq!(second.connect().unwrap().records().unwrap().count(&ITEMS).unwrap(), 1_000);
 }
 
+fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let mut found: Vec<_> =
+        entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect();
+    found.sort();
+    found
+}
+
+/// What was there was opened, and a lock file made beside it, before anybody looked whose it is.
+#[test]
+fn what_is_not_ours_is_not_opened() {
+    use lmdb_master_sys as ffi;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.mdb");
+    // Somebody's environment, with so many trees that their names need several pages.
+    let make = |trees: u32, mark: bool| {
+        let _ = std::fs::remove_file(&path);
+        let c_path = std::ffi::CString::new(path.to_str().unwrap()).unwrap();
+        // SAFETY: one environment, used by this thread alone, opened before its transaction and closed after it.
+        unsafe {
+            let (mut env, mut txn, mut dbi) = (std::ptr::null_mut(), std::ptr::null_mut(), 0);
+            assert_eq!(ffi::mdb_env_create(&raw mut env), 0);
+            assert_eq!(ffi::mdb_env_set_maxdbs(env, 4_096), 0);
+            assert_eq!(ffi::mdb_env_open(env, c_path.as_ptr(), ffi::MDB_NOSUBDIR | ffi::MDB_NOLOCK, 0o644), 0);
+            assert_eq!(ffi::mdb_txn_begin(env, std::ptr::null_mut(), 0, &raw mut txn), 0);
+            let names = (0..trees).map(|tree| format!("{tree:05}-{}", "name".repeat(25)));
+            for name in names.chain(mark.then(|| "bourse database".to_owned())) {
+                let name = std::ffi::CString::new(name).unwrap();
+                assert_eq!(ffi::mdb_dbi_open(txn, name.as_ptr(), ffi::MDB_CREATE, &raw mut dbi), 0);
+            }
+            assert_eq!(ffi::mdb_txn_commit(txn), 0);
+            ffi::mdb_env_close(env);
+        }
+    };
+    let refused = |words: &str| {
+        let before = files(folder.path());
+        let engine = engine(folder.path(), "");
+        let why = engine.foreign().unwrap().expect("it is not ours");
+        assert!(why.contains(words), "{why}");
+        assert_eq!(engine.exists().unwrap_err().kind(), ErrorKind::Refused);
+        assert_eq!(engine.connect().err().unwrap().kind(), ErrorKind::Refused);
+        assert_eq!(engine.description().unwrap_err().kind(), ErrorKind::Refused);
+        assert!(files(folder.path()) == before, "{words}");
+    };
+    for trees in [0, 1, 3_000] {
+        make(trees, false);
+        refused("without Bourse's mark");
+        if trees > 0 {
+            make(trees, true);
+            assert_eq!(engine(folder.path(), "").foreign().unwrap(), None, "{trees}");
+        }
+    }
+    make(1, true);
+    let whole = std::fs::read(&path).unwrap();
+    std::fs::write(&path, &whole[..whole.len() - 4_096]).unwrap();
+    refused("it is damaged");
+    std::fs::write(&path, "somebody's notes, which are long enough to be taken for a page".repeat(9)).unwrap();
+    refused("is no LMDB database");
+    std::fs::remove_file(&path).unwrap();
+    std::fs::write(folder.path().join("test.mdb-lock"), "somebody's notes").unwrap();
+    refused("test.mdb-lock is there and is no lock file of LMDB");
+}
+
 #[test]
 fn one_name_can_have_either_kind_of_keys() {
     let folder = quick_folder();

@@ -59,6 +59,60 @@ fn a_database_is_found_again() {
     assert_eq!(second.connect().unwrap().records().unwrap().count(&ITEMS).unwrap(), 1_000);
 }
 
+fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let entries = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap());
+    let mut found: Vec<_> =
+        entries.map(|entry| (entry.file_name().into_string().unwrap(), std::fs::read(entry.path()).unwrap())).collect();
+    found.sort();
+    found
+}
+
+#[track_caller]
+fn refused(folder: &Path, words: &str) {
+    let before = files(folder);
+    let engine = engine(folder, "");
+    let why = engine.foreign().unwrap().expect("it is not ours");
+    assert!(why.contains(words), "{why}");
+    assert_eq!(engine.exists().unwrap_err().kind(), ErrorKind::Refused);
+    assert_eq!(engine.connect().err().unwrap().kind(), ErrorKind::Refused);
+    assert_eq!(engine.description().unwrap_err().kind(), ErrorKind::Refused);
+    assert!(files(folder) == before, "{words}");
+}
+
+/// What was there was opened for writing before anybody looked whose it is.
+#[test]
+fn what_is_not_ours_is_not_opened() {
+    use redb::TableDefinition;
+    const THEIRS: TableDefinition<'_, u64, u64> = TableDefinition::new("theirs");
+    const OURS: TableDefinition<'_, u64, u64> = TableDefinition::new("bourse database");
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("test.redb");
+    for is_closed in [true, false] {
+        for (table, is_ours) in [(THEIRS, false), (OURS, true)] {
+            let _ = std::fs::remove_file(&path);
+            let theirs = redb::Database::create(&path).unwrap();
+            let writing = theirs.begin_write().unwrap();
+            writing.open_table(table).unwrap();
+            writing.commit().unwrap();
+            // As it is while it is open is how it stays if its process is killed.
+            let open = std::fs::read(&path).unwrap();
+            drop(theirs);
+            if !is_closed {
+                std::fs::write(&path, open).unwrap();
+            }
+            if is_ours {
+                let before = files(folder.path());
+                assert_eq!(engine(folder.path(), "").foreign().unwrap(), None, "closed: {is_closed}");
+                assert!(files(folder.path()) == before);
+            } else {
+                refused(folder.path(), "without Bourse's mark");
+            }
+        }
+    }
+    std::fs::write(&path, "somebody's notes").unwrap();
+    refused(folder.path(), "is no redb database");
+}
+
 #[test]
 fn what_it_cannot_do_is_refused() {
     let engine = open("redb::memory:").unwrap();

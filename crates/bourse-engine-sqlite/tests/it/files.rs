@@ -57,16 +57,187 @@ fn a_load_replaces_the_database_when_it_is_whole() {
 }
 
 #[test]
-fn what_a_killed_load_left_is_removed_by_the_next() {
+fn what_a_killed_process_left_is_removed_by_the_next() {
     let directory = tempfile::tempdir().unwrap();
-    let engine = engine(&directory.path().join("x.db"), "");
-    for name in ["x.db-loading", "x.db-loading-journal", "x.db-loading-wal"] {
-        fs::write(directory.path().join(name), "half").unwrap();
+    let path = |name: &str| directory.path().join(name);
+    let engine = engine(&path("x.db"), "");
+    load(&engine, &["OLD"]);
+    // A database of ours, cut off somewhere behind its header, is what a load or a copy leaves.
+    let half = fs::read(path("x.db")).unwrap()[..5_000].to_vec();
+    fs::remove_file(path("x.db")).unwrap();
+    for name in ["x.db.bourse-loading", "x.db.bourse-loading-wal", "x.db.bourse-snapshot", "x.db.bourse-restored"] {
+        fs::write(path(name), &half).unwrap();
     }
     assert!(!engine.exists().unwrap(), "a half load was taken for a database");
+    let said = engine.remains().unwrap().unwrap();
+    for name in ["x.db.bourse-loading, ", "x.db.bourse-snapshot, ", "x.db.bourse-restored"] {
+        assert!(said.contains(name), "{said}");
+    }
     load(&engine, &["NEW"]);
     assert_eq!(names(&engine), ["NEW"]);
     assert_eq!(files(directory.path()), ["x.db"]);
+    assert_eq!(engine.remains().unwrap(), None);
+}
+
+/// `load` took `x.db-loading` and removed `x.db-journal`, `-wal` and `-shm` without looking what they were.
+#[test]
+fn files_of_the_person_are_kept() {
+    let all = |folder: &Path| -> Vec<(String, Vec<u8>)> {
+        files(folder).into_iter().map(|name| (name.clone(), fs::read(folder.join(name)).unwrap())).collect()
+    };
+    for name in ["x.db.bourse-loading", "x.db.bourse-loading-wal", "x.db-journal", "x.db-wal", "x.db-shm"] {
+        for is_empty in [false, true] {
+            let directory = tempfile::tempdir().unwrap();
+            fs::write(directory.path().join(name), "notes of mine").unwrap();
+            if is_empty {
+                fs::write(directory.path().join("x.db"), "").unwrap();
+            }
+            let before = all(directory.path());
+            let engine = engine(&directory.path().join("x.db"), "");
+            let refused = engine.loader().map(|_| ()).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Refused, "{refused}");
+            assert!(refused.message().contains(name), "{refused}");
+            assert_eq!(all(directory.path()), before, "{name}");
+            if !name.contains("bourse") {
+                assert!(engine.foreign().unwrap().is_some_and(|why| why.contains(name)));
+                assert_eq!(engine.connect().map(|_| ()).unwrap_err().kind(), ErrorKind::Refused);
+                assert_eq!(all(directory.path()), before, "{name}");
+            }
+        }
+    }
+    // Beside a database of ours they are ours, but for names that only look so.
+    let directory = tempfile::tempdir().unwrap();
+    let engine = engine(&directory.path().join("x.db"), "");
+    load(&engine, &["OLD"]);
+    for name in ["x.db-loading", "x.db-snapshot", "x.db.bourse-snapshot", "x.db.bourse-restored"] {
+        fs::write(directory.path().join(name), "notes of mine").unwrap();
+    }
+    let before = all(directory.path());
+    assert_eq!(engine.snapshot().map(|_| ()).unwrap_err().kind(), ErrorKind::Refused);
+    fs::remove_file(directory.path().join("x.db.bourse-snapshot")).unwrap();
+    assert_eq!(engine.snapshot().unwrap().restore().unwrap_err().kind(), ErrorKind::Refused);
+    load(&engine, &["NEW"]);
+    let kept = |(name, _): &&(String, Vec<u8>)| name != "x.db" && name != "x.db.bourse-snapshot";
+    let after = all(directory.path());
+    assert_eq!(after.iter().filter(kept).collect::<Vec<_>>(), before.iter().filter(kept).collect::<Vec<_>>());
+}
+
+/// Looking at somebody else's database changed its journal mode for good, and left a `-shm` file beside it.
+#[test]
+fn a_foreign_database_is_not_even_opened() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.db");
+    // What is made by ours, without its mark: journal=delete and its pages are as anybody's.
+    load(&engine(&path, "journal=delete"), &["THEIRS"]);
+    let mut bytes = fs::read(&path).unwrap();
+    bytes[68..72].fill(0);
+    fs::write(&path, &bytes).unwrap();
+    let engine = engine(&path, "");
+    let why = engine.foreign().unwrap().unwrap();
+    assert!(why.contains("without Bourse's mark") && why.contains("delete it and load it again"), "{why}");
+    type Deed = fn(&SqliteEngine) -> Result<(), EngineError>;
+    let deeds: [(&str, Deed); 6] = [
+        ("exists", |engine| engine.exists().map(|_| ())),
+        ("connect", |engine| engine.connect().map(|_| ())),
+        ("description", |engine| engine.description().map(|_| ())),
+        ("loader", |engine| engine.loader().map(|_| ())),
+        ("snapshot", |engine| engine.snapshot().map(|_| ())),
+        ("damage", |engine| engine.damage().map(|_| ())),
+    ];
+    for (name, deed) in deeds {
+        assert_eq!(deed(&engine).unwrap_err().kind(), ErrorKind::Refused, "{name}");
+        assert!(fs::read(&path).unwrap() == bytes, "{name} changed it");
+        assert_eq!(files(directory.path()), ["x.db"], "{name} left something");
+    }
+    assert!(engine.for_reading().unwrap().is_none());
+    // Somebody's file that comes while a load runs is not replaced at its end.
+    fs::remove_file(&path).unwrap();
+    let loader = begin_load(&engine, &["NEW"]).unwrap();
+    fs::write(&path, &bytes).unwrap();
+    assert_eq!(loader.finish().unwrap_err().kind(), ErrorKind::Refused);
+    assert!(fs::read(&path).unwrap() == bytes);
+    assert_eq!(files(directory.path()), ["x.db"]);
+}
+
+#[cfg(unix)]
+#[test]
+fn a_link_is_followed_and_stays_a_link() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir(directory.path().join("data")).unwrap();
+    fs::write(directory.path().join("data/real.db"), "").unwrap();
+    std::os::unix::fs::symlink("data/real.db", directory.path().join("x.db")).unwrap();
+    let engine = engine(&directory.path().join("x.db"), "");
+    load(&engine, &["ONE"]);
+    let snapshot = engine.snapshot().unwrap();
+    snapshot.restore().unwrap();
+    drop(snapshot);
+    assert_eq!(names(&engine), ["ONE"]);
+    assert!(fs::symlink_metadata(directory.path().join("x.db")).unwrap().is_symlink());
+    assert_eq!(files(&directory.path().join("data")), ["real.db"]);
+    assert_eq!(engine.footprint().unwrap().data_bytes, 2 * 4_096);
+}
+
+/// A database that was only looked at was switched to another journal mode, and its log written back.
+#[test]
+fn a_database_that_is_read_stays_as_it_is() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x %?#é.db");
+    let target = format!("sqlite:{}", path.display().to_string().replace('%', "%25").replace('?', "%3F"));
+    for (query, with_log) in [("journal=delete", false), ("journal=persist", false), ("", false), ("", true)] {
+        let engine = open(&format!("{target}?{query}")).unwrap();
+        load(&engine, &["ONE"]);
+        let session = with_log.then(|| {
+            let mut session = engine.connect().unwrap();
+            session.execute_text("INSERT INTO status_type VALUES ('TWO', 'two')", &[]).unwrap();
+            session
+        });
+        if let Some(session) = session {
+            // As a process leaves it that is killed: with its log.
+            let left = ["", "-wal"].map(|suffix| {
+                let path = bourse_engine::beside(&path, suffix);
+                (fs::read(&path).unwrap(), path)
+            });
+            drop(session);
+            left.into_iter().for_each(|(bytes, path)| fs::write(path, bytes).unwrap());
+        } else if query == "journal=persist" {
+            engine.connect().unwrap().execute_text("INSERT INTO status_type VALUES ('TWO', 'two')", &[]).unwrap();
+        }
+        let all = || -> Vec<_> {
+            let folder = directory.path();
+            files(folder).into_iter().map(|name| (fs::read(folder.join(&name)).unwrap(), name)).collect()
+        };
+        let before = all();
+        // Whatever the target says, nothing of it is put in force.
+        let reading = open(&format!("{target}?journal=truncate")).unwrap().for_reading().unwrap().unwrap();
+        assert_eq!(reading.copied.is_some(), with_log, "{query}");
+        let expected: &[&str] = if with_log || query == "journal=persist" { &["ONE", "TWO"] } else { &["ONE"] };
+        assert_eq!(names(&*reading.engine), expected, "{query}");
+        assert!(reading.engine.exists().unwrap());
+        assert_eq!(reading.engine.damage().unwrap(), [""; 0]);
+        if !with_log {
+            let write = reading.engine.connect().unwrap().execute_text("DELETE FROM status_type", &[]);
+            assert_eq!(write.unwrap_err().code(), Some("SQLITE_READONLY"));
+        }
+        (reading.unchanged)().unwrap();
+        let copy = reading.copied.as_deref().and_then(|words| words.rsplit(", ").next()).map(std::path::PathBuf::from);
+        assert!(copy.as_deref().is_none_or(Path::exists));
+        drop(reading);
+        assert!(copy.is_none_or(|copy| !copy.exists() && !copy.parent().unwrap().exists()), "the copy is removed");
+        assert!(all() == before, "{query}: reading changed something: {:?}", files(directory.path()));
+    }
+}
+
+#[test]
+fn a_database_that_is_changed_while_it_is_read_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = engine(&directory.path().join("x.db"), "");
+    load(&engine, &["ONE"]);
+    let reading = engine.for_reading().unwrap().unwrap();
+    let session = engine.connect().unwrap();
+    assert_eq!((reading.unchanged)().unwrap_err().kind(), ErrorKind::Conflict);
+    drop(session);
+    load(&engine, &["TWO"]);
+    assert_eq!((reading.unchanged)().unwrap_err().kind(), ErrorKind::Conflict);
 }
 
 #[test]
@@ -104,11 +275,11 @@ fn a_file_that_is_no_database_is_an_error_and_is_not_replaced() {
     let path = directory.path().join("thesis.txt");
     fs::write(&path, "years of work, and not a database at all").unwrap();
     let engine = engine(&path, "");
-    assert_eq!(engine.connect().map(|_| ()).unwrap_err().code(), Some("SQLITE_NOTADB"));
-    assert_eq!(engine.exists().unwrap_err().code(), Some("SQLITE_NOTADB"));
+    assert!(engine.foreign().unwrap().unwrap().contains("is no SQLite database"));
+    assert_eq!(engine.connect().map(|_| ()).unwrap_err().kind(), ErrorKind::Refused);
+    assert_eq!(engine.exists().unwrap_err().kind(), ErrorKind::Refused);
     assert!(engine.description().is_err());
-    let refused = engine.loader().map(|_| ()).unwrap_err();
-    assert!(refused.message().contains("will not be replaced"), "{refused}");
+    assert_eq!(engine.loader().map(|_| ()).unwrap_err().kind(), ErrorKind::Refused);
     assert_eq!(fs::read_to_string(&path).unwrap().len(), 40);
 }
 
@@ -154,6 +325,26 @@ fn settings_are_read_back() {
     let footprint = engine.footprint().unwrap();
     assert_eq!(footprint.data_bytes, 2 * 8_192);
     assert!(footprint.memory_bytes > 0);
+}
+
+#[test]
+fn the_usual_cache_is_divided_among_many_sessions() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for (settings, sessions, expected) in [
+        ("sync=off", 32, "-65536"),
+        ("sync=off", 33, "-63550"),
+        ("sync=off", 1_003, "-2090"),
+        ("sync=off", 1_000_000, "-2"),
+        ("sync=off&cache=64MiB", 1_003, "-65536"),
+    ] {
+        let engine = engine(&directory.path().join("x.db"), settings);
+        let told = engine.expect_sessions(sessions);
+        assert_eq!(told.is_some(), expected != "-65536", "{told:?}");
+        assert!(told.is_none_or(|words| words.contains(&format!("{} KiB", &expected[1..]))));
+        let description = engine.description().unwrap();
+        let cache = description.settings.iter().find(|setting| setting.name == "cache_size").unwrap();
+        assert_eq!(cache.value, expected, "{sessions} sessions, {settings}");
+    }
 }
 
 #[test]

@@ -57,7 +57,7 @@ impl fmt::Display for Existing {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Absent => write!(f, "there is no database"),
-            Self::Foreign(why) => write!(f, "not a database of bourse: {why}"),
+            Self::Foreign(why) => write!(f, "not a database of Bourse: {why}"),
             Self::Unfinished => write!(f, "a database of bourse whose loading did not end"),
             Self::Differs { differences, .. } => {
                 write!(f, "a database of bourse made of something else: {}", differences.join("; "))
@@ -89,6 +89,7 @@ pub fn examine(engine: &dyn Engine, wanted: &Fingerprint) -> Result<Existing, En
 /// # Errors
 /// The engine's, if it cannot even be asked.
 pub fn identify(engine: &dyn Engine) -> Result<Existing, EngineError> {
+    // Before anything is opened: what is not ours is not even to be opened.
     if let Some(why) = engine.foreign()? {
         return Ok(Existing::Foreign(why));
     }

@@ -21,6 +21,7 @@ pub(crate) use list::list;
 use crate::failure::Failure;
 use bourse_engine::Engine;
 use bourse_engine::target::{Grammar, OptionSpec, TargetError};
+use std::path::Path;
 
 /// An engine that targets can name.
 pub(crate) struct EngineKind {
@@ -178,6 +179,11 @@ pub(crate) fn sqlite_place(target: &str) -> Option<&str> {
 /// The path of a target's database, if it is SQLite's, whichever build, and lies in a file.
 pub(crate) fn sqlite_file(target: &str) -> Option<&str> {
     sqlite_place(target).filter(|place| *place != ":memory:")
+}
+
+/// A path as it stands in a target.
+pub(crate) fn escaped(path: &Path) -> String {
+    path.display().to_string().replace('%', "%25").replace('?', "%3F").replace('#', "%23").replace('&', "%26")
 }
 
 /// Opens a target.

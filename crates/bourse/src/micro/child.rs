@@ -2,9 +2,10 @@
 //! answers with one on stdout.
 
 use crate::failure::{Exit, Failure};
+use crate::tpce::database::{engine_failure, refuse_foreign, refused};
 use crate::{engines, interrupt, output};
 use bourse_driver::RealClock;
-use bourse_engine::Engine;
+use bourse_engine::{Engine, EngineError, ErrorKind};
 use bourse_micro::{Timing, find, run_round};
 use bourse_record::{NameValue, Round};
 use serde::{Deserialize, Serialize};
@@ -62,12 +63,19 @@ pub(crate) fn serve() -> Result<(), Failure> {
     let clock = RealClock::start();
     // This is what starts a server of ours. One that does not come up ends the round: asked again, it would be started
     // again.
-    let told = described(engine.as_ref()).map_err(|error| failed(error.to_string()))?;
+    let stopped = |error: EngineError| match error.kind() {
+        ErrorKind::Refused => engine_failure(target, &error),
+        _ => failed(error.to_string()),
+    };
+    // Asked for its description, an engine would open what is not ours.
+    refuse_foreign(target, engine.as_ref())?;
+    let told = described(engine.as_ref()).map_err(stopped)?;
     let result =
         run_round(&case, engine.as_ref(), &timing, order.seed, &clock, &interrupted, &mut |_| {}).map_err(|error| {
             match error {
-                bourse_micro::MicroError::Foreign => {
-                    failed(error.to_string()).hint("name another file, or remove this one if nobody needs it")
+                bourse_micro::MicroError::Foreign => refused(target, &error.to_string()),
+                bourse_micro::MicroError::Engine { error, .. } if error.kind() == ErrorKind::Refused => {
+                    refused(target, error.message())
                 }
                 bourse_micro::MicroError::Fault(bourse_driver::Fault::Interrupted) => {
                     interrupt::interrupted("nothing was measured")

@@ -57,7 +57,7 @@ fn crashes_lose_what_each_setting_lets_them() {
     let left: Vec<_> = fs::read_dir(folder)
         .expect("the folder is there")
         .map(|entry| entry.expect("can be read").file_name().to_string_lossy().into_owned())
-        .filter(|name| name.contains("-acid"))
+        .filter(|name| name.contains("bourse-crash"))
         .filter(|name| name.starts_with("x.db"))
         .collect();
     assert!(left.is_empty(), "the copy is removed: {left:?}");

@@ -22,7 +22,7 @@ fn size(path: &Path) -> u64 {
 #[test]
 fn a_load_that_is_killed_is_never_taken_for_a_database() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let (target, work) = ("sqlite:a.db?sync=off", folder.path().join("a.db-loading"));
+    let (target, work) = ("sqlite:a.db?sync=off", folder.path().join("a.db.bourse-loading"));
     let mut child = start(folder.path(), &["tpce", "load", target, "--days", "1"]);
     wait_for("the load to be under way", || size(&work) > 4 << 20);
     child.kill().expect("it can be killed");
@@ -36,7 +36,7 @@ fn a_load_that_is_killed_is_never_taken_for_a_database() {
 
     let again = output(folder.path(), &["tpce", "load", target, "--days", "1"]);
     assert_eq!(again.status.code(), Some(0), "{}", text(&again.stderr));
-    assert!(text(&again.stderr).contains("left by a load that did not end"), "{}", text(&again.stderr));
+    assert!(text(&again.stderr).contains("left by a process that did not end"), "{}", text(&again.stderr));
     assert!(!work.exists());
     let checked = output(folder.path(), &["tpce", "check", target]);
     assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stdout));
@@ -85,12 +85,12 @@ fn acid_tests_that_are_interrupted_leave_no_process_and_no_copy() {
     load(folder.path(), "sqlite:a.db");
     let arguments = ["tpce", "acid", "sqlite:a.db?sync=off", "--only", "D", "--demand", "process"];
     let child = start(folder.path(), &arguments);
-    wait_for("the load on the copy", || size(&folder.path().join("a.db-acid-wal")) > 1 << 20);
+    wait_for("the load on the copy", || size(&folder.path().join("a.db.bourse-crash-wal")) > 1 << 20);
     let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill can be run");
     assert!(sent.success());
     let ended = child.wait_with_output().expect("it has ended");
     assert_eq!(ended.status.code(), Some(130));
-    let left = |suffix: &str| folder.path().join(format!("a.db-acid{suffix}")).exists();
+    let left = |suffix: &str| folder.path().join(format!("a.db.bourse-crash{suffix}")).exists();
     assert!(!left("") && !left("-wal"), "the copy is removed, so its process has ended");
     let run = std::fs::read_dir(folder.path().join("bourse-runs")).expect("a run leaves a folder").next();
     let written = run.expect("there is one").expect("it can be read").path().join("acid.json");

@@ -1,70 +1,56 @@
 //! Where a SQLite file is crashed: a copy beside it, which is removed afterwards.
 
 use crate::engines;
+use crate::progress::note;
 use bourse_acid::demand::Crash;
 use bourse_acid::{AcidError, Site};
-use bourse_engine::{Engine, ErrorKind};
-use std::fs;
-use std::io;
+use bourse_engine::target::unescape;
+use bourse_engine::{Engine, EngineError, ErrorKind, SideFile, SideFileKind, TargetFile, beside};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 
-/// What the copy's name ends in.
-const SUFFIX: &str = "-acid";
-/// The files of a database.
-const PARTS: [&str; 4] = ["", "-wal", "-journal", "-shm"];
+/// The copy: its name, and what tells that one which is there was left by a process of ours.
+static COPY: SideFileKind = bourse_engine_sqlite::side_file_kind(".bourse-crash", "a copy that crashes may ruin");
 
 pub(crate) struct FileSite {
     original: PathBuf,
-    copy: PathBuf,
+    /// The copy once it was made; gone with this.
+    copy: Mutex<Option<SideFile>>,
     /// The copy as a target.
     target: String,
     flat_in: Option<PathBuf>,
 }
 
-fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(suffix);
-    name.into()
-}
-
 impl FileSite {
     /// Of a SQLite target that is a file; there is none for others.
     pub(crate) fn of(target: &str, flat_in: Option<&Path>) -> Option<Self> {
-        let original = PathBuf::from(engines::sqlite_file(target)?);
-        let (place, options) = target.split_once('?').unwrap_or((target, ""));
-        let target = format!("{place}{SUFFIX}?{options}");
-        let copy = with_suffix(&original, SUFFIX);
-        Some(Self { original, copy, target, flat_in: flat_in.map(Path::to_owned) })
-    }
-
-    fn remove(&self) -> io::Result<()> {
-        for part in PARTS {
-            match fs::remove_file(with_suffix(&self.copy, part)) {
-                Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+        let given = engines::sqlite_file(target)?;
+        let given = PathBuf::from(unescape(given.strip_prefix("//").unwrap_or(given))?);
+        // Where SQLite keeps its log and its journal: beside the file itself, not beside a link to it.
+        let original = TargetFile::at(&given).map_or(given, |found| found.path().to_owned());
+        if let Some(left) = SideFile::leftover(&original, &COPY) {
+            note(&format!("left by a process that did not end, and replaced: {}", left.display()));
         }
-        Ok(())
+        let (scheme, _) = target.split_once(':').unwrap_or((target, ""));
+        let (_, options) = target.split_once('?').unwrap_or((target, ""));
+        let place = engines::escaped(&beside(&original, COPY.suffix));
+        let target = format!("{scheme}:{place}?{options}");
+        Some(Self { original, copy: Mutex::new(None), target, flat_in: flat_in.map(Path::to_owned) })
     }
 
-    fn copy_all(&self) -> io::Result<()> {
-        self.remove()?;
+    fn copy_all(&self) -> Result<(), EngineError> {
+        let mut copy = self.copy.lock().unwrap_or_else(PoisonError::into_inner);
+        let copy = match &mut *copy {
+            Some(copy) => copy,
+            empty => empty.insert(SideFile::create(&self.original, &COPY)?),
+        };
+        copy.fill_from(&self.original)?;
         // Nobody has the original open, so what is in its log belongs to it; an index of the log is made anew.
-        for part in ["", "-wal", "-journal"] {
-            match fs::copy(with_suffix(&self.original, part), with_suffix(&self.copy, part)) {
-                Err(error) if part.is_empty() || error.kind() != io::ErrorKind::NotFound => return Err(error),
-                _ => {}
-            }
+        for part in ["-wal", "-journal"] {
+            copy.copy_companion(part, &beside(&self.original, part))?;
         }
         Ok(())
-    }
-}
-
-impl Drop for FileSite {
-    fn drop(&mut self) {
-        // What cannot be removed is in nobody's way: the next copy replaces it.
-        let _ = self.remove();
     }
 }
 
@@ -74,13 +60,13 @@ impl Site for FileSite {
     }
 
     fn renew(&self) -> Result<(), AcidError> {
-        let (from, to) = (self.original.display(), self.copy.display());
-        self.copy_all().map_err(|error| AcidError::Machinery(format!("{from} cannot be copied to {to}: {error}")))
+        let from = self.original.display();
+        self.copy_all().map_err(|error| AcidError::Machinery(format!("{from} cannot be copied: {error}")))
     }
 
     fn open(&self) -> Result<Box<dyn Engine>, AcidError> {
         engines::open(&self.target)
-            .map_err(|failure| AcidError::Engine(bourse_engine::EngineError::new(ErrorKind::Other, failure.render())))
+            .map_err(|failure| AcidError::Engine(EngineError::new(ErrorKind::Other, failure.render())))
     }
 
     fn process(&self, crash: Crash, seed: u64) -> Result<Command, AcidError> {

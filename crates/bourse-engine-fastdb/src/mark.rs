@@ -1,0 +1,129 @@
+//! The mark of a database of ours: a small file beside it that names it by device and inode.
+//!
+//! FastDB's file is an image of its memory without room for others, and only the library, which need not be there, can
+//! read it, changing it as it opens it. A mark beside the file is weaker than one inside, so it is good for one inode
+//! alone: another file that is put in the database's place is not taken for ours.
+
+use bourse_engine::{EngineError, ErrorKind, TargetFile, beside};
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
+use std::os::unix::fs::MetadataExt as _;
+use std::path::{Path, PathBuf};
+
+/// What the mark's name ends in.
+const SUFFIX: &str = ".bourse-mark";
+/// How it begins, and what is read of it at most.
+const FIRST_LINE: &str = "This file marks the FastDB database beside it as made by Bourse.\n";
+const LONGEST: usize = 256;
+
+/// What lies at a database's path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// No file, or an empty one: a database may be made there.
+    Nothing(PathBuf),
+    /// A database of ours; its path with links followed.
+    Ours(PathBuf),
+    /// Something else, in words.
+    Foreign(String),
+}
+
+/// Looks at a path.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn look(path: &Path) -> Result<Found, EngineError> {
+    let refused = |e: EngineError| match e.kind() {
+        ErrorKind::Refused => Ok(Found::Foreign(e.message().to_owned())),
+        _ => Err(e),
+    };
+    let file = match TargetFile::at(path) {
+        Ok(file) => file,
+        Err(e) => return refused(e),
+    };
+    let beside = beside(file.path(), SUFFIX);
+    let mark = match TargetFile::at(&beside).and_then(|mark| mark.start(LONGEST)) {
+        Ok(mark) => mark,
+        Err(e) => return refused(e),
+    };
+    if !mark.is_empty() && !mark.starts_with(FIRST_LINE.as_bytes()) {
+        return Ok(Found::Foreign(format!(
+            "{} is needed for a mark and is there already, without one: move it away, or name another path",
+            beside.display()
+        )));
+    }
+    if file.start(1)?.is_empty() {
+        return Ok(Found::Nothing(file.path().to_owned()));
+    }
+    if mark == text(file.path())?.as_bytes() {
+        return Ok(Found::Ours(file.path().to_owned()));
+    }
+    Ok(Found::Foreign(format!(
+        "{} has no mark of Bourse's beside it ({} that names it); if it was made by a version that left no mark yet, or \
+         was moved, delete it",
+        path.display(),
+        beside.display()
+    )))
+}
+
+/// Marks a database that was just made.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn mark(path: &Path) -> Result<(), EngineError> {
+    unmark(path);
+    let beside = beside(path, SUFFIX);
+    let text = text(path)?;
+    let made = OpenOptions::new().write(true).create_new(true).open(&beside);
+    made.and_then(|mut file| file.write_all(text.as_bytes())).map_err(|e| EngineError::io("create", &beside, &e))
+}
+
+/// Removes the mark of a database that is gone; what is none stays.
+pub(crate) fn unmark(path: &Path) {
+    let beside = beside(path, SUFFIX);
+    let start = TargetFile::at(&beside).and_then(|mark| mark.start(LONGEST)).unwrap_or_default();
+    let is_empty = fs::symlink_metadata(&beside).is_ok_and(|found| found.is_file() && found.len() == 0);
+    if is_empty || start.starts_with(FIRST_LINE.as_bytes()) {
+        // One that stays is found by the next database of this name, which replaces it.
+        let _ = fs::remove_file(beside);
+    }
+}
+
+/// The mark of the file that is there now.
+fn text(path: &Path) -> Result<String, EngineError> {
+    let found = fs::metadata(path).map_err(|e| EngineError::io("look at", path, &e))?;
+    Ok(format!("{FIRST_LINE}device {} inode {}\n", found.dev(), found.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mark_is_of_one_file_alone() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("x.fdb");
+        let beside = folder.path().join("x.fdb.bourse-mark");
+        let foreign = |words: &str| match look(&path).unwrap() {
+            Found::Foreign(why) => assert!(why.contains(words), "{why}"),
+            other => panic!("{other:?}"),
+        };
+        assert_eq!(look(&path).unwrap(), Found::Nothing(path.clone()));
+        fs::write(&path, "").unwrap();
+        assert_eq!(look(&path).unwrap(), Found::Nothing(path.clone()));
+        mark(&path).unwrap();
+        fs::write(&path, "content").unwrap();
+        assert_eq!(look(&path).unwrap(), Found::Ours(path.clone()));
+        // Made while the other is still there, so that it cannot have its inode.
+        fs::write(folder.path().join("other"), "somebody's").unwrap();
+        fs::rename(folder.path().join("other"), &path).unwrap();
+        foreign("has no mark of Bourse's beside it");
+        unmark(&path);
+        assert!(!beside.exists());
+        foreign("has no mark of Bourse's beside it");
+        fs::write(&beside, "somebody's notes").unwrap();
+        foreign("is there already, without one");
+        unmark(&path);
+        assert_eq!(fs::read_to_string(&beside).unwrap(), "somebody's notes");
+        assert!(mark(&path).is_err());
+    }
+}

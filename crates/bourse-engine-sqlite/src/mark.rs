@@ -1,0 +1,132 @@
+//! The mark of a database of ours: `application_id` in the file's header, written when a database is made.
+//!
+//! It is read from the file's first bytes, without SQLite: merely opening a database with the library can roll a journal
+//! back, write a log into it or change its journal mode.
+
+use bourse_engine::{EngineError, FileUse, SideFileKind, TargetFile};
+use std::path::Path;
+
+/// `PRAGMA application_id` of our databases: "Bour".
+pub(crate) const APPLICATION_ID: u32 = 0x426f_7572;
+
+/// What a file that is a SQLite database begins with.
+const MAGIC: &[u8] = b"SQLite format 3\0";
+/// Length of the header; where in it stand the version needed for reading, which is 2 with a write-ahead log, and the
+/// application's number (`https://sqlite.org/fileformat2.html`, section 1.3).
+const HEADER: usize = 100;
+const READ_VERSION: usize = 19;
+const APPLICATION_ID_AT: usize = 68;
+
+/// How the files beside a database end that SQLite makes, overwrites and removes.
+pub(crate) const COMPANIONS: [&str; 3] = ["-journal", "-wal", "-shm"];
+
+/// A kind of file that lies beside a SQLite database of ours and is one itself.
+pub const fn side_file_kind(suffix: &'static str, of: &'static str) -> SideFileKind {
+    SideFileKind { suffix, of, companions: &COMPANIONS, start: HEADER, has_mark }
+}
+
+/// Whether a file that begins so is a SQLite database with our mark.
+fn has_mark(start: &[u8]) -> bool {
+    application_id(start) == Some(APPLICATION_ID)
+}
+
+/// The application's number in a SQLite database's header; `None` if it is no such header.
+fn application_id(start: &[u8]) -> Option<u32> {
+    let bytes = start.get(APPLICATION_ID_AT..APPLICATION_ID_AT + 4).filter(|_| start.starts_with(MAGIC))?;
+    bytes.try_into().ok().map(u32::from_be_bytes)
+}
+
+/// What lies at a database's path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Found {
+    /// No file, or an empty one: a database may be made there.
+    Nothing,
+    /// A database of ours; whether its header says that it has a write-ahead log.
+    Ours { has_log: bool },
+    /// Something else, in words.
+    Foreign(String),
+}
+
+/// Looks at a path. What this process has open already was looked at before, and is ours.
+///
+/// # Errors
+/// The system's.
+pub(crate) fn look(path: &Path) -> Result<Found, EngineError> {
+    FileUse::unless_used(path, || examine(path)).unwrap_or(Ok(Found::Ours { has_log: true }))
+}
+
+/// The same, where what is not ours is an error; whether there is a database.
+///
+/// # Errors
+/// [`Refused`](bourse_engine::ErrorKind::Refused); the system's.
+pub(crate) fn look_for_ours(path: &Path) -> Result<bool, EngineError> {
+    match look(path)? {
+        Found::Nothing => Ok(false),
+        Found::Ours { .. } => Ok(true),
+        Found::Foreign(why) => Err(EngineError::refused(why)),
+    }
+}
+
+fn examine(path: &Path) -> Result<Found, EngineError> {
+    let refused = |e: EngineError| match e.kind() {
+        bourse_engine::ErrorKind::Refused => Ok(Found::Foreign(e.message().to_owned())),
+        _ => Err(e),
+    };
+    let file = match TargetFile::at(path) {
+        Ok(file) => file,
+        Err(e) => return refused(e),
+    };
+    let start = file.start(HEADER)?;
+    if start.is_empty() {
+        return file.refuse_neighbours(&COMPANIONS).map_or_else(refused, |()| Ok(Found::Nothing));
+    }
+    let shown = path.display();
+    Ok(match application_id(&start) {
+        Some(APPLICATION_ID) => Found::Ours { has_log: start.get(READ_VERSION) == Some(&2) },
+        Some(other) => Found::Foreign(format!(
+            "{shown} is a SQLite database without Bourse's mark (application_id {APPLICATION_ID:#010x} in its header, \
+             where {other:#010x} stands); if it was made by a version that left no mark yet, delete it and load it again"
+        )),
+        None => Found::Foreign(format!("{shown} is no SQLite database, or its header is damaged")),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn header(read_version: u8, application_id: u32) -> Vec<u8> {
+        let mut bytes = vec![0; HEADER];
+        bytes[..MAGIC.len()].copy_from_slice(MAGIC);
+        bytes[READ_VERSION] = read_version;
+        bytes[APPLICATION_ID_AT..APPLICATION_ID_AT + 4].copy_from_slice(&application_id.to_be_bytes());
+        bytes
+    }
+
+    #[test]
+    fn a_header_tells_whose_a_database_is() {
+        let path = std::env::temp_dir().join(format!("bourse-header-{}", std::process::id()));
+        let check = |content: &[u8], expected: Result<Found, &str>| {
+            std::fs::write(&path, content).unwrap();
+            match (look(&path).unwrap(), expected) {
+                (Found::Foreign(why), Err(words)) => assert!(why.contains(words), "{why}"),
+                (found, expected) => assert_eq!(Ok(found), expected),
+            }
+        };
+        check(b"", Ok(Found::Nothing));
+        check(&header(1, APPLICATION_ID), Ok(Found::Ours { has_log: false }));
+        check(&header(2, APPLICATION_ID), Ok(Found::Ours { has_log: true }));
+        check(&header(1, 0), Err("where 0x00000000 stands"));
+        check(&header(1, 0x4750_4b47), Err("where 0x47504b47 stands"));
+        check(&header(1, APPLICATION_ID)[..70], Err("is no SQLite database"));
+        check(b"SQLite format 3\0", Err("is no SQLite database"));
+        check(b"dear diary", Err("is no SQLite database"));
+        std::fs::remove_file(&path).unwrap();
+        assert_eq!(look(&path).unwrap(), Found::Nothing);
+    }
+
+    #[test]
+    fn the_mark_is_a_word() {
+        assert_eq!(&APPLICATION_ID.to_be_bytes(), b"Bour");
+    }
+}

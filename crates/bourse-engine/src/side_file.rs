@@ -1,0 +1,347 @@
+//! Files of ours beside a database: one that is being loaded, a copy that rounds begin from.
+
+use crate::target_file::{beside, open_regular, start_of};
+use crate::{EngineError, ErrorKind};
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Seek as _};
+use std::path::{Path, PathBuf};
+
+/// A kind of side file.
+#[derive(Debug, Clone, Copy)]
+pub struct SideFileKind {
+    /// What follows the database's name, as `.bourse-loading`.
+    pub suffix: &'static str,
+    /// What it is, for a person: "a load".
+    pub of: &'static str,
+    /// How the engine's own files beside it end: its log, its journal.
+    pub companions: &'static [&'static str],
+    /// How many bytes of its start are looked at for the mark.
+    pub start: usize,
+    /// Whether a file that begins so bears our mark.
+    pub has_mark: fn(&[u8]) -> bool,
+}
+
+/// A side file in use: created exclusively, locked while this lives, removed with its companions when this is dropped.
+///
+/// A file of its name that bears no mark is somebody else's, and refused. One that bears the mark and is not locked was
+/// left by a process that was killed: it is emptied and used. An empty file holds nothing, and counts as marked.
+#[derive(Debug)]
+pub struct SideFile {
+    path: PathBuf,
+    file: File,
+    kind: &'static SideFileKind,
+    is_renamed: bool,
+}
+
+impl SideFile {
+    /// Creates the side file of a database, empty.
+    ///
+    /// # Errors
+    /// [`Refused`](ErrorKind::Refused) if the name is taken by a file that is not ours, [`Conflict`](ErrorKind::Conflict)
+    /// if another process of ours has it; the system's.
+    pub fn create(database: &Path, kind: &'static SideFileKind) -> Result<Self, EngineError> {
+        let path = beside(database, kind.suffix);
+        match OpenOptions::new().read(true).write(true).create_new(true).open(&path) {
+            Ok(file) => {
+                let this = Self { path, file, kind, is_renamed: false };
+                // One that another process has taken over since is that one's.
+                if let Err(busy) = this.lock() {
+                    return Err(this.forget(busy));
+                }
+                // The file was just made, the companion by nobody of ours.
+                if let Err(refused) = this.refuse_companions() {
+                    let _ = fs::remove_file(&this.path);
+                    return Err(this.forget(refused));
+                }
+                Ok(this)
+            }
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => Self::take_over(path, kind),
+            Err(e) => Err(EngineError::io("create", &path, &e)),
+        }
+    }
+
+    /// Empties what a process that was killed has left.
+    fn take_over(path: PathBuf, kind: &'static SideFileKind) -> Result<Self, EngineError> {
+        let foreign = |why: &str| {
+            EngineError::refused(format!(
+                "{} is needed for {} and is there already, {why}: it is left as it is; move it away, or name another \
+                 database",
+                path.display(),
+                kind.of
+            ))
+        };
+        let mut file = open_regular(&path, true).map_err(|e| foreign(&format!("which cannot be used ({e})")))?;
+        let start = start_of(&mut file, kind.start).map_err(|e| EngineError::io("read", &path, &e))?;
+        if !start.is_empty() && !(kind.has_mark)(&start) {
+            return Err(foreign("without the mark of a file of Bourse"));
+        }
+        let this = Self { path: path.clone(), file, kind, is_renamed: false };
+        let ready = this.lock().and_then(|()| if start.is_empty() { this.refuse_companions() } else { Ok(()) });
+        if let Err(refused) = ready {
+            return Err(this.forget(refused));
+        }
+        // First what belongs to the marked file, then what bears the mark: killed in between, both are still known.
+        this.remove_companions();
+        this.empty()?;
+        Ok(this)
+    }
+
+    /// The path of a database's side file, if there is one that a killed process of ours has left.
+    pub fn leftover(database: &Path, kind: &SideFileKind) -> Option<PathBuf> {
+        let path = beside(database, kind.suffix);
+        let mut file = open_regular(&path, false).ok()?;
+        let start = start_of(&mut file, kind.start).ok()?;
+        let is_ours = start.is_empty() || (kind.has_mark)(&start);
+        (is_ours && file.try_lock_shared().is_ok()).then_some(path)
+    }
+
+    /// Removes what a killed process of ours has left of that kind; what is not ours, or in use, stays.
+    pub fn remove_leftover(database: &Path, kind: &'static SideFileKind) {
+        if Self::leftover(database, kind).is_some() {
+            // Whoever has taken it since may have it.
+            drop(Self::take_over(beside(database, kind.suffix), kind));
+        }
+    }
+
+    fn lock(&self) -> Result<(), EngineError> {
+        let busy = || {
+            let text = format!("{} is being written by another process, for {} too", self.path.display(), self.kind.of);
+            EngineError::new(ErrorKind::Conflict, text)
+        };
+        match self.file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Err(busy()),
+            Err(TryLockError::Error(e)) => return Err(EngineError::io("lock", &self.path, &e)),
+        }
+        // The other process may have finished between our opening and our locking, and renamed the file that we now hold.
+        if self.is_at_its_path() { Ok(()) } else { Err(busy()) }
+    }
+
+    fn refuse_companions(&self) -> Result<(), EngineError> {
+        for companion in self.companions().filter(|path| fs::symlink_metadata(path).is_ok()) {
+            return Err(EngineError::refused(format!(
+                "{} is there, and the file of Bourse that it would belong to is not: move it away, or name another \
+                 database",
+                companion.display()
+            )));
+        }
+        Ok(())
+    }
+
+    fn companions(&self) -> impl Iterator<Item = PathBuf> {
+        self.kind.companions.iter().map(|suffix| beside(&self.path, suffix))
+    }
+
+    /// Where it lies.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The file, open for reading and writing.
+    pub fn file(&self) -> &File {
+        &self.file
+    }
+
+    /// Removes what the engine has made beside it.
+    pub fn remove_companions(&self) {
+        for companion in self.companions() {
+            // Usually there is none.
+            let _ = fs::remove_file(companion);
+        }
+    }
+
+    fn empty(&self) -> Result<(), EngineError> {
+        let emptied = self.file.set_len(0).and_then(|()| (&self.file).rewind());
+        emptied.map_err(|e| EngineError::io("empty", &self.path, &e))
+    }
+
+    /// Makes the file a copy of another, in the place of what it holds; whether the two share their blocks, as some file
+    /// systems can.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn fill_from(&self, from: &Path) -> Result<bool, EngineError> {
+        self.remove_companions();
+        self.empty()?;
+        let mut source = open_regular(from, false).map_err(|e| EngineError::io("read", from, &e))?;
+        if shares_blocks(&source, &self.file) {
+            return Ok(true);
+        }
+        io::copy(&mut source, &mut &self.file).map_err(|e| EngineError::io("copy to", &self.path, &e))?;
+        Ok(false)
+    }
+
+    /// Makes a companion a copy of another file.
+    ///
+    /// # Errors
+    /// The system's; `NotFound` is none: then there is no companion either.
+    pub fn copy_companion(&self, suffix: &str, from: &Path) -> Result<(), EngineError> {
+        let mut source = match open_regular(from, false) {
+            Err(e) if e.kind() == io::ErrorKind::NotFound => return Ok(()),
+            source => source.map_err(|e| EngineError::io("read", from, &e))?,
+        };
+        let path = beside(&self.path, suffix);
+        let made = OpenOptions::new().write(true).create_new(true).open(&path);
+        let copied = made.and_then(|mut companion| io::copy(&mut source, &mut companion));
+        copied.map(|_| ()).map_err(|e| EngineError::io("copy to", &path, &e))
+    }
+
+    /// Makes the file durable and gives it another name, in the place of whatever has it.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn rename(mut self, to: &Path) -> Result<(), EngineError> {
+        self.file.sync_all().map_err(|e| EngineError::io("sync", &self.path, &e))?;
+        fs::rename(&self.path, to).map_err(|e| EngineError::io("replace", to, &e))?;
+        self.is_renamed = true;
+        Ok(())
+    }
+
+    /// Gives it up and leaves what lies there as it is.
+    fn forget(mut self, error: EngineError) -> EngineError {
+        self.is_renamed = true;
+        error
+    }
+
+    #[cfg(unix)]
+    fn is_at_its_path(&self) -> bool {
+        use std::os::unix::fs::MetadataExt as _;
+        match (self.file.metadata(), fs::symlink_metadata(&self.path)) {
+            (Ok(ours), Ok(named)) => (ours.dev(), ours.ino()) == (named.dev(), named.ino()),
+            _ => false,
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn is_at_its_path(&self) -> bool {
+        self.path.exists()
+    }
+}
+
+impl Drop for SideFile {
+    fn drop(&mut self) {
+        if !self.is_renamed && self.is_at_its_path() {
+            self.remove_companions();
+            // Left behind it is in nobody's way: it bears our mark, and the next one of its kind takes it over.
+            let _ = fs::remove_file(&self.path);
+        }
+    }
+}
+
+/// Makes `to` share the blocks of `from`, if the file system can.
+#[cfg(target_os = "linux")]
+fn shares_blocks(from: &File, to: &File) -> bool {
+    rustix::fs::ioctl_ficlone(to, from).is_ok()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn shares_blocks(_: &File, _: &File) -> bool {
+    false
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write as _;
+
+    static KIND: SideFileKind = SideFileKind {
+        suffix: ".bourse-test",
+        of: "a test",
+        companions: &["-log"],
+        start: 4,
+        has_mark: |start| start == b"mark",
+    };
+
+    /// A database's path in a folder that goes away with its content.
+    struct Database(PathBuf);
+
+    impl Database {
+        fn new(name: &str) -> Self {
+            let folder = std::env::temp_dir().join(format!("bourse-{name}-{}", std::process::id()));
+            fs::create_dir(&folder).unwrap();
+            Self(folder.join("x.db"))
+        }
+
+        fn side(&self) -> PathBuf {
+            beside(&self.0, ".bourse-test")
+        }
+
+        fn log(&self) -> PathBuf {
+            beside(&self.0, ".bourse-test-log")
+        }
+    }
+
+    impl Drop for Database {
+        fn drop(&mut self) {
+            fs::remove_dir_all(self.0.parent().unwrap()).unwrap();
+        }
+    }
+
+    #[test]
+    fn it_is_made_used_and_removed() {
+        let database = Database::new("side-made");
+        let side = SideFile::create(&database.0, &KIND).unwrap();
+        side.file().write_all(b"mark and more").unwrap();
+        fs::write(database.log(), "log").unwrap();
+        assert_eq!(SideFile::create(&database.0, &KIND).unwrap_err().kind(), ErrorKind::Conflict);
+        assert_eq!(SideFile::leftover(&database.0, &KIND), None, "it is in use");
+        drop(side);
+        assert!(!database.side().exists() && !database.log().exists());
+        let side = SideFile::create(&database.0, &KIND).unwrap();
+        side.file().write_all(b"mark").unwrap();
+        side.rename(&database.0).unwrap();
+        assert_eq!(fs::read(&database.0).unwrap(), b"mark");
+        assert!(!database.side().exists());
+    }
+
+    #[test]
+    fn what_a_killed_process_left_is_taken_over() {
+        let database = Database::new("side-left");
+        for content in ["mark, half written", ""] {
+            fs::write(database.side(), content).unwrap();
+            assert_eq!(SideFile::leftover(&database.0, &KIND), Some(database.side()));
+            if !content.is_empty() {
+                fs::write(database.log(), "log").unwrap();
+            }
+            let side = SideFile::create(&database.0, &KIND).unwrap();
+            assert!(side.file().metadata().unwrap().len() == 0 && !database.log().exists());
+            drop(side);
+            fs::write(database.side(), content).unwrap();
+            SideFile::remove_leftover(&database.0, &KIND);
+            assert!(!database.side().exists());
+        }
+    }
+
+    #[test]
+    fn what_is_not_ours_stays_as_it_is() {
+        let database = Database::new("side-foreign");
+        fs::write(database.side(), "somebody's notes").unwrap();
+        fs::write(database.log(), "and more").unwrap();
+        let refused = |expected: &str| {
+            let error = SideFile::create(&database.0, &KIND).unwrap_err();
+            assert!(error.kind() == ErrorKind::Refused && error.message().contains(expected), "{error}");
+        };
+        refused("without the mark");
+        assert_eq!(SideFile::leftover(&database.0, &KIND), None);
+        SideFile::remove_leftover(&database.0, &KIND);
+        assert_eq!(fs::read(database.side()).unwrap(), b"somebody's notes");
+        // A log whose file is not there, or is empty, is of a file that we know nothing of.
+        for content in [None, Some("")] {
+            fs::remove_file(database.side()).unwrap();
+            if let Some(content) = content {
+                fs::write(database.side(), content).unwrap();
+            }
+            refused("x.db.bourse-test-log is there");
+            assert_eq!(fs::read(database.log()).unwrap(), b"and more");
+            assert_eq!(database.side().exists(), content.is_some());
+            fs::write(database.side(), "again").unwrap();
+        }
+        #[cfg(unix)]
+        {
+            fs::remove_file(database.side()).unwrap();
+            std::os::unix::fs::symlink(database.log(), database.side()).unwrap();
+            refused("which cannot be used");
+            assert_eq!(fs::read(database.log()).unwrap(), b"and more");
+        }
+    }
+}

@@ -1,0 +1,240 @@
+//! What lies at the path of a target, looked at without opening it for writing.
+
+use crate::EngineError;
+use std::fs::{self, File, FileType, OpenOptions};
+use std::io::{self, Read as _};
+use std::path::{Path, PathBuf};
+
+/// The place of a database file: nothing yet, or a regular file.
+///
+/// Links are followed. Devices, FIFOs, sockets, directories and links that lead nowhere are refused before anything is
+/// opened: opening a FIFO waits for its other end, and a device would be replaced by a file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TargetFile {
+    path: PathBuf,
+    is_there: bool,
+}
+
+impl TargetFile {
+    /// Looks at a path.
+    ///
+    /// # Errors
+    /// [`Refused`](crate::ErrorKind::Refused) if it is no regular file; the system's error if it cannot be looked at.
+    ///
+    /// ```
+    /// use bourse_engine::TargetFile;
+    /// let refused = TargetFile::at(&std::env::temp_dir()).unwrap_err();
+    /// assert!(refused.message().contains("is a directory, not a file"));
+    /// assert!(!TargetFile::at(&std::env::temp_dir().join("no-such.db")).unwrap().is_there());
+    /// ```
+    pub fn at(path: &Path) -> Result<Self, EngineError> {
+        let cannot = |e: &io::Error| EngineError::io("look at", path, e);
+        let found = match fs::symlink_metadata(path) {
+            Ok(found) => found,
+            Err(e) if e.kind() == io::ErrorKind::NotFound => {
+                return Ok(Self { path: path.to_owned(), is_there: false });
+            }
+            Err(e) => return Err(cannot(&e)),
+        };
+        if !found.file_type().is_symlink() {
+            return Self::of(path, path, found.file_type());
+        }
+        match fs::canonicalize(path).and_then(|resolved| Ok((fs::metadata(&resolved)?, resolved))) {
+            Ok((found, resolved)) => Self::of(path, &resolved, found.file_type()),
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Err(EngineError::refused(format!(
+                "{} is a link that leads nowhere: name the file that is meant, or remove the link",
+                path.display()
+            ))),
+            Err(e) => Err(cannot(&e)),
+        }
+    }
+
+    fn of(given: &Path, resolved: &Path, kind: FileType) -> Result<Self, EngineError> {
+        if kind.is_file() {
+            return Ok(Self { path: resolved.to_owned(), is_there: true });
+        }
+        Err(EngineError::refused(format!(
+            "{} is a {}, not a file: name the path of a file, which need not exist yet",
+            given.display(),
+            name_of(kind)
+        )))
+    }
+
+    /// The file's path, with links followed.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// Whether there is a file, which may be empty.
+    pub fn is_there(&self) -> bool {
+        self.is_there
+    }
+
+    /// The file's first bytes, at most so many; none of a file that is absent.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn start(&self, bytes: usize) -> Result<Vec<u8>, EngineError> {
+        self.read(|file| start_of(file, bytes))
+    }
+
+    /// What `read` makes of the file, opened for reading; the default if it is absent.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn read<T: Default>(&self, read: impl FnOnce(&mut File) -> io::Result<T>) -> Result<T, EngineError> {
+        if !self.is_there {
+            return Ok(T::default());
+        }
+        match open_regular(&self.path, false).and_then(|mut file| read(&mut file)) {
+            // It went away since it was looked at.
+            Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(T::default()),
+            read => read.map_err(|e| EngineError::io("read", &self.path, &e)),
+        }
+    }
+
+    /// Refuses a file that lies where an engine will make one beside a database that is yet to be made: a log, a journal.
+    /// Engines overwrite or remove such files without asking.
+    ///
+    /// # Errors
+    /// [`Refused`](crate::ErrorKind::Refused) if one of them is there.
+    pub fn refuse_neighbours(&self, suffixes: &[&str]) -> Result<(), EngineError> {
+        for neighbour in suffixes.iter().map(|suffix| beside(&self.path, suffix)) {
+            if fs::symlink_metadata(&neighbour).is_ok() {
+                return Err(EngineError::refused(format!(
+                    "{} is there and its database {} is not, or is empty: it may hold what is left of a database; move \
+                     it away, or name another path",
+                    neighbour.display(),
+                    self.path.display()
+                )));
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The path that ends in `suffix` behind a database's whole name.
+pub fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// A file's first bytes, at most so many.
+pub(crate) fn start_of(file: &mut File, bytes: usize) -> io::Result<Vec<u8>> {
+    let mut start = Vec::with_capacity(bytes);
+    file.take(bytes as u64).read_to_end(&mut start)?;
+    Ok(start)
+}
+
+/// Opens what is a regular file: never through a link, never waiting for the other end of a FIFO.
+pub(crate) fn open_regular(path: &Path, write: bool) -> io::Result<File> {
+    let mut options = OpenOptions::new();
+    options.read(true).write(write);
+    #[cfg(unix)]
+    {
+        use rustix::fs::OFlags;
+        use std::os::unix::fs::OpenOptionsExt as _;
+        options.custom_flags((OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY).bits() as i32);
+    }
+    let file = options.open(path)?;
+    match file.metadata()?.is_file() {
+        true => Ok(file),
+        false => Err(io::Error::new(io::ErrorKind::InvalidInput, "it is no regular file")),
+    }
+}
+
+#[cfg(unix)]
+fn name_of(kind: FileType) -> &'static str {
+    use std::os::unix::fs::FileTypeExt as _;
+    match kind {
+        kind if kind.is_dir() => "directory",
+        kind if kind.is_fifo() => "FIFO (named pipe)",
+        kind if kind.is_socket() => "socket",
+        kind if kind.is_char_device() => "character device",
+        kind if kind.is_block_device() => "block device",
+        _ => "special file",
+    }
+}
+
+#[cfg(not(unix))]
+fn name_of(kind: FileType) -> &'static str {
+    if kind.is_dir() { "directory" } else { "special file" }
+}
+
+#[cfg(all(test, unix))]
+mod tests {
+    use super::*;
+    use crate::ErrorKind;
+    use std::os::unix::fs::symlink;
+
+    /// A folder that goes away with its content.
+    struct Folder(PathBuf);
+
+    impl Folder {
+        fn new(name: &str) -> Self {
+            let path = std::env::temp_dir().join(format!("bourse-{name}-{}", std::process::id()));
+            fs::create_dir(&path).unwrap();
+            Self(path)
+        }
+    }
+
+    impl Drop for Folder {
+        fn drop(&mut self) {
+            fs::remove_dir_all(&self.0).unwrap();
+        }
+    }
+
+    #[track_caller]
+    fn refused(path: &Path, expected: &str) {
+        let error = TargetFile::at(path).unwrap_err();
+        assert_eq!(error.kind(), ErrorKind::Refused);
+        assert!(error.message().contains(expected), "{error}");
+    }
+
+    /// A FIFO was opened to look at its first bytes, which waits until somebody writes to it.
+    #[test]
+    fn what_is_no_file_is_refused_by_name() {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        let folder = Folder::new("no-file");
+        let path = |name: &str| folder.0.join(name);
+        mknodat(CWD, path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).unwrap();
+        symlink("fifo", path("to-fifo")).unwrap();
+        symlink("nothing", path("dangling")).unwrap();
+        symlink("dangling", path("to-dangling")).unwrap();
+        let _listening = std::os::unix::net::UnixListener::bind(path("socket")).unwrap();
+        refused(&path("fifo"), "is a FIFO (named pipe), not a file");
+        refused(&path("to-fifo"), "to-fifo is a FIFO");
+        refused(&path("dangling"), "leads nowhere");
+        refused(&path("to-dangling"), "leads nowhere");
+        refused(&path("socket"), "is a socket");
+        refused(&folder.0, "is a directory");
+        refused(Path::new("/dev/null"), "is a character device");
+        assert!(fs::symlink_metadata(path("nothing")).is_err(), "nothing was made");
+        assert!(open_regular(&path("fifo"), false).is_err(), "and it does not wait");
+    }
+
+    #[test]
+    fn links_are_followed_and_files_read_from_their_start() {
+        let folder = Folder::new("links");
+        let path = |name: &str| folder.0.join(name);
+        fs::write(path("real"), "content").unwrap();
+        symlink("real", path("link")).unwrap();
+        let found = TargetFile::at(&path("link")).unwrap();
+        assert_eq!(found.path(), path("real").canonicalize().unwrap());
+        assert_eq!(found.start(4).unwrap(), b"cont");
+        assert_eq!(found.start(100).unwrap(), b"content");
+        let absent = TargetFile::at(&path("absent")).unwrap();
+        assert!(!absent.is_there() && absent.start(4).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_journal_without_its_database_is_refused() {
+        let folder = Folder::new("neighbours");
+        let database = TargetFile::at(&folder.0.join("x.db")).unwrap();
+        database.refuse_neighbours(&["-wal", "-journal"]).unwrap();
+        fs::write(folder.0.join("x.db-journal"), "").unwrap();
+        let error = database.refuse_neighbours(&["-wal", "-journal"]).unwrap_err();
+        assert!(error.kind() == ErrorKind::Refused && error.message().contains("x.db-journal is there"), "{error}");
+    }
+}
