@@ -9,6 +9,7 @@
 //! | `exchange` | the market exchange on its thread, the queues around it |
 //! | `outcome` | what a status is to the run, and what a short database excuses |
 //! | `achieved` | input parameters as they were drawn |
+//! | `simulated` | with the feature `planted-bug`: a run on one thread in simulated time |
 //! | [`verify()`] | checks of the database and the books, for the run file |
 
 mod achieved;
@@ -18,6 +19,8 @@ mod outcome;
 mod people;
 mod reconcile;
 mod run;
+#[cfg(feature = "planted-bug")]
+pub mod simulated;
 mod specs;
 pub mod verify;
 

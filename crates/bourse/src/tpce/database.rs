@@ -150,6 +150,14 @@ pub(crate) fn found(target: &str, engine: &dyn Engine) -> Result<Found, Failure>
     }
 }
 
+/// Refuses a target whose place is taken by something that is not ours: before anything is loaded, and before it is opened.
+pub(crate) fn refuse_foreign(target: &str, engine: &dyn Engine) -> Result<(), Failure> {
+    match engine.foreign().map_err(|error| engine_failure(target, &error))? {
+        None => Ok(()),
+        Some(why) => Err(refused(target, &why)),
+    }
+}
+
 /// The failure of a target whose place is taken by something that is not ours.
 pub(crate) fn refused(target: &str, why: &str) -> Failure {
     Failure::usage(format!("{target} is not used"))

@@ -109,13 +109,12 @@ pub(crate) fn verdict(file: &RunFile, require_steady: bool) -> Result<(), Failur
         return Err(interrupt::interrupted("what was measured until then is reported"));
     }
     let mut rounds = file.cases.iter().flat_map(|case| case.rounds.iter().map(move |round| (case, round)));
-    if let Some((case, why)) = rounds.find_map(|(case, round)| Some((case, round.void.as_deref()?))) {
-        return Err(Failure::new(
-            Exit::Target,
-            format!("no figure of {} on {}", case.workload.name, case.engine.target),
-        )
-        .detail("cause", why)
-        .hint("a longer --for, fewer --users, or a higher --rate"));
+    if let Some((case, round, why)) = rounds.find_map(|(case, round)| Some((case, round, round.void.as_deref()?))) {
+        let failed = round.operations.iter().flat_map(|it| &it.outcomes).any(|it| it.outcome == Outcome::Failed);
+        let exit = if failed { Exit::Target } else { Exit::Usage };
+        return Err(Failure::new(exit, format!("no figure of {} on {}", case.workload.name, case.engine.target))
+            .detail("cause", why)
+            .hint("a longer --for, fewer --users, or a higher --rate"));
     }
     if !require_steady {
         return Ok(());

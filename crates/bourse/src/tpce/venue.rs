@@ -40,6 +40,7 @@ impl Venue {
             return Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
                 .hint("for instance sqlite:PATH or sqlite::memory:"));
         }
+        database::refuse_foreign(target, engine.as_ref())?;
         Ok(Self::InProcess(engine))
     }
 

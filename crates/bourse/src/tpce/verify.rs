@@ -1,6 +1,6 @@
 //! `bourse tpce verify`: the same transactions in the same order on each target, everything compared.
 
-use super::database::{engine_failure, found, ready};
+use super::database::{engine_failure, found, ready, refuse_foreign};
 use super::whole;
 use crate::args::{Constraints, Verify};
 use crate::failure::{Exit, Failure};
@@ -34,7 +34,9 @@ pub(crate) fn run(arguments: &Verify) -> Result<(), Failure> {
     }
     // Refused before the first of them is loaded. A server performs at its own pace and by its own clock.
     for target in arguments.targets.iter().filter(|target| *target != Model::NAME) {
-        engines::needs_sql(target, engines::open(target)?.as_ref())?;
+        let engine = engines::open(target)?;
+        engines::needs_sql(target, engine.as_ref())?;
+        refuse_foreign(target, engine.as_ref())?;
     }
     // Engines outlive their sessions: a memory database is gone with its engine.
     let mut kept = Vec::new();

@@ -6,11 +6,15 @@ mod acid;
 mod checked;
 mod compared;
 mod faults;
+mod foreign;
 mod foreign_server;
+mod injected;
 mod interrupted;
 mod measured;
 mod micro;
 mod panics;
+#[cfg(not(feature = "planted-bug"))]
+mod planted;
 mod refused;
 mod run;
 mod serve;
