@@ -95,8 +95,12 @@ fn a_round_that_is_lost_has_no_figure_and_is_not_compared() {
     assert_eq!(ended.status.code(), Some(2), "{}", text(&ended.stderr));
     assert!(text(&ended.stdout).contains("VOID"), "{}", text(&ended.stdout));
 
-    let run: PathBuf =
-        fs::read_dir(folder.join("bourse-runs")).expect("a folder").next().expect("a run").unwrap().path();
+    let run: PathBuf = fs::read_dir(folder.join("bourse-runs"))
+        .expect("a folder")
+        .next()
+        .expect("a run")
+        .expect("it can be read")
+        .path();
     let file = RunFile::read(&run.join("run.json")).expect("a run file");
     let round = &file.cases[0].rounds[0];
     assert!(round.headline.is_nan(), "{}", round.headline);
