@@ -48,7 +48,11 @@ fn a_database_that_is_not_as_it_was_loaded_is_refused() {
         &["UPDATE daily_market SET dm_close = dm_close + 1 WHERE dm_date = (SELECT min(dm_date) FROM daily_market)"],
         &["contents of daily_market"],
     );
-    is_refused(folder, &["DELETE FROM watch_item WHERE wi_wl_id = 1"], &["contents of watch_item"]);
+    is_refused(
+        folder,
+        &["DELETE FROM watch_item WHERE wi_wl_id = (SELECT min(wl_id) FROM watch_list)"],
+        &["contents of watch_item"],
+    );
 
     // Pages that belong to nothing: a run finds them in the end, and then has no figure.
     fs::copy(folder.join("whole.db"), folder.join("x.db")).expect("copies");
