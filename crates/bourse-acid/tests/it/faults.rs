@@ -128,14 +128,20 @@ fn the_table_says_what_each_setting_does_about_each_fault() {
         let line = shown.lines().find(|line| line.trim_start().starts_with(title)).expect("a line");
         line.split("  ").map(str::trim).filter(|it| !it.is_empty()).collect::<Vec<_>>().join("|")
     };
-    assert_eq!(line("sync fails once (EIO)"), "sync fails once (EIO)|124 syncs|2× error, 1× died of SIGBUS|3× nothing lost|ok");
+    assert_eq!(
+        line("sync fails once (EIO)"),
+        "sync fails once (EIO)|124 syncs|2× error, 1× died of SIGBUS|3× nothing lost|ok"
+    );
     assert_eq!(
         line("sync fails once, power"),
         "sync fails once, power lost later|124 syncs|1× error, 2× went on|1× nothing lost, 2× 14 to 114 lost|BROKEN"
     );
     assert!(line("syncs do nothing").ends_with("1× 9 lost|expected"), "{shown}");
     assert!(shown.contains("not tried: mapped pages unreadable: it maps no file of its data"), "{shown}");
-    assert!(shown.contains("call 1 (fsync of x<y>): error, transaction 7: disk I/O error; 120 acknowledged"), "{shown}");
+    assert!(
+        shown.contains("call 1 (fsync of x<y>): error, transaction 7: disk I/O error; 120 acknowledged"),
+        "{shown}"
+    );
     assert_eq!(file().broken(), 1);
     let markdown = faults_markdown(&file());
     assert!(markdown.contains("| sync fails once (EIO) | 124 syncs | 2× error, 1× died of SIGBUS |"), "{markdown}");
