@@ -1,11 +1,12 @@
 //! What a developer or CI runs.
 //!
 //! ```text
-//! cargo xtask ci      format, clippy, tests, documentation, tidy: everything a change must pass
-//! cargo xtask test    the tests alone
-//! cargo xtask docs    write the generated pages below docs/
-//! cargo xtask tidy    what no other tool checks
-//! cargo xtask fuzz    each fuzz target for a minute: [SECONDS [TARGET…]]
+//! cargo xtask ci       format, clippy, tests, documentation, tidy: everything a change must pass
+//! cargo xtask test     the tests alone
+//! cargo xtask planted  plant each bug and ask each detector, at full length: writes docs/planted-bugs.md
+//! cargo xtask docs     write the generated pages below docs/
+//! cargo xtask tidy     what no other tool checks
+//! cargo xtask fuzz     each fuzz target for a minute: [SECONDS [TARGET…]]
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to the terminal")]
 
@@ -22,10 +23,11 @@ fn main() -> ExitCode {
     let outcome = match task.as_str() {
         "ci" => ci(),
         "test" => tests(),
+        "planted" => planted(),
         "docs" => docs::write(&root()),
         "tidy" => tidy::tidy(&root()),
         "fuzz" => fuzz::fuzz(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
-        _ => Err("usage: cargo xtask ci | test | docs | tidy | fuzz [SECONDS [TARGET…]]".to_owned()),
+        _ => Err("usage: cargo xtask ci | test | planted [BUG…] | docs | tidy | fuzz [SECONDS [TARGET…]]".to_owned()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -44,6 +46,8 @@ fn root() -> PathBuf {
 fn ci() -> Result<(), String> {
     optional_component("fmt", &["fmt", "--all", "--check"])?;
     optional_component("clippy", &["clippy", "--workspace", "--all-targets", "--", "--deny", "warnings"])?;
+    let with_bugs = ["--package", "bourse-planted", "--features", "planted-bug", "--all-targets"];
+    optional_component("clippy", &[&["clippy"], &with_bugs[..], &["--", "--deny", "warnings"]].concat())?;
     tests()?;
     cargo_with(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "--deny warnings")])?;
     step("docs", || docs::check(&root()))?;
@@ -57,7 +61,20 @@ fn tests() -> Result<(), String> {
             Err(_) => println!("xtask: {name} is not set: tests against the official data are skipped by name"),
         }
     }
-    cargo(&["test", "--workspace"])
+    cargo(&["test", "--workspace"])?;
+    // Apart from the others, so that no other test runs a build with bugs.
+    cargo(&["test", "--package", "bourse-planted", "--features", "planted-bug", "--test", "planted"])
+}
+
+/// Plants each bug, or those of these names, and asks each detector; all bugs make the page of the documentation.
+fn planted() -> Result<(), String> {
+    let bugs: Vec<String> = std::env::args().skip(2).collect();
+    let mut arguments = vec!["run", "--package", "bourse-planted", "--features", "planted-bug", "--", "--full"];
+    if bugs.is_empty() {
+        arguments.extend(["--page", "docs/planted-bugs.md"]);
+    }
+    arguments.extend(bugs.iter().map(String::as_str));
+    cargo(&arguments)
 }
 
 /// Runs a cargo command whose component a bare toolchain may lack; its absence is said, not hidden.

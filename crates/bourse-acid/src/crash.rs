@@ -279,7 +279,7 @@ fn look(
     let found = if damage.is_empty() { "none".to_owned() } else { damage.join("; ") };
     crashed.whole.push(Finding::equal("damage by the engine's own check", &"none".to_owned(), &found));
     for condition in CONDITIONS {
-        let checked = laboratory.with_observer(|db| condition.run(db))?;
+        let checked = laboratory.with_observer(|db| condition.run(db, subject.first_free))?;
         let found = match checked.offences {
             0 => "none".to_owned(),
             offences => format!("{offences}: {}", checked.evidence.join("; ")),

@@ -18,6 +18,7 @@
 //! | [`acknowledged`] | the driver's own log of commits |
 //! | `crash` | the load, the blow, the aftermath |
 //! | [`kept`] | `bourse crash`: what each setting keeps, and `crash.json` |
+//! | [`states`] | power losses enumerated, for SQLite |
 //! | [`faults`] | `bourse faults`: what an engine does when reads, writes and syncs fail, and `faults.json` |
 //! | [`read`] | documents read back from files |
 //! | [`text()`], [`html()`], [`markdown()`] | what a person reads |
@@ -35,6 +36,7 @@ mod points;
 pub mod read;
 mod stage;
 mod staged;
+pub mod states;
 mod tests;
 mod text;
 

@@ -18,7 +18,7 @@ pub(crate) struct Backlog {
     /// Whether it was not started.
     waits: bool,
     /// From due to end, of what ended in the measurement interval, added up.
-    response_ns: u128,
+    response_ns: Nanos,
 }
 
 impl Backlog {
@@ -40,7 +40,9 @@ impl Backlog {
     /// A user serves one at a time, so that the queue only grows while it is busy: looking at it afterwards shows what every
     /// arrival found.
     pub(crate) fn arrive(&mut self, now: Nanos, control: &Control, mut dropped: impl FnMut()) {
-        while let Some(due) = self.ahead.filter(|&due| due <= now) {
+        // What comes after the interval nobody starts any more. The end is looked at for each: passing over what a high rate has
+        // made due may take longer than it took to become due, and an interruption must end it.
+        while let Some(due) = self.ahead.filter(|&due| due <= now && !control.draining(due)) {
             self.ahead = self.pacer.next_due();
             if self.waiting.len() < self.limit {
                 self.waiting.push_back(due);
@@ -83,12 +85,12 @@ impl Backlog {
     /// Notes that what was handed out last has ended.
     pub(crate) fn finished(&mut self, end: Nanos, measured: bool) {
         if let Some(due) = self.in_hand.filter(|_| measured) {
-            self.response_ns += u128::from(end.saturating_sub(due));
+            self.response_ns += end.saturating_sub(due);
         }
     }
 
     /// From due to end, of all that ended in the measurement interval, added up; none without a schedule.
-    pub(crate) fn response_ns(&self) -> Option<u128> {
+    pub(crate) fn response_ns(&self) -> Option<Nanos> {
         self.ahead.map(|_| self.response_ns)
     }
 

@@ -22,10 +22,10 @@ pub struct Entry {
     pub interval: [u64; OUTCOMES],
     /// Operations of which nobody knows whether they took effect: the session was lost, or the call was interrupted.
     pub in_doubt: u64,
-    /// Response times of the measurement interval, added up.
-    pub(crate) response_ns: u128,
+    /// Response times of the measurement interval, added up: 64 bits hold 584 years.
+    pub(crate) response_ns: Nanos,
     /// Service times of the measurement interval, added up.
-    pub(crate) service_ns: u128,
+    pub(crate) service_ns: Nanos,
     /// Response times of the measurement interval, by octave.
     pub(crate) octaves: [u64; OCTAVES],
 }
@@ -67,8 +67,8 @@ pub struct Ledger {
 /// Response times of operations that a schedule made due, from two sources.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) struct Scheduled {
-    pub(crate) by_schedule_ns: u128,
-    pub(crate) by_entries_ns: u128,
+    pub(crate) by_schedule_ns: Nanos,
+    pub(crate) by_entries_ns: Nanos,
 }
 
 impl Ledger {
@@ -105,8 +105,8 @@ impl Ledger {
         // Not by the sample's own arithmetic, which is what the recorder uses.
         let response_ns = performed.end_ns.saturating_sub(performed.due_ns);
         let service_ns = performed.end_ns.saturating_sub(performed.start_ns.saturating_add(performed.back_off_ns));
-        entry.response_ns += u128::from(response_ns);
-        entry.service_ns += u128::from(service_ns);
+        entry.response_ns += response_ns;
+        entry.service_ns += service_ns;
         let each = if count > 1 { (response_ns + count / 2) / count } else { response_ns };
         entry.octaves[octave(each.min(Counts::LONGEST_NS))] += count;
     }
@@ -117,7 +117,7 @@ impl Ledger {
     }
 
     /// Notes what the schedule says of all that was performed.
-    pub(crate) fn schedule(&mut self, by_schedule_ns: u128) {
+    pub(crate) fn schedule(&mut self, by_schedule_ns: Nanos) {
         let by_entries_ns = self.entries.iter().map(|entry| entry.response_ns).sum();
         self.scheduled = Some(Scheduled { by_schedule_ns, by_entries_ns });
     }

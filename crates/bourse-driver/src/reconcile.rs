@@ -106,7 +106,7 @@ impl Comparison {
     }
 
     /// Compares sums exactly, and the mean of the buckets within the width of a bucket.
-    fn times(&mut self, name: &str, found: &Distribution, recorded_ns: u128, counted_ns: u128, entry: &Entry) {
+    fn times(&mut self, name: &str, found: &Distribution, recorded_ns: u64, counted_ns: u64, entry: &Entry) {
         self.same(&|| format!("{name}, nanoseconds in all"), recorded_ns, counted_ns);
         let count: u64 = entry.interval.iter().sum();
         self.same(&|| format!("{name}, in the histogram"), found.summary.count, count);

@@ -13,6 +13,7 @@ use bourse_engine::{
     RecordCapabilities, Session,
 };
 use mysql::Conn;
+use mysql::prelude::Queryable as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -251,6 +252,28 @@ impl Engine for MysqlEngine {
 
     fn folder(&self) -> Option<std::path::PathBuf> {
         locked(&self.server).as_ref().map(PrivateServer::data)
+    }
+
+    fn has_integrity_check(&self) -> bool {
+        true
+    }
+
+    fn damage(&self) -> Result<Vec<String>, EngineError> {
+        let mut connection = self.reach(Some(self.database()))?;
+        let tables: Vec<String> = connection
+            .query("SELECT table_name FROM information_schema.tables WHERE table_schema = database()")
+            .map_err(|e| crate::error::error(&e))?;
+        if tables.is_empty() {
+            return Ok(Vec::new());
+        }
+        let names: Vec<_> = tables.iter().map(|table| format!("`{table}`")).collect();
+        // Table, operation, kind of message, message: of a table that is whole there is the one message "OK".
+        let found: Vec<(String, String, String, String)> = connection
+            .query(format!("CHECK TABLE {}", names.join(", ")))
+            .map_err(|e| crate::error::error(&e).with_statement("CHECK TABLE"))?;
+        let bad =
+            found.into_iter().filter(|(_, _, kind, message)| !(kind == "note" || kind == "status" && message == "OK"));
+        Ok(bad.map(|(table, _, kind, message)| format!("{table}: {kind}: {message}")).collect())
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {

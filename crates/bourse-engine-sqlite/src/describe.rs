@@ -116,6 +116,11 @@ fn durability(facts: &Facts) -> (Durability, String) {
     (class, format!("{words}: {why}"))
 }
 
+/// What an acknowledged commit survives with these settings, on a disk, and why.
+pub fn durability_on_disk(journal: Journal, sync: Sync) -> (Durability, String) {
+    durability(&Facts { is_in_memory: false, memory_file_system: None, journal, sync })
+}
+
 fn warnings(target: &Target, facts: &Facts, page_size: &str, mmap_size: &str) -> Vec<String> {
     let options = &target.options;
     let mut warnings = Vec::new();

@@ -364,6 +364,10 @@ impl Engine for SqliteEngine {
         Ok(Some(format!("left by a process that did not end, and removed: {}", names.join(", "))))
     }
 
+    fn has_integrity_check(&self) -> bool {
+        true
+    }
+
     fn damage(&self) -> Result<Vec<String>, EngineError> {
         // Each line says what is wrong with one thing; of a database that is whole there is the one line "ok".
         const LINES: &str = "SELECT group_concat(integrity_check, char(10))

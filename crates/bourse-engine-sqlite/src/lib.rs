@@ -8,7 +8,8 @@
 //! Files: `ffi` and `library` (which copy of the library is called), `options` and `target` (what was asked for), `connection` and `statement` (the C library, made safe), `session`
 //! and `loader` (the seam), `mark` (whose a database is), `reading` (one that is only read), `lease` (a connection that outlives its session), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `ram` (files in
 //! memory), `forgetful` (a disk whose power can fail), `vfs` (what these three share), `snapshot` (copies that rounds begin from), `describe`
-//! (what was run on), `error` (codes), [`syscalls`] (the calls to the system, observed and made to fail).
+//! (what was run on), `error` (codes), [`syscalls`] (the calls to the system, observed and made to fail), [`power`]
+//! (file operations recorded, and the states that a power loss leaves of them opened), `files` (the loader's own file operations).
 
 mod connection;
 mod counting;
@@ -16,6 +17,7 @@ mod describe;
 mod engine;
 mod error;
 mod ffi;
+mod files;
 #[cfg(unix)]
 mod forgetful;
 mod lease;
@@ -23,6 +25,8 @@ mod library;
 mod loader;
 mod mark;
 mod options;
+#[cfg(unix)]
+pub mod power;
 mod queue;
 mod ram;
 mod reading;
@@ -35,6 +39,7 @@ mod target;
 mod vfs;
 mod waits;
 
+pub use describe::durability_on_disk;
 pub use engine::{Info, SqliteEngine, info, open};
 pub use mark::side_file_kind;
 pub use options::{Disk, GRAMMAR, Journal, Locking, MemoryKind, Options, Sync, TempStore, Threading, Writers};

@@ -3,6 +3,7 @@
 use crate::connection::{Connection, Source};
 use crate::error::error;
 use crate::ffi;
+use crate::files;
 use crate::lease::Lease;
 use crate::mark::{COMPANIONS, look_for_ours, side_file_kind};
 use crate::options::{Journal, MemoryKind, Options};
@@ -117,6 +118,7 @@ impl FileLoader {
             SideFile::remove_leftover(path, kind);
         }
         let work = SideFile::create(path, &LOADING)?;
+        files::created(work.path());
         let rows = Some(Rows::alone(&Source::file(work.path(), true)?, &options, shared)?);
         Ok(Self { path: path.to_owned(), rows, work, options, shared: shared.clone() })
     }
@@ -177,18 +179,27 @@ impl Loader for FileLoader {
             connection.set_journal(self.options.journal.word())?;
         }
         // What is long to sync is synced before the old database is touched.
+        files::syncs(self.work.path());
         self.work.file().sync_all().map_err(|e| EngineError::io("sync", self.work.path(), &e))?;
         self.retire_old()?;
         let Self { path, work, .. } = *self;
+        let from = work.path().to_owned();
+        // Renaming syncs it once more.
+        files::syncs(&from);
         work.rename(&path)?;
+        files::renamed(&from, &path);
         sync_directory_of(&path)
     }
 }
 
 pub(crate) fn remove_if_there(path: &Path) -> Result<(), EngineError> {
     match fs::remove_file(path) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(EngineError::io("remove", path, &e)),
-        _ => Ok(()),
+        Ok(()) => {
+            files::removed(path);
+            Ok(())
+        }
+        Err(e) if e.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(e) => Err(EngineError::io("remove", path, &e)),
     }
 }
 
@@ -202,7 +213,11 @@ fn sync_directory_of(path: &Path) -> Result<(), EngineError> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    File::open(directory).and_then(|directory| directory.sync_all()).map_err(|e| EngineError::io("sync", directory, &e))
+    File::open(directory)
+        .and_then(|directory| directory.sync_all())
+        .map_err(|e| EngineError::io("sync", directory, &e))?;
+    files::synced_directory_of(path);
+    Ok(())
 }
 
 /// Loads straight into the database that sessions see, in one transaction of which they see nothing before its end.

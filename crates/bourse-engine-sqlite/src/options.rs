@@ -178,10 +178,9 @@ impl Options {
         if self.is_cache_given || self.shared_cache {
             return self;
         }
-        let share = Self::CACHES_BYTES / sessions.max(1);
-        // In whole units of 64 KiB, which is the least there is.
-        let share = (share >> 16 << 16).max(64 << 10);
-        Self { cache_bytes: self.cache_bytes.min(share), ..self }
+        // The pragma takes whole KiB.
+        let share_kib = (Self::CACHES_BYTES / sessions.max(1)) >> 10;
+        Self { cache_bytes: self.cache_bytes.min(share_kib.max(1) << 10), ..self }
     }
 
     /// Whether a database in memory with these settings is one of our file system's.

@@ -155,10 +155,34 @@ fn make_private(folder: &Path) -> io::Result<()> {
 fn remove_leftovers() {
     let Ok(entries) = fs::read_dir(std::env::temp_dir()) else { return };
     for entry in entries.flatten() {
-        if entry.file_name().to_str().is_some_and(|name| name.starts_with(FOLDERS)) {
-            SideFile::remove_leftover(&entry.path().join(NAME), &KIND);
+        let database = entry.path().join(NAME);
+        let is_one = entry.file_name().to_str().is_some_and(|name| name.starts_with(FOLDERS));
+        // An empty one may be just about to be filled.
+        let is_left = |path: PathBuf| fs::metadata(path).is_ok_and(|found| found.len() > 0);
+        if is_one && SideFile::leftover(&database, &KIND).is_some_and(is_left) {
+            SideFile::remove_leftover(&database, &KIND);
             // Stays while there is anything in it.
             let _ = fs::remove_dir(entry.path());
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mark::marked_header;
+
+    #[test]
+    fn copies_of_killed_processes_are_removed_and_no_other_folders() {
+        let folder = |name: &str| std::env::temp_dir().join(format!("{FOLDERS}test-{name}-{}", std::process::id()));
+        let (ours, theirs) = (folder("ours"), folder("theirs"));
+        for (folder, content) in [(&ours, marked_header()), (&theirs, b"notes of mine".to_vec())] {
+            make_private(folder).unwrap();
+            assert!(make_private(folder).is_err(), "it is taken");
+            fs::write(beside(&folder.join(NAME), KIND.suffix), content).unwrap();
+        }
+        remove_leftovers();
+        assert!(!ours.exists() && theirs.exists());
+        fs::remove_dir_all(theirs).unwrap();
     }
 }

@@ -369,6 +369,11 @@ pub trait Engine: Send + Sync {
         Err(EngineError::unsupported("the engine has no server of ours to start again"))
     }
 
+    /// Whether the engine can check its own data, indexes among them: [`Engine::damage`].
+    fn has_integrity_check(&self) -> bool {
+        false
+    }
+
     /// What the engine's own check of its data finds damaged, in its words; nothing where it has no such check.
     ///
     /// # Errors

@@ -51,10 +51,7 @@ impl Sql {
 
     /// The text for an engine of that dialect: holes filled, parameters in its notation.
     pub fn render(&self, dialect: &Dialect) -> String {
-        let mut text = self.text.to_owned();
-        for (hole, word) in dialect.holes {
-            text = text.replace(&format!("{{{hole}}}"), word);
-        }
+        let text = dialect.fill(self.text);
         let mut rendered = String::with_capacity(text.len());
         let mut rest = text.as_str();
         while let Some(at) = rest.find('?') {

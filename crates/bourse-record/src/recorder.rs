@@ -35,9 +35,9 @@ pub struct Totals {
     /// Operations of the whole round, warm-up and drain included, by [measured outcome](Outcome::MEASURED).
     pub whole_round: [u64; Outcome::MEASURED.len()],
     /// All response times of the measurement interval, added up.
-    pub response_ns: u128,
+    pub response_ns: u64,
     /// All service times of the measurement interval, added up.
-    pub service_ns: u128,
+    pub service_ns: u64,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -169,8 +169,8 @@ impl Recorder {
         recorded.samples += 1;
         if let Some(latency) = latency {
             latency.record(response, service, count);
-            recorded.totals.response_ns += u128::from(response_ns);
-            recorded.totals.service_ns += u128::from(service_ns);
+            recorded.totals.response_ns += response_ns;
+            recorded.totals.service_ns += service_ns;
             let limit = self.specs[sample.operation].limit_ns;
             let late = sample.outcome != Outcome::Failed && limit.is_some_and(|limit| response > limit);
             recorded.late += if late { count } else { 0 };

@@ -233,6 +233,20 @@ pub struct Round {
     pub warnings: Vec<String>,
 }
 
+impl Round {
+    /// Takes the headline away, with the reason; what was counted and timed stays. The first reason stands.
+    pub fn make_void(&mut self, why: impl Into<String>) {
+        self.headline = f64::NAN;
+        self.void.get_or_insert(why.into());
+    }
+
+    /// Operations that failed in the measurement interval.
+    pub fn failed(&self) -> u64 {
+        let outcomes = self.operations.iter().flat_map(|operation| &operation.outcomes);
+        outcomes.filter(|it| it.outcome == Outcome::Failed).map(|it| it.count).sum()
+    }
+}
+
 /// A figure that may be none: JSON has no «not a number».
 fn figure_or_none<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))

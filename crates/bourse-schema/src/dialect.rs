@@ -1,4 +1,5 @@
 use crate::ColumnType;
+use crate::catalog::{Catalog, INFORMATION_SCHEMA, SQLITE_SCHEMA};
 
 /// What differs between SQL engines, as data: physical types, how a key is declared, and the words in the holes of a statement.
 #[derive(Debug)]
@@ -18,7 +19,19 @@ pub struct Dialect {
     /// How parameter number 1, 2, … is written.
     pub parameter: fn(usize) -> String,
     /// Words for the named holes `{…}` of a statement.
+    ///
+    /// `one` and `rate_one` are the stored numbers of 1.00 and of a tax rate of 1; `CAST(x {per_day} AS {date_type})` is the
+    /// day of a timestamp.
     pub holes: &'static [(&'static str, &'static str)],
+    /// How the engine tells what it has.
+    pub catalog: Catalog,
+}
+
+impl Dialect {
+    /// A statement's text with its holes filled.
+    pub fn fill(&self, text: &str) -> String {
+        self.holes.iter().fold(text.to_owned(), |text, (hole, word)| text.replace(&format!("{{{hole}}}"), word))
+    }
 }
 
 /// SQLite: exact integers throughout (cents, days, milliseconds), tables clustered by their key.
@@ -37,7 +50,17 @@ pub static SQLITE: Dialect = Dialect {
     lobs_last: true,
     check_booleans: true,
     parameter: |number| format!("?{number}"),
-    holes: &[("for_update", ""), ("utf8mb4", "")],
+    holes: &[
+        ("for_update", ""),
+        ("utf8mb4", ""),
+        ("one", "100"),
+        ("rate_one", "100000"),
+        ("per_day", "/ 86400000"),
+        ("date_type", "INTEGER"),
+        ("two_days", "2"),
+        ("five_seconds", "5000"),
+    ],
+    catalog: SQLITE_SCHEMA,
 };
 
 /// MySQL and MariaDB: InnoDB clusters by the primary key by itself.
@@ -59,7 +82,17 @@ pub static MYSQL: Dialect = Dialect {
     lobs_last: true,
     check_booleans: true,
     parameter: |_| "?".to_owned(),
-    holes: &[("for_update", "FOR UPDATE"), ("utf8mb4", "CHARACTER SET utf8mb4")],
+    holes: &[
+        ("for_update", "FOR UPDATE"),
+        ("utf8mb4", "CHARACTER SET utf8mb4"),
+        ("one", "1"),
+        ("rate_one", "1"),
+        ("per_day", ""),
+        ("date_type", "DATE"),
+        ("two_days", "INTERVAL 2 DAY"),
+        ("five_seconds", "INTERVAL 5 SECOND"),
+    ],
+    catalog: INFORMATION_SCHEMA,
 };
 
 /// PostgreSQL.
@@ -81,7 +114,17 @@ pub static POSTGRES: Dialect = Dialect {
     lobs_last: true,
     check_booleans: false,
     parameter: |number| format!("${number}"),
-    holes: &[("for_update", "FOR UPDATE"), ("utf8mb4", "")],
+    holes: &[
+        ("for_update", "FOR UPDATE"),
+        ("utf8mb4", ""),
+        ("one", "1"),
+        ("rate_one", "1"),
+        ("per_day", ""),
+        ("date_type", "DATE"),
+        ("two_days", "2"),
+        ("five_seconds", "INTERVAL '5 seconds'"),
+    ],
+    catalog: Catalog::Unknown,
 };
 
 /// DuckDB.
@@ -103,5 +146,15 @@ pub static DUCKDB: Dialect = Dialect {
     lobs_last: false,
     check_booleans: false,
     parameter: |number| format!("${number}"),
-    holes: &[("for_update", ""), ("utf8mb4", "")],
+    holes: &[
+        ("for_update", ""),
+        ("utf8mb4", ""),
+        ("one", "1"),
+        ("rate_one", "1"),
+        ("per_day", ""),
+        ("date_type", "DATE"),
+        ("two_days", "2"),
+        ("five_seconds", "INTERVAL '5 seconds'"),
+    ],
+    catalog: Catalog::Unknown,
 };

@@ -10,6 +10,7 @@
 //! assert_eq!(LastTrade::table().key, ["lt_s_symb"]);
 //! ```
 
+mod catalog;
 mod ddl;
 mod dialect;
 mod field;
@@ -21,6 +22,7 @@ pub mod tables;
 mod types;
 mod value;
 
+pub use catalog::{Catalog, Object, declared};
 pub use ddl::{create_index, create_table, drop_table, insert, orphans};
 pub use dialect::{DUCKDB, Dialect, MYSQL, POSTGRES, SQLITE};
 pub use field::{ColumnType, Field};

@@ -122,6 +122,9 @@ macro_rules! wrapper {
             fn restart(&self) -> Result<(), EngineError> {
                 self.inner.restart()
             }
+            fn has_integrity_check(&self) -> bool {
+                self.inner.has_integrity_check()
+            }
             fn damage(&self) -> Result<Vec<String>, EngineError> {
                 self.inner.damage()
             }

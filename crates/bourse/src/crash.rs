@@ -6,7 +6,7 @@ use crate::inputs::inputs;
 use crate::output::{self, print};
 use crate::progress::{Step, note};
 use crate::tpce::acid::{FileSite, database, database_in_words, default_target};
-use crate::tpce::database::engine_failure;
+use crate::tpce::database::{engine_failure, refuse_foreign};
 use crate::{engines, interrupt};
 use bourse_acid::kept::{CRASH_SCHEMA_VERSION, CrashFile, CrashRow, crashed};
 use bourse_acid::{Conduct, Site, Subject};
@@ -31,6 +31,7 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
             return Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
                 .hint("for instance sqlite:PATH"));
         }
+        refuse_foreign(target, engine.as_ref())?;
     }
     let interrupted = interrupt::flag()?;
     engines::make_folder(&target)?;

@@ -63,10 +63,18 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
 
 /// Writes a file beside its place and renames it, so that it is never there in part.
 pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
-    let partial = path.with_extension("partial");
-    std::fs::write(&partial, content).and_then(|()| std::fs::rename(&partial, path)).map_err(|error| {
-        // What could not be finished is of no use to anybody; if it cannot even be removed the first error stands.
-        let _ = std::fs::remove_file(&partial);
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.unfinished", std::process::id()));
+    let unfinished = path.with_file_name(name);
+    // Not another's file, whatever it is called.
+    let made = std::fs::OpenOptions::new().write(true).create_new(true).open(&unfinished);
+    let written = made.and_then(|mut file| {
+        file.write_all(content).and_then(|()| std::fs::rename(&unfinished, path)).inspect_err(|_| {
+            // What could not be finished is of no use to anybody; if it cannot even be removed the first error stands.
+            let _ = std::fs::remove_file(&unfinished);
+        })
+    });
+    written.map_err(|error| {
         Failure::usage("a file cannot be written")
             .detail("file", path.display().to_string())
             .detail("cause", error.to_string())

@@ -24,7 +24,9 @@ pub(crate) fn run(arguments: &Quick) -> Result<(), Failure> {
 
     let days = arguments.days;
     let file = format!("sqlite:{DATA_FOLDER}/tpce-c1000-d{days}.db");
-    let mut words = ["bourse", "tpce", "run", &file, "sqlite::memory:", "--warmup", "5s"].map(str::to_owned).to_vec();
+    let mut words = ["bourse", "tpce", "run", &file, "sqlite::memory:", "--warmup", "5s", "--check", "quick"]
+        .map(str::to_owned)
+        .to_vec();
     words.extend([format!("--days={days}"), format!("--for={milliseconds}ms")]);
     words.extend(common.clone());
     let Command::Tpce(Tpce::Run(brokerage)) = parsed(words)?.command else {

@@ -9,6 +9,7 @@ use bourse_engine::{Access, Engine, EngineError, Isolation};
 use bourse_record::SplitMix;
 use bourse_tpce::check::books::{Acknowledged, Snapshot};
 use bourse_tpce::check::conditions::CONDITIONS;
+use bourse_tpce::check::first_trade;
 use bourse_tpce::check::{Check, Checked};
 use bourse_tpce::transactions::{Output, Request, Status};
 use std::time::Instant;
@@ -88,9 +89,10 @@ fn finding(checked: &Checked) -> Finding {
 }
 
 fn check_all(laboratory: &Laboratory<'_>) -> Result<Vec<Checked>, EngineError> {
+    let first_trade = first_trade(laboratory.part);
     laboratory.with_observer(|db| {
         db.begin(Isolation::RepeatableRead, Access::Read)?;
-        let checked = CONDITIONS.iter().map(|condition: &Check| condition.run(db)).collect();
+        let checked = CONDITIONS.iter().map(|condition: &Check| condition.run(db, first_trade)).collect();
         db.rollback()?;
         checked
     })

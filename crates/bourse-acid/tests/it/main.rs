@@ -6,6 +6,7 @@ mod broken;
 mod documents;
 mod faults;
 mod kept;
+mod states;
 
 use bourse_acid::{AcidError, Conduct, Subject, Test, Verdict, run_tests};
 use bourse_egen::{Inputs, Part};

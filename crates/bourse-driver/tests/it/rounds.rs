@@ -6,7 +6,7 @@ use bourse_driver::{
     Schedule, Seat, Turn, run,
 };
 use bourse_engine::{EngineError, ErrorKind, NullEngine};
-use bourse_record::{Outcome, PhaseKind};
+use bourse_record::{Check, CheckStatus, Outcome, PhaseKind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::mpsc;
 use std::time::Duration;
@@ -191,4 +191,88 @@ fn customers_that_finish_end_the_interval() {
     assert!(!measured.interrupted && measured.fault.is_none());
     assert_eq!(measured.round.operations[0].response.summary.count, 30);
     assert_eq!(measured.round.operations.len(), SPECS.len());
+}
+
+#[test]
+fn a_round_is_reconciled_and_says_what_memory_its_users_took() {
+    let schedule = Schedule::Constant { per_second: 200.0 };
+    let seats = vec![seat(schedule, Role::Customer, busy), seat(Schedule::Closed, Role::Worker, busy)];
+    let plan = Plan { drain_limit_ns: 50 * MS, ..PLAN };
+    let measured = measure(&plan, seats, vec![]);
+    let round = &measured.round;
+    let passed = |check: &Check| check.status == CheckStatus::Passed && !check.is_of_database();
+    assert!(round.checks.iter().all(passed), "{:?}", round.checks);
+    let names: Vec<_> = round.checks.iter().map(|check| check.name.as_str()).collect();
+    assert_eq!(names.last(), Some(&"schedule"), "{names:?}");
+    let (whole, counted) = (measured.ledger.entry(0), round.operations[0].valid());
+    assert!(whole.valid() > counted && whole.ended(Outcome::Completed) == whole.valid());
+    assert_eq!((round.void.as_ref(), measured.ledger.entry(1).valid()), (None, 0));
+    let fact = |name: &str| round.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str());
+    let held: u64 = fact("memory of recorders").unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!((1..200).contains(&held), "{held} KiB a user");
+    assert!(fact("memory that sessions took when made").unwrap().contains("KiB resident"));
+}
+
+#[test]
+fn an_interval_without_a_completed_operation_has_no_figure() {
+    let fails = |turn: &mut Turn<'_>| {
+        busy(turn);
+        Performed::failed(0, 0, "not today")
+    };
+    for round in [
+        measure(&PLAN, vec![seat(Schedule::Closed, Role::Customer, fails)], vec![]).round,
+        measure(
+            &PLAN,
+            vec![seat(Schedule::Constant { per_second: 1e-6 }, Role::Customer, |turn| {
+                // Only the operation that is due at the beginning, in the warm-up.
+                busy(turn)
+            })],
+            vec![],
+        )
+        .round,
+    ] {
+        assert_eq!(round.void.as_deref(), Some("no work ended validly in the measurement interval of 0.2 s"));
+        assert!(round.headline.is_nan());
+        assert!(round.checks.iter().all(|check| check.status == CheckStatus::Passed), "the counts agree all the same");
+    }
+}
+
+#[test]
+fn what_cannot_begin_is_refused_before_it_does() {
+    let refused = |seats, interrupt| {
+        let mut workload = Given { seats, background: vec![] };
+        let clock = RealClock::start();
+        run(&NullEngine, &mut workload, &PLAN, 0, 1, &clock, &AtomicBool::new(interrupt), &mut |_| {}).unwrap_err()
+    };
+    assert_eq!(refused(vec![seat(Schedule::Closed, Role::Customer, busy)], true), Fault::Interrupted);
+    for per_second in [1e300, 1e-300, f64::NAN] {
+        let seats = vec![
+            seat(Schedule::Closed, Role::Customer, busy),
+            seat(Schedule::Poisson { per_second, seed: 1 }, Role::Customer, busy),
+        ];
+        let fault = refused(seats, false).to_string();
+        assert!(fault.starts_with("user: a rate of ") && fault.contains("cannot be drawn"), "{fault}");
+    }
+}
+
+#[test]
+fn many_users_begin_together_and_take_little_memory() {
+    let begun = AtomicU64::new(0);
+    let counter = &begun;
+    let user = |_: usize| {
+        let mut performed = 0u64;
+        seat(Schedule::Closed, Role::Customer, move |turn: &mut Turn<'_>| {
+            let now = turn.clock().now();
+            counter.fetch_add(u64::from(performed == 0), Relaxed);
+            performed += 1;
+            turn.clock().nap_until(now + 5 * MS);
+            Performed::completed((performed % 2) as usize)
+        })
+    };
+    let measured = measure(&Plan { measure_ns: SECOND, ..PLAN }, (0..500).map(user).collect(), vec![]);
+    assert!(measured.fault.is_none() && measured.round.void.is_none());
+    assert_eq!(begun.load(Relaxed), 500);
+    let most = measured.round.facts.iter().find(|fact| fact.name == "memory of recorders").unwrap();
+    let most: u64 = most.value.split(", ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
+    assert!(most < 100, "{most} KiB for one user");
 }

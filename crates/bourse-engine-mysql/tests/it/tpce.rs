@@ -11,7 +11,7 @@ use bourse_engine_mysql::{Flavour, MysqlEngine};
 use bourse_schema::{Date, Timestamp};
 use bourse_tpce::check::books::{Acknowledged, Snapshot};
 use bourse_tpce::check::check;
-use bourse_tpce::load::{Existing, LoadOptions, identify, load};
+use bourse_tpce::load::{Constraints, Existing, LoadOptions, identify, load};
 use bourse_tpce::transactions::kind::shared_statements;
 use bourse_tpce::transactions::{Context, Output, Request, Retry, Status, TradeIds, Transaction, perform};
 use std::cell::{Cell, RefCell};
@@ -110,6 +110,9 @@ fn run_and_check(engine: &MysqlEngine) {
     assert!(told.results > 50, "{told:?}");
     let mut results = check(&mut *session, part, &mut |_| {}).unwrap();
     results.extend(before.compare(&mut *session, &told).unwrap());
+    results.push(bourse_tpce::check::schema::check(&mut *session, Constraints::Full).unwrap());
+    results.push(bourse_tpce::check::integrity(engine).unwrap());
+    assert!(results.iter().all(|checked| checked.not_run.is_none()));
     let failed: Vec<_> = results.iter().filter(|checked| !checked.passed()).collect();
     assert!(failed.is_empty(), "{failed:#?}");
 }

@@ -76,6 +76,13 @@ pub enum Call<'c> {
         /// The file.
         path: &'c Path,
     },
+    /// `rename`, by the loader: SQLite itself renames nothing.
+    Rename {
+        /// The file.
+        path: &'c Path,
+        /// Its new name.
+        to: &'c Path,
+    },
 }
 
 impl Call<'_> {
@@ -88,7 +95,8 @@ impl Call<'_> {
             | Self::Truncate { path, .. }
             | Self::Sync { path }
             | Self::SyncDirectory { path }
-            | Self::Unlink { path } => path,
+            | Self::Unlink { path }
+            | Self::Rename { path, .. } => path,
         }
     }
 }
@@ -164,6 +172,31 @@ fn current() -> Option<Arc<dyn Observer>> {
     // A thread that ends has no observer any more.
     let of_thread = OF_THREAD.try_with(|observer| observer.borrow().clone()).ok().flatten();
     of_thread.or_else(|| OF_PROCESS.read().unwrap_or_else(PoisonError::into_inner).clone())
+}
+
+/// Reports an operation of ours that SQLite takes no part in, with the full path. It is made whatever the observer decides:
+/// faults are for SQLite's calls.
+pub(crate) fn report(path: &Path, call: impl for<'p> FnOnce(&'p Path) -> Call<'p>) {
+    let Some(observer) = current() else { return };
+    let call = |path: &Path| {
+        let call = call(path);
+        let _ = observer.before(&call);
+        observer.after(&call);
+    };
+    call(&full(path));
+}
+
+/// Reports a renaming.
+pub(crate) fn report_rename(from: &Path, to: &Path) {
+    let Some(observer) = current() else { return };
+    let (from, to) = (full(from), full(to));
+    let call = Call::Rename { path: &from, to: &to };
+    let _ = observer.before(&call);
+    observer.after(&call);
+}
+
+fn full(path: &Path) -> std::path::PathBuf {
+    std::path::absolute(path).unwrap_or_else(|_| path.to_owned())
 }
 
 /// Whether connections opened now are observed.

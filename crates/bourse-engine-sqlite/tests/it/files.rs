@@ -241,6 +241,14 @@ fn a_database_that_is_changed_while_it_is_read_is_told() {
 }
 
 #[test]
+fn files_that_are_not_its_own_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    bourse_testkit::files_conformance(folder.path(), &|path| {
+        Box::new(open(&format!("sqlite:{}", path.display())).unwrap())
+    });
+}
+
+#[test]
 fn two_loads_of_one_target_do_not_mix() {
     let directory = tempfile::tempdir().unwrap();
     let engine = engine(&directory.path().join("x.db"), "");
@@ -325,6 +333,26 @@ fn settings_are_read_back() {
     let footprint = engine.footprint().unwrap();
     assert_eq!(footprint.data_bytes, 2 * 8_192);
     assert!(footprint.memory_bytes > 0);
+}
+
+#[test]
+fn the_usual_cache_is_divided_among_many_sessions() {
+    let directory = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    for (settings, sessions, expected) in [
+        ("sync=off", 32, "-65536"),
+        ("sync=off", 33, "-63550"),
+        ("sync=off", 1_003, "-2090"),
+        ("sync=off", 1_000_000, "-2"),
+        ("sync=off&cache=64MiB", 1_003, "-65536"),
+    ] {
+        let engine = engine(&directory.path().join("x.db"), settings);
+        let told = engine.expect_sessions(sessions);
+        assert_eq!(told.is_some(), expected != "-65536", "{told:?}");
+        assert!(told.is_none_or(|words| words.contains(&format!("{} KiB", &expected[1..]))));
+        let description = engine.description().unwrap();
+        let cache = description.settings.iter().find(|setting| setting.name == "cache_size").unwrap();
+        assert_eq!(cache.value, expected, "{sessions} sessions, {settings}");
+    }
 }
 
 #[test]

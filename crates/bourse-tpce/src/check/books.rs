@@ -1,6 +1,6 @@
 //! The books of a run: what the database has gained is what its users were told.
 
-use super::{Checked, number};
+use super::{Checked, number, offences};
 use bourse_engine::{Access, EngineError, Isolation, RowExt as _, Session};
 use bourse_schema::{Balance, TradeId};
 
@@ -49,6 +49,18 @@ impl Snapshot {
             broker_trades: whole(db, "SELECT coalesce(sum(b_num_trades), 0) FROM broker")?,
             commissions: money(db, "SELECT sum(b_comm_total) FROM broker")?,
         })
+    }
+
+    /// Whether the Trade-Cleanup that was run before this snapshot has left anything: no trade of before may be pending or
+    /// submitted, since nobody executes it any more.
+    ///
+    /// # Errors
+    /// The engine's; what a check finds is no error.
+    pub fn cleaned(&self, db: &mut dyn Session) -> Result<Checked, EngineError> {
+        let last = self.last_trade;
+        let sql = format!("SELECT t_id, t_st_id FROM trade WHERE t_id <= {last} AND t_st_id IN ('PNDG', 'SBMT')");
+        let words = "Trade-Cleanup has left no trade of an earlier run pending or submitted";
+        offences(db, "trades of earlier runs", "Clause 3.3.12.3", words, &sql)
     }
 
     /// Compares what the database has gained since this snapshot with what was acknowledged. The run's trades are those

@@ -2,6 +2,9 @@
 //!
 //! The first four are the specification's three consistency conditions (Clause 7.3.2), the third in both directions. The
 //! others follow from the transactions, and hold on every freshly loaded database too.
+//!
+//! `{first_trade}` stands for the first number that new trades get: conditions that have it look at the trades of runs alone,
+//! since they take too long on all of the initial ones, whose rows are compared with the generator's.
 
 use super::Check;
 
@@ -152,6 +155,152 @@ pub const CONDITIONS: &[Check] = &[
                      INNER JOIN customer_account ON ca_id = t_ca_id
                WHERE t_st_id <> 'PNDG' OR t_tt_id <> tr_tt_id OR t_s_symb <> tr_s_symb OR t_qty <> tr_qty
                   OR t_bid_price <> tr_bid_price OR ca_b_id <> tr_b_id",
+    },
+    Check {
+        name: "charges",
+        source: "Clause 3.3.7.5",
+        words: "a trade's charge is that of its type and the customer's tier",
+        sql: "SELECT t_id, t_chrg, ch_chrg
+                FROM trade
+                     INNER JOIN customer_account ON ca_id = t_ca_id
+                     INNER JOIN customer ON c_id = ca_c_id
+                     LEFT JOIN charge ON ch_tt_id = t_tt_id AND ch_c_tier = c_tier
+               WHERE ch_chrg IS NULL OR t_chrg <> ch_chrg",
+    },
+    Check {
+        // The reference rounds twice when it makes the initial trades, to the cent and to the ten-thousandth: half a
+        // ten-thousandth of room.
+        name: "commissions",
+        source: "Clauses 3.3.7.5 and 3.3.8.6",
+        words: "a trade's commission is the rate of its tier, type, exchange and quantity, of its value at the price paid, or \
+                asked for while it is not completed",
+        sql: "SELECT t_id, t_st_id, t_comm, cr_rate, t_qty, coalesce(t_trade_price, t_bid_price)
+                FROM trade
+                     INNER JOIN customer_account ON ca_id = t_ca_id
+                     INNER JOIN customer ON c_id = ca_c_id
+                     INNER JOIN security ON s_symb = t_s_symb
+                     LEFT JOIN commission_rate
+                            ON cr_c_tier = c_tier AND cr_tt_id = t_tt_id AND cr_ex_id = s_ex_id
+                           AND cr_from_qty <= t_qty AND cr_to_qty >= t_qty
+               WHERE cr_rate IS NULL
+                  OR abs(t_comm * 100 * {one} - cr_rate * t_qty * coalesce(t_trade_price, t_bid_price))
+                     > 0.505 * {one} * {one}",
+    },
+    Check {
+        // Data-Maintenance moves customers from one rate of their country to the next: the tax may be by any of these.
+        name: "taxes",
+        source: "Clause 3.3.8.5",
+        words: "a trade's tax is what the customer's division and country take of the gain over the lots it closed; none \
+                without a gain or on accounts that are not taxed",
+        sql: "SELECT t_id, t_tax, ca_tax_st, gain
+                FROM trade
+                     INNER JOIN customer_account ON ca_id = t_ca_id
+                     LEFT JOIN (SELECT hh_t_id,
+                                       sum((hh_before_qty - hh_after_qty)
+                                           * (closing.t_trade_price - opening.t_trade_price)) AS gain
+                                  FROM holding_history
+                                       INNER JOIN trade AS closing ON closing.t_id = hh_t_id
+                                       INNER JOIN trade AS opening ON opening.t_id = hh_h_t_id
+                                 WHERE hh_t_id >= {first_trade} AND hh_h_t_id <> hh_t_id
+                                 GROUP BY hh_t_id) AS gains ON hh_t_id = t_id
+               WHERE t_id >= {first_trade}
+                 AND t_st_id = 'CMPT'
+                 AND ((ca_tax_st = 0 OR coalesce(gain, 0) <= 0) AND t_tax <> 0
+                      OR ca_tax_st <> 0 AND gain > 0
+                         AND NOT EXISTS (SELECT 1
+                                           FROM customer_taxrate AS country
+                                                CROSS JOIN customer_taxrate AS division
+                                                CROSS JOIN taxrate AS of_country
+                                                CROSS JOIN taxrate AS of_division
+                                          WHERE country.cx_c_id = ca_c_id
+                                            AND substr(country.cx_tx_id, 1, 2) IN ('US', 'CN')
+                                            AND division.cx_c_id = ca_c_id
+                                            AND division.cx_tx_id <> country.cx_tx_id
+                                            AND of_country.tx_id >= substr(country.cx_tx_id, 1, 2)
+                                            AND substr(of_country.tx_id, 1, 2) = substr(country.cx_tx_id, 1, 2)
+                                            AND of_division.tx_id = division.cx_tx_id
+                                            AND abs(t_tax * {rate_one}
+                                                    - (of_country.tx_rate + of_division.tx_rate) * gain)
+                                                <= 0.005 * {one} * {rate_one}))",
+    },
+    Check {
+        name: "due dates",
+        source: "Clause 3.3.8.8",
+        words: "a settlement is due two days of the calendar after its trade",
+        sql: "SELECT se_t_id, t_dts, se_cash_due_date
+                FROM settlement INNER JOIN trade ON t_id = se_t_id
+               WHERE se_cash_due_date <> CAST(t_dts {per_day} AS {date_type}) + {two_days}",
+    },
+    Check {
+        name: "cash types",
+        source: "Clauses 3.3.8.8 and 3.3.10.4",
+        words: "a settlement is from a cash account or on margin as its trade is",
+        sql: "SELECT se_t_id, se_cash_type
+                FROM settlement INNER JOIN trade ON t_id = se_t_id
+               WHERE t_is_cash AND se_cash_type NOT IN ('Cash Account', 'Cash')
+                  OR NOT t_is_cash AND se_cash_type NOT IN ('Margin', 'Margin Account')",
+    },
+    Check {
+        name: "lots and their trades",
+        source: "Clause 3.3.8.4",
+        words: "a lot has the account, security, price and moment of the trade that opened it",
+        sql: "SELECT h_t_id
+                FROM holding INNER JOIN trade ON t_id = h_t_id
+               WHERE t_ca_id <> h_ca_id OR t_s_symb <> h_s_symb OR t_dts <> h_dts
+                  OR t_trade_price IS NULL OR t_trade_price <> h_price",
+    },
+    Check {
+        name: "order of lots",
+        source: "Clause 3.3.8.4",
+        words: "a trade closes the newest lots first, or the oldest, as it asks: none that it had to close before those it \
+                closed is left",
+        sql: "SELECT hh_t_id, hh_h_t_id, h_t_id
+                FROM holding_history
+                     INNER JOIN trade AS closing ON closing.t_id = hh_t_id
+                     INNER JOIN trade AS closed ON closed.t_id = hh_h_t_id
+                     INNER JOIN holding ON h_ca_id = closing.t_ca_id AND h_s_symb = closing.t_s_symb
+               WHERE hh_t_id >= {first_trade}
+                 AND hh_h_t_id <> hh_t_id
+                 AND (NOT closing.t_lifo AND h_dts < closed.t_dts
+                      OR closing.t_lifo AND h_dts > closed.t_dts AND h_dts < closing.t_dts)",
+    },
+    Check {
+        name: "steps of trades",
+        source: OURS,
+        words: "each trade was submitted before it ended, and each limit order was pending before that",
+        sql: "SELECT t_id, t_tt_id, t_st_id
+                FROM trade
+                     INNER JOIN trade_type ON tt_id = t_tt_id
+                     LEFT JOIN trade_history AS pending ON pending.th_t_id = t_id AND pending.th_st_id = 'PNDG'
+                     LEFT JOIN trade_history AS submitted ON submitted.th_t_id = t_id AND submitted.th_st_id = 'SBMT'
+               WHERE t_id >= {first_trade}
+                 AND (t_st_id <> 'PNDG' AND submitted.th_t_id IS NULL
+                      OR NOT tt_is_mrkt AND pending.th_t_id IS NULL
+                      OR pending.th_dts > submitted.th_dts)",
+    },
+    Check {
+        // An order that was being committed when the price was noted may have been missed; the next price sets it off. A
+        // price noted after the newest order may be of an earlier run, whose clock was ahead.
+        name: "triggered limit orders",
+        source: "Clause 3.3.3.3",
+        words: "no limit order still waits that was there five seconds before its security had the price it asks for",
+        sql: "SELECT tr_t_id, tr_tt_id, tr_bid_price, lt_price
+                FROM trade_request
+                     INNER JOIN trade ON t_id = tr_t_id
+                     INNER JOIN last_trade ON lt_s_symb = tr_s_symb
+               WHERE lt_dts > t_dts + {five_seconds}
+                 AND lt_dts <= (SELECT newest.t_dts FROM trade AS newest WHERE newest.t_id = (SELECT max(t_id) FROM trade))
+                 AND (tr_tt_id IN ('TSL', 'TLB') AND tr_bid_price >= lt_price
+                      OR tr_tt_id = 'TLS' AND tr_bid_price <= lt_price)",
+    },
+    Check {
+        name: "limits of prices",
+        source: "Clause 6.2.2",
+        words: "no limit order is executed at a worse price than it asks for",
+        sql: "SELECT t_id, t_tt_id, t_bid_price, t_trade_price
+                FROM trade
+               WHERE t_tt_id = 'TLB' AND t_trade_price > t_bid_price
+                  OR t_tt_id = 'TLS' AND t_trade_price < t_bid_price",
     },
     Check {
         name: "securities of exchanges",

@@ -8,15 +8,27 @@
 //! |---|---|
 //! | [`conditions`] | what must hold in every database at any time (Clause 7.3 and our own) |
 //! | [`counts`] | how many rows tables must have |
+//! | [`schema`] | whether tables, indexes and constraints are the declared ones |
+//! | [`contents`], [`lasting`] | whether the rows are those that were generated, and which of them stay |
+//! | `before` | what is checked before a run: schema, row counts, contents |
 //! | [`books`] | what a run must have changed, by what was acknowledged to its users |
 
+mod before;
 pub mod books;
 pub mod conditions;
+pub mod contents;
 pub mod counts;
+pub mod lasting;
+pub mod schema;
 
+pub use before::before_run;
+pub use contents::Depth;
+
+use crate::load::Fingerprint;
 use bourse_egen::Part;
-use bourse_engine::{Access, EngineError, Isolation, Row, Session, Value};
-use bourse_schema::{Table, tables};
+use bourse_egen::driver::Database;
+use bourse_engine::{Access, Engine, EngineError, Isolation, Row, Session, Value};
+use bourse_schema::{Table, TradeId, tables};
 use std::fmt::Write as _;
 
 /// A condition that a database must meet.
@@ -47,17 +59,67 @@ pub struct Checked {
     pub offences: u64,
     /// The first few of them, or the numbers compared.
     pub evidence: Vec<String>,
+    /// Why the check could not be made, if it could not; then there are no offences.
+    pub not_run: Option<String>,
 }
 
 impl Checked {
-    /// Whether the condition holds.
+    /// Whether the condition holds, as far as it could be asked.
     pub fn passed(&self) -> bool {
         self.offences == 0
+    }
+
+    /// A check that looked for `offences` without a query, and found these.
+    fn found(name: &str, source: &str, words: &str, offences: Vec<String>) -> Self {
+        Self {
+            name: name.to_owned(),
+            source: source.to_owned(),
+            words: words.to_owned(),
+            sql: String::new(),
+            offences: offences.len() as u64,
+            evidence: if offences.is_empty() { vec!["nothing found".to_owned()] } else { offences },
+            not_run: None,
+        }
+    }
+
+    /// A check that could not be made.
+    fn not_run(name: &str, source: &str, words: &str, why: &str) -> Self {
+        let why = why.to_owned();
+        Self {
+            evidence: vec![format!("not run: {why}")],
+            not_run: Some(why),
+            ..Self::found(name, source, words, vec![])
+        }
     }
 }
 
 /// How many offending rows are shown.
 const SHOWN: usize = 10;
+
+/// Runs every check of a database: its schema, its state, and the engine's own check. `progress` hears of each as it is done.
+///
+/// # Errors
+/// The engine's; what a check finds is no error.
+pub fn check_all(
+    engine: &dyn Engine,
+    fingerprint: &Fingerprint,
+    progress: &mut dyn FnMut(&Checked),
+) -> Result<Vec<Checked>, EngineError> {
+    let mut session = engine.connect()?;
+    let schema = schema::check(&mut *session, fingerprint.constraints)?;
+    progress(&schema);
+    let mut results = vec![schema];
+    results.extend(check(&mut *session, fingerprint.part, progress)?);
+    contents::check(&mut *session, fingerprint.part, Depth::Full, &mut |checked| {
+        progress(&checked);
+        results.push(checked);
+    })?;
+    drop(session);
+    let whole = integrity(engine)?;
+    progress(&whole);
+    results.push(whole);
+    Ok(results)
+}
 
 /// Runs every check of a database's state: conditions, row counts, foreign keys. `progress` hears of each as it is done.
 ///
@@ -71,12 +133,31 @@ pub fn check(
     progress: &mut dyn FnMut(&Checked),
 ) -> Result<Vec<Checked>, EngineError> {
     db.begin(Isolation::RepeatableRead, Access::Read)?;
-    let done = check_all(db, part, progress);
+    let done = check_state(db, part, progress);
     db.rollback()?;
     done
 }
 
-fn check_all(
+/// Has the engine check its own data, indexes among them. No session may be writing.
+///
+/// # Errors
+/// The engine's, if it cannot even look.
+pub fn integrity(engine: &dyn Engine) -> Result<Checked, EngineError> {
+    const NAME: &str = "integrity";
+    const SOURCE: &str = "the engine's own check";
+    const WORDS: &str = "the engine finds its data and its indexes whole";
+    if !engine.has_integrity_check() {
+        return Ok(Checked::not_run(NAME, SOURCE, WORDS, "the engine has no check of its own"));
+    }
+    Ok(Checked::found(NAME, SOURCE, WORDS, engine.damage()?))
+}
+
+/// The first number that new trades of a database get.
+pub const fn first_trade(part: Part) -> TradeId {
+    Database::of(part.total_customers(), part.scale_factor(), part.days()).first_free_trade()
+}
+
+fn check_state(
     db: &mut dyn Session,
     part: Part,
     progress: &mut dyn FnMut(&Checked),
@@ -86,8 +167,9 @@ fn check_all(
         progress(&checked);
         results.push(checked);
     };
+    let first_trade = first_trade(part);
     for condition in conditions::CONDITIONS {
-        note(condition.run(db)?);
+        note(condition.run(db, first_trade)?);
     }
     for table in tables::all() {
         note(counts::check(db, table, part)?);
@@ -101,12 +183,13 @@ fn check_all(
 }
 
 impl Check {
-    /// Looks for rows that break the condition.
+    /// Looks for rows that break the condition; `first_trade` is the first number that new trades got.
     ///
     /// # Errors
     /// The engine's.
-    pub fn run(&self, db: &mut dyn Session) -> Result<Checked, EngineError> {
-        offences(db, self.name, self.source, self.words, self.sql)
+    pub fn run(&self, db: &mut dyn Session, first_trade: TradeId) -> Result<Checked, EngineError> {
+        let sql = db.dialect().fill(self.sql).replace("{first_trade}", &first_trade.to_string());
+        offences(db, self.name, self.source, self.words, &sql)
     }
 }
 
@@ -130,6 +213,7 @@ fn offences(db: &mut dyn Session, name: &str, source: &str, words: &str, sql: &s
         sql: sql.split_whitespace().collect::<Vec<_>>().join(" "),
         offences: 0,
         evidence: Vec::new(),
+        not_run: None,
     };
     let columns = selected_columns(&checked.sql);
     db.query_text(sql, &[], &mut |row| {
@@ -189,6 +273,7 @@ fn number(name: &str, source: &str, words: &str, wanted: std::ops::RangeInclusiv
         sql: String::new(),
         offences: u64::from(!wanted.contains(&found)),
         evidence: vec![format!("wanted {wanted_words}, found {found}")],
+        not_run: None,
     }
 }
 

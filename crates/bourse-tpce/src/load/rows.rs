@@ -3,6 +3,7 @@
 use super::fingerprint::{
     CREATE_DATABASE_TABLE, Constraints, DATABASE_TABLE, Fingerprint, indexes, insert_fingerprint,
 };
+use crate::check::contents::{CREATE_DIGEST_TABLE, Digester, Reader, insert_digests, select_all};
 use crate::check::counts;
 use crate::planted::planted;
 use bourse_egen::{Inputs, Part};
@@ -49,6 +50,8 @@ pub enum Phase {
     Indexes,
     /// Rows are counted.
     Counts,
+    /// Rows are read back and compared with those that were generated.
+    Contents,
     /// The database is made to last.
     Finish,
 }
@@ -85,6 +88,12 @@ pub enum LoadError {
         /// How many there are.
         found: u64,
     },
+    /// A table has other rows than those that were written.
+    #[error("{table} has other rows after loading than those that were written")]
+    Contents {
+        /// The table.
+        table: &'static str,
+    },
     /// Whoever is told of progress asked for an end.
     #[error("loading was stopped")]
     Stopped,
@@ -103,11 +112,13 @@ pub fn load(
     options: &LoadOptions,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<LoadReport, LoadError> {
-    let mut loading = Loading { loader: engine.loader()?, rows: BTreeMap::new(), total: 0, part, progress };
+    let loader = engine.loader()?;
+    let mut loading = Loading { loader, rows: BTreeMap::new(), digests: BTreeMap::new(), total: 0, part, progress };
     let fingerprint = Fingerprint::of(engine, inputs, part, options.constraints);
     let dialect = engine.dialect();
     // Its row comes last, so that without it the load is known to be unfinished.
     loading.loader.run(CREATE_DATABASE_TABLE)?;
+    loading.loader.run(CREATE_DIGEST_TABLE)?;
     for table in bourse_schema::load_order() {
         let full = options.constraints == Constraints::Full;
         loading.loader.run(&bourse_schema::create_table(table, dialect, full))?;
@@ -122,6 +133,7 @@ pub fn load(
     let rows = loading.count_rows()?;
     planted!(LoaderLosesRowLate: loading.loader.run(crate::planted::LOSE_WATCH_ITEM)?; ());
     planted!(LoaderAltersPrices: loading.loader.run(crate::planted::ALTER_PRICES)?; ());
+    loading.compare_contents()?;
     loading.tell(Phase::Finish, DATABASE_TABLE)?;
     loading.loader.run(&insert_fingerprint(&fingerprint))?;
     loading.loader.finish()?;
@@ -132,6 +144,8 @@ struct Loading<'p> {
     loader: Box<dyn Loader>,
     /// Rows written, by table.
     rows: BTreeMap<&'static str, u64>,
+    /// Digests of the rows written, by table.
+    digests: BTreeMap<&'static str, Digester>,
     total: u64,
     part: Part,
     progress: &'p mut dyn FnMut(Progress) -> ControlFlow<()>,
@@ -141,6 +155,7 @@ impl Loading<'_> {
     fn insert(&mut self, batch: &dyn Batch) -> Result<(), LoadError> {
         self.loader.insert(batch)?;
         let table = batch.table().name;
+        self.digests.entry(table).or_insert_with(|| Digester::new(batch.table())).add(batch)?;
         *self.rows.entry(table).or_default() += batch.len() as u64;
         self.total += batch.len() as u64;
         self.tell(Phase::Rows, table)
@@ -178,5 +193,20 @@ impl Loading<'_> {
             counted.push((table.name, found));
         }
         Ok(counted)
+    }
+
+    /// Reads all rows back, compares them with those that were written, and keeps the digests in the database.
+    fn compare_contents(&mut self) -> Result<(), LoadError> {
+        for table in bourse_schema::load_order() {
+            self.tell(Phase::Contents, table.name)?;
+            let written = self.digests.remove(table.name).unwrap_or_else(|| Digester::new(table)).contents();
+            let mut reader = Reader::whole(table);
+            self.loader.query(&select_all(table), &mut |row| reader.add(row))?;
+            if reader.digest() != written.whole {
+                return Err(LoadError::Contents { table: table.name });
+            }
+            self.loader.run(&insert_digests(&written))?;
+        }
+        Ok(())
     }
 }

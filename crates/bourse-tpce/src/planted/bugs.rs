@@ -109,7 +109,7 @@ bugs! {
     IndexIncomplete Indexes "an index lacks the entry of one row",
     RecorderCountsTwice Figures "the recorder counts each sample twice",
     RecorderDropsSlow Figures "the recorder drops samples above 2 ms",
-    RecorderDropsHalf Figures "the recorder drops every second sample above 2 ms",
+    RecorderDropsSome Figures "the recorder drops every hundredth sample",
     ServiceAsResponse Figures "the recorder keeps service time as response time",
 }
 

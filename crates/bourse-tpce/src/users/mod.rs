@@ -9,6 +9,7 @@
 //! | `exchange` | the market exchange on its thread, the queues around it |
 //! | `outcome` | what a status is to the run, and what a short database excuses |
 //! | `achieved` | input parameters as they were drawn |
+//! | `simulated` | with the feature `planted-bug`: a run on one thread in simulated time |
 //! | [`verify()`] | checks of the database and the books, for the run file |
 
 mod achieved;
@@ -18,9 +19,11 @@ mod outcome;
 mod people;
 mod reconcile;
 mod run;
+#[cfg(feature = "planted-bug")]
+pub mod simulated;
 mod specs;
 pub mod verify;
 
 pub use options::{Load, OptionsError, RunOptions};
 pub use run::{NOTICE, Ran, RunError, needs, run, run_on, workload};
-pub use verify::{verify, verify_books};
+pub use verify::{before_run, verify, verify_books};

@@ -27,7 +27,7 @@ pub(super) struct House {
 
 impl House {
     /// Performs a request: timed.
-    fn serve(
+    pub(super) fn serve(
         &self,
         turn: &mut Turn<'_>,
         connector: &mut dyn Connector,
@@ -64,7 +64,7 @@ impl House {
         }
     }
 
-    fn add(&self, told: &Acknowledged, achieved: &Achieved) {
+    pub(super) fn add(&self, told: &Acknowledged, achieved: &Achieved) {
         let mut sum = self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         sum.0.add(told);
         sum.1.merge(achieved);

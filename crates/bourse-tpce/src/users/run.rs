@@ -257,7 +257,7 @@ pub fn run_on(
 }
 
 /// Trade-Cleanup as an operation of its own: it comes once, before the round.
-fn cleanup_figures(took_ns: Nanos) -> bourse_record::Operation {
+pub(super) fn cleanup_figures(took_ns: Nanos) -> bourse_record::Operation {
     let operation = Transaction::TradeCleanup as usize;
     let sample = Sample {
         due_ns: 0,

@@ -2,7 +2,8 @@
 
 use super::Ran;
 use crate::check::books::{Acknowledged, Snapshot};
-use crate::check::{self, Checked};
+use crate::check::{self, Checked, Depth};
+use crate::load::Fingerprint;
 use bourse_driver::Clock;
 use bourse_egen::Part;
 use bourse_engine::{Engine, EngineError};
@@ -45,8 +46,35 @@ pub fn verify_books(
     };
     if let Some((before, told)) = books {
         before.compare(&mut *session, told)?.iter().for_each(&mut note);
+        note(&before.cleaned(&mut *session)?);
     }
     check::check(&mut *session, part, &mut note)?;
+    drop(session);
+    note(&check::integrity(engine)?);
+    Ok(done)
+}
+
+/// [`check::before_run`], as the run file keeps it.
+///
+/// # Errors
+/// The engine's; what a check finds is no error.
+pub fn before_run(
+    engine: &dyn Engine,
+    fingerprint: &Fingerprint,
+    depth: Depth,
+    clock: &dyn Clock,
+    progress: &mut dyn FnMut(&Check),
+) -> Result<Vec<Check>, EngineError> {
+    let mut done = Vec::new();
+    let mut last = clock.now();
+    check::before_run(engine, fingerprint, depth, &mut |checked| {
+        let now = clock.now();
+        let took_s = (now - std::mem::replace(&mut last, now)) as f64 / 1e9;
+        let mut check = entry(checked, took_s);
+        check.name.push_str(", before the run");
+        progress(&check);
+        done.push(check);
+    })?;
     Ok(done)
 }
 
@@ -60,7 +88,11 @@ fn entry(checked: &Checked, took_s: f64) -> Check {
         name: checked.name.clone(),
         words: checked.words.clone(),
         source: checked.source.clone(),
-        status: if checked.passed() { CheckStatus::Passed } else { CheckStatus::Failed },
+        status: match (&checked.not_run, checked.passed()) {
+            (Some(_), _) => CheckStatus::NotApplicable,
+            (None, true) => CheckStatus::Passed,
+            (None, false) => CheckStatus::Failed,
+        },
         evidence,
         took_s,
     }

@@ -5,6 +5,7 @@ use super::{Performance, Statement, Step, Stream, Subject, TableDigest};
 use crate::transactions::{Status, Transaction};
 use bourse_egen::Inputs;
 use bourse_egen::driver::{ConfigError, Database, UnknownSymbol};
+use bourse_egen::txn::TradeAction;
 use bourse_engine::EngineError;
 use bourse_schema::{Table, tables};
 use std::collections::BTreeMap;
@@ -98,16 +99,46 @@ pub fn verify(
     plan: &Plan,
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<Verdict, VerifyError> {
+    run(subjects, inputs, plan, true, progress)
+}
+
+/// [`verify`] without comparing whole tables: outputs, and the rows that transactions change. Before the Trade-Cleanup at the
+/// end, which may come up to [`LATER`] transactions after its time, an order is on its way to the market.
+///
+/// # Errors
+/// [`VerifyError`].
+pub fn sample(
+    subjects: &mut [Box<dyn Subject>],
+    inputs: &Inputs,
+    plan: &Plan,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Verdict, VerifyError> {
+    run(subjects, inputs, plan, false, progress)
+}
+
+/// How many transactions a sample is longer at most, until one sends an order to the market.
+pub const LATER: u64 = 500;
+
+fn run(
+    subjects: &mut [Box<dyn Subject>],
+    inputs: &Inputs,
+    plan: &Plan,
+    whole_tables: bool,
+    progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
+) -> Result<Verdict, VerifyError> {
     if subjects.len() < 2 {
         return Err(VerifyError::Subjects(subjects.len()));
     }
     let mut stream = Stream::new(inputs, plan.database, plan.seed, plan.requests_per_second)?;
     let mut verdict = Verdict::default();
-    if compare_tables(subjects, &mut verdict, None, progress)?.is_break() {
+    if whole_tables && compare_tables(subjects, &mut verdict, None, progress)?.is_break() {
         return Ok(verdict);
     }
-    while verdict.transactions < plan.transactions {
-        let last = verdict.transactions + 1 == plan.transactions;
+    // Whether the transaction before has sent an order that the market is to execute.
+    let mut ordered = false;
+    loop {
+        let number = verdict.transactions + 1;
+        let last = number >= plan.transactions && (whole_tables || ordered || number >= plan.transactions + LATER);
         let step = if last { stream.cleanup() } else { stream.next_step() };
         let performances: Vec<_> =
             subjects.iter_mut().map(|subject| subject.perform(&step.request, step.now)).collect();
@@ -120,17 +151,20 @@ pub fn verify(
         if let Ok(output) = outcome {
             *verdict.outcomes.entry((step.request.transaction(), output.status())).or_default() += 1;
         }
+        ordered = sent.iter().any(|order| order.action == TradeAction::ProcessOrder);
         stream.send(sent)?;
         let due = plan.digest_every > 0 && verdict.transactions.is_multiple_of(plan.digest_every);
-        if (due || last) && compare_tables(subjects, &mut verdict, Some(&step), progress)?.is_break() {
+        if whole_tables && (due || last) && compare_tables(subjects, &mut verdict, Some(&step), progress)?.is_break() {
             return Ok(verdict);
         }
         if progress(Progress::Transactions(verdict.transactions)).is_break() {
             verdict.interrupted = !last;
             return Ok(verdict);
         }
+        if last {
+            return Ok(verdict);
+        }
     }
-    Ok(verdict)
 }
 
 /// Compares what came of one transaction, and the rows that it changed.

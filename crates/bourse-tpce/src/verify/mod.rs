@@ -26,7 +26,7 @@ pub mod subject;
 pub use cell::Cell;
 pub use difference::{Difference, What};
 pub use digest::TableDigest;
-pub use lockstep::{Plan, Progress, Replayed, Verdict, VerifyError, replay, verify};
+pub use lockstep::{Plan, Progress, Replayed, Verdict, VerifyError, replay, sample, verify};
 pub use sql::SqlSubject;
 pub use stream::{Step, Stream};
 pub use subject::{Performance, RowKey, Statement, Subject};

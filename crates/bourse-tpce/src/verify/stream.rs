@@ -13,7 +13,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 /// When simulated time begins: a working day after all that databases are loaded with.
-const START: Timestamp = Timestamp::at(Date::from_ymd(2026, 1, 5), 9 * 3_600_000);
+pub const START: Timestamp = Timestamp::at(Date::from_ymd(2026, 1, 5), 9 * 3_600_000);
 /// Milliseconds between two Data-Maintenances (Clause 3.3.11).
 const MAINTENANCE_MS: i64 = 60_000;
 
@@ -127,6 +127,26 @@ impl<'i> Stream<'i> {
             self.market_due(due);
         }
         Ok(())
+    }
+
+    /// The market's next transaction alone: customers and ticker tape have stopped, and what they have ordered is executed.
+    /// None when no order is outstanding.
+    #[cfg(feature = "planted-bug")]
+    pub fn next_of_drain(&mut self) -> Option<Step> {
+        self.market.set_ticker_tape(false);
+        loop {
+            if let Some(request) = self.waiting.pop_front() {
+                return Some(self.step(request));
+            }
+            if self.market.outstanding_orders() == 0 {
+                return None;
+            }
+            self.now = self.next_market.unwrap_or(self.now + 1).max(self.now);
+            let waiting = &mut self.waiting;
+            let now = Timestamp::from_millis(self.now);
+            let due = self.market.generate(now, &mut |said| waiting.push_back(said.into()));
+            self.market_due(due);
+        }
     }
 
     fn market_due(&mut self, due: Option<Duration>) {

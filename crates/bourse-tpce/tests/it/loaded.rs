@@ -3,7 +3,7 @@
 use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
 use bourse_engine_sqlite::{SqliteEngine, open};
-use bourse_tpce::check::check;
+use bourse_tpce::check::{Depth, before_run, check, schema};
 use bourse_tpce::load::{Constraints, Existing, Fingerprint, LoadError, LoadOptions, Phase, examine, identify, load};
 use std::ops::ControlFlow;
 use std::path::PathBuf;
@@ -82,6 +82,84 @@ fn a_fresh_database_passes_every_check() {
     assert!(failed.is_empty(), "{failed:#?}");
     assert_eq!(told, results.len());
     assert_eq!(results.len(), bourse_tpce::check::conditions::CONDITIONS.len() + 33 + 49);
+}
+
+/// Each of these passes every condition, row count and foreign key.
+#[test]
+fn rows_lost_or_altered_after_loading_are_noticed() {
+    const DAMAGE: &[(&str, &str, &str)] = &[
+        (
+            "DELETE FROM watch_item WHERE wi_wl_id = (SELECT max(wi_wl_id) FROM watch_item)
+                AND wi_s_symb = (SELECT max(wi_s_symb) FROM watch_item
+                                  WHERE wi_wl_id = (SELECT max(wi_wl_id) FROM watch_item))",
+            "contents of watch_item",
+            "rows were generated",
+        ),
+        (
+            "UPDATE daily_market SET dm_close = dm_close + 1
+              WHERE dm_date = (SELECT max(dm_date) FROM daily_market)
+                AND dm_s_symb IN (SELECT s_symb FROM security ORDER BY s_symb LIMIT 3)",
+            "contents of daily_market",
+            "rows some are not",
+        ),
+        (
+            "UPDATE trade_history SET th_dts = th_dts - 1 WHERE th_st_id = 'SBMT' AND th_t_id = 200000000000001",
+            "contents of trade_history",
+            "rows some are not",
+        ),
+    ];
+    let copy = Copy::new("altered.db");
+    let fingerprint = wanted(&copy.engine);
+    let failed = || {
+        let results = before_run(&copy.engine, &fingerprint, Depth::Full, &mut |_| {}).expect("checks");
+        results.into_iter().filter(|checked| !checked.passed()).collect::<Vec<_>>()
+    };
+    assert_eq!(failed(), []);
+    for (at, (damage, name, words)) in DAMAGE.iter().enumerate() {
+        let mut session = copy.engine.connect().expect("connects");
+        assert!(session.execute_text(damage, &[]).expect("runs") > 0, "{damage}");
+        drop(session);
+        let found = failed();
+        let noticed = found.iter().find(|checked| checked.name == *name).expect("it is noticed");
+        assert!(noticed.evidence[0].contains(words), "{noticed:#?}");
+        assert_eq!(found.len(), at + 1, "{found:#?}");
+    }
+    // What trades of runs add to is left out where it shall be quick.
+    let quick = before_run(&copy.engine, &fingerprint, Depth::Quick, &mut |_| {}).expect("checks");
+    let failed = quick.iter().filter(|checked| !checked.passed()).count();
+    assert_eq!(failed, 2, "{quick:#?}");
+}
+
+#[test]
+fn a_database_without_digests_is_not_compared() {
+    let copy = Copy::new("no-digests.db");
+    let mut session = copy.engine.connect().expect("connects");
+    session.query_text("DROP TABLE bourse_digest", &[], &mut |_| Ok(())).expect("runs");
+    drop(session);
+    let results = before_run(&copy.engine, &wanted(&copy.engine), Depth::Full, &mut |_| {}).expect("checks");
+    let left_out: Vec<_> = results.iter().filter(|checked| checked.not_run.is_some()).collect();
+    assert!(left_out.len() == 1 && left_out[0].name == "contents", "{left_out:#?}");
+}
+
+#[test]
+fn a_changed_schema_is_noticed() {
+    let copy = Copy::new("other-schema.db");
+    let mut session = copy.engine.connect().expect("connects");
+    let found = |session: &mut dyn bourse_engine::Session| {
+        let found = schema::differences(session, Constraints::Full).expect("runs").expect("the catalog is known");
+        found.iter().map(ToString::to_string).collect::<Vec<_>>()
+    };
+    assert_eq!(found(&mut *session), [""; 0]);
+    for change in ["DROP INDEX holding_by_account", "CREATE INDEX extra ON trade (t_exec_name)", "ANALYZE sector"] {
+        session.query_text(change, &[], &mut |_| Ok(())).expect("runs");
+    }
+    let changes = found(&mut *session);
+    assert_eq!(
+        changes[..2],
+        ["index holding_by_account of holding is missing", "index extra of trade is not declared"].map(str::to_owned)
+    );
+    // Statistics change plans.
+    assert!(changes[2..].iter().any(|it| it == "table sqlite_stat1 is not declared"), "{changes:?}");
 }
 
 #[test]

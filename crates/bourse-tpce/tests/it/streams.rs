@@ -9,7 +9,7 @@ use bourse_egen::txn::{MarketRequest, TradeRequest};
 use bourse_engine::{Engine as _, Session};
 use bourse_schema::{Date, Timestamp};
 use bourse_tpce::check::books::{Acknowledged, Snapshot};
-use bourse_tpce::check::check;
+use bourse_tpce::check::{Depth, check, contents};
 use bourse_tpce::load::{Existing, identify};
 use bourse_tpce::transactions::{Context, Output, Request, Retry, Status, TradeIds, Transaction, perform};
 use std::cell::{Cell, RefCell};
@@ -128,6 +128,7 @@ fn assert_sound(run: &mut Run<'_>, before: &Snapshot) {
     results.extend(before.compare(&mut *run.session, &run.told).expect("compares"));
     let failed: Vec<_> = results.iter().filter(|checked| !checked.passed()).collect();
     assert!(failed.is_empty(), "{failed:#?}");
+    assert_lasting(run);
 
     // One acknowledgement too many or too few is noticed.
     for results_told in [run.told.results - 1, run.told.results + 1] {
@@ -139,4 +140,15 @@ fn assert_sound(run: &mut Run<'_>, before: &Snapshot) {
     let doubtful = Acknowledged { results: run.told.results - 1, results_in_doubt: 1, ..run.told };
     let books = before.compare(&mut *run.session, &doubtful).expect("compares");
     assert!(books.iter().all(bourse_tpce::check::Checked::passed));
+}
+
+/// All twelve transactions have left what lasts as it was generated.
+fn assert_lasting(run: &mut Run<'_>) {
+    let mut compared = 0;
+    contents::check(&mut *run.session, part(), Depth::Full, &mut |checked| {
+        assert!(checked.passed() && checked.not_run.is_none(), "{checked:#?}");
+        compared += 1;
+    })
+    .expect("compares");
+    assert_eq!(compared, 30);
 }

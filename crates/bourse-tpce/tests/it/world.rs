@@ -385,7 +385,7 @@ impl World {
     /// Asserts that the database is consistent.
     pub(crate) fn assert_consistent(&mut self) {
         for condition in bourse_tpce::check::conditions::CONDITIONS {
-            let checked = condition.run(&mut *self.session).expect("runs");
+            let checked = condition.run(&mut *self.session, TradeId(FIRST_TRADE)).expect("runs");
             assert!(checked.passed(), "{checked:#?}");
         }
     }

@@ -9,8 +9,8 @@ mod tpce;
 pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun};
 pub(crate) use faults::{FaultWork, Faults};
 pub(crate) use tpce::{
-    Acid, AcidLoad, Arrivals, Check, DurabilityClass, Format, Gen, Load, NOTICE, Run, RunSettings, Said, Serve, Tpce,
-    Verify,
+    Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, Format, Gen, Load, NOTICE, Run, RunSettings, Said,
+    Serve, Tpce, Verify,
 };
 
 use clap::{ArgMatches, Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};

@@ -19,7 +19,7 @@ pub(crate) enum Tpce {
     Gen(Gen),
     /// Serve a database to drivers elsewhere: `bourse tpce run bourse://HOST:PORT`
     Serve(Serve),
-    /// Check a loaded database: consistency conditions, row counts, foreign keys
+    /// Check a loaded database: schema, contents, consistency conditions, row counts, foreign keys, integrity
     Check(Check),
     /// Test atomicity, consistency, isolation and durability as the specification has it
     Acid(Acid),
@@ -126,11 +126,23 @@ pub(crate) struct RunSettings {
     /// that are compared 20s]
     #[arg(long, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_WAIT_QUIET")]
     pub(crate) wait_quiet: Option<Duration>,
+    /// How thoroughly to check what is run on and what it does
+    #[arg(long, value_enum, default_value_t = CheckDepth::Full, env = "BOURSE_CHECK")]
+    pub(crate) check: CheckDepth,
     /// Seed of all random sequences [default: drawn, and shown]
     #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CheckDepth {
+    /// Also compares the initial trades' rows with the generator's before the run, and after it a sample of transactions with
+    /// the model, on a small database of its own
+    Full,
+    /// Schema, row counts and the tables that do not grow before the run; conditions and integrity after it
+    Quick,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

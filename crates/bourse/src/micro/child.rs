@@ -2,7 +2,7 @@
 //! answers with one on stdout.
 
 use crate::failure::{Exit, Failure};
-use crate::tpce::database::{engine_failure, refused};
+use crate::tpce::database::{engine_failure, refuse_foreign, refused};
 use crate::{engines, interrupt, output};
 use bourse_driver::RealClock;
 use bourse_engine::{Engine, EngineError, ErrorKind};
@@ -68,9 +68,7 @@ pub(crate) fn serve() -> Result<(), Failure> {
         _ => failed(error.to_string()),
     };
     // Asked for its description, an engine would open what is not ours.
-    if let Some(why) = engine.foreign().map_err(stopped)? {
-        return Err(refused(target, &why));
-    }
+    refuse_foreign(target, engine.as_ref())?;
     let told = described(engine.as_ref()).map_err(stopped)?;
     let result =
         run_round(&case, engine.as_ref(), &timing, order.seed, &clock, &interrupted, &mut |_| {}).map_err(|error| {

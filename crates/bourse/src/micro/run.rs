@@ -5,6 +5,7 @@ use crate::args::MicroRun;
 use crate::failure::{Exit, Failure};
 use crate::output::publish;
 use crate::progress::Step;
+use crate::tpce::database::refuse_foreign;
 use crate::{engines, interrupt, panics};
 use bourse_micro::sweep::{Sweep, combinations, with_option};
 use bourse_micro::{NOTICE, WorkloadSpec, find};
@@ -134,6 +135,7 @@ fn contender(
     if !lacking.is_empty() {
         return Err(Failure::usage(format!("{target} cannot run {}: {}", spec.name, lacking.join("; "))));
     }
+    refuse_foreign(&target, engine.as_ref())?;
     let ns = |time: std::time::Duration| u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
     let parameters =
         case.options.effective().map(|(name, value)| NameValue { name: name.to_owned(), value: value.to_owned() });

@@ -57,7 +57,7 @@ pub(super) fn run(order: &Order, interrupted: &AtomicBool) -> Result<Answer, Fai
         server = Some(started);
     }
     let mut command = program()?;
-    command.args(["tpce", "run", &target, "--json", "--rounds", "1"]);
+    command.args(["tpce", "run", &target, "--json", "--rounds", "1", "--check", "quick"]);
     command.args(["--for", &time(order.seconds), "--warmup", &time(order.warm_up_s)]);
     command.args(["--seed", &order.seed.to_string(), "-o"]).arg(order.data.join("runs"));
     // A server has its database: what it is made of is the server's to say.

@@ -34,7 +34,7 @@ pub(super) struct DataFolder {
 }
 
 impl DataFolder {
-    /// A folder of that name below `parent`. A run that was killed may have left one: it goes away.
+    /// A folder of that name below `parent`. A run that was killed may have left one: it goes away if it bears our mark.
     pub(super) fn new(parent: &Path, name: &str) -> Result<Self, Failure> {
         let path = parent.join(format!("suite-{name}-{}", std::process::id()));
         let refused = |error: std::io::Error| {
@@ -45,10 +45,16 @@ impl DataFolder {
         };
         std::fs::create_dir_all(parent).map_err(refused)?;
         sweep(parent);
-        std::fs::create_dir_all(&path).map_err(refused)?;
-        Ok(Self { path })
+        std::fs::create_dir(&path).map_err(refused)?;
+        let this = Self { path: path.clone() };
+        std::fs::write(path.join(MARK), MARKED).map_err(refused)?;
+        Ok(this)
     }
 }
+
+/// The file in a run's folder that says whose it is, and what stands in it.
+const MARK: &str = ".bourse-suite";
+const MARKED: &str = "This folder belongs to a run of `bourse suite`, and is removed with it.\n";
 
 /// Removes what killed runs have left.
 fn sweep(parent: &Path) {
@@ -57,7 +63,8 @@ fn sweep(parent: &Path) {
         let name = entry.file_name();
         let Some(rest) = name.to_str().and_then(|name| name.strip_prefix("suite-")) else { continue };
         let process = rest.rsplit('-').next().and_then(|id| id.parse::<i32>().ok());
-        if process.is_some_and(|id| !interrupt::is_alive(id)) {
+        let is_ours = std::fs::read_to_string(entry.path().join(MARK)).is_ok_and(|mark| mark == MARKED);
+        if is_ours && process.is_some_and(|id| !interrupt::is_alive(id)) {
             // It is in nobody's way if it cannot be removed.
             let _ = std::fs::remove_dir_all(entry.path());
         }
@@ -78,6 +85,27 @@ impl Drop for DataFolder {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Folders were removed by name alone.
+    #[test]
+    fn what_killed_runs_left_is_removed_and_no_more() {
+        let parent = tempfile::tempdir().unwrap();
+        // No process has a number so high.
+        let (ours, theirs) = (parent.path().join("suite-a-2000000001"), parent.path().join("suite-b-2000000001"));
+        for folder in [&ours, &theirs] {
+            std::fs::create_dir(folder).unwrap();
+            std::fs::write(folder.join("x.db"), "content").unwrap();
+        }
+        std::fs::write(ours.join(MARK), MARKED).unwrap();
+        let folder = DataFolder::new(parent.path(), "c").unwrap();
+        assert!(!ours.exists() && theirs.join("x.db").exists() && folder.path.join(MARK).exists());
+        let path = folder.path.clone();
+        drop(folder);
+        assert!(!path.exists() && theirs.exists());
+        let taken = parent.path().join(format!("suite-d-{}", std::process::id()));
+        std::fs::create_dir(&taken).unwrap();
+        assert!(DataFolder::new(parent.path(), "d").is_err() && taken.exists());
+    }
 
     #[test]
     fn placeholders_are_filled_in_or_missed_by_name() {

@@ -6,7 +6,7 @@ use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::output::print;
 use crate::progress::{Step, note};
-use bourse_tpce::check::{Checked, check as check_database};
+use bourse_tpce::check::{Checked, check_all};
 use serde_json::json;
 use std::fmt::Write as _;
 
@@ -23,13 +23,10 @@ pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
     // Nothing is made, changed or removed in the database's folder.
     let engine = reading.as_ref().map_or(engine.as_ref(), |reading| reading.engine.as_ref());
     let database = found(target, engine)?;
-    let mut session = engine.connect().map_err(failed)?;
     let step = Step::waiting(format!("checking {target}"));
-    let checked =
-        check_database(session.as_mut(), database.fingerprint.part, &mut |checked| step.say(checked.name.clone()));
+    let checked = check_all(engine, &database.fingerprint, &mut |checked| step.say(checked.name.clone()));
     step.done();
     let checked = checked.map_err(failed)?;
-    drop(session);
     reading.as_ref().map_or(Ok(()), |reading| (reading.unchanged)()).map_err(failed)?;
     print(&if arguments.json { as_json(target, &checked) } else { in_words(&checked) })?;
     let broken = checked.iter().filter(|checked| !checked.passed()).count();
@@ -42,8 +39,15 @@ pub(crate) fn check(arguments: &Check) -> Result<(), Failure> {
 fn in_words(checked: &[Checked]) -> String {
     let mut text = String::new();
     for check in checked {
-        let verdict = if check.passed() { "passed" } else { "FAILED" };
+        let verdict = match (&check.not_run, check.passed()) {
+            (Some(_), _) => "not run",
+            (None, true) => "passed",
+            (None, false) => "FAILED",
+        };
         writeln!(text, "{verdict}  {}: {} ({})", check.name, check.words, check.source).expect("a String takes all");
+        if let Some(why) = &check.not_run {
+            writeln!(text, "        {why}").expect("a String takes all");
+        }
         if !check.passed() {
             writeln!(text, "        offences: {}", check.offences).expect("a String takes all");
             for row in &check.evidence {
@@ -54,8 +58,11 @@ fn in_words(checked: &[Checked]) -> String {
             }
         }
     }
-    let passed = checked.iter().filter(|check| check.passed()).count();
-    writeln!(text, "{passed} checks passed, {} failed", checked.len() - passed).expect("a String takes all");
+    let failed = checked.iter().filter(|check| !check.passed()).count();
+    let not_run = checked.iter().filter(|check| check.not_run.is_some()).count();
+    let passed = checked.len() - failed - not_run;
+    let left_out = if not_run == 0 { String::new() } else { format!(", {not_run} not run") };
+    writeln!(text, "{passed} checks passed, {failed} failed{left_out}").expect("a String takes all");
     text
 }
 
@@ -65,7 +72,7 @@ fn as_json(target: &str, checked: &[Checked]) -> String {
         .map(|check| {
             json!({
                 "name": check.name, "source": check.source, "words": check.words, "sql": check.sql,
-                "passed": check.passed(), "offences": check.offences, "evidence": check.evidence,
+                "passed": check.passed(), "not_run": check.not_run, "offences": check.offences, "evidence": check.evidence,
             })
         })
         .collect();

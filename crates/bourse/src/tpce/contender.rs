@@ -199,6 +199,11 @@ impl Contender {
         self.case.workload.parameters.extend(free_space(&slot.target));
     }
 
+    /// Its target.
+    pub(crate) fn target<'s>(&self, slots: &'s Slots) -> &'s str {
+        &slots.slots[self.slot].target
+    }
+
     /// Its name, as reports show it.
     pub(crate) fn label(&self) -> &str {
         &self.label
@@ -218,6 +223,9 @@ impl Contender {
         let options = RunOptions { seed: self.options.seed.wrapping_add(u64::from(number)), ..self.options };
         let (mut ran, mut outcome) = self.run(slots, &label, &options, of, stage)?;
         ran.round.offset_s = offset_s;
+        if self.case.rounds.is_empty() {
+            ran.round.checks.splice(0..0, slots.slots[self.slot].ready.checks.iter().cloned());
+        }
         if outcome.is_ok() {
             match panics::caught(|| {
                 panics::asked_for("check");
@@ -225,7 +233,7 @@ impl Contender {
             }) {
                 Ok(checks) => ran.round.checks.extend(checks),
                 Err(failure) => {
-                    ran.round.warnings.push("the database could not be checked".to_owned());
+                    ran.round.make_void(format!("the database could not be checked: {}", failure.line()));
                     outcome = Err(failure);
                 }
             }
@@ -291,7 +299,7 @@ impl Contender {
         let outcome = match ran.fault.take() {
             None => Ok(()),
             Some(fault) => {
-                ran.round.warnings.push(fault.to_string());
+                ran.round.make_void(format!("the round was ended: {fault}"));
                 venue.abandon();
                 Err(Failure::new(Exit::Target, format!("the run on {target} was ended"))
                     .detail("cause", fault.to_string()))

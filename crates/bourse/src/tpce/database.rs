@@ -5,25 +5,64 @@ use crate::args::{self, Database};
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::progress::{Step, note};
+use bourse_driver::RealClock;
 use bourse_egen::Inputs;
 use bourse_engine::{Engine, EngineError, ErrorKind};
+use bourse_record::{Check, CheckStatus};
+use bourse_tpce::check::Depth;
 use bourse_tpce::load::{
     Constraints, Existing, Fingerprint, Found, LoadError, LoadOptions, Phase, Progress, examine, identify, load,
 };
+use bourse_tpce::users::before_run;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// How a database came to be used.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ready {
     /// What it is made of.
     pub(crate) fingerprint: Fingerprint,
     /// In words: fresh, or how many trades earlier runs added.
     pub(crate) history: String,
+    /// What was checked of it before the first run; all of it holds.
+    pub(crate) checks: Vec<Check>,
 }
 
-/// Makes sure that a target holds the database that is wanted: takes the one that is there, or loads it.
+/// Makes sure that a target holds the database that is wanted: takes the one that is there, or loads it; then checks that it
+/// is as it is declared.
 pub(crate) fn ready(
+    target: &str,
+    engine: &dyn Engine,
+    wanted: &Database,
+    inputs: &Inputs,
+    depth: Depth,
+    interrupted: &AtomicBool,
+) -> Result<Ready, Failure> {
+    let ready = present(target, engine, wanted, inputs, interrupted)?;
+    let checks = checked(target, engine, &ready.fingerprint, depth)?;
+    Ok(Ready { checks, ..ready })
+}
+
+/// The checks before a run; a failure if one does not hold.
+fn checked(target: &str, engine: &dyn Engine, fingerprint: &Fingerprint, depth: Depth) -> Result<Vec<Check>, Failure> {
+    let clock = RealClock::start();
+    let step = Step::waiting(format!("checking {target} before it is used"));
+    let checks = before_run(engine, fingerprint, depth, &clock, &mut |check| step.say(check.name.clone()));
+    step.done();
+    let checks = checks.map_err(|error| engine_failure(target, &error))?;
+    let failed: Vec<_> = checks.iter().filter(|check| check.status == CheckStatus::Failed).collect();
+    if failed.is_empty() {
+        let took_s: f64 = checks.iter().map(|check| check.took_s).sum();
+        note(&format!("{target}: {} checks before it is used, {took_s:.1} s", checks.len()));
+        return Ok(checks);
+    }
+    let lines: Vec<_> = failed.iter().map(|check| format!("{}: {}", check.name, check.evidence)).collect();
+    Err(Failure::new(Exit::Check, format!("{target} is not as it was loaded"))
+        .detail("failed", lines.join("\n"))
+        .hint("--reload loads it anew"))
+}
+
+fn present(
     target: &str,
     engine: &dyn Engine,
     wanted: &Database,
@@ -42,7 +81,7 @@ pub(crate) fn ready(
     match existing {
         Existing::Matches(_) if !wanted.reload => {
             note(&format!("{target}: {words}"));
-            return Ok(Ready { fingerprint, history: words });
+            return Ok(Ready { fingerprint, history: words, checks: Vec::new() });
         }
         Existing::Foreign(why) => return Err(refused(target, &why)),
         Existing::Unfinished | Existing::Differs { .. } if !wanted.reload => {
@@ -55,7 +94,7 @@ pub(crate) fn ready(
         note(&format!("{target}: {remains}"));
     }
     fill(target, engine, inputs, &fingerprint, &options, interrupted)?;
-    Ok(Ready { fingerprint, history: "loaded for this run".to_owned() })
+    Ok(Ready { fingerprint, history: "loaded for this run".to_owned(), checks: Vec::new() })
 }
 
 fn fill(
@@ -75,6 +114,7 @@ fn fill(
             Phase::Rows => step.of(progress.rows, progress.rows_expected),
             Phase::Indexes => step.say(format!("indexing {}", progress.table)),
             Phase::Counts => step.say(format!("counting {}", progress.table)),
+            Phase::Contents => step.say(format!("comparing {} with the rows written", progress.table)),
             Phase::Finish => step.say("making it last"),
         }
         told = Some(progress.rows);
@@ -91,8 +131,10 @@ fn fill(
             Err(match error {
                 LoadError::Stopped => interrupt::interrupted("nothing is left of the load"),
                 LoadError::Engine(error) => engine_failure(target, &error),
-                LoadError::Rows { .. } => Failure::new(Exit::Check, format!("{target}: {error}"))
-                    .hint("the engine lost rows, or our generator made others than it should: please tell us"),
+                LoadError::Rows { .. } | LoadError::Contents { .. } => {
+                    Failure::new(Exit::Check, format!("{target}: {error}"))
+                        .hint("the engine lost rows, or our generator made others than it should: please tell us")
+                }
             })
         }
     }
@@ -105,6 +147,14 @@ pub(crate) fn found(target: &str, engine: &dyn Engine) -> Result<Found, Failure>
         Existing::Foreign(why) => Err(refused(target, &why)),
         other => Err(Failure::usage(format!("{target}: {other}"))
             .hint(format!("`bourse tpce load {target}` makes a database there"))),
+    }
+}
+
+/// Refuses a target whose place is taken by something that is not ours: before anything is loaded, and before it is opened.
+pub(crate) fn refuse_foreign(target: &str, engine: &dyn Engine) -> Result<(), Failure> {
+    match engine.foreign().map_err(|error| engine_failure(target, &error))? {
+        None => Ok(()),
+        Some(why) => Err(refused(target, &why)),
     }
 }
 

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::inputs::inputs;
 use crate::progress::note;
 use crate::{engines, interrupt};
+use bourse_tpce::check::Depth;
 
 /// Loads the database, or says that it is there already.
 pub(crate) fn load(arguments: &Load) -> Result<(), Failure> {
@@ -15,7 +16,7 @@ pub(crate) fn load(arguments: &Load) -> Result<(), Failure> {
     engines::make_folder(&arguments.target)?;
     let inputs = inputs(arguments.database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
-    database::ready(&arguments.target, engine.as_ref(), &arguments.database, &inputs, &interrupted)?;
+    database::ready(&arguments.target, engine.as_ref(), &arguments.database, &inputs, Depth::Full, &interrupted)?;
     let sizes = engine.footprint().map_err(|error| database::engine_failure(&arguments.target, &error))?;
     note(&format!("{}: {:.1} MB", arguments.target, sizes.data_bytes as f64 / 1e6));
     Ok(())

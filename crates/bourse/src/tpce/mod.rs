@@ -8,6 +8,7 @@ pub(crate) mod find_max;
 pub(crate) mod generate;
 pub(crate) mod load;
 pub(crate) mod run;
+pub(crate) mod sample;
 pub(crate) mod serve;
 pub(crate) mod venue;
 pub(crate) mod verify;

@@ -2,8 +2,9 @@
 
 use super::contender::{Contender, Slots, Stage, rounds};
 use super::find_max::find_max;
+use super::sample::sample_all;
 use super::venue::{self, Venue};
-use crate::args::{Arrivals, Constraints, Database, Run, RunSettings, numbers};
+use crate::args::{Arrivals, CheckDepth, Constraints, Database, Run, RunSettings, numbers};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::output::publish;
@@ -11,7 +12,7 @@ use crate::progress::{Step, note};
 use crate::{engines, interrupt};
 use bourse_driver::{Plan, RealClock, calibrate};
 use bourse_micro::sweep::{Sweep, combinations, with_option};
-use bourse_record::{Build, CheckStatus, Machine, NameValue, RunFile, SCHEMA_VERSION, Steadiness, Steady};
+use bourse_record::{Build, CheckStatus, Machine, NameValue, Outcome, RunFile, SCHEMA_VERSION, Steadiness, Steady};
 use bourse_serve::Address;
 use bourse_tpce::users::RunOptions;
 use std::sync::atomic::Ordering;
@@ -68,13 +69,16 @@ pub(crate) fn measure(name: &str, arguments: &Run) -> Result<(RunFile, Result<()
         interrupted: false,
     };
     let count = settings.rounds.unwrap_or(1);
-    let outcome = if settings.find_max {
+    let mut outcome = if settings.find_max {
         let evenly = settings.arrivals == Arrivals::Constant;
         let mut each = contenders.iter_mut();
         each.try_for_each(|contender| find_max(contender, &mut slots, count, evenly, &stage))
     } else {
         rounds(&mut contenders, &mut slots, count, &stage)
     };
+    if outcome.is_ok() && settings.check == CheckDepth::Full && !interrupted.load(Ordering::Relaxed) {
+        outcome = sample_all(&mut contenders, &slots, &stage);
+    }
     file.interrupted = interrupted.load(Ordering::Relaxed);
     file.cases =
         contenders.into_iter().map(|contender| contender.case).filter(|case| !case.rounds.is_empty()).collect();
@@ -98,17 +102,19 @@ pub(crate) fn verdict(file: &RunFile, require_steady: bool) -> Result<(), Failur
         return Err(Failure::new(Exit::Check, "the figures are void: checks of the database failed")
             .detail("failed", broken.join(", ")));
     }
+    if let Some(failed) = failed_operations(file) {
+        return Err(failed);
+    }
     if file.interrupted {
         return Err(interrupt::interrupted("what was measured until then is reported"));
     }
     let mut rounds = file.cases.iter().flat_map(|case| case.rounds.iter().map(move |round| (case, round)));
-    if let Some((case, why)) = rounds.find_map(|(case, round)| Some((case, round.void.as_deref()?))) {
-        return Err(Failure::new(
-            Exit::Target,
-            format!("no figure of {} on {}", case.workload.name, case.engine.target),
-        )
-        .detail("cause", why)
-        .hint("a longer --for, fewer --users, or a higher --rate"));
+    if let Some((case, round, why)) = rounds.find_map(|(case, round)| Some((case, round, round.void.as_deref()?))) {
+        let failed = round.operations.iter().flat_map(|it| &it.outcomes).any(|it| it.outcome == Outcome::Failed);
+        let exit = if failed { Exit::Target } else { Exit::Usage };
+        return Err(Failure::new(exit, format!("no figure of {} on {}", case.workload.name, case.engine.target))
+            .detail("cause", why)
+            .hint("a longer --for, fewer --users, or a higher --rate"));
     }
     if !require_steady {
         return Ok(());
@@ -129,6 +135,34 @@ pub(crate) fn verdict(file: &RunFile, require_steady: bool) -> Result<(), Failur
     Err(Failure::new(Exit::NotSteady, "a steady state is demanded and was not shown")
         .detail("found", unsteady.join("\n"))
         .hint("a longer --warmup lets more settle, a longer --for shows more"))
+}
+
+/// How many failed operations a round may have: none, by the specification.
+const ALLOWED_FAILURES: u64 = 0;
+
+/// The failure of a run whose operations failed more often than is allowed, with an example of each case.
+fn failed_operations(file: &RunFile) -> Option<Failure> {
+    let rounds = || file.cases.iter().flat_map(|case| case.rounds.iter().map(move |round| (case, round)));
+    let mut found = Vec::new();
+    for (case, round) in rounds().filter(|(_, round)| round.failed() > ALLOWED_FAILURES) {
+        for operation in &round.operations {
+            let failed = || operation.outcomes.iter().filter(|it| it.outcome == Outcome::Failed);
+            let count: u64 = failed().map(|it| it.count).sum();
+            if count > 0 {
+                let example = failed().find_map(|it| it.example.as_deref()).unwrap_or("no example was kept");
+                found.push(format!("{}: {count} of {}, as {example}", case.label, operation.name));
+            }
+        }
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let all: u64 = rounds().map(|(_, round)| round.failed()).sum();
+    let operations = if all == 1 { "operation" } else { "operations" };
+    Some(
+        Failure::new(Exit::Target, format!("{all} {operations} failed: at most {ALLOWED_FAILURES} may"))
+            .detail("failed", found.join("\n")),
+    )
 }
 
 /// A case before its database is there: everything checked.

@@ -12,6 +12,7 @@ use bourse_driver::RealClock;
 use bourse_serve::address::socket_path;
 use bourse_serve::server::{Event, Offer};
 use bourse_serve::{Address, Listen, Server, ServerOptions, Token};
+use bourse_tpce::check::Depth;
 use bourse_tpce::users;
 use std::net::ToSocketAddrs as _;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -41,7 +42,7 @@ pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
     engines::make_folder(target)?;
     let inputs = inputs(arguments.database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
-    let ready = database::ready(target, engine.as_ref(), &arguments.database, &inputs, &interrupted)?;
+    let ready = database::ready(target, engine.as_ref(), &arguments.database, &inputs, Depth::Full, &interrupted)?;
     drop(inputs);
 
     let with_token = options.token.is_some();

@@ -1,7 +1,7 @@
 //! Where a target's transactions are performed: in this process, or behind a server.
 
 use super::database::{self, Ready};
-use crate::args::Run;
+use crate::args::{CheckDepth, Run};
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::progress::note;
@@ -11,6 +11,7 @@ use bourse_engine::Engine;
 use bourse_record::{Check, SharedRound};
 use bourse_serve::client::{Wait, Waiting};
 use bourse_serve::{Address, Remote, ServeError, Token};
+use bourse_tpce::check::Depth;
 use bourse_tpce::load::{Constraints, Fingerprint};
 use bourse_tpce::sut::InProcess;
 use bourse_tpce::users::{self, Ran, RunError, RunOptions};
@@ -39,6 +40,7 @@ impl Venue {
             return Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
                 .hint("for instance sqlite:PATH or sqlite::memory:"));
         }
+        database::refuse_foreign(target, engine.as_ref())?;
         Ok(Self::InProcess(engine))
     }
 
@@ -61,12 +63,17 @@ impl Venue {
         match self {
             Self::InProcess(engine) => {
                 engines::make_folder(target)?;
-                database::ready(target, engine.as_ref(), &arguments.settings.database, inputs, interrupted)
+                let depth = match arguments.settings.check {
+                    CheckDepth::Full => Depth::Full,
+                    CheckDepth::Quick => Depth::Quick,
+                };
+                database::ready(target, engine.as_ref(), &arguments.settings.database, inputs, depth, interrupted)
             }
             Self::Server(remote) => {
                 let fingerprint = served(target, remote, arguments, inputs)?;
                 note(&format!("{target}: {}", remote.history()));
-                Ok(Ready { fingerprint, history: format!("when the server found it: {}", remote.history()) })
+                let history = format!("when the server found it: {}", remote.history());
+                Ok(Ready { fingerprint, history, checks: Vec::new() })
             }
         }
     }

@@ -1,6 +1,6 @@
 //! `bourse tpce verify`: the same transactions in the same order on each target, everything compared.
 
-use super::database::{engine_failure, found, ready};
+use super::database::{engine_failure, found, ready, refuse_foreign};
 use super::whole;
 use crate::args::{Constraints, Verify};
 use crate::failure::{Exit, Failure};
@@ -11,6 +11,7 @@ use crate::{engines, interrupt};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
 use bourse_model::Model;
+use bourse_tpce::check::Depth;
 use bourse_tpce::verify::{Plan, Progress, Replayed, SqlSubject, Subject, Verdict, VerifyError, replay, verify};
 use serde_json::json;
 use std::fmt::Write as _;
@@ -33,7 +34,9 @@ pub(crate) fn run(arguments: &Verify) -> Result<(), Failure> {
     }
     // Refused before the first of them is loaded. A server performs at its own pace and by its own clock.
     for target in arguments.targets.iter().filter(|target| *target != Model::NAME) {
-        engines::needs_sql(target, engines::open(target)?.as_ref())?;
+        let engine = engines::open(target)?;
+        engines::needs_sql(target, engine.as_ref())?;
+        refuse_foreign(target, engine.as_ref())?;
     }
     // Engines outlive their sessions: a memory database is gone with its engine.
     let mut kept = Vec::new();
@@ -77,7 +80,7 @@ fn open(
     let engine = engines::open(target)?;
     engines::needs_sql(target, engine.as_ref())?;
     engines::make_folder(target)?;
-    ready(target, engine.as_ref(), &arguments.database, inputs, interrupted)?;
+    ready(target, engine.as_ref(), &arguments.database, inputs, Depth::Quick, interrupted)?;
     match found(target, engine.as_ref())?.gained() {
         0 => Ok(engine),
         gained => Err(Failure::usage(format!("{target}: earlier runs have added {gained} trades"))

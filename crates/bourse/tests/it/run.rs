@@ -35,7 +35,7 @@ const TRANSACTIONS: [&str; 12] = [
 fn a_run_in_memory_reports_all_transactions_and_passes_its_checks() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let arguments = ["tpce", "run", "sqlite::memory:", "--days", "1", "--for", "3s", "--warmup", "2s", "--seed", "7"];
-    let ended = output(folder.path(), &arguments);
+    let ended = output(folder.path(), &[&arguments[..], &["--check", "full"]].concat());
     let report = text(&ended.stdout);
     assert_eq!(ended.status.code(), Some(0), "{report}\n{}", text(&ended.stderr));
     for words in TRANSACTIONS.into_iter().chain(["TR/s", "volatile", "exploratory", "not comparable with published"]) {
@@ -50,6 +50,8 @@ fn a_run_in_memory_reports_all_transactions_and_passes_its_checks() {
     assert!(round.headline > 1.0, "{}", round.headline);
     assert!(round.checks.len() > 90, "{} checks", round.checks.len());
     assert!(round.checks.iter().all(|check| check.status == CheckStatus::Passed));
+    let sample = round.checks.iter().find(|check| check.name == "lockstep sample").expect("transactions are sampled");
+    assert!(sample.evidence.contains("transactions of all kinds") && sample.took_s > 0.0, "{sample:#?}");
     for operation in &round.operations {
         let failed = operation.outcomes.iter().filter(|count| count.outcome == bourse_record::Outcome::Failed);
         assert_eq!(failed.map(|count| count.count).sum::<u64>(), 0, "{}", operation.name);

@@ -17,6 +17,7 @@ use bourse_acid::{AcidFile, Conduct, SCHEMA_VERSION, Site, Subject, TESTS, Test,
 use bourse_egen::Inputs;
 use bourse_engine::{Durability, Engine};
 use bourse_record::{Build, Machine};
+use bourse_tpce::check::Depth;
 use bourse_tpce::load::{Existing, Found, identify};
 use bourse_tpce::users;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -159,7 +160,7 @@ pub(crate) fn database(
         note(&format!("{target}: {words}"));
         return Ok((found, words));
     }
-    let history = ready(target, engine, wanted, inputs, interrupted)?.history;
+    let history = ready(target, engine, wanted, inputs, Depth::Quick, interrupted)?.history;
     match look()? {
         Existing::Matches(found) => Ok((found, history)),
         other => Err(Failure::new(Exit::Target, format!("{target}: {other}"))),

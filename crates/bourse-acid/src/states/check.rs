@@ -1,0 +1,134 @@
+//! States checked: recovered by SQLite, then compared with every state that the database was once in.
+
+use super::work::{Work, load, tables};
+use bourse_crash::{Check, Directory, Hash, Outcome};
+use bourse_engine::{EachRow, Engine as _, EngineError, Sql, Value};
+use bourse_engine_sqlite::power::{ImageDatabase, recover};
+use std::collections::HashMap;
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+use std::sync::LazyLock;
+
+/// The name of the database file.
+pub(super) const DATABASE: &str = "db";
+
+/// Queries whose rows are the contents of the database.
+static CONTENTS: LazyLock<Vec<Sql>> = LazyLock::new(|| {
+    let query = |table: &bourse_schema::Table| {
+        let columns: Vec<_> = table.columns.iter().map(|column| column.name).collect();
+        format!("SELECT {} FROM {} ORDER BY {}", columns.join(", "), table.name, table.key.join(", "))
+    };
+    tables().map(|table| Sql::new(Box::leak(query(table).into_boxed_str()))).collect()
+});
+
+/// A number that stands for all rows of the database.
+fn digest(run: &mut dyn FnMut(&'static Sql, &mut EachRow<'_>) -> Result<(), EngineError>) -> Result<u64, EngineError> {
+    let mut hasher = DefaultHasher::new();
+    for (sql, table) in CONTENTS.iter().zip(tables()) {
+        table.name.hash(&mut hasher);
+        let columns = table.columns.len();
+        run(sql, &mut |row| {
+            for column in 0..columns {
+                match row.value(column) {
+                    Value::Null => 0_u8.hash(&mut hasher),
+                    Value::Int(number) => (1_u8, number).hash(&mut hasher),
+                    Value::Text(text) => (2_u8, text).hash(&mut hasher),
+                    other => (3_u8, format!("{other:?}")).hash(&mut hasher),
+                }
+            }
+            Ok(())
+        })?;
+    }
+    Ok(hasher.finish())
+}
+
+/// The contents after each commit of the workload, taken from a database in memory that nothing happens to.
+#[derive(Debug, Clone)]
+pub(super) struct History {
+    /// By digest: how many commits.
+    commits: HashMap<u64, u64>,
+}
+
+impl History {
+    /// Of a seed's first commits.
+    pub(super) fn of(seed: u64, commits: u64) -> Result<Self, EngineError> {
+        let engine = bourse_engine_sqlite::open("sqlite::memory:?foreign_keys=off").expect("a target that exists");
+        let mut session = engine.connect()?;
+        load(&mut *session)?;
+        let mut work = Work::new(seed);
+        let mut known = HashMap::new();
+        for number in 0..=commits {
+            if number > 0 {
+                work.commit(&mut *session)?;
+            }
+            known.insert(digest(&mut |sql, each| session.query(sql, &[], each))?, number);
+        }
+        debug_assert_eq!(known.len() as u64, commits + 1, "each commit changes something");
+        Ok(Self { commits: known })
+    }
+
+    /// Of a load in place of the database after so many commits: what was there before, then what was loaded.
+    pub(super) fn of_load(seed: u64, commits: u64) -> Result<Self, EngineError> {
+        let mut known = HashMap::new();
+        for (digest, number) in Self::of(seed, commits)?.commits {
+            match number {
+                0 => known.insert(digest, 1),
+                last if last == commits => known.insert(digest, 0),
+                _ => None,
+            };
+        }
+        Ok(Self { commits: known })
+    }
+}
+
+/// Recovers states with SQLite. What is found in equal databases is looked up once.
+#[derive(Debug)]
+pub(super) struct SqliteCheck {
+    history: History,
+    /// Whether a database that is not there, or has no tables, is the state before the first commit.
+    may_be_missing: bool,
+    known: HashMap<Hash, Outcome>,
+}
+
+impl SqliteCheck {
+    pub(super) fn new(history: History, may_be_missing: bool) -> Self {
+        Self { history, may_be_missing, known: HashMap::new() }
+    }
+
+    fn contents(&self, recovered: &Directory) -> Result<Outcome, EngineError> {
+        let corrupted = |found: String| Ok(Outcome::Corrupted { found: found.into() });
+        let database = ImageDatabase::open(recovered, DATABASE)?;
+        let damage = database.damage()?;
+        if let Some(first) = damage.first() {
+            return corrupted(format!("integrity check: {first}"));
+        }
+        let digest = digest(&mut |sql, each| database.query(sql.text(), each))?;
+        match self.history.commits.get(&digest) {
+            Some(commits) => Ok(Outcome::Whole { commits: *commits }),
+            None => corrupted("contents that the database never had after a commit".to_owned()),
+        }
+    }
+
+    fn examine(&mut self, state: &Directory) -> Result<Outcome, EngineError> {
+        let mut recovered = recover(state, DATABASE)?;
+        // A log that could not be moved into the database stays beside it; files of others do not matter.
+        recovered.files.retain(|name, _| name.starts_with(DATABASE) && !name.ends_with("-loading"));
+        let hash = recovered.hash();
+        if let Some(outcome) = self.known.get(&hash) {
+            return Ok(outcome.clone());
+        }
+        let outcome = self.contents(&recovered)?;
+        self.known.insert(hash, outcome.clone());
+        Ok(outcome)
+    }
+}
+
+impl Check for SqliteCheck {
+    fn check(&mut self, state: &Directory) -> Outcome {
+        match state.files.get(DATABASE) {
+            Some(file) if file.size() > 0 => {}
+            _ if self.may_be_missing => return Outcome::Whole { commits: 0 },
+            _ => return Outcome::Corrupted { found: "the database file is missing or empty".into() },
+        }
+        self.examine(state).unwrap_or_else(|error| Outcome::Corrupted { found: error.to_string().into() })
+    }
+}

@@ -1,0 +1,249 @@
+//! Power losses enumerated: every state that one may leave of a small brokerage database, at every point of its work, in
+//! each journal mode with each sync.
+//!
+//! | module | what |
+//! |---|---|
+//! | `case` | settings, device, what is interrupted |
+//! | `work` | the small workload |
+//! | `record` | its traces |
+//! | `check` | a state recovered and compared |
+//! | `document` | the rows of `crash.json` |
+
+mod case;
+mod check;
+mod document;
+mod record;
+mod work;
+
+pub use case::Cases;
+pub use document::{Example, FaultRow, Interrupted, StatesRow, StatesSection};
+
+use crate::laboratory::AcidError;
+use bourse_crash::{Counts, Device, Fault, Limits, Promise, StateId, explore, points, state_at};
+use case::{Activity, Case};
+use record::{Recorded, record, record_recovery};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// How the states are enumerated.
+#[derive(Debug, Clone, Copy)]
+pub struct StatesOptions {
+    /// Which cases.
+    pub cases: Cases,
+    /// States of each case, about; `None` for as many as the bound allows.
+    pub states: Option<u64>,
+    /// What the workload and drawn states follow from.
+    pub seed: u64,
+    /// How often each fault is planted, each time another seed; 0 plants none.
+    pub fault_runs: u32,
+}
+
+/// States of a case whose recovery is interrupted by a second power loss.
+const RECOVERIES: usize = 24;
+/// States of each such recovery.
+const RECOVERY_STATES: u64 = 120;
+/// The settings that faults are planted in: each keeps every acknowledged commit when nothing is planted.
+const FAULTY: [&str; 3] = ["delete-extra", "truncate-full", "wal-full"];
+/// States of a case with a planted fault.
+const FAULT_STATES: u64 = 8_000;
+
+/// The faults that are planted.
+fn faults(run: u32) -> [Fault; 5] {
+    let phase = |n: usize| (run as usize).wrapping_mul(37) % n;
+    [
+        Fault::EveryNth { n: 3, phase: phase(3) },
+        Fault::EveryNth { n: 20, phase: phase(20) },
+        Fault::EveryNth { n: 100, phase: phase(100) },
+        Fault::NeverDatabase,
+        Fault::NeverDirectory,
+    ]
+}
+
+fn limits(options: &StatesOptions, points: usize) -> Limits {
+    options.states.map_or(Limits::FULL, |states| Limits::within(states, points))
+}
+
+/// Enumerates all cases, on as many threads as there are processors.
+///
+/// # Errors
+/// If a trace could not be recorded; what its states are is no error.
+pub fn enumerate(
+    options: &StatesOptions,
+    interrupted: &AtomicBool,
+    progress: &(dyn Fn(&str) + Sync),
+) -> Result<StatesSection, AcidError> {
+    let began = Instant::now();
+    let cases = options.cases.list();
+    let rows = in_parallel(cases.len(), interrupted, |number| {
+        progress(&format!("{} ({} of {})", cases[number], number + 1, cases.len()));
+        row(&cases[number], options, interrupted)
+    })?;
+    let planted: Vec<(usize, u32)> =
+        (0..FAULTY.len()).flat_map(|case| (0..options.fault_runs).map(move |run| (case, run))).collect();
+    let found = in_parallel(planted.len(), interrupted, |number| {
+        let (case, run) = planted[number];
+        progress(&format!("planted faults in {} ({} of {})", FAULTY[case], number + 1, planted.len()));
+        with_faults(FAULTY[case], options, run)
+    })?;
+    let took_s = began.elapsed().as_secs_f64();
+    let bound = match options.states {
+        None => "all subsets at points with at most 1,024; at others none, all, each single one, each but one, each prefix, and 64 drawn ones".to_owned(),
+        Some(states) => format!(
+            "about {states} states a case: all subsets where they are few; at other points none, all, and some single ones, all but one, prefixes and drawn ones"
+        ),
+    };
+    Ok(StatesSection {
+        seed: options.seed,
+        bound,
+        states: rows.iter().map(|row| row.states + row.recovery.as_ref().map_or(0, |it| it.states)).sum(),
+        took_s,
+        rows,
+        faults: document::merged(found),
+    })
+}
+
+/// Does so many things, two at once where there are two processors; stops when it is to end early.
+fn in_parallel<T: Send>(
+    count: usize,
+    interrupted: &AtomicBool,
+    one: impl Fn(usize) -> Result<T, AcidError> + Sync,
+) -> Result<Vec<T>, AcidError> {
+    let next = AtomicUsize::new(0);
+    let done: Mutex<Vec<(usize, Result<T, AcidError>)>> = Mutex::default();
+    let threads = std::thread::available_parallelism().map_or(1, usize::from).min(count.max(1));
+    std::thread::scope(|scope| {
+        for _ in 0..threads {
+            scope.spawn(|| {
+                loop {
+                    let number = next.fetch_add(1, Ordering::Relaxed);
+                    if number >= count || interrupted.load(Ordering::Relaxed) {
+                        return;
+                    }
+                    let made = one(number);
+                    done.lock().unwrap_or_else(PoisonError::into_inner).push((number, made));
+                }
+            });
+        }
+    });
+    let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, made)| made).collect()
+}
+
+fn row(case: &Case, options: &StatesOptions, interrupted: &AtomicBool) -> Result<StatesRow, AcidError> {
+    let recorded = record(case, options.seed)?;
+    let began = Instant::now();
+    let mut check = recorded.check();
+    let limits = limits(options, points(&recorded.trace).len());
+    let mut go_on = |_: &Counts| !interrupted.load(Ordering::Relaxed);
+    let promise = case.promise();
+    let explored = explore(&recorded.trace, case.device, &limits, options.seed, promise, &mut check, &mut go_on);
+    let took_s = began.elapsed().as_secs_f64();
+    let recovery = match case.activity {
+        Activity::Work => Some(recoveries(case, &recorded, options.seed, promise, interrupted)?),
+        Activity::Load | Activity::Reload => None,
+    };
+    Ok(StatesRow::new(case, &recorded.trace, &explored, took_s, recovery))
+}
+
+/// Explores the recovery of some states, spread over the trace: a second power loss in the recovery from the first.
+fn recoveries(
+    case: &Case,
+    recorded: &Recorded,
+    seed: u64,
+    promise: Promise,
+    interrupted: &AtomicBool,
+) -> Result<Interrupted, AcidError> {
+    let mut check = recorded.check();
+    let mut all = Interrupted::default();
+    let count = points(&recorded.trace).len();
+    let wanted = RECOVERIES.min(count);
+    for number in 0..wanted {
+        if interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+        let id = StateId {
+            point: number * count / wanted,
+            selection: if number % 2 == 0 { bourse_crash::Selection::All } else { bourse_crash::Selection::Drawn(0) },
+        };
+        let Some((state, acknowledged)) = state_at(&recorded.trace, case.device, seed, id) else { continue };
+        // A state that is lost already has no recovery to interrupt.
+        let Ok(trace) = record_recovery(&state, acknowledged, case.device) else { continue };
+        let limits = Limits::within(RECOVERY_STATES, points(&trace).len());
+        let explored = explore(&trace, case.device, &limits, seed, promise, &mut check, &mut |_| true);
+        all.recoveries += 1;
+        all.states += explored.counts.states;
+        all.broken += explored.counts.broken;
+        if let Some(failure) = explored.broken.first()
+            && all.example.is_none()
+        {
+            all.example = Some(Example::new(case, &format!("{id}/"), failure));
+        }
+    }
+    Ok(all)
+}
+
+/// The states of a case with each fault planted, each time on another workload.
+fn with_faults(name: &str, options: &StatesOptions, run: u32) -> Result<Vec<FaultRow>, AcidError> {
+    let case: Case = name.parse().expect("its own cases are known");
+    let seed = options.seed.wrapping_add(u64::from(run));
+    let recorded = record(&case, seed)?;
+    let one = |fault: Fault| {
+        let trace = fault.plant(&recorded.trace, check::DATABASE);
+        let limits = Limits::within(FAULT_STATES.min(options.states.unwrap_or(FAULT_STATES)), points(&trace).len());
+        let mut check = recorded.check();
+        let explored = explore(&trace, case.device, &limits, seed, Promise::Everything, &mut check, &mut |_| true);
+        FaultRow::new(name, fault, &explored)
+    };
+    Ok(faults(run).into_iter().map(one).collect())
+}
+
+/// A state made again.
+#[derive(Debug)]
+pub struct Replayed {
+    /// What it turned out to be, in words.
+    pub found: String,
+    /// Commits acknowledged by then.
+    pub acknowledged: u64,
+    /// Whether it broke the promise.
+    pub is_broken: bool,
+}
+
+/// Makes the state of that name again, as `wal-full/12:one-3`, writes its files and checks it.
+///
+/// # Errors
+/// If there is no such state, or its files cannot be written.
+pub fn replay(name: &str, seed: u64, folder: &Path) -> Result<Replayed, AcidError> {
+    let no_state = |why: String| AcidError::Machinery(why);
+    let (case, rest) = name.split_once('/').ok_or_else(|| {
+        no_state(format!("`{name}` names no state: expected CASE/POINT:SELECTION, as wal-full/12:one-3"))
+    })?;
+    let case: Case = case.parse().map_err(no_state)?;
+    let recorded = record(&case, seed)?;
+    let (first, second) = rest.split_once('/').map_or((rest, None), |(first, second)| (first, Some(second)));
+    let made = |trace: &bourse_crash::Trace, id: &str| {
+        let id: StateId = id.parse().map_err(no_state)?;
+        state_at(trace, case.device, seed, id)
+            .ok_or_else(|| no_state(format!("{case} has no state {id} with seed {seed}")))
+    };
+    let (mut state, mut acknowledged) = made(&recorded.trace, first)?;
+    if let Some(second) = second {
+        let trace = record_recovery(&state, acknowledged, case.device)?;
+        (state, acknowledged) = made(&trace, second)?;
+    }
+    let trouble = |error: std::io::Error| AcidError::Machinery(format!("{}: {error}", folder.display()));
+    std::fs::create_dir_all(folder).map_err(trouble)?;
+    for (name, file) in &state.files {
+        std::fs::write(folder.join(name), file.to_bytes()).map_err(trouble)?;
+    }
+    let outcome = bourse_crash::Check::check(&mut recorded.check(), &state);
+    let (found, is_broken) = document::judged(&outcome, acknowledged, case.promise());
+    Ok(Replayed { found, acknowledged, is_broken })
+}
+
+/// The device in words, for tables.
+fn device_words(device: Device) -> String {
+    device.words()
+}

@@ -1,0 +1,407 @@
+//! A disk: what is durable, and what is pending until it is synced.
+
+use crate::image::{Directory, FileImage};
+use crate::plan::Arrived;
+use crate::trace::{FileId, Operation, Trace};
+use bourse_record::SplitMix;
+use std::collections::{BTreeMap, HashMap};
+
+/// What a power loss does to sectors that are being written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Device {
+    /// Bytes that are written together.
+    pub sector_bytes: u32,
+    /// Whether only the bytes being written can be harmed, which SQLite calls powersafe overwrite. Then a sector holds its
+    /// old or its new bytes, or is torn between the two; otherwise it may hold garbage, also in bytes beside those written,
+    /// and so may the space by which a file has grown.
+    pub powersafe_overwrite: bool,
+}
+
+impl Device {
+    /// A disk as SQLite assumes it to be.
+    pub const POWERSAFE: Self = Self { sector_bytes: 512, powersafe_overwrite: true };
+    /// A stricter test: sectors of this size that are being written may be garbage.
+    pub const fn garbling(sector_bytes: u32) -> Self {
+        Self { sector_bytes, powersafe_overwrite: false }
+    }
+
+    /// The device in words.
+    pub fn words(self) -> String {
+        match self.powersafe_overwrite {
+            true => format!("powersafe, {} B sectors", self.sector_bytes),
+            false => format!("garbling, {} B sectors", self.sector_bytes),
+        }
+    }
+}
+
+/// What a piece changes.
+#[derive(Debug, Clone)]
+enum Piece {
+    /// Bytes within a sector.
+    Data { file: FileId, offset: u64, bytes: Vec<u8> },
+    /// The size of a file.
+    Size { file: FileId, size: u64 },
+    /// A name is given.
+    Link { name: String, file: FileId },
+    /// A name is removed.
+    Unlink { name: String },
+    /// A name is exchanged for another.
+    Rename { from: String, to: String, file: FileId },
+}
+
+impl Piece {
+    fn group(&self, sector_bytes: u32) -> GroupKey {
+        match self {
+            Self::Data { file, offset, .. } => GroupKey::Sector(*file, offset / u64::from(sector_bytes)),
+            Self::Size { file, .. } => GroupKey::Size(*file),
+            Self::Link { name, .. } | Self::Unlink { name } | Self::Rename { to: name, .. } => {
+                GroupKey::Name(name.clone())
+            }
+        }
+    }
+
+    fn file(&self) -> Option<FileId> {
+        match self {
+            Self::Data { file, .. } | Self::Size { file, .. } => Some(*file),
+            Self::Link { .. } | Self::Unlink { .. } | Self::Rename { .. } => None,
+        }
+    }
+}
+
+/// What pieces of one group have in common: they arrive in order.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum GroupKey {
+    Sector(FileId, u64),
+    Size(FileId),
+    Name(String),
+}
+
+/// What a group is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum GroupKind {
+    /// A sector.
+    Sector,
+    /// The size of a file.
+    Size,
+    /// A name in the directory.
+    Name,
+}
+
+/// Pending pieces that arrive in order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Group {
+    /// What they are about.
+    pub kind: GroupKind,
+    /// How many there are.
+    pub pieces: u32,
+}
+
+/// Files, names and what of them is not durable.
+#[derive(Debug, Clone)]
+pub struct Disk {
+    device: Device,
+    /// Durable bytes by the file's number.
+    files: Vec<FileImage>,
+    /// Durable names.
+    names: BTreeMap<String, FileId>,
+    /// Sizes as the engine sees them.
+    sizes: Vec<u64>,
+    /// In order of writing.
+    pending: Vec<Piece>,
+    /// Commits acknowledged.
+    acknowledged: u64,
+}
+
+impl Disk {
+    /// A disk at the start of a trace.
+    pub fn new(trace: &Trace, device: Device) -> Self {
+        let files: Vec<_> = trace.base.files.values().cloned().collect();
+        let names = trace.base.files.keys().cloned().zip(0..).collect();
+        let sizes = files.iter().map(FileImage::size).collect();
+        Self { device, files, names, sizes, pending: Vec::new(), acknowledged: 0 }
+    }
+
+    /// Commits acknowledged until now.
+    pub fn acknowledged(&self) -> u64 {
+        self.acknowledged
+    }
+
+    /// Whether anything is pending.
+    pub fn is_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// What this disk does with sectors being written.
+    pub fn device(&self) -> Device {
+        self.device
+    }
+
+    fn size(&mut self, file: FileId) -> &mut u64 {
+        let place = file as usize;
+        if place >= self.sizes.len() {
+            self.sizes.resize(place + 1, 0);
+            self.files.resize_with(place + 1, FileImage::default);
+        }
+        &mut self.sizes[place]
+    }
+
+    /// Does the next operation.
+    pub fn apply(&mut self, operation: &Operation) {
+        match operation {
+            Operation::Create { name, file } => {
+                *self.size(*file) = 0;
+                self.pending.push(Piece::Link { name: name.clone(), file: *file });
+            }
+            Operation::Write { file, offset, bytes } => self.write(*file, *offset, bytes),
+            Operation::Truncate { file, size } => {
+                *self.size(*file) = *size;
+                self.pending.push(Piece::Size { file: *file, size: *size });
+            }
+            Operation::Sync { file } => self.sync(|piece| piece.file() == Some(*file)),
+            Operation::SyncDirectory => self.sync(|piece| piece.file().is_none()),
+            Operation::Unlink { name } => self.pending.push(Piece::Unlink { name: name.clone() }),
+            Operation::Rename { from, to, file } => {
+                self.pending.push(Piece::Rename { from: from.clone(), to: to.clone(), file: *file });
+            }
+            Operation::Acknowledged(number) => self.acknowledged = *number,
+        }
+    }
+
+    fn write(&mut self, file: FileId, offset: u64, bytes: &[u8]) {
+        let sector_bytes = u64::from(self.device.sector_bytes);
+        let end = offset + bytes.len() as u64;
+        let size = self.size(file);
+        if end > *size {
+            *size = end;
+            self.pending.push(Piece::Size { file, size: end });
+        }
+        let (mut at, mut rest) = (offset, bytes);
+        while !rest.is_empty() {
+            let room = (sector_bytes - at % sector_bytes) as usize;
+            let (piece, more) = rest.split_at(room.min(rest.len()));
+            self.pending.push(Piece::Data { file, offset: at, bytes: piece.to_vec() });
+            (at, rest) = (at + piece.len() as u64, more);
+        }
+    }
+
+    /// Makes pieces durable, in order.
+    fn sync(&mut self, is_meant: impl Fn(&Piece) -> bool) {
+        let (done, rest): (Vec<_>, _) = std::mem::take(&mut self.pending).into_iter().partition(is_meant);
+        self.pending = rest;
+        for piece in done {
+            keep(&piece, &mut self.files, &mut self.names);
+        }
+    }
+
+    /// The pending groups, in the order of their first pieces, and for each piece the group it belongs to.
+    pub fn groups(&self) -> (Vec<Group>, Vec<u32>) {
+        let mut numbers: HashMap<GroupKey, u32> = HashMap::new();
+        let mut groups: Vec<Group> = Vec::new();
+        let of_piece = |piece: &Piece| {
+            let key = piece.group(self.device.sector_bytes);
+            let kind = match &key {
+                GroupKey::Sector(..) => GroupKind::Sector,
+                GroupKey::Size(_) => GroupKind::Size,
+                GroupKey::Name(_) => GroupKind::Name,
+            };
+            let number = *numbers.entry(key).or_insert_with(|| {
+                groups.push(Group { kind, pieces: 0 });
+                groups.len() as u32 - 1
+            });
+            groups[number as usize].pieces += 1;
+            number
+        };
+        let members = self.pending.iter().map(of_piece).collect();
+        (groups, members)
+    }
+
+    /// What is found after a power loss in which this much of each group has arrived. `members` is what
+    /// [`Disk::groups`] returned.
+    pub fn state(&self, members: &[u32], arrived: &[Arrived]) -> Directory {
+        let (mut files, mut names) = (self.files.clone(), self.names.clone());
+        let mut seen = vec![0; arrived.len()];
+        // Sectors of garbage: where each begins, and how far the data reaches that was written to it.
+        let mut garbled: BTreeMap<(FileId, u64), (u64, u64)> = BTreeMap::new();
+        for (piece, group) in self.pending.iter().zip(members) {
+            let group = *group as usize;
+            seen[group] += 1;
+            match arrived[group] {
+                Arrived::First(count) if seen[group] <= count => {
+                    self.keep_growing(piece, &mut files, &mut names);
+                }
+                Arrived::Torn { whole, bytes } if seen[group] <= whole + 1 => match piece {
+                    Piece::Data { file, offset, bytes: all } if seen[group] == whole + 1 => {
+                        let torn = all.len().min(bytes as usize);
+                        files[*file as usize].write(*offset, &all[..torn]);
+                    }
+                    _ => self.keep_growing(piece, &mut files, &mut names),
+                },
+                Arrived::Garbled { seed } => {
+                    if let Piece::Data { file, offset, bytes } = piece {
+                        let sector = offset / u64::from(self.device.sector_bytes);
+                        let end = offset + bytes.len() as u64;
+                        let entry = garbled.entry((*file, sector)).or_insert((seed, end));
+                        entry.1 = entry.1.max(end);
+                    }
+                }
+                Arrived::First(_) | Arrived::Torn { .. } => {}
+            }
+        }
+        for ((file, sector), (seed, data_end)) in garbled {
+            let file = &mut files[file as usize];
+            let start = sector * u64::from(self.device.sector_bytes);
+            let end = (start + u64::from(self.device.sector_bytes)).min(file.size().max(data_end));
+            file.write(start, &garbage(seed, end.saturating_sub(start)));
+        }
+        let named = |(name, file): (String, FileId)| (name, files[file as usize].clone());
+        Directory { files: names.into_iter().map(named).collect() }
+    }
+
+    /// As [`keep`], but space by which a file has grown is garbage where the device allows that.
+    fn keep_growing(&self, piece: &Piece, files: &mut [FileImage], names: &mut BTreeMap<String, FileId>) {
+        let before = match piece {
+            Piece::Size { file, .. } => files[*file as usize].size(),
+            _ => 0,
+        };
+        keep(piece, files, names);
+        if let (Piece::Size { file, size }, false) = (piece, self.device.powersafe_overwrite)
+            && *size > before
+        {
+            files[*file as usize].write(before, &garbage(*size, *size - before));
+        }
+    }
+}
+
+/// Makes a piece durable.
+fn keep(piece: &Piece, files: &mut [FileImage], names: &mut BTreeMap<String, FileId>) {
+    match piece {
+        Piece::Data { file, offset, bytes } => files[*file as usize].write(*offset, bytes),
+        Piece::Size { file, size } => files[*file as usize].set_size(*size),
+        Piece::Link { name, file } => {
+            names.insert(name.clone(), *file);
+        }
+        Piece::Unlink { name } => {
+            names.remove(name);
+        }
+        Piece::Rename { from, to, file } => {
+            names.remove(from);
+            names.insert(to.clone(), *file);
+        }
+    }
+}
+
+fn garbage(seed: u64, length: u64) -> Vec<u8> {
+    let mut random = SplitMix::new(seed);
+    let words = (0..length.div_ceil(8)).flat_map(|_| random.next().to_le_bytes());
+    words.take(length as usize).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn base(bytes: &[u8]) -> Trace {
+        let base = Directory { files: [("db".to_owned(), FileImage::from(bytes))].into() };
+        Trace { base, operations: Vec::new() }
+    }
+
+    fn state(disk: &Disk, arrived: &[Arrived]) -> BTreeMap<String, Vec<u8>> {
+        let (groups, members) = disk.groups();
+        assert_eq!(groups.len(), arrived.len());
+        disk.state(&members, arrived).files.into_iter().map(|(name, file)| (name, file.to_bytes())).collect()
+    }
+
+    const NONE: Arrived = Arrived::First(0);
+    const ONE: Arrived = Arrived::First(1);
+
+    #[test]
+    fn sectors_arrive_one_by_one_until_they_are_synced() {
+        let mut disk = Disk::new(&base(&[0; 1_024]), Device::POWERSAFE);
+        disk.apply(&Operation::Write { file: 0, offset: 510, bytes: vec![1; 4] });
+        let db = |arrived: &[Arrived]| state(&disk, arrived)["db"][510..514].to_vec();
+        assert_eq!(db(&[NONE, NONE]), [0, 0, 0, 0]);
+        assert_eq!(db(&[ONE, NONE]), [1, 1, 0, 0]);
+        assert_eq!(db(&[NONE, ONE]), [0, 0, 1, 1]);
+        assert_eq!(db(&[Arrived::Torn { whole: 0, bytes: 1 }, ONE]), [1, 0, 1, 1]);
+        disk.apply(&Operation::Sync { file: 0 });
+        assert!(!disk.is_pending());
+        assert_eq!(state(&disk, &[])["db"][510..514], [1, 1, 1, 1]);
+    }
+
+    #[test]
+    fn of_several_writes_to_a_sector_a_prefix_arrives() {
+        let mut disk = Disk::new(&base(&[0; 512]), Device::POWERSAFE);
+        disk.apply(&Operation::Write { file: 0, offset: 0, bytes: vec![1; 2] });
+        disk.apply(&Operation::Write { file: 0, offset: 1, bytes: vec![2; 2] });
+        let (groups, _) = disk.groups();
+        assert_eq!(groups, [Group { kind: GroupKind::Sector, pieces: 2 }]);
+        let db = |arrived| state(&disk, &[arrived])["db"][..3].to_vec();
+        assert_eq!([db(NONE), db(ONE), db(Arrived::First(2))], [[0, 0, 0], [1, 1, 0], [1, 2, 2]]);
+    }
+
+    #[test]
+    fn size_and_data_of_a_file_that_grows_arrive_apart() {
+        let mut disk = Disk::new(&base(b""), Device::POWERSAFE);
+        disk.apply(&Operation::Write { file: 0, offset: 0, bytes: vec![7; 3] });
+        let (groups, _) = disk.groups();
+        assert_eq!(groups.iter().map(|it| it.kind).collect::<Vec<_>>(), [GroupKind::Size, GroupKind::Sector]);
+        assert!(state(&disk, &[NONE, NONE])["db"].is_empty());
+        assert_eq!(state(&disk, &[ONE, NONE])["db"], [0, 0, 0]);
+        assert_eq!(state(&disk, &[NONE, ONE])["db"], [7, 7, 7]);
+    }
+
+    #[test]
+    fn names_are_durable_with_their_directory_and_not_with_their_file() {
+        let mut disk = Disk::new(&base(b"db"), Device::POWERSAFE);
+        disk.apply(&Operation::Create { name: "db-journal".to_owned(), file: 1 });
+        disk.apply(&Operation::Write { file: 1, offset: 0, bytes: b"j".to_vec() });
+        disk.apply(&Operation::Sync { file: 1 });
+        assert!(!state(&disk, &[NONE]).contains_key("db-journal"));
+        assert_eq!(state(&disk, &[ONE])["db-journal"], b"j");
+        disk.apply(&Operation::SyncDirectory);
+        disk.apply(&Operation::Unlink { name: "db-journal".to_owned() });
+        assert_eq!(state(&disk, &[NONE])["db-journal"], b"j", "it returns");
+        assert!(!state(&disk, &[ONE]).contains_key("db-journal"));
+    }
+
+    #[test]
+    fn a_rename_replaces_a_file_at_once_or_not_at_all() {
+        let mut disk = Disk::new(&base(b"old"), Device::POWERSAFE);
+        disk.apply(&Operation::Create { name: "db-loading".to_owned(), file: 1 });
+        disk.apply(&Operation::Write { file: 1, offset: 0, bytes: b"new".to_vec() });
+        disk.apply(&Operation::Sync { file: 1 });
+        disk.apply(&Operation::Rename { from: "db-loading".to_owned(), to: "db".to_owned(), file: 1 });
+        assert_eq!(state(&disk, &[NONE, NONE]), [("db".to_owned(), b"old".to_vec())].into());
+        assert_eq!(state(&disk, &[NONE, ONE]), [("db".to_owned(), b"new".to_vec())].into());
+        disk.apply(&Operation::SyncDirectory);
+        assert_eq!(state(&disk, &[]), [("db".to_owned(), b"new".to_vec())].into());
+    }
+
+    #[test]
+    fn a_garbling_device_harms_the_whole_sector_and_new_space() {
+        let mut disk = Disk::new(&base(&[5; 1_024]), Device::garbling(512));
+        disk.apply(&Operation::Write { file: 0, offset: 600, bytes: vec![1; 4] });
+        let garbled = &state(&disk, &[Arrived::Garbled { seed: 9 }])["db"];
+        assert_eq!(garbled[..512], [5; 512], "the sector beside it is as it was");
+        assert_ne!(garbled[512..600], [5; 88], "bytes beside those written are harmed");
+        assert_eq!(garbled.len(), 1_024);
+        disk.apply(&Operation::Sync { file: 0 });
+        disk.apply(&Operation::Write { file: 0, offset: 1_024, bytes: vec![1; 512] });
+        let grown = &state(&disk, &[ONE, NONE])["db"];
+        assert_eq!(grown.len(), 1_536);
+        assert_ne!(grown[1_024..], [0; 512], "space that was never written holds anything");
+        assert_eq!(state(&disk, &[ONE, ONE])["db"][1_024..], [1; 512]);
+    }
+
+    #[test]
+    fn a_file_that_is_cut_grows_again_with_zeros() {
+        let mut disk = Disk::new(&base(&[5; 1_024]), Device::POWERSAFE);
+        disk.apply(&Operation::Truncate { file: 0, size: 0 });
+        disk.apply(&Operation::Write { file: 0, offset: 0, bytes: vec![1; 2] });
+        // The size: cut, then two bytes; and the sector.
+        assert_eq!(state(&disk, &[Arrived::First(2), NONE])["db"], [0, 0]);
+        assert_eq!(state(&disk, &[NONE, ONE])["db"][..3], [1, 1, 5], "the cut is lost, the data is not");
+        disk.apply(&Operation::Sync { file: 0 });
+        assert_eq!(state(&disk, &[])["db"], [1, 1]);
+    }
+}

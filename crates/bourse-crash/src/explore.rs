@@ -1,0 +1,377 @@
+//! All states of a trace: built, checked once each, and judged by what was acknowledged.
+
+use crate::disk::{Device, Disk};
+use crate::image::{Directory, Hash};
+use crate::plan::{Limits, Plan, Selection};
+use crate::trace::{Operation, Trace};
+use std::collections::HashMap;
+use std::fmt;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// What a state turns out to be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Outcome {
+    /// The database after so many commits, neither more nor less.
+    Whole {
+        /// How many.
+        commits: u64,
+    },
+    /// Damaged, not to be opened, or something that the database never was.
+    Corrupted {
+        /// What was found.
+        found: Arc<str>,
+    },
+}
+
+/// Recovers a state as the next user of the database would, and looks at what there is.
+pub trait Check {
+    /// What the state turns out to be.
+    fn check(&mut self, state: &Directory) -> Outcome;
+}
+
+/// What a power loss must leave.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Promise {
+    /// Nothing is promised.
+    Nothing,
+    /// The database after some commit; the last ones may be missing.
+    Whole,
+    /// The database with all acknowledged commits.
+    Everything,
+}
+
+/// A state of a trace: the point at which the power was lost, and what of the pending pieces had arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StateId {
+    /// The number of the point.
+    pub point: usize,
+    /// The selection.
+    pub selection: Selection,
+}
+
+impl fmt::Display for StateId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.point, self.selection)
+    }
+}
+
+impl FromStr for StateId {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text.split_once(':').and_then(|(point, selection)| {
+            Some(Self { point: point.parse().ok()?, selection: selection.parse().ok()? })
+        });
+        parsed.ok_or_else(|| {
+            format!("`{text}` is not a state: expected POINT:SELECTION, as 12:none, 12:all, 12:one-3 or 12:drawn-5")
+        })
+    }
+}
+
+/// Numbers of an exploration.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Counts {
+    /// Points at which the power was lost.
+    pub points: u64,
+    /// Of these, points at which every selection was tried.
+    pub exhaustive: u64,
+    /// States built.
+    pub states: u64,
+    /// Different ones among them: each was recovered and checked once.
+    pub distinct: u64,
+    /// States in which acknowledged commits were missing.
+    pub lossy: u64,
+    /// The most acknowledged commits that were missing in one.
+    pub most_lost: u64,
+    /// States that were corrupted.
+    pub corrupted: u64,
+    /// States that broke the promise.
+    pub broken: u64,
+}
+
+impl std::ops::AddAssign for Counts {
+    fn add_assign(&mut self, other: Self) {
+        self.points += other.points;
+        self.exhaustive += other.exhaustive;
+        self.states += other.states;
+        self.distinct += other.distinct;
+        self.lossy += other.lossy;
+        self.most_lost = self.most_lost.max(other.most_lost);
+        self.corrupted += other.corrupted;
+        self.broken += other.broken;
+    }
+}
+
+/// A state that is not as it should be.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Failure {
+    /// Which state.
+    pub id: StateId,
+    /// Commits acknowledged by then.
+    pub acknowledged: u64,
+    /// What it turned out to be.
+    pub outcome: Outcome,
+}
+
+/// What an exploration found.
+#[derive(Debug, Clone, Default)]
+pub struct Explored {
+    /// Its numbers.
+    pub counts: Counts,
+    /// The first states that broke the promise.
+    pub broken: Vec<Failure>,
+    /// The first state that lost commits, if any, whether or not they were promised.
+    pub lossy: Option<Failure>,
+    /// The first corrupted state, if any, whether or not the promise covers it.
+    pub corrupted: Option<Failure>,
+}
+
+/// How many failures are kept.
+const KEPT: usize = 4;
+
+/// The operations before which the power is lost, by their place in the trace: each sync that makes something durable, every
+/// commit since which nothing was synced, and the end. The states of places between two of these are among those of
+/// the later one, since what is pending only grows.
+pub fn points(trace: &Trace) -> Vec<usize> {
+    let mut points = Vec::new();
+    let mut since_sync = 0;
+    for (place, operation) in trace.operations.iter().enumerate() {
+        match operation {
+            Operation::Sync { .. } | Operation::SyncDirectory => {
+                if since_sync > 0 {
+                    points.push(place);
+                }
+                since_sync = 0;
+            }
+            Operation::Acknowledged(_) => {
+                if since_sync > 0 && is_unsynced_next(&trace.operations[place + 1..]) {
+                    points.push(place + 1);
+                }
+            }
+            _ => since_sync += 1,
+        }
+    }
+    if points.last() != Some(&trace.operations.len()) {
+        points.push(trace.operations.len());
+    }
+    points
+}
+
+/// Whether another commit is acknowledged before anything is synced.
+fn is_unsynced_next(rest: &[Operation]) -> bool {
+    let decides =
+        |it: &&Operation| matches!(it, Operation::Sync { .. } | Operation::SyncDirectory | Operation::Acknowledged(_));
+    matches!(rest.iter().find(decides), Some(Operation::Acknowledged(_)))
+}
+
+/// The seed of a point.
+fn seed_of(seed: u64, point: usize) -> u64 {
+    seed.wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ (point as u64).wrapping_mul(0xA076_1D64_78BD_642F)
+}
+
+/// Checks the states of a trace. `go_on` is asked after each point.
+pub fn explore(
+    trace: &Trace,
+    device: Device,
+    limits: &Limits,
+    seed: u64,
+    promise: Promise,
+    check: &mut dyn Check,
+    go_on: &mut dyn FnMut(&Counts) -> bool,
+) -> Explored {
+    let mut explored = Explored::default();
+    let mut known: HashMap<Hash, Outcome> = HashMap::new();
+    let mut disk = Disk::new(trace, device);
+    let mut done = 0;
+    for (point, place) in points(trace).into_iter().enumerate() {
+        trace.operations[done..place].iter().for_each(|operation| disk.apply(operation));
+        done = place;
+        let (groups, members) = disk.groups();
+        let plan = Plan::new(&groups, &members, device, seed_of(seed, point));
+        explored.counts.points += 1;
+        explored.counts.exhaustive += u64::from(plan.possible() <= limits.exhaustive);
+        for selection in plan.selections(limits) {
+            let arrived = plan.arrived(selection).expect("a plan's own selection is one of its");
+            let state = disk.state(&members, &arrived);
+            explored.counts.states += 1;
+            let outcome = known.entry(state.hash()).or_insert_with(|| check.check(&state)).clone();
+            judge(
+                &mut explored,
+                promise,
+                Failure { id: StateId { point, selection }, acknowledged: disk.acknowledged(), outcome },
+            );
+        }
+        explored.counts.distinct = known.len() as u64;
+        if !go_on(&explored.counts) {
+            break;
+        }
+    }
+    explored
+}
+
+fn judge(explored: &mut Explored, promise: Promise, state: Failure) {
+    let counts = &mut explored.counts;
+    let (is_corrupted, lost) = match &state.outcome {
+        Outcome::Corrupted { .. } => (true, 0),
+        Outcome::Whole { commits } => (false, state.acknowledged.saturating_sub(*commits)),
+    };
+    counts.corrupted += u64::from(is_corrupted);
+    counts.lossy += u64::from(lost > 0);
+    counts.most_lost = counts.most_lost.max(lost);
+    let is_broken = match promise {
+        Promise::Nothing => false,
+        Promise::Whole => is_corrupted,
+        Promise::Everything => is_corrupted || lost > 0,
+    };
+    if is_corrupted && explored.corrupted.is_none() {
+        explored.corrupted = Some(state.clone());
+    }
+    if lost > 0 && explored.lossy.is_none() {
+        explored.lossy = Some(state.clone());
+    }
+    if is_broken {
+        counts.broken += 1;
+        if explored.broken.len() < KEPT {
+            explored.broken.push(state);
+        }
+    }
+}
+
+/// One state of a trace with the commits acknowledged by then; `None` if there is no such state.
+pub fn state_at(trace: &Trace, device: Device, seed: u64, id: StateId) -> Option<(Directory, u64)> {
+    let place = *points(trace).get(id.point)?;
+    let mut disk = Disk::new(trace, device);
+    trace.operations[..place].iter().for_each(|operation| disk.apply(operation));
+    let (groups, members) = disk.groups();
+    let arrived = Plan::new(&groups, &members, device, seed_of(seed, id.point)).arrived(id.selection)?;
+    Some((disk.state(&members, &arrived), disk.acknowledged()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::fault::Fault;
+    use crate::image::FileImage;
+    use proptest::prelude::*;
+
+    /// An engine of one number: a new value goes to a log that is synced, then in place.
+    fn engine(commits: u8, syncs_log: bool) -> Trace {
+        let files = [("db".to_owned(), FileImage::from(&[0_u8][..])), ("log".to_owned(), FileImage::from(&[0_u8][..]))];
+        let mut operations = Vec::new();
+        for number in 1..=commits {
+            operations.push(Operation::Write { file: 1, offset: 0, bytes: vec![number] });
+            if syncs_log {
+                operations.push(Operation::Sync { file: 1 });
+            }
+            operations.push(Operation::Write { file: 0, offset: 0, bytes: vec![number] });
+            operations.push(Operation::Sync { file: 0 });
+            operations.push(Operation::Acknowledged(u64::from(number)));
+        }
+        Trace { base: Directory { files: files.into() }, operations }
+    }
+
+    /// The log must be the database, or one ahead.
+    struct Reads(u64);
+
+    impl Check for Reads {
+        fn check(&mut self, state: &Directory) -> Outcome {
+            self.0 += 1;
+            let value = |name: &str| state.files[name].to_bytes()[0];
+            match (value("log"), value("db")) {
+                (log, db) if log == db || log == db + 1 => Outcome::Whole { commits: u64::from(log) },
+                (log, db) => Outcome::Corrupted { found: format!("log {log}, database {db}").into() },
+            }
+        }
+    }
+
+    fn explored(trace: &Trace, promise: Promise) -> (Explored, u64) {
+        let mut reads = Reads(0);
+        let found = explore(trace, Device::POWERSAFE, &Limits::FULL, 1, promise, &mut reads, &mut |_| true);
+        (found, reads.0)
+    }
+
+    #[test]
+    fn an_engine_that_syncs_passes_and_equal_states_are_checked_once() {
+        let (found, checked) = explored(&engine(5, true), Promise::Everything);
+        let counts = found.counts;
+        assert_eq!([counts.broken, counts.lossy, counts.corrupted], [0, 0, 0], "{found:?}");
+        assert_eq!([counts.points, counts.exhaustive], [11, 11]);
+        // Two states at each sync, one at the end; each value appears with the log ahead and without.
+        assert_eq!([counts.states, counts.distinct], [21, 11]);
+        assert_eq!(checked, counts.distinct);
+    }
+
+    #[test]
+    fn a_missing_sync_is_found_and_its_state_is_made_again() {
+        let trace = engine(5, false);
+        let (found, _) = explored(&trace, Promise::Whole);
+        assert!(found.counts.broken > 0 && found.counts.corrupted == found.counts.broken);
+        let failure = &found.broken[0];
+        let named: StateId = failure.id.to_string().parse().unwrap();
+        let (state, acknowledged) = state_at(&trace, Device::POWERSAFE, 1, named).unwrap();
+        assert_eq!(Reads(0).check(&state), failure.outcome);
+        assert_eq!(acknowledged, failure.acknowledged);
+        assert_eq!(explored(&trace, Promise::Nothing).0.counts.broken, 0);
+    }
+
+    #[test]
+    fn planted_faults_are_found_however_rare() {
+        let trace = engine(200, true);
+        for fault in [
+            Fault::EveryNth { n: 3, phase: 0 },
+            Fault::EveryNth { n: 20, phase: 4 },
+            Fault::EveryNth { n: 100, phase: 50 },
+            Fault::NeverDatabase,
+        ] {
+            let planted = fault.plant(&trace, "db");
+            assert!(explored(&planted, Promise::Everything).0.counts.broken > 0, "{fault:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_state_is_refused() {
+        let trace = engine(1, true);
+        for name in ["99:none", "0:one-7", "0:subset-2"] {
+            assert_eq!(state_at(&trace, Device::POWERSAFE, 1, name.parse().unwrap()), None, "{name}");
+        }
+        assert!("12".parse::<StateId>().is_err() && "12:some".parse::<StateId>().is_err());
+    }
+
+    proptest! {
+        /// Points before syncs are enough: every state of every place in a trace, tried in all ways, is a state of one.
+        #[test]
+        fn every_state_of_every_place_is_among_those_of_the_points(
+            steps in proptest::collection::vec((0u8..6, 0u64..3, 1u8..255), 1..12),
+        ) {
+            let base: BTree = [("a".to_owned(), FileImage::from(&[0_u8; 1_024][..]))].into();
+            let operations: Vec<_> = steps.into_iter().map(|(what, place, value)| match what {
+                0 => Operation::Sync { file: 0 },
+                1 => Operation::SyncDirectory,
+                2 => Operation::Truncate { file: 0, size: place * 500 },
+                3 => Operation::Unlink { name: "b".to_owned() },
+                4 => Operation::Create { name: "b".to_owned(), file: 1 },
+                _ => Operation::Write { file: 0, offset: place * 512, bytes: vec![value] },
+            }).collect();
+            let trace = Trace { base: Directory { files: base }, operations };
+            let all = |places: &[usize]| {
+                let mut disk = Disk::new(&trace, Device::POWERSAFE);
+                let (mut found, mut done) = (std::collections::BTreeSet::new(), 0);
+                for place in places {
+                    trace.operations[done..*place].iter().for_each(|operation| disk.apply(operation));
+                    done = *place;
+                    let (groups, members) = disk.groups();
+                    let plan = Plan::new(&groups, &members, Device::POWERSAFE, 0);
+                    for selection in plan.selections(&Limits { exhaustive: u64::MAX, each: 0, drawn: 0 }) {
+                        found.insert(disk.state(&members, &plan.arrived(selection).unwrap()).hash());
+                    }
+                }
+                found
+            };
+            let everywhere: Vec<_> = (0..=trace.operations.len()).collect();
+            prop_assert_eq!(all(&points(&trace)), all(&everywhere));
+        }
+    }
+
+    type BTree = std::collections::BTreeMap<String, FileImage>;
+}

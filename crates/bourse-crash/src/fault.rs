@@ -1,0 +1,81 @@
+//! Planted faults: traces of an engine, or a disk, that ignores syncs. They show what an enumeration would find.
+
+use crate::trace::{Operation, Trace};
+
+/// A fault that is planted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fault {
+    /// One sync in so many does nothing: of files and of the directory, counted together.
+    EveryNth {
+        /// How many.
+        n: usize,
+        /// Which of them: 0 for the first of each n.
+        phase: usize,
+    },
+    /// The database file is never synced, but its journal or log is.
+    NeverDatabase,
+    /// The directory is never synced.
+    NeverDirectory,
+}
+
+impl Fault {
+    /// The fault in words.
+    pub fn words(self) -> String {
+        match self {
+            Self::EveryNth { n, .. } => format!("1 of {n} syncs ignored"),
+            Self::NeverDatabase => "database file never synced".to_owned(),
+            Self::NeverDirectory => "directory never synced".to_owned(),
+        }
+    }
+
+    /// The trace with this fault; `database` is the name of the database file at the start.
+    pub fn plant(self, trace: &Trace, database: &str) -> Trace {
+        let database = trace.base.files.keys().position(|name| name == database);
+        let mut syncs = 0;
+        let stays = |operation: &&Operation| {
+            let (is_file, is_directory, is_database) = match operation {
+                Operation::Sync { file } => (true, false, Some(*file as usize) == database),
+                Operation::SyncDirectory => (false, true, false),
+                _ => return true,
+            };
+            syncs += 1;
+            match self {
+                Self::EveryNth { n, phase } => (syncs - 1) % n != phase % n,
+                Self::NeverDatabase => !is_file || !is_database,
+                Self::NeverDirectory => !is_directory,
+            }
+        };
+        let operations = trace.operations.iter().filter(stays).cloned().collect();
+        Trace { base: trace.base.clone(), operations }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::image::{Directory, FileImage};
+
+    #[test]
+    fn a_fault_takes_away_its_syncs_alone() {
+        let base = Directory { files: [("db".to_owned(), FileImage::default())].into() };
+        let round = [
+            Operation::Write { file: 0, offset: 0, bytes: vec![1] },
+            Operation::Sync { file: 1 },
+            Operation::SyncDirectory,
+            Operation::Sync { file: 0 },
+        ];
+        let trace = Trace { base, operations: [round.clone(), round].concat() };
+        let left = |fault: Fault| {
+            let planted = fault.plant(&trace, "db");
+            assert!(matches!(planted.operations[0], Operation::Write { .. }));
+            assert_eq!(planted.operations.len() - planted.syncs(), 2, "writes stay");
+            planted.operations.into_iter().filter(|it| !matches!(it, Operation::Write { .. })).collect::<Vec<_>>()
+        };
+        let (log, names, data) = (Operation::Sync { file: 1 }, Operation::SyncDirectory, Operation::Sync { file: 0 });
+        assert_eq!(left(Fault::NeverDatabase), [&log, &names, &log, &names].map(Clone::clone));
+        assert_eq!(left(Fault::NeverDirectory), [&log, &data, &log, &data].map(Clone::clone));
+        let third = Fault::EveryNth { n: 3, phase: 1 };
+        assert_eq!(left(third), [&log, &data, &log, &data].map(Clone::clone));
+        assert_eq!(left(Fault::EveryNth { n: 100, phase: 7 }).len(), 6, "beyond the end there is none");
+    }
+}

@@ -1,0 +1,37 @@
+//! Every state that a power loss may leave of a database's files, enumerated from a trace of its file operations. Pure: no
+//! file, thread, clock or engine.
+//!
+//! A [`Trace`] is what an engine asked of the file system, in order. A [`Disk`] replays it: what was synced is durable, the
+//! rest is pending, in pieces that a power loss keeps or loses one by one. At each point of the trace a [`Plan`] lists the
+//! selections of pieces to try; each gives a [`Directory`], which a [`Check`] recovers and compares with the commits that
+//! were acknowledged. [`explore`] does this for a whole trace.
+//!
+//! Rules of the model:
+//! - A write is pending in sectors. Of several pending writes to a sector, a prefix is on the disk.
+//! - A change of a file's size is pending too, apart from the data. The changes of one file arrive in order.
+//! - Creation, deletion and renaming are pending until the directory is synced; the sync of a file does not name it.
+//!   Operations on different names arrive in any order.
+//! - Data, sizes and names arrive in any order among themselves.
+//!
+//! | module | what |
+//! |---|---|
+//! | `image` | files and directories in memory, sharing unchanged blocks |
+//! | `trace` | file operations |
+//! | `disk` | what is durable, what is pending |
+//! | `plan` | which selections of pending pieces are tried |
+//! | `fault` | traces of an engine or a disk that ignores syncs |
+//! | `explore` | all states of a trace, checked and judged |
+
+mod disk;
+mod explore;
+mod fault;
+mod image;
+mod plan;
+mod trace;
+
+pub use disk::{Device, Disk, Group, GroupKind};
+pub use explore::{Check, Counts, Explored, Failure, Outcome, Promise, StateId, explore, points, state_at};
+pub use fault::Fault;
+pub use image::{BLOCK_BYTES, Directory, FileImage, Hash};
+pub use plan::{Arrived, Limits, Plan, Selection};
+pub use trace::{FileId, Operation, Trace, TraceError};

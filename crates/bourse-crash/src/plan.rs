@@ -1,0 +1,323 @@
+//! Selections: which of the pending pieces have arrived when the power is lost.
+
+use crate::disk::{Device, Group, GroupKind};
+use bourse_record::SplitMix;
+use std::fmt;
+use std::str::FromStr;
+
+/// How much of a group has arrived.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Arrived {
+    /// So many of its pieces, from the first on.
+    First(u32),
+    /// So many pieces, and of the next one so many bytes.
+    Torn {
+        /// Pieces that arrived whole.
+        whole: u32,
+        /// Bytes of the next one.
+        bytes: u32,
+    },
+    /// The sector holds garbage.
+    Garbled {
+        /// What it is drawn from.
+        seed: u64,
+    },
+}
+
+/// A selection, by a name that says what it is: `none`, `all`, `one-3`, `without-3`, `garbled-3`, `upto-17`, `subset-5`, `drawn-9`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Selection {
+    /// The n-th of all that are possible.
+    Subset(u64),
+    /// Nothing that was pending arrived.
+    None,
+    /// Everything arrived.
+    All,
+    /// One group alone.
+    One(u32),
+    /// All groups but one.
+    Without(u32),
+    /// All groups, but one sector is garbage.
+    Garbled(u32),
+    /// The first pieces in the order in which they were written.
+    UpTo(u32),
+    /// The n-th that is drawn from the seed.
+    Drawn(u32),
+}
+
+impl fmt::Display for Selection {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Subset(n) => write!(f, "subset-{n}"),
+            Self::None => f.write_str("none"),
+            Self::All => f.write_str("all"),
+            Self::One(n) => write!(f, "one-{n}"),
+            Self::Without(n) => write!(f, "without-{n}"),
+            Self::Garbled(n) => write!(f, "garbled-{n}"),
+            Self::UpTo(n) => write!(f, "upto-{n}"),
+            Self::Drawn(n) => write!(f, "drawn-{n}"),
+        }
+    }
+}
+
+impl FromStr for Selection {
+    type Err = ();
+
+    fn from_str(text: &str) -> Result<Self, ()> {
+        let (word, number) = text.split_once('-').unwrap_or((text, ""));
+        let small = || number.parse::<u32>().map_err(|_| ());
+        Ok(match (word, number) {
+            ("none", "") => Self::None,
+            ("all", "") => Self::All,
+            ("subset", _) => Self::Subset(number.parse().map_err(|_| ())?),
+            ("one", _) => Self::One(small()?),
+            ("without", _) => Self::Without(small()?),
+            ("garbled", _) => Self::Garbled(small()?),
+            ("upto", _) => Self::UpTo(small()?),
+            ("drawn", _) => Self::Drawn(small()?),
+            _ => return Err(()),
+        })
+    }
+}
+
+/// How many selections are tried at a point.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// A point with at most so many possible selections is tried in full.
+    pub exhaustive: u64,
+    /// At other points, at most so many of each kind: single groups, all but one, garbled ones, pieces in order.
+    pub each: u32,
+    /// At other points, so many drawn ones besides.
+    pub drawn: u32,
+}
+
+impl Limits {
+    /// All subsets of ten sectors, above that each single one, each but one, and drawn ones.
+    pub const FULL: Self = Self { exhaustive: 1 << 10, each: u32::MAX, drawn: 64 };
+
+    /// Limits for about so many states in all, over so many points.
+    pub fn within(states: u64, points: usize) -> Self {
+        let per_point = (states / points.max(1) as u64).max(8);
+        Self {
+            exhaustive: (2 * per_point).min(Self::FULL.exhaustive),
+            each: u32::try_from(per_point / 4).unwrap_or(u32::MAX),
+            drawn: u32::try_from(per_point / 4).unwrap_or(u32::MAX).min(Self::FULL.drawn),
+        }
+    }
+}
+
+/// The selections of one point.
+#[derive(Debug)]
+pub struct Plan<'p> {
+    groups: &'p [Group],
+    members: &'p [u32],
+    device: Device,
+    seed: u64,
+}
+
+impl<'p> Plan<'p> {
+    /// Of these pending groups; `members` has the group of each piece. The seed is that of the run and the point.
+    pub fn new(groups: &'p [Group], members: &'p [u32], device: Device, seed: u64) -> Self {
+        Self { groups, members, device, seed }
+    }
+
+    /// In how many ways a group can arrive, torn sectors apart.
+    fn ways(&self, group: &Group) -> u64 {
+        u64::from(group.pieces) + 1 + u64::from(self.can_garble(group))
+    }
+
+    fn can_garble(&self, group: &Group) -> bool {
+        group.kind == GroupKind::Sector && !self.device.powersafe_overwrite
+    }
+
+    /// How many selections there are in all, torn sectors apart; the largest number if that is too small.
+    pub fn possible(&self) -> u64 {
+        self.groups.iter().fold(1, |all: u64, group| all.saturating_mul(self.ways(group)))
+    }
+
+    /// The selections to try.
+    pub fn selections(&self, limits: &Limits) -> Vec<Selection> {
+        let possible = self.possible();
+        if possible <= limits.exhaustive {
+            return (0..possible).map(Selection::Subset).collect();
+        }
+        let mut all = vec![Selection::None, Selection::All];
+        let count = self.groups.len() as u32;
+        let mut random = SplitMix::new(self.seed);
+        let mut some = |count: u32| spread(count, limits.each, &mut random);
+        all.extend(some(count).into_iter().map(Selection::One));
+        all.extend(some(count).into_iter().map(Selection::Without));
+        if !self.device.powersafe_overwrite {
+            let can = |number: &u32| self.can_garble(&self.groups[*number as usize]);
+            all.extend(some(count).into_iter().filter(can).map(Selection::Garbled));
+        }
+        all.extend(some(self.members.len() as u32).into_iter().map(Selection::UpTo));
+        all.extend((0..limits.drawn).map(Selection::Drawn));
+        all
+    }
+
+    /// What has arrived of each group; `None` if there is no such selection here.
+    pub fn arrived(&self, selection: Selection) -> Option<Vec<Arrived>> {
+        let whole = |group: &Group| Arrived::First(group.pieces);
+        let at = |number: u32| ((number as usize) < self.groups.len()).then_some(number as usize);
+        let mut all: Vec<_> = self.groups.iter().map(whole).collect();
+        let none = || vec![Arrived::First(0); self.groups.len()];
+        Some(match selection {
+            Selection::None => none(),
+            Selection::All => all,
+            Selection::Subset(number) => self.subset(number)?,
+            Selection::One(number) => {
+                let mut one = none();
+                one[at(number)?] = all[at(number)?];
+                one
+            }
+            Selection::Without(number) => {
+                all[at(number)?] = Arrived::First(0);
+                all
+            }
+            Selection::Garbled(number) => {
+                let group = at(number).filter(|place| self.can_garble(&self.groups[*place]))?;
+                all[group] = Arrived::Garbled { seed: self.seed ^ u64::from(number) };
+                all
+            }
+            Selection::UpTo(count) => {
+                let mut counts = vec![0; self.groups.len()];
+                let first = self.members.get(..count as usize)?;
+                first.iter().for_each(|group| counts[*group as usize] += 1);
+                counts.into_iter().map(Arrived::First).collect()
+            }
+            Selection::Drawn(number) => self.drawn(number),
+        })
+    }
+
+    fn subset(&self, number: u64) -> Option<Vec<Arrived>> {
+        let mut rest = number;
+        let digit = |group: &Group| {
+            let ways = self.ways(group);
+            let digit = rest % ways;
+            rest /= ways;
+            match u32::try_from(digit) {
+                Ok(count) if count <= group.pieces => Arrived::First(count),
+                _ => Arrived::Garbled { seed: self.seed ^ number },
+            }
+        };
+        let arrived = self.groups.iter().map(digit).collect();
+        (rest == 0).then_some(arrived)
+    }
+
+    /// Each group arrives, or a part of it, with a chance that is drawn too: states in which nearly everything arrived or
+    /// nearly nothing are as likely as those in between.
+    fn drawn(&self, number: u32) -> Vec<Arrived> {
+        let mut random = SplitMix::new(self.seed ^ (u64::from(number) + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let chance = [1, 8, 15][random.below(3) as usize];
+        let draw = |group: &Group| {
+            if random.below(16) >= chance {
+                return Arrived::First(random.below(u64::from(group.pieces)) as u32);
+            }
+            match random.below(8) {
+                0 if self.can_garble(group) => Arrived::Garbled { seed: random.next() },
+                0 if group.kind == GroupKind::Sector => {
+                    let bytes = 1 + random.below(u64::from(self.device.sector_bytes) - 1) as u32;
+                    Arrived::Torn { whole: group.pieces - 1, bytes }
+                }
+                _ => Arrived::First(group.pieces),
+            }
+        };
+        self.groups.iter().map(draw).collect()
+    }
+}
+
+/// All numbers below `count`, or `most` of them, one from each of as many equal parts.
+fn spread(count: u32, most: u32, random: &mut SplitMix) -> Vec<u32> {
+    if count <= most {
+        return (0..count).collect();
+    }
+    let edge = |part: u32| u64::from(count) * u64::from(part) / u64::from(most);
+    (0..most).map(|part| (edge(part) + random.below(edge(part + 1) - edge(part))) as u32).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    const SECTOR: Group = Group { kind: GroupKind::Sector, pieces: 1 };
+
+    fn plan<'p>(groups: &'p [Group], members: &'p [u32], device: Device) -> Plan<'p> {
+        Plan::new(groups, members, device, 7)
+    }
+
+    #[test]
+    fn few_sectors_are_tried_in_all_ways() {
+        let (groups, members) = ([SECTOR; 10], (0..10).collect::<Vec<_>>());
+        let ten = plan(&groups, &members, Device::POWERSAFE);
+        let selections = ten.selections(&Limits::FULL);
+        assert_eq!(selections.len(), 1_024);
+        let different: BTreeSet<_> = selections.iter().map(|it| format!("{:?}", ten.arrived(*it).unwrap())).collect();
+        assert_eq!(different.len(), 1_024);
+        assert_eq!(ten.arrived(Selection::Subset(1_024)), None);
+        let garbling = plan(&groups[..6], &members[..6], Device::garbling(512));
+        assert_eq!(garbling.possible(), 729, "each old, new or garbage");
+        assert_eq!(garbling.selections(&Limits::FULL).len(), 729);
+    }
+
+    #[test]
+    fn many_sectors_are_tried_one_by_one() {
+        let (groups, members) = ([SECTOR; 11], (0..11).collect::<Vec<_>>());
+        let eleven = plan(&groups, &members, Device::POWERSAFE);
+        let limits = Limits { drawn: 5, ..Limits::FULL };
+        let selections = eleven.selections(&limits);
+        assert_eq!(selections.len(), 2 + 11 + 11 + 11 + 5);
+        let arrived = |selection| eleven.arrived(selection).unwrap();
+        let count = |selection| arrived(selection).iter().filter(|it| **it == Arrived::First(1)).count();
+        assert_eq!([count(Selection::None), count(Selection::All)], [0, 11]);
+        assert_eq!([count(Selection::One(3)), count(Selection::Without(3)), count(Selection::UpTo(4))], [1, 10, 4]);
+        assert_eq!(eleven.arrived(Selection::One(11)), None);
+        assert_eq!(arrived(Selection::Drawn(2)), arrived(Selection::Drawn(2)), "it is drawn from the seed alone");
+        let few = eleven.selections(&Limits { exhaustive: 8, each: 2, drawn: 1 });
+        assert_eq!(few.len(), 2 + 2 + 2 + 2 + 1);
+    }
+
+    proptest! {
+        #[test]
+        fn a_selection_s_name_is_read_back(number in 0u32..1_000_000) {
+            for selection in [
+                Selection::Subset(u64::from(number)), Selection::None, Selection::All, Selection::One(number),
+                Selection::Without(number), Selection::Garbled(number), Selection::UpTo(number), Selection::Drawn(number),
+            ] {
+                prop_assert_eq!(selection.to_string().parse(), Ok(selection));
+            }
+        }
+
+        #[test]
+        fn no_selection_has_more_of_a_group_than_there_is(
+            pieces in proptest::collection::vec(1u32..4, 1..20), seed: u64, garbling: bool,
+        ) {
+            let groups: Vec<_> = pieces.iter().map(|pieces| Group { kind: GroupKind::Sector, pieces: *pieces }).collect();
+            let members: Vec<_> = (0..).zip(&pieces).flat_map(|(group, pieces)| vec![group; *pieces as usize]).collect();
+            let device = if garbling { Device::garbling(512) } else { Device::POWERSAFE };
+            let plan = Plan::new(&groups, &members, device, seed);
+            for selection in plan.selections(&Limits { exhaustive: 64, each: 10, drawn: 20 }) {
+                let arrived = plan.arrived(selection).unwrap();
+                prop_assert_eq!(arrived.len(), groups.len());
+                for (arrived, group) in arrived.iter().zip(&groups) {
+                    match arrived {
+                        Arrived::First(count) => prop_assert!(*count <= group.pieces),
+                        Arrived::Torn { whole, bytes } => {
+                            prop_assert!(*whole < group.pieces && *bytes < 512 && !garbling);
+                        }
+                        Arrived::Garbled { .. } => prop_assert!(garbling),
+                    }
+                }
+            }
+        }
+
+        #[test]
+        fn a_part_is_spread_over_the_whole(count in 1u32..10_000, most in 1u32..100, seed: u64) {
+            let some = spread(count, most, &mut SplitMix::new(seed));
+            prop_assert_eq!(some.len() as u32, count.min(most));
+            prop_assert!(some.windows(2).all(|pair| pair[0] < pair[1]) && some.iter().all(|number| *number < count));
+        }
+    }
+}

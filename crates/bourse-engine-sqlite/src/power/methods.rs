@@ -1,0 +1,194 @@
+//! The VFS over directories in memory: what SQLite calls.
+
+use super::images::{ImageFile, find, locked};
+use crate::ffi;
+use crate::library;
+use crate::vfs::handle::{self, Opened, Shared, empty, fill, size_of_handle};
+use crate::vfs::usual::{self, Itself};
+use std::ffi::{CStr, c_char, c_int, c_void};
+use std::ptr;
+use std::slice;
+use std::sync::{Arc, OnceLock};
+
+impl Opened for ImageFile {
+    /// A temporary file has no name, and no other is deleted when it is closed.
+    type Name = ();
+
+    fn shared(&self) -> &Shared {
+        &self.shared
+    }
+}
+
+/// Makes the VFS known to SQLite; does nothing the second time. Returns SQLite's code.
+pub(super) fn register() -> c_int {
+    static REGISTERED: OnceLock<c_int> = OnceLock::new();
+    *REGISTERED.get_or_init(|| {
+        let started = library::start();
+        if started != ffi::SQLITE_OK {
+            return started;
+        }
+        // SAFETY: SQLite keeps the description for ever, and it is leaked; the default VFS outlives the process's use.
+        unsafe {
+            let usual = ffi::sqlite3_vfs_find(ptr::null());
+            if usual.is_null() {
+                return ffi::SQLITE_ERROR;
+            }
+            let description = ffi::sqlite3_vfs {
+                szOsFile: size_of_handle::<ImageFile>(),
+                mxPathname: 512,
+                xOpen: Some(open),
+                xDelete: Some(delete),
+                xAccess: Some(access),
+                xFullPathname: Some(full_pathname),
+                ..usual::description::<Itself>(c"bourse-images", usual.cast())
+            };
+            ffi::sqlite3_vfs_register(Box::leak(Box::new(description)), 0)
+        }
+    })
+}
+
+static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
+    iVersion: 2,
+    xClose: Some(close),
+    xRead: Some(read),
+    xWrite: Some(write),
+    xTruncate: Some(truncate),
+    xSync: Some(sync),
+    xFileSize: Some(file_size),
+    xLock: Some(handle::lock::<ImageFile>),
+    xUnlock: Some(handle::unlock::<ImageFile>),
+    xCheckReservedLock: Some(handle::check_reserved_lock::<ImageFile>),
+    xFileControl: Some(handle::file_control),
+    xSectorSize: Some(handle::sector_size),
+    xDeviceCharacteristics: Some(device_characteristics),
+    xShmMap: Some(handle::shm_map::<ImageFile>),
+    xShmLock: Some(handle::shm_lock::<ImageFile>),
+    xShmBarrier: Some(handle::shm_barrier),
+    xShmUnmap: Some(handle::shm_unmap::<ImageFile>),
+    xFetch: None,
+    xUnfetch: None,
+};
+
+// SAFETY of all that follows: SQLite calls these functions as its interface documents: a file pointer is one that `open`
+// filled in and `close` has not seen, used by one thread at a time; buffers have the length given with them; names end in
+// zero.
+
+/// # Safety
+/// `file` must be open.
+unsafe fn opened<'a>(file: *mut ffi::sqlite3_file) -> &'a ImageFile {
+    // SAFETY: by the caller's word.
+    unsafe { &handle::state::<ImageFile>(file).file }
+}
+
+/// # Safety
+/// `name` must end in zero and live as long as what is returned.
+unsafe fn text<'a>(name: *const c_char) -> &'a str {
+    // SAFETY: by the caller's word. The names are ours and plain; another is one that no directory has.
+    unsafe { CStr::from_ptr(name) }.to_str().unwrap_or_default()
+}
+
+unsafe extern "C" fn open(
+    _: *mut ffi::sqlite3_vfs,
+    name: *const c_char,
+    file: *mut ffi::sqlite3_file,
+    flags: c_int,
+    out_flags: *mut c_int,
+) -> c_int {
+    let image = if name.is_null() {
+        Arc::default()
+    } else {
+        // SAFETY: see above.
+        let Some((files, name)) = find(unsafe { text(name) }) else { return ffi::SQLITE_CANTOPEN };
+        let mut files = locked(&files);
+        match files.get(name) {
+            Some(image) => Arc::clone(image),
+            None if flags & ffi::SQLITE_OPEN_CREATE == 0 => {
+                // SAFETY: the handle is ours to fill; without methods SQLite does not close it.
+                unsafe { (*file).pMethods = ptr::null() };
+                return ffi::SQLITE_CANTOPEN;
+            }
+            None => Arc::clone(files.entry(name.to_owned()).or_default()),
+        }
+    };
+    // SAFETY: SQLite gave `szOsFile` bytes for the handle.
+    unsafe { fill(file, &METHODS, image, None, flags, out_flags) };
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
+    // SAFETY: SQLite closes a file once.
+    drop(unsafe { empty::<ImageFile>(file) });
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, target: *mut c_void, length: c_int, offset: i64) -> c_int {
+    // SAFETY: see above.
+    let (target, file) = unsafe { (slice::from_raw_parts_mut(target.cast::<u8>(), length as usize), opened(file)) };
+    let there = locked(&file.image).read(offset as u64, target);
+    if there == target.len() {
+        return ffi::SQLITE_OK;
+    }
+    // The interface wants the rest as zeros.
+    target[there..].fill(0);
+    ffi::SQLITE_IOERR_SHORT_READ
+}
+
+unsafe extern "C" fn write(file: *mut ffi::sqlite3_file, source: *const c_void, length: c_int, offset: i64) -> c_int {
+    // SAFETY: see above.
+    let (source, file) = unsafe { (slice::from_raw_parts(source.cast::<u8>(), length as usize), opened(file)) };
+    locked(&file.image).write(offset as u64, source);
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn truncate(file: *mut ffi::sqlite3_file, size: i64) -> c_int {
+    // SAFETY: see above.
+    locked(&unsafe { opened(file) }.image).set_size(size as u64);
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn sync(_: *mut ffi::sqlite3_file, _: c_int) -> c_int {
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn file_size(file: *mut ffi::sqlite3_file, size: *mut i64) -> c_int {
+    // SAFETY: see above.
+    unsafe { *size = locked(&opened(file).image).size() as i64 };
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn device_characteristics(_: *mut ffi::sqlite3_file) -> c_int {
+    ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE
+}
+
+unsafe extern "C" fn delete(_: *mut ffi::sqlite3_vfs, name: *const c_char, _: c_int) -> c_int {
+    // SAFETY: see above.
+    match find(unsafe { text(name) }).and_then(|(files, name)| locked(&files).remove(name)) {
+        Some(_) => ffi::SQLITE_OK,
+        None => ffi::SQLITE_IOERR_DELETE_NOENT,
+    }
+}
+
+unsafe extern "C" fn access(_: *mut ffi::sqlite3_vfs, name: *const c_char, _: c_int, there: *mut c_int) -> c_int {
+    // SAFETY: see above. Like the unix file system this takes an empty file for none.
+    let found = find(unsafe { text(name) }).and_then(|(files, name)| locked(&files).get(name).cloned());
+    let has_bytes = found.is_some_and(|file| locked(&file.image).size() > 0);
+    // SAFETY: see above.
+    unsafe { *there = c_int::from(has_bytes) };
+    ffi::SQLITE_OK
+}
+
+unsafe extern "C" fn full_pathname(
+    _: *mut ffi::sqlite3_vfs,
+    name: *const c_char,
+    room: c_int,
+    full: *mut c_char,
+) -> c_int {
+    // SAFETY: see above.
+    let bytes = unsafe { CStr::from_ptr(name) }.to_bytes_with_nul();
+    if bytes.len() > room as usize {
+        return ffi::SQLITE_CANTOPEN;
+    }
+    // SAFETY: it fits into the room.
+    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), full.cast(), bytes.len()) };
+    ffi::SQLITE_OK
+}

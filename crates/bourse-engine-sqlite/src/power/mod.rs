@@ -1,0 +1,90 @@
+//! Loss of power, searched: file operations recorded while a database is worked on, and databases opened from the states
+//! that a power loss may have left.
+//!
+//! [`Recording`] makes a [`Trace`] of what SQLite and the loader do to the files of a directory, seen below SQLite's unix
+//! VFS. [`recover`] opens a state in memory as the next user of the database would, which is when SQLite recovers it, and
+//! returns the files afterwards. [`ImageDatabase`] reads such a database.
+//!
+//! Files: `recorder` (traces), `images` (directories in memory), `methods` (the VFS over them).
+
+mod images;
+mod methods;
+mod recorder;
+
+use crate::connection::{Connection, Source};
+use crate::options::Options;
+use crate::statement::Statement;
+use bourse_crash::Directory;
+use bourse_engine::{EachRow, EngineError, Row};
+use images::Mount;
+use std::sync::Arc;
+
+pub use recorder::{Recording, Scope};
+
+#[cfg(doc)]
+use bourse_crash::Trace;
+
+/// A database in a directory of files in memory, changes of which touch nothing else.
+#[derive(Debug)]
+pub struct ImageDatabase {
+    /// Dropped before its files.
+    connection: Connection,
+    mount: Mount,
+}
+
+impl ImageDatabase {
+    /// Opens the database of that name; nothing is read before the first query.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn open(directory: &Directory, name: &str) -> Result<Self, EngineError> {
+        let mount = Mount::new(directory)?;
+        let source = Source::uri(&mount.uri(name), false);
+        let connection = Connection::open(&source, &Options::FILE, &Arc::default())?;
+        Ok(Self { connection, mount })
+    }
+
+    /// Runs a query.
+    ///
+    /// # Errors
+    /// SQLite's, or those of `each`.
+    pub fn query(&self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        let (statement, _) = Statement::prepare(&self.connection, sql, false).map_err(|e| e.with_statement(sql))?;
+        let Some(statement) = statement else { return Ok(()) };
+        statement.run_through(&self.connection, |row| each(row as &dyn Row)).map_err(|e| e.with_statement(sql))
+    }
+
+    /// What SQLite's integrity check finds; nothing of a database that is whole.
+    ///
+    /// # Errors
+    /// SQLite's.
+    pub fn damage(&self) -> Result<Vec<String>, EngineError> {
+        let mut lines = Vec::new();
+        self.query("PRAGMA integrity_check(20)", &mut |row| {
+            if let bourse_engine::Value::Text(line) = row.value(0)
+                && line != "ok"
+            {
+                lines.push(line.to_owned());
+            }
+            Ok(())
+        })?;
+        Ok(lines)
+    }
+
+    /// Closes the database and returns its files: a log is moved into the database by that.
+    pub fn close(self) -> Directory {
+        let Self { connection, mount } = self;
+        drop(connection);
+        mount.directory()
+    }
+}
+
+/// Opens a state as the next user of the database would, reads, and closes it again.
+///
+/// # Errors
+/// SQLite's, if it cannot be opened and read.
+pub fn recover(state: &Directory, name: &str) -> Result<Directory, EngineError> {
+    let database = ImageDatabase::open(state, name)?;
+    database.query("SELECT count(*) FROM sqlite_schema", &mut |_| Ok(()))?;
+    Ok(database.close())
+}

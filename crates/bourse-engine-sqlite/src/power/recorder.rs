@@ -1,0 +1,165 @@
+//! Traces recorded while SQLite works.
+
+use crate::syscalls::{Call, Decision, DeclaredDevice, Observation, Observer, observe_process, observe_thread};
+use bourse_crash::{Device, Directory, FileId, FileImage, Operation, Trace};
+use bourse_engine::{EngineError, ErrorKind};
+use std::collections::BTreeMap;
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Whose calls are recorded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scope {
+    /// Those of the thread that records.
+    Thread,
+    /// Those of all threads without a recording of their own.
+    Process,
+}
+
+/// A recording of what is done to the files of a directory.
+#[derive(Debug)]
+pub struct Recording {
+    recorder: Arc<Recorder>,
+    observation: Observation,
+}
+
+impl Recording {
+    /// Begins one in a directory, whose files are what the trace starts with. Connections must be opened after this and
+    /// closed before its end, and databases must not be mapped into memory.
+    ///
+    /// # Errors
+    /// If the directory cannot be read, or the library's system calls cannot be observed.
+    pub fn begin(directory: &Path, device: Device, scope: Scope) -> Result<Self, EngineError> {
+        let trouble = |error: io::Error| {
+            EngineError::new(ErrorKind::Other, format!("cannot record in {}: {error}", directory.display()))
+        };
+        // SQLite opens files by their full names.
+        let directory = directory.canonicalize().map_err(trouble)?;
+        let base = read_directory(&directory).map_err(trouble)?;
+        let names: BTreeMap<String, FileId> = base.files.keys().cloned().zip(0..).collect();
+        let state = State { next: names.len() as FileId, names, operations: Vec::new() };
+        let recorder = Arc::new(Recorder { directory, base, device, state: Mutex::new(state) });
+        let observer = Arc::clone(&recorder) as Arc<dyn Observer>;
+        let observation = match scope {
+            Scope::Thread => observe_thread(observer)?,
+            Scope::Process => observe_process(observer)?,
+        };
+        Ok(Self { recorder, observation })
+    }
+
+    /// Where acknowledgements are noted; other threads may use it.
+    pub fn acknowledge(&self) -> impl Fn(u64) + Send + Sync + 'static {
+        let recorder = Arc::clone(&self.recorder);
+        move |number| recorder.state().operations.push(Operation::Acknowledged(number))
+    }
+
+    /// Ends the recording.
+    pub fn finish(self) -> Trace {
+        drop(self.observation);
+        let operations = std::mem::take(&mut self.recorder.state().operations);
+        Trace { base: self.recorder.base.clone(), operations }
+    }
+}
+
+/// The plain files of a directory. The index of a log is left out: whoever opens the database after a crash makes it anew.
+fn read_directory(path: &Path) -> io::Result<Directory> {
+    let mut files = BTreeMap::new();
+    for entry in fs::read_dir(path)? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        if entry.file_type()?.is_file() && !name.ends_with("-shm") {
+            files.insert(name, FileImage::from(&fs::read(entry.path())?[..]));
+        }
+    }
+    Ok(Directory { files })
+}
+
+#[derive(Debug)]
+struct Recorder {
+    directory: PathBuf,
+    base: Directory,
+    device: Device,
+    state: Mutex<State>,
+}
+
+#[derive(Debug)]
+struct State {
+    names: BTreeMap<String, FileId>,
+    next: FileId,
+    operations: Vec<Operation>,
+}
+
+impl State {
+    fn create(&mut self, name: String) -> FileId {
+        let file = self.next;
+        self.next += 1;
+        self.names.insert(name.clone(), file);
+        self.operations.push(Operation::Create { name, file });
+        file
+    }
+}
+
+impl Recorder {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The name of a file in the directory; `None` for files elsewhere, and for the index of a log.
+    fn name(&self, path: &Path) -> Option<String> {
+        let name = path.strip_prefix(&self.directory).ok()?.to_str()?;
+        (!name.contains('/') && !name.ends_with("-shm")).then(|| name.to_owned())
+    }
+}
+
+impl Observer for Recorder {
+    fn before(&self, call: &Call<'_>) -> Decision {
+        // The sync of a new journal contains that of the directory, which is seen in between and comes after the file's.
+        if let (Call::Sync { path }, Some(name)) = (call, self.name(call.path())) {
+            let mut state = self.state();
+            if let Some(file) = state.names.get(&name).copied() {
+                state.operations.push(Operation::Sync { file });
+            }
+            let _ = path;
+        }
+        Decision::Proceed
+    }
+
+    fn after(&self, call: &Call<'_>) {
+        let Some(name) = self.name(call.path()) else { return };
+        let mut state = self.state();
+        let file = state.names.get(&name).copied();
+        match (call, file) {
+            (Call::Open { creates: true, .. }, None) => {
+                state.create(name);
+            }
+            (Call::Write { offset, bytes, .. }, Some(file)) => {
+                state.operations.push(Operation::Write { file, offset: *offset, bytes: bytes.to_vec() });
+            }
+            (Call::Truncate { size, .. }, Some(file)) => {
+                state.operations.push(Operation::Truncate { file, size: *size });
+            }
+            (Call::SyncDirectory { .. }, _) => state.operations.push(Operation::SyncDirectory),
+            (Call::Unlink { .. }, Some(_)) => {
+                state.names.remove(&name);
+                state.operations.push(Operation::Unlink { name });
+            }
+            (Call::Rename { to, .. }, Some(file)) => {
+                state.names.remove(&name);
+                if let Some(to) = self.name(to) {
+                    state.names.insert(to.clone(), file);
+                    state.operations.push(Operation::Rename { from: name, to, file });
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn device(&self) -> Option<DeclaredDevice> {
+        Some(DeclaredDevice {
+            sector_bytes: self.device.sector_bytes,
+            powersafe_overwrite: self.device.powersafe_overwrite,
+        })
+    }
+}

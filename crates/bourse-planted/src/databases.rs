@@ -1,0 +1,200 @@
+//! The loaded database, and a copy of it for each bug.
+
+use bourse_egen::driver::Database;
+use bourse_egen::{Inputs, Part};
+use bourse_engine::{Engine, EngineError, RowExt as _, Session};
+use bourse_engine_sqlite::{SqliteEngine, open};
+use bourse_testkit::{Dropping, Fault};
+use bourse_tpce::load::{LoadError, LoadOptions, load};
+use bourse_tpce::planted::{Bug, plant};
+use bourse_tpce::verify::{SqlSubject, Stream, Subject as _};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// The smallest database, loaded once.
+pub struct Databases {
+    folder: PathBuf,
+    right: Inputs,
+    overcharged: Inputs,
+}
+
+/// A database with a bug, in a file of its own.
+pub(crate) struct Copy<'d> {
+    folder: TempDir,
+    bug: Option<Bug>,
+    pub(crate) inputs: &'d Inputs,
+}
+
+impl Databases {
+    /// Those in a folder; loaded there unless they are already.
+    ///
+    /// # Panics
+    /// If the database cannot be loaded.
+    pub fn at(folder: &Path) -> Self {
+        let (right, mut overcharged) = (Inputs::builtin(), Inputs::builtin());
+        overcharged.overcharge();
+        let this = Self { folder: folder.to_owned(), right, overcharged };
+        if !this.original().exists() {
+            fill(&this.right, &this.original()).expect("loads");
+        }
+        this
+    }
+
+    fn original(&self) -> PathBuf {
+        self.folder.join("original.db")
+    }
+
+    /// The database of a bug, freshly loaded: a copy of the one that was loaded right, or one that is loaded with the bug.
+    pub(crate) fn copy(&self, bug: Option<Bug>) -> Result<Copy<'_>, LoadError> {
+        let folder = tempfile::tempdir_in(&self.folder).expect("there is room for a folder");
+        let path = folder.path().join("copy.db");
+        let inputs = if bug == Some(Bug::OverchargedGenerator) { &self.overcharged } else { &self.right };
+        let is_loaded_wrong = matches!(
+            bug,
+            Some(
+                Bug::OverchargedGenerator
+                    | Bug::LoaderLosesRowEarly
+                    | Bug::LoaderLosesRowLate
+                    | Bug::LoaderAltersPrices
+            )
+        );
+        if is_loaded_wrong {
+            let wrong = self.folder.join(format!("{}.db", bug.map_or("", Bug::name)));
+            if !wrong.exists() {
+                plant(bug);
+                let loaded = fill(inputs, &wrong);
+                plant(None);
+                loaded?;
+            }
+            std::fs::copy(&wrong, &path).expect("it can be copied");
+        } else {
+            std::fs::copy(self.original(), &path).expect("it can be copied");
+        }
+        let copy = Copy { folder, bug, inputs };
+        match bug {
+            Some(Bug::IndexMissing) => copy.change_indexes().expect("indexes can be changed"),
+            Some(Bug::IndexIncomplete) => copy.hide_an_entry().expect("an entry can be hidden"),
+            _ => {}
+        }
+        Ok(copy)
+    }
+}
+
+/// What the database has: one load unit, one day.
+pub(crate) fn part() -> Part {
+    Part::whole(1_000, 1).expect("a valid part")
+}
+
+/// The same as emulators see it.
+pub(crate) fn database() -> Database {
+    let part = part();
+    Database::of(part.total_customers(), part.scale_factor(), part.days())
+}
+
+fn target(path: &Path, options: &str) -> String {
+    format!("sqlite:{}?{options}", path.display())
+}
+
+fn fill(inputs: &Inputs, path: &Path) -> Result<(), LoadError> {
+    let engine = open(&target(path, "journal=delete")).expect("a valid target");
+    load(&engine, inputs, part(), &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).map(drop)
+}
+
+/// What the database is opened with; full durability is asked for.
+const OPTIONS: &str = "journal=wal&sync=full";
+/// The same as a bug has it.
+const WITHOUT_SYNC: &str = "journal=wal&sync=off";
+
+impl Copy<'_> {
+    fn path(&self) -> PathBuf {
+        self.folder.path().join("copy.db")
+    }
+
+    fn sqlite(&self, options: &str) -> SqliteEngine {
+        open(&target(&self.path(), options)).expect("a valid target")
+    }
+
+    /// The engine as it should be.
+    pub(crate) fn right_engine(&self) -> SqliteEngine {
+        self.sqlite(OPTIONS)
+    }
+
+    /// The engine with the bug, if the bug is one of the engine.
+    pub(crate) fn engine(&self) -> Box<dyn Engine> {
+        match self.bug {
+            Some(Bug::SyncOff) => Box::new(self.sqlite(WITHOUT_SYNC)),
+            Some(Bug::WriteLost) => {
+                Box::new(Dropping::new(self.right_engine(), Fault::Every(20)).only("UPDATE holding_summary"))
+            }
+            _ => Box::new(self.right_engine()),
+        }
+    }
+
+    /// Leaves what an earlier run leaves that was killed: orders submitted and never executed.
+    pub(crate) fn leave_orders(&self) {
+        let database = database();
+        let engine = self.right_engine();
+        let session = engine.connect().expect("connects");
+        let mut subject = SqlSubject::new("sqlite", session, database.first_free_trade());
+        let mut stream = Stream::new(self.inputs, database, 2, 50).expect("a valid database");
+        for _ in 0..300 {
+            let step = stream.next_step();
+            let performed = subject.perform(&step.request, step.now);
+            stream.send(&performed.sent).expect("orders name securities of the database");
+        }
+    }
+
+    fn change_indexes(&self) -> Result<(), EngineError> {
+        let mut session = self.right_engine().connect()?;
+        for statement in [
+            "DROP INDEX trade_by_account",
+            "DROP INDEX holding_by_account",
+            "CREATE INDEX extra ON trade (t_exec_name)",
+        ] {
+            session.execute_text(statement, &[])?;
+        }
+        Ok(())
+    }
+
+    /// Has an index point to a value that its row no longer has: the row is changed back while the index is out of sight.
+    fn hide_an_entry(&self) -> Result<(), EngineError> {
+        const INDEX: &str = "trade_by_account";
+        const ROW: &str = "WHERE t_id = (SELECT max(t_id) FROM trade)";
+        let mut session = self.right_engine().connect()?;
+        let session = &mut *session;
+        let rootpage = number(session, &format!("SELECT rootpage FROM sqlite_schema WHERE name = '{INDEX}'"))?;
+        let sql = text(session, &format!("SELECT sql FROM sqlite_schema WHERE name = '{INDEX}'"))?;
+        session.execute_text(&format!("UPDATE trade SET t_dts = t_dts + 1 {ROW}"), &[])?;
+        session.execute_text("PRAGMA writable_schema = ON", &[])?;
+        session.execute_text(&format!("DELETE FROM sqlite_schema WHERE name = '{INDEX}'"), &[])?;
+        // Another connection does not know the index.
+        let mut other = self.right_engine().connect()?;
+        other.execute_text(&format!("UPDATE trade SET t_dts = t_dts - 1 {ROW}"), &[])?;
+        other.execute_text("PRAGMA writable_schema = ON", &[])?;
+        let insert = format!(
+            "INSERT INTO sqlite_schema (type, name, tbl_name, rootpage, sql)
+             VALUES ('index', '{INDEX}', 'trade', {rootpage}, '{sql}')"
+        );
+        other.execute_text(&insert, &[])?;
+        Ok(())
+    }
+}
+
+fn number(session: &mut dyn Session, sql: &str) -> Result<i64, EngineError> {
+    let mut found = 0;
+    session.query_text(sql, &[], &mut |row| {
+        found = row.get(0)?;
+        Ok(())
+    })?;
+    Ok(found)
+}
+
+fn text(session: &mut dyn Session, sql: &str) -> Result<String, EngineError> {
+    let mut found = String::new();
+    session.query_text(sql, &[], &mut |row| {
+        found = row.get(0)?;
+        Ok(())
+    })?;
+    Ok(found)
+}

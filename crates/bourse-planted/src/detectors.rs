@@ -1,0 +1,233 @@
+//! What runs, checks and compares, and what it finds of a bug.
+
+use crate::databases::{Copy, Databases, database, part};
+use bourse_acid::{Conduct, Subject as Examined, Verdict, run_tests};
+use bourse_driver::{Outcome, RealClock};
+use bourse_engine::{Durability, Engine as _};
+use bourse_model::Model;
+use bourse_record::{CheckStatus, Operation};
+use bourse_tpce::check::check;
+use bourse_tpce::planted::{Bug, plant};
+use bourse_tpce::users::simulated::simulate;
+use bourse_tpce::users::{Ran, RunOptions, verify};
+use bourse_tpce::verify::{Plan, SqlSubject, Subject};
+use std::ops::ControlFlow;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// A way to notice a bug.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Detector {
+    /// `bourse tpce run`: what it looks at before and after a round, and the round itself.
+    Run,
+    /// `bourse tpce check` of the database after a run with the bug.
+    Check,
+    /// `bourse tpce verify` against the model.
+    Verify,
+    /// `bourse tpce acid`, without crashes.
+    Acid,
+}
+
+impl Detector {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::Run, Self::Check, Self::Verify, Self::Acid];
+
+    /// The command.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Run => "run",
+            Self::Check => "check",
+            Self::Verify => "verify",
+            Self::Acid => "acid",
+        }
+    }
+}
+
+/// What a detector finds of a bug.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// It fails, for the first of these reasons.
+    Caught(String),
+    /// It shows something, and passes.
+    Shown(String),
+    /// Nothing.
+    Silent,
+}
+
+/// How long detectors run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Length {
+    /// Transactions of a run, and of a comparison.
+    pub transactions: u64,
+    /// Customers' requests in a simulated second of a run.
+    pub requests_per_second: u32,
+    /// The same of a comparison.
+    pub compared_per_second: u32,
+    /// Whether `acid` is tried too.
+    pub acid: bool,
+}
+
+impl Length {
+    /// What a build server runs.
+    pub const SHORT: Self = Self { transactions: 1_000, requests_per_second: 2, compared_per_second: 8, acid: false };
+    /// What `cargo xtask planted` runs.
+    pub const FULL: Self = Self { transactions: 4_000, requests_per_second: 2, compared_per_second: 8, acid: true };
+
+    /// The argument of the program that asks for it.
+    pub(crate) fn argument(self) -> Option<&'static str> {
+        match self {
+            Self::FULL => Some("--full"),
+            _ => self.acid.then_some("--acid"),
+        }
+    }
+}
+
+/// A reason that does not depend on the engine's words; those are for who looks for the cause.
+#[expect(clippy::print_stderr, reason = "a program for developers")]
+fn short(reason: &str, words: &dyn std::fmt::Display) -> String {
+    eprintln!("{reason}: {words}");
+    reason.to_owned()
+}
+
+/// What `run` finds, and then `check` of the same database, each with the time it took.
+pub(crate) fn run_and_check(
+    databases: &Databases,
+    bug: Option<Bug>,
+    length: Length,
+    began: Instant,
+) -> [(Found, Duration); 2] {
+    let copy = match databases.copy(bug) {
+        Ok(copy) => copy,
+        // There is no database to check.
+        Err(error) => {
+            return [(Found::Caught(short("load", &error)), began.elapsed()), (Found::Silent, Duration::ZERO)];
+        }
+    };
+    let ran = found_by_run(&copy, bug, length);
+    let took = began.elapsed();
+    let began = Instant::now();
+    let mut session = copy.right_engine().connect().expect("connects");
+    let checked = check(&mut *session, part(), &mut |_| {}).expect("the database can be read");
+    let failed = checked.iter().find(|checked| !checked.passed());
+    let checked = failed.map_or(Found::Silent, |failed| Found::Caught(failed.name.clone()));
+    [(ran, took), (checked, began.elapsed())]
+}
+
+fn found_by_run(copy: &Copy<'_>, bug: Option<Bug>, length: Length) -> Found {
+    if bug == Some(Bug::CleanupLeavesSubmitted) {
+        copy.leave_orders();
+    }
+    let engine = copy.engine();
+    let options = RunOptions { users: 1, ..RunOptions::new(part()) };
+    plant(bug);
+    let ran = simulate(&*engine, copy.inputs, &options, length.transactions, length.requests_per_second);
+    plant(None);
+    let ran = match ran {
+        Ok(ran) => ran,
+        Err(error) => return Found::Caught(short("cannot begin", &error)),
+    };
+    if let Some(fault) = &ran.fault {
+        return Found::Caught(short("fault", fault));
+    }
+    let checks = match verify(&*engine, part(), Some(&ran), &RealClock::start(), &mut |_| {}) {
+        Ok(checks) => checks,
+        Err(error) => return Found::Caught(short("cannot be checked", &error)),
+    };
+    if let Some(failed) = checks.iter().find(|check| check.status == CheckStatus::Failed) {
+        return Found::Caught(failed.name.clone());
+    }
+    shown(&ran, engine.description().expect("describes itself").durability)
+}
+
+/// What the report of a run shows without failing.
+fn shown(ran: &Ran, durability: Durability) -> Found {
+    let operations = &ran.round.operations;
+    let failed = |operation: &Operation| -> u64 {
+        let failed = operation.outcomes.iter().filter(|outcome| outcome.outcome == Outcome::Failed);
+        failed.map(|outcome| outcome.count).sum()
+    };
+    if let Some(operation) = operations.iter().find(|operation| failed(operation) > 0) {
+        return Found::Shown(format!("{} fails", operation.name));
+    }
+    let of_mix = || operations.iter().filter(|operation| operation.mix_target_percent.is_some());
+    let samples: u64 = of_mix().map(|operation| operation.response.summary.count).sum();
+    let strays = |operation: &&Operation| {
+        let share = 100.0 * operation.response.summary.count as f64 / samples.max(1) as f64;
+        let (target, tolerance) = (operation.mix_target_percent, operation.mix_tolerance_points);
+        (share - target.unwrap_or_default()).abs() > tolerance.unwrap_or_default()
+    };
+    if of_mix().any(|operation| strays(&operation)) {
+        return Found::Shown("mix".to_owned());
+    }
+    if durability != Durability::Durable {
+        return Found::Shown(format!("durability class {}", durability.name()));
+    }
+    match ran.round.warnings.first() {
+        Some(warning) => Found::Shown(warning.clone()),
+        None => Found::Silent,
+    }
+}
+
+/// What `verify` finds.
+pub(crate) fn verified(databases: &Databases, bug: Option<Bug>, length: Length) -> Found {
+    let copy = match databases.copy(bug) {
+        Ok(copy) => copy,
+        Err(error) => return Found::Caught(short("load", &error)),
+    };
+    let (part, database) = (part(), database());
+    let engine = copy.engine();
+    let session = engine.connect().expect("connects");
+    let subject = SqlSubject::new("sqlite", session, database.first_free_trade());
+    let mut subjects: [Box<dyn Subject>; 2] = [Box::new(subject), Box::new(Model::new(copy.inputs, part))];
+    let plan = Plan {
+        transactions: length.transactions,
+        requests_per_second: length.compared_per_second,
+        ..Plan::of(database)
+    };
+    plant(bug);
+    let verdict = bourse_tpce::verify::verify(&mut subjects, copy.inputs, &plan, &mut |_| ControlFlow::Continue(()));
+    plant(None);
+    match verdict {
+        Err(error) => Found::Caught(error.to_string()),
+        Ok(verdict) => match verdict.difference {
+            None => Found::Silent,
+            Some(difference) => Found::Caught(match &difference.step {
+                None => "before the first transaction".to_owned(),
+                Some(step) => step.request.transaction().name().to_owned(),
+            }),
+        },
+    }
+}
+
+/// What `acid` finds without crashes.
+pub(crate) fn examined(databases: &Databases, bug: Option<Bug>) -> Found {
+    let copy = match databases.copy(bug) {
+        Ok(copy) => copy,
+        Err(error) => return Found::Caught(short("load", &error)),
+    };
+    let engine = copy.engine();
+    let described = engine.description().expect("describes itself");
+    let (part, database) = (part(), database());
+    let subject = Examined {
+        engine: &*engine,
+        part,
+        first_free: database.first_free_trade(),
+        class: described.durability,
+        class_reason: &described.durability_reason,
+        inputs: copy.inputs,
+        site: None,
+        conduct: Conduct { repeats: 2, patience: Duration::from_millis(300), ..Conduct::DEFAULT },
+        interrupted: &AtomicBool::new(false),
+    };
+    plant(bug);
+    let tests = run_tests(&subject, &|id| !id.starts_with('D'), &mut |_| ());
+    plant(None);
+    match tests {
+        Err(error) => Found::Caught(error.to_string()),
+        Ok(tests) => {
+            let failed: Vec<_> =
+                tests.iter().filter(|test| test.verdict == Verdict::Failed).map(|test| test.id.as_str()).collect();
+            if failed.is_empty() { Found::Silent } else { Found::Caught(failed.join(", ")) }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+//! Every planted bug by every detector.
+#![allow(missing_docs, reason = "tests")]
+#![allow(clippy::print_stderr, reason = "the matrix is printed")]
+
+use bourse_planted::{Detector, Length, Want, chosen, expected, in_words, misses, name, row_begins, run_shared};
+use bourse_tpce::planted::{ALL, Breaks};
+use std::path::Path;
+
+#[test]
+fn each_bug_is_found_by_those_who_should() {
+    let bugs = chosen(&[]).expect("all bugs");
+    let program = Path::new(env!("CARGO_BIN_EXE_planted"));
+    let cells = run_shared(program, &bugs, Length::SHORT, &mut |cell| eprintln!("{}", in_words(cell)));
+    assert_eq!(cells.len(), bugs.len() * 3, "run, check and verify");
+    let missed = misses(&cells, Length::SHORT);
+    assert!(missed.is_empty(), "not as expected:\n{}", missed.join("\n"));
+}
+
+/// Nothing that changes work or data may pass a run.
+#[test]
+fn a_run_catches_each_bug_that_changes_work_or_data() {
+    let passed = ALL.iter().filter(|bug| {
+        matches!(bug.breaks(), Breaks::Data | Breaks::Work)
+            && !matches!(expected(Some(**bug), Detector::Run), Some(Want::Caught(_)))
+    });
+    assert_eq!(passed.map(|bug| bug.name()).collect::<Vec<_>>(), [""; 0]);
+}
+
+/// The page was written at full length; another check may have been the first to fail there.
+#[test]
+fn the_page_is_in_step() {
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/planted-bugs.md");
+    let page = std::fs::read_to_string(path).expect("there is a page");
+    let bugs = chosen(&[]).expect("all bugs");
+    assert_eq!(page.lines().filter(|line| line.starts_with("| `")).count(), bugs.len(), "rows");
+    for bug in bugs {
+        let begin = row_begins(bug);
+        let row = page.lines().find_map(|line| line.strip_prefix(begin.as_str()));
+        let row = row.unwrap_or_else(|| panic!("no row {begin}; run: cargo xtask planted"));
+        let cells: Vec<&str> = row.split('|').map(str::trim).collect();
+        for (detector, cell) in Detector::ALL.into_iter().zip(cells) {
+            let agrees = match expected(bug, detector) {
+                Some(Want::Caught(_)) => cell.starts_with("**"),
+                Some(Want::Shown(_)) => cell.starts_with("shown: "),
+                Some(Want::Silent) => cell.starts_with("- "),
+                None => false,
+            };
+            assert!(agrees, "{} {}: {cell}; run: cargo xtask planted", name(bug), detector.name());
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The schema as an engine's catalog tells it, and as it is declared: two lists that can be compared.
+
+use crate::{ColumnType, Dialect, Table, create_index, create_table, load_order};
+
+/// How an engine of a dialect tells what tables, indexes and constraints it has. Each query gives rows of kind, table, name
+/// and definition, and leaves out the tables that begin with `bourse_`.
+#[derive(Debug)]
+pub enum Catalog {
+    /// It keeps the statements that made tables and indexes.
+    Statements(&'static str),
+    /// It lists columns, indexes, foreign keys and the number of checks of each table.
+    Parts(&'static str),
+    /// No query is known.
+    Unknown,
+}
+
+/// A thing of a schema.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Object {
+    /// `table`, `index`, `column`, `foreign key` or `checks`; of what is not declared the engine's word.
+    pub kind: String,
+    /// Its table.
+    pub table: String,
+    /// Its name; of foreign keys, which have none of ours, their columns.
+    pub name: String,
+    /// What makes it what it is: a statement, a type, columns.
+    pub definition: String,
+}
+
+/// What a database of that dialect must have; `constraints` are foreign keys and checks. None where the catalog is unknown.
+pub fn declared(dialect: &Dialect, constraints: bool) -> Option<Vec<Object>> {
+    let of = |table: &'static Table| match dialect.catalog {
+        Catalog::Statements(_) => Some(statements(table, dialect, constraints)),
+        Catalog::Parts(_) => Some(parts(table, dialect, constraints)),
+        Catalog::Unknown => None,
+    };
+    let objects: Option<Vec<Vec<Object>>> = load_order().into_iter().map(of).collect();
+    objects.map(|objects| objects.concat())
+}
+
+fn statements(table: &Table, dialect: &Dialect, constraints: bool) -> Vec<Object> {
+    let object = |kind: &str, name: &str, definition| Object {
+        kind: kind.to_owned(),
+        table: table.name.to_owned(),
+        name: name.to_owned(),
+        definition,
+    };
+    let indexes = table.indexes.iter().map(|index| object("index", index.name, create_index(table, index)));
+    std::iter::once(object("table", table.name, create_table(table, dialect, constraints))).chain(indexes).collect()
+}
+
+fn parts(table: &Table, dialect: &Dialect, constraints: bool) -> Vec<Object> {
+    let object = |kind: &str, name: &str, definition: String| Object {
+        kind: kind.to_owned(),
+        table: table.name.to_owned(),
+        name: name.to_owned(),
+        definition,
+    };
+    let mut objects = Vec::new();
+    for column in table.columns {
+        let physical = (dialect.physical)(column.column_type).to_lowercase();
+        let data_type = physical.split(['(', ' ']).next().unwrap_or_default();
+        let null = if column.nullable { "NULL" } else { "NOT NULL" };
+        objects.push(object("column", column.name, format!("{data_type} {null}")));
+    }
+    objects.push(object("index", "PRIMARY", format!("unique {}", table.key.join(", "))));
+    for index in table.indexes {
+        objects.push(object("index", index.name, index.columns.join(", ")));
+    }
+    if constraints {
+        for key in table.foreign_keys {
+            objects.push(object("foreign key", &key.columns.join(", "), (key.parent)().name.to_owned()));
+        }
+        let checked = |column: &&crate::Column| column.check.is_some();
+        let is_bool = |column: &&crate::Column| column.column_type == ColumnType::Bool;
+        let booleans = if dialect.check_booleans { table.columns.iter().filter(is_bool).count() } else { 0 };
+        let checks = table.columns.iter().filter(checked).count() + booleans;
+        if checks > 0 {
+            objects.push(object("checks", "checks", checks.to_string()));
+        }
+    }
+    objects
+}
+
+/// `sqlite_schema`; what it makes by itself for a key has no statement.
+pub(crate) const SQLITE_SCHEMA: Catalog = Catalog::Statements(
+    "SELECT type, tbl_name, name, sql
+       FROM sqlite_schema
+      WHERE sql IS NOT NULL AND name <> 'sqlite_sequence' AND substr(tbl_name, 1, 7) <> 'bourse_'",
+);
+
+/// The standard's information schema, with MySQL's statistics.
+pub(crate) const INFORMATION_SCHEMA: Catalog = Catalog::Parts(
+    "SELECT 'column', table_name, column_name,
+            concat(data_type, CASE is_nullable WHEN 'YES' THEN ' NULL' ELSE ' NOT NULL' END)
+       FROM information_schema.columns
+      WHERE table_schema = database() AND left(table_name, 7) <> 'bourse_'
+     UNION ALL
+     SELECT 'index', table_name, index_name,
+            concat(CASE non_unique WHEN 0 THEN 'unique ' ELSE '' END,
+                   group_concat(column_name ORDER BY seq_in_index SEPARATOR ', '))
+       FROM information_schema.statistics
+      WHERE table_schema = database() AND left(table_name, 7) <> 'bourse_'
+      GROUP BY table_name, index_name, non_unique
+     UNION ALL
+     SELECT 'foreign key', table_name, group_concat(column_name ORDER BY ordinal_position SEPARATOR ', '),
+            referenced_table_name
+       FROM information_schema.key_column_usage
+      WHERE table_schema = database() AND left(table_name, 7) <> 'bourse_' AND referenced_table_name IS NOT NULL
+      GROUP BY table_name, constraint_name, referenced_table_name
+     UNION ALL
+     SELECT 'checks', table_name, 'checks', concat(count(*), '')
+       FROM information_schema.table_constraints
+      WHERE table_schema = database() AND left(table_name, 7) <> 'bourse_' AND constraint_type = 'CHECK'
+      GROUP BY table_name",
+);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{DUCKDB, MYSQL, SQLITE};
+
+    #[test]
+    fn all_that_is_declared_is_listed() {
+        let of = |dialect, kind: &str, constraints| {
+            let objects = declared(dialect, constraints).expect("its catalog is known");
+            objects.into_iter().filter(|object| object.kind == kind).count()
+        };
+        assert_eq!((of(&SQLITE, "table", true), of(&MYSQL, "column", true)), (33, 191));
+        assert_eq!(of(&SQLITE, "index", true) + 33, of(&MYSQL, "index", true));
+        assert_eq!((of(&MYSQL, "foreign key", true), of(&MYSQL, "foreign key", false)), (49, 0));
+        assert!(declared(&DUCKDB, true).is_none());
+    }
+}

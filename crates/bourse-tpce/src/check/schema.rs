@@ -1,0 +1,161 @@
+//! Whether tables, indexes and constraints are those that are declared.
+
+use super::Checked;
+use crate::load::Constraints;
+use bourse_engine::{EngineError, RowExt as _, Session};
+use bourse_schema::{Catalog, Object, declared};
+use std::collections::BTreeMap;
+use std::fmt;
+
+/// How a database's schema differs from the declared one in one object.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SchemaDifference {
+    /// `table`, `index`, `column`, `foreign key` or `checks`, or the engine's word for what is not declared.
+    pub kind: String,
+    /// Its table.
+    pub table: String,
+    /// Its name.
+    pub name: String,
+    /// What is different.
+    pub change: Change,
+}
+
+/// What is different about an object of a schema.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Change {
+    /// It is declared, and not there.
+    Missing,
+    /// It is there, and not declared.
+    Extra,
+    /// It is another than the declared one.
+    Differs {
+        /// As it is declared.
+        declared: String,
+        /// As it is.
+        found: String,
+    },
+}
+
+impl fmt::Display for SchemaDifference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { kind, table, name, change } = self;
+        let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        write!(f, "{kind} {name}")?;
+        if name != table {
+            write!(f, " of {table}")?;
+        }
+        match change {
+            Change::Missing => write!(f, " is missing"),
+            Change::Extra => write!(f, " is not declared"),
+            Change::Differs { declared, found } => {
+                write!(f, " is `{}` instead of `{}`", one_line(found), one_line(declared))
+            }
+        }
+    }
+}
+
+/// Compares the schema with the declared one; `None` where no query for the dialect's catalog is known.
+///
+/// # Errors
+/// The engine's.
+pub fn differences(
+    db: &mut dyn Session,
+    constraints: Constraints,
+) -> Result<Option<Vec<SchemaDifference>>, EngineError> {
+    let dialect = db.dialect();
+    let full = constraints == Constraints::Full;
+    let (Catalog::Statements(query) | Catalog::Parts(query)) = dialect.catalog else { return Ok(None) };
+    let Some(declared) = declared(dialect, full) else { return Ok(None) };
+    let mut found = Vec::new();
+    db.query_text(query, &[], &mut |row| {
+        found.push(Object { kind: row.get(0)?, table: row.get(1)?, name: row.get(2)?, definition: row.get(3)? });
+        Ok(())
+    })?;
+    Ok(Some(compare(&declared, &found)))
+}
+
+fn compare(declared: &[Object], found: &[Object]) -> Vec<SchemaDifference> {
+    fn by_name(objects: &[Object]) -> BTreeMap<(&str, &str, &str), &Object> {
+        objects.iter().map(|it| ((it.kind.as_str(), it.table.as_str(), it.name.as_str()), it)).collect()
+    }
+    let (wanted, there) = (by_name(declared), by_name(found));
+    let difference = |it: &Object, change| SchemaDifference {
+        kind: it.kind.clone(),
+        table: it.table.clone(),
+        name: it.name.clone(),
+        change,
+    };
+    let mut differences = Vec::new();
+    for (key, object) in &wanted {
+        match there.get(key) {
+            None => differences.push(difference(object, Change::Missing)),
+            Some(other) if other.definition != object.definition => {
+                let (declared, found) = (object.definition.clone(), other.definition.clone());
+                differences.push(difference(object, Change::Differs { declared, found }));
+            }
+            Some(_) => {}
+        }
+    }
+    // An engine that needs an index for a foreign key makes one, on just its columns.
+    let serves_a_key = |object: &Object| {
+        object.kind == "index"
+            && wanted.contains_key(&("foreign key", object.table.as_str(), object.definition.as_str()))
+    };
+    let extra = there.iter().filter(|(key, object)| !wanted.contains_key(*key) && !serves_a_key(object));
+    differences.extend(extra.map(|(_, object)| difference(object, Change::Extra)));
+    differences
+}
+
+/// [`differences`] as a check.
+///
+/// # Errors
+/// The engine's; what a check finds is no error.
+pub fn check(db: &mut dyn Session, constraints: Constraints) -> Result<Checked, EngineError> {
+    const WORDS: &str = "tables, columns, indexes and constraints are those that are declared, and there are no others";
+    Ok(match differences(db, constraints)? {
+        None => Checked::not_run("schema", "Clause 2.2", WORDS, "no query for this engine's catalog is known"),
+        Some(found) => Checked::found("schema", "Clause 2.2", WORDS, found.iter().map(ToString::to_string).collect()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bourse_schema::{MYSQL, SQLITE};
+
+    fn index(name: &str, definition: &str) -> Object {
+        let (kind, table) = ("index".to_owned(), "trade".to_owned());
+        Object { kind, table, name: name.to_owned(), definition: definition.to_owned() }
+    }
+
+    #[test]
+    fn a_dropped_an_added_and_a_changed_index_are_named() {
+        let wanted = declared(&SQLITE, true).expect("its catalog is known");
+        assert_eq!(compare(&wanted, &wanted), []);
+        let mut found = wanted.clone();
+        found.retain(|object| object.name != "trade_by_account");
+        let changed = found.iter_mut().find(|object| object.name == "trade_by_security").expect("it is declared");
+        changed.definition = "CREATE INDEX trade_by_security ON trade (t_s_symb)".to_owned();
+        found.push(index("extra", "CREATE INDEX extra ON trade (t_exec_name)"));
+        let shown: Vec<_> = compare(&wanted, &found).iter().map(ToString::to_string).collect();
+        assert_eq!(
+            shown,
+            [
+                "index trade_by_account of trade is missing",
+                "index trade_by_security of trade is `CREATE INDEX trade_by_security ON trade (t_s_symb)` instead of \
+                 `CREATE INDEX trade_by_security ON trade (t_s_symb, t_dts)`",
+                "index extra of trade is not declared"
+            ]
+        );
+    }
+
+    #[test]
+    fn an_index_that_serves_a_foreign_key_is_the_engines_own() {
+        let mut found = declared(&MYSQL, true).expect("its catalog is known");
+        found.push(index("t_st_id", "t_st_id"));
+        let wanted = |constraints| declared(&MYSQL, constraints).expect("its catalog is known");
+        assert_eq!(compare(&wanted(true), &found), []);
+        let names: Vec<_> = compare(&wanted(false), &found).into_iter().map(|it| (it.kind, it.name)).collect();
+        assert!(names.contains(&("index".to_owned(), "t_st_id".to_owned())), "{names:?}");
+    }
+}

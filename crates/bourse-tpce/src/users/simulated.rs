@@ -1,0 +1,148 @@
+//! A run in simulated time: one user performs everybody's transactions, in the order of the [`Stream`].
+//!
+//! It goes the way of a run: the brokerage house opens, the driver's loop draws, performs and records, what users were
+//! told is added up. No time passes but what transactions are said to take, so that a run is the same every time.
+
+use super::exchange::Floor;
+use super::people::House;
+use super::run::cleanup_figures;
+use super::{Ran, RunError, RunOptions, specs};
+use crate::check::books::Acknowledged;
+use crate::sut::{Connector, InProcess, Opened, Sut as _};
+use crate::transactions::Transaction;
+use crate::users::achieved::Achieved;
+use crate::verify::Stream;
+use crate::verify::stream::START;
+use bourse_driver::{
+    Clock, Control, Draw, MS, Nanos, OperationSpec, Performed, Plan, Role, SECOND, Schedule, Seat, SimulatedClock,
+    Turn, User, Workload,
+};
+use bourse_egen::Inputs;
+use bourse_egen::txn::TradeRequest;
+use bourse_engine::Engine;
+use std::cell::RefCell;
+use std::sync::Mutex;
+use std::sync::atomic::AtomicBool;
+
+/// How long a transaction takes in simulated time; one of ten takes ten times that.
+const TAKES: Nanos = MS;
+/// Warm-up, in simulated time.
+const WARM_UP: Nanos = 30 * SECOND;
+
+/// Runs so many transactions, and then what the market still owes.
+///
+/// # Errors
+/// [`RunError`] if it could not begin.
+///
+/// # Panics
+/// If the stream sends an order for a security that does not exist.
+pub fn simulate(
+    engine: &dyn Engine,
+    inputs: &Inputs,
+    options: &RunOptions,
+    transactions: u64,
+    requests_per_second: u32,
+) -> Result<Ran, RunError> {
+    let clock = SimulatedClock::at(START);
+    let sut = InProcess::new(engine);
+    let never = AtomicBool::new(false);
+    let plan = Plan {
+        warm_up_ns: WARM_UP,
+        // Nine of ten transactions are customers'; the last of them fall into the drain.
+        measure_ns: (transactions * SECOND * 17 / 20 / u64::from(requests_per_second)).saturating_sub(WARM_UP),
+        drain_limit_ns: 3_600 * SECOND,
+        ..options.plan
+    };
+    let Opened { cleaned: _, cleanup_ns, before } =
+        sut.open(&RunOptions { plan, ..*options }.terms(), &clock, &never)?;
+    let mut stream = Stream::new(inputs, options.database(), options.seed, requests_per_second)
+        .map_err(super::OptionsError::from)?;
+    // The house has done the Trade-Cleanup that it begins with.
+    stream.next_step();
+    let house = House { floor: Floor::new(1, usize::MAX), told: Mutex::default() };
+    let user = Everybody {
+        house: &house,
+        connector: sut.connector()?,
+        clock: &clock,
+        stream,
+        left: transactions,
+        done: 0,
+        request: None,
+        told: Acknowledged::default(),
+    };
+    let mut alone = Alone { specs: specs::specs(), seats: Vec::new() };
+    alone.seats.push(Seat {
+        name: "everybody".to_owned(),
+        user: Box::new(user),
+        schedule: Schedule::Arrivals,
+        role: Role::Worker,
+    });
+    let headline = Transaction::TradeResult as usize;
+    let measured = bourse_driver::run(engine, &mut alone, &plan, headline, options.seed, &clock, &never, &mut |_| {})?;
+    let mut round = measured.round;
+    specs::tolerate(&mut round.operations, plan.warm_up_ns as f64 / 1e9, round.measured_s);
+    round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
+    let (told, _) = *house.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    Ok(Ran { round, before, told, interrupted: measured.interrupted, fault: measured.fault })
+}
+
+/// Customers, market and maintenance in one.
+struct Everybody<'w> {
+    house: &'w House,
+    connector: Box<dyn Connector>,
+    clock: &'w SimulatedClock,
+    stream: Stream<'w>,
+    /// Transactions before the drain.
+    left: u64,
+    done: u64,
+    request: Option<crate::transactions::Request>,
+    told: Acknowledged,
+}
+
+impl User for Everybody<'_> {
+    fn draw(&mut self, _: &dyn Clock, control: &Control) -> Draw {
+        let step = if self.left > 0 {
+            self.left -= 1;
+            Some(self.stream.next_step())
+        } else {
+            self.stream.next_of_drain()
+        };
+        let Some(step) = step else { return Draw::Finished };
+        let due = control.begin() + (step.now.millis() - START.millis()) as Nanos * MS;
+        self.request = Some(step.request);
+        Draw::Due(due)
+    }
+
+    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+        let request = self.request.take().expect("a request is drawn before it is performed");
+        let sent: RefCell<Vec<TradeRequest>> = RefCell::default();
+        let send = |order: &TradeRequest| sent.borrow_mut().push(*order);
+        let performed = self.house.serve(turn, &mut *self.connector, &request, &mut self.told, &send);
+        self.stream.send(&sent.into_inner()).expect("orders name securities of the database");
+        self.done += 1;
+        self.clock.advance(if self.done.is_multiple_of(10) { 10 * TAKES } else { TAKES });
+        performed
+    }
+}
+
+impl Drop for Everybody<'_> {
+    fn drop(&mut self) {
+        self.house.add(&self.told, &Achieved::default());
+    }
+}
+
+/// The workload of one user.
+struct Alone<'w> {
+    specs: Vec<OperationSpec>,
+    seats: Vec<Seat<'w>>,
+}
+
+impl<'w> Workload<'w> for Alone<'w> {
+    fn operations(&self) -> &[OperationSpec] {
+        &self.specs
+    }
+
+    fn users(&mut self) -> Vec<Seat<'w>> {
+        std::mem::take(&mut self.seats)
+    }
+}

@@ -1,0 +1,223 @@
+//! The lockstep sample of a run's checks: some thousand transactions compared with the model, each output and each row that
+//! changes, on a small database of its own with the target's engine and settings.
+//!
+//! The database of the run itself is no place for it: the model has the generator's rows, which earlier runs have changed, and
+//! needs memory for all of them. The sample comes after the rounds, so that neither its memory nor what it leaves to be
+//! written is in their figures.
+
+use super::contender::{Contender, Slots, Stage};
+use super::database::engine_failure;
+use crate::failure::{Exit, Failure};
+use crate::progress::{Step, note};
+use crate::{engines, interrupt};
+use bourse_driver::Clock as _;
+use bourse_egen::{Inputs, Part};
+use bourse_engine::{Engine, ErrorKind};
+use bourse_model::Model;
+use bourse_record::{Check, CheckStatus};
+use bourse_serve::Address;
+use bourse_tpce::load::{Existing, LoadError, LoadOptions, identify, load};
+use bourse_tpce::transactions::Transaction;
+use bourse_tpce::verify::{Plan, SqlSubject, Subject, Verdict, VerifyError, sample};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+use std::path::Path;
+use std::sync::atomic::Ordering;
+
+/// Customers and days of the sample's database: the smallest there is.
+const SIZE: (i64, i64) = (1_000, 1);
+/// Transactions of a sample.
+const TRANSACTIONS: u64 = 2_000;
+/// Customers' requests in a simulated second: so few that maintenance comes to each of its twelve tables, and that prices
+/// reach the limits of orders.
+const REQUESTS_PER_SECOND: u32 = 2;
+
+const NAME: &str = "lockstep sample";
+
+/// Samples each target once, and notes what came of it with the first round of each of its cases.
+pub(crate) fn sample_all(contenders: &mut [Contender], slots: &Slots, stage: &Stage<'_>) -> Result<(), Failure> {
+    let mut sampled: BTreeMap<String, Check> = BTreeMap::new();
+    for contender in contenders {
+        let target = contender.target(slots).to_owned();
+        let Some(round) = contender.case.rounds.first_mut() else { continue };
+        let check = match sampled.get(&target) {
+            Some(check) => check.clone(),
+            None => {
+                let begin = stage.clock.now();
+                let (status, evidence) = of_target(&target, stage)?;
+                let check = Check {
+                    name: NAME.to_owned(),
+                    words: "transactions do what the specification says: the same outputs and rows as the model's"
+                        .to_owned(),
+                    source: "Clause 3.3".to_owned(),
+                    status,
+                    evidence,
+                    took_s: (stage.clock.now() - begin) as f64 / 1e9,
+                };
+                note(&format!("{target}: {NAME}, {:.1} s: {}", check.took_s, check.evidence));
+                sampled.insert(target, check.clone());
+                check
+            }
+        };
+        round.checks.push(check);
+    }
+    Ok(())
+}
+
+/// What came of a target's sample, with its evidence.
+fn of_target(target: &str, stage: &Stage<'_>) -> Result<(CheckStatus, String), Failure> {
+    let side = match Side::of(target)? {
+        Ok(side) => side,
+        Err(why) => return Ok((CheckStatus::NotApplicable, format!("not run: {why}"))),
+    };
+    let (customers, days) = SIZE;
+    let part = Part::whole(customers, days).expect("the smallest database is one");
+    let step = Step::waiting(format!("sampling transactions on {target}"));
+    let interrupted = || stage.interrupted.load(Ordering::Relaxed);
+    let go_on = || if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let (loaded, model) = std::thread::scope(|scope| {
+        let model = scope.spawn(|| Model::new(stage.inputs, part));
+        let loaded = load(&*side.engine, stage.inputs, part, &LoadOptions::default(), &mut |_| go_on());
+        (loaded, model.join())
+    });
+    let outcome = match (loaded, model) {
+        (Err(LoadError::Stopped), _) => Err(interrupt::interrupted("the sample of transactions was not ended")),
+        (Err(LoadError::Engine(error)), _) if matches!(error.kind(), ErrorKind::Full | ErrorKind::Unsupported) => {
+            Ok((CheckStatus::NotApplicable, format!("not run: no database for it: {}", error.message())))
+        }
+        (Err(LoadError::Engine(error)), _) => Err(engine_failure(target, &error)),
+        (Err(error), _) => Ok((CheckStatus::Failed, format!("its database: {error}"))),
+        (Ok(_), Err(_)) => Err(Failure::new(Exit::Target, "the model could not be filled")),
+        (Ok(_), Ok(model)) => compare(target, &*side.engine, model, part, stage.inputs, &mut go_on.clone()),
+    };
+    match &outcome {
+        Ok(_) => step.done(),
+        Err(_) => step.abandon(),
+    }
+    side.remove()?;
+    outcome
+}
+
+fn compare(
+    target: &str,
+    engine: &dyn Engine,
+    model: Model,
+    part: Part,
+    inputs: &Inputs,
+    go_on: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<(CheckStatus, String), Failure> {
+    let database = bourse_egen::driver::Database::of(part.total_customers(), part.scale_factor(), part.days());
+    let plan = Plan { transactions: TRANSACTIONS, requests_per_second: REQUESTS_PER_SECOND, ..Plan::of(database) };
+    let session = engine.connect().map_err(|error| engine_failure(target, &error))?;
+    let subject = SqlSubject::new(target, session, database.first_free_trade());
+    let mut subjects: Vec<Box<dyn Subject>> = vec![Box::new(subject), Box::new(model)];
+    let verdict = sample(&mut subjects, inputs, &plan, &mut |_| go_on()).map_err(|error| match error {
+        VerifyError::Rows { cause, .. } => engine_failure(target, &cause),
+        other => Failure::new(Exit::Target, other.to_string()),
+    })?;
+    if verdict.interrupted {
+        return Err(interrupt::interrupted(&format!("{} sampled transactions were alike", verdict.transactions)));
+    }
+    Ok(judged(&verdict, part))
+}
+
+fn judged(verdict: &Verdict, part: Part) -> (CheckStatus, String) {
+    let done = verdict.transactions;
+    if let Some(difference) = &verdict.difference {
+        return (
+            CheckStatus::Failed,
+            format!("{done} transactions alike, then: {}", difference.to_string().trim_end()),
+        );
+    }
+    let missing: Vec<_> = Transaction::ALL
+        .into_iter()
+        .filter(|kind| !verdict.outcomes.keys().any(|(done, _)| done == kind))
+        .map(Transaction::name)
+        .collect();
+    if !missing.is_empty() {
+        return (CheckStatus::Failed, format!("of {done} transactions none was {}", missing.join(", none ")));
+    }
+    let rows = verdict.rows_compared;
+    let (customers, days) = (part.customers(), part.days());
+    let words = format!(
+        "{done} transactions of all kinds and {rows} rows alike, on a database of its own ({customers} customers, {days} day)"
+    );
+    (CheckStatus::Passed, words)
+}
+
+/// The sample's own database.
+struct Side {
+    engine: Box<dyn Engine>,
+    /// Of a file: removed with all that is in it.
+    folder: Option<tempfile::TempDir>,
+    /// The statement that removes it from a server.
+    removal: Option<String>,
+}
+
+impl Side {
+    /// A database beside a target's, or why there can be none.
+    fn of(target: &str) -> Result<Result<Self, String>, Failure> {
+        if Address::is_meant(target) {
+            return Ok(Err("the transactions are performed where the server runs".to_owned()));
+        }
+        let (place, query) = match target.split_once('?') {
+            Some((place, query)) => (place, format!("?{query}")),
+            None => (target, String::new()),
+        };
+        if let Some(file) = engines::sqlite_file(target) {
+            let folder = Path::new(file).parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
+            let made = tempfile::Builder::new().prefix(".bourse-sample-").tempdir_in(folder);
+            let made = match made {
+                Ok(made) => made,
+                Err(error) => return Ok(Err(format!("no folder can be made in {}: {error}", folder.display()))),
+            };
+            let scheme = place.split(':').next().unwrap_or_default();
+            let engine = engines::open(&format!("{scheme}:{}{query}", made.path().join("sample.db").display()))?;
+            return Ok(Ok(Self { engine, folder: Some(made), removal: None }));
+        }
+        match place.split_once(':') {
+            // Another database in memory, or another server of ours.
+            Some((_, ":memory:")) => Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None })),
+            Some((scheme, "")) if scheme.ends_with("+private") => {
+                Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None }))
+            }
+            Some((scheme, _)) if scheme.ends_with("+private") => {
+                Ok(Err("a private server with a directory of its own cannot be started twice".to_owned()))
+            }
+            _ => Self::on_server(place, &query),
+        }
+    }
+
+    fn on_server(place: &str, query: &str) -> Result<Result<Self, String>, Failure> {
+        let Some((server, database)) = place.rsplit_once('/').filter(|(_, database)| !database.is_empty()) else {
+            return Ok(Err("no database can be named beside the target's".to_owned()));
+        };
+        let name = format!("{database}_bourse_sample");
+        let target = format!("{server}/{name}{query}");
+        let engine = engines::open(&target)?;
+        let failed = |error| engine_failure(&target, &error);
+        if engine.exists().map_err(failed)?
+            && let Existing::Foreign(why) = identify(&*engine).map_err(failed)?
+        {
+            return Ok(Err(format!("there is a database {name} that is not ours: {why}")));
+        }
+        Ok(Ok(Self { engine, folder: None, removal: Some(format!("DROP DATABASE IF EXISTS `{name}`")) }))
+    }
+
+    fn remove(self) -> Result<(), Failure> {
+        if let Some(removal) = &self.removal
+            && self.engine.exists().is_ok_and(|exists| exists)
+        {
+            let dropped = self.engine.connect().and_then(|mut session| session.execute_text(removal, &[]));
+            dropped.map_err(|error| engine_failure("the sample's database", &error))?;
+        }
+        drop(self.engine);
+        if let Some(folder) = self.folder {
+            let path = folder.path().display().to_string();
+            folder.close().map_err(|error| {
+                Failure::new(Exit::Target, format!("{path} cannot be removed")).detail("cause", error.to_string())
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,254 @@
+//! Calls to the file system that go wrong while the program works: `bourse faults`, and the commands that measure, which
+//! never end as if nothing had happened.
+#![cfg(target_os = "linux")]
+
+use crate::{bourse, load, output, text};
+use bourse_engine_mysql::Flavour;
+use bourse_faults::{Call, Control, Effect, Places, Spec};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn skipped(name: &str, why: &str) {
+    eprintln!("skipped: injected::{name} ({why})");
+}
+
+/// Why nothing can be preloaded; `None` if it can.
+fn nothing_preloads(name: &str) -> bool {
+    let library = bourse_faults::library();
+    if let Err(why) = library {
+        skipped(name, why);
+    }
+    library.is_err()
+}
+
+/// Runs `bourse faults` and returns its exit code and document.
+fn tried(folder: &Path, arguments: &[&str]) -> (i32, Value) {
+    let ended = output(folder, &[&["faults"], arguments, &["--json"]].concat());
+    let said = text(&ended.stderr);
+    let file = serde_json::from_slice(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let left = fs::read_dir(folder.join("bourse-data")).map_or(0, Iterator::count);
+    assert_eq!(left, 0, "the databases are removed");
+    (ended.status.code().expect("it ended by itself"), file)
+}
+
+/// The cases of a fault.
+fn cases<'f>(file: &'f Value, target: &str, through: &str, fault: &str) -> &'f [Value] {
+    let rows = file["rows"].as_array().expect("a list");
+    let is_it = |row: &&Value| row["target"] == target && row["through"] == through && row["fault"] == fault;
+    let row = rows.iter().find(is_it).unwrap_or_else(|| panic!("no row of {target}, {through}, {fault}"));
+    let cases = row["cases"].as_array().expect("a list");
+    assert!(!cases.is_empty() || row["not_tried"] != "", "what was not tried has a reason: {row:#}");
+    cases
+}
+
+/// Every case of a fault has this of that.
+#[track_caller]
+fn all(file: &Value, (target, through): (&str, &str), fault: &str, name: &str, expected: &[&str]) {
+    let cases = cases(file, target, through, fault);
+    assert!(!cases.is_empty(), "{target}: {fault} was not tried");
+    for case in cases {
+        let found = case[name].as_str().expect("a word");
+        assert!(expected.contains(&found), "{target} by {through}: {fault}: {name} is {found}: {case:#}");
+    }
+}
+
+/// Each engine in process, with every fault: what must be told is told, and nothing acknowledged is lost without a word.
+#[test]
+fn engines_tell_of_faults_or_keep_what_they_acknowledged() {
+    let name = "engines_tell_of_faults_or_keep_what_they_acknowledged";
+    if nothing_preloads(name) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (wal, journal) = ("sqlite:?journal=wal&sync=full", "sqlite:?journal=delete&sync=full");
+    let (lmdb, redb) = ("lmdb:?sync=full&map_size=16MiB", "redb:");
+    let arguments = [wal, journal, lmdb, redb, "--times", "2", "--transactions", "40"];
+    let (code, file) = tried(folder.path(), &arguments);
+    assert_eq!(code, 0, "{file:#}");
+    let beds = [(wal, "preload"), (journal, "preload"), (lmdb, "preload"), (redb, "preload"), (redb, "storage")];
+    assert_eq!(file["rows"].as_array().map(Vec::len), Some(beds.len() * 13));
+    for bed in beds {
+        for fault in ["read-error", "write-error", "write-errors", "sync-error", "killed"] {
+            all(&file, bed, fault, "left", &["whole"]);
+        }
+        all(&file, bed, "write-errors", "conduct", &["reported"]);
+        all(&file, bed, "killed", "conduct", &["killed"]);
+        // On a file system that is memory nothing is promised to anybody.
+        let row = |row: &&Value| row["target"] == bed.0;
+        let class = &file["rows"].as_array().and_then(|rows| rows.iter().find(row)).expect("a row")["class"];
+        if class == "durable" {
+            for fault in ["sync-error-power", "sync-errors-power", "power"] {
+                all(&file, bed, fault, "left", &["whole"]);
+            }
+        }
+        // Not one sync is done after the first that lies: what was acknowledged behind it cannot be there.
+        all(&file, bed, "lying-disk", "conduct", &["went_on"]);
+        all(&file, bed, "lying-disk", "left", &["lost", "corrupted", "unreadable"]);
+        all(&file, bed, "lying-disk", "verdict", &["expected"]);
+    }
+    for bed in [(wal, "preload"), (journal, "preload")] {
+        // The system may write less than it was asked to: that is no error, and SQLite goes on.
+        all(&file, bed, "short-write", "conduct", &["went_on"]);
+        all(&file, bed, "disk-full", "conduct", &["reported"]);
+    }
+    let full = cases(&file, wal, "preload", "disk-full");
+    assert!(full[0]["errors"][0].as_str().expect("a text").contains("SQLITE_FULL"), "{full:#?}");
+    all(&file, (lmdb, "preload"), "map-error", "conduct", &["died"]);
+    assert_eq!(cases(&file, lmdb, "preload", "map-error")[0]["signal"], 7, "SIGBUS");
+    assert!(cases(&file, redb, "storage", "short-write").is_empty());
+
+    // The evidence alone is enough to draw it again.
+    fs::write(folder.path().join("mine.json"), file.to_string()).expect("written");
+    let drawn = output(folder.path(), &["report", "mine.json"]);
+    assert_eq!(drawn.status.code(), Some(0), "{}", text(&drawn.stderr));
+    assert!(text(&drawn.stdout).contains("syncs do nothing, power lost later"), "{}", text(&drawn.stdout));
+}
+
+#[test]
+fn settings_lose_what_they_do_not_promise() {
+    if nothing_preloads("settings_lose_what_they_do_not_promise") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (normal, off) = ("sqlite:?journal=wal&sync=normal", "sqlite:?journal=delete&sync=off");
+    let arguments = [normal, off, "--times", "2", "--transactions", "40", "--only", "killed,power,sync-error"];
+    let (code, file) = tried(folder.path(), &arguments);
+    assert_eq!(code, 0, "{file:#}");
+    for target in [normal, off] {
+        all(&file, (target, "preload"), "killed", "left", &["whole"]);
+        all(&file, (target, "preload"), "power", "verdict", &["expected"]);
+    }
+    all(&file, (normal, "preload"), "power", "left", &["lost"]);
+    // Without syncs no sync can fail, which is told.
+    assert!(cases(&file, off, "preload", "sync-error").is_empty(), "{file:#}");
+}
+
+/// A private server: its process meets the faults, and its end is told.
+#[test]
+fn a_server_that_meets_a_fault_ends_or_tells() {
+    let name = "a_server_that_meets_a_fault_ends_or_tells";
+    if let Err(why) = bourse_engine_mysql::installed(Flavour::Mariadb, None) {
+        return skipped(name, &why.to_string());
+    }
+    if nothing_preloads(name) {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let target = "mariadb+private:?log_file=8MiB&innodb_buffer_pool=16MiB";
+    let only = ["--only", "sync-errors-power,killed", "--times", "1", "--transactions", "20"];
+    let (code, file) = tried(folder.path(), &[&[target][..], &only].concat());
+    assert_eq!(code, 0, "{file:#}");
+    all(&file, (target, "preload"), "sync-errors-power", "conduct", &["died", "reported"]);
+    all(&file, (target, "preload"), "sync-errors-power", "left", &["whole"]);
+    all(&file, (target, "preload"), "killed", "left", &["whole"]);
+}
+
+#[test]
+fn what_cannot_be_tried_is_refused_before_anything_is_made() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    for (arguments, words) in [
+        (&["sqlite:x.db?journal=wal"][..], "names a place"),
+        (&["sqlite:?jornal=wal"], "jornal"),
+        (&["sqlite:", "--only", "fire"], "no fault is called \"fire\""),
+        (&["sqlite:", "--times", "0"], "0 trials show nothing"),
+    ] {
+        let refused = output(folder.path(), &[&["faults"], arguments].concat());
+        assert_eq!(refused.status.code(), Some(1));
+        assert!(text(&refused.stderr).contains(words), "{}", text(&refused.stderr));
+    }
+    assert_eq!(fs::read_dir(folder.path()).expect("it is there").count(), 0);
+    let (code, file) = tried(folder.path(), &["null:", "--only", "power"]);
+    assert_eq!(
+        (code, &file["rows"][0]["not_tried"]),
+        (0, &"it has no files of its own that we could interfere with".into())
+    );
+}
+
+/// Runs a command on databases below `files` while a fault comes; says how it ended and how often the fault came.
+fn with_fault(folder: &Path, fault: Spec, arguments: &[&str]) -> (Output, u64) {
+    let base = folder.canonicalize().expect("it is there");
+    let library = base.join("faults.so");
+    let bytes = bourse_faults::library().expect("asked before");
+    bourse_faults::preload::write_library(&library, bytes).expect("can be written");
+    let places = Places { control: base.join("control"), files: base.join("files"), image: None };
+    let control = Control::create(&places.control).expect("can be made");
+    control.arm(Some(fault)).expect("can be armed");
+    let ended = bourse(folder, arguments).envs(places.preloading(&library)).output().expect("can be started");
+    (ended, control.fired().expect("can be read"))
+}
+
+/// Runs a command that meets a fault: it ends with exit code 2, and no round of it has a figure.
+#[track_caller]
+fn never_succeeds(folder: &Path, call: Call, nth: u64, effect: Effect, arguments: &[&str]) {
+    let (ended, fired) = with_fault(folder, Spec { call, nth, effect }, arguments);
+    let (report, said) = (text(&ended.stdout), text(&ended.stderr));
+    assert!(fired > 0, "{effect:?} of {call:?} {nth} was not met by {arguments:?}: {report}{said}");
+    assert_eq!(ended.status.code(), Some(2), "{effect:?} of {call:?} {nth}: {arguments:?}: {report}{said}");
+    assert!(said.contains("error: "), "{said}");
+    let runs = fs::read_dir(folder.join("bourse-runs")).into_iter().flatten().flatten();
+    for run in runs {
+        let Ok(json) = fs::read(run.path().join("run.json")) else { continue };
+        let file: Value = serde_json::from_slice(&json).expect("JSON");
+        for round in file["cases"].as_array().into_iter().flatten().flat_map(|case| case["rounds"].as_array()).flatten()
+        {
+            assert!(round["void"].is_string() && round["headline"].is_null(), "{effect:?} of {call:?}: {round:#}");
+        }
+        fs::remove_dir_all(run.path()).expect("can be removed");
+    }
+}
+
+/// The commands that measure, on engines whose calls go wrong in the middle of it.
+#[test]
+fn a_workload_whose_engine_meets_a_fault_has_no_figure() {
+    if nothing_preloads("a_workload_whose_engine_meets_a_fault_has_no_figure") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let rounds = ["--rounds", "1", "--warmup", "0s", "--for", "2s", "-s", "rows=500"];
+    for target in [
+        "sqlite:files/x?journal=wal&sync=full",
+        "sqlite:files/x?journal=delete&sync=full",
+        "lmdb:files/x",
+        "redb:files/x",
+    ] {
+        let work = |workload| [&["micro", "run", workload, target][..], &rounds].concat();
+        for (workload, call, nth, effect) in [
+            ("update", Call::Write, 200, Effect::FailOn),
+            ("update", Call::Sync, 40, Effect::FailOn),
+            // By a journal's every fourth sync its folder is synced, whose failure SQLite ignores: this is another.
+            ("update", Call::Sync, 41, Effect::FailOnce),
+            ("bulk-load", Call::Grow, 3, Effect::Full),
+        ] {
+            fs::create_dir_all(folder.join("files")).expect("can be made");
+            never_succeeds(folder, call, nth, effect, &work(workload));
+            fs::remove_dir_all(folder.join("files")).expect("can be removed");
+        }
+    }
+    // A page that cannot be read ends the process of the round, and not the program.
+    fs::create_dir_all(folder.join("files")).expect("can be made");
+    let arguments = [&["micro", "run", "update", "lmdb:files/x"][..], &rounds].concat();
+    never_succeeds(folder, Call::Write, 300, Effect::Blind, &arguments);
+}
+
+/// The brokerage workload: loading, checking and measuring.
+#[test]
+fn the_brokerage_workload_does_not_succeed_on_a_disk_that_fails() {
+    if nothing_preloads("the_brokerage_workload_does_not_succeed_on_a_disk_that_fails") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    fs::create_dir(folder.join("files")).expect("can be made");
+    let target = "sqlite:files/x.db";
+    never_succeeds(folder, Call::Grow, 2_000, Effect::Full, &["tpce", "load", target, "--days", "1"]);
+    assert!(!folder.join("files/x.db").exists(), "what could not be loaded is not there");
+    load(folder, target);
+    never_succeeds(folder, Call::Read, 3_000, Effect::FailOn, &["tpce", "check", target]);
+    let run = ["tpce", "run", target, "--days", "1", "--users", "2", "--warmup", "0s", "--for", "3s"];
+    never_succeeds(folder, Call::Sync, 30, Effect::FailOn, &run);
+    never_succeeds(folder, Call::Write, 500, Effect::FailOn, &run);
+}
