@@ -213,7 +213,9 @@ fn sync_directory_of(path: &Path) -> Result<(), EngineError> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    File::open(directory).and_then(|directory| directory.sync_all()).map_err(|e| EngineError::io("sync", directory, &e))?;
+    File::open(directory)
+        .and_then(|directory| directory.sync_all())
+        .map_err(|e| EngineError::io("sync", directory, &e))?;
     files::synced_directory_of(path);
     Ok(())
 }

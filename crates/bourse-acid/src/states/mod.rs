@@ -139,8 +139,7 @@ fn row(case: &Case, options: &StatesOptions, interrupted: &AtomicBool) -> Result
     let limits = limits(options, points(&recorded.trace).len());
     let mut go_on = |_: &Counts| !interrupted.load(Ordering::Relaxed);
     let promise = case.promise();
-    let explored =
-        explore(&recorded.trace, case.device, &limits, options.seed, promise, &mut check, &mut go_on);
+    let explored = explore(&recorded.trace, case.device, &limits, options.seed, promise, &mut check, &mut go_on);
     let took_s = began.elapsed().as_secs_f64();
     let recovery = match case.activity {
         Activity::Work => Some(recoveries(case, &recorded, options.seed, promise, interrupted)?),
@@ -226,7 +225,8 @@ pub fn replay(name: &str, seed: u64, folder: &Path) -> Result<Replayed, AcidErro
     let (first, second) = rest.split_once('/').map_or((rest, None), |(first, second)| (first, Some(second)));
     let made = |trace: &bourse_crash::Trace, id: &str| {
         let id: StateId = id.parse().map_err(no_state)?;
-        state_at(trace, case.device, seed, id).ok_or_else(|| no_state(format!("{case} has no state {id} with seed {seed}")))
+        state_at(trace, case.device, seed, id)
+            .ok_or_else(|| no_state(format!("{case} has no state {id} with seed {seed}")))
     };
     let (mut state, mut acknowledged) = made(&recorded.trace, first)?;
     if let Some(second) = second {

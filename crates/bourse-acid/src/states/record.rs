@@ -29,7 +29,11 @@ impl Recorded {
 /// A directory for a recording: in memory where the system has such a place, since a real sync would only cost time.
 fn directory() -> Result<TempDir, AcidError> {
     let shared = Path::new("/dev/shm");
-    let made = if shared.is_dir() { tempfile::tempdir_in(shared).or_else(|_| tempfile::tempdir()) } else { tempfile::tempdir() };
+    let made = if shared.is_dir() {
+        tempfile::tempdir_in(shared).or_else(|_| tempfile::tempdir())
+    } else {
+        tempfile::tempdir()
+    };
     made.map_err(|error| AcidError::Machinery(format!("no directory for a recording: {error}")))
 }
 
