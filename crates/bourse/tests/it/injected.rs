@@ -226,7 +226,7 @@ fn a_workload_whose_engine_meets_a_fault_has_no_figure() {
             ("update", Call::Write, 200, Effect::FailOn),
             ("update", Call::Sync, 40, Effect::FailOn),
             ("update", Call::Sync, 40, Effect::FailOnce),
-            ("bulk-load", Call::Grow, 3, Effect::Full),
+            ("bulk-load", Call::Grow, 1, Effect::Full),
         ] {
             fs::create_dir_all(folder.join("files")).expect("can be made");
             never_succeeds(folder, call, nth, effect, &work(workload));
