@@ -4,7 +4,6 @@
 use bourse_acid::states::{Cases, StatesOptions, StatesRow, enumerate, replay};
 use std::sync::atomic::AtomicBool;
 
-<<<<<<< HEAD
 fn row<'r>(rows: &'r [StatesRow], case: &str) -> &'r StatesRow {
     rows.iter().find(|row| row.case == case).unwrap_or_else(|| panic!("{case} is enumerated"))
 }
@@ -58,46 +57,4 @@ fn a_state_is_made_again_from_its_name_and_the_seed() {
         let refused = replay(name, 3, folder.path()).expect_err(name).to_string();
         assert!(refused.contains(why), "{name}: {refused}");
     }
-=======
-#[test]
-fn measure() {
-    let states = std::env::var("STATES").ok().and_then(|it| it.parse().ok());
-    let fault_runs = std::env::var("RUNS").ok().and_then(|it| it.parse().ok()).unwrap_or(0);
-    let cases = if std::env::var("ALL").is_ok() { Cases::All } else { Cases::Usual };
-    let options = StatesOptions { cases, states, seed: 1, fault_runs };
-    let found = enumerate(&options, &AtomicBool::new(false), &|_| ()).unwrap();
-    for row in &found.rows {
-        println!(
-            "{:28} {:10} {:10} ops {:6} syncs {:5} points {:5}/{:5} states {:7} distinct {:7} {:6.1}s {:7.0}/s lossy {} most {} corrupt {} broken {}",
-            row.case,
-            row.class,
-            row.promised,
-            row.operations,
-            row.syncs,
-            row.exhaustive_points,
-            row.points,
-            row.states,
-            row.distinct,
-            row.took_s,
-            row.states as f64 / row.took_s,
-            row.lossy,
-            row.most_lost,
-            row.corrupted,
-            row.broken
-        );
-        if let Some(it) = &row.recovery {
-            println!("      recovery {} states {} broken {} {:?}", it.recoveries, it.states, it.broken, it.example);
-        }
-        for example in row.examples.iter().take(2) {
-            println!("      {} acked {}: {} {}", example.state, example.acknowledged, example.found, example.broken);
-        }
-    }
-    for row in &found.faults {
-        println!(
-            "{:28} {:12} found {} of {}, {} of {} states",
-            row.fault, row.case, row.found, row.runs, row.broken, row.states
-        );
-    }
-    println!("{} states in {:.1} s", found.states, found.took_s);
->>>>>>> h7
 }
