@@ -68,9 +68,9 @@ pub(crate) fn foreign(connection: &mut Conn, database: &str) -> Result<Option<St
     Ok((!found.is_empty()).then(|| format!("database `{database}` holds what bourse did not make: {}", listed(&found))))
 }
 
-/// A refusal to replace something. The kind is that of a request that cannot be had: nothing is wrong with the server.
+/// A refusal to replace something: nothing is wrong with the server.
 fn refusal(message: String) -> EngineError {
-    EngineError::new(ErrorKind::Unsupported, message)
+    EngineError::new(ErrorKind::Refused, message)
 }
 
 /// Refuses a database that is not the loader's to replace.
@@ -221,7 +221,7 @@ pub(crate) fn refuse_more_than_tables(connection: &mut Conn, side: &str) -> Resu
     if found.is_empty() {
         return Ok(());
     }
-    Err(refusal(format!(
+    Err(EngineError::unsupported(format!(
         "a loaded database holds tables and indexes alone on this engine; this one was to have {}",
         listed(&found)
     )))
