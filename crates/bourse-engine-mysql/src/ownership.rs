@@ -221,7 +221,7 @@ pub(crate) fn refuse_more_than_tables(connection: &mut Conn, side: &str) -> Resu
     if found.is_empty() {
         return Ok(());
     }
-    Err(refusal(format!(
+    Err(EngineError::unsupported(format!(
         "a loaded database holds tables and indexes alone on this engine; this one was to have {}",
         listed(&found)
     )))

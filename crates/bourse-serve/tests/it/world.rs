@@ -43,6 +43,8 @@ impl Database {
     pub(crate) fn new(name: &'static str) -> Self {
         static LOADED: OnceLock<()> = OnceLock::new();
         LOADED.get_or_init(|| {
+            // One that an earlier build has left may be of a form that is no longer replaced.
+            remove("fresh.db");
             let report =
                 load(
                     &engine("fresh.db"),
