@@ -63,7 +63,9 @@ fn tests() -> Result<(), String> {
     }
     cargo(&["test", "--workspace"])?;
     // Apart from the others, so that no other test runs a build with bugs.
-    cargo(&["test", "--package", "bourse-planted", "--features", "planted-bug", "--test", "planted"])
+    let packages = ["--package", "bourse-planted", "--package", "bourse-driver"];
+    let features = ["--features", "bourse-planted/planted-bug,bourse-driver/planted-bug"];
+    cargo(&[&["test", "--test", "planted"], &packages[..], &features].concat())
 }
 
 /// Plants each bug, or those of these names, and asks each detector; all bugs make the page of the documentation.

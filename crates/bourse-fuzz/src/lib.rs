@@ -15,15 +15,20 @@ mod config;
 mod failure;
 pub mod mutate;
 
-use bourse_egen::Inputs;
+use bourse_driver::RealClock;
 use bourse_egen::inputs::FILES;
+use bourse_egen::{Inputs, Part};
+use bourse_engine::NullEngine;
 use bourse_record::RunFile;
 use bourse_report::CsvText;
 use bourse_report::comparison::{Compared, stored_pairs};
-use bourse_serve::Address;
 use bourse_serve::protocol::codec::{self, HEADER, REPLY_BYTES};
 use bourse_serve::protocol::{Admission, Control, Greeting, Hello, News, Reply, Request};
+use bourse_serve::server::{Offer, rehearse};
+use bourse_serve::{Address, ServerOptions};
 use bourse_suite::{Plan, Suite, SuiteFile};
+use bourse_tpce::load::{Constraints, Fingerprint};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::sync::LazyLock;
 
@@ -39,13 +44,14 @@ pub struct Target {
 }
 
 /// Every target.
-pub const TARGETS: [Target; 10] = [
+pub const TARGETS: [Target; 11] = [
     Target { name: "acid_document", run: acid_document, mutations: 500 },
     Target { name: "comparison", run: comparison, mutations: 150 },
     Target { name: "inputs", run: inputs, mutations: 2 },
     Target { name: "options", run: options, mutations: 200 },
     Target { name: "protocol", run: protocol, mutations: 5_000 },
     Target { name: "run_file", run: run_file, mutations: 100 },
+    Target { name: "server", run: server, mutations: 500 },
     Target { name: "sql_workload", run: sql_workload, mutations: 1_000 },
     Target { name: "suite_definition", run: suite_definition, mutations: 100 },
     Target { name: "suite_document", run: suite_document, mutations: 100 },
@@ -138,6 +144,18 @@ pub fn run_file(bytes: &[u8]) {
     let _ = bourse_report::csv(&run, CsvText::Guarded);
     let _ = bourse_report::svg(&run);
     let _ = bourse_report::drivers::together(vec![run.clone(), run]);
+}
+
+/// What drivers say to a server, over an engine that does nothing: a script of messages, as [`rehearse`] reads it.
+pub fn server(bytes: &[u8]) {
+    static INPUTS: LazyLock<Inputs> = LazyLock::new(Inputs::builtin);
+    let part = Part::whole(1_000, 1).expect("a database of one load unit and one day");
+    let fingerprint = Fingerprint::of(&NullEngine, &INPUTS, part, Constraints::Full);
+    let here = SocketAddr::from(([127, 0, 0, 1], 0));
+    let offer = Offer { engine: &NullEngine, fingerprint: &fingerprint, history: "" };
+    for frame in rehearse(offer, ServerOptions::new(here, "1.2.3"), &RealClock::start(), bytes) {
+        assert!(frame.len() >= HEADER, "a server says whole frames");
+    }
 }
 
 /// Files of statements, in both their forms.

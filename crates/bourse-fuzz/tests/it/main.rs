@@ -68,6 +68,7 @@ each!(
     options,
     protocol,
     run_file,
+    server,
     sql_workload,
     suite_definition,
     suite_document,

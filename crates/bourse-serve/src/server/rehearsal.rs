@@ -5,7 +5,7 @@ use super::{Driver, Offer, ServerOptions, Shared, door, local, user};
 use crate::ServeError;
 use crate::address::Peer;
 use crate::protocol::codec::{self, GREETING_BYTES, REPLY_BYTES, REQUEST_BYTES, Times};
-use crate::protocol::{Admission, Control, Hello, Request};
+use crate::protocol::{Admission, CodecError, Control, Hello, Request};
 use bourse_driver::Clock;
 use bourse_record::SplitMix;
 use std::cell::Cell;
@@ -18,11 +18,11 @@ const DRIVERS: usize = 2;
 
 /// Hands a server the messages of a script and returns what it says to each that it can read, a frame each.
 ///
-/// A script is a sequence of steps: a byte that says who speaks, two bytes of length (little-endian), and as many bytes of
-/// message; the last may be cut short. The lowest bit of the first byte is the driver's number. The two bits above it say what
-/// the message is: 0 a [`Control`] of the driver, 1 a [`Request`] of one of its users, 2 a [`Hello`], 3 no message: the driver's
-/// connection is lost, and another takes its number. A message that cannot be read ends its connection, as it does over a network.
-/// Nobody is waited for, so a round of several drivers does not begin.
+/// A script is a sequence of steps: a byte that says who speaks, two bytes of length (little-endian), and as many bytes
+/// of message; the last may be cut short. The lowest bit of the first byte is the driver's number. The two bits above it
+/// say what the message is: 0 a [`Control`] of the driver, 1 a [`Request`] of one of its users, 2 a [`Hello`], 3 no
+/// message: the connections of both drivers are lost, and others take their numbers. A message that cannot be read ends
+/// its connection, as it does over a network. Nobody is waited for, so a round of several drivers does not begin.
 pub fn rehearse(offer: Offer<'_>, options: ServerOptions, clock: &dyn Clock, script: &[u8]) -> Vec<Vec<u8>> {
     let options = ServerOptions { gather: Duration::ZERO, ..options };
     let stop = AtomicBool::new(false);
@@ -81,8 +81,12 @@ fn step(script: &[u8]) -> Option<(u8, &[u8], &[u8])> {
     Some((*who, bytes, rest))
 }
 
-fn within<'b>(bytes: &'b [u8], limit: usize) -> Result<&'b [u8], ServeError> {
-    bytes.get(..bytes.len().min(limit)).ok_or_else(|| io::Error::from(io::ErrorKind::UnexpectedEof).into())
+/// A message of at most so many bytes, as frames are bounded on a wire.
+fn within(bytes: &[u8], limit: usize) -> Result<&[u8], ServeError> {
+    if bytes.len() > limit {
+        return Err(CodecError::TooLarge { bytes: bytes.len(), limit }.into());
+    }
+    Ok(bytes)
 }
 
 /// A driver's message; whether its connection goes on.
