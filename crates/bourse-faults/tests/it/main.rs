@@ -1,5 +1,5 @@
 //! The preloaded library, in a process that reads, writes and syncs: this test program, started again with it.
-#![allow(missing_docs, reason = "tests")]
+#![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 use bourse_faults::{Call, Control, Counts, Effect, Places, Spec};
 use std::fs::{self, File, OpenOptions};
@@ -24,8 +24,11 @@ struct Left {
     signal: Option<i32>,
 }
 
-/// The bodies: each gets the folder, with a file `x` of 3,000 bytes `a`.
-const BODIES: &[(&str, fn(&Path) -> io::Result<()>)] = &[
+/// What a child does: it gets the folder, with a file `x` of 3,000 bytes `a`.
+type Body = fn(&Path) -> io::Result<()>;
+
+/// The bodies by name.
+const BODIES: &[(&str, Body)] = &[
     ("write-sync-write", |folder| {
         let file = open(folder)?;
         file.write_all_at(b"bbb", 0)?;
