@@ -77,6 +77,18 @@ impl Crashed {
         self.steps.push(Step { session: who.to_owned(), did, outcome, read: Vec::new(), statement: None });
     }
 
+    /// What is found of a database that is opened after a crash. `last_trade` is the largest trade number before the load.
+    pub(crate) fn examined(
+        subject: &Subject<'_>,
+        engine: Result<Box<dyn Engine>, AcidError>,
+        last_trade: TradeId,
+        log: &[Acknowledgement],
+    ) -> Self {
+        let mut crashed = Self::of("power lost".to_owned(), log);
+        examine(subject, engine, last_trade, log, &mut crashed);
+        crashed
+    }
+
     fn of(label: String, log: &[Acknowledgement]) -> Self {
         let results = log.iter().filter(|it| matches!(it, Acknowledgement::Result(_))).count();
         let mut this =
@@ -170,7 +182,7 @@ pub(crate) fn child_of_ours(
         status.to_string(),
     );
     let engine = site.open();
-    examine(subject, engine, &before, &log, &mut crashed);
+    examine(subject, engine, before.last_trade, &log, &mut crashed);
     Ok(crashed)
 }
 
@@ -218,7 +230,7 @@ pub(crate) fn server_of_ours(subject: &Subject<'_>, seed: u64) -> Result<Crashed
     let restarted = engine.restart();
     crashed.recovery_s = began.elapsed().as_secs_f64();
     match restarted {
-        Ok(()) => examine_engine(subject, engine, &before, &log, &mut crashed),
+        Ok(()) => examine_engine(subject, engine, before.last_trade, &log, &mut crashed),
         Err(error) => unreadable(&mut crashed, &error.into()),
     }
     Ok(crashed)
@@ -227,12 +239,12 @@ pub(crate) fn server_of_ours(subject: &Subject<'_>, seed: u64) -> Result<Crashed
 fn examine(
     subject: &Subject<'_>,
     engine: Result<Box<dyn Engine>, AcidError>,
-    before: &Snapshot,
+    last_trade: TradeId,
     log: &[Acknowledgement],
     crashed: &mut Crashed,
 ) {
     match engine {
-        Ok(engine) => examine_engine(subject, engine.as_ref(), before, log, crashed),
+        Ok(engine) => examine_engine(subject, engine.as_ref(), last_trade, log, crashed),
         Err(error) => unreadable(crashed, &error),
     }
 }
@@ -240,11 +252,11 @@ fn examine(
 fn examine_engine(
     subject: &Subject<'_>,
     engine: &dyn Engine,
-    before: &Snapshot,
+    last_trade: TradeId,
     log: &[Acknowledgement],
     crashed: &mut Crashed,
 ) {
-    if let Err(error) = look(subject, engine, before, log, crashed) {
+    if let Err(error) = look(subject, engine, last_trade, log, crashed) {
         unreadable(crashed, &error);
     }
 }
@@ -265,7 +277,7 @@ fn unreadable(crashed: &mut Crashed, error: &AcidError) {
 fn look(
     subject: &Subject<'_>,
     engine: &dyn Engine,
-    before: &Snapshot,
+    last_trade: TradeId,
     log: &[Acknowledgement],
     crashed: &mut Crashed,
 ) -> Result<(), AcidError> {
@@ -291,7 +303,7 @@ fn look(
     let ids = |sql: String| -> Result<HashSet<i64>, AcidError> {
         Ok(laboratory.rows(&sql, |row| bourse_engine::RowExt::get::<i64>(row, 0))?.into_iter().collect())
     };
-    let last = before.last_trade;
+    let last = last_trade;
     let there = ids(format!("SELECT t_id FROM trade WHERE t_id > {last}"))?;
     // Complete is a trade with all its rows: its settlement, the history of its completion, its change of holdings.
     let complete = ids(format!(

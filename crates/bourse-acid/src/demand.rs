@@ -30,6 +30,17 @@ pub enum Demand {
     Everything,
 }
 
+impl Demand {
+    /// The word for documents.
+    pub const fn word(self) -> &'static str {
+        match self {
+            Self::Nothing => "nothing",
+            Self::Whole => "whole",
+            Self::Everything => "everything",
+        }
+    }
+}
+
 /// What a class promises.
 pub const fn promised(class: Durability, crash: Crash) -> Demand {
     match (class, crash) {

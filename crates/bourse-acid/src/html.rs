@@ -1,7 +1,8 @@
 //! The examination as one HTML page that opens offline.
 
 use crate::document::{AcidFile, Verdict};
-use crate::kept::{CrashFile, HEADS};
+use crate::kept::{CrashFile, CrashRow, HEADS};
+use crate::sampled::{SAMPLED_HEADS, SampledStates};
 use crate::states::{ABOUT_STATES, FAULT_HEADS, FaultRow, STATES_HEADS};
 use bourse_report::words::command_line;
 use minijinja::syntax::SyntaxConfig;
@@ -24,7 +25,14 @@ pub fn html(file: &AcidFile) -> String {
 
 /// One self-contained page: a row for each target, then every crash with its findings.
 pub fn crash_html(file: &CrashFile) -> String {
-    let rows: Vec<_> = file.rows.iter().map(|row| context! { cells => row.cells(), holds => row.holds() }).collect();
+    let sampled = |it: &SampledStates| {
+        let rows: Vec<_> = it.rows().map(|(cells, broken)| context! { cells, broken }).collect();
+        context! { about => it.about(), heads => SAMPLED_HEADS, rows }
+    };
+    let row = |row: &CrashRow| {
+        context! { cells => row.cells(), holds => row.holds(), sampled => row.sampled.as_ref().map(sampled) }
+    };
+    let rows: Vec<_> = file.rows.iter().map(row).collect();
     let states = file.states.as_ref().map(|states| {
         let rows: Vec<_> = states.rows.iter().map(|row| context! { cells => row.cells(), holds => row.holds() }).collect();
         let faults: Vec<_> = states.faults.iter().map(FaultRow::cells).collect();

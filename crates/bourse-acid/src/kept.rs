@@ -4,6 +4,7 @@ use crate::Subject;
 use crate::demand::{Crash, Demand, promised};
 use crate::document::Case;
 use crate::laboratory::AcidError;
+use crate::sampled::SampledStates;
 use crate::states::StatesSection;
 use crate::tests::durability::crash_once;
 use bourse_engine::{Durability, Lives};
@@ -86,6 +87,9 @@ pub struct CrashRow {
     pub killed: Option<Outcome>,
     /// After the power failed; absent where that was not tried.
     pub power: Option<Outcome>,
+    /// States drawn from the trace of a load; absent where that was not tried.
+    #[serde(default)]
+    pub sampled: Option<SampledStates>,
     /// Why something was not tried; empty if all was.
     pub not_tried: String,
 }
@@ -112,16 +116,18 @@ pub struct Outcome {
 }
 
 /// The heads of the table.
-pub const HEADS: [&str; 6] = ["target", "class", "process killed", "power lost", "recovery", "its promise"];
+pub const HEADS: [&str; 7] =
+    ["target", "class", "process killed", "power lost", "drawn states", "recovery", "its promise"];
 
 impl CrashRow {
     /// Whether everything promised was found.
     pub fn holds(&self) -> bool {
         [&self.killed, &self.power].into_iter().flatten().all(|outcome| outcome.holds)
+            && self.sampled.as_ref().is_none_or(SampledStates::holds)
     }
 
     /// The cells of the table.
-    pub fn cells(&self) -> [String; 6] {
+    pub fn cells(&self) -> [String; 7] {
         let cell = |outcome: &Option<Outcome>| outcome.as_ref().map_or_else(|| "not tried".to_owned(), Outcome::words);
         let recovery = [&self.killed, &self.power].into_iter().flatten().map(|it| it.recovery_s).fold(0.0, f64::max);
         let promise = match (self.killed.is_none() && self.power.is_none(), self.holds()) {
@@ -134,6 +140,7 @@ impl CrashRow {
             self.class.clone(),
             cell(&self.killed),
             cell(&self.power),
+            self.sampled.as_ref().map_or_else(|| "not tried".to_owned(), SampledStates::words),
             format!("{:.0} ms", recovery * 1e3),
             promise,
         ]
@@ -162,6 +169,7 @@ pub fn crashed(subject: &Subject<'_>, target: &str, times: u32) -> Result<CrashR
         class_reason: subject.class_reason.to_owned(),
         killed: None,
         power: None,
+        sampled: None,
         not_tried: String::new(),
     };
     if subject.class == Durability::Volatile {
@@ -193,12 +201,7 @@ fn outcome(subject: &Subject<'_>, crash: Crash, times: u32) -> Result<Outcome, A
         lost: 0,
         ruined: 0,
         recovery_s: 0.0,
-        promised: match promise {
-            Demand::Nothing => "nothing",
-            Demand::Whole => "whole",
-            Demand::Everything => "everything",
-        }
-        .to_owned(),
+        promised: promise.word().to_owned(),
         holds: true,
         cases: Vec::new(),
     };

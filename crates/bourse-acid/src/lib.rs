@@ -19,6 +19,7 @@
 //! | `crash` | the load, the blow, the aftermath |
 //! | [`kept`] | `bourse crash`: what each setting keeps, and `crash.json` |
 //! | [`states`] | power losses enumerated, for SQLite |
+//! | [`sampled`] | states of the whole database, drawn from a recorded load |
 //! | [`faults`] | `bourse faults`: what an engine does when reads, writes and syncs fail, and `faults.json` |
 //! | [`read`] | documents read back from files |
 //! | [`text()`], [`html()`], [`markdown()`] | what a person reads |
@@ -34,6 +35,7 @@ mod laboratory;
 mod markdown;
 mod points;
 pub mod read;
+pub mod sampled;
 mod stage;
 mod staged;
 pub mod states;
@@ -54,6 +56,7 @@ use bourse_schema::TradeId;
 use demand::Crash;
 use laboratory::Laboratory;
 use staged::Word;
+use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -109,6 +112,19 @@ pub trait Site {
     /// # Errors
     /// If there can be none.
     fn process(&self, crash: Crash, seed: u64) -> Result<Command, AcidError>;
+
+    /// Where the copy lies.
+    fn copy(&self) -> &Path;
+
+    /// Why a load cannot be recorded here; `None` if it can.
+    fn no_recording(&self) -> Option<String>;
+
+    /// A process that records a load on the copy with [`LoadRecording`](sampled::LoadRecording), as one on `target`, and
+    /// writes it to a file.
+    ///
+    /// # Errors
+    /// If there can be none.
+    fn recording(&self, target: &str, seed: u64, file: &Path) -> Result<Command, AcidError>;
 }
 
 /// Runs the tests that are wanted, in order; `progress` hears of each as it is done.

@@ -2,6 +2,7 @@
 
 use crate::document::{AcidFile, Case, Test, Verdict};
 use crate::kept::{CrashFile, HEADS};
+use crate::sampled::{SAMPLED_HEADS, SampledStates};
 use crate::states::{ABOUT_STATES, FAULT_HEADS, STATES_HEADS, StatesSection};
 use bourse_record::{Build, Machine};
 use bourse_report::words::{code, command_line, escaped, markdown_row as row};
@@ -54,11 +55,20 @@ pub fn crash_markdown(file: &CrashFile) -> String {
         if !it.not_tried.is_empty() {
             line(&mut out, &format!("Not tried: {}.", escaped(&it.not_tried)));
         }
+        if let Some(sampled) = &it.sampled {
+            sampled_markdown(&mut out, sampled);
+        }
         [&it.killed, &it.power].into_iter().flatten().flat_map(|it| &it.cases).for_each(|it| case(&mut out, it));
     }
     again(&mut out, &file.command, &file.machine, &file.build);
     notice(&mut out);
     out
+}
+
+fn sampled_markdown(out: &mut String, sampled: &SampledStates) {
+    line(out, &format!("Drawn states of {}", escaped(&sampled.about())));
+    table(out, &SAMPLED_HEADS);
+    sampled.rows().for_each(|(cells, _)| row(out, cells.iter().map(|text| escaped(text))));
 }
 
 fn states_markdown(out: &mut String, states: &StatesSection) {

@@ -2,13 +2,15 @@
 
 use crate::document::{AcidFile, Case, Test, Verdict};
 use crate::kept::{CrashFile, CrashRow, HEADS};
+use crate::sampled::SampledStates;
 use crate::states::{ABOUT_STATES, FAULT_HEADS, FaultRow, STATES_HEADS, StatesRow, StatesSection};
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
 /// What the table of crashes tells.
 pub(crate) const ABOUT_CRASHES: &str = "Lost are acknowledged Trade-Results, over all crashes of a kind. The power fails on a \
-                                        simulated disk: what was not synced is lost, or there in part and in any order.";
+                                        simulated disk: what was not synced is lost, or there in part and in any order. Drawn \
+                                        states are those that a power loss may leave at a sync of a recorded load.";
 /// Where the words of a test begin.
 const INDENT: usize = 22;
 
@@ -64,7 +66,7 @@ pub fn crash_text(file: &CrashFile, width: usize, color: bool) -> String {
     }
     line(&mut out, width, 0, &format!("{}; seed {}", file.database, file.seed));
     out.push('\n');
-    let rows: Vec<[String; 6]> = file.rows.iter().map(CrashRow::cells).collect();
+    let rows: Vec<[String; 7]> = file.rows.iter().map(CrashRow::cells).collect();
     let verdicts = file.rows.iter().map(|it| if it.holds() { Verdict::Passed } else { Verdict::Failed });
     table(&mut out, &HEADS, rows.iter().map(|row| &row[..]).zip(verdicts), color);
     out.push('\n');
@@ -75,6 +77,10 @@ pub fn crash_text(file: &CrashFile, width: usize, color: bool) -> String {
                 case(&mut out, failed, width);
             }
         }
+    }
+    for (name, found) in file.rows.iter().filter_map(|it| it.sampled.as_ref()).flat_map(SampledStates::broken_states) {
+        line(&mut out, width, 0, &format!("{name}: {found}"));
+        line(&mut out, width, 4, &format!("bourse crash --replay {name}"));
     }
     line(&mut out, width, 0, ABOUT_CRASHES);
     line(&mut out, width, 0, &file.power_of_sample());

@@ -166,7 +166,7 @@ fn is_unsynced_next(rest: &[Operation]) -> bool {
 }
 
 /// The seed of a point.
-fn seed_of(seed: u64, point: usize) -> u64 {
+pub(crate) fn seed_of(seed: u64, point: usize) -> u64 {
     seed.wrapping_mul(0xD6E8_FEB8_6659_FD93) ^ (point as u64).wrapping_mul(0xA076_1D64_78BD_642F)
 }
 

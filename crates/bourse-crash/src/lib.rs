@@ -21,8 +21,10 @@
 //! | `plan` | which selections of pending pieces are tried |
 //! | `fault` | traces of an engine or a disk that ignores syncs |
 //! | `explore` | all states of a trace, checked and judged |
+//! | `draw` | states of a trace at random, by their numbers |
 
 mod disk;
+mod draw;
 mod explore;
 mod fault;
 mod image;
@@ -30,6 +32,7 @@ mod plan;
 mod trace;
 
 pub use disk::{Device, Disk, Group, GroupKind};
+pub use draw::{Drawn, draw};
 pub use explore::{Check, Counts, Explored, Failure, Outcome, Promise, StateId, explore, points, state_at};
 pub use fault::Fault;
 pub use image::{BLOCK_BYTES, Directory, FileImage, Hash};

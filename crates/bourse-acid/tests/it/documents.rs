@@ -2,6 +2,7 @@
 
 use bourse_acid::document::{Case, Finding, Step};
 use bourse_acid::kept::{CRASH_SCHEMA_VERSION, CrashFile, CrashRow, Outcome, crash_file_schema};
+use bourse_acid::sampled::{SampledState, SampledStates};
 use bourse_acid::{
     AcidFile, Property, SCHEMA_VERSION, Test, Verdict, acid_file_schema, crash_html, crash_markdown, crash_text, html,
     markdown, read, text,
@@ -105,9 +106,41 @@ fn crashes() -> CrashFile {
         class_reason: "sync=full".into(),
         killed,
         power,
+        sampled: None,
         not_tried: "nothing is promised".into(),
     };
     let none = outcome(0, 0, "everything", true);
+    let state = |number: u64, broken: bool| SampledState {
+        number,
+        state: "12:one-3".into(),
+        acknowledged: 60,
+        lost: u64::from(broken),
+        ruined: false,
+        broken,
+        wrong: match broken {
+            true => vec![Finding {
+                what: "acknowledged Trade-Results lost".into(),
+                wanted: "none".into(),
+                found: "1: 7".into(),
+                holds: false,
+            }],
+            false => Vec::new(),
+        },
+    };
+    let sampled = SampledStates {
+        trace: "bourse-runs/1-crash/trace-1.bin".into(),
+        base_bytes: 4_096,
+        base_sha256: "ab".repeat(32),
+        ended: "100 trades were acknowledged".into(),
+        acknowledged: 100,
+        operations: 5_000,
+        syncs: 150,
+        points: 140,
+        promised: "everything".into(),
+        states: vec![state(1, false), state(2, true)],
+    };
+    let mut first = row("sqlite:x.db", "durable", Some(none.clone()), Some(outcome(1, 0, "everything", false)));
+    first.sampled = Some(sampled);
     CrashFile {
         schema_version: CRASH_SCHEMA_VERSION,
         started_at: "2026-01-05T10:00:00+00:00".into(),
@@ -117,7 +150,7 @@ fn crashes() -> CrashFile {
         machine,
         database: "1,000 customers, 1 day".into(),
         rows: vec![
-            row("sqlite:x.db", "durable", Some(none.clone()), Some(outcome(1, 0, "everything", false))),
+            first,
             row("sqlite:x.db?sync=normal", "consistent", Some(none), Some(outcome(44, 0, "whole", true))),
             row("sqlite::memory:", "volatile", None, None),
         ],
@@ -133,10 +166,15 @@ fn the_table_of_crashes_says_what_was_lost_and_which_promise_is_broken() {
     let words = |target: &str| {
         line(target).split("  ").map(str::trim).filter(|it| !it.is_empty()).collect::<Vec<_>>().join("|")
     };
-    assert_eq!(words("sqlite:x.db "), "sqlite:x.db|durable|0 of 130 lost|whole, 1 of 130 lost|4 ms|BROKEN");
+    assert_eq!(
+        words("sqlite:x.db "),
+        "sqlite:x.db|durable|0 of 130 lost|whole, 1 of 130 lost|2 states: whole, 1 with losses|4 ms|BROKEN"
+    );
+    assert!(shown.contains("bourse crash --replay bourse-runs/1-crash/trace-1.bin#2"), "{shown}");
+    assert!(!shown.contains("trace-1.bin#1"), "{shown}");
     assert_eq!(
         words("sqlite:x.db?sync=normal"),
-        "sqlite:x.db?sync=normal|consistent|0 of 130 lost|whole, 44 of 130 lost|4 ms|kept"
+        "sqlite:x.db?sync=normal|consistent|0 of 130 lost|whole, 44 of 130 lost|not tried|4 ms|kept"
     );
     assert!(line("sqlite::memory:").ends_with("nothing is promised"), "{shown}");
     assert!(shown.contains("sqlite:x.db promises everything:"), "{shown}");
@@ -144,6 +182,12 @@ fn the_table_of_crashes_says_what_was_lost_and_which_promise_is_broken() {
 
     let page = crash_html(&crashes());
     roxmltree::Document::parse(&page.replacen("<!DOCTYPE html>", "", 1)).expect("well-formed");
+    assert!(page.contains("trace-1.bin: 5000 file operations"), "{page}");
+    let markdown = bourse_acid::crash_markdown(&crashes());
+    assert!(
+        markdown.contains("| 1 | 12:one-3 | whole, 0 of 60 acknowledged Trade-Results lost | kept |"),
+        "{markdown}"
+    );
     assert!(page.contains("1 promises broken") && page.contains("CA_BAL &lt;seen&gt;"));
 
     let document = serde_json::to_value(crashes()).expect("can be written");
@@ -199,7 +243,7 @@ fn markdown_tells_verdicts_steps_and_settings_and_nothing_in_it_acts() {
     );
     let crashed = crash_markdown(&crashes());
     assert!(
-        crashed.contains("| sqlite:x.db | durable | 0 of 130 lost | whole, 1 of 130 lost | 4 ms | BROKEN |"),
+        crashed.contains("| sqlite:x.db | durable | 0 of 130 lost | whole, 1 of 130 lost | 2 states: whole, 1 with losses | 4 ms | BROKEN |"),
         "{crashed}"
     );
 }

@@ -19,7 +19,7 @@ use bourse_engine::{EachRow, EngineError, Row};
 use images::Mount;
 use std::sync::Arc;
 
-pub use recorder::{Recording, Scope};
+pub use recorder::{DATABASE, Recording, Scope};
 
 #[cfg(doc)]
 use bourse_crash::Trace;

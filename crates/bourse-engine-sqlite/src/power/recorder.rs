@@ -18,6 +18,11 @@ pub enum Scope {
     Process,
 }
 
+/// What a database is called in a trace of it alone.
+pub const DATABASE: &str = "db";
+/// How the names of its log and its journal end.
+const ENDINGS: [&str; 2] = ["-wal", "-journal"];
+
 /// A recording of what is done to the files of a directory.
 #[derive(Debug)]
 pub struct Recording {
@@ -38,9 +43,46 @@ impl Recording {
         // SQLite opens files by their full names.
         let directory = directory.canonicalize().map_err(trouble)?;
         let base = read_directory(&directory).map_err(trouble)?;
+        Self::observe(directory, None, base, device, scope)
+    }
+
+    /// Begins one of a database file with its log and its journal, whatever else lies in its directory. In the trace they
+    /// are called [`DATABASE`], and so on with the endings that SQLite gives them. The trace starts with the log and the
+    /// journal as they are, and with a database of its size, all zeros: [`Trace::blocks_changed`] tells which of its bytes
+    /// matter. Otherwise as [`Recording::begin`].
+    ///
+    /// # Errors
+    /// As [`Recording::begin`].
+    pub fn of_database(path: &Path, device: Device, scope: Scope) -> Result<Self, EngineError> {
+        let trouble =
+            |error: io::Error| EngineError::new(ErrorKind::Other, format!("cannot record {}: {error}", path.display()));
+        let path = path.canonicalize().map_err(trouble)?;
+        let (Some(directory), Some(database)) = (path.parent(), path.file_name().and_then(|name| name.to_str())) else {
+            return Err(trouble(io::Error::other("its name is no text")));
+        };
+        let mut main = FileImage::default();
+        main.set_size(fs::metadata(&path).map_err(trouble)?.len());
+        let mut base = Directory { files: [(DATABASE.to_owned(), main)].into() };
+        for ending in ENDINGS {
+            match fs::read(directory.join(format!("{database}{ending}"))) {
+                Ok(bytes) => drop(base.files.insert(format!("{DATABASE}{ending}"), FileImage::from(&bytes[..]))),
+                Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+                Err(error) => return Err(trouble(error)),
+            }
+        }
+        Self::observe(directory.to_owned(), Some(database.to_owned()), base, device, scope)
+    }
+
+    fn observe(
+        directory: PathBuf,
+        database: Option<String>,
+        base: Directory,
+        device: Device,
+        scope: Scope,
+    ) -> Result<Self, EngineError> {
         let names: BTreeMap<String, FileId> = base.files.keys().cloned().zip(0..).collect();
-        let state = State { next: names.len() as FileId, names, operations: Vec::new() };
-        let recorder = Arc::new(Recorder { directory, base, device, state: Mutex::new(state) });
+        let state = State { next: names.len() as FileId, names, operations: Vec::new(), bytes: 0 };
+        let recorder = Arc::new(Recorder { directory, database, base, device, state: Mutex::new(state) });
         let observer = Arc::clone(&recorder) as Arc<dyn Observer>;
         let observation = match scope {
             Scope::Thread => observe_thread(observer)?,
@@ -53,6 +95,12 @@ impl Recording {
     pub fn acknowledge(&self) -> impl Fn(u64) + Send + Sync + 'static {
         let recorder = Arc::clone(&self.recorder);
         move |number| recorder.state().operations.push(Operation::Acknowledged(number))
+    }
+
+    /// Where it is asked how many bytes were written so far; other threads may use it.
+    pub fn bytes_written(&self) -> impl Fn() -> u64 + Send + Sync + 'static {
+        let recorder = Arc::clone(&self.recorder);
+        move || recorder.state().bytes
     }
 
     /// Ends the recording.
@@ -79,6 +127,8 @@ fn read_directory(path: &Path) -> io::Result<Directory> {
 #[derive(Debug)]
 struct Recorder {
     directory: PathBuf,
+    /// The file name of the one database that is recorded; `None` if all files are.
+    database: Option<String>,
     base: Directory,
     device: Device,
     state: Mutex<State>,
@@ -89,6 +139,8 @@ struct State {
     names: BTreeMap<String, FileId>,
     next: FileId,
     operations: Vec<Operation>,
+    /// Written so far.
+    bytes: u64,
 }
 
 impl State {
@@ -106,9 +158,13 @@ impl Recorder {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The name of a file in the directory; `None` for files elsewhere, and for the index of a log.
+    /// The name of a file in the trace; `None` for files that are not recorded, and for the index of a log.
     fn name(&self, path: &Path) -> Option<String> {
         let name = path.strip_prefix(&self.directory).ok()?.to_str()?;
+        if let Some(database) = &self.database {
+            let ending = name.strip_prefix(database.as_str())?;
+            return (ending.is_empty() || ENDINGS.contains(&ending)).then(|| format!("{DATABASE}{ending}"));
+        }
         (!name.contains('/') && !name.ends_with("-shm")).then(|| name.to_owned())
     }
 }
@@ -135,6 +191,7 @@ impl Observer for Recorder {
                 state.create(name);
             }
             (Call::Write { offset, bytes, .. }, Some(file)) => {
+                state.bytes += bytes.len() as u64;
                 state.operations.push(Operation::Write { file, offset: *offset, bytes: bytes.to_vec() });
             }
             (Call::Truncate { size, .. }, Some(file)) => {

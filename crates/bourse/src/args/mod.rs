@@ -159,7 +159,8 @@ pub(crate) struct Crash {
     /// How often each fault is planted, to show what the enumeration finds; 0 plants none
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) faults: u32,
-    /// Make one enumerated state again, as wal-full/12:one-3, check it and keep its files; --seed as in the run that found it
+    /// Make one state again, check it and keep its files: an enumerated one, as wal-full/12:one-3, with --seed as in the run that
+    /// found it; or one drawn from a stored trace, as DIR/trace-1.bin#7, on the database the trace was recorded on
     #[arg(long, value_name = "STATE", conflicts_with_all = ["target", "only", "sweep"])]
     pub(crate) replay: Option<String>,
     #[command(flatten)]
@@ -171,6 +172,9 @@ pub(crate) struct Crash {
     /// Crashes of each kind on each target, at sampled moments
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = numbers::rounds)]
     pub(crate) times: u32,
+    /// States drawn from a recorded load on each SQLite target; 0 records none
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=10_000))]
+    pub(crate) samples: u32,
     /// Seed that the small workload, its states and the moments of the crashes follow from
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,

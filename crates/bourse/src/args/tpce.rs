@@ -243,6 +243,15 @@ pub(crate) struct AcidLoad {
     pub(crate) seed: u64,
     #[arg(long)]
     pub(crate) flat_in: Option<PathBuf>,
+    /// Record the file operations to this file, and end
+    #[arg(long, requires = "file", requires = "of")]
+    pub(crate) record: Option<PathBuf>,
+    /// The target's file, for a recording
+    #[arg(long)]
+    pub(crate) file: Option<PathBuf>,
+    /// The target that this one is a copy of, for a recording
+    #[arg(long)]
+    pub(crate) of: Option<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,5 +1,6 @@
 //! `bourse crash`: what each durability setting really keeps.
 
+mod drawn;
 mod enumerated;
 
 use crate::args::{Crash, CrashPart};
@@ -15,6 +16,7 @@ use bourse_acid::{Conduct, Site, Subject};
 use bourse_micro::sweep::{Sweep, combinations, with_option};
 use bourse_record::{Build, Machine};
 use bourse_tpce::users;
+use drawn::Traces;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What is swept of a SQLite file when nothing else is said.
@@ -22,6 +24,9 @@ const SQLITE_SWEEPS: [&str; 2] = ["journal=wal,delete", "sync=full,normal,off"];
 
 /// Enumerates states, crashes every target, writes the evidence, prints the tables.
 pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
+    if let Some((trace, number)) = arguments.replay.as_deref().and_then(drawn::parse) {
+        return drawn::replay(&trace, number, arguments);
+    }
     if let Some(state) = &arguments.replay {
         return enumerated::replay(state, arguments.seed, &arguments.output.directory);
     }
@@ -67,12 +72,13 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     if wants_states {
         file.states = enumerated::states(arguments, &interrupted)?;
     }
+    let traces = Traces::new()?;
     for (number, target) in targets.iter().enumerate() {
         if interrupted.load(Ordering::Relaxed) {
             break;
         }
         let step = Step::waiting(format!("crashing {target} ({} of {})", number + 1, targets.len()));
-        let row = row(target, arguments, &interrupted, &mut file.database);
+        let row = row(target, number + 1, &traces, arguments, &interrupted, &mut file.database);
         step.done();
         match row {
             // One that was cut short shows nothing.
@@ -81,7 +87,7 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
         }
     }
     file.interrupted = interrupted.load(Ordering::Relaxed);
-    publish(&file, arguments)?;
+    publish(&mut file, &traces, arguments)?;
     if file.broken() > 0 {
         return Err(Failure::new(Exit::Check, format!("{} of {} promises are broken", file.broken(), file.tried())));
     }
@@ -110,6 +116,8 @@ fn targets(target: &str, sweeps: &[String]) -> Result<Vec<String>, Failure> {
 
 fn row(
     target: &str,
+    number: usize,
+    traces: &Traces,
     arguments: &Crash,
     interrupted: &AtomicBool,
     database_words: &mut String,
@@ -132,14 +140,19 @@ fn row(
         conduct: Conduct { seed: arguments.seed, ..Conduct::DEFAULT },
         interrupted,
     };
-    crashed(&subject, target, arguments.times)
-        .map_err(|error| Failure::new(Exit::Target, format!("{target} could not be crashed: {error}")))
+    let mut row = crashed(&subject, target, arguments.times)
+        .map_err(|error| Failure::new(Exit::Target, format!("{target} could not be crashed: {error}")))?;
+    if !interrupted.load(Ordering::Relaxed) {
+        traces.sample(&subject, &mut row, number, arguments.samples)?;
+    }
+    Ok(row)
 }
 
-fn publish(file: &CrashFile, arguments: &Crash) -> Result<(), Failure> {
-    let document = serde_json::to_value(file).expect("the document has names for keys");
-    let document = format!("{document:#}\n");
+fn publish(file: &mut CrashFile, traces: &Traces, arguments: &Crash) -> Result<(), Failure> {
     let folder = output::new_folder(&arguments.output.directory, "crash")?;
+    traces.publish(file, &folder)?;
+    let document = serde_json::to_value(&*file).expect("the document has names for keys");
+    let document = format!("{document:#}\n");
     let (json, page) = (folder.join("crash.json"), folder.join("crash.html"));
     output::write_whole(&json, document.as_bytes())?;
     output::write_whole(&page, bourse_acid::crash_html(file).as_bytes())?;

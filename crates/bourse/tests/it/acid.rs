@@ -1,6 +1,8 @@
 //! `tpce acid`: verdicts, evidence, exit codes; and what crashes leave with each setting.
 
 use crate::{bourse, load, output, text};
+use bourse_acid::sampled::LoadTrace;
+use bourse_crash::Fault;
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -121,7 +123,10 @@ fn crashes_of_several_settings_stand_in_one_table() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let folder = folder.path();
     load(folder, "sqlite:x.db");
-    let ended = output(folder, &["crash", "sqlite:x.db", "--sweep", "sync=full,normal", "--times", "1", "--json"]);
+    let ended = output(
+        folder,
+        &["crash", "sqlite:x.db", "--sweep", "sync=full,normal", "--times", "1", "--samples", "0", "--json"],
+    );
     let said = text(&ended.stderr);
     assert_eq!(ended.status.code(), Some(0), "{said}");
     let file: Value = serde_json::from_slice(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
@@ -170,4 +175,59 @@ fn states_are_enumerated_and_one_is_made_again() {
     fs::write(folder.join("crash.json"), &ended.stdout).expect("written");
     let drawn = output(folder, &["report", "crash.json"]);
     assert!(text(&drawn.stdout).contains("guarantee"), "{}", text(&drawn.stdout));
+}
+
+/// States drawn from a recorded load: kept as promised, made again from the stored trace, and violating the promise where
+/// the database file's syncs are taken out of the trace.
+#[test]
+fn drawn_states_are_made_again_and_show_missing_syncs() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    load(folder, "sqlite:x.db");
+    let target = "sqlite:x.db?journal=delete&sync=extra";
+    let ended = output(folder, &["crash", target, "--times", "1", "--samples", "4", "--sweep", "cache=8MiB", "--json"]);
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+    let file: Value = serde_json::from_slice(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+    let row = &file["rows"][0];
+    // On a file system that is memory nothing is promised, and nothing is tried.
+    if row["class"] == "volatile" {
+        return;
+    }
+    let sampled = &row["sampled"];
+    assert_eq!((&row["class"], &sampled["promised"]), (&"durable".into(), &"everything".into()), "{row:#}");
+    let states = sampled["states"].as_array().expect("a list");
+    assert_eq!(states.len(), 4);
+    assert!(states.iter().all(|state| state["broken"] == false && state["lost"] == 0), "{states:#?}");
+    assert!(states.iter().any(|state| state["acknowledged"] != 0), "{states:#?}");
+
+    let trace = sampled["trace"].as_str().expect("a name");
+    let replay =
+        |trace: &str, number: u32| output(folder, &["crash", "--replay", &format!("{trace}#{number}"), "-o", "kept"]);
+    let (once, again) = (replay(trace, 2), replay(trace, 2));
+    assert_eq!(once.status.code(), Some(0), "{}", text(&once.stderr));
+    assert_eq!(text(&once.stdout), text(&again.stdout));
+    let found = format!("{}: whole, 0 of {}", states[1]["state"].as_str().expect("a text"), states[1]["acknowledged"]);
+    assert!(text(&once.stdout).contains(&found), "{found}: {}", text(&once.stdout));
+    assert!(folder.join("kept/states/trace-1_2/db").is_file());
+
+    let bytes = fs::read(folder.join(trace)).expect("it was written");
+    let mut planted = LoadTrace::from_bytes(&bytes).expect("it can be read");
+    *planted.trace_mut() = Fault::NeverDatabase.plant(planted.trace(), "db");
+    fs::write(folder.join("planted.bin"), planted.to_bytes()).expect("written");
+    let violated = (1..=8).map(|number| replay("planted.bin", number)).find(|ended| !ended.status.success());
+    let violated = violated.expect("a state shows the fault");
+    assert_eq!(violated.status.code(), Some(3), "{}", text(&violated.stderr));
+    assert!(text(&violated.stderr).contains("violates what class durable promises"), "{}", text(&violated.stderr));
+
+    // Another database than the trace's is refused.
+    let mut database = fs::read(folder.join("x.db")).expect("it was loaded");
+    *database.last_mut().expect("it has bytes") ^= 1;
+    fs::write(folder.join("x.db"), database).expect("written");
+    let refused = replay(trace, 2);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("is not as it was when the load was recorded"), "{}", text(&refused.stderr));
+    let refused = replay("x.db", 1);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("it is no trace of a load"), "{}", text(&refused.stderr));
 }

@@ -1,22 +1,29 @@
-//! The process that is crashed: works on a database and tells each acknowledged trade on stdout, until it is killed.
+//! The process that is crashed: works on a database and tells each acknowledged trade on stdout, until it is killed. Or it
+//! records its file operations for a bounded time.
 
 use super::super::database::{engine_failure, found};
 use crate::args::AcidLoad;
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
+use crate::output::write_whole;
 use bourse_acid::acknowledged::Acknowledgement;
 use bourse_acid::load_and_tell;
+use bourse_acid::sampled::LoadRecording;
 use std::io::Write as _;
+use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// `bourse tpce acid-load`: never ends by itself.
+/// `bourse tpce acid-load`: ends by itself only if it is to record.
 pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
     // Whoever started us may be killed: nothing of ours is to go on running.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
         .map_err(|error| Failure::usage(format!("the system refuses a signal for the parent's end: {error}")))?;
+    if let (Some(file), Some(copy), Some(of)) = (&arguments.record, &arguments.file, &arguments.of) {
+        return record(arguments, copy, of, file);
+    }
     #[cfg(unix)]
     bourse_engine_sqlite::seed_simulated_disk(arguments.seed);
     let target = arguments.target.as_str();
@@ -37,4 +44,17 @@ pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
         bourse_tpce::users::RunError::Engine(error) => engine_failure(target, &error),
         other => Failure::new(Exit::Target, format!("the load on {target} could not begin: {other}")),
     })
+}
+
+/// Records a load on the target, whose file `copy` is a copy of the target `of`.
+fn record(arguments: &AcidLoad, copy: &Path, of: &str, file: &Path) -> Result<(), Failure> {
+    let target = arguments.target.as_str();
+    let cannot = |error| Failure::new(Exit::Target, format!("the load on {target} could not be recorded: {error}"));
+    let inputs = inputs(arguments.flat_in.as_deref())?;
+    // Before anything opens the file.
+    let recording = LoadRecording::begin(copy, of, arguments.seed).map_err(cannot)?;
+    let engine = engines::open(target)?;
+    let part = found(target, engine.as_ref())?.fingerprint.part;
+    let trace = recording.run(engine, &inputs, part).map_err(cannot)?;
+    write_whole(file, &trace.to_bytes())
 }

@@ -15,6 +15,8 @@ static COPY: SideFileKind = bourse_engine_sqlite::side_file_kind(".bourse-crash"
 
 pub(crate) struct FileSite {
     original: PathBuf,
+    /// Where the copy lies, once it was made.
+    path: PathBuf,
     /// The copy once it was made; gone with this.
     copy: Mutex<Option<SideFile>>,
     /// The copy as a target.
@@ -34,9 +36,10 @@ impl FileSite {
         }
         let (scheme, _) = target.split_once(':').unwrap_or((target, ""));
         let (_, options) = target.split_once('?').unwrap_or((target, ""));
-        let place = engines::escaped(&beside(&original, COPY.suffix));
+        let path = beside(&original, COPY.suffix);
+        let place = engines::escaped(&path);
         let target = format!("{scheme}:{place}?{options}");
-        Some(Self { original, copy: Mutex::new(None), target, flat_in: flat_in.map(Path::to_owned) })
+        Some(Self { original, path, copy: Mutex::new(None), target, flat_in: flat_in.map(Path::to_owned) })
     }
 
     fn copy_all(&self) -> Result<(), EngineError> {
@@ -70,14 +73,37 @@ impl Site for FileSite {
     }
 
     fn process(&self, crash: Crash, seed: u64) -> Result<Command, AcidError> {
-        let program = std::env::current_exe()
-            .map_err(|error| AcidError::Machinery(format!("this program cannot be found again: {error}")))?;
         let mut target = self.target.clone();
         if crash == Crash::Power {
             target.push_str("&disk=forgetful");
         }
+        self.load(&target, seed)
+    }
+
+    fn copy(&self) -> &Path {
+        &self.path
+    }
+
+    fn no_recording(&self) -> Option<String> {
+        match self.target.starts_with("sqlite:") {
+            true => self.no_power(),
+            false => Some("the system calls of this build of SQLite cannot be recorded".to_owned()),
+        }
+    }
+
+    fn recording(&self, target: &str, seed: u64, file: &Path) -> Result<Command, AcidError> {
+        let mut command = self.load(&self.target, seed)?;
+        command.arg("--record").arg(file).arg("--file").arg(&self.path).args(["--of", target]);
+        Ok(command)
+    }
+}
+
+impl FileSite {
+    fn load(&self, target: &str, seed: u64) -> Result<Command, AcidError> {
+        let program = std::env::current_exe()
+            .map_err(|error| AcidError::Machinery(format!("this program cannot be found again: {error}")))?;
         let mut command = Command::new(program);
-        command.args(["tpce", "acid-load", &target, "--seed", &seed.to_string()]);
+        command.args(["tpce", "acid-load", target, "--seed", &seed.to_string()]);
         if let Some(folder) = &self.flat_in {
             command.arg("--flat-in").arg(folder);
         }

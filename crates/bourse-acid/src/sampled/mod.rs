@@ -1,0 +1,126 @@
+//! States that a power loss may leave of the whole brokerage database, drawn from a recorded load.
+//!
+//! The load that is crashed elsewhere works here on a copy of the database while a process records each file operation.
+//! What a power loss leaves is too much to enumerate, so states are drawn by number. The stored trace and a number are
+//! always the same state, on the same database.
+//!
+//! | module | what |
+//! |---|---|
+//! | `record` | the load, recorded |
+//! | `stored` | the trace as a file, and its states as files |
+//! | `document` | the rows of `crash.json` |
+
+mod document;
+mod record;
+mod stored;
+
+pub use document::{SAMPLED_HEADS, SampledState, SampledStates};
+pub use record::LoadRecording;
+pub use stored::{LoadTrace, LoadTraceError};
+
+use crate::acknowledged::Acknowledgement;
+use crate::crash::Crashed;
+use crate::demand::{Crash, Demand, promised};
+use crate::laboratory::AcidError;
+use crate::{Site, Subject};
+use bourse_crash::{Device, draw};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::atomic::Ordering;
+
+/// The disk that loses its power: as SQLite assumes it to be.
+const DEVICE: Device = Device::POWERSAFE;
+
+/// Records a load on the site's copy, and recovers and examines states drawn from it. The trace is left in `file`.
+///
+/// # Errors
+/// If the load could not be recorded, or its states not be written; what they are is no error.
+pub fn sampled(
+    subject: &Subject<'_>,
+    site: &dyn Site,
+    target: &str,
+    states: u32,
+    file: &Path,
+) -> Result<SampledStates, AcidError> {
+    let trouble = |what: &str, error: std::io::Error| AcidError::Machinery(format!("{what}: {error}"));
+    site.renew()?;
+    let ended = site
+        .recording(target, subject.conduct.seed, file)?
+        .stdin(Stdio::null())
+        .output()
+        .map_err(|error| trouble("the process for the recorded load could not be started", error))?;
+    if !ended.status.success() {
+        let said = String::from_utf8_lossy(&ended.stderr);
+        return Err(AcidError::Machinery(format!(
+            "the load could not be recorded ({}): {}",
+            ended.status,
+            said.trim()
+        )));
+    }
+    let bytes = std::fs::read(file).map_err(|error| trouble("the recorded trace cannot be read", error))?;
+    let mut trace = LoadTrace::from_bytes(&bytes).map_err(|error| AcidError::Machinery(error.to_string()))?;
+    site.renew()?;
+    trace.complete(site.copy())?;
+    let mut all = SampledStates::new(&trace, subject.class);
+    for number in 1..=u64::from(states) {
+        if subject.interrupted.load(Ordering::Relaxed) {
+            break;
+        }
+        all.add(state(subject, site, &trace, number, None)?);
+    }
+    Ok(all)
+}
+
+/// Makes the state of that number again on the site's copy, keeps its files in a folder, and examines it.
+///
+/// # Errors
+/// If the database is not the one that the load was recorded on, or a file cannot be written.
+pub fn replay(
+    subject: &Subject<'_>,
+    site: &dyn Site,
+    trace: &mut LoadTrace,
+    number: u64,
+    folder: &Path,
+) -> Result<SampledState, AcidError> {
+    site.renew()?;
+    trace.complete(site.copy())?;
+    state(subject, site, trace, number, Some(folder))
+}
+
+fn state(
+    subject: &Subject<'_>,
+    site: &dyn Site,
+    trace: &LoadTrace,
+    number: u64,
+    keep: Option<&Path>,
+) -> Result<SampledState, AcidError> {
+    let drawn = draw(trace.trace(), DEVICE, trace.seed(), number);
+    site.renew()?;
+    trace.put(&drawn.state, site.copy())?;
+    if let Some(folder) = keep {
+        stored::keep(site.copy(), folder)?;
+    }
+    let acknowledged = usize::try_from(drawn.acknowledged).unwrap_or(usize::MAX);
+    let log: &[Acknowledgement] = trace.acknowledged().get(..acknowledged).unwrap_or(trace.acknowledged());
+    let crashed = Crashed::examined(subject, site.open(), trace.last_trade(), log);
+    Ok(judged(number, drawn.id.to_string(), promised(subject.class, Crash::Power), &crashed))
+}
+
+fn judged(number: u64, state: String, promise: Demand, crashed: &Crashed) -> SampledState {
+    let (whole, kept) = (crashed.case(true, false), crashed.case(false, true));
+    let (is_whole, has_all) = (whole.holds(), kept.holds());
+    let wrong: Vec<_> = whole.findings.into_iter().chain(kept.findings).filter(|finding| !finding.holds).collect();
+    SampledState {
+        number,
+        state,
+        acknowledged: crashed.results as u64,
+        lost: crashed.lost as u64,
+        ruined: !is_whole,
+        broken: match promise {
+            Demand::Nothing => false,
+            Demand::Whole => !is_whole,
+            Demand::Everything => !is_whole || !has_all,
+        },
+        wrong,
+    }
+}

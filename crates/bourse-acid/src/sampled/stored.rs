@@ -1,0 +1,358 @@
+//! The trace of a load as a file: a line of JSON that says what it is about, then the operations.
+//!
+//! The database that the load began with is not in it, but its SHA-256 is. Of that database the states depend on the
+//! blocks that the operations change, which are read from it again. SQLite's file header is stored, since merely opening
+//! the database in another journal mode changes it.
+
+use crate::acknowledged::Acknowledgement;
+use crate::laboratory::AcidError;
+use bourse_crash::{BLOCK_BYTES, Directory, FileImage, Operation, Trace};
+use bourse_engine::beside;
+use bourse_engine_sqlite::power::DATABASE;
+use bourse_schema::TradeId;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Read as _, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+
+/// What the first line says it is; the digit is the version of the form.
+const FORMAT: &str = "bourse load trace 1";
+/// Bytes of SQLite's file header.
+const HEADER_BYTES: u64 = 100;
+/// Files beside a database that belong to it.
+const COMPANIONS: [&str; 3] = ["-wal", "-journal", "-shm"];
+/// The number of the database file in a trace: its name comes first.
+const MAIN: u32 = 0;
+/// The largest database of a stored trace: 1 TiB.
+const LARGEST: u64 = 1 << 40;
+
+/// The database that a load began with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Base {
+    bytes: u64,
+    sha256: String,
+    /// Its first bytes.
+    header: Vec<u8>,
+}
+
+impl Base {
+    /// Of a file.
+    pub(super) fn of(path: &Path) -> Result<Self, AcidError> {
+        Self::read(path).map_err(|error| AcidError::Machinery(format!("{} cannot be read: {error}", path.display())))
+    }
+
+    fn read(path: &Path) -> io::Result<Self> {
+        let mut file = File::open(path)?;
+        let mut header = Vec::new();
+        (&file).take(HEADER_BYTES).read_to_end(&mut header)?;
+        let mut hash = Sha256::new();
+        hash.update(&header);
+        let bytes = header.len() as u64 + io::copy(&mut file, &mut hash)?;
+        let sha256 = hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect();
+        Ok(Self { bytes, sha256, header })
+    }
+}
+
+/// The first line of the file.
+#[derive(Serialize, Deserialize)]
+struct Head {
+    format: String,
+    target: String,
+    seed: u64,
+    base: Base,
+    last_trade: i64,
+    ended: String,
+    acknowledged: Vec<String>,
+}
+
+/// A file that is no trace of a load.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("it is no trace of a load that this version can read: {0}")]
+pub struct LoadTraceError(String);
+
+/// The trace of a load on a copy of a database.
+#[derive(Debug, Clone, PartialEq)]
+pub struct LoadTrace {
+    target: String,
+    seed: u64,
+    base: Base,
+    last_trade: TradeId,
+    acknowledged: Vec<Acknowledgement>,
+    ended: String,
+    trace: Trace,
+}
+
+impl LoadTrace {
+    pub(super) fn new(
+        target: String,
+        seed: u64,
+        base: Base,
+        last_trade: TradeId,
+        acknowledged: Vec<Acknowledgement>,
+        ended: String,
+        trace: Trace,
+    ) -> Self {
+        Self { target, seed, base, last_trade, acknowledged, ended, trace }
+    }
+
+    /// The database that the load was on a copy of, with its options.
+    pub fn target(&self) -> &str {
+        &self.target
+    }
+    /// What the load and the drawn states follow from.
+    pub fn seed(&self) -> u64 {
+        self.seed
+    }
+    /// The operations.
+    pub fn trace(&self) -> &Trace {
+        &self.trace
+    }
+    /// The operations, to plant a fault in them.
+    pub fn trace_mut(&mut self) -> &mut Trace {
+        &mut self.trace
+    }
+    pub(super) fn base_bytes(&self) -> u64 {
+        self.base.bytes
+    }
+    pub(super) fn base_sha256(&self) -> &str {
+        &self.base.sha256
+    }
+    pub(super) fn ended(&self) -> &str {
+        &self.ended
+    }
+    /// The largest trade number before the load.
+    pub(super) fn last_trade(&self) -> TradeId {
+        self.last_trade
+    }
+    /// What was acknowledged; the n-th acknowledgement of the trace is the n-th here.
+    pub(super) fn acknowledged(&self) -> &[Acknowledgement] {
+        &self.acknowledged
+    }
+
+    /// Bytes to store.
+    pub fn to_bytes(&self) -> Vec<u8> {
+        let head = Head {
+            format: FORMAT.to_owned(),
+            target: self.target.clone(),
+            seed: self.seed,
+            base: self.base.clone(),
+            last_trade: self.last_trade.0,
+            ended: self.ended.clone(),
+            acknowledged: self.acknowledged.iter().map(ToString::to_string).collect(),
+        };
+        let mut base = self.trace.base.clone();
+        base.files.insert(DATABASE.to_owned(), FileImage::default());
+        let mut bytes = serde_json::to_vec(&head).expect("the line has names for keys");
+        bytes.push(b'\n');
+        bytes.extend(Trace { base, operations: self.trace.operations.clone() }.to_bytes());
+        bytes
+    }
+
+    /// Reads what [`LoadTrace::to_bytes`] made.
+    ///
+    /// # Errors
+    /// If it is something else, or cut off.
+    pub fn from_bytes(bytes: &[u8]) -> Result<Self, LoadTraceError> {
+        let refused = |why: &str| LoadTraceError(why.to_owned());
+        let end = bytes.iter().position(|byte| *byte == b'\n').ok_or_else(|| refused("it has no first line"))?;
+        let (line, rest) = bytes.split_at(end);
+        let head: Head = serde_json::from_slice(line).map_err(|error| LoadTraceError(error.to_string()))?;
+        if head.format != FORMAT {
+            return Err(LoadTraceError(format!("its form is `{}`, not `{FORMAT}`", head.format)));
+        }
+        if head.base.bytes > LARGEST || head.base.header.len() as u64 != HEADER_BYTES.min(head.base.bytes) {
+            return Err(refused("its database has an absurd size"));
+        }
+        let parse = |line: &String| line.parse().map_err(|()| LoadTraceError(format!("`{line}` acknowledges nothing")));
+        let acknowledged = head.acknowledged.iter().map(parse).collect::<Result<_, _>>()?;
+        let mut trace = Trace::from_bytes(&rest[1..]).map_err(|error| LoadTraceError(error.to_string()))?;
+        if trace.base.files.keys().next().map(String::as_str) != Some(DATABASE) {
+            return Err(refused("its operations are not on a database"));
+        }
+        let renames_database = |operation: &Operation| match operation {
+            Operation::Create { name, .. } | Operation::Unlink { name } => name == DATABASE,
+            Operation::Rename { from, to, .. } => from == DATABASE || to == DATABASE,
+            _ => false,
+        };
+        if trace.operations.iter().any(renames_database) {
+            return Err(refused("the database file itself is replaced in it"));
+        }
+        let mut main = FileImage::default();
+        main.set_size(head.base.bytes);
+        trace.base.files.insert(DATABASE.to_owned(), main);
+        let last_trade = TradeId(head.last_trade);
+        Ok(Self::new(head.target, head.seed, head.base, last_trade, acknowledged, head.ended, trace))
+    }
+
+    /// Reads from a copy of the database that the load began with what the states need of it.
+    ///
+    /// # Errors
+    /// If it is another database, or cannot be read.
+    pub(super) fn complete(&mut self, copy: &Path) -> Result<(), AcidError> {
+        let cannot = |error: io::Error| AcidError::Machinery(format!("{} cannot be read: {error}", copy.display()));
+        self.restore_header(copy).map_err(cannot)?;
+        let found = Base::of(copy)?;
+        if found != self.base {
+            return Err(AcidError::Machinery(format!(
+                "the database of {} is not as it was when the load was recorded: it has {} bytes with SHA-256 {}, and had {} with {}; a fresh database is made again by loading it with the same options",
+                self.target, found.bytes, found.sha256, self.base.bytes, self.base.sha256
+            )));
+        }
+        let mut file = File::open(copy).map_err(cannot)?;
+        let mut main = FileImage::default();
+        main.set_size(self.base.bytes);
+        for block in self.trace.blocks_changed(MAIN, self.base.bytes) {
+            let start = block * BLOCK_BYTES as u64;
+            if start >= self.base.bytes {
+                break;
+            }
+            let mut bytes = Vec::new();
+            file.seek(SeekFrom::Start(start)).map_err(cannot)?;
+            (&file).take(BLOCK_BYTES as u64).read_to_end(&mut bytes).map_err(cannot)?;
+            main.write(start, &bytes);
+        }
+        self.trace.base.files.insert(DATABASE.to_owned(), main);
+        Ok(())
+    }
+
+    fn restore_header(&self, copy: &Path) -> io::Result<()> {
+        let mut file = OpenOptions::new().write(true).open(copy)?;
+        match file.metadata()?.len() >= self.base.header.len() as u64 {
+            true => file.write_all(&self.base.header),
+            false => Ok(()),
+        }
+    }
+
+    /// Makes a fresh copy of the database the state of a trace that was completed.
+    ///
+    /// # Errors
+    /// If a file cannot be written.
+    pub(super) fn put(&self, state: &Directory, copy: &Path) -> Result<(), AcidError> {
+        self.write(state, copy)
+            .map_err(|error| AcidError::Machinery(format!("a state cannot be written to {}: {error}", copy.display())))
+    }
+
+    fn write(&self, state: &Directory, copy: &Path) -> io::Result<()> {
+        for ending in COMPANIONS {
+            let path = beside(copy, ending);
+            match state.files.get(&format!("{DATABASE}{ending}")) {
+                Some(file) => fs::write(path, file.to_bytes())?,
+                None => match fs::remove_file(path) {
+                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    _ => {}
+                },
+            }
+        }
+        self.restore_header(copy)?;
+        let main = state.files.get(DATABASE).ok_or_else(|| io::Error::other("the database file is missing"))?;
+        let mut file = OpenOptions::new().write(true).open(copy)?;
+        file.set_len(main.size())?;
+        let mut block_bytes = [0; BLOCK_BYTES];
+        for block in self.trace.blocks_changed(MAIN, self.base.bytes) {
+            let start = block * BLOCK_BYTES as u64;
+            let there = main.read(start, &mut block_bytes);
+            if there > 0 {
+                file.seek(SeekFrom::Start(start))?;
+                file.write_all(&block_bytes[..there])?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Copies a database with its log and its journal into a folder, under the names of the enumerated states.
+pub(super) fn keep(copy: &Path, folder: &Path) -> Result<(), AcidError> {
+    let trouble = |error: io::Error| AcidError::Machinery(format!("{}: {error}", folder.display()));
+    fs::create_dir_all(folder).map_err(trouble)?;
+    for ending in [""].into_iter().chain(COMPANIONS) {
+        let (from, to) = (beside(copy, ending), folder.join(format!("{DATABASE}{ending}")));
+        let kept = match fs::copy(from, &to) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => fs::remove_file(to)
+                .or_else(|error| if error.kind() == io::ErrorKind::NotFound { Ok(()) } else { Err(error) }),
+            copied => copied.map(drop),
+        };
+        kept.map_err(trouble)?;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bourse_crash::{Device, Disk};
+
+    /// A database of three blocks that is cut, grows again, and has a journal.
+    fn recorded(base: &Path) -> LoadTrace {
+        let mut files = Directory::default();
+        let mut main = FileImage::default();
+        main.set_size(fs::metadata(base).expect("it is there").len());
+        files.files.insert(DATABASE.to_owned(), main);
+        let operations = vec![
+            Operation::Write { file: MAIN, offset: 5_000, bytes: vec![2; 10] },
+            Operation::Create { name: format!("{DATABASE}-journal"), file: 1 },
+            Operation::Write { file: 1, offset: 0, bytes: b"journal".to_vec() },
+            Operation::Truncate { file: MAIN, size: 8_200 },
+            Operation::Write { file: MAIN, offset: 20_000, bytes: vec![3; 10] },
+            Operation::Acknowledged(1),
+            Operation::Sync { file: MAIN },
+            Operation::Sync { file: 1 },
+            Operation::SyncDirectory,
+        ];
+        let trace = Trace { base: files, operations };
+        let acknowledged = vec![Acknowledgement::Result(TradeId(7))];
+        let base = Base::of(base).expect("it can be read");
+        LoadTrace::new("sqlite:x.db".to_owned(), 1, base, TradeId(6), acknowledged, "enough".to_owned(), trace)
+    }
+
+    #[test]
+    fn a_stored_trace_and_its_database_make_a_state_byte_for_byte() {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let (base, copy) = (folder.path().join("x.db"), folder.path().join("copy"));
+        let before: Vec<u8> = (0..10_000_u32).map(|number| number as u8).collect();
+        fs::write(&base, &before).expect("written");
+        let recorded = recorded(&base);
+        let mut trace = LoadTrace::from_bytes(&recorded.to_bytes()).expect("it was just made");
+        assert_eq!(trace, recorded);
+
+        let mut other_header = before.clone();
+        other_header[18] = 99;
+        fs::write(&copy, &other_header).expect("written");
+        trace.complete(&copy).expect("the header does not matter");
+        fs::write(beside(&copy, "-wal"), b"of another state").expect("written");
+        let mut disk = Disk::new(trace.trace(), Device::POWERSAFE);
+        trace.trace().operations.iter().for_each(|operation| disk.apply(operation));
+        fs::write(&copy, &other_header).expect("written");
+        trace.put(&disk.state(&[], &[]), &copy).expect("it can be written");
+
+        let mut after = before.clone();
+        after[5_000..5_010].fill(2);
+        after.truncate(8_200);
+        after.resize(20_000, 0);
+        after.extend([3; 10]);
+        assert!(fs::read(&copy).expect("it is there") == after);
+        assert_eq!(fs::read(beside(&copy, "-journal")).expect("it is there"), b"journal");
+        assert!(!beside(&copy, "-wal").exists());
+
+        let mut other = before;
+        other[9_000] ^= 1;
+        fs::write(&copy, &other).expect("written");
+        let error = trace.complete(&copy).unwrap_err().to_string();
+        assert!(error.contains("is not as it was when the load was recorded"), "{error}");
+    }
+
+    #[test]
+    fn what_is_no_trace_of_a_load_is_refused() {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let base = folder.path().join("x.db");
+        fs::write(&base, [1; 300]).expect("written");
+        let mut trace = recorded(&base);
+        let bytes = trace.to_bytes();
+        let refused = |bytes: &[u8]| LoadTrace::from_bytes(bytes).unwrap_err().to_string();
+        assert!(refused(b"{}").contains("no first line"));
+        assert!(refused(b"{}\n").contains("missing field"));
+        assert!(refused(&bytes[..bytes.len() - 1]).contains("not a trace"));
+        trace.trace_mut().operations.push(Operation::Unlink { name: DATABASE.to_owned() });
+        assert!(refused(&trace.to_bytes()).contains("itself is replaced"));
+    }
+}

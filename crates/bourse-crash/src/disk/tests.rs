@@ -1,0 +1,108 @@
+//! What a disk keeps of pieces that are pending.
+
+use super::*;
+
+fn base(bytes: &[u8]) -> Trace {
+    let base = Directory { files: [("db".to_owned(), FileImage::from(bytes))].into() };
+    Trace { base, operations: Vec::new() }
+}
+
+fn state(disk: &Disk, arrived: &[Arrived]) -> BTreeMap<String, Vec<u8>> {
+    let (groups, members) = disk.groups();
+    assert_eq!(groups.len(), arrived.len());
+    disk.state(&members, arrived).files.into_iter().map(|(name, file)| (name, file.to_bytes())).collect()
+}
+
+const NONE: Arrived = Arrived::First(0);
+const ONE: Arrived = Arrived::First(1);
+
+#[test]
+fn sectors_arrive_one_by_one_until_they_are_synced() {
+    let mut disk = Disk::new(&base(&[0; 1_024]), Device::POWERSAFE);
+    disk.apply(&Operation::Write { file: 0, offset: 510, bytes: vec![1; 4] });
+    let db = |arrived: &[Arrived]| state(&disk, arrived)["db"][510..514].to_vec();
+    assert_eq!(db(&[NONE, NONE]), [0, 0, 0, 0]);
+    assert_eq!(db(&[ONE, NONE]), [1, 1, 0, 0]);
+    assert_eq!(db(&[NONE, ONE]), [0, 0, 1, 1]);
+    assert_eq!(db(&[Arrived::Torn { whole: 0, bytes: 1 }, ONE]), [1, 0, 1, 1]);
+    disk.apply(&Operation::Sync { file: 0 });
+    assert!(!disk.is_pending());
+    assert_eq!(state(&disk, &[])["db"][510..514], [1, 1, 1, 1]);
+}
+
+#[test]
+fn of_several_writes_to_a_sector_a_prefix_arrives() {
+    let mut disk = Disk::new(&base(&[0; 512]), Device::POWERSAFE);
+    disk.apply(&Operation::Write { file: 0, offset: 0, bytes: vec![1; 2] });
+    disk.apply(&Operation::Write { file: 0, offset: 1, bytes: vec![2; 2] });
+    let (groups, _) = disk.groups();
+    assert_eq!(groups, [Group { kind: GroupKind::Sector, pieces: 2 }]);
+    let db = |arrived| state(&disk, &[arrived])["db"][..3].to_vec();
+    assert_eq!([db(NONE), db(ONE), db(Arrived::First(2))], [[0, 0, 0], [1, 1, 0], [1, 2, 2]]);
+}
+
+#[test]
+fn size_and_data_of_a_file_that_grows_arrive_apart() {
+    let mut disk = Disk::new(&base(b""), Device::POWERSAFE);
+    disk.apply(&Operation::Write { file: 0, offset: 0, bytes: vec![7; 3] });
+    let (groups, _) = disk.groups();
+    assert_eq!(groups.iter().map(|it| it.kind).collect::<Vec<_>>(), [GroupKind::Size, GroupKind::Sector]);
+    assert!(state(&disk, &[NONE, NONE])["db"].is_empty());
+    assert_eq!(state(&disk, &[ONE, NONE])["db"], [0, 0, 0]);
+    assert_eq!(state(&disk, &[NONE, ONE])["db"], [7, 7, 7]);
+}
+
+#[test]
+fn names_are_durable_with_their_directory_and_not_with_their_file() {
+    let mut disk = Disk::new(&base(b"db"), Device::POWERSAFE);
+    disk.apply(&Operation::Create { name: "db-journal".to_owned(), file: 1 });
+    disk.apply(&Operation::Write { file: 1, offset: 0, bytes: b"j".to_vec() });
+    disk.apply(&Operation::Sync { file: 1 });
+    assert!(!state(&disk, &[NONE]).contains_key("db-journal"));
+    assert_eq!(state(&disk, &[ONE])["db-journal"], b"j");
+    disk.apply(&Operation::SyncDirectory);
+    disk.apply(&Operation::Unlink { name: "db-journal".to_owned() });
+    assert_eq!(state(&disk, &[NONE])["db-journal"], b"j", "it returns");
+    assert!(!state(&disk, &[ONE]).contains_key("db-journal"));
+}
+
+#[test]
+fn a_rename_replaces_a_file_at_once_or_not_at_all() {
+    let mut disk = Disk::new(&base(b"old"), Device::POWERSAFE);
+    disk.apply(&Operation::Create { name: "db-loading".to_owned(), file: 1 });
+    disk.apply(&Operation::Write { file: 1, offset: 0, bytes: b"new".to_vec() });
+    disk.apply(&Operation::Sync { file: 1 });
+    disk.apply(&Operation::Rename { from: "db-loading".to_owned(), to: "db".to_owned(), file: 1 });
+    assert_eq!(state(&disk, &[NONE, NONE]), [("db".to_owned(), b"old".to_vec())].into());
+    assert_eq!(state(&disk, &[NONE, ONE]), [("db".to_owned(), b"new".to_vec())].into());
+    disk.apply(&Operation::SyncDirectory);
+    assert_eq!(state(&disk, &[]), [("db".to_owned(), b"new".to_vec())].into());
+}
+
+#[test]
+fn a_garbling_device_harms_the_whole_sector_and_new_space() {
+    let mut disk = Disk::new(&base(&[5; 1_024]), Device::garbling(512));
+    disk.apply(&Operation::Write { file: 0, offset: 600, bytes: vec![1; 4] });
+    let garbled = &state(&disk, &[Arrived::Garbled { seed: 9 }])["db"];
+    assert_eq!(garbled[..512], [5; 512], "the sector beside it is as it was");
+    assert_ne!(garbled[512..600], [5; 88], "bytes beside those written are harmed");
+    assert_eq!(garbled.len(), 1_024);
+    disk.apply(&Operation::Sync { file: 0 });
+    disk.apply(&Operation::Write { file: 0, offset: 1_024, bytes: vec![1; 512] });
+    let grown = &state(&disk, &[ONE, NONE])["db"];
+    assert_eq!(grown.len(), 1_536);
+    assert_ne!(grown[1_024..], [0; 512], "space that was never written holds anything");
+    assert_eq!(state(&disk, &[ONE, ONE])["db"][1_024..], [1; 512]);
+}
+
+#[test]
+fn a_file_that_is_cut_grows_again_with_zeros() {
+    let mut disk = Disk::new(&base(&[5; 1_024]), Device::POWERSAFE);
+    disk.apply(&Operation::Truncate { file: 0, size: 0 });
+    disk.apply(&Operation::Write { file: 0, offset: 0, bytes: vec![1; 2] });
+    // The size: cut, then two bytes; and the sector.
+    assert_eq!(state(&disk, &[Arrived::First(2), NONE])["db"], [0, 0]);
+    assert_eq!(state(&disk, &[NONE, ONE])["db"][..3], [1, 1, 5], "the cut is lost, the data is not");
+    disk.apply(&Operation::Sync { file: 0 });
+    assert_eq!(state(&disk, &[])["db"], [1, 1]);
+}

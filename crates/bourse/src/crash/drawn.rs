@@ -1,0 +1,111 @@
+//! States drawn from recorded loads: found, and made again from a stored trace and a number.
+
+use crate::args::Crash;
+use crate::failure::{Exit, Failure};
+use crate::output::print;
+use crate::tpce::acid::FileSite;
+use crate::tpce::database::{engine_failure, found};
+use crate::{engines, inputs::inputs, interrupt};
+use bourse_acid::kept::{CrashFile, CrashRow};
+use bourse_acid::sampled::{self, LoadTrace};
+use bourse_acid::{Conduct, Site, Subject};
+use bourse_engine::Durability;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// Traces that wait for the folder of their run.
+#[derive(Debug)]
+pub(super) struct Traces {
+    folder: TempDir,
+}
+
+impl Traces {
+    pub(super) fn new() -> Result<Self, Failure> {
+        let folder = tempfile::tempdir()
+            .map_err(|error| Failure::usage(format!("no folder can be made for recorded traces: {error}")))?;
+        Ok(Self { folder })
+    }
+
+    /// Records a load on a copy of the row's target, and draws states from its trace; does nothing where the power cannot
+    /// be lost.
+    pub(super) fn sample(
+        &self,
+        subject: &Subject<'_>,
+        row: &mut CrashRow,
+        number: usize,
+        states: u32,
+    ) -> Result<(), Failure> {
+        let Some(site) = subject.site.filter(|_| states > 0 && row.power.is_some()) else { return Ok(()) };
+        if let Some(why) = site.no_recording() {
+            row.not_tried = why;
+            return Ok(());
+        }
+        let name = format!("trace-{number}.bin");
+        let target = row.target.clone();
+        let mut all = sampled::sampled(subject, site, &target, states, &self.folder.path().join(&name))
+            .map_err(|error| Failure::new(Exit::Target, format!("no states of {target} could be drawn: {error}")))?;
+        all.trace = name;
+        row.sampled = Some(all);
+        Ok(())
+    }
+
+    /// Puts the traces of a document into the run's folder, and tells the document where they are.
+    pub(super) fn publish(&self, file: &mut CrashFile, folder: &Path) -> Result<(), Failure> {
+        for sampled in file.rows.iter_mut().filter_map(|row| row.sampled.as_mut()) {
+            let to = folder.join(&sampled.trace);
+            let failed = |error| Failure::usage(format!("cannot write {}: {error}", to.display()));
+            fs::copy(self.folder.path().join(&sampled.trace), &to).map_err(failed)?;
+            sampled.trace = to.display().to_string();
+        }
+        Ok(())
+    }
+}
+
+/// The trace and the number of a state's name; `None` for a name of another form.
+pub(super) fn parse(name: &str) -> Option<(PathBuf, u64)> {
+    let (trace, number) = name.rsplit_once('#')?;
+    Some((PathBuf::from(trace), number.parse().ok()?))
+}
+
+/// Makes a state again and says what it is.
+pub(super) fn replay(file: &Path, number: u64, arguments: &Crash) -> Result<(), Failure> {
+    let bytes = fs::read(file).map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
+    let mut trace = LoadTrace::from_bytes(&bytes).map_err(|error| {
+        Failure::usage(format!("{}: {error}", file.display())).hint("name a trace-N.bin of a run's folder")
+    })?;
+    let target = trace.target().to_owned();
+    let engine = engines::open(&target)?;
+    let site = FileSite::of(&target, None)
+        .filter(|site| site.no_recording().is_none())
+        .ok_or_else(|| Failure::usage(format!("{target} is no SQLite file whose states can be made")))?;
+    let described = engine.description().map_err(|error| engine_failure(&target, &error))?;
+    let database = found(&target, engine.as_ref())?;
+    let inputs = inputs(arguments.database.flat_in.as_deref())?;
+    let interrupted = interrupt::flag()?;
+    let subject = Subject {
+        engine: engine.as_ref(),
+        part: database.fingerprint.part,
+        first_free: database.first_free_trade(),
+        class: described.durability,
+        class_reason: &described.durability_reason,
+        inputs: &inputs,
+        site: Some(&site),
+        conduct: Conduct { seed: trace.seed(), ..Conduct::DEFAULT },
+        interrupted: &interrupted,
+    };
+    let name = file.file_stem().unwrap_or_default().to_string_lossy();
+    let folder = arguments.output.directory.join("states").join(format!("{name}_{number}"));
+    let state = sampled::replay(&subject, &site, &mut trace, number, &folder)
+        .map_err(|error| Failure::usage(format!("{}#{number} cannot be made: {error}", file.display())))?;
+    let mut said = format!("{}#{number} of {target}: {}: {}\n", file.display(), state.state, state.words());
+    for finding in &state.wrong {
+        said.push_str(&format!("  {}: {} wanted, {} found\n", finding.what, finding.wanted, finding.found));
+    }
+    print(&format!("{said}files: {}\n", folder.display()))?;
+    if state.broken {
+        let class: Durability = subject.class;
+        return Err(Failure::new(Exit::Check, format!("this state violates what class {class} promises")));
+    }
+    Ok(())
+}
