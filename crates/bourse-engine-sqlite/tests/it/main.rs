@@ -4,6 +4,7 @@
 mod conforms;
 mod counting;
 mod files;
+mod power;
 mod private;
 mod syscalls;
 mod targets;
