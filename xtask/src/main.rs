@@ -6,10 +6,12 @@
 //! cargo xtask planted  plant each bug and ask each detector, at full length: writes docs/planted-bugs.md
 //! cargo xtask docs     write the generated pages below docs/
 //! cargo xtask tidy     what no other tool checks
+//! cargo xtask fuzz     each fuzz target for a minute: [SECONDS [TARGET…]]
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to the terminal")]
 
 mod docs;
+mod fuzz;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -24,7 +26,8 @@ fn main() -> ExitCode {
         "planted" => planted(),
         "docs" => docs::write(&root()),
         "tidy" => tidy::tidy(&root()),
-        _ => Err("usage: cargo xtask ci | test | planted [BUG…] | docs | tidy".to_owned()),
+        "fuzz" => fuzz::fuzz(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
+        _ => Err("usage: cargo xtask ci | test | planted [BUG…] | docs | tidy | fuzz [SECONDS [TARGET…]]".to_owned()),
     };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
@@ -60,7 +63,9 @@ fn tests() -> Result<(), String> {
     }
     cargo(&["test", "--workspace"])?;
     // Apart from the others, so that no other test runs a build with bugs.
-    cargo(&["test", "--package", "bourse-planted", "--features", "planted-bug", "--test", "planted"])
+    let packages = ["--package", "bourse-planted", "--package", "bourse-driver"];
+    let features = ["--features", "bourse-planted/planted-bug,bourse-driver/planted-bug"];
+    cargo(&[&["test", "--test", "planted"], &packages[..], &features].concat())
 }
 
 /// Plants each bug, or those of these names, and asks each detector; all bugs make the page of the documentation.

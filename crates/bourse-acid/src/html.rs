@@ -2,6 +2,7 @@
 
 use crate::document::{AcidFile, Verdict};
 use crate::kept::{CrashFile, HEADS};
+use crate::states::{ABOUT_STATES, FAULT_HEADS, FaultRow, STATES_HEADS};
 use bourse_report::words::command_line;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -24,13 +25,20 @@ pub fn html(file: &AcidFile) -> String {
 /// One self-contained page: a row for each target, then every crash with its findings.
 pub fn crash_html(file: &CrashFile) -> String {
     let rows: Vec<_> = file.rows.iter().map(|row| context! { cells => row.cells(), holds => row.holds() }).collect();
+    let states = file.states.as_ref().map(|states| {
+        let rows: Vec<_> = states.rows.iter().map(|row| context! { cells => row.cells(), holds => row.holds() }).collect();
+        let faults: Vec<_> = states.faults.iter().map(FaultRow::cells).collect();
+        let broken: Vec<_> = states.broken_examples().map(|it| context! { state => it.state.as_str(), found => it.found.as_str() }).collect();
+        context! { heads => STATES_HEADS, fault_heads => FAULT_HEADS, words => states.words(), about => ABOUT_STATES, rows, faults, broken }
+    });
     let page = context! {
         style => Value::from_safe_string(bourse_report::STYLE.to_owned()),
         file => Value::from(Serde(file)),
         heads => HEADS,
         rows,
+        states,
         broken => file.broken(),
-        about => crate::text::ABOUT_CRASHES,
+        about => format!("{} {}", crate::text::ABOUT_CRASHES, file.power_of_sample()),
         notice => bourse_tpce::users::NOTICE,
         command => command_line(&file.command),
     };

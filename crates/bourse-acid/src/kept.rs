@@ -4,6 +4,7 @@ use crate::Subject;
 use crate::demand::{Crash, Demand, promised};
 use crate::document::Case;
 use crate::laboratory::AcidError;
+use crate::states::StatesSection;
 use crate::tests::durability::crash_once;
 use bourse_engine::{Durability, Lives};
 use bourse_record::{Build, Machine, SplitMix};
@@ -32,15 +33,39 @@ pub struct CrashFile {
     pub database: String,
     /// The targets in order.
     pub rows: Vec<CrashRow>,
+    /// The states that power losses may leave of a small database, enumerated; absent where that was not asked for.
+    #[serde(default)]
+    pub states: Option<StatesSection>,
     /// Whether it was ended before its time: rows are missing then.
     pub interrupted: bool,
 }
 
 impl CrashFile {
-    /// How many targets broke their promise.
+    /// How many targets, and settings enumerated, broke their promise.
     pub fn broken(&self) -> usize {
-        self.rows.iter().filter(|row| !row.holds()).count()
+        let enumerated = self.states.iter().flat_map(|states| &states.rows).filter(|row| !row.holds()).count();
+        self.rows.iter().filter(|row| !row.holds()).count() + enumerated
     }
+
+    /// How many targets and settings there are.
+    pub fn tried(&self) -> usize {
+        self.rows.len() + self.states.as_ref().map_or(0, |states| states.rows.len())
+    }
+
+    /// What crashes at sampled moments cannot exclude, in words; empty if there were none.
+    pub fn power_of_sample(&self) -> String {
+        let outcomes = self.rows.iter().flat_map(|row| [&row.killed, &row.power]).flatten();
+        let Some(crashes) = outcomes.map(|outcome| outcome.crashes).max() else { return String::new() };
+        let percent = 100.0 * undetected(crashes);
+        format!(
+            "{crashes} crashes of a kind without a loss leave room for a fault that shows in up to {percent:.0} % of crashes (95 % confidence)."
+        )
+    }
+}
+
+/// The largest share of crashes that may show a fault when none of so many did, with 95 % confidence.
+fn undetected(crashes: u32) -> f64 {
+    1.0 - 0.05_f64.powf(1.0 / f64::from(crashes.max(1)))
 }
 
 /// The JSON Schema of the document, derived from its types.
@@ -192,4 +217,16 @@ fn outcome(subject: &Subject<'_>, crash: Crash, times: u32) -> Result<Outcome, A
         all.cases.push(crashed.case(true, true));
     }
     Ok(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_few_crashes_exclude_little() {
+        assert!((undetected(1) - 0.95).abs() < 1e-9);
+        assert!((undetected(2) - 0.776).abs() < 1e-3);
+        assert!((undetected(60) - 0.0487).abs() < 1e-3, "three over the number, where there are many");
+    }
 }

@@ -2,6 +2,7 @@
 
 use crate::document::{AcidFile, Case, Test, Verdict};
 use crate::kept::{CrashFile, HEADS};
+use crate::states::{ABOUT_STATES, FAULT_HEADS, STATES_HEADS, StatesSection};
 use bourse_record::{Build, Machine};
 use bourse_report::words::{code, command_line, escaped, markdown_row as row};
 
@@ -37,10 +38,15 @@ pub fn markdown(file: &AcidFile) -> String {
 /// A row for each target, then every crash with its findings. Ends with a line feed.
 pub fn crash_markdown(file: &CrashFile) -> String {
     let mut out = title("what crashes leave", &file.started_at, file.interrupted);
-    line(&mut out, &format!("{}; seed {}", escaped(&file.database), file.seed));
-    table(&mut out, &HEADS);
-    file.rows.iter().for_each(|it| row(&mut out, it.cells().iter().map(|text| escaped(text))));
-    line(&mut out, crate::text::ABOUT_CRASHES);
+    if let Some(states) = &file.states {
+        states_markdown(&mut out, states);
+    }
+    if !file.rows.is_empty() {
+        line(&mut out, &format!("{}; seed {}", escaped(&file.database), file.seed));
+        table(&mut out, &HEADS);
+        file.rows.iter().for_each(|it| row(&mut out, it.cells().iter().map(|text| escaped(text))));
+        line(&mut out, &format!("{} {}", crate::text::ABOUT_CRASHES, file.power_of_sample()));
+    }
     heading(&mut out, 2, "Evidence");
     for it in &file.rows {
         heading(&mut out, 3, &escaped(&it.target));
@@ -53,6 +59,22 @@ pub fn crash_markdown(file: &CrashFile) -> String {
     again(&mut out, &file.command, &file.machine, &file.build);
     notice(&mut out);
     out
+}
+
+fn states_markdown(out: &mut String, states: &StatesSection) {
+    line(out, &escaped(&format!("Every power loss on a small brokerage database: {}", states.words())));
+    table(out, &STATES_HEADS);
+    states.rows.iter().for_each(|it| row(out, it.cells().iter().map(|text| escaped(text))));
+    line(out, ABOUT_STATES);
+    if !states.faults.is_empty() {
+        table(out, &FAULT_HEADS);
+        states.faults.iter().for_each(|it| row(out, it.cells().iter().map(|text| escaped(text))));
+    }
+    let examples: Vec<_> = states.broken_examples().collect();
+    if !examples.is_empty() {
+        table(out, &["state", "found"]);
+        examples.iter().for_each(|it| row(out, [&it.state, &it.found].into_iter().map(|text| escaped(text))));
+    }
 }
 
 pub(crate) fn title(what: &str, started_at: &str, interrupted: bool) -> String {

@@ -46,7 +46,15 @@ pub enum ReadError {
 /// # Errors
 /// [`ReadError`].
 pub fn acid(path: &Path) -> Result<AcidFile, ReadError> {
-    document(path, "`bourse tpce acid`", SCHEMA_VERSION)
+    parse_acid(&bytes(path)?, path)
+}
+
+/// Reads the bytes of an `acid.json`; `path` is for messages.
+///
+/// # Errors
+/// [`ReadError`].
+pub fn parse_acid(bytes: &[u8], path: &Path) -> Result<AcidFile, ReadError> {
+    document(bytes, path, "`bourse tpce acid`", SCHEMA_VERSION)
 }
 
 /// Reads a `crash.json`.
@@ -54,7 +62,15 @@ pub fn acid(path: &Path) -> Result<AcidFile, ReadError> {
 /// # Errors
 /// [`ReadError`].
 pub fn crash(path: &Path) -> Result<CrashFile, ReadError> {
-    document(path, "`bourse crash`", CRASH_SCHEMA_VERSION)
+    parse_crash(&bytes(path)?, path)
+}
+
+/// Reads the bytes of a `crash.json`; `path` is for messages.
+///
+/// # Errors
+/// [`ReadError`].
+pub fn parse_crash(bytes: &[u8], path: &Path) -> Result<CrashFile, ReadError> {
+    document(bytes, path, "`bourse crash`", CRASH_SCHEMA_VERSION)
 }
 
 /// Reads a `faults.json`.
@@ -62,13 +78,24 @@ pub fn crash(path: &Path) -> Result<CrashFile, ReadError> {
 /// # Errors
 /// [`ReadError`].
 pub fn faults(path: &Path) -> Result<FaultsFile, ReadError> {
-    document(path, "`bourse faults`", FAULTS_SCHEMA_VERSION)
+    parse_faults(&bytes(path)?, path)
 }
 
-fn document<D: DeserializeOwned>(path: &Path, of: &'static str, known: u32) -> Result<D, ReadError> {
-    let bytes = fs::read(path).map_err(|cause| ReadError::File { path: path.to_owned(), cause })?;
+/// Reads the bytes of a `faults.json`; `path` is for messages.
+///
+/// # Errors
+/// [`ReadError`].
+pub fn parse_faults(bytes: &[u8], path: &Path) -> Result<FaultsFile, ReadError> {
+    document(bytes, path, "`bourse faults`", FAULTS_SCHEMA_VERSION)
+}
+
+fn bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
+    fs::read(path).map_err(|cause| ReadError::File { path: path.to_owned(), cause })
+}
+
+fn document<D: DeserializeOwned>(bytes: &[u8], path: &Path, of: &'static str, known: u32) -> Result<D, ReadError> {
     let foreign = |why: String| ReadError::Foreign { path: path.to_owned(), of, why };
-    let value: serde_json::Value = serde_json::from_slice(&bytes).map_err(|error| foreign(error.to_string()))?;
+    let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| foreign(error.to_string()))?;
     // Version first: a document of another version need not have this one's form.
     match value.get("schema_version").and_then(serde_json::Value::as_u64) {
         None => return Err(foreign("it has no schema_version".to_owned())),

@@ -2,6 +2,7 @@
 
 use crate::document::{AcidFile, Case, Test, Verdict};
 use crate::kept::{CrashFile, CrashRow, HEADS};
+use crate::states::{ABOUT_STATES, FAULT_HEADS, FaultRow, STATES_HEADS, StatesRow, StatesSection};
 use std::fmt::Write as _;
 use unicode_width::UnicodeWidthStr as _;
 
@@ -55,31 +56,17 @@ pub fn text(file: &AcidFile, width: usize, color: bool, verbose: bool) -> String
 /// What crashes left, for the terminal: a line for each target, and the first case of each promise that was broken.
 pub fn crash_text(file: &CrashFile, width: usize, color: bool) -> String {
     let mut out = String::new();
+    if let Some(states) = &file.states {
+        states_text(&mut out, states, width, color);
+    }
+    if file.rows.is_empty() {
+        return out;
+    }
     line(&mut out, width, 0, &format!("{}; seed {}", file.database, file.seed));
     out.push('\n');
     let rows: Vec<[String; 6]> = file.rows.iter().map(CrashRow::cells).collect();
-    let heads = HEADS.map(str::to_owned);
-    let wide = |column: usize| {
-        let cells = rows.iter().chain([&heads]).map(|row| row[column].width());
-        cells.max().unwrap_or(0)
-    };
-    let widths: Vec<usize> = (0..HEADS.len()).map(wide).collect();
-    let mut row = |cells: &[String; 6], verdict: Option<Verdict>| {
-        let last = cells.len() - 1;
-        for (at, (cell, width)) in cells.iter().zip(&widths).enumerate() {
-            let gap = if at == last { 0 } else { width - cell.width() + 2 };
-            let cell = match verdict {
-                Some(verdict) if at == last => paint(cell, verdict, color),
-                _ => cell.clone(),
-            };
-            let _ = write!(out, "{cell}{:gap$}", "");
-        }
-        out.push('\n');
-    };
-    row(&heads, None);
-    for (cells, it) in rows.iter().zip(&file.rows) {
-        row(cells, Some(if it.holds() { Verdict::Passed } else { Verdict::Failed }));
-    }
+    let verdicts = file.rows.iter().map(|it| if it.holds() { Verdict::Passed } else { Verdict::Failed });
+    table(&mut out, &HEADS, rows.iter().map(|row| &row[..]).zip(verdicts), color);
     out.push('\n');
     for it in &file.rows {
         for outcome in [&it.killed, &it.power].into_iter().flatten().filter(|outcome| !outcome.holds) {
@@ -90,8 +77,66 @@ pub fn crash_text(file: &CrashFile, width: usize, color: bool) -> String {
         }
     }
     line(&mut out, width, 0, ABOUT_CRASHES);
+    line(&mut out, width, 0, &file.power_of_sample());
     line(&mut out, width, 0, bourse_tpce::users::NOTICE);
     out
+}
+
+/// The enumerated states: a line for each case, then what planted faults would be found, then the first states of each case
+/// that violate its guarantee.
+fn states_text(out: &mut String, states: &StatesSection, width: usize, color: bool) {
+    line(out, width, 0, &format!("Every power loss on a small brokerage database: {}", states.words()));
+    out.push('\n');
+    let rows: Vec<_> = states.rows.iter().map(StatesRow::cells).collect();
+    let verdicts = states.rows.iter().map(|row| match (row.promised.as_str(), row.holds()) {
+        ("nothing", _) => Verdict::NotApplicable,
+        (_, true) => Verdict::Passed,
+        (_, false) => Verdict::Failed,
+    });
+    table(out, &STATES_HEADS, rows.iter().map(|row| &row[..]).zip(verdicts), color);
+    if !states.faults.is_empty() {
+        out.push('\n');
+        let rows: Vec<_> = states.faults.iter().map(FaultRow::cells).collect();
+        let verdicts = states.faults.iter().map(|row| match row.found == row.runs {
+            true => Verdict::Passed,
+            false => Verdict::Failed,
+        });
+        table(out, &FAULT_HEADS, rows.iter().map(|row| &row[..]).zip(verdicts), color);
+    }
+    out.push('\n');
+    line(out, width, 0, ABOUT_STATES);
+    for example in states.broken_examples() {
+        line(out, width, 0, &format!("{}: {}", example.state, example.found));
+        line(out, width, 4, &format!("bourse crash --replay {} --seed {}", example.state, states.seed));
+    }
+    out.push('\n');
+}
+
+/// Rows under their heads, the last column in the color of the row's verdict.
+fn table<'r>(
+    out: &mut String,
+    heads: &[&str],
+    rows: impl Iterator<Item = (&'r [String], Verdict)> + Clone,
+    color: bool,
+) {
+    let widest = |column: usize| {
+        let of_rows = rows.clone().filter_map(|(cells, _)| cells.get(column)).map(|cell| cell.width()).max();
+        of_rows.unwrap_or(0).max(heads.get(column).map_or(0, |head| head.width()))
+    };
+    let widths: Vec<usize> = (0..heads.len()).map(widest).collect();
+    let heads: Vec<String> = heads.iter().map(|head| (*head).to_owned()).collect();
+    for (cells, verdict) in std::iter::once((&heads[..], None)).chain(rows.map(|(cells, it)| (cells, Some(it)))) {
+        for (at, (cell, width)) in cells.iter().zip(&widths).enumerate() {
+            let is_last = at + 1 == cells.len();
+            let gap = if is_last { 0 } else { width - cell.width() + 2 };
+            let cell = match verdict {
+                Some(verdict) if is_last => paint(cell, verdict, color),
+                _ => cell.clone(),
+            };
+            let _ = write!(out, "{cell}{:gap$}", "");
+        }
+        out.push('\n');
+    }
 }
 
 fn cases(out: &mut String, test: &Test, width: usize, verbose: bool) {

@@ -18,7 +18,9 @@ struct Block {
 }
 
 impl Block {
-    const ZERO: Self = Self { bytes: [0; BLOCK_BYTES], hash: OnceLock::new() };
+    fn zero() -> Self {
+        Self { bytes: [0; BLOCK_BYTES], hash: OnceLock::new() }
+    }
 
     fn hash(&self) -> Hash {
         *self.hash.get_or_init(|| XxHash3_128::oneshot(&self.bytes))
@@ -109,7 +111,7 @@ impl FileImage {
             }
         } else {
             static ZERO: OnceLock<Arc<Block>> = OnceLock::new();
-            let zero = ZERO.get_or_init(|| Arc::new(Block::ZERO));
+            let zero = ZERO.get_or_init(|| Arc::new(Block::zero()));
             self.blocks.resize_with(blocks, || Arc::clone(zero));
         }
         self.size = size;

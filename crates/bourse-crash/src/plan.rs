@@ -89,19 +89,24 @@ pub struct Limits {
     pub each: u32,
     /// At other points, so many drawn ones besides.
     pub drawn: u32,
+    /// One point in so many is visited, and the last one.
+    pub every: usize,
 }
 
 impl Limits {
     /// All subsets of ten sectors, above that each single one, each but one, and drawn ones.
-    pub const FULL: Self = Self { exhaustive: 1 << 10, each: u32::MAX, drawn: 64 };
+    pub const FULL: Self = Self { exhaustive: 1 << 10, each: u32::MAX, drawn: 64, every: 1 };
 
     /// Limits for about so many states in all, over so many points.
     pub fn within(states: u64, points: usize) -> Self {
-        let per_point = (states / points.max(1) as u64).max(8);
+        const LEAST: u64 = 8;
+        let per_point = (states / points.max(1) as u64).max(LEAST);
+        let every = (LEAST * points as u64).div_ceil(states.max(1)).max(1) as usize;
         Self {
             exhaustive: (2 * per_point).min(Self::FULL.exhaustive),
             each: u32::try_from(per_point / 4).unwrap_or(u32::MAX),
             drawn: u32::try_from(per_point / 4).unwrap_or(u32::MAX).min(Self::FULL.drawn),
+            every,
         }
     }
 }
@@ -263,6 +268,13 @@ mod tests {
     }
 
     #[test]
+    fn few_states_are_spread_over_some_of_the_points() {
+        let limits = Limits::within(100, 500);
+        assert_eq!((limits.every, limits.exhaustive), (40, 16));
+        assert_eq!(Limits::within(10_000, 500).every, 1);
+    }
+
+    #[test]
     fn many_sectors_are_tried_one_by_one() {
         let (groups, members) = ([SECTOR; 11], (0..11).collect::<Vec<_>>());
         let eleven = plan(&groups, &members, Device::POWERSAFE);
@@ -275,7 +287,7 @@ mod tests {
         assert_eq!([count(Selection::One(3)), count(Selection::Without(3)), count(Selection::UpTo(4))], [1, 10, 4]);
         assert_eq!(eleven.arrived(Selection::One(11)), None);
         assert_eq!(arrived(Selection::Drawn(2)), arrived(Selection::Drawn(2)), "it is drawn from the seed alone");
-        let few = eleven.selections(&Limits { exhaustive: 8, each: 2, drawn: 1 });
+        let few = eleven.selections(&Limits { exhaustive: 8, each: 2, drawn: 1, every: 1 });
         assert_eq!(few.len(), 2 + 2 + 2 + 2 + 1);
     }
 
@@ -298,7 +310,7 @@ mod tests {
             let members: Vec<_> = (0..).zip(&pieces).flat_map(|(group, pieces)| vec![group; *pieces as usize]).collect();
             let device = if garbling { Device::garbling(512) } else { Device::POWERSAFE };
             let plan = Plan::new(&groups, &members, device, seed);
-            for selection in plan.selections(&Limits { exhaustive: 64, each: 10, drawn: 20 }) {
+            for selection in plan.selections(&Limits { exhaustive: 64, each: 10, drawn: 20, every: 1 }) {
                 let arrived = plan.arrived(selection).unwrap();
                 prop_assert_eq!(arrived.len(), groups.len());
                 for (arrived, group) in arrived.iter().zip(&groups) {

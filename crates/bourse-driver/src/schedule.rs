@@ -42,7 +42,7 @@ impl Schedule {
     pub const LOWEST: f64 = 1e-6;
     /// The highest rate of one user. Moments are drawn between operations, and those of a rate far beyond would take longer
     /// to draw than they last.
-    pub const HIGHEST: f64 = 1e6;
+    pub const HIGHEST: f64 = 1e7;
 
     /// Refuses rates that cannot be drawn.
     ///
@@ -136,10 +136,10 @@ mod tests {
 
     #[test]
     fn rates_that_cannot_be_drawn_are_refused() {
-        for per_second in [0.0, -1.0, 1e-300, 1e7, 1e300, f64::INFINITY, f64::NAN] {
+        for per_second in [0.0, -1.0, 1e-300, 1e8, 1e300, f64::INFINITY, f64::NAN] {
             let refused = Schedule::Constant { per_second }.check().unwrap_err();
             assert!(
-                refused.to_string().ends_with("cannot be drawn: from 0.000001 to 1000000 are possible"),
+                refused.to_string().ends_with("cannot be drawn: from 0.000001 to 10000000 are possible"),
                 "{refused}"
             );
             assert!(Schedule::Poisson { per_second, seed: 1 }.check().is_err());

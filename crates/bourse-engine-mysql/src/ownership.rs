@@ -5,7 +5,7 @@
 //! database is ever dropped except the two beside the loaded one, which a loader made itself ([`create_side`]).
 
 use crate::error::error;
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::EngineError;
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::borrow::Cow;
@@ -70,7 +70,7 @@ pub(crate) fn foreign(connection: &mut Conn, database: &str) -> Result<Option<St
 
 /// A refusal to replace something: nothing is wrong with the server.
 fn refusal(message: String) -> EngineError {
-    EngineError::new(ErrorKind::Refused, message)
+    EngineError::refused(message)
 }
 
 /// Refuses a database that is not the loader's to replace.

@@ -105,7 +105,10 @@ fn durability(facts: &Facts) -> (Durability, String) {
         (_, Sync::Off) => (Process, "the disk is never waited for"),
         (Journal::Wal, Sync::Normal) => (Consistent, "the log is made durable at checkpoints, not at commits"),
         (Journal::Wal, _) => (Durable, "the log is made durable at each commit"),
-        (_, Sync::Normal) => (Consistent, "the journal is not waited for at every step"),
+        (_, Sync::Normal) => (
+            Process,
+            "the journal is synced once, contents and header together: if only a part arrives, rolling it back may harm the database",
+        ),
         (Journal::Delete, Sync::Full) => (
             Consistent,
             "the directory is not made durable after the journal is deleted: it may return and undo the last commit",
@@ -175,7 +178,7 @@ mod tests {
             (disk(Journal::Delete, Sync::Full), Consistent),
             (disk(Journal::Truncate, Sync::Full), Durable),
             (disk(Journal::Persist, Sync::Full), Durable),
-            (disk(Journal::Persist, Sync::Normal), Consistent),
+            (disk(Journal::Persist, Sync::Normal), Process),
             (disk(Journal::Memory, Sync::Full), Volatile),
             (disk(Journal::Off, Sync::Extra), Volatile),
             (Facts { is_in_memory: true, ..disk(Journal::Memory, Sync::Full) }, Volatile),

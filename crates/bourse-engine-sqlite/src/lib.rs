@@ -41,6 +41,8 @@ mod waits;
 
 pub use describe::durability_on_disk;
 pub use engine::{Info, SqliteEngine, info, open};
+#[cfg(unix)]
+pub use forgetful::seed_simulated_disk;
 pub use mark::side_file_kind;
 pub use options::{Disk, GRAMMAR, Journal, Locking, MemoryKind, Options, Sync, TempStore, Threading, Writers};
 pub use target::{Place, Target};

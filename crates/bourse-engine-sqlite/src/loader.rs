@@ -182,6 +182,8 @@ impl Loader for FileLoader {
         files::syncs(self.work.path());
         self.work.file().sync_all().map_err(|e| EngineError::io("sync", self.work.path(), &e))?;
         self.retire_old()?;
+        // Else a power loss may keep the renaming and bring the old database's journal back, to be rolled back into the new.
+        sync_directory_of(&self.path)?;
         let Self { path, work, .. } = *self;
         let from = work.path().to_owned();
         // Renaming syncs it once more.
@@ -213,7 +215,9 @@ fn sync_directory_of(path: &Path) -> Result<(), EngineError> {
         Some(parent) if !parent.as_os_str().is_empty() => parent,
         _ => Path::new("."),
     };
-    File::open(directory).and_then(|directory| directory.sync_all()).map_err(|e| EngineError::io("sync", directory, &e))?;
+    File::open(directory)
+        .and_then(|directory| directory.sync_all())
+        .map_err(|e| EngineError::io("sync", directory, &e))?;
     files::synced_directory_of(path);
     Ok(())
 }

@@ -91,17 +91,25 @@ fn examine(path: &Path) -> Result<Found, EngineError> {
     })
 }
 
+/// The header of a database with those facts.
+#[cfg(test)]
+fn header(read_version: u8, application_id: u32) -> Vec<u8> {
+    let mut bytes = vec![0; HEADER];
+    bytes[..MAGIC.len()].copy_from_slice(MAGIC);
+    bytes[READ_VERSION] = read_version;
+    bytes[APPLICATION_ID_AT..APPLICATION_ID_AT + 4].copy_from_slice(&application_id.to_be_bytes());
+    bytes
+}
+
+/// The header of a database of ours.
+#[cfg(test)]
+pub(crate) fn marked_header() -> Vec<u8> {
+    header(1, APPLICATION_ID)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    fn header(read_version: u8, application_id: u32) -> Vec<u8> {
-        let mut bytes = vec![0; HEADER];
-        bytes[..MAGIC.len()].copy_from_slice(MAGIC);
-        bytes[READ_VERSION] = read_version;
-        bytes[APPLICATION_ID_AT..APPLICATION_ID_AT + 4].copy_from_slice(&application_id.to_be_bytes());
-        bytes
-    }
 
     #[test]
     fn a_header_tells_whose_a_database_is() {

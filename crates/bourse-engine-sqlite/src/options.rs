@@ -179,8 +179,8 @@ impl Options {
             return self;
         }
         // The pragma takes whole KiB.
-        let share_kib = (Self::CACHES_BYTES / sessions.max(1)) >> 10;
-        Self { cache_bytes: self.cache_bytes.min(share_kib.max(1) << 10), ..self }
+        let share_kib = Self::CACHES_BYTES.checked_div(sessions).unwrap_or(Self::CACHES_BYTES) / 1_024;
+        Self { cache_bytes: self.cache_bytes.min(share_kib.max(1).saturating_mul(1_024)), ..self }
     }
 
     /// Whether a database in memory with these settings is one of our file system's.

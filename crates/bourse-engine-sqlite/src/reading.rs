@@ -166,3 +166,23 @@ fn remove_leftovers() {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::mark::marked_header;
+
+    #[test]
+    fn copies_of_killed_processes_are_removed_and_no_other_folders() {
+        let folder = |name: &str| std::env::temp_dir().join(format!("{FOLDERS}test-{name}-{}", std::process::id()));
+        let (ours, theirs) = (folder("ours"), folder("theirs"));
+        for (folder, content) in [(&ours, marked_header()), (&theirs, b"notes of mine".to_vec())] {
+            make_private(folder).unwrap();
+            assert!(make_private(folder).is_err(), "it is taken");
+            fs::write(beside(&folder.join(NAME), KIND.suffix), content).unwrap();
+        }
+        remove_leftovers();
+        assert!(!ours.exists() && theirs.exists());
+        fs::remove_dir_all(theirs).unwrap();
+    }
+}

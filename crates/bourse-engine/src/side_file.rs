@@ -118,14 +118,14 @@ impl SideFile {
     }
 
     fn refuse_companions(&self) -> Result<(), EngineError> {
-        for companion in self.companions().filter(|path| fs::symlink_metadata(path).is_ok()) {
-            return Err(EngineError::refused(format!(
+        match self.companions().find(|path| fs::symlink_metadata(path).is_ok()) {
+            None => Ok(()),
+            Some(companion) => Err(EngineError::refused(format!(
                 "{} is there, and the file of Bourse that it would belong to is not: move it away, or name another \
                  database",
                 companion.display()
-            )));
+            ))),
         }
-        Ok(())
     }
 
     fn companions(&self) -> impl Iterator<Item = PathBuf> {

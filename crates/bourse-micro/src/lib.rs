@@ -38,6 +38,7 @@ pub mod workload;
 
 pub use options::{Kind, OptionError, OptionSpec, Options};
 pub use round::{NOTICE, RoundResult, Timing, run_round};
+pub use sql::operations_of;
 pub use workload::{Case, Extent, MicroError, WorkloadSpec};
 
 /// Every workload.

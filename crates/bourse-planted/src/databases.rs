@@ -5,7 +5,7 @@ use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, EngineError, RowExt as _, Session};
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_testkit::{Dropping, Fault};
-use bourse_tpce::load::{LoadError, LoadOptions, load};
+use bourse_tpce::load::{Constraints, Fingerprint, LoadError, LoadOptions, load};
 use bourse_tpce::planted::{Bug, plant};
 use bourse_tpce::verify::{SqlSubject, Stream, Subject as _};
 use std::ops::ControlFlow;
@@ -143,6 +143,11 @@ impl Copy<'_> {
             let performed = subject.perform(&step.request, step.now);
             stream.send(&performed.sent).expect("orders name securities of the database");
         }
+    }
+
+    /// What the database was made of, as `run` is told.
+    pub(crate) fn fingerprint(&self) -> Fingerprint {
+        Fingerprint::of(&self.right_engine(), self.inputs, part(), Constraints::Full)
     }
 
     fn change_indexes(&self) -> Result<(), EngineError> {

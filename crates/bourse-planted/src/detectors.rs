@@ -2,15 +2,15 @@
 
 use crate::databases::{Copy, Databases, database, part};
 use bourse_acid::{Conduct, Subject as Examined, Verdict, run_tests};
-use bourse_driver::{Outcome, RealClock};
-use bourse_engine::{Durability, Engine as _};
+use bourse_driver::RealClock;
+use bourse_engine::Durability;
 use bourse_model::Model;
-use bourse_record::{CheckStatus, Operation};
-use bourse_tpce::check::check;
+use bourse_record::{Check, CheckStatus, Operation};
+use bourse_tpce::check::{Depth, check_all};
 use bourse_tpce::planted::{Bug, plant};
 use bourse_tpce::users::simulated::simulate;
-use bourse_tpce::users::{Ran, RunOptions, verify};
-use bourse_tpce::verify::{Plan, SqlSubject, Subject};
+use bourse_tpce::users::{Ran, RunOptions, before_run, verify};
+use bourse_tpce::verify::{Plan, SqlSubject, Subject, sample};
 use std::ops::ControlFlow;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -59,6 +59,8 @@ pub enum Found {
 pub struct Length {
     /// Transactions of a run, and of a comparison.
     pub transactions: u64,
+    /// Transactions of the lockstep sample of a run.
+    pub sampled: u64,
     /// Customers' requests in a simulated second of a run.
     pub requests_per_second: u32,
     /// The same of a comparison.
@@ -69,9 +71,11 @@ pub struct Length {
 
 impl Length {
     /// What a build server runs.
-    pub const SHORT: Self = Self { transactions: 1_000, requests_per_second: 2, compared_per_second: 8, acid: false };
+    pub const SHORT: Self =
+        Self { transactions: 1_000, sampled: 1_000, requests_per_second: 2, compared_per_second: 8, acid: false };
     /// What `cargo xtask planted` runs.
-    pub const FULL: Self = Self { transactions: 4_000, requests_per_second: 2, compared_per_second: 8, acid: true };
+    pub const FULL: Self =
+        Self { transactions: 4_000, sampled: 2_000, requests_per_second: 2, compared_per_second: 8, acid: true };
 
     /// The argument of the program that asks for it.
     pub(crate) fn argument(self) -> Option<&'static str> {
@@ -103,21 +107,39 @@ pub(crate) fn run_and_check(
             return [(Found::Caught(short("load", &error)), began.elapsed()), (Found::Silent, Duration::ZERO)];
         }
     };
-    let ran = found_by_run(&copy, bug, length);
+    let ran = found_by_run(databases, &copy, bug, length);
     let took = began.elapsed();
     let began = Instant::now();
-    let mut session = copy.right_engine().connect().expect("connects");
-    let checked = check(&mut *session, part(), &mut |_| {}).expect("the database can be read");
-    let failed = checked.iter().find(|checked| !checked.passed());
-    let checked = failed.map_or(Found::Silent, |failed| Found::Caught(failed.name.clone()));
+    let engine = copy.right_engine();
+    let checked = match check_all(&engine, &copy.fingerprint(), &mut |_| {}) {
+        Err(error) => Found::Caught(short("cannot be checked", &error)),
+        Ok(checked) => match checked.iter().find(|checked| !checked.passed()) {
+            None => Found::Silent,
+            Some(failed) => Found::Caught(failed.name.clone()),
+        },
+    };
     [(ran, took), (checked, began.elapsed())]
 }
 
-fn found_by_run(copy: &Copy<'_>, bug: Option<Bug>, length: Length) -> Found {
+/// What `run` does, in its order: checks before, the round with its reconciliation, checks after, the lockstep sample.
+fn found_by_run(databases: &Databases, copy: &Copy<'_>, bug: Option<Bug>, length: Length) -> Found {
     if bug == Some(Bug::CleanupLeavesSubmitted) {
         copy.leave_orders();
     }
     let engine = copy.engine();
+    let clock = RealClock::start();
+    let failed = |checks: &[Check]| {
+        let failed = checks.iter().find(|check| check.status == CheckStatus::Failed)?;
+        Some(Found::Caught(failed.name.clone()))
+    };
+    match before_run(&*engine, &copy.fingerprint(), Depth::Full, &clock, &mut |_| {}) {
+        Err(error) => return Found::Caught(short("cannot be checked", &error)),
+        Ok(checks) => {
+            if let Some(found) = failed(&checks) {
+                return found;
+            }
+        }
+    }
     let options = RunOptions { users: 1, ..RunOptions::new(part()) };
     plant(bug);
     let ran = simulate(&*engine, copy.inputs, &options, length.transactions, length.requests_per_second);
@@ -129,26 +151,47 @@ fn found_by_run(copy: &Copy<'_>, bug: Option<Bug>, length: Length) -> Found {
     if let Some(fault) = &ran.fault {
         return Found::Caught(short("fault", fault));
     }
-    let checks = match verify(&*engine, part(), Some(&ran), &RealClock::start(), &mut |_| {}) {
+    let checks = match verify(&*engine, part(), Some(&ran), &clock, &mut |_| {}) {
         Ok(checks) => checks,
         Err(error) => return Found::Caught(short("cannot be checked", &error)),
     };
-    if let Some(failed) = checks.iter().find(|check| check.status == CheckStatus::Failed) {
-        return Found::Caught(failed.name.clone());
+    if let Some(found) = failed(&ran.round.checks).or_else(|| failed(&checks)) {
+        return found;
+    }
+    if let Some(why) = &ran.round.void {
+        return Found::Caught(short("void", why));
+    }
+    if ran.round.failed() > 0 {
+        return Found::Caught("operations failed".to_owned());
+    }
+    if is_unlike_the_model(databases, bug, length) {
+        return Found::Caught("lockstep sample".to_owned());
     }
     shown(&ran, engine.description().expect("describes itself").durability)
+}
+
+/// Whether the sample of transactions that ends a run differs from the model.
+fn is_unlike_the_model(databases: &Databases, bug: Option<Bug>, length: Length) -> bool {
+    let copy = databases.copy(bug).expect("it was copied before");
+    let mut subjects = subjects(&copy);
+    // As `run` has it, but for the number.
+    let plan = Plan { transactions: length.sampled, requests_per_second: 2, ..Plan::of(database()) };
+    plant(bug);
+    let verdict = sample(&mut subjects, copy.inputs, &plan, &mut |_| ControlFlow::Continue(()));
+    plant(None);
+    verdict.is_err() || verdict.is_ok_and(|verdict| verdict.difference.is_some())
+}
+
+/// The database of a bug, and the model.
+fn subjects(copy: &Copy<'_>) -> [Box<dyn Subject>; 2] {
+    let session = copy.engine().connect().expect("connects");
+    let subject = SqlSubject::new("sqlite", session, database().first_free_trade());
+    [Box::new(subject), Box::new(Model::new(copy.inputs, part()))]
 }
 
 /// What the report of a run shows without failing.
 fn shown(ran: &Ran, durability: Durability) -> Found {
     let operations = &ran.round.operations;
-    let failed = |operation: &Operation| -> u64 {
-        let failed = operation.outcomes.iter().filter(|outcome| outcome.outcome == Outcome::Failed);
-        failed.map(|outcome| outcome.count).sum()
-    };
-    if let Some(operation) = operations.iter().find(|operation| failed(operation) > 0) {
-        return Found::Shown(format!("{} fails", operation.name));
-    }
     let of_mix = || operations.iter().filter(|operation| operation.mix_target_percent.is_some());
     let samples: u64 = of_mix().map(|operation| operation.response.summary.count).sum();
     let strays = |operation: &&Operation| {
@@ -174,15 +217,11 @@ pub(crate) fn verified(databases: &Databases, bug: Option<Bug>, length: Length) 
         Ok(copy) => copy,
         Err(error) => return Found::Caught(short("load", &error)),
     };
-    let (part, database) = (part(), database());
-    let engine = copy.engine();
-    let session = engine.connect().expect("connects");
-    let subject = SqlSubject::new("sqlite", session, database.first_free_trade());
-    let mut subjects: [Box<dyn Subject>; 2] = [Box::new(subject), Box::new(Model::new(copy.inputs, part))];
+    let mut subjects = subjects(&copy);
     let plan = Plan {
         transactions: length.transactions,
         requests_per_second: length.compared_per_second,
-        ..Plan::of(database)
+        ..Plan::of(database())
     };
     plant(bug);
     let verdict = bourse_tpce::verify::verify(&mut subjects, copy.inputs, &plan, &mut |_| ControlFlow::Continue(()));

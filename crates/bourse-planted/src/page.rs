@@ -34,21 +34,22 @@ pub fn row_begins(bug: Option<Bug>) -> String {
 /// The page of the documentation.
 pub fn page(cells: &[Cell], length: Length) -> String {
     let Length { transactions, requests_per_second, .. } = length;
+    let detectors: BTreeSet<Detector> = cells.iter().map(|cell| cell.detector).collect();
+    let acid = if detectors.contains(&Detector::Acid) { ", and `acid` without crashes" } else { "" };
     let mut page = format!(
         "# Planted bugs\n\n\
-         Written by `cargo xtask planted`; do not edit.\n\n\
+         Written by the program `planted` of `bourse-planted` (`cargo xtask planted` runs it at full length); do not edit.\n\n\
          Each bug is planted in turn in a build with the feature `planted-bug`, on a copy of one loaded database (SQLite, 1,000 \
          customers, 1 day), and each detector is asked: `run`, `check` of the database which that run leaves, `verify` against \
-         the model, and `acid` without crashes. Runs are of {transactions} transactions in simulated time, \
-         {requests_per_second} customers' requests a second. **Bold** is what fails first: the exit code is not 0. \"shown\" \
-         stands in the report of a run that passes. Seconds are wall-clock time on the machine that wrote this page, copying the database \
-         included. No other build contains any of these bugs; a test shows it.\n\n\
-         The test `planted` of `bourse-planted` runs the same in short ({} transactions), and fails where a detector finds \
-         anything else than is expected of it (`crates/bourse-planted/src/expected.rs`).\n\n\
+         the model{acid}. Runs are of {transactions} transactions in simulated time, {requests_per_second} customers' requests \
+         a second. **Bold** is what fails first: the exit code is not 0. \"shown\" stands in the report of a run that passes. \
+         Seconds are wall-clock time on the machine that wrote this page, copying the database included. No other build \
+         contains any of these bugs; a test shows it.\n\n\
+         The test `planted` of `bourse-planted` asks the first three for {} transactions, and fails where one finds anything \
+         else than is expected of it (`crates/bourse-planted/src/expected.rs`).\n\n\
          | bug | what is wrong | breaks |",
         Length::SHORT.transactions,
     );
-    let detectors: BTreeSet<Detector> = cells.iter().map(|cell| cell.detector).collect();
     for detector in &detectors {
         write!(page, " {} |", detector.name()).expect("a String takes all");
     }

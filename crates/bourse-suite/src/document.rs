@@ -515,9 +515,17 @@ impl SuiteFile {
     /// # Errors
     /// It cannot be read, is not such a document, or is of another version.
     pub fn read(path: &Path) -> Result<Self, SuiteFileError> {
-        let text = std::fs::read_to_string(path).map_err(|cause| SuiteFileError::Read { path: path.into(), cause })?;
+        let bytes = std::fs::read(path).map_err(|cause| SuiteFileError::Read { path: path.into(), cause })?;
+        Self::parse(&bytes, path)
+    }
+
+    /// Reads a file's bytes; `path` is for messages.
+    ///
+    /// # Errors
+    /// They are no such document, or one of another version.
+    pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, SuiteFileError> {
         let foreign = |reason: String| SuiteFileError::Foreign { path: path.into(), reason };
-        let value: serde_json::Value = serde_json::from_str(&text).map_err(|error| foreign(error.to_string()))?;
+        let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| foreign(error.to_string()))?;
         match value.get("suite_schema_version").and_then(serde_json::Value::as_u64) {
             Some(version) if version == u64::from(SUITE_SCHEMA_VERSION) => {}
             Some(version) => {

@@ -10,7 +10,15 @@ use std::path::Path;
 
 /// The arguments that a file stands for, with what was typed behind it; what is typed wins.
 pub(crate) fn arguments(path: &Path, typed: &[String]) -> Result<Arguments, Failure> {
-    let words = words(path)?;
+    let refuse = |message: &str| Failure::usage(message).detail("file", path.display().to_string());
+    let content = std::fs::read_to_string(path)
+        .map_err(|error| refuse("the file cannot be read").detail("cause", error.to_string()))?;
+    arguments_of(&content, typed).map_err(|failure| failure.detail("file", path.display().to_string()))
+}
+
+/// The arguments that a file's content stands for.
+pub(crate) fn arguments_of(content: &str, typed: &[String]) -> Result<Arguments, Failure> {
+    let words = words(content)?;
     let mut root = Arguments::command();
     override_itself(&mut root);
     let typed = typed.iter().cloned();
@@ -20,7 +28,7 @@ pub(crate) fn arguments(path: &Path, typed: &[String]) -> Result<Arguments, Fail
             let text = refused.to_string();
             let text =
                 text.trim_start_matches("error: ").split("\n\nUsage:").next().unwrap_or_default().trim().to_owned();
-            Failure::usage(text).detail("file", path.display().to_string())
+            Failure::usage(text)
         })?;
     Arguments::of(&matches).map_err(|error| Failure::usage(error.to_string()))
 }
@@ -32,10 +40,8 @@ fn override_itself(command: &mut Command) {
 }
 
 /// What the file says, as it would be typed.
-fn words(path: &Path) -> Result<Vec<String>, Failure> {
-    let refuse = |message: String| Failure::usage(message).detail("file", path.display().to_string());
-    let content = std::fs::read_to_string(path)
-        .map_err(|error| refuse("the file cannot be read".to_owned()).detail("cause", error.to_string()))?;
+fn words(content: &str) -> Result<Vec<String>, Failure> {
+    let refuse = |message: String| Failure::usage(message);
     let mut table: toml::Table =
         content.parse().map_err(|error: toml::de::Error| refuse(format!("the file is no TOML: {error}")))?;
     let known = leaves();
@@ -176,10 +182,7 @@ mod tests {
     use super::*;
 
     fn typed(content: &str) -> Result<Vec<String>, String> {
-        let folder = tempfile::tempdir().expect("there is room for a folder");
-        let path = folder.path().join("x.toml");
-        std::fs::write(&path, content).expect("a file can be written");
-        words(&path).map_err(|failure| failure.render())
+        words(content).map_err(|failure| failure.render())
     }
 
     #[test]

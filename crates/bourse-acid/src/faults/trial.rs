@@ -68,7 +68,13 @@ pub fn rows(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<FaultRow>, AcidError> {
     progress("no fault");
-    let clean = bed.attempt(&Order { spec: None, power: None })?;
+    let is_over = || interrupted.load(Ordering::Relaxed);
+    let clean = bed.attempt(&Order { spec: None, power: None });
+    // Whoever was interrupted shows nothing: the processes get the signal, too.
+    if is_over() {
+        return Ok(Vec::new());
+    }
+    let clean = clean?;
     let lacking = if clean.loaded == 0 { Some("the preloaded library was not loaded".to_owned()) } else { None };
     if lacking.is_none() {
         works(&clean)?;
@@ -83,16 +89,17 @@ pub fn rows(
             for (at, nth) in
                 moments(clean.counts.of(fault.call), times, seed ^ fault.name.len() as u64).into_iter().enumerate()
             {
-                if interrupted.load(Ordering::Relaxed) {
-                    // A row of fewer cases would look like one that is complete.
-                    return Ok(all);
-                }
                 let spec = Some(Spec { call: fault.call, nth, effect: fault.effect });
                 // Once nothing survives that was not synced; then some of it.
                 let drawn = random.next();
                 let survival = if at == 0 { Survival::None } else { Survival::Some(drawn) };
                 let order = Order { spec, power: fault.loses_power.then_some(survival) };
-                let observed = met(bed, order)?;
+                let observed = met(bed, order);
+                if is_over() {
+                    // A row of fewer cases would look like one that is complete.
+                    return Ok(all);
+                }
+                let observed = observed?;
                 row.cases.push(judge(fault, bed.class().0, &observed));
             }
         }

@@ -93,9 +93,7 @@ impl Cases {
             Self::All => everything,
             Self::Usual => {
                 let is_usual = |case: &Case| match (case.activity, case.journal, case.sync) {
-                    (Activity::Work, Journal::Memory, sync) => {
-                        sync == Sync::Full && case.device == Device::POWERSAFE
-                    }
+                    (Activity::Work, Journal::Memory, sync) => sync == Sync::Full && case.device == Device::POWERSAFE,
                     (Activity::Work, Journal::Off, _) => false,
                     (Activity::Work, Journal::Delete | Journal::Wal, _) if case.device == Device::POWERSAFE => true,
                     (Activity::Work, _, sync) if case.device == Device::POWERSAFE => sync == Sync::Full,
@@ -117,7 +115,8 @@ impl Case {
             Activity::Work => durability_on_disk(self.journal, self.sync),
             Activity::Load | Activity::Reload => (
                 Durability::Durable,
-                "a load is synced, renamed over the old database, and the directory synced, whatever the settings".into(),
+                "a load is synced, renamed over the old database, and the directory synced, whatever the settings"
+                    .into(),
             ),
         }
     }

@@ -1,7 +1,6 @@
 //! What the enumeration found, as it stands in `crash.json`.
 
 use super::case::Case;
-use super::device_words;
 use bourse_crash::{Explored, Failure, Fault, Outcome, Promise, Trace};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -109,6 +108,29 @@ pub struct FaultRow {
     pub broken: u64,
 }
 
+/// The heads of the table of states.
+pub const STATES_HEADS: [&str; 10] = [
+    "settings",
+    "class",
+    "syncs",
+    "points (all states)",
+    "states",
+    "states/s",
+    "lost",
+    "corrupted",
+    "in recovery",
+    "guarantee",
+];
+
+/// The heads of the table of planted faults.
+pub const FAULT_HEADS: [&str; 5] =
+    ["planted fault", "settings", "found", "states that show it", "one random state shows it"];
+
+/// What the table of states tells.
+pub(crate) const ABOUT_STATES: &str = "Lost are states without all acknowledged commits, and the most commits missing in one; in recovery: \
+     states after a second power loss during recovery that violate the guarantee. Sectors, sizes and names that are not \
+     synced arrive in any order.";
+
 /// The word for a promise.
 fn promise_word(promise: Promise) -> &'static str {
     match promise {
@@ -138,6 +160,18 @@ impl Example {
     }
 }
 
+impl StatesSection {
+    /// What was tried, in words.
+    pub fn words(&self) -> String {
+        format!("{} states in {:.0} s; {}; seed {}", self.states, self.took_s, self.bound, self.seed)
+    }
+
+    /// States that broke the promise, for `--replay`.
+    pub fn broken_examples(&self) -> impl Iterator<Item = &Example> {
+        self.rows.iter().flat_map(StatesRow::broken_examples)
+    }
+}
+
 impl StatesRow {
     pub(super) fn new(
         case: &Case,
@@ -161,7 +195,7 @@ impl StatesRow {
         };
         Self {
             case: case.to_string(),
-            device: device_words(case.device),
+            device: case.device.words(),
             class: class.name().to_owned(),
             class_reason,
             promised: promise_word(case.promise()).to_owned(),
@@ -182,6 +216,36 @@ impl StatesRow {
         }
     }
 
+    /// The cells of the table.
+    pub fn cells(&self) -> [String; 10] {
+        let lost = match self.lossy {
+            0 => "0".to_owned(),
+            lossy => format!("{lossy} (up to {})", self.most_lost),
+        };
+        let in_recovery = self
+            .recovery
+            .as_ref()
+            .map_or_else(|| "-".to_owned(), |recovery| format!("{} of {}", recovery.broken, recovery.states));
+        let guarantee = match (self.promised.as_str(), self.holds()) {
+            ("nothing", _) => "none given",
+            (_, true) => "met",
+            (_, false) => "VIOLATED",
+        };
+        let per_second = if self.took_s > 0.0 { self.states as f64 / self.took_s } else { 0.0 };
+        [
+            self.case.clone(),
+            self.class.clone(),
+            self.syncs.to_string(),
+            format!("{} ({})", self.points, self.exhaustive_points),
+            self.states.to_string(),
+            format!("{per_second:.0}"),
+            lost,
+            self.corrupted.to_string(),
+            in_recovery,
+            guarantee.to_owned(),
+        ]
+    }
+
     /// Whether every state was as promised.
     pub fn holds(&self) -> bool {
         self.broken == 0 && self.recovery.as_ref().is_none_or(|recovery| recovery.broken == 0)
@@ -195,6 +259,18 @@ impl StatesRow {
 }
 
 impl FaultRow {
+    /// The cells of the table.
+    pub fn cells(&self) -> [String; 5] {
+        let share = if self.states > 0 { 100.0 * self.broken as f64 / self.states as f64 } else { 0.0 };
+        [
+            self.fault.clone(),
+            self.case.clone(),
+            format!("{} of {}", self.found, self.runs),
+            format!("{} of {}", self.broken, self.states),
+            format!("{share:.2} %"),
+        ]
+    }
+
     pub(super) fn new(case: &str, fault: Fault, explored: &Explored) -> Self {
         Self {
             fault: fault.words(),

@@ -16,10 +16,11 @@ mod record;
 mod work;
 
 pub use case::Cases;
-pub use document::{Example, FaultRow, Interrupted, StatesRow, StatesSection};
+pub(crate) use document::ABOUT_STATES;
+pub use document::{Example, FAULT_HEADS, FaultRow, Interrupted, STATES_HEADS, StatesRow, StatesSection};
 
 use crate::laboratory::AcidError;
-use bourse_crash::{Counts, Device, Fault, Limits, Promise, StateId, explore, points, state_at};
+use bourse_crash::{Counts, Fault, Limits, Promise, StateId, explore, points, state_at};
 use case::{Activity, Case};
 use record::{Recorded, record, record_recovery};
 use std::path::Path;
@@ -47,7 +48,7 @@ const RECOVERY_STATES: u64 = 120;
 /// The settings that faults are planted in: each keeps every acknowledged commit when nothing is planted.
 const FAULTY: [&str; 3] = ["delete-extra", "truncate-full", "wal-full"];
 /// States of a case with a planted fault.
-const FAULT_STATES: u64 = 8_000;
+const FAULT_STATES: u64 = 5_000;
 
 /// The faults that are planted.
 fn faults(run: u32) -> [Fault; 5] {
@@ -91,7 +92,7 @@ pub fn enumerate(
     let bound = match options.states {
         None => "all subsets at points with at most 1,024; at others none, all, each single one, each but one, each prefix, and 64 drawn ones".to_owned(),
         Some(states) => format!(
-            "about {states} states a case: all subsets where they are few; at other points none, all, and some single ones, all but one, prefixes and drawn ones"
+            "about {states} states a case: all subsets where they are few; at other points none, all, and some single ones, all but one, prefixes and drawn ones; where the points are many, some of them"
         ),
     };
     Ok(StatesSection {
@@ -139,8 +140,7 @@ fn row(case: &Case, options: &StatesOptions, interrupted: &AtomicBool) -> Result
     let limits = limits(options, points(&recorded.trace).len());
     let mut go_on = |_: &Counts| !interrupted.load(Ordering::Relaxed);
     let promise = case.promise();
-    let explored =
-        explore(&recorded.trace, case.device, &limits, options.seed, promise, &mut check, &mut go_on);
+    let explored = explore(&recorded.trace, case.device, &limits, options.seed, promise, &mut check, &mut go_on);
     let took_s = began.elapsed().as_secs_f64();
     let recovery = match case.activity {
         Activity::Work => Some(recoveries(case, &recorded, options.seed, promise, interrupted)?),
@@ -171,7 +171,7 @@ fn recoveries(
         };
         let Some((state, acknowledged)) = state_at(&recorded.trace, case.device, seed, id) else { continue };
         // A state that is lost already has no recovery to interrupt.
-        let Ok(trace) = record_recovery(&state, acknowledged, case.device) else { continue };
+        let Ok(trace) = record_recovery(case, &state, acknowledged) else { continue };
         let limits = Limits::within(RECOVERY_STATES, points(&trace).len());
         let explored = explore(&trace, case.device, &limits, seed, promise, &mut check, &mut |_| true);
         all.recoveries += 1;
@@ -193,7 +193,7 @@ fn with_faults(name: &str, options: &StatesOptions, run: u32) -> Result<Vec<Faul
     let recorded = record(&case, seed)?;
     let one = |fault: Fault| {
         let trace = fault.plant(&recorded.trace, check::DATABASE);
-        let limits = Limits::within(FAULT_STATES.min(options.states.unwrap_or(FAULT_STATES)), points(&trace).len());
+        let limits = Limits::within(FAULT_STATES, points(&trace).len());
         let mut check = recorded.check();
         let explored = explore(&trace, case.device, &limits, seed, Promise::Everything, &mut check, &mut |_| true);
         FaultRow::new(name, fault, &explored)
@@ -226,11 +226,12 @@ pub fn replay(name: &str, seed: u64, folder: &Path) -> Result<Replayed, AcidErro
     let (first, second) = rest.split_once('/').map_or((rest, None), |(first, second)| (first, Some(second)));
     let made = |trace: &bourse_crash::Trace, id: &str| {
         let id: StateId = id.parse().map_err(no_state)?;
-        state_at(trace, case.device, seed, id).ok_or_else(|| no_state(format!("{case} has no state {id} with seed {seed}")))
+        state_at(trace, case.device, seed, id)
+            .ok_or_else(|| no_state(format!("{case} has no state {id} with seed {seed}")))
     };
     let (mut state, mut acknowledged) = made(&recorded.trace, first)?;
     if let Some(second) = second {
-        let trace = record_recovery(&state, acknowledged, case.device)?;
+        let trace = record_recovery(&case, &state, acknowledged)?;
         (state, acknowledged) = made(&trace, second)?;
     }
     let trouble = |error: std::io::Error| AcidError::Machinery(format!("{}: {error}", folder.display()));
@@ -241,9 +242,4 @@ pub fn replay(name: &str, seed: u64, folder: &Path) -> Result<Replayed, AcidErro
     let outcome = bourse_crash::Check::check(&mut recorded.check(), &state);
     let (found, is_broken) = document::judged(&outcome, acknowledged, case.promise());
     Ok(Replayed { found, acknowledged, is_broken })
-}
-
-/// The device in words, for tables.
-fn device_words(device: Device) -> String {
-    device.words()
 }

@@ -2,12 +2,12 @@
 
 use super::case::{Activity, Case};
 use super::check::{DATABASE, History, SqliteCheck};
-use super::work::{Work, load, load_with};
+use super::work::{Work, load_with};
 use crate::laboratory::AcidError;
-use bourse_crash::{Device, Directory, Operation, Trace};
-use bourse_engine::Engine;
+use bourse_crash::{Directory, Operation, Trace};
+use bourse_engine::Engine as _;
 use bourse_engine_sqlite::power::{Recording, Scope};
-use bourse_engine_sqlite::{Journal, open};
+use bourse_engine_sqlite::{Journal, SqliteEngine, open};
 use std::path::Path;
 use tempfile::TempDir;
 
@@ -29,7 +29,11 @@ impl Recorded {
 /// A directory for a recording: in memory where the system has such a place, since a real sync would only cost time.
 fn directory() -> Result<TempDir, AcidError> {
     let shared = Path::new("/dev/shm");
-    let made = if shared.is_dir() { tempfile::tempdir_in(shared).or_else(|_| tempfile::tempdir()) } else { tempfile::tempdir() };
+    let made = if shared.is_dir() {
+        tempfile::tempdir_in(shared).or_else(|_| tempfile::tempdir())
+    } else {
+        tempfile::tempdir()
+    };
     made.map_err(|error| AcidError::Machinery(format!("no directory for a recording: {error}")))
 }
 
@@ -45,15 +49,15 @@ fn target(case: &Case, directory: &Path) -> String {
     )
 }
 
-fn engine(target: &str) -> Result<impl Engine, AcidError> {
+fn engine(target: &str) -> Result<SqliteEngine, AcidError> {
     open(target).map_err(|error| AcidError::Machinery(format!("{target}: {error}")))
 }
 
 /// Makes a database after some commits, and closes it.
 fn database(target: &str, seed: u64, commits: u64) -> Result<(), AcidError> {
     let engine = engine(target)?;
+    load_with(engine.loader()?)?;
     let mut session = engine.connect()?;
-    load(&mut *session)?;
     let mut work = Work::new(seed);
     for _ in 0..commits {
         work.commit(&mut *session)?;
@@ -70,6 +74,13 @@ pub(super) fn record(case: &Case, seed: u64) -> Result<Recorded, AcidError> {
         Activity::Work => database(&target, seed, 0)?,
         Activity::Reload => database(&target, seed, commits)?,
         Activity::Load => {}
+    }
+    // A journal that is kept is made anew, so that its creation is recorded too. Nobody has the database open.
+    match std::fs::remove_file(directory.path().join(format!("{DATABASE}-journal"))) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            return Err(AcidError::Machinery(format!("an old journal cannot be removed: {error}")));
+        }
+        _ => {}
     }
     let recording = Recording::begin(directory.path(), case.device, Scope::Thread)?;
     let acknowledge = recording.acknowledge();
@@ -93,18 +104,16 @@ pub(super) fn record(case: &Case, seed: u64) -> Result<Recorded, AcidError> {
 }
 
 /// Records how SQLite recovers a state: a trace in which `acknowledged` commits are from the start.
-pub(super) fn record_recovery(state: &Directory, acknowledged: u64, device: Device) -> Result<Trace, AcidError> {
+pub(super) fn record_recovery(case: &Case, state: &Directory, acknowledged: u64) -> Result<Trace, AcidError> {
     let directory = directory()?;
     for (name, file) in &state.files {
         std::fs::write(directory.path().join(name), file.to_bytes())
             .map_err(|error| AcidError::Machinery(format!("a state cannot be written: {error}")))?;
     }
-    let recording = Recording::begin(directory.path(), device, Scope::Thread)?;
-    // As the next user would, with settings that are not known: those that sync most.
-    let target = format!("sqlite:{}/{DATABASE}?foreign_keys=off", directory.path().display());
-    let engine = engine(&target)?;
+    let recording = Recording::begin(directory.path(), case.device, Scope::Thread)?;
+    let engine = engine(&target(case, directory.path()))?;
     // What cannot be recovered is found when the state itself is checked.
-    let recovered = engine.exists();
+    let recovered = engine.connect().map(drop);
     drop(engine);
     let mut trace = recording.finish();
     recovered?;

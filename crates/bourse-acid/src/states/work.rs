@@ -43,8 +43,8 @@ static LOAD: LazyLock<Vec<Sql>> = LazyLock::new(|| {
         let broker = number % BROKERS;
         format!("INSERT INTO customer_account VALUES ({number}, {broker}, {number}, 'An account', 1, 1000000)")
     });
-    let prices = (0..SECURITIES)
-        .map(|number| format!("INSERT INTO last_trade VALUES ('{}', 0, 2500, 2500, 0)", symbol(number)));
+    let prices =
+        (0..SECURITIES).map(|number| format!("INSERT INTO last_trade VALUES ('{}', 0, 2500, 2500, 0)", symbol(number)));
     let trades = (0..TRADES).flat_map(|number| {
         let (symbol, account) = (symbol(number as u64 % SECURITIES), number as u64 % ACCOUNTS);
         [

@@ -121,6 +121,7 @@ fn crashes() -> CrashFile {
             row("sqlite:x.db?sync=normal", "consistent", Some(none), Some(outcome(44, 0, "whole", true))),
             row("sqlite::memory:", "volatile", None, None),
         ],
+        states: None,
         interrupted: false,
     }
 }

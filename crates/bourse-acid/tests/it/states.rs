@@ -1,8 +1,64 @@
-//! Power losses enumerated.
+//! Power losses enumerated: what SQLite promises holds in every state, what it does not promise is seen to be lost, and a
+//! sync that is left out is found.
 
-use bourse_acid::states::{Cases, StatesOptions, enumerate};
+use bourse_acid::states::{Cases, StatesOptions, StatesRow, enumerate, replay};
 use std::sync::atomic::AtomicBool;
 
+<<<<<<< HEAD
+fn row<'r>(rows: &'r [StatesRow], case: &str) -> &'r StatesRow {
+    rows.iter().find(|row| row.case == case).unwrap_or_else(|| panic!("{case} is enumerated"))
+}
+
+#[test]
+fn each_journal_mode_keeps_what_it_promises_and_faults_are_found() {
+    let options = StatesOptions { cases: Cases::All, states: Some(400), seed: 7, fault_runs: 1 };
+    let found = enumerate(&options, &AtomicBool::new(false), &|_| ()).expect("it can be recorded");
+    for row in &found.rows {
+        assert!(row.holds(), "{} promises {}: {:?}", row.case, row.promised, row.examples);
+        assert!(row.states > 0 && row.distinct <= row.states, "{}", row.case);
+        if row.promised == "everything" {
+            assert_eq!((row.lossy, row.corrupted), (0, 0), "{}", row.case);
+        }
+    }
+    for (case, is_corrupted) in
+        [("delete-off", true), ("wal-off", true), ("memory-full", true), ("off-full", true), ("wal-normal", false)]
+    {
+        let row = row(&found.rows, case);
+        assert_eq!(row.corrupted > 0, is_corrupted, "{case} shows what it loses");
+        assert!(row.lossy > 0 || is_corrupted, "{case} shows what it loses");
+    }
+    let delete = row(&found.rows, "delete-full");
+    assert!(delete.lossy > 0 && delete.most_lost == 1, "the deleted journal may return and undo the last commit");
+    assert!(row(&found.rows, "delete-normal").corrupted > 0, "a journal of which a part arrived is rolled back");
+    for fault in &found.faults {
+        assert_eq!(fault.found, fault.runs, "{} in {}", fault.fault, fault.case);
+    }
+    assert_eq!(found.faults.len(), 15);
+}
+
+#[test]
+fn a_state_is_made_again_from_its_name_and_the_seed() {
+    let options = StatesOptions { cases: Cases::Usual, states: Some(200), seed: 3, fault_runs: 0 };
+    let found = enumerate(&options, &AtomicBool::new(false), &|_| ()).expect("it can be recorded");
+    let example = row(&found.rows, "wal-off").examples.first().expect("it loses commits");
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let files = || std::fs::read(folder.path().join("db")).expect("it was written");
+    let replayed = replay(&example.state, 3, folder.path()).expect("it is one of them");
+    assert_eq!((&replayed.found, replayed.acknowledged), (&example.found, example.acknowledged));
+    assert!(!replayed.is_broken, "nothing was promised");
+    let before = files();
+    replay(&example.state, 3, folder.path()).expect("it is one of them");
+    assert!(files() == before, "byte for byte");
+    for (name, why) in [
+        ("wal-full", "expected CASE/POINT:SELECTION"),
+        ("wal-fully/1:none", "expected JOURNAL-SYNC"),
+        ("wal-full/1:some", "expected POINT:SELECTION"),
+        ("wal-full/999999:none", "has no state"),
+    ] {
+        let refused = replay(name, 3, folder.path()).expect_err(name).to_string();
+        assert!(refused.contains(why), "{name}: {refused}");
+    }
+=======
 #[test]
 fn measure() {
     let states = std::env::var("STATES").ok().and_then(|it| it.parse().ok());
@@ -13,8 +69,21 @@ fn measure() {
     for row in &found.rows {
         println!(
             "{:28} {:10} {:10} ops {:6} syncs {:5} points {:5}/{:5} states {:7} distinct {:7} {:6.1}s {:7.0}/s lossy {} most {} corrupt {} broken {}",
-            row.case, row.class, row.promised, row.operations, row.syncs, row.exhaustive_points, row.points, row.states,
-            row.distinct, row.took_s, row.states as f64 / row.took_s, row.lossy, row.most_lost, row.corrupted, row.broken
+            row.case,
+            row.class,
+            row.promised,
+            row.operations,
+            row.syncs,
+            row.exhaustive_points,
+            row.points,
+            row.states,
+            row.distinct,
+            row.took_s,
+            row.states as f64 / row.took_s,
+            row.lossy,
+            row.most_lost,
+            row.corrupted,
+            row.broken
         );
         if let Some(it) = &row.recovery {
             println!("      recovery {} states {} broken {} {:?}", it.recoveries, it.states, it.broken, it.example);
@@ -24,7 +93,11 @@ fn measure() {
         }
     }
     for row in &found.faults {
-        println!("{:28} {:12} found {} of {}, {} of {} states", row.fault, row.case, row.found, row.runs, row.broken, row.states);
+        println!(
+            "{:28} {:12} found {} of {}, {} of {} states",
+            row.fault, row.case, row.found, row.runs, row.broken, row.states
+        );
     }
     println!("{} states in {:.1} s", found.states, found.took_s);
+>>>>>>> h7
 }

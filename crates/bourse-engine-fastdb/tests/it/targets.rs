@@ -37,6 +37,14 @@ fn what_cannot_be_is_refused_with_what_is_known() {
 }
 
 #[test]
+fn files_that_are_not_its_own_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    bourse_testkit::refuses_what_is_not_its_own(folder.path(), &|path| {
+        Box::new(open(&format!("fastdb:{}", path.display())).unwrap())
+    });
+}
+
+#[test]
 fn an_absent_library_is_explained() {
     let absent = info(Some(Path::new("/nowhere/libfastdb_r.so.2"))).unwrap_err().to_string();
     for part in

@@ -41,6 +41,14 @@ fn promises_are_kept() {
 }
 
 #[test]
+fn files_that_are_not_its_own_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    bourse_testkit::files_conformance(folder.path(), &|path| {
+        Box::new(open(&format!("lmdb:{}", path.display())).unwrap())
+    });
+}
+
+#[test]
 fn a_database_is_found_again() {
     let folder = tempfile::tempdir().unwrap();
     let first = engine(folder.path(), "");

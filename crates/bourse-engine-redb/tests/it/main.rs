@@ -38,6 +38,14 @@ fn promises_are_kept_in_a_file() {
 }
 
 #[test]
+fn files_that_are_not_its_own_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    bourse_testkit::files_conformance(folder.path(), &|path| {
+        Box::new(open(&format!("redb:{}", path.display())).unwrap())
+    });
+}
+
+#[test]
 fn a_database_is_found_again() {
     let folder = tempfile::tempdir().unwrap();
     let first = engine(folder.path(), "");

@@ -23,6 +23,14 @@ fn it_conforms_in_a_file() {
 }
 
 #[test]
+fn files_that_are_not_its_own_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    bourse_testkit::files_conformance(folder.path(), &|path| {
+        Box::new(open(&format!("sqlite-lean:{}", path.display())).unwrap())
+    });
+}
+
+#[test]
 fn it_conforms_in_memory() {
     for query in ["", "memory=memdb"] {
         conformance(&open(&format!("sqlite-lean::memory:?{PATIENCE}&{query}")).unwrap());

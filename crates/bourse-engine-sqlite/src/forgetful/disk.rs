@@ -24,11 +24,19 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
+/// What the disk draws from.
+static SEED: AtomicU64 = AtomicU64::new(1);
+
+/// Sets what the simulated disk of this process draws from: the same seed writes the same of the n-th pieces early.
+pub(crate) fn set_seed(seed: u64) {
+    SEED.store(seed, Ordering::Relaxed);
+}
+
 /// Whether the disk does something early. Any sequence will do, as long as it is not in step with what is written.
 fn early() -> bool {
     static DRAWS: AtomicU64 = AtomicU64::new(0);
-    static SEED: LazyLock<u64> = LazyLock::new(|| u64::from(std::process::id()));
-    let mut z = (DRAWS.fetch_add(1, Ordering::Relaxed) ^ *SEED).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+    let place = DRAWS.fetch_add(1, Ordering::Relaxed);
+    let mut z = (place ^ SEED.load(Ordering::Relaxed).rotate_left(32)).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
     (z ^ (z >> 27)).is_multiple_of(EARLY)
 }

@@ -13,6 +13,11 @@ use std::ffi::CStr;
 use std::ptr;
 use std::sync::OnceLock;
 
+/// Sets the seed of the simulated disk (`disk=forgetful`) of this process, before anything is opened on it.
+pub fn seed_simulated_disk(seed: u64) {
+    disk::set_seed(seed);
+}
+
 /// Its name.
 pub(crate) const NAME: &CStr = c"bourse-forgetful";
 

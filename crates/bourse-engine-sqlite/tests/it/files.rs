@@ -241,6 +241,14 @@ fn a_database_that_is_changed_while_it_is_read_is_told() {
 }
 
 #[test]
+fn files_that_are_not_its_own_are_left_alone() {
+    let folder = tempfile::tempdir().unwrap();
+    bourse_testkit::files_conformance(folder.path(), &|path| {
+        Box::new(open(&format!("sqlite:{}", path.display())).unwrap())
+    });
+}
+
+#[test]
 fn two_loads_of_one_target_do_not_mix() {
     let directory = tempfile::tempdir().unwrap();
     let engine = engine(&directory.path().join("x.db"), "");

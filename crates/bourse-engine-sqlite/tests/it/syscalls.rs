@@ -31,6 +31,7 @@ fn in_words(call: &Call<'_>) -> Option<String> {
         Call::Sync { .. } => "sync",
         Call::SyncDirectory { .. } => "sync the directory of",
         Call::Unlink { .. } => "unlink",
+        Call::Rename { .. } => "rename",
     };
     Some(format!("{what} {file}"))
 }

@@ -78,6 +78,15 @@ fn read(name: &str, text: &str) -> Result<Script, OptionError> {
     script.map_err(|fault| fault.in_file(name))
 }
 
+/// How many operations a file of statements has; its name says the form.
+///
+/// # Errors
+/// [`OptionError::File`]: what is wrong with it, and in which line.
+pub fn operations_of(name: &str, text: &str) -> Result<usize, OptionError> {
+    let script = read(name, text)?;
+    Ok(script.operations.len())
+}
+
 fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
     let script = match options.text(FILE) {
         EXAMPLE => read("examples/shop.toml", EXAMPLE_FILE)?,

@@ -2,12 +2,13 @@
 
 use bourse_egen::driver::Database;
 use bourse_egen::{Inputs, Part};
-use bourse_engine::Engine as _;
+use bourse_engine::{Engine as _, RowExt as _};
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_model::Model;
 use bourse_tpce::load::{LoadOptions, load};
 use bourse_tpce::transactions::Transaction;
-use bourse_tpce::verify::{Plan, SqlSubject, Subject, Verdict, verify};
+use bourse_tpce::verify::lockstep::LATER;
+use bourse_tpce::verify::{Plan, SqlSubject, Subject, Verdict, sample, verify};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
 use std::sync::OnceLock;
@@ -55,6 +56,25 @@ fn thousands_of_transactions_are_alike() {
     let kinds: BTreeSet<_> = verdict.outcomes.keys().map(|(transaction, _)| *transaction).collect();
     assert!(kinds.into_iter().eq(Transaction::ALL), "{:?}", verdict.outcomes);
     assert!(verdict.rows_compared > 10_000, "{}", verdict.rows_compared);
+}
+
+/// A run's sample: nothing differs, every kind is in it, and Trade-Cleanup finds an order that the market has.
+#[test]
+fn a_sample_has_every_kind_and_ends_with_an_order_to_cancel() {
+    let part = Part::whole(1_000, 1).expect("a valid part");
+    let engine = loaded(part);
+    let mut subjects: [Box<dyn Subject>; 2] = [Box::new(sqlite(&engine, part)), Box::new(Model::new(inputs(), part))];
+    let plan = Plan::of_sample(database(part));
+    let verdict = sample(&mut subjects, inputs(), &plan, &mut |_| ControlFlow::Continue(())).expect("runs");
+    assert!(verdict.difference.is_none() && !verdict.interrupted, "{verdict:?}");
+    let lengths = plan.transactions..=plan.transactions + LATER;
+    assert!(lengths.contains(&verdict.transactions), "{}", verdict.transactions);
+    assert!(verdict.missing().is_empty(), "{:?}", verdict.outcomes);
+    let mut canceled = 0;
+    let sql = "SELECT count(*) FROM trade WHERE t_st_id = 'CNCL' AND t_tt_id IN ('TMB', 'TMS')";
+    let mut session = engine.connect().expect("connects");
+    session.query_text(sql, &[], &mut |row| row.get(0).map(|count: i64| canceled = count)).expect("counts");
+    assert!(canceled > 0);
 }
 
 /// The long run of a release: `BOURSE_VERIFY=2000,3,100000` for customers, days and transactions.

@@ -131,9 +131,9 @@ pub fn load(
     }
     planted!(LoaderLosesRowEarly: loading.loader.run(crate::planted::LOSE_WATCH_ITEM)?; ());
     let rows = loading.count_rows()?;
+    loading.compare_contents()?;
     planted!(LoaderLosesRowLate: loading.loader.run(crate::planted::LOSE_WATCH_ITEM)?; ());
     planted!(LoaderAltersPrices: loading.loader.run(crate::planted::ALTER_PRICES)?; ());
-    loading.compare_contents()?;
     loading.tell(Phase::Finish, DATABASE_TABLE)?;
     loading.loader.run(&insert_fingerprint(&fingerprint))?;
     loading.loader.finish()?;

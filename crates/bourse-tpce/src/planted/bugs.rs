@@ -103,7 +103,7 @@ bugs! {
     MixWithoutWatch Work "customers never ask for a Market-Watch",
     OverchargedGenerator Data "the generator charges a dollar too much on initial trades",
     LoaderLosesRowEarly Data "the loader loses a watch item before it counts the rows",
-    LoaderLosesRowLate Data "the loader loses a watch item after it has counted the rows",
+    LoaderLosesRowLate Data "the loader loses a watch item after it has read the rows back",
     LoaderAltersPrices Data "the loader alters the closing prices of three securities",
     IndexMissing Indexes "two indexes are missing, another one is there",
     IndexIncomplete Indexes "an index lacks the entry of one row",
@@ -138,8 +138,17 @@ const NONE: usize = usize::MAX;
 static PLANTED: AtomicUsize = AtomicUsize::new(NONE);
 static OCCASIONS: AtomicU32 = AtomicU32::new(0);
 
-/// Plants a bug in the whole process, in the place of the one before; `None` takes it out.
+/// Plants a bug in the whole process, in the place of the one before; `None` takes it out. Those of the recorder are planted
+/// there; those of an engine, of indexes and of the generator are up to who opens, changes or loads a database.
 pub fn plant(bug: Option<Bug>) {
+    use bourse_record::planted::Planted;
+    bourse_record::planted::plant(match bug {
+        Some(Bug::RecorderCountsTwice) => Planted::CountTwice,
+        Some(Bug::RecorderDropsSlow) => Planted::DropLong,
+        Some(Bug::RecorderDropsSome) => Planted::DropEveryHundredth,
+        Some(Bug::ServiceAsResponse) => Planted::ServiceAsResponse,
+        _ => Planted::Nothing,
+    });
     OCCASIONS.store(0, Ordering::Relaxed);
     PLANTED.store(bug.map_or(NONE, Bug::index), Ordering::SeqCst);
 }

@@ -188,7 +188,7 @@ pub(super) fn in_transaction<T>(
 ) -> Result<(T, Status), TxnError> {
     let failed = |frame, cause| TxnError { transaction, frame, attempts: 1, cause };
     let isolation = if planted!(IsolationLowered) { Isolation::ReadCommitted } else { transaction.isolation() };
-    let never = planted!(NoBegin) || planted!(Autocommit);
+    let never = [planted!(NoBegin), planted!(Autocommit)].contains(&true);
     let begun = if never { Ok(()) } else { db.begin(isolation, transaction.access()) };
     if let Err(error) = begun {
         return Err(failed(None, error.into()));

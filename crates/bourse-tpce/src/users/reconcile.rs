@@ -3,6 +3,7 @@
 use crate::check::books::Acknowledged;
 use crate::transactions::Transaction;
 use bourse_driver::{Ledger, Outcome};
+use bourse_egen::driver::{CustomerTransaction, Mix};
 use bourse_record::{Check, CheckStatus};
 
 /// Checks that as many Trade-Orders and Trade-Results were acknowledged as the driver counted.
@@ -27,6 +28,54 @@ pub(super) fn acknowledged(told: &Acknowledged, ledger: &Ledger) -> Check {
         status,
         evidence: evidence.join("; "),
         took_s: 0.0,
+    }
+}
+
+/// The natural logarithm of ten thousand million: a right run is taken for a wrong one so rarely, for each transaction.
+const CERTAINTY: f64 = 23.0;
+
+/// How far a count of this variance may be from its mean, by Bernstein's inequality. It holds for few draws too, and for a
+/// shuffled deck, which keeps shares closer than draws at random.
+fn tolerance(variance: f64) -> f64 {
+    CERTAINTY / 3.0 + (CERTAINTY * CERTAINTY / 9.0 + 2.0 * variance * CERTAINTY).sqrt()
+}
+
+/// Checks that customers performed each of their transactions as often as their deck deals it.
+pub(super) fn dealt(ledger: &Ledger, mix: &Mix) -> Check {
+    let levels = mix.levels().map(|(dealt, level)| (performed(dealt), f64::from(level)));
+    let cards: f64 = levels.iter().map(|(_, level)| level).sum();
+    let counts = levels.map(|(transaction, _)| ledger.entry(transaction as usize).whole_round.iter().sum::<u64>());
+    let all = counts.iter().sum::<u64>() as f64;
+    let is_dealt = |((_, level), count): (&(Transaction, f64), &u64)| {
+        let share = level / cards;
+        (*count as f64 - all * share).abs() <= tolerance(all * share * (1.0 - share))
+    };
+    let holds = levels.iter().zip(&counts).all(is_dealt);
+    let words = levels
+        .iter()
+        .zip(counts)
+        .map(|((transaction, level), count)| format!("{transaction}: {count}, {:.0} expected", all * level / cards));
+    Check {
+        name: "mix of requests".to_owned(),
+        words: "customers have asked for each transaction as often as the mix has it, over the whole round".to_owned(),
+        source: Check::RECONCILIATION.to_owned(),
+        status: if holds { CheckStatus::Passed } else { CheckStatus::Failed },
+        evidence: words.collect::<Vec<_>>().join("; "),
+        took_s: 0.0,
+    }
+}
+
+const fn performed(dealt: CustomerTransaction) -> Transaction {
+    use CustomerTransaction as T;
+    match dealt {
+        T::TradeStatus => Transaction::TradeStatus,
+        T::MarketWatch => Transaction::MarketWatch,
+        T::SecurityDetail => Transaction::SecurityDetail,
+        T::CustomerPosition => Transaction::CustomerPosition,
+        T::TradeOrder => Transaction::TradeOrder,
+        T::TradeLookup => Transaction::TradeLookup,
+        T::TradeUpdate => Transaction::TradeUpdate,
+        T::BrokerVolume => Transaction::BrokerVolume,
     }
 }
 
@@ -60,5 +109,37 @@ mod tests {
         for wrong in [Acknowledged { orders: 3, ..told }, Acknowledged { results: 1, ..told }] {
             assert_eq!(acknowledged(&wrong, &ledger).status, CheckStatus::Failed);
         }
+    }
+
+    #[test]
+    fn a_transaction_that_is_never_asked_for_is_found() {
+        let mix = Mix::default();
+        let ledger = |without: Option<Transaction>| {
+            let mut ledger = Ledger::new(Transaction::ALL.len());
+            for (dealt, level) in mix.levels() {
+                let transaction = performed(dealt);
+                let count = if without == Some(transaction) { 0 } else { level };
+                let (outcome, operation) = (Outcome::Completed, transaction as usize);
+                let sample = Sample {
+                    due_ns: 0,
+                    start_ns: 0,
+                    end_ns: 1,
+                    back_off_ns: 0,
+                    retries: 0,
+                    count,
+                    operation,
+                    outcome,
+                    code: 0,
+                    server: None,
+                };
+                ledger.enter(&sample, true);
+            }
+            ledger
+        };
+        assert_eq!(dealt(&ledger(None), &mix).status, CheckStatus::Passed);
+        let missing = dealt(&ledger(Some(Transaction::MarketWatch)), &mix);
+        assert_eq!(missing.status, CheckStatus::Failed);
+        assert!(missing.evidence.contains("Market-Watch: 0, 144 expected"), "{}", missing.evidence);
+        assert_eq!(dealt(&Ledger::new(Transaction::ALL.len()), &mix).status, CheckStatus::Passed, "nothing was asked");
     }
 }

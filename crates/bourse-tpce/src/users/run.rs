@@ -244,6 +244,7 @@ pub fn run_on(
     }
     let (told, achieved) = *house.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     round.checks.push(reconcile::acknowledged(&told, &measured.ledger));
+    round.checks.push(reconcile::dealt(&measured.ledger, &options.tunables.mix));
     round.facts.extend(facts(&house, &cleaned, &told, options));
     // The database's own count: the market forgets an order once its tape has shown the price.
     match sut.pending_orders() {

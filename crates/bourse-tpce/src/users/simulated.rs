@@ -6,7 +6,7 @@
 use super::exchange::Floor;
 use super::people::House;
 use super::run::cleanup_figures;
-use super::{Ran, RunError, RunOptions, specs};
+use super::{Ran, RunError, RunOptions, reconcile, specs};
 use crate::check::books::Acknowledged;
 use crate::sut::{Connector, InProcess, Opened, Sut as _};
 use crate::transactions::Transaction;
@@ -83,6 +83,8 @@ pub fn simulate(
     specs::tolerate(&mut round.operations, plan.warm_up_ns as f64 / 1e9, round.measured_s);
     round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
     let (told, _) = *house.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    round.checks.push(reconcile::acknowledged(&told, &measured.ledger));
+    round.checks.push(reconcile::dealt(&measured.ledger, &options.tunables.mix));
     Ok(Ran { round, before, told, interrupted: measured.interrupted, fault: measured.fault })
 }
 

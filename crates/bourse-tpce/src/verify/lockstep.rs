@@ -31,6 +31,12 @@ impl Plan {
     pub const fn of(database: Database) -> Self {
         Self { database, seed: 1, transactions: 100_000, requests_per_second: 20, digest_every: 0 }
     }
+
+    /// What is sampled with a run: so few requests a second that maintenance comes to each of its twelve tables, and that
+    /// prices reach the limits of orders.
+    pub const fn of_sample(database: Database) -> Self {
+        Self { transactions: 2_000, requests_per_second: 2, ..Self::of(database) }
+    }
 }
 
 /// How far a run is.
@@ -57,6 +63,14 @@ pub struct Verdict {
     pub difference: Option<Box<Difference>>,
     /// Whether it was ended before the last transaction, without a difference.
     pub interrupted: bool,
+}
+
+impl Verdict {
+    /// The transactions that were never performed.
+    pub fn missing(&self) -> Vec<Transaction> {
+        let done = |kind: &Transaction| self.outcomes.keys().any(|(done, _)| done == kind);
+        Transaction::ALL.into_iter().filter(|kind| !done(kind)).collect()
+    }
 }
 
 /// Why a run could not go on. A failed transaction is a difference or an outcome like any other, and not among these.

@@ -1,7 +1,6 @@
 //! Arguments of `bourse faults`.
 
-use super::Output;
-use super::numbers::duration;
+use super::{Output, numbers};
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
@@ -22,16 +21,16 @@ pub(crate) struct Faults {
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
     /// Trials of each fault, spread over the work
-    #[arg(long, value_name = "N", default_value_t = 3)]
+    #[arg(long, value_name = "N", default_value_t = 3, value_parser = numbers::rounds)]
     pub(crate) times: u32,
     /// Transactions in each trial
-    #[arg(long, value_name = "N", default_value_t = 120)]
+    #[arg(long, value_name = "N", default_value_t = 120, value_parser = numbers::counted)]
     pub(crate) transactions: u64,
     /// Seed of the transactions, the moments of the faults, and what survives a loss of power
-    #[arg(long, value_name = "N", default_value_t = 1, env = "BOURSE_SEED")]
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
     /// How long a trial may take before it counts as hung
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = duration)]
+    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = numbers::duration)]
     pub(crate) patience: Duration,
     /// Folder for the databases, which are removed [default: ./bourse-data, for servers the system's temporary folder]
     #[arg(long = "in", value_name = "DIR")]

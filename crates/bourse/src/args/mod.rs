@@ -144,23 +144,68 @@ pub(crate) struct Output {
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, mut_arg("days", |days| days.default_value("1")))]
 pub(crate) struct Crash {
-    /// Database to crash copies of, as a URL [default: a SQLite file below ./bourse-data]
+    /// Database to crash copies of under load, as a URL [default: a SQLite file below ./bourse-data]
     #[arg(value_name = "TARGET")]
     pub(crate) target: Option<String>,
+    /// Run this part alone [default: both; with a TARGET, load]
+    #[arg(long, value_enum)]
+    pub(crate) only: Option<CrashPart>,
+    /// States of each setting that are enumerated, about; `all` for every one within the bound
+    #[arg(long, value_name = "N|all", default_value = "3000", value_parser = states)]
+    pub(crate) states: States,
+    /// Settings whose states are enumerated
+    #[arg(long, value_enum, default_value_t = CrashCases::Usual)]
+    pub(crate) cases: CrashCases,
+    /// How often each fault is planted, to show what the enumeration finds; 0 plants none
+    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=100))]
+    pub(crate) faults: u32,
+    /// Make one enumerated state again, as wal-full/12:one-3, check it and keep its files; --seed as in the run that found it
+    #[arg(long, value_name = "STATE", conflicts_with_all = ["target", "only", "sweep"])]
+    pub(crate) replay: Option<String>,
     #[command(flatten)]
     pub(crate) database: Database,
     /// Crash with each of these values of the target's options; several sweeps are combined [default for SQLite files:
     /// journal=wal,delete and sync=full,normal,off]
     #[arg(long, value_name = "OPTION=A,B,C")]
     pub(crate) sweep: Vec<String>,
-    /// Crashes of each kind on each target
+    /// Crashes of each kind on each target, at sampled moments
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = numbers::rounds)]
     pub(crate) times: u32,
-    /// Seed that the moments of the crashes follow from
+    /// Seed that the small workload, its states and the moments of the crashes follow from
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// The parts of `crash`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CrashPart {
+    /// Every state that a power loss may leave of a small SQLite database
+    States,
+    /// Crashes of copies of a database under load, at sampled moments
+    Load,
+}
+
+/// Which settings are enumerated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CrashCases {
+    /// Those in use, on the device that SQLite assumes; some on stricter ones
+    Usual,
+    /// Each journal mode with each sync on each device
+    All,
+}
+
+/// How many states of a setting; `None` for all within the bound.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct States(pub(crate) Option<u64>);
+
+fn states(text: &str) -> Result<States, String> {
+    match text.parse::<u64>() {
+        Ok(number @ 100..=1_000_000_000) => Ok(States(Some(number))),
+        _ if text == "all" => Ok(States(None)),
+        _ => Err("expected a number from 100 to 1000000000, or all".to_owned()),
+    }
 }
 
 /// Documents with a published schema.

@@ -19,7 +19,7 @@ pub(crate) enum Tpce {
     Gen(Gen),
     /// Serve a database to drivers elsewhere: `bourse tpce run bourse://HOST:PORT`
     Serve(Serve),
-    /// Check a loaded database: consistency conditions, row counts, foreign keys
+    /// Check a loaded database: schema, contents, consistency conditions, row counts, foreign keys, integrity
     Check(Check),
     /// Test atomicity, consistency, isolation and durability as the specification has it
     Acid(Acid),

@@ -224,7 +224,7 @@ impl Contender {
         let (mut ran, mut outcome) = self.run(slots, &label, &options, of, stage)?;
         ran.round.offset_s = offset_s;
         if self.case.rounds.is_empty() {
-            ran.round.checks.clone_from(&slots.slots[self.slot].ready.checks);
+            ran.round.checks.splice(0..0, slots.slots[self.slot].ready.checks.iter().cloned());
         }
         if outcome.is_ok() {
             match panics::caught(|| {

@@ -26,12 +26,6 @@ use std::sync::atomic::Ordering;
 
 /// Customers and days of the sample's database: the smallest there is.
 const SIZE: (i64, i64) = (1_000, 1);
-/// Transactions of a sample.
-const TRANSACTIONS: u64 = 2_000;
-/// Customers' requests in a simulated second: so few that maintenance comes to each of its twelve tables, and that prices
-/// reach the limits of orders.
-const REQUESTS_PER_SECOND: u32 = 2;
-
 const NAME: &str = "lockstep sample";
 
 /// Samples each target once, and notes what came of it with the first round of each of its cases.
@@ -107,7 +101,7 @@ fn compare(
     go_on: &mut dyn FnMut() -> ControlFlow<()>,
 ) -> Result<(CheckStatus, String), Failure> {
     let database = bourse_egen::driver::Database::of(part.total_customers(), part.scale_factor(), part.days());
-    let plan = Plan { transactions: TRANSACTIONS, requests_per_second: REQUESTS_PER_SECOND, ..Plan::of(database) };
+    let plan = Plan::of_sample(database);
     let session = engine.connect().map_err(|error| engine_failure(target, &error))?;
     let subject = SqlSubject::new(target, session, database.first_free_trade());
     let mut subjects: Vec<Box<dyn Subject>> = vec![Box::new(subject), Box::new(model)];
@@ -129,11 +123,7 @@ fn judged(verdict: &Verdict, part: Part) -> (CheckStatus, String) {
             format!("{done} transactions alike, then: {}", difference.to_string().trim_end()),
         );
     }
-    let missing: Vec<_> = Transaction::ALL
-        .into_iter()
-        .filter(|kind| !verdict.outcomes.keys().any(|(done, _)| done == kind))
-        .map(Transaction::name)
-        .collect();
+    let missing: Vec<_> = verdict.missing().into_iter().map(Transaction::name).collect();
     if !missing.is_empty() {
         return (CheckStatus::Failed, format!("of {done} transactions none was {}", missing.join(", none ")));
     }

@@ -25,7 +25,7 @@ const ABSURD: [&str; 15] = [
 
 /// Ways to call each command that end soon whatever a single option is: most name a target, or a name, that is refused once
 /// all options are read.
-const CALLS: [(&str, &[&str]); 17] = [
+const CALLS: [(&str, &[&str]); 18] = [
     ("tpce run", &["null:"]),
     ("tpce load", &["null:"]),
     ("tpce gen", &["--output=out", "--tables=none"]),
@@ -41,6 +41,7 @@ const CALLS: [(&str, &[&str]); 17] = [
     ("suite run", &["sessions", "--only=none"]),
     ("quick", &["--workloads=none"]),
     ("compare", &["null:", "null:"]),
+    ("faults", &["null:"]),
     ("report", &["nowhere"]),
     ("engines", &["none"]),
 ];

@@ -142,3 +142,32 @@ fn crashes_of_several_settings_stand_in_one_table() {
     let drawn = fs::read_to_string(folder.join("crash.md")).expect("it was written");
     assert!(drawn.contains("| sqlite:x.db?sync=full |"), "{drawn}");
 }
+
+#[test]
+fn states_are_enumerated_and_one_is_made_again() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let ended = output(folder, &["crash", "--only", "states", "--states", "100", "--faults", "0", "--json"]);
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+    let file: Value = serde_json::from_slice(&ended.stdout).unwrap_or_else(|error| panic!("{error}: {said}"));
+    assert_eq!(file["rows"].as_array().map(Vec::len), Some(0), "no load was asked for");
+    let rows = file["states"]["rows"].as_array().expect("a list");
+    let off = rows.iter().find(|row| row["case"] == "wal-off").expect("it is enumerated");
+    let lost = off["examples"][0]["state"].as_str().expect("a name");
+    let replayed = output(folder, &["crash", "--replay", lost, "-o", "kept"]);
+    assert_eq!(replayed.status.code(), Some(0), "{}", text(&replayed.stderr));
+    let shown = text(&replayed.stdout);
+    assert!(
+        shown.contains(off["examples"][0]["found"].as_str().expect("a text").lines().next().expect("a line")),
+        "{shown}"
+    );
+    let kept = folder.join("kept/states").join(lost.replace(['/', ':'], "_")).join("db");
+    assert!(kept.is_file(), "{}", kept.display());
+    let refused = output(folder, &["crash", "--replay", "wal-full/1:some"]);
+    assert_eq!(refused.status.code(), Some(1));
+    assert!(text(&refused.stderr).contains("expected POINT:SELECTION"), "{}", text(&refused.stderr));
+    fs::write(folder.join("crash.json"), &ended.stdout).expect("written");
+    let drawn = output(folder, &["report", "crash.json"]);
+    assert!(text(&drawn.stdout).contains("guarantee"), "{}", text(&drawn.stdout));
+}

@@ -48,7 +48,11 @@ fn a_database_that_is_not_as_it_was_loaded_is_refused() {
         &["UPDATE daily_market SET dm_close = dm_close + 1 WHERE dm_date = (SELECT min(dm_date) FROM daily_market)"],
         &["contents of daily_market"],
     );
-    is_refused(folder, &["DELETE FROM watch_item WHERE wi_wl_id = 1"], &["contents of watch_item"]);
+    is_refused(
+        folder,
+        &["DELETE FROM watch_item WHERE wi_wl_id = (SELECT min(wl_id) FROM watch_list)"],
+        &["contents of watch_item"],
+    );
 
     // Pages that belong to nothing: a run finds them in the end, and then has no figure.
     fs::copy(folder.join("whole.db"), folder.join("x.db")).expect("copies");
@@ -91,8 +95,12 @@ fn a_round_that_is_lost_has_no_figure_and_is_not_compared() {
     assert_eq!(ended.status.code(), Some(2), "{}", text(&ended.stderr));
     assert!(text(&ended.stdout).contains("VOID"), "{}", text(&ended.stdout));
 
-    let run: PathBuf =
-        fs::read_dir(folder.join("bourse-runs")).expect("a folder").next().expect("a run").unwrap().path();
+    let run: PathBuf = fs::read_dir(folder.join("bourse-runs"))
+        .expect("a folder")
+        .next()
+        .expect("a run")
+        .expect("it can be read")
+        .path();
     let file = RunFile::read(&run.join("run.json")).expect("a run file");
     let round = &file.cases[0].rounds[0];
     assert!(round.headline.is_nan(), "{}", round.headline);

@@ -167,8 +167,9 @@ fn what_cannot_be_tried_is_refused_before_anything_is_made() {
     );
 }
 
-/// Runs a command on databases below `files` while a fault comes; says how it ended and how often the fault came.
-fn with_fault(folder: &Path, fault: Spec, arguments: &[&str]) -> (Output, u64) {
+/// Runs a command on databases below `files` while a fault comes; says how it ended and which call met the fault; empty if
+/// none did.
+fn with_fault(folder: &Path, fault: Spec, arguments: &[&str]) -> (Output, String) {
     let base = folder.canonicalize().expect("it is there");
     let library = base.join("faults.so");
     let bytes = bourse_faults::library().expect("asked before");
@@ -177,15 +178,20 @@ fn with_fault(folder: &Path, fault: Spec, arguments: &[&str]) -> (Output, u64) {
     let control = Control::create(&places.control).expect("can be made");
     control.arm(Some(fault)).expect("can be armed");
     let ended = bourse(folder, arguments).envs(places.preloading(&library)).output().expect("can be started");
-    (ended, control.fired().expect("can be read"))
+    (ended, control.what().expect("can be read"))
 }
 
 /// Runs a command that meets a fault: it ends with exit code 2, and no round of it has a figure.
 #[track_caller]
 fn never_succeeds(folder: &Path, call: Call, nth: u64, effect: Effect, arguments: &[&str]) {
-    let (ended, fired) = with_fault(folder, Spec { call, nth, effect }, arguments);
+    let (ended, met) = with_fault(folder, Spec { call, nth, effect }, arguments);
+    if effect == Effect::FailOnce && met.ends_with("the folder") {
+        // SQLite goes on where the sync of a folder fails, and tells nobody; the next call is of a file.
+        fs::remove_dir_all(folder.join("bourse-runs")).expect("a run leaves a folder");
+        return never_succeeds(folder, call, nth + 1, effect, arguments);
+    }
     let (report, said) = (text(&ended.stdout), text(&ended.stderr));
-    assert!(fired > 0, "{effect:?} of {call:?} {nth} was not met by {arguments:?}: {report}{said}");
+    assert!(!met.is_empty(), "{effect:?} of {call:?} {nth} was not met by {arguments:?}: {report}{said}");
     assert_eq!(ended.status.code(), Some(2), "{effect:?} of {call:?} {nth}: {arguments:?}: {report}{said}");
     assert!(said.contains("error: "), "{said}");
     let runs = fs::read_dir(folder.join("bourse-runs")).into_iter().flatten().flatten();
@@ -220,7 +226,7 @@ fn a_workload_whose_engine_meets_a_fault_has_no_figure() {
             ("update", Call::Write, 200, Effect::FailOn),
             ("update", Call::Sync, 40, Effect::FailOn),
             ("update", Call::Sync, 40, Effect::FailOnce),
-            ("bulk-load", Call::Grow, 3, Effect::Full),
+            ("bulk-load", Call::Grow, 1, Effect::Full),
         ] {
             fs::create_dir_all(folder.join("files")).expect("can be made");
             never_succeeds(folder, call, nth, effect, &work(workload));

@@ -17,6 +17,8 @@ pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
         .map_err(|error| Failure::usage(format!("the system refuses a signal for the parent's end: {error}")))?;
+    #[cfg(unix)]
+    bourse_engine_sqlite::seed_simulated_disk(arguments.seed);
     let target = arguments.target.as_str();
     let engine = engines::open(target)?;
     let part = found(target, engine.as_ref())?.fingerprint.part;

@@ -1,6 +1,8 @@
 //! `bourse crash`: what each durability setting really keeps.
 
-use crate::args::Crash;
+mod enumerated;
+
+use crate::args::{Crash, CrashPart};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::output::{self, print};
@@ -18,11 +20,26 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// What is swept of a SQLite file when nothing else is said.
 const SQLITE_SWEEPS: [&str; 2] = ["journal=wal,delete", "sync=full,normal,off"];
 
-/// Crashes every target, writes the evidence, prints the table.
+/// Enumerates states, crashes every target, writes the evidence, prints the tables.
 pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
+    if let Some(state) = &arguments.replay {
+        return enumerated::replay(state, arguments.seed, &arguments.output.directory);
+    }
     crate::tpce::whole(&arguments.database)?;
-    let target = arguments.target.clone().unwrap_or_else(|| default_target(&arguments.database));
-    let targets = targets(&target, &arguments.sweep)?;
+    let (wants_states, wants_load) = match (arguments.only, &arguments.target) {
+        (Some(CrashPart::States), Some(target)) => {
+            return Err(Failure::usage(format!("--only states enumerates a database of its own, not {target}"))
+                .hint("leave out the target, or --only"));
+        }
+        (Some(CrashPart::States), None) => (true, false),
+        (Some(CrashPart::Load), _) | (None, Some(_)) => (false, true),
+        (None, None) => (true, true),
+    };
+    let target = match wants_load {
+        true => Some(arguments.target.clone().unwrap_or_else(|| default_target(&arguments.database))),
+        false => None,
+    };
+    let targets = target.as_ref().map_or(Ok(Vec::new()), |target| targets(target, &arguments.sweep))?;
     // Everything is checked before anything is loaded.
     for target in &targets {
         let engine = engines::open(target)?;
@@ -34,7 +51,7 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
         refuse_foreign(target, engine.as_ref())?;
     }
     let interrupted = interrupt::flag()?;
-    engines::make_folder(&target)?;
+    target.as_deref().map_or(Ok(()), engines::make_folder)?;
     let mut file = CrashFile {
         schema_version: CRASH_SCHEMA_VERSION,
         started_at: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
@@ -44,8 +61,12 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
         machine: Machine::this(),
         database: String::new(),
         rows: Vec::new(),
+        states: None,
         interrupted: false,
     };
+    if wants_states {
+        file.states = enumerated::states(arguments, &interrupted)?;
+    }
     for (number, target) in targets.iter().enumerate() {
         if interrupted.load(Ordering::Relaxed) {
             break;
@@ -62,7 +83,7 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     file.interrupted = interrupted.load(Ordering::Relaxed);
     publish(&file, arguments)?;
     if file.broken() > 0 {
-        return Err(Failure::new(Exit::Check, format!("{} of {} promises are broken", file.broken(), file.rows.len())));
+        return Err(Failure::new(Exit::Check, format!("{} of {} promises are broken", file.broken(), file.tried())));
     }
     if file.interrupted {
         return Err(interrupt::interrupted("the crashes until then are reported"));
@@ -122,6 +143,10 @@ fn publish(file: &CrashFile, arguments: &Crash) -> Result<(), Failure> {
     let (json, page) = (folder.join("crash.json"), folder.join("crash.html"));
     output::write_whole(&json, document.as_bytes())?;
     output::write_whole(&page, bourse_acid::crash_html(file).as_bytes())?;
+    for state in file.states.iter().flat_map(|states| states.broken_examples()) {
+        let kept = enumerated::keep(&state.state, file.seed, &folder)?;
+        note(&format!("state:    {}", kept.display()));
+    }
     if arguments.output.json {
         print(&document)?;
     } else {

@@ -1,0 +1,199 @@
+//! Entry points of fuzzing: a function from bytes for each parser of what comes from outside.
+//!
+//! `cargo xtask fuzz` runs them under libFuzzer (`fuzz/`); the tests here run them over the seeds (`fuzz/seeds`) and some
+//! thousand mutations of those. Any bytes are read or refused; whatever was read can be drawn. A panic is a finding.
+
+// The program has no library: what reads its arguments and files of options is included as it is.
+#[path = "../../bourse/src/args/mod.rs"]
+#[allow(dead_code, unused_imports, reason = "the program uses all of it")]
+mod args;
+#[path = "../../bourse/src/config.rs"]
+#[allow(dead_code, unused_imports, reason = "the program uses all of it")]
+mod config;
+#[path = "../../bourse/src/failure.rs"]
+#[allow(dead_code, unused_imports, reason = "the program uses all of it")]
+mod failure;
+pub mod mutate;
+
+use bourse_driver::RealClock;
+use bourse_egen::inputs::FILES;
+use bourse_egen::{Inputs, Part};
+use bourse_engine::NullEngine;
+use bourse_record::RunFile;
+use bourse_report::CsvText;
+use bourse_report::comparison::{Compared, stored_pairs};
+use bourse_serve::protocol::codec::{self, HEADER, REPLY_BYTES};
+use bourse_serve::protocol::{Admission, Control, Greeting, Hello, News, Reply, Request};
+use bourse_serve::server::{Offer, rehearse};
+use bourse_serve::{Address, ServerOptions};
+use bourse_suite::{Plan, Suite, SuiteFile};
+use bourse_tpce::load::{Constraints, Fingerprint};
+use std::net::SocketAddr;
+use std::path::Path;
+use std::sync::LazyLock;
+
+/// A parser with its name, which is its folder of seeds too.
+#[derive(Debug, Clone, Copy)]
+pub struct Target {
+    /// Name.
+    pub name: &'static str,
+    /// Reads the bytes, and draws or writes what was read.
+    pub run: fn(&[u8]),
+    /// Mutations of each seed that the tests try: fewer of what takes longer.
+    pub mutations: u64,
+}
+
+/// Every target.
+pub const TARGETS: [Target; 11] = [
+    Target { name: "acid_document", run: acid_document, mutations: 500 },
+    Target { name: "comparison", run: comparison, mutations: 150 },
+    Target { name: "inputs", run: inputs, mutations: 2 },
+    Target { name: "options", run: options, mutations: 200 },
+    Target { name: "protocol", run: protocol, mutations: 5_000 },
+    Target { name: "run_file", run: run_file, mutations: 100 },
+    Target { name: "server", run: server, mutations: 500 },
+    Target { name: "sql_workload", run: sql_workload, mutations: 1_000 },
+    Target { name: "suite_definition", run: suite_definition, mutations: 100 },
+    Target { name: "suite_document", run: suite_document, mutations: 100 },
+    Target { name: "targets", run: targets, mutations: 1_000 },
+];
+
+/// `acid.json` and `crash.json`, and what is drawn from them.
+pub fn acid_document(bytes: &[u8]) {
+    if let Ok(tested) = bourse_acid::read::parse_acid(bytes, Path::new("acid.json")) {
+        let _ = bourse_acid::text(&tested, 80, true, true);
+        let _ = (bourse_acid::html(&tested), bourse_acid::markdown(&tested));
+    }
+    if let Ok(crashed) = bourse_acid::read::parse_crash(bytes, Path::new("crash.json")) {
+        let _ = bourse_acid::crash_text(&crashed, 80, true);
+        let _ = (bourse_acid::crash_html(&crashed), bourse_acid::crash_markdown(&crashed));
+    }
+}
+
+/// The comparison of a run file with itself, stored and in turn, and with one of a single round of it.
+pub fn comparison(bytes: &[u8]) {
+    let Ok(run) = RunFile::parse(bytes, Path::new("run.json")) else { return };
+    let mut short = run.clone();
+    short.cases.iter_mut().for_each(|case| case.rounds.truncate(1));
+    for (base, head) in [(&run, &run), (&run, &short), (&short, &run)] {
+        let Ok((mut pairs, notes)) = stored_pairs(base.clone(), head.clone()) else { return };
+        for in_turn in [false, true] {
+            pairs.iter_mut().for_each(|pair| pair.in_turn = in_turn);
+            let compared = Compared::of(&pairs, notes.clone(), 0.05);
+            let _ = (compared.text(), compared.markdown(), compared.slower(), compared.without_result());
+            serde_json::to_string(&compared).expect("a comparison is plain data");
+        }
+    }
+}
+
+/// The generator's input files: the first byte says which of them is spoilt, two more where, the others stand there then.
+pub fn inputs(bytes: &[u8]) {
+    static BUILTIN: LazyLock<Vec<Option<Vec<u8>>>> =
+        LazyLock::new(|| FILES.map(|name| bourse_egen::builtin::file(name).map(String::into_bytes)).into());
+    let Some(([which, place @ ..], put)) = bytes.split_first_chunk::<3>() else { return };
+    let spoilt = usize::from(*which) % FILES.len();
+    let mut file = 0;
+    let _ = Inputs::parse(|_| {
+        let this = file;
+        file += 1;
+        let mut content = BUILTIN.get(this)?.clone()?;
+        if this == spoilt {
+            let at = content.len() * usize::from(u16::from_le_bytes(*place)) / usize::from(u16::MAX);
+            let to = content.len().min(at + put.len());
+            content.splice(at..to, put.iter().copied());
+        }
+        Some(content)
+    });
+}
+
+/// Files of options, as `bourse run` takes them.
+pub fn options(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    match config::arguments_of(text, &[]) {
+        Ok(_) => {}
+        Err(failure) => assert!(failure.render().starts_with("error: "), "a refusal has words"),
+    }
+}
+
+/// What a peer may send: a message that was read can be written and read again.
+pub fn protocol(bytes: &[u8]) {
+    macro_rules! read {
+        ($($message:ty),+) => {$(
+            if let Ok(message) = codec::message::<$message>(bytes) {
+                let mut frame = Vec::new();
+                if codec::frame(&message, REPLY_BYTES, &mut frame).is_ok() {
+                    let content = frame.get(HEADER..).expect("a frame has a header");
+                    codec::message::<$message>(content).expect("what is written can be read");
+                }
+            }
+        )+};
+    }
+    read!(Greeting, Hello, Admission, Control, News, Request, Reply);
+    let _ = codec::timed_message::<Reply>(bytes);
+    if let Some(header) = bytes.first_chunk::<HEADER>() {
+        let _ = codec::length(*header, REPLY_BYTES);
+    }
+}
+
+/// Run files: whatever is one can be drawn, and put together with itself.
+pub fn run_file(bytes: &[u8]) {
+    let Ok(run) = RunFile::parse(bytes, Path::new("run.json")) else { return };
+    let _ = bourse_report::terminal(&run, 120, false);
+    let _ = bourse_report::html(&run);
+    let _ = bourse_report::markdown(&run);
+    let _ = bourse_report::csv(&run, CsvText::Guarded);
+    let _ = bourse_report::svg(&run);
+    let _ = bourse_report::drivers::together(vec![run.clone(), run]);
+}
+
+/// What drivers say to a server, over an engine that does nothing: a script of messages, as [`rehearse`] reads it.
+pub fn server(bytes: &[u8]) {
+    static INPUTS: LazyLock<Inputs> = LazyLock::new(Inputs::builtin);
+    let part = Part::whole(1_000, 1).expect("a database of one load unit and one day");
+    let fingerprint = Fingerprint::of(&NullEngine, &INPUTS, part, Constraints::Full);
+    let here = SocketAddr::from(([127, 0, 0, 1], 0));
+    let offer = Offer { engine: &NullEngine, fingerprint: &fingerprint, history: "" };
+    for frame in rehearse(offer, ServerOptions::new(here, "1.2.3"), &RealClock::start(), bytes) {
+        assert!(frame.len() >= HEADER, "a server says whole frames");
+    }
+}
+
+/// Files of statements, in both their forms.
+pub fn sql_workload(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    for name in ["x.toml", "x.sql"] {
+        let _ = bourse_micro::operations_of(name, text);
+    }
+}
+
+/// Data files of experiments, and the plans made of them.
+pub fn suite_definition(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(suite) = Suite::parse(text) {
+        for scale in [1.0, 1e-9] {
+            let _ = Plan::new(&suite, scale, Some(1.0), &[]);
+        }
+    }
+}
+
+/// Suites' documents, and what is drawn from them.
+pub fn suite_document(bytes: &[u8]) {
+    let Ok(suite) = SuiteFile::parse(bytes, Path::new("suite.json")) else { return };
+    let _ = bourse_report::suite_terminal(&suite, 100, true);
+    let _ = bourse_report::suite_html(&suite);
+    let _ = bourse_report::suite_markdown(&suite);
+    let _ = bourse_report::suite_csv(&suite, CsvText::Guarded);
+}
+
+/// URLs of databases of every engine, and of servers.
+pub fn targets(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    if let Ok(address) = text.parse::<Address>() {
+        assert_eq!(address.to_string().parse::<Address>().expect("a URL of ours"), address);
+    }
+    let _ = bourse_engine_sqlite::Target::parse(text);
+    let _ = bourse_engine_mysql::Target::parse(text);
+    let _ = bourse_engine_lmdb::GRAMMAR.parse(text, bourse_engine_lmdb::Options::DEFAULT);
+    let _ = bourse_engine_redb::GRAMMAR.parse(text, bourse_engine_redb::Options::DEFAULT);
+    let _ = bourse_engine_fastdb::GRAMMAR.parse(text, bourse_engine_fastdb::Options::DEFAULT);
+}

@@ -1,0 +1,85 @@
+//! `cargo xtask fuzz [SECONDS [TARGET…]]`: each fuzz target for a minute, from the seeds, under libFuzzer.
+//!
+//! libFuzzer comes as a crate, and the coverage it needs from flags that every toolchain has: neither cargo-fuzz nor a nightly
+//! compiler is needed. A C++ compiler is, for libFuzzer itself.
+
+use std::path::Path;
+use std::process::Command;
+
+/// Counts edges and compares operands, as `cargo fuzz` has it without a sanitizer.
+const FLAGS: &str = "--cfg fuzzing -Cpasses=sancov-module -Cllvm-args=-sanitizer-coverage-level=4 \
+    -Cllvm-args=-sanitizer-coverage-inline-8bit-counters -Cllvm-args=-sanitizer-coverage-pc-table \
+    -Cllvm-args=-sanitizer-coverage-trace-compares -Ccodegen-units=1 -Clink-dead-code";
+
+/// Builds the targets and runs each for so many seconds; fails if one finds something.
+pub(crate) fn fuzz(root: &Path, arguments: &[String]) -> Result<(), String> {
+    let seconds: u32 = match arguments.first() {
+        None => 60,
+        Some(text) => text.parse().map_err(|_| format!("{text:?} is no number of seconds"))?,
+    };
+    let only = arguments.get(1..).unwrap_or_default();
+    let names = names(root)?;
+    if let Some(unknown) = only.iter().find(|name| !names.contains(name)) {
+        return Err(format!("no fuzz target is called {unknown}; known: {}", names.join(", ")));
+    }
+    let triple = triple()?;
+    build(root, &triple)?;
+    let mut found = Vec::new();
+    for name in names.iter().filter(|name| only.is_empty() || only.contains(name)) {
+        println!("xtask: fuzz {name}, {seconds} s");
+        let program = root.join("fuzz/target").join(&triple).join("release").join(name);
+        let kept = root.join("fuzz/artifacts").join(name);
+        // What the fuzzer adds to the corpus goes into the first folder.
+        let corpus = root.join("fuzz/corpus").join(name);
+        for folder in [&kept, &corpus] {
+            std::fs::create_dir_all(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+        }
+        let status = Command::new(program)
+            .arg(&corpus)
+            .arg(root.join("fuzz/seeds").join(name))
+            .args([format!("-max_total_time={seconds}"), format!("-artifact_prefix={}/", kept.display())])
+            .args(["-print_final_stats=1", "-timeout=25", "-rss_limit_mb=4096", "-max_len=100000", "-verbosity=0"])
+            .status()
+            .map_err(|error| format!("{name} could not be started: {error}"))?;
+        if !status.success() {
+            found.push(format!("{name}: {status}; what shows it is in {}", kept.display()));
+        }
+    }
+    if found.is_empty() { Ok(()) } else { Err(found.join("\n  ")) }
+}
+
+/// The targets, by their files.
+fn names(root: &Path) -> Result<Vec<String>, String> {
+    let folder = root.join("fuzz/fuzz_targets");
+    let entries = std::fs::read_dir(&folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let stem = |entry: std::io::Result<std::fs::DirEntry>| {
+        entry.ok()?.path().file_stem().map(|stem| stem.to_string_lossy().into_owned())
+    };
+    let mut names: Vec<String> = entries.filter_map(stem).collect();
+    names.sort();
+    Ok(names)
+}
+
+/// The machine's own target: named, so that the flags are not those of build scripts.
+fn triple() -> Result<String, String> {
+    let output = Command::new("rustc").arg("-vV").output().map_err(|error| format!("rustc: {error}"))?;
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    let host = text.lines().find_map(|line| line.strip_prefix("host: "));
+    host.map(str::to_owned).ok_or_else(|| "rustc does not say what machine this is".to_owned())
+}
+
+fn build(root: &Path, triple: &str) -> Result<(), String> {
+    println!("xtask: building the fuzz targets");
+    let status = Command::new(env!("CARGO"))
+        .args(["build", "--release", "--quiet", "--target", triple])
+        .current_dir(root.join("fuzz"))
+        .env("RUSTFLAGS", FLAGS)
+        .status()
+        .map_err(|error| format!("cargo could not be started: {error}"))?;
+    if status.success() {
+        return Ok(());
+    }
+    let compiler = Command::new("c++").arg("--version").output().is_ok_and(|output| output.status.success());
+    let lacking = if compiler { "" } else { ": libFuzzer needs a C++ compiler (c++), and none was found" };
+    Err(format!("the fuzz targets could not be built{lacking}"))
+}
