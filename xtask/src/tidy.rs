@@ -1,7 +1,7 @@
 //! What no other tool checks: links between documents, reasons of dependencies, words that must not be there.
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 
 /// Runs every check and reports all that fails.
@@ -50,23 +50,25 @@ fn dependencies_are_used(root: &Path, files: &[PathBuf], faults: &mut Vec<String
     let mut named = BTreeSet::new();
     for manifest in files.iter().filter(|file| file.file_name().is_some_and(|name| name == "Cargo.toml")) {
         let Some(folder) = manifest.parent().filter(|folder| !folder.as_os_str().is_empty()) else { continue };
-        let source: String = files
-            .iter()
-            .filter(|file| file.starts_with(folder) && file.extension().is_some_and(|ending| ending == "rs"))
-            .filter_map(|file| std::fs::read_to_string(root.join(file)).ok())
-            .collect();
-        // Two crates may share a source: the manifest names where it lies.
+        let read = |folder: &Path| -> String {
+            let sources = files
+                .iter()
+                .filter(|file| file.starts_with(folder) && file.extension().is_some_and(|ending| ending == "rs"));
+            sources.filter_map(|file| std::fs::read_to_string(root.join(file)).ok()).collect()
+        };
         let text = std::fs::read_to_string(root.join(manifest)).unwrap_or_default();
-        let elsewhere = text.lines().find_map(|line| line.strip_prefix("path = \"")?.strip_suffix("src/lib.rs\""));
-        let shared: String = elsewhere
-            .map(|path| folder.parent().unwrap_or(folder).join(path.trim_start_matches("../")))
-            .into_iter()
-            .flat_map(|folder| files.iter().filter(move |file| file.starts_with(&folder)))
-            .filter_map(|file| std::fs::read_to_string(root.join(file)).ok())
-            .collect();
+        let mut source = read(folder);
+        // Two crates may share a source: the manifest, or an attribute in the source, names where it lies.
+        let of_manifest = text.lines().filter_map(|line| line.strip_prefix("path = \"")).map(|path| folder.join(path));
+        let of_source = source
+            .lines()
+            .filter_map(|line| line.strip_prefix("#[path = \""))
+            .map(|path| folder.join("src").join(path));
+        let elsewhere: Vec<PathBuf> = of_manifest.chain(of_source).filter_map(|path| inside(path.parent()?)).collect();
+        source.extend(elsewhere.iter().map(|folder| read(folder)));
         for dependency in dependencies(&text) {
             let word = dependency.replace('-', "_");
-            if !(source.contains(&word) || shared.contains(&word)) {
+            if !source.contains(&word) {
                 faults.push(format!("{}: the dependency {dependency} is used by no source file", manifest.display()));
             }
             named.insert(dependency);
@@ -76,6 +78,22 @@ fn dependencies_are_used(root: &Path, files: &[PathBuf], faults: &mut Vec<String
     for dependency in dependencies(&root_manifest).filter(|dependency| !named.contains(dependency)) {
         faults.push(format!("Cargo.toml: the dependency {dependency} is used by no crate"));
     }
+}
+
+/// A path without its `..`; none if it leaves the workspace.
+fn inside(path: &Path) -> Option<PathBuf> {
+    let mut whole = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => {
+                if !whole.pop() {
+                    return None;
+                }
+            }
+            part => whole.push(part),
+        }
+    }
+    Some(whole)
 }
 
 /// Names in the tables of dependencies of a manifest.
@@ -117,6 +135,12 @@ fn no_unfinished_work(file: &Path, text: &str, faults: &mut Vec<String>) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn paths_lose_their_way_back() {
+        assert_eq!(inside(Path::new("crates/a/src/../../b/src")), Some(PathBuf::from("crates/b/src")));
+        assert_eq!(inside(Path::new("a/../../b")), None);
+    }
 
     #[test]
     fn dependencies_are_read_from_every_table_and_from_no_other() {

@@ -86,6 +86,10 @@ fn name(code: c_int) -> String {
 
 /// What a program can do about a code.
 pub(crate) fn kind(code: c_int) -> ErrorKind {
+    if code == ffi::SQLITE_READONLY_DBMOVED {
+        // The file was renamed or removed under the session: what it would write goes nowhere.
+        return ErrorKind::ConnectionLost;
+    }
     match code & 0xff {
         ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED => ErrorKind::Conflict,
         ffi::SQLITE_CONSTRAINT => ErrorKind::Constraint,

@@ -36,7 +36,8 @@ impl Target {
     /// use bourse_engine_sqlite::{Journal, Options, Place, Target};
     /// let target = Target::parse("sqlite:x.db?journal=delete&cache=16MiB").unwrap();
     /// assert_eq!(target.place, Place::File("x.db".into()));
-    /// assert_eq!(target.options, Options { journal: Journal::Delete, cache_bytes: 16 << 20, ..Options::FILE });
+    /// let cache = Options { cache_bytes: 16 << 20, is_cache_given: true, ..Options::FILE };
+    /// assert_eq!(target.options, Options { journal: Journal::Delete, ..cache });
     /// ```
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         // What is not said depends on the place.

@@ -162,7 +162,8 @@ fn name_of(kind: FileType) -> &'static str {
     if kind.is_dir() { "directory" } else { "special file" }
 }
 
-#[cfg(all(test, unix))]
+#[cfg(test)]
+#[cfg(unix)]
 mod tests {
     use super::*;
     use crate::ErrorKind;

@@ -139,9 +139,10 @@ mod tests {
             ["nan", "inf", "1e308", "-1", "", "400d", "99999999999999999999h"].iter().all(|it| duration(it).is_err())
         );
         assert_eq!(
-            duration("1.5"),
+            duration("1 day or so"),
             Err("expected a number with its unit, as 30s, 5m or 2h, of 365d at most".to_owned())
         );
+        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1_500)));
         assert_eq!(duration("30"), Ok(Duration::from_secs(30)));
     }
 }

@@ -153,7 +153,7 @@ fn what_cannot_be_tried_is_refused_before_anything_is_made() {
         (&["sqlite:x.db?journal=wal"][..], "names a place"),
         (&["sqlite:?jornal=wal"], "jornal"),
         (&["sqlite:", "--only", "fire"], "no fault is called \"fire\""),
-        (&["sqlite:", "--times", "0"], "0 trials show nothing"),
+        (&["sqlite:", "--times", "0"], "invalid value '0' for '--times <N>'"),
     ] {
         let refused = output(folder.path(), &[&["faults"], arguments].concat());
         assert_eq!(refused.status.code(), Some(1));
