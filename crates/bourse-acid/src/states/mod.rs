@@ -219,7 +219,7 @@ pub struct Replayed {
 pub fn replay(name: &str, seed: u64, folder: &Path) -> Result<Replayed, AcidError> {
     let no_state = |why: String| AcidError::Machinery(why);
     let (case, rest) = name.split_once('/').ok_or_else(|| {
-        no_state(format!("`{name}` names no state: expected CASE/POINT:SELECTION, as wal-full/12:one-3"))
+        no_state(format!("`{name}` names no state: expected CASE/POINT:SELECTION, as wal-full/12:one-3, or TRACE#NUMBER, as DIR/trace-1.bin#7"))
     })?;
     let case: Case = case.parse().map_err(no_state)?;
     let recorded = record(&case, seed)?;
