@@ -50,7 +50,7 @@ fn measure(fault: Planted) -> Measured {
     let plan = Plan { warm_up_ns: SECOND / 10, measure_ns: SECOND / 2, ..Plan::default() };
     let mut workload = Two([OperationSpec::new("work")]);
     let (clock, never) = (RealClock::start(), AtomicBool::new(false));
-    run(&NullEngine, &mut workload, &plan, 0, 1, &clock, &never, &mut |_| {}).unwrap()
+    run(&NullEngine, &mut workload, &plan, 0, 1, &clock, &never, &mut |_| {}).expect("the engine does nothing")
 }
 
 #[test]
@@ -58,7 +58,7 @@ fn every_fault_of_the_recorder_voids_the_round() {
     for fault in Planted::ALL {
         let round = measure(fault).round;
         assert!(round.checks.iter().any(|check| check.status == CheckStatus::Failed), "{}", fault.name());
-        let why = round.void.expect(fault.name());
+        let why = round.void.unwrap_or_else(|| panic!("{} voids the round", fault.name()));
         assert!(why.starts_with("recorder and driver disagree") && round.headline.is_nan(), "{why}");
     }
     let round = measure(Planted::Nothing).round;
