@@ -7,10 +7,8 @@
 mod disk;
 mod methods;
 
-use crate::ffi;
-use crate::library;
+use crate::vfs::usual;
 use std::ffi::CStr;
-use std::ptr;
 use std::sync::OnceLock;
 
 /// Sets the seed of the simulated disk (`disk=forgetful`) of this process, before anything is opened on it.
@@ -26,18 +24,5 @@ pub(crate) const NAME: &CStr = c"bourse-forgetful";
 /// Returns SQLite's code.
 pub(crate) fn register() -> std::ffi::c_int {
     static REGISTERED: OnceLock<std::ffi::c_int> = OnceLock::new();
-    *REGISTERED.get_or_init(|| {
-        let started = library::start();
-        if started != ffi::SQLITE_OK {
-            return started;
-        }
-        // SAFETY: SQLite keeps the pointer for ever, and it is leaked; the default file system outlives the process's use.
-        unsafe {
-            let usual = ffi::sqlite3_vfs_find(ptr::null());
-            if usual.is_null() {
-                return ffi::SQLITE_ERROR;
-            }
-            ffi::sqlite3_vfs_register(Box::leak(Box::new(methods::file_system(usual))), 0)
-        }
-    })
+    usual::register(&REGISTERED, methods::file_system)
 }

@@ -2,7 +2,6 @@
 
 use super::images::{ImageFile, find, locked};
 use crate::ffi;
-use crate::library;
 use crate::vfs::handle::{self, Opened, Shared, empty, fill, size_of_handle};
 use crate::vfs::usual::{self, Itself};
 use std::ffi::{CStr, c_char, c_int, c_void};
@@ -22,28 +21,14 @@ impl Opened for ImageFile {
 /// Makes the VFS known to SQLite; does nothing the second time. Returns SQLite's code.
 pub(super) fn register() -> c_int {
     static REGISTERED: OnceLock<c_int> = OnceLock::new();
-    *REGISTERED.get_or_init(|| {
-        let started = library::start();
-        if started != ffi::SQLITE_OK {
-            return started;
-        }
-        // SAFETY: SQLite keeps the description for ever, and it is leaked; the default VFS outlives the process's use.
-        unsafe {
-            let usual = ffi::sqlite3_vfs_find(ptr::null());
-            if usual.is_null() {
-                return ffi::SQLITE_ERROR;
-            }
-            let description = ffi::sqlite3_vfs {
-                szOsFile: size_of_handle::<ImageFile>(),
-                mxPathname: 512,
-                xOpen: Some(open),
-                xDelete: Some(delete),
-                xAccess: Some(access),
-                xFullPathname: Some(full_pathname),
-                ..usual::description::<Itself>(c"bourse-images", usual.cast())
-            };
-            ffi::sqlite3_vfs_register(Box::leak(Box::new(description)), 0)
-        }
+    usual::register(&REGISTERED, |usual| ffi::sqlite3_vfs {
+        szOsFile: size_of_handle::<ImageFile>(),
+        mxPathname: 512,
+        xOpen: Some(open),
+        xDelete: Some(delete),
+        xAccess: Some(access),
+        xFullPathname: Some(usual::plain_pathname),
+        ..usual::description::<Itself>(c"bourse-images", usual.cast())
     })
 }
 
@@ -174,21 +159,5 @@ unsafe extern "C" fn access(_: *mut ffi::sqlite3_vfs, name: *const c_char, _: c_
     let has_bytes = found.is_some_and(|file| locked(&file.image).size() > 0);
     // SAFETY: see above.
     unsafe { *there = c_int::from(has_bytes) };
-    ffi::SQLITE_OK
-}
-
-unsafe extern "C" fn full_pathname(
-    _: *mut ffi::sqlite3_vfs,
-    name: *const c_char,
-    room: c_int,
-    full: *mut c_char,
-) -> c_int {
-    // SAFETY: see above.
-    let bytes = unsafe { CStr::from_ptr(name) }.to_bytes_with_nul();
-    if bytes.len() > room as usize {
-        return ffi::SQLITE_CANTOPEN;
-    }
-    // SAFETY: it fits into the room.
-    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), full.cast(), bytes.len()) };
     ffi::SQLITE_OK
 }

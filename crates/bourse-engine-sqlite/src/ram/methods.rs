@@ -24,7 +24,7 @@ pub(super) fn file_system(usual: *mut ffi::sqlite3_vfs) -> ffi::sqlite3_vfs {
         xOpen: Some(open),
         xDelete: Some(delete),
         xAccess: Some(access),
-        xFullPathname: Some(full_pathname),
+        xFullPathname: Some(usual::plain_pathname),
         ..usual::description::<Itself>(NAME, usual.cast())
     }
 }
@@ -164,21 +164,5 @@ unsafe extern "C" fn delete(_: *mut ffi::sqlite3_vfs, name: *const c_char, _: c_
 unsafe extern "C" fn access(_: *mut ffi::sqlite3_vfs, name: *const c_char, _: c_int, there: *mut c_int) -> c_int {
     // SAFETY: see above. An empty journal is as good as none, and SQLite asks for one at every read transaction.
     unsafe { *there = c_int::from(files().contains_key(CStr::from_ptr(name).to_bytes())) };
-    ffi::SQLITE_OK
-}
-
-unsafe extern "C" fn full_pathname(
-    _: *mut ffi::sqlite3_vfs,
-    name: *const c_char,
-    room: c_int,
-    full: *mut c_char,
-) -> c_int {
-    // SAFETY: see above.
-    let bytes = unsafe { CStr::from_ptr(name) }.to_bytes_with_nul();
-    if bytes.len() > room as usize {
-        return ffi::SQLITE_CANTOPEN;
-    }
-    // SAFETY: it fits into the room.
-    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), full.cast(), bytes.len()) };
     ffi::SQLITE_OK
 }

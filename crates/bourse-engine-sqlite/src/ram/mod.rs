@@ -9,12 +9,10 @@
 mod methods;
 mod storage;
 
-use crate::ffi;
-use crate::library;
 use crate::vfs::handle::Shared;
+use crate::vfs::usual;
 use std::collections::HashMap;
 use std::ffi::CStr;
-use std::ptr;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
 use storage::Storage;
 
@@ -43,20 +41,7 @@ fn files() -> MutexGuard<'static, HashMap<Vec<u8>, Arc<RamFile>>> {
 /// Returns SQLite's code.
 pub(crate) fn register() -> std::ffi::c_int {
     static REGISTERED: OnceLock<std::ffi::c_int> = OnceLock::new();
-    *REGISTERED.get_or_init(|| {
-        let started = library::start();
-        if started != ffi::SQLITE_OK {
-            return started;
-        }
-        // SAFETY: SQLite keeps the pointer for ever, and it is leaked; the default file system outlives the process's use.
-        unsafe {
-            let usual = ffi::sqlite3_vfs_find(ptr::null());
-            if usual.is_null() {
-                return ffi::SQLITE_ERROR;
-            }
-            ffi::sqlite3_vfs_register(Box::leak(Box::new(methods::file_system(usual))), 0)
-        }
-    })
+    usual::register(&REGISTERED, methods::file_system)
 }
 
 /// Bytes of a file, 0 if there is none of that name.

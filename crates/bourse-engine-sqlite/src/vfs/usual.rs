@@ -1,8 +1,10 @@
 //! What our file systems leave to the usual one.
 
 use crate::ffi;
+use crate::library;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
+use std::sync::OnceLock;
 
 /// Says where a file system of ours keeps the usual one.
 pub(crate) trait OverUsual {
@@ -21,6 +23,28 @@ impl OverUsual for Itself {
         // SAFETY: by the caller's word.
         unsafe { (*vfs).pAppData.cast() }
     }
+}
+
+/// Makes a file system on top of the usual one known to SQLite, under the description that `describe` gives; once in a
+/// process, which `registered` remembers. Returns SQLite's code.
+pub(crate) fn register(
+    registered: &OnceLock<c_int>,
+    describe: impl FnOnce(*mut ffi::sqlite3_vfs) -> ffi::sqlite3_vfs,
+) -> c_int {
+    *registered.get_or_init(|| {
+        let started = library::start();
+        if started != ffi::SQLITE_OK {
+            return started;
+        }
+        // SAFETY: SQLite keeps the pointer for ever, and it is leaked; the default file system outlives the process's use.
+        unsafe {
+            let usual = ffi::sqlite3_vfs_find(ptr::null());
+            if usual.is_null() {
+                return ffi::SQLITE_ERROR;
+            }
+            ffi::sqlite3_vfs_register(Box::leak(Box::new(describe(usual))), 0)
+        }
+    })
 }
 
 /// A description that passes on what needs no file: chance, sleep and time. Opening, deleting, looking for files and their
@@ -80,6 +104,23 @@ pub(crate) unsafe extern "C" fn full_pathname<O: OverUsual>(
         let usual = O::usual(vfs);
         (*usual).xFullPathname.map_or(ffi::SQLITE_CANTOPEN, |call| call(usual, name, room, full))
     }
+}
+
+/// The full name of a file where names are what they are: in memory there are no directories to add.
+pub(crate) unsafe extern "C" fn plain_pathname(
+    _: *mut ffi::sqlite3_vfs,
+    name: *const c_char,
+    room: c_int,
+    full: *mut c_char,
+) -> c_int {
+    // SAFETY: see above.
+    let bytes = unsafe { CStr::from_ptr(name) }.to_bytes_with_nul();
+    if bytes.len() > room as usize {
+        return ffi::SQLITE_CANTOPEN;
+    }
+    // SAFETY: it fits into the room.
+    unsafe { ptr::copy_nonoverlapping(bytes.as_ptr(), full.cast(), bytes.len()) };
+    ffi::SQLITE_OK
 }
 
 pub(crate) unsafe extern "C" fn last_error<O: OverUsual>(
