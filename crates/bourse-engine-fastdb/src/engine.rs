@@ -2,13 +2,13 @@
 
 use crate::database::{Context, Database};
 use crate::library::load;
-use crate::mark::{Found, look};
+use crate::mark::look;
 use crate::options::{Commit, GRAMMAR, Options, parse};
 use crate::session::FastDbSession;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Dialect, Durability, Engine, EngineError, Footprint, IndexKind, Isolation, KeySession,
-    Loader, RecordCapabilities, Session, Setting, memory_file_system,
+    Capabilities, Description, Dialect, Durability, Engine, EngineError, FileOwner, Footprint, IndexKind, Isolation,
+    KeySession, Loader, RecordCapabilities, Session, Setting, memory_file_system,
 };
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -46,11 +46,7 @@ impl FastDbEngine {
         if let Some(database) = &*opened {
             return Ok(Arc::clone(database));
         }
-        let (path, is_new) = match look(&self.path)? {
-            Found::Nothing(path) => (path, true),
-            Found::Ours(path) => (path, false),
-            Found::Foreign(why) => return Err(EngineError::refused(why)),
-        };
+        let (path, is_new) = look(&self.path)?.to_open()?;
         let (_, api) =
             load(self.target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
         let database = Database::open(api, &path, is_new, &self.target.options)?;
@@ -169,15 +165,12 @@ impl Engine for FastDbEngine {
         if self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
             return Ok(None);
         }
-        Ok(match look(&self.path)? {
-            Found::Foreign(why) => Some(why),
-            Found::Nothing(_) | Found::Ours(_) => None,
-        })
+        Ok(look(&self.path)?.foreign())
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
         let is_open = self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        if !is_open && matches!(look(&self.path)?, Found::Nothing(_)) {
+        if !is_open && matches!(look(&self.path)?, FileOwner::Nobody(_)) {
             return Ok(false);
         }
         Ok(!self.database()?.tables()?.is_empty())

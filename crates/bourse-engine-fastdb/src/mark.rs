@@ -4,11 +4,11 @@
 //! read it, changing it as it opens it. A mark beside the file is weaker than one inside, so it is good for one inode
 //! alone: another file that is put in the database's place is not taken for ours.
 
-use bourse_engine::{EngineError, ErrorKind, TargetFile, beside};
+use bourse_engine::{EngineError, FileOwner, TargetFile, beside};
 use std::fs::{self, OpenOptions};
 use std::io::Write as _;
 use std::os::unix::fs::MetadataExt as _;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// What the mark's name ends in.
 const SUFFIX: &str = ".bourse-mark";
@@ -16,48 +16,33 @@ const SUFFIX: &str = ".bourse-mark";
 const FIRST_LINE: &str = "This file marks the FastDB database beside it as made by Bourse.\n";
 const LONGEST: usize = 256;
 
-/// What lies at a database's path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// No file, or an empty one: a database may be made there.
-    Nothing(PathBuf),
-    /// A database of ours; its path with links followed.
-    Ours(PathBuf),
-    /// Something else, in words.
-    Foreign(String),
-}
-
 /// Looks at a path.
 ///
 /// # Errors
 /// The system's.
-pub(crate) fn look(path: &Path) -> Result<Found, EngineError> {
-    let refused = |e: EngineError| match e.kind() {
-        ErrorKind::Refused => Ok(Found::Foreign(e.message().to_owned())),
-        _ => Err(e),
-    };
+pub(crate) fn look(path: &Path) -> Result<FileOwner, EngineError> {
     let file = match TargetFile::at(path) {
         Ok(file) => file,
-        Err(e) => return refused(e),
+        Err(e) => return FileOwner::refused(e),
     };
     let beside = beside(file.path(), SUFFIX);
     let mark = match TargetFile::at(&beside).and_then(|mark| mark.start(LONGEST)) {
         Ok(mark) => mark,
-        Err(e) => return refused(e),
+        Err(e) => return FileOwner::refused(e),
     };
     if !mark.is_empty() && !mark.starts_with(FIRST_LINE.as_bytes()) {
-        return Ok(Found::Foreign(format!(
+        return Ok(FileOwner::Foreign(format!(
             "{} is needed for a mark and is there already, without one: move it away, or name another path",
             beside.display()
         )));
     }
     if file.start(1)?.is_empty() {
-        return Ok(Found::Nothing(file.path().to_owned()));
+        return Ok(FileOwner::Nobody(file.path().to_owned()));
     }
     if mark == text(file.path())?.as_bytes() {
-        return Ok(Found::Ours(file.path().to_owned()));
+        return Ok(FileOwner::Ours(file.path().to_owned()));
     }
-    Ok(Found::Foreign(format!(
+    Ok(FileOwner::Foreign(format!(
         "{} has no mark of Bourse's beside it ({} that names it); if it was made by a version that left no mark yet, or \
          was moved, delete it",
         path.display(),
@@ -104,15 +89,15 @@ mod tests {
         let path = folder.path().join("x.fdb");
         let beside = folder.path().join("x.fdb.bourse-mark");
         let foreign = |words: &str| match look(&path).unwrap() {
-            Found::Foreign(why) => assert!(why.contains(words), "{why}"),
+            FileOwner::Foreign(why) => assert!(why.contains(words), "{why}"),
             other => panic!("{other:?}"),
         };
-        assert_eq!(look(&path).unwrap(), Found::Nothing(path.clone()));
+        assert_eq!(look(&path).unwrap(), FileOwner::Nobody(path.clone()));
         fs::write(&path, "").unwrap();
-        assert_eq!(look(&path).unwrap(), Found::Nothing(path.clone()));
+        assert_eq!(look(&path).unwrap(), FileOwner::Nobody(path.clone()));
         mark(&path).unwrap();
         fs::write(&path, "content").unwrap();
-        assert_eq!(look(&path).unwrap(), Found::Ours(path.clone()));
+        assert_eq!(look(&path).unwrap(), FileOwner::Ours(path.clone()));
         // Made while the other is still there, so that it cannot have its inode.
         fs::write(folder.path().join("other"), "somebody's").unwrap();
         fs::rename(folder.path().join("other"), &path).unwrap();

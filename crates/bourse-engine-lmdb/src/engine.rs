@@ -1,13 +1,13 @@
 //! The engine: a target, the environment opened once for all its sessions, what it promises.
 
 use crate::environment::{Environment, version};
-use crate::mark::{Found, look};
+use crate::mark::look;
 use crate::options::{GRAMMAR, Options, Sync};
 use crate::session::LmdbSession;
 use bourse_engine::target::{OptionSpec, Parsed, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Dialect, Durability, Engine, EngineError, Footprint, Isolation, KeySession, Loader,
-    RecordCapabilities, Session, Setting, memory_file_system,
+    Capabilities, Description, Dialect, Durability, Engine, EngineError, FileOwner, Footprint, Isolation, KeySession,
+    Loader, RecordCapabilities, Session, Setting, memory_file_system,
 };
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -127,15 +127,12 @@ impl Engine for LmdbEngine {
         if self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
             return Ok(None);
         }
-        Ok(match look(&self.path)? {
-            Found::Foreign(why) => Some(why),
-            Found::Nothing(_) | Found::Ours(_) => None,
-        })
+        Ok(look(&self.path)?.foreign())
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
         let is_open = self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        if !is_open && matches!(look(&self.path)?, Found::Nothing(_)) {
+        if !is_open && matches!(look(&self.path)?, FileOwner::Nobody(_)) {
             return Ok(false);
         }
         Ok(self.environment()?.has_tables())

@@ -1,7 +1,7 @@
 //! An LMDB environment: the file, and the trees in it.
 
 use crate::error::check;
-use crate::mark::{Found, MARK, look};
+use crate::mark::{MARK, look};
 use crate::options::{Options, Sync};
 use crate::transaction::{ReadTransaction, WriteTransaction};
 use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType};
@@ -83,11 +83,7 @@ fn io_error(path: &Path, e: &io::Error) -> EngineError {
 
 impl Environment {
     pub(crate) fn open(path: &Path, options: &Options) -> Result<Arc<Self>, EngineError> {
-        let (path, is_new) = match look(path)? {
-            Found::Nothing(path) => (path, true),
-            Found::Ours(path) => (path, false),
-            Found::Foreign(why) => return Err(EngineError::refused(why)),
-        };
+        let (path, is_new) = look(path)?.to_open()?;
         let path = path.as_path();
         let c_path = CString::new(path.as_os_str().as_bytes()).map_err(|e| io_error(path, &e.into()))?;
         let made =

@@ -3,10 +3,10 @@
 //! It is looked for in the file's pages, without LMDB: merely opening an environment makes a lock file, and a file that is
 //! none or is damaged can bring the library down.
 
-use bourse_engine::{EngineError, ErrorKind, TargetFile, beside};
+use bourse_engine::{EngineError, FileOwner, TargetFile, beside};
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// The tree's name. Trees of tables have a colon in theirs.
 pub(crate) const MARK: &str = "bourse database";
@@ -34,51 +34,36 @@ const SUB_TREE: u16 = 0x02;
 /// No tree is that high.
 const DEPTH: usize = 32;
 
-/// What lies at a database's path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// No file, or an empty one: a database may be made there.
-    Nothing(PathBuf),
-    /// A database of ours; its path with links followed.
-    Ours(PathBuf),
-    /// Something else, in words.
-    Foreign(String),
-}
-
 /// Looks at a path.
 ///
 /// # Errors
 /// The system's.
-pub(crate) fn look(path: &Path) -> Result<Found, EngineError> {
-    let refused = |e: EngineError| match e.kind() {
-        ErrorKind::Refused => Ok(Found::Foreign(e.message().to_owned())),
-        _ => Err(e),
-    };
+pub(crate) fn look(path: &Path) -> Result<FileOwner, EngineError> {
     let file = match TargetFile::at(path) {
         Ok(file) => file,
-        Err(e) => return refused(e),
+        Err(e) => return FileOwner::refused(e),
     };
     // LMDB takes the file of its locks as its own, whatever is in it; one that a database left holds nothing.
     let lock = beside(file.path(), "-lock");
     let start = match TargetFile::at(&lock).and_then(|lock| lock.start(4)) {
         Ok(start) => start,
-        Err(e) => return refused(e),
+        Err(e) => return FileOwner::refused(e),
     };
     if !start.is_empty() && start != MAGIC.to_ne_bytes() {
-        return Ok(Found::Foreign(format!(
+        return Ok(FileOwner::Foreign(format!(
             "{} is there and is no lock file of LMDB, which would overwrite it: move it away, or name another path",
             lock.display()
         )));
     }
     let shown = path.display();
     Ok(match file.read(|file| Ok(Some(examine(file)?)))? {
-        None | Some(Content::Nothing) => Found::Nothing(file.path().to_owned()),
-        Some(Content::Ours) => Found::Ours(file.path().to_owned()),
-        Some(Content::Unmarked) => Found::Foreign(format!(
+        None | Some(Content::Nothing) => FileOwner::Nobody(file.path().to_owned()),
+        Some(Content::Ours) => FileOwner::Ours(file.path().to_owned()),
+        Some(Content::Unmarked) => FileOwner::Foreign(format!(
             "{shown} is an LMDB database without Bourse's mark (a tree named \"{MARK}\"); if it was made by a version \
              that left no mark yet, delete it"
         )),
-        Some(Content::Other) => Found::Foreign(format!("{shown} is no LMDB database, or it is damaged")),
+        Some(Content::Other) => FileOwner::Foreign(format!("{shown} is no LMDB database, or it is damaged")),
     })
 }
 

@@ -1,14 +1,14 @@
 //! The engine: a target, the database opened once for all its sessions, what it promises.
 
 use crate::error::error;
-use crate::mark::{Found, look, mark, tables};
+use crate::mark::{look, mark, tables};
 use crate::options::{Durable, GRAMMAR, Options};
 use crate::session::RedbSession;
 use crate::watched::WatchedFile;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Dialect, Durability, Engine, EngineError, Footprint, Isolation, KeySession, Loader,
-    RecordCapabilities, Session, Setting, memory_file_system,
+    Capabilities, Description, Dialect, Durability, Engine, EngineError, FileOwner, Footprint, Isolation, KeySession,
+    Loader, RecordCapabilities, Session, Setting, memory_file_system,
 };
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database, ReadableDatabase as _, StorageBackend};
@@ -98,9 +98,10 @@ impl RedbEngine {
         }
         let (path, is_new) = match self.path.as_deref().map(look).transpose()? {
             None => (None, false),
-            Some(Found::Nothing(path)) => (Some(path), true),
-            Some(Found::Ours(path)) => (Some(path), false),
-            Some(Found::Foreign(why)) => return Err(EngineError::refused(why)),
+            Some(owner) => {
+                let (path, is_new) = owner.to_open()?;
+                (Some(path), is_new)
+            }
         };
         let mut builder = Builder::new();
         builder.set_cache_size(usize::try_from(self.target.options.cache_bytes).unwrap_or(usize::MAX));
@@ -205,16 +206,13 @@ impl Engine for RedbEngine {
         if self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some() {
             return Ok(None);
         }
-        Ok(match self.path.as_deref().map(look).transpose()? {
-            Some(Found::Foreign(why)) => Some(why),
-            _ => None,
-        })
+        Ok(self.path.as_deref().map(look).transpose()?.and_then(FileOwner::foreign))
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
         let is_open = self.opened.lock().unwrap_or_else(PoisonError::into_inner).is_some();
         let is_nothing = || match &self.path {
-            Some(path) => Ok(matches!(look(path)?, Found::Nothing(_))),
+            Some(path) => Ok(matches!(look(path)?, FileOwner::Nobody(_))),
             None => Ok(true),
         };
         if !is_open && is_nothing()? {

@@ -4,7 +4,7 @@
 //! memory: nothing is written to a file before it is known to be ours.
 
 use crate::error::error;
-use bourse_engine::{EngineError, ErrorKind, TargetFile};
+use bourse_engine::{EngineError, FileOwner, TargetFile};
 use redb::{
     Builder, Database, DatabaseError, ReadTransaction, ReadableDatabase as _, StorageBackend, TableDefinition,
     TableHandle as _,
@@ -12,7 +12,7 @@ use redb::{
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Read as _, Seek as _, SeekFrom};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The table.
@@ -22,17 +22,6 @@ const MARK: TableDefinition<'_, u64, u64> = TableDefinition::new("bourse databas
 const MAGIC: &[u8] = b"redb\x1A\x0A\xA9\x0D\x0A";
 /// Page cache for a look.
 const CACHE_BYTES: usize = 1 << 20;
-
-/// What lies at a database's path.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Found {
-    /// No file, or an empty one: a database may be made there.
-    Nothing(PathBuf),
-    /// A database of ours; its path with links followed.
-    Ours(PathBuf),
-    /// Something else, in words.
-    Foreign(String),
-}
 
 /// Writes the mark into a new database.
 pub(crate) fn mark(database: &Database) -> Result<(), EngineError> {
@@ -54,19 +43,18 @@ pub(crate) fn tables(reading: &ReadTransaction) -> Result<(Vec<String>, bool), E
 ///
 /// # Errors
 /// The system's; that another program has the database open.
-pub(crate) fn look(path: &Path) -> Result<Found, EngineError> {
+pub(crate) fn look(path: &Path) -> Result<FileOwner, EngineError> {
     let file = match TargetFile::at(path) {
         Ok(file) => file,
-        Err(e) if e.kind() == ErrorKind::Refused => return Ok(Found::Foreign(e.message().to_owned())),
-        Err(e) => return Err(e),
+        Err(e) => return FileOwner::refused(e),
     };
     let start = file.start(MAGIC.len())?;
     if start.is_empty() {
-        return Ok(Found::Nothing(file.path().to_owned()));
+        return Ok(FileOwner::Nobody(file.path().to_owned()));
     }
     let shown = path.display();
     if start != MAGIC {
-        return Ok(Found::Foreign(format!("{shown} is no redb database, or its header is damaged")));
+        return Ok(FileOwner::Foreign(format!("{shown} is no redb database, or its header is damaged")));
     }
     let is_marked = match Builder::new().set_cache_size(CACHE_BYTES).open_read_only(file.path()) {
         Ok(database) => tables(&database.begin_read().map_err(error)?).map(|(_, is_marked)| is_marked),
@@ -74,8 +62,8 @@ pub(crate) fn look(path: &Path) -> Result<Found, EngineError> {
         Err(e) => Err(error(e)),
     };
     match is_marked {
-        Ok(true) => Ok(Found::Ours(file.path().to_owned())),
-        Ok(false) => Ok(Found::Foreign(format!(
+        Ok(true) => Ok(FileOwner::Ours(file.path().to_owned())),
+        Ok(false) => Ok(FileOwner::Foreign(format!(
             "{shown} is a redb database without Bourse's mark (a table named {:?}); if it was made by a version that \
              left no mark yet, delete it",
             MARK.name()

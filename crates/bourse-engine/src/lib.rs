@@ -6,6 +6,7 @@
 
 mod engine;
 mod error;
+mod file_owner;
 mod file_system;
 mod file_use;
 mod null;
@@ -23,6 +24,7 @@ pub use engine::{
     RecordCapabilities, ServerProcess, Setting, Snapshot,
 };
 pub use error::{EngineError, ErrorKind};
+pub use file_owner::FileOwner;
 pub use file_system::{folder_of, memory_file_system};
 pub use file_use::FileUse;
 pub use null::NullEngine;
