@@ -3,14 +3,13 @@
 use super::databases::{Databases, PreparedDatabase};
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
-use crate::engines::{self, Place};
 use crate::failure::{Exit, Failure};
 use crate::plan::Brokerage;
 use crate::progress::Step;
 use crate::tpce::database::engine_failure;
 use crate::{interrupt, panics};
 use bourse_driver::Progress;
-use bourse_engine::{Engine, Isolation};
+use bourse_engine::{Engine, Isolation, Location};
 use bourse_record::{NameValue, Workload};
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{self, Ran, RunError, RunOptions};
@@ -30,7 +29,7 @@ pub(super) fn round(
     // What is told once is what every round will have; the rounds themselves say what it changed.
     let _ = engine.expect_sessions(options.sessions());
     let described = engine.description().map_err(|error| engine_failure(target, &error))?;
-    let workload = workload(&options, job, databases.at(at), target);
+    let workload = workload(&options, job, databases.at(at));
     let history = match &request.history {
         Some(history) => history.clone(),
         None => databases.begin(at, request.begins_alike)?,
@@ -102,7 +101,7 @@ fn run(
 }
 
 /// What is run, as the document says it.
-fn workload(options: &RunOptions, job: &Brokerage, database: &PreparedDatabase, target: &str) -> Workload {
+fn workload(options: &RunOptions, job: &Brokerage, database: &PreparedDatabase) -> Workload {
     let data = match &job.database.flat_in {
         None => "built-in".to_owned(),
         Some(folder) => format!("files of {}", folder.display()),
@@ -114,7 +113,7 @@ fn workload(options: &RunOptions, job: &Brokerage, database: &PreparedDatabase, 
         named("seed", options.seed.to_string()),
     ];
     let mut workload = users::workload(options, parameters);
-    workload.parameters.extend(free_space(target));
+    workload.parameters.extend(free_space(&database.system.engine().location()));
     workload
 }
 
@@ -150,16 +149,12 @@ fn isolation(engine: &dyn Engine) -> String {
     format!("by transaction, as the specification demands ({})", words.join("; "))
 }
 
-/// Room for the database to grow: where its file is, or in the machine's memory. None for servers, whose place we do not know.
-fn free_space(target: &str) -> Option<NameValue> {
-    let bytes = match engines::place(target) {
-        Place::Elsewhere => return None,
-        Place::Memory => bourse_record::MachineMemory::now()?.free_bytes,
-        Place::File(path) => {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let found = rustix::fs::statvfs(folder.unwrap_or(std::path::Path::new("."))).ok()?;
-            found.f_bavail * found.f_frsize
-        }
+/// Room for the database to grow: where its files are, or in the machine's memory. None for servers, whose place we do not
+/// know.
+fn free_space(location: &Location) -> Option<NameValue> {
+    let bytes = match location {
+        Location::Memory => bourse_record::MachineMemory::now()?.free_bytes,
+        elsewhere => elsewhere.free_bytes()?,
     };
     Some(named("free space", format!("{bytes} bytes")))
 }

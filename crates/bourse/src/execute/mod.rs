@@ -207,7 +207,10 @@ impl Executor<'_> {
             }
             match (self.databases.ready(&planned.target, job, &self.context), self.plan.on_failure) {
                 (Ok(at), _) => self.databases.join(at),
-                (Err(failure), OnFailure::LeaveOutCase) if !self.context.is_interrupted() => case.fail(failure),
+                (Err(failure), OnFailure::LeaveOutCase) if !self.context.is_interrupted() => {
+                    note(&format!("{}: failed: {}", case.label(), failure.line()));
+                    case.fail(failure);
+                }
                 (Err(failure), _) => return Err(failure),
             }
         }
@@ -217,7 +220,7 @@ impl Executor<'_> {
     /// Whether a case's database is prepared by this process: its rounds run here, or its files are there for others.
     fn is_prepared_here(&self, case: &PlannedCase) -> bool {
         let keeps = case.job.abilities().is_ok_and(|abilities| abilities.snapshot.lacks().is_none());
-        let is_file = || matches!(engines::place(&case.target), engines::Place::File(_));
+        let is_file = || engines::location(&case.target).is_ok_and(|location| location.file().is_some());
         keeps && (case.rounds_in == RoundsIn::ThisProcess || is_file())
     }
 
