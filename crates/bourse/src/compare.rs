@@ -1,7 +1,7 @@
 //! `bourse compare`: two stored runs, or two targets run in turn: how large the difference is, how sure, and whether it is
 //! beyond a tolerance.
 
-use crate::args::{Compare, CompareFormat, Run, Said};
+use crate::args::{Compare, CompareFormat, ExplicitlySet, Run};
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_report, store};
 use crate::report;
@@ -82,7 +82,7 @@ fn measured_pairs(arguments: &Compare) -> Result<(Vec<Pair>, Vec<String>), Failu
         settings,
         part: None,
         token: arguments.token.clone(),
-        said: Said::default(),
+        explicitly_set: ExplicitlySet::default(),
     };
     let (file, outcome) = measure("compare", &run)?;
     store(&file, &run.settings.output)?;
