@@ -155,7 +155,7 @@ fn a_round_of_either_kind_runs_in_a_process_of_its_own() {
     let brokerage = json!({ "brokerage": {
         "database": { "customers": 1_000, "days": 1, "scale_factor": 500, "flat_in": null, "constraints": "full",
                       "threads": null, "reload": false },
-        "said": { "customers": true, "days": true, "scale_factor": true, "constraints": true },
+        "explicitly_set": { "customers": true, "days": true, "scale_factor": true, "constraints": true },
         "users": 1, "market_users": 1, "rate": null, "evenly": false, "backlog": null, "find_max": false,
         "warm_up_ns": 1_000_000_000_u64, "measure_ns": 1_000_000_000_u64, "part": null, "check": "quick",
         "token_file": null, "served": false,
