@@ -91,7 +91,7 @@ fn measured_pairs(arguments: &Compare) -> Result<(Vec<Pair>, Vec<String>), Failu
     }
     outcome?;
     verdict(&file, run.settings.require_steady)?;
-    let notes = file.warnings.clone();
+    let notes: Vec<String> = file.warnings.iter().map(ToString::to_string).collect();
     let mut cases = file.cases.into_iter();
     let (Some(base), Some(head)) = (cases.next(), cases.next()) else {
         return Err(Failure::new(Exit::Target, "not both targets were measured"));

@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &Quick) -> Result<(), Failure> {
         }
     }
     whole.interrupted |= is_interrupted();
-    whole.seed = seed;
+    whole.provenance.seed = seed;
     publish(&whole, &arguments.output)?;
     outcome?;
     tpce::run::verdict(&whole, false)?;

@@ -30,9 +30,7 @@ pub(crate) enum Tpce {
     Verify(Verify),
 }
 
-/// The notice that stands wherever figures of this workload do.
-pub(crate) const NOTICE: &str = "TPC-E-derived workload, unaudited; results are not comparable with published TPC Benchmark E \
-results. TPC Benchmark and TPC-E are trademarks of the Transaction Processing Performance Council.";
+pub(crate) use bourse_tpce::users::NOTICE;
 
 /// The same for runs that can demand a steady state.
 const RUN_EXIT_CODES: &str = "Exit codes: 0 fine, 1 usage or configuration, 2 the target failed or was lost, 3 a check \

@@ -7,7 +7,7 @@ use crate::{engines, interrupt, output};
 use bourse_driver::RealClock;
 use bourse_engine::{Engine, EngineError, ErrorKind};
 use bourse_micro::{Timing, find, run_round};
-use bourse_record::{NameValue, Round};
+use bourse_record::Round;
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead as _, Write as _};
 use std::process::{Child, Command, Stdio};
@@ -97,18 +97,9 @@ pub(crate) fn serve() -> Result<(), Failure> {
 }
 
 fn described(engine: &dyn Engine) -> Result<(bourse_record::Engine, Vec<String>), bourse_engine::EngineError> {
-    let it = engine.description()?;
-    let settings = it.settings.into_iter().map(|setting| NameValue { name: setting.name, value: setting.value });
-    let engine = bourse_record::Engine {
-        name: it.engine,
-        version: it.version,
-        target: it.target,
-        durability: it.durability.name().to_owned(),
-        durability_reason: it.durability_reason,
-        settings: settings.collect(),
-        compile_options: it.compile_options,
-    };
-    Ok((engine, it.warnings))
+    let mut description = engine.description()?;
+    let warnings = std::mem::take(&mut description.warnings);
+    Ok((bourse_driver::described(description), warnings))
 }
 
 /// Has an order run by a process of its own, which tells of its troubles on our stderr.

@@ -10,7 +10,7 @@ use crate::{engines, interrupt, panics};
 use bourse_micro::sweep::{Sweep, combinations, with_option};
 use bourse_micro::{NOTICE, WorkloadSpec, find};
 use bourse_record::{
-    Build, Case, CheckStatus, Machine, NameValue, Outcome, RunFile, SCHEMA_VERSION, Workload, median_interval,
+    Build, Case, CheckStatus, Conditions, Machine, NameValue, Outcome, RunFile, Warning, Workload, WorkloadKind,
 };
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
@@ -69,21 +69,12 @@ pub(crate) fn measure(arguments: &MicroRun) -> Result<(RunFile, Result<(), Failu
     let interrupted = interrupt::flag()?;
     let (machine, build) = (Machine::this(), Build::of(env!("CARGO_PKG_VERSION")));
     let threads = contenders.iter().map(|it| it.threads(spec)).max().unwrap_or(1);
-    let mut file = RunFile {
-        schema_version: SCHEMA_VERSION,
-        name: format!("micro-{}", spec.name),
-        started_at: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
-        command: std::env::args().collect(),
-        seed,
-        warnings: bourse_record::noise(&build, &machine, threads),
-        build,
-        machine,
-        cases: Vec::new(),
-        interrupted: false,
-    };
+    let warnings = bourse_record::noise(&build, &machine, threads);
+    let head = crate::tpce::run::provenance(seed, build, machine);
+    let mut file = RunFile { warnings, ..RunFile::new(format!("micro-{}", spec.name), head) };
     let outcome = rounds(&mut contenders, arguments.rounds, &interrupted, &mut file.warnings);
     file.interrupted = interrupted.load(Ordering::Relaxed);
-    file.cases = contenders.into_iter().filter_map(Contender::finished).collect();
+    file.cases = contenders.into_iter().filter_map(|contender| contender.case).collect();
     if file.cases.is_empty() {
         outcome?;
         return Err(interrupt::interrupted("nothing was measured"));
@@ -165,7 +156,7 @@ fn rounds(
     contenders: &mut [Contender],
     rounds: u32,
     interrupted: &AtomicBool,
-    warnings: &mut Vec<String>,
+    warnings: &mut Vec<Warning>,
 ) -> Result<(), Failure> {
     let begin = Instant::now();
     for round in 0..rounds {
@@ -199,7 +190,7 @@ impl Contender {
         of: u32,
         begin: Instant,
         interrupted: &AtomicBool,
-        warnings: &mut Vec<String>,
+        warnings: &mut Vec<Warning>,
     ) -> Result<(), Failure> {
         let step = Step::waiting(format!("{}, round {} of {of}", self.label, number + 1));
         let offset_s = begin.elapsed().as_secs_f64();
@@ -210,11 +201,7 @@ impl Contender {
             Err(failure) => {
                 step.abandon();
                 if failure.exit == Exit::Target && self.case.is_some() {
-                    warnings.push(format!(
-                        "round {} was lost, those before it are reported: {}",
-                        number + 1,
-                        failure.line()
-                    ));
+                    warnings.push(Warning::RoundLost { round: number + 1, cause: failure.line() });
                 }
                 return Err(failure);
             }
@@ -222,8 +209,8 @@ impl Contender {
         step.done();
         let mut round = answer.round;
         round.offset_s = offset_s;
-        round.warnings.extend(answer.fault.clone());
-        for warning in answer.warnings.into_iter().map(|warning| format!("{}: {warning}", self.label)) {
+        round.warnings.extend(answer.fault.clone().map(|cause| Warning::RoundEnded { cause }));
+        for warning in answer.warnings.into_iter().map(|text| Warning::Engine { target: self.label.clone(), text }) {
             if !warnings.contains(&warning) {
                 warnings.push(warning);
             }
@@ -234,12 +221,16 @@ impl Contender {
             engine: answer.engine,
             workload: Workload {
                 name: order.workload.clone(),
+                kind: WorkloadKind::Micro,
                 parameters: self.parameters.clone(),
                 headline_operation: operation.to_owned(),
                 headline_unit: unit.to_owned(),
                 nominal: None,
+                outcomes: Outcome::PLAIN.to_vec(),
+                metric_titles: Vec::new(),
                 notice: Some(NOTICE.to_owned()),
             },
+            conditions: Conditions::default(),
             varied: self.varied.clone(),
             search: None,
             origin: None,
@@ -251,19 +242,6 @@ impl Contender {
                 .detail("cause", fault)),
             None => Ok(()),
         }
-    }
-
-    /// The case with its interval, if a round of it was run.
-    fn finished(self) -> Option<Case> {
-        let mut case = self.case?;
-        let figures: Vec<f64> = case.rounds.iter().map(|round| round.headline).collect();
-        let counts = case.rounds.iter().all(|round| round.void.is_none());
-        if let Some(interval) = median_interval(&figures).filter(|_| counts) {
-            let unit = &case.workload.headline_unit;
-            let value = format!("{:.1} to {:.1} {unit}, of {} rounds", interval.low, interval.high, figures.len());
-            case.workload.parameters.push(NameValue { name: "95 % interval of the median".to_owned(), value });
-        }
-        Some(case)
     }
 }
 

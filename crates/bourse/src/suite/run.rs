@@ -9,7 +9,9 @@ use crate::micro::child::{self, Answer, Order};
 use crate::output::publish_suite;
 use crate::progress::{Step, note};
 use crate::{engines, interrupt, panics};
-use bourse_record::{Build, Case, FEWEST_ROUNDS, Machine, NameValue, RunFile, SCHEMA_VERSION, Taken, Workload};
+use bourse_record::{
+    Build, Case, Conditions, FEWEST_ROUNDS, Interference, Machine, NameValue, RunFile, Warning, Workload, WorkloadKind,
+};
 use bourse_suite::document::{EngineUsed, Outcome, State, Telling, Trouble};
 use bourse_suite::plan::PlannedCase;
 use bourse_suite::{Plan, SuiteFile};
@@ -32,13 +34,11 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     let (machine, build) = (Machine::this(), Build::of(env!("CARGO_PKG_VERSION")));
     let mut runner = Runner::new(&plan, &data, seed)?;
     let threads = runner.cases.iter().map(|case| case.threads).max().unwrap_or(1);
-    let started_at = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
     runner.warnings.extend(bourse_record::noise(&build, &machine, threads));
+    let head = crate::tpce::run::provenance(seed, build, machine);
     if (rounds as usize) < FEWEST_ROUNDS && !suite.findings.is_empty() {
-        let few = format!(
-            "whether the published findings hold takes an interval, and that {FEWEST_ROUNDS} rounds or more: asked for were {rounds}"
-        );
-        note(&few);
+        let few = Warning::TooFewRounds { rounds, needed: FEWEST_ROUNDS as u32 };
+        note(&few.to_string());
         runner.warnings.push(few);
     }
     for (name, used) in &runner.engines {
@@ -53,33 +53,16 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     let Runner { cases, engines, warnings, .. } = runner;
     let (outcomes, run_cases): (Vec<Outcome>, Vec<Option<Case>>) =
         cases.into_iter().map(|case| (case.outcome, case.case)).unzip();
-    let command: Vec<String> = std::env::args().collect();
-    let telling = Telling {
-        started_at: started_at.clone(),
-        command: command.clone(),
-        seed,
-        rounds,
-        build: build.clone(),
-        machine: machine.clone(),
-        engines,
-        warnings: warnings.clone(),
-        interrupted,
-    };
+    let telling = Telling { provenance: head.clone(), rounds, engines, warnings: warnings.clone(), interrupted };
     let file = SuiteFile::of(&plan, &outcomes, telling);
     if interrupted && !file.has_figures() {
         return Err(interrupt::interrupted("nothing was measured"));
     }
     let whole = RunFile {
-        schema_version: SCHEMA_VERSION,
-        name: suite.name.clone(),
-        started_at,
-        command,
-        seed,
-        build,
-        machine,
         cases: run_cases.into_iter().flatten().collect(),
         warnings,
         interrupted,
+        ..RunFile::new(suite.name.clone(), head)
     };
     publish_suite(&file, &whole, &arguments.output)?;
     verdict(&file)
@@ -124,7 +107,7 @@ impl Job {
 struct Runner {
     cases: Vec<Running>,
     engines: BTreeMap<String, EngineUsed>,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
     begin: Instant,
 }
 
@@ -183,10 +166,10 @@ impl Runner {
     }
 
     /// Whether others took processors away while rounds measured, in words: of many cells, how many and where most.
-    fn disturbed(&self) -> Option<String> {
+    fn disturbed(&self) -> Option<Warning> {
         let rounds = self.cases.iter().flat_map(|case| {
             let measured = case.case.iter().flat_map(|whole| &whole.rounds);
-            measured.filter_map(|round| Some((round.taken?.from_us(), case.label.as_str())))
+            measured.filter_map(|round| Some((round.interference?.from_us(), case.label.as_str())))
         });
         disturbed(rounds)
     }
@@ -218,7 +201,7 @@ impl Runner {
         if let Some(used) = self.engines.get_mut(&case.target) {
             used.engine.get_or_insert_with(|| engine.clone());
         }
-        for warning in warnings.into_iter().map(|warning| format!("{}: {warning}", case.target)) {
+        for warning in warnings.into_iter().map(|text| Warning::Engine { target: case.target.clone(), text }) {
             if !self.warnings.contains(&warning) {
                 self.warnings.push(warning);
             }
@@ -232,15 +215,25 @@ impl Runner {
             origin: None,
             workload: Workload {
                 name: case.workload.clone(),
+                kind: match case.job {
+                    Job::Classic(_) => WorkloadKind::Micro,
+                    Job::Brokerage(_) => WorkloadKind::Brokerage,
+                },
                 parameters: case.parameters.clone(),
                 headline_operation: operation.to_owned(),
                 headline_unit: unit.to_owned(),
                 nominal: None,
+                outcomes: match case.job {
+                    Job::Classic(_) => bourse_record::Outcome::PLAIN.to_vec(),
+                    Job::Brokerage(_) => bourse_tpce::users::OUTCOMES.to_vec(),
+                },
+                metric_titles: Vec::new(),
                 notice: Some(match case.job {
                     Job::Classic(_) => bourse_micro::NOTICE.to_owned(),
                     Job::Brokerage(_) => crate::args::NOTICE.to_owned(),
                 }),
             },
+            conditions: Conditions::default(),
             rounds: Vec::new(),
         });
         whole.rounds.push(round.clone());
@@ -253,22 +246,22 @@ impl Runner {
     }
 }
 
-/// Of rounds by the processors that others took in them: how many were disturbed, and where most, in words.
-fn disturbed<'a>(rounds: impl Iterator<Item = (f64, &'a str)>) -> Option<String> {
+/// Of rounds by the processors that others took in them: how many were disturbed, and where most.
+fn disturbed<'a>(rounds: impl Iterator<Item = (f64, &'a str)>) -> Option<Warning> {
     let (mut all, mut noticed) = (0_u32, Vec::new());
     for round in rounds {
         all += 1;
-        if round.0 > Taken::NOTICED {
+        if round.0 > Interference::NOTICED {
             noticed.push(round);
         }
     }
     let (most, label) = noticed.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let number = noticed.len();
-    Some(format!(
-        "busy machine: in {number} of {all} rounds that told, other processes or the host kept more than {} processors busy; \
-         most in {label}: {most:.2}",
-        Taken::NOTICED
-    ))
+    Some(Warning::DisturbedRounds {
+        disturbed: noticed.len() as u32,
+        known: all,
+        most_in: (*label).to_owned(),
+        most_cpus: *most,
+    })
 }
 
 /// A case ready to run, or the reason why it will not be.
@@ -401,8 +394,7 @@ mod tests {
         assert_eq!(disturbed([(0.02, "2a"), (0.1, "2b")].into_iter()), None);
         assert_eq!(disturbed([].into_iter()), None);
         let told = disturbed([(0.02, "2a"), (0.3, "2b"), (1.25, "2c"), (0.5, "2d")].into_iter());
-        let expected = "busy machine: in 3 of 4 rounds that told, other processes or the host kept more than 0.1 \
-                        processors busy; most in 2c: 1.25";
-        assert_eq!(told.as_deref(), Some(expected));
+        let expected = Warning::DisturbedRounds { disturbed: 3, known: 4, most_in: "2c".to_owned(), most_cpus: 1.25 };
+        assert_eq!(told, Some(expected));
     }
 }

@@ -9,8 +9,8 @@ use crate::progress::Step;
 use crate::{interrupt, panics};
 use bourse_driver::{Clock as _, Progress, RealClock, wait_for_quiet};
 use bourse_egen::Inputs;
-use bourse_engine::{Engine, ErrorKind, Isolation, Snapshot};
-use bourse_record::{Case, Check, NameValue, Round};
+use bourse_engine::{ErrorKind, Snapshot};
+use bourse_record::{Case, Check, Conditions, NameValue, Round, Warning};
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{self, Ran, RunError, RunOptions};
 use std::collections::BTreeMap;
@@ -174,8 +174,9 @@ impl Contender {
         }
         let case = Case {
             label: label.clone(),
-            workload: users::workload(&options, Vec::new()),
-            engine: described_engine(described),
+            workload: users::workload(&options),
+            conditions: Conditions::default(),
+            engine: bourse_driver::described(described),
             varied,
             search: None,
             origin: None,
@@ -189,14 +190,13 @@ impl Contender {
     /// Has the case say what it is run with, after the options were changed.
     pub(crate) fn describe(&mut self, slots: &Slots) {
         let slot = &slots.slots[self.slot];
-        let parameters = vec![
-            named("constraints", slot.ready.fingerprint.constraints.to_string()),
-            named("isolation", isolation(slot.venue.engine())),
-            named("input data", self.data.clone()),
-            named("seed", self.options.seed.to_string()),
-        ];
-        self.case.workload = users::workload(&self.options, parameters);
-        self.case.workload.parameters.extend(free_space(&slot.target));
+        self.case.workload = users::workload(&self.options);
+        self.case.conditions = Conditions {
+            constraints: Some(slot.ready.fingerprint.constraints.to_string()),
+            input_data: Some(self.data.clone()),
+            free_bytes: free_bytes(&slot.target),
+            ..users::conditions(&self.options, &slot.venue.engine().capabilities())
+        };
     }
 
     /// Its target.
@@ -294,7 +294,7 @@ impl Contender {
         ran.round.shared = venue.shared(options);
         ran.round.facts.insert(0, named("database", venue.found(history)));
         if !quiet {
-            ran.round.warnings.push("the machine did not become quiet before this round began".to_owned());
+            ran.round.warnings.push(Warning::NotQuiet);
         }
         let outcome = match ran.fault.take() {
             None => Ok(()),
@@ -344,39 +344,8 @@ pub(crate) fn rounds(
     Ok(())
 }
 
-pub(super) fn described_engine(described: bourse_engine::Description) -> bourse_record::Engine {
-    bourse_record::Engine {
-        name: described.engine,
-        version: described.version,
-        target: described.target,
-        durability: described.durability.name().to_owned(),
-        durability_reason: described.durability_reason,
-        settings: described.settings.into_iter().map(|setting| named(&setting.name, setting.value)).collect(),
-        compile_options: described.compile_options,
-    }
-}
-
-/// What the transactions get, level by level, in the terms of the report's rules.
-fn isolation(engine: &dyn Engine) -> String {
-    let offered = engine.capabilities().isolation;
-    if !engine.capabilities().concurrent_writers && offered.contains(&Isolation::Serializable) {
-        return "serializable throughout: one writer at a time".to_owned();
-    }
-    let levels = [
-        (Isolation::Serializable, "serializable"),
-        (Isolation::RepeatableRead, "repeatable read"),
-        (Isolation::ReadCommitted, "read committed"),
-    ];
-    let of = |level: Isolation| {
-        let all = Transaction::ALL.into_iter().filter(move |transaction| transaction.isolation() == level);
-        all.map(Transaction::name).collect::<Vec<_>>().join(", ")
-    };
-    let words: Vec<String> = levels.into_iter().map(|(level, name)| format!("{name}: {}", of(level))).collect();
-    format!("by transaction, as the specification demands ({})", words.join("; "))
-}
-
 /// Room for the database to grow: where its file is, or in the machine's memory. None for servers, whose place we do not know.
-fn free_space(target: &str) -> Option<NameValue> {
+fn free_bytes(target: &str) -> Option<u64> {
     let place = engines::sqlite_place(target)?;
     let bytes = if place == ":memory:" {
         bourse_record::MachineMemory::now()?.free_bytes
@@ -385,7 +354,7 @@ fn free_space(target: &str) -> Option<NameValue> {
         let found = rustix::fs::statvfs(folder.unwrap_or(std::path::Path::new("."))).ok()?;
         found.f_bavail * found.f_frsize
     };
-    Some(named("free space", format!("{bytes} bytes")))
+    Some(bytes)
 }
 
 fn named(name: &str, value: String) -> NameValue {

@@ -12,9 +12,9 @@ use crate::progress::{Step, note};
 use crate::{engines, interrupt};
 use bourse_driver::{Plan, RealClock, calibrate};
 use bourse_micro::sweep::{Sweep, combinations, with_option};
-use bourse_record::{Build, CheckStatus, Machine, NameValue, Outcome, RunFile, SCHEMA_VERSION, Steadiness, Steady};
+use bourse_record::{Build, CheckStatus, Machine, NameValue, Outcome, Provenance, RunFile, Steadiness, Steady};
 use bourse_serve::Address;
-use bourse_tpce::users::RunOptions;
+use bourse_tpce::users::{self, RunOptions};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -56,18 +56,8 @@ pub(crate) fn measure(name: &str, arguments: &Run) -> Result<(RunFile, Result<()
     step.done();
     warnings.extend(calibration.warnings());
     machine.details.extend(calibration.details());
-    let mut file = RunFile {
-        schema_version: SCHEMA_VERSION,
-        name: name.to_owned(),
-        started_at: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
-        command: std::env::args().collect(),
-        seed,
-        warnings,
-        build,
-        machine,
-        cases: Vec::new(),
-        interrupted: false,
-    };
+    let notice = Some(users::NOTICE.to_owned());
+    let mut file = RunFile { warnings, notice, ..RunFile::new(name, provenance(seed, build, machine)) };
     let count = settings.rounds.unwrap_or(1);
     let mut outcome = if settings.find_max {
         let evenly = settings.arrivals == Arrivals::Constant;
@@ -327,6 +317,12 @@ fn options(run: &Run, seed: u64) -> Result<RunOptions, Failure> {
     };
     options.check().map_err(|error| Failure::usage(error.to_string()))?;
     Ok(options)
+}
+
+/// The head of a document of this program that begins now.
+pub(crate) fn provenance(seed: u64, build: Build, machine: Machine) -> Provenance {
+    let started_at = jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string();
+    Provenance { started_at, command: std::env::args().collect(), seed, build, machine }
 }
 
 /// A seed nobody named: from the clock, kept small enough to be typed again.

@@ -41,7 +41,7 @@ pub(crate) fn sample_all(contenders: &mut [Contender], slots: &Slots, stage: &St
                 let (status, evidence) = of_target(&target, stage)?;
                 let check = Check {
                     name: NAME.to_owned(),
-                    words: "transactions do what the specification says: the same outputs and rows as the model's"
+                    condition: "transactions do what the specification says: the same outputs and rows as the model's"
                         .to_owned(),
                     source: "Clause 3.3".to_owned(),
                     status,
