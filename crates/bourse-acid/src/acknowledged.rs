@@ -1,8 +1,8 @@
 //! The driver's own log: which orders and results were acknowledged, told as soon as their commit has returned.
 
 use bourse_engine::{
-    Access, Capabilities, Description, Dialect, EachRow, Engine, EngineError, Footprint, Isolation, Loader, Session,
-    Sql, Value,
+    Access, Capabilities, Description, Dialect, EachRow, Engine, EngineError, Footprint, Isolation, Loader, Location,
+    Session, Sql, Value,
 };
 use bourse_schema::TradeId;
 use std::fmt;
@@ -80,6 +80,9 @@ impl Engine for Acknowledging<'_> {
     }
     fn foreign(&self) -> Result<Option<String>, EngineError> {
         self.inner.foreign()
+    }
+    fn location(&self) -> Location {
+        self.inner.location()
     }
     fn exists(&self) -> Result<bool, EngineError> {
         self.inner.exists()

@@ -8,7 +8,7 @@ use crate::session::FastDbSession;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Dialect, Durability, Engine, EngineError, FileOwner, Footprint, IndexKind, Isolation,
-    KeySession, Loader, RecordCapabilities, Session, Setting, memory_file_system,
+    KeySession, Loader, Location, RecordCapabilities, Session, Setting, TargetFile, memory_file_system,
 };
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -180,8 +180,8 @@ impl Engine for FastDbEngine {
         Err(EngineError::unsupported("FastDB has records by key and loads no SQL tables"))
     }
 
-    fn folder(&self) -> Option<PathBuf> {
-        bourse_engine::folder_of(&self.path)
+    fn location(&self) -> Location {
+        Location::files(TargetFile::resolved(&self.path), &[])
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {

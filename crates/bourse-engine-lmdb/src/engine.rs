@@ -1,13 +1,13 @@
 //! The engine: a target, the environment opened once for all its sessions, what it promises.
 
 use crate::environment::{Environment, version};
-use crate::mark::look;
+use crate::mark::{LOCK_SUFFIX, look};
 use crate::options::{GRAMMAR, Options, Sync};
 use crate::session::LmdbSession;
 use bourse_engine::target::{OptionSpec, Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Dialect, Durability, Engine, EngineError, FileOwner, Footprint, Isolation, KeySession,
-    Loader, RecordCapabilities, Session, Setting, memory_file_system,
+    Loader, Location, RecordCapabilities, Session, Setting, TargetFile, memory_file_system,
 };
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -140,6 +140,10 @@ impl Engine for LmdbEngine {
 
     fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         Err(EngineError::unsupported("LMDB has records by key and loads no SQL tables"))
+    }
+
+    fn location(&self) -> Location {
+        Location::files(TargetFile::resolved(&self.path), &[LOCK_SUFFIX])
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {

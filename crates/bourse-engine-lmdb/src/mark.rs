@@ -11,6 +11,9 @@ use std::path::Path;
 /// The tree's name. Trees of tables have a colon in theirs.
 pub(crate) const MARK: &str = "bourse database";
 
+/// How the name of the file of its locks ends.
+pub(crate) const LOCK_SUFFIX: &str = "-lock";
+
 /// LMDB's own mark, of data and of lock files, and the version of its data files (`mdb.c`, `MDB_MAGIC`).
 const MAGIC: u32 = 0xBEEF_C0DE;
 const VERSION: u32 = 1;
@@ -44,7 +47,7 @@ pub(crate) fn look(path: &Path) -> Result<FileOwner, EngineError> {
         Err(e) => return FileOwner::refused(e),
     };
     // LMDB takes the file of its locks as its own, whatever is in it; one that a database left holds nothing.
-    let lock = beside(file.path(), "-lock");
+    let lock = beside(file.path(), LOCK_SUFFIX);
     let start = match TargetFile::at(&lock).and_then(|lock| lock.start(4)) {
         Ok(start) => start,
         Err(e) => return FileOwner::refused(e),

@@ -4,13 +4,13 @@ use crate::connect::{Address, Connector};
 use crate::describe;
 use crate::loader::{DatabaseLoader, side_databases};
 use crate::ownership;
-use crate::server::{DATABASE, Launch, PrivateServer, installed};
+use crate::server::{DATABASE, Launch, PrivateServer, installed, parent};
 use crate::session::MysqlSession;
 use crate::status::{Status, process_use, told_process};
 use crate::target::{Place, Target, TargetError};
 use bourse_engine::{
     Capabilities, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, IoCounts, Isolation, Lives, Loader,
-    RecordCapabilities, Session,
+    Location, RecordCapabilities, Session,
 };
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
@@ -250,8 +250,15 @@ impl Engine for MysqlEngine {
         self.with_server(|server| server.restart(&launch))
     }
 
-    fn folder(&self) -> Option<std::path::PathBuf> {
-        locked(&self.server).as_ref().map(PrivateServer::data)
+    fn location(&self) -> Location {
+        match &self.target.place {
+            Place::Running { .. } => Location::RunningServer,
+            Place::Private { directory } => {
+                let started = locked(&self.server).as_ref().map(PrivateServer::data);
+                let planned = || parent(directory.as_deref(), &self.target.options);
+                Location::ServerFolder(started.or_else(|| planned().ok()).unwrap_or_else(std::env::temp_dir))
+            }
+        }
     }
 
     fn has_integrity_check(&self) -> bool {

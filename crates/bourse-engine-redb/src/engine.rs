@@ -8,7 +8,7 @@ use crate::watched::WatchedFile;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Dialect, Durability, Engine, EngineError, FileOwner, Footprint, Isolation, KeySession,
-    Loader, RecordCapabilities, Session, Setting, memory_file_system,
+    Loader, Location, RecordCapabilities, Session, Setting, TargetFile, memory_file_system,
 };
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database, ReadableDatabase as _, StorageBackend};
@@ -227,8 +227,8 @@ impl Engine for RedbEngine {
         Err(EngineError::unsupported("redb has records by key and loads no SQL tables"))
     }
 
-    fn folder(&self) -> Option<PathBuf> {
-        bourse_engine::folder_of(self.path.as_deref()?)
+    fn location(&self) -> Location {
+        self.path.as_deref().map_or(Location::Memory, |path| Location::files(TargetFile::resolved(path), &[]))
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {

@@ -7,7 +7,7 @@ use crate::ffi;
 use crate::lease::{Home, Lease};
 use crate::library::{SCHEME, memory_bytes, source_id, version};
 use crate::loader::{self, FileLoader, MemoryLoader, RamLoader};
-use crate::mark::{Found, look, look_for_ours};
+use crate::mark::{COMPANIONS, Found, look, look_for_ours};
 use crate::options::{Disk, Journal, Locking, MemoryKind, Threading, Writers};
 use crate::queue::WriterQueue;
 use crate::ram;
@@ -19,7 +19,7 @@ use crate::waits::LockWaits;
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Description, Dialect, Engine, EngineError, Footprint, ForReading, IoCounts, Isolation, Loader,
-    RecordCapabilities, Session, Snapshot, TargetFile, beside,
+    Location, RecordCapabilities, Session, Snapshot, TargetFile, beside,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -376,8 +376,8 @@ impl Engine for SqliteEngine {
         Ok(found.lines().filter(|line| *line != "ok").map(str::to_owned).collect())
     }
 
-    fn folder(&self) -> Option<PathBuf> {
-        bourse_engine::folder_of(self.path()?)
+    fn location(&self) -> Location {
+        self.path().map_or(Location::Memory, |path| Location::files(path, &COMPANIONS))
     }
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {

@@ -1,4 +1,4 @@
-use crate::{Batch, EngineError, Isolation, Session};
+use crate::{Batch, EngineError, Isolation, Location, Session};
 use bourse_schema::Dialect;
 use std::fmt;
 use std::ops::AddAssign;
@@ -329,10 +329,8 @@ pub trait Engine: Send + Sync {
         Ok(None)
     }
 
-    /// The folder that holds its files, where it has some that this machine can see.
-    fn folder(&self) -> Option<std::path::PathBuf> {
-        None
-    }
+    /// Where the database is, by its target: asking opens nothing and touches no file's content.
+    fn location(&self) -> Location;
 
     /// Keeps a copy of the database as it is now, so that rounds can begin alike. No session may be open.
     ///

@@ -9,6 +9,7 @@ mod error;
 mod file_owner;
 mod file_system;
 mod file_use;
+mod location;
 mod null;
 mod read;
 pub mod records;
@@ -27,6 +28,7 @@ pub use error::{EngineError, ErrorKind};
 pub use file_owner::FileOwner;
 pub use file_system::{folder_of, memory_file_system};
 pub use file_use::FileUse;
+pub use location::{DatabaseFiles, Location, path_in_target, target_with_path};
 pub use null::NullEngine;
 pub use read::{FromValue, WrongType};
 pub use records::{

@@ -1,7 +1,7 @@
 use crate::session::EachRow;
 use crate::{
     Access, Batch, Capabilities, Checkpoint, Description, Durability, Engine, EngineError, Footprint, Isolation,
-    Loader, RecordCapabilities, Session, Sql, Value,
+    Loader, Location, RecordCapabilities, Session, Sql, Value,
 };
 use bourse_schema::Dialect;
 
@@ -49,6 +49,9 @@ impl Engine for NullEngine {
     }
     fn exists(&self) -> Result<bool, EngineError> {
         Ok(false)
+    }
+    fn location(&self) -> Location {
+        Location::Nowhere
     }
     fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         Ok(Box::new(NullLoader))

@@ -60,6 +60,11 @@ impl TargetFile {
         )))
     }
 
+    /// A path with links followed; as it is where it cannot be looked at, of which whoever opens it is told.
+    pub fn resolved(path: &Path) -> PathBuf {
+        Self::at(path).map_or_else(|_| path.to_owned(), |found| found.path)
+    }
+
     /// The file's path, with links followed.
     pub fn path(&self) -> &Path {
         &self.path

@@ -83,7 +83,7 @@ impl Planned for Commits {
         fill(engine, &COUNTERS, self.threads as u64, &|number, put| {
             put(Key::Int(number as i64 + 1), &[Value::Int(0)])
         })?;
-        let folder = engine.folder().filter(|_| self.raw_syncs > 0);
+        let folder = engine.location().folder().filter(|_| self.raw_syncs > 0);
         let counts = folder.as_deref().map(|folder| raw_syncs(folder, self.raw_syncs, clock)).transpose();
         *self.raw.lock().unwrap_or_else(PoisonError::into_inner) = counts
             .map_err(|error| MicroError::System { doing: "syncing a file beside the database".to_owned(), error })?;

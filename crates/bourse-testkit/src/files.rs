@@ -14,6 +14,7 @@ pub type OpenAt<'o> = dyn Fn(&Path) -> Box<dyn Engine> + 'o;
 pub fn files_conformance(folder: &Path, open: &OpenAt<'_>) {
     refuses_what_is_not_its_own(folder, open);
     finds_what_it_made(folder, open);
+    says_where_its_files_are(folder, open);
 }
 
 /// Checks that an engine refuses what is not its own, without changing anything.
@@ -73,6 +74,33 @@ fn finds_what_it_made(folder: &Path, open: &OpenAt<'_>) {
         let again = open(&path);
         assert_eq!(again.foreign().expect("it can be looked at"), None, "{name}, which it has made");
         drop(again.connect().unwrap_or_else(|error| panic!("{name}: {error}")));
+    }
+}
+
+/// Checks that the location an engine tells has the files it makes: each of them, and no other.
+fn says_where_its_files_are(folder: &Path, open: &OpenAt<'_>) {
+    let folder = folder.join("located");
+    fs::create_dir(&folder).expect("a folder can be made");
+    let path = folder.join("database");
+    let engine = open(&path);
+    let location = engine.location();
+    assert_eq!(location.file(), Some(&*path), "an engine on a file tells its path");
+    assert_eq!(location.folder().as_deref(), Some(&*folder), "and the folder it is in");
+    assert!(listed(&folder).is_empty(), "asking for the location makes no file");
+    drop(engine.connect().expect("a session"));
+    let files: Vec<_> = location.database_files().expect("it has files").all().collect();
+    assert!(path.is_file(), "the database is where it was said to be");
+    for (name, _) in listed(&folder) {
+        assert!(files.contains(&folder.join(&name)), "{name} is one of the database's files, and is not told");
+    }
+    drop(engine);
+    #[cfg(unix)]
+    {
+        let link = folder.join("link");
+        std::os::unix::fs::symlink("database", &link).expect("a link can be made");
+        let told = open(&link).location();
+        let real = path.canonicalize().expect("it is there");
+        assert_eq!(told.file(), Some(&*real), "one database has one path, also by a link");
     }
 }
 

@@ -2,7 +2,7 @@
 
 use bourse_engine::{
     Access, Capabilities, Description, Dialect, EachRow, Engine, EngineError, ErrorKind, Footprint, Isolation, Lives,
-    Loader, Session, Sql, Value,
+    Loader, Location, Session, Sql, Value,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -103,6 +103,9 @@ macro_rules! wrapper {
             }
             fn foreign(&self) -> Result<Option<String>, EngineError> {
                 self.inner.foreign()
+            }
+            fn location(&self) -> Location {
+                self.inner.location()
             }
             fn exists(&self) -> Result<bool, EngineError> {
                 self.inner.exists()

@@ -9,7 +9,7 @@ pub use find::{Installed, installed};
 pub use leftovers::sweep;
 pub use start::Launch;
 pub use start::sweep_target;
-pub(crate) use start::{DATABASE, PrivateServer};
+pub(crate) use start::{DATABASE, PrivateServer, parent};
 
 /// What the name of a private server's folder begins with.
 const FOLDER_PREFIX: &str = "bourse-mysql-";

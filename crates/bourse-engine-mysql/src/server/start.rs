@@ -158,7 +158,7 @@ impl Drop for PrivateServer {
 }
 
 /// The folder that a private server's own is made in.
-fn parent(directory: Option<&Path>, options: &Options) -> Result<PathBuf, EngineError> {
+pub(crate) fn parent(directory: Option<&Path>, options: &Options) -> Result<PathBuf, EngineError> {
     match directory {
         Some(directory) => std::path::absolute(directory).map_err(|e| io_error("cannot find", directory, &e)),
         None if options.ram => Ok(PathBuf::from(MEMORY)),

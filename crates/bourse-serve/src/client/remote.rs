@@ -10,8 +10,8 @@ use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
 use bourse_driver::Clock;
 use bourse_engine::{
-    Capabilities, Description, Engine, EngineError, ErrorKind, Footprint, IoCounts, Isolation, Loader, NullEngine,
-    Session,
+    Capabilities, Description, Engine, EngineError, ErrorKind, Footprint, IoCounts, Isolation, Loader, Location,
+    NullEngine, Session,
 };
 use bourse_record::Check;
 use bourse_schema::Dialect;
@@ -291,6 +291,10 @@ impl Engine for Remote {
     /// A session that does nothing: users perform through their [connectors](Sut::connector).
     fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
         NullEngine.connect()
+    }
+
+    fn location(&self) -> Location {
+        Location::RunningServer
     }
 
     fn exists(&self) -> Result<bool, EngineError> {

@@ -7,15 +7,15 @@ use crate::args::{Crash, CrashPart};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::output::{self, print};
+use crate::plan::sweep::{Sweep, combinations, with_option};
 use crate::progress::{Step, note};
+use crate::provenance::provenance;
 use crate::tpce::acid::{FileSite, database, database_in_words, default_target};
 use crate::tpce::database::{engine_failure, refuse_foreign};
-use crate::tpce::run::provenance;
 use crate::{engines, interrupt};
 use bourse_acid::kept::{CRASH_SCHEMA_VERSION, CrashFile, CrashRow, crashed};
 use bourse_acid::{Conduct, Site, Subject};
-use bourse_micro::sweep::{Sweep, combinations, with_option};
-use bourse_record::{Build, DocumentKind, Machine};
+use bourse_record::DocumentKind;
 use bourse_tpce::users;
 use drawn::Traces;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -61,7 +61,7 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     let mut file = CrashFile {
         document: DocumentKind::Crash,
         schema_version: CRASH_SCHEMA_VERSION,
-        provenance: provenance(arguments.seed, Build::of(env!("CARGO_PKG_VERSION")), Machine::this()),
+        provenance: provenance(arguments.seed),
         database: String::new(),
         rows: Vec::new(),
         states: None,
@@ -104,8 +104,7 @@ fn targets(target: &str, sweeps: &[String]) -> Result<Vec<String>, Failure> {
     };
     let usual = SQLITE_SWEEPS.into_iter().filter(|text| is_file && sweeps.is_empty() && !given(text));
     let texts = usual.chain(sweeps.iter().map(String::as_str));
-    let parse = |text: &str| text.parse::<Sweep>().map_err(|error| Failure::usage(error.to_string()));
-    let sweeps: Vec<Sweep> = texts.map(parse).collect::<Result<_, _>>()?;
+    let sweeps: Vec<Sweep> = texts.map(Sweep::parse).collect::<Result<_, _>>()?;
     let with = |chosen: &Vec<(&str, &str)>| {
         chosen.iter().fold(target.to_owned(), |target, (name, value)| with_option(&target, name, value))
     };

@@ -11,13 +11,13 @@ use crate::args::Faults;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, print};
 use crate::progress::{Step, note};
-use crate::tpce::run::provenance;
+use crate::provenance::provenance;
 use crate::{engines, interrupt};
 use bourse_acid::faults::{
     FAULTS, FAULTS_SCHEMA_VERSION, Fault, FaultRow, FaultsFile, Through, faults_html, faults_text, not_tried, rows,
 };
 use bourse_engine_mysql::Flavour;
-use bourse_record::{Build, DocumentKind, Machine};
+use bourse_record::DocumentKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -69,7 +69,7 @@ pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
     let mut file = FaultsFile {
         document: DocumentKind::Faults,
         schema_version: FAULTS_SCHEMA_VERSION,
-        provenance: provenance(arguments.seed, Build::of(env!("CARGO_PKG_VERSION")), Machine::this()),
+        provenance: provenance(arguments.seed),
         transactions: arguments.transactions,
         rows: Vec::new(),
         interrupted: false,

@@ -51,7 +51,7 @@ impl<'c> ServerBed<'c> {
         engine.set_launch(launch());
         work::fill(&engine, conditions.seed).map_err(|error| failed(error.to_string()))?;
         let described = engine.description().map_err(|error| failed(error.to_string()))?;
-        let data = engine.folder().ok_or_else(|| failed("the server has no folder".to_owned()))?;
+        let data = engine.location().folder().ok_or_else(|| failed("the server has no folder".to_owned()))?;
         let data = data.canonicalize().map_err(|error| failed(error.to_string()))?;
         shut_down(&engine, conditions.patience).map_err(|error| failed(error.to_string()))?;
         copy_folder(&data, &folder.path().join("base")).map_err(|error| failed(error.to_string()))?;

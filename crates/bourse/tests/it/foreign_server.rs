@@ -67,7 +67,7 @@ fn no_command_changes_what_is_not_ours() {
         let Some(server) = server("foreign_server::no_command_changes_what_is_not_ours", flavour) else { continue };
         let mut session = server.connect().expect("the server starts");
         run(&mut *session, DIARY);
-        let data = server.folder().expect("its files are here");
+        let data = server.location().folder().expect("its files are here");
         let socket = data.parent().expect("its folder").join("s");
         let target = |database: &str| {
             format!("{}://root@localhost/{database}?socket={}&lock_timeout=1s", flavour.name(), socket.display())

@@ -7,17 +7,17 @@ pub(crate) use load::load;
 pub(crate) use site::FileSite;
 
 use super::database::{engine_failure, ready};
-use super::run::provenance;
 use crate::args::{self, Acid, DurabilityClass};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::output::{self, print};
 use crate::progress::{Step, note};
+use crate::provenance::provenance;
 use crate::{engines, interrupt};
 use bourse_acid::{AcidFile, Conduct, SCHEMA_VERSION, Site, Subject, TESTS, Test, Verdict, run_tests};
 use bourse_egen::Inputs;
 use bourse_engine::{Durability, Engine};
-use bourse_record::{Build, DocumentKind, Machine, Warning};
+use bourse_record::{DocumentKind, Warning};
 use bourse_tpce::check::Depth;
 use bourse_tpce::load::{Existing, Found, identify};
 use bourse_tpce::users;
@@ -59,7 +59,7 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     let mut file = AcidFile {
         document: DocumentKind::Acid,
         schema_version: SCHEMA_VERSION,
-        provenance: provenance(arguments.seed, Build::of(env!("CARGO_PKG_VERSION")), Machine::this()),
+        provenance: provenance(arguments.seed),
         warnings: described.warnings.iter().map(Warning::of_engine).collect(),
         engine: bourse_driver::described(described),
         database: database_in_words(&found, &history),
