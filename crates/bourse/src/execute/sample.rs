@@ -47,7 +47,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
                 let (status, evidence) = of_target(&target, &inputs, context)?;
                 let check = Check {
                     name: NAME.to_owned(),
-                    words: "transactions do what the specification says: the same outputs and rows as the model's"
+                    condition: "transactions do what the specification says: the same outputs and rows as the model's"
                         .to_owned(),
                     source: "Clause 3.3".to_owned(),
                     status,

@@ -108,13 +108,8 @@ impl SystemUnderTest {
         };
         let end = remote.close(ran.told).map_err(|error| failure(target, &error))?;
         if !end.vanished.is_empty() {
-            let of = options.share.of();
-            let gone: Vec<_> = end.vanished.iter().map(|number| format!("{number}/{of}")).collect();
-            let words = format!(
-                "vanished before the end: driver {}; its figures are lost, its trades checked",
-                gone.join(", ")
-            );
-            ran.round.warnings.push(words);
+            let (numbers, of) = (end.vanished.clone(), options.share.of());
+            ran.round.warnings.push(bourse_record::Warning::DriversVanished { numbers, of });
         }
         if let Some(shared) = &mut ran.round.shared {
             shared.vanished = end.vanished;
