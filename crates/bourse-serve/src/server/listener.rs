@@ -1,8 +1,8 @@
-//! Listening, admitting, closing.
+//! The accept loop of the server: connections are admitted or refused, served, and closed.
 
-use super::listener::Listener;
+use super::connections::{Connection, Connections};
 use super::local::{may_enter, own_user};
-use super::places::{Guest, Places};
+use super::socket::Listener;
 use super::{Driver, Event, Offer, ServerOptions, Shared, driver, lock, user};
 use crate::protocol::codec::{GREETING_BYTES, REPLY_BYTES};
 use crate::protocol::{Admission, Greeting, Hello, MAGIC, PROTOCOL, Purpose, Welcome, greeting};
@@ -17,12 +17,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-/// A stranger must have said who it is within this time.
-const ADMITTED_WITHIN: Duration = Duration::from_secs(5);
-/// How often the door is looked at.
-const KNOCK: Duration = Duration::from_millis(5);
+/// Time within which a connection must have authenticated.
+const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time between two looks at the listening socket.
+const POLL: Duration = Duration::from_millis(5);
 
-/// A server that listens, and serves nobody yet.
+/// A server that listens and does not serve yet.
 #[derive(Debug)]
 pub struct Server {
     listener: Listener,
@@ -30,7 +30,7 @@ pub struct Server {
     options: ServerOptions,
 }
 
-/// How a server ended.
+/// End of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ended {
     /// Whether drivers were in a round, or waiting for one.
@@ -38,10 +38,10 @@ pub struct Ended {
 }
 
 impl Server {
-    /// Listens.
+    /// Starts to listen.
     ///
     /// # Errors
-    /// [`ServeError::TokenNeeded`] if others than this machine's processes could come in and there is no token;
+    /// [`ServeError::TokenNeeded`] if other machines can connect and there is no token;
     /// [`ServeError::Listen`].
     pub fn bind(options: ServerOptions) -> Result<Self, ServeError> {
         let listener = Listener::bind(&options)?;
@@ -50,13 +50,13 @@ impl Server {
         Ok(Self { listener, address, options })
     }
 
-    /// Where it listens, as drivers name it: of port 0 the one that the system chose.
+    /// The address for drivers, with the port that the system chose if port 0 was asked for.
     pub const fn address(&self) -> &Address {
         &self.address
     }
 
-    /// Serves until `stop`: then transactions in hand are finished, and all connections closed. `clock` gives the moments
-    /// that are written into rows and the times that drivers are told; `tell` hears what happens.
+    /// Serves until `stop`; then running transactions are finished and all connections closed. `clock` gives the time that is
+    /// written into rows and sent to drivers; `tell` is called with each event.
     ///
     /// # Errors
     /// The engine's, if it cannot describe itself.
@@ -70,31 +70,31 @@ impl Server {
         let engine = greeting::Engine::of(offer.engine)?;
         let Self { listener, address: _, options } = self;
         let shared = Shared::new(options, offer, clock, stop, tell);
-        let places = Places::new(shared.options.connections);
+        let limits = Connections::new(shared.options.connections);
         let mut in_a_round = false;
         thread::scope(|scope| {
             while !shared.stopping() {
-                if places.are_taken() {
-                    thread::sleep(KNOCK);
+                if limits.are_taken() {
+                    thread::sleep(POLL);
                     continue;
                 }
                 let (stream, from) = match listener.accept() {
                     Ok(accepted) => accepted,
                     Err(error) => {
                         // Out of file handles, or a peer that is gone already: neither ends the server.
-                        let pause = if error.kind() == io::ErrorKind::WouldBlock { KNOCK } else { 20 * KNOCK };
+                        let pause = if error.kind() == io::ErrorKind::WouldBlock { POLL } else { 20 * POLL };
                         thread::sleep(pause);
                         continue;
                     }
                 };
                 let stream = Arc::new(stream);
-                let guest = match places.enter(from, &stream) {
-                    Ok((guest, closed)) => {
+                let connection = match limits.enter(from, &stream) {
+                    Ok((connection, closed)) => {
                         if let Some(from) = closed {
-                            let why = "it has not said who it is, and a newcomer wanted its place".to_owned();
+                            let why = "not authenticated in time, closed for a new connection".to_owned();
                             tell(Event::Refused { from, why });
                         }
-                        guest
+                        connection
                     }
                     Err(why) => {
                         tell(Event::Refused { from, why });
@@ -104,9 +104,9 @@ impl Server {
                 let (shared, engine) = (&shared, &engine);
                 let spawned = thread::Builder::new()
                     .name("peer".to_owned())
-                    .spawn_scoped(scope, move || converse(shared, engine, stream, guest));
+                    .spawn_scoped(scope, move || converse(shared, engine, stream, connection));
                 if let Err(error) = spawned {
-                    tell(Event::Refused { from, why: format!("the system refuses another thread: {error}") });
+                    tell(Event::Refused { from, why: format!("the system refused to start a thread: {error}") });
                 }
             }
             in_a_round = shared.rounds.busy();
@@ -115,21 +115,21 @@ impl Server {
     }
 }
 
-fn converse(shared: &Shared<'_>, engine: &greeting::Engine, stream: Arc<Stream>, mut guest: Guest<'_>) {
-    let from = guest.from;
-    let send_away = |why: String| (shared.tell)(Event::Refused { from, why });
+fn converse(shared: &Shared<'_>, engine: &greeting::Engine, stream: Arc<Stream>, mut connection: Connection<'_>) {
+    let from = connection.from;
+    let refuse = |why: String| (shared.tell)(Event::Refused { from, why });
     let mut wire = match Wire::new(stream) {
         Ok(wire) => wire,
-        Err(error) => return send_away(error.to_string()),
+        Err(error) => return refuse(error.to_string()),
     };
     let greeted = greet(shared, &mut wire, from);
-    if !guest.admitted() {
-        // It was closed for a newcomer, which has been told.
+    if !connection.admitted() {
+        // It was closed for a new connection, which has been reported.
         return;
     }
     let hello = match greeted {
         Ok(hello) => hello,
-        Err(error) => return send_away(error.to_string()),
+        Err(error) => return refuse(error.to_string()),
     };
     match hello.purpose {
         Purpose::Driver => {
@@ -148,38 +148,38 @@ fn converse(shared: &Shared<'_>, engine: &greeting::Engine, stream: Arc<Stream>,
             let ended = sent.and_then(|()| driver::serve(shared, &mut wire, &driver, from));
             driver.gone.store(true, Ordering::Relaxed);
             lock(&shared.drivers).remove(&number);
-            tell_of_nonsense(shared, from, ended);
+            report_malformed(shared, from, ended);
         }
         Purpose::User { driver } => {
             let found = lock(&shared.drivers).get(&driver).cloned();
             let Some(driver) = found else {
-                let why = "it names a driver that is not here".to_owned();
-                // Whether the peer hears it or not, it is sent away.
+                let why = "unknown driver number".to_owned();
+                // The connection is closed whether this arrives or not.
                 let _ = wire.send(&Admission::Refused(why.clone()), GREETING_BYTES);
-                return send_away(why);
+                return refuse(why);
             };
             let served = wire.send(&Admission::User, GREETING_BYTES);
             let seed = random_number();
-            tell_of_nonsense(shared, from, served.and_then(|()| user::serve(shared, &mut wire, &driver, seed)));
+            report_malformed(shared, from, served.and_then(|()| user::serve(shared, &mut wire, &driver, seed)));
         }
     }
 }
 
-/// A connection that just ends is nothing to tell of; one that says what is no message is.
-fn tell_of_nonsense(shared: &Shared<'_>, from: Peer, ended: Result<(), ServeError>) {
-    let nonsense = match &ended {
+/// Reports a connection that sent an invalid message; one that merely ended is not reported.
+fn report_malformed(shared: &Shared<'_>, from: Peer, ended: Result<(), ServeError>) {
+    let is_malformed = match &ended {
         Err(ServeError::Codec(_)) => true,
         Err(ServeError::Lost(error)) => error.kind() == io::ErrorKind::TimedOut,
         _ => false,
     };
     if let Err(error) = ended
-        && nonsense
+        && is_malformed
     {
         (shared.tell)(Event::Refused { from, why: error.to_string() });
     }
 }
 
-/// Greets, and hears who it is.
+/// Sends the greeting and authenticates the peer.
 fn greet(shared: &Shared<'_>, wire: &mut Wire, from: Peer) -> Result<Hello, ServeError> {
     let Shared { options, .. } = shared;
     let nonce = random();
@@ -191,39 +191,41 @@ fn greet(shared: &Shared<'_>, wire: &mut Wire, from: Peer) -> Result<Hello, Serv
         token: options.token.is_some(),
     };
     wire.send(&greeting, GREETING_BYTES)?;
-    let mut patience = at_most(ADMITTED_WITHIN);
+    let mut in_time = at_most(GREETING_TIMEOUT);
     let hello: Hello = wire.receive(GREETING_BYTES, &mut || {
         if shared.stopping() {
             return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the server is closing").into());
         }
-        patience()
+        in_time()
     })?;
     match admit(from, options.token.as_ref(), &nonce, &hello) {
         Ok(()) => Ok(hello),
         Err(why) => {
-            // Whether the peer hears it or not, it is sent away.
+            // The connection is closed whether this arrives or not.
             let _ = wire.send(&Admission::Refused(why.clone()), GREETING_BYTES);
             Err(ServeError::Refused(why))
         }
     }
 }
 
-/// Whether a peer is let in; why not.
+/// Admits a peer, or gives the reason to refuse it.
 pub(super) fn admit(from: Peer, token: Option<&Token>, nonce: &Nonce, hello: &Hello) -> Result<(), String> {
     if let Peer::Unix { user, .. } = from
         && !may_enter(user, own_user())
     {
-        return Err(format!("user {user} is not the one that the server runs as (user {})", own_user()));
+        return Err(format!("user {user} is not admitted: the server runs as user {}", own_user()));
     }
     if hello.protocol != PROTOCOL {
         let Hello { protocol, program, .. } = hello;
-        return Err(format!("the driver is version {program} and speaks protocol {protocol}, the server {PROTOCOL}"));
+        return Err(format!(
+            "the driver (version {program}) speaks protocol {protocol}, the server speaks protocol {PROTOCOL}"
+        ));
     }
     match (token, &hello.proof) {
         (None, _) => Ok(()),
-        (Some(_), None) => Err("a token is needed, and none was shown".to_owned()),
+        (Some(_), None) => Err("a token is required, and none was sent".to_owned()),
         (Some(token), Some(proof)) if token.verify(nonce, proof) => Ok(()),
-        (Some(_), Some(_)) => Err("the token is not the right one".to_owned()),
+        (Some(_), Some(_)) => Err("wrong token".to_owned()),
     }
 }
 
@@ -233,7 +235,7 @@ fn random<const N: usize>() -> [u8; N] {
     bytes
 }
 
-/// A number that nobody can guess.
+/// A random number that cannot be guessed.
 pub(super) fn random_number() -> u64 {
     u64::from_le_bytes(random())
 }

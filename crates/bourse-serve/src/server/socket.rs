@@ -1,4 +1,4 @@
-//! Where connections come in: a TCP port, or a socket of this machine.
+//! The listening socket: a TCP port or a Unix socket.
 
 use super::ServerOptions;
 use super::local::LocalListener;
@@ -8,7 +8,7 @@ use crate::stream::Stream;
 use std::io;
 use std::net::TcpListener;
 
-/// A place that listens; nobody is let in yet.
+/// A listening socket. Accepted connections are not authenticated yet.
 #[derive(Debug)]
 pub(super) enum Listener {
     Tcp(TcpListener),
@@ -19,7 +19,7 @@ impl Listener {
     /// Listens; accepting does not block, so that the flag that ends the server is seen.
     ///
     /// # Errors
-    /// [`ServeError::TokenNeeded`] if others than this machine's processes could come in and there is no token;
+    /// [`ServeError::TokenNeeded`] if other machines can connect and there is no token;
     /// [`ServeError::Listen`].
     pub(super) fn bind(options: &ServerOptions) -> Result<Self, ServeError> {
         let failed = |cause| ServeError::Listen { address: options.listen.to_string(), cause };
@@ -36,7 +36,7 @@ impl Listener {
         }
     }
 
-    /// Where drivers find it.
+    /// The address for drivers.
     ///
     /// # Errors
     /// The system's.
@@ -50,7 +50,7 @@ impl Listener {
         })
     }
 
-    /// The next connection, and who is at its other end.
+    /// The next connection and its other end.
     ///
     /// # Errors
     /// The system's; [`WouldBlock`](io::ErrorKind::WouldBlock) if there is none.
