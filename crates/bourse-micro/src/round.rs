@@ -2,7 +2,7 @@
 
 use crate::workload::{Case, Extent, MicroError, Planned, Setting, Tally, Writes, named};
 use bourse_driver::{
-    Background, Clock, Fault, Ledger, MS, Nanos, OperationSpec, Plan, Progress, SECOND, Seat, Workload,
+    Background, Clock, Fault, Ledger, MS, Nanos, OperationSpec, Plan, Progress, SECOND, UserSpec, Workload,
 };
 use bourse_engine::{Engine, NullEngine};
 use bourse_record::{Check, CheckStatus, Outcome, Round, Warning};
@@ -64,7 +64,7 @@ impl<'s> Workload<'s> for Driven<'s> {
     fn operations(&self) -> &[OperationSpec] {
         &self.operations
     }
-    fn users(&mut self) -> Vec<Seat<'s>> {
+    fn users(&mut self) -> Vec<UserSpec<'s>> {
         self.planned.users(&self.setting)
     }
     fn background(&mut self) -> Vec<Background<'s>> {

@@ -1,7 +1,7 @@
 //! What a classic workload is: its facts as data, and one of it planned with options, ready to run.
 
 use crate::options::{OptionError, OptionSpec, Options};
-use bourse_driver::{Abilities, Ability, Background, Clock, OperationSpec, Seat};
+use bourse_driver::{Abilities, Ability, Background, Clock, OperationSpec, UserSpec};
 use bourse_engine::{Capabilities, Engine, EngineError};
 use bourse_record::{Check, NameValue, Round};
 use std::sync::Arc;
@@ -84,7 +84,10 @@ impl Case {
     pub fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
         let mut lacking = self.planned.lacking(capabilities);
         if capabilities.one_session && self.threads() > 1 {
-            lacking.push(format!("its {} threads need a session each, and here is one at a time", self.threads()));
+            lacking.push(format!(
+                "its {} threads need a session each, and this target allows one at a time",
+                self.threads()
+            ));
         }
         lacking
     }
@@ -132,7 +135,7 @@ pub enum MicroError {
         /// The system's words.
         error: std::io::Error,
     },
-    /// A user got no session.
+    /// A session could not be opened.
     #[error(transparent)]
     Fault(#[from] bourse_driver::Fault),
 }
@@ -205,7 +208,7 @@ pub(crate) trait Planned: Send + Sync {
     fn prepare(&self, engine: &dyn Engine, clock: &dyn Clock) -> Result<Vec<NameValue>, MicroError>;
 
     /// Everybody with a session.
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>>;
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>>;
 
     /// Emulators without a session.
     fn background<'s>(&'s self, setting: &Setting<'s>) -> Vec<Background<'s>> {

@@ -274,7 +274,7 @@ pub struct Test {
 #[derive(Debug, Error)]
 pub enum SuiteError {
     /// No suite of that name.
-    #[error("no suite is called {name:?}; known: {known}")]
+    #[error("unknown suite '{name}'; suites: {known}")]
     Unknown {
         /// What was asked for.
         name: String,

@@ -64,7 +64,7 @@ impl<'s> Plan<'s> {
         }
         if let Some(unknown) = only.iter().find(|id| suite.table(id).is_none()) {
             let known = suite.tables.iter().map(|table| table.id.as_str()).collect::<Vec<_>>().join(", ");
-            let what = format!("no table is called {unknown:?}; known: {known}");
+            let what = format!("unknown table '{unknown}'; tables: {known}");
             return Err(SuiteError::Dangling { suite: suite.name.clone(), what });
         }
         let mut plan = Self { suite, scale, cases: Vec::new(), cells: Vec::new() };

@@ -11,14 +11,14 @@
 //! | [`schema`] | whether tables, indexes and constraints are the declared ones |
 //! | [`contents`], [`lasting`] | whether the rows are those that were generated, and which of them stay |
 //! | `before` | what is checked before a run: schema, row counts, contents |
-//! | [`books`] | what a run must have changed, by what was acknowledged to its users |
+//! | [`reconciliation`] | what a run must have changed, by what was acknowledged to its users |
 
 mod before;
-pub mod books;
 pub mod conditions;
 pub mod contents;
 pub mod counts;
 pub mod lasting;
+pub mod reconciliation;
 pub mod schema;
 
 pub use before::before_run;

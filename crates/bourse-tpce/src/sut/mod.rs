@@ -18,10 +18,10 @@ pub use house::BrokerageHouse;
 pub use in_process::InProcess;
 pub use short::ShortDatabase;
 
-use crate::check::books::Snapshot;
+use crate::check::reconciliation::Snapshot;
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
 use crate::transactions::{FrameError, Output, Request, SendToMarket, TxnError};
-use bourse_driver::{Clock, Nanos, RetryPolicy, ServerTime, Turn};
+use bourse_driver::{Clock, Nanos, OperationCx, RetryPolicy, ServerTime};
 use bourse_egen::Part;
 use bourse_egen::driver::Partition;
 use bourse_engine::{Engine, EngineError};
@@ -63,7 +63,7 @@ pub trait Connector: Send {
     /// whether the transaction was committed.
     fn perform(
         &mut self,
-        turn: &mut Turn<'_>,
+        cx: &mut OperationCx<'_>,
         request: &Request,
         market: &dyn SendToMarket,
     ) -> Result<Answer, TxnError>;

@@ -106,7 +106,7 @@ impl SystemUnderTest {
             }
             Self::Server(remote) => remote,
         };
-        let end = remote.close(ran.told).map_err(|error| failure(target, &error))?;
+        let end = remote.close(ran.acknowledged).map_err(|error| failure(target, &error))?;
         if !end.vanished.is_empty() {
             let (numbers, of) = (end.vanished.clone(), options.share.of());
             ran.round.warnings.push(bourse_record::Warning::DriversVanished { numbers, of });
@@ -222,7 +222,7 @@ pub(crate) fn failure(target: &str, error: &ServeError) -> Failure {
         ServeError::Connect { .. } => Failure::new(Exit::Target, error.to_string())
             .hint("`bourse tpce serve TARGET` starts a server and says where it listens"),
         ServeError::Version { .. } => usage("run the same version on both sides"),
-        ServeError::Stranger { .. } => usage("is the port right?"),
+        ServeError::NotAServer { .. } => usage("is the port right?"),
         ServeError::Engine(error) => database::engine_failure(target, error),
         ServeError::Refused(why) if why.contains("token") => Failure::usage(format!("{target} refuses: {why}"))
             .hint("BOURSE_TOKEN or --token-file gives the token that the server was started with"),

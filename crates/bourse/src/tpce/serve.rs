@@ -86,7 +86,7 @@ fn serve_as(
     Ok(())
 }
 
-/// Says what happened; of many that are sent away only some, so that nobody can fill a log.
+/// Prints an event; of many refusals only some, so that nobody can fill a log.
 fn tell(event: &Event, sent_away: &AtomicU64) {
     const EACH: u64 = 20;
     if !matches!(event, Event::Refused { .. }) {
@@ -96,7 +96,7 @@ fn tell(event: &Event, sent_away: &AtomicU64) {
     if count <= EACH {
         note(&event.to_string());
     } else if count.is_power_of_two() {
-        note(&format!("{event}; {count} were sent away until now"));
+        note(&format!("{event}; {count} refused until now"));
     }
 }
 

@@ -30,7 +30,7 @@ fn targets_that_are_none() {
         &["'shared_cache=on' cannot be used with SQLite (lean build)", "compiled without shared caches"],
     );
     for target in ["sqlite::memory:?memory=private", "sqlite:x.db?locking=exclusive"] {
-        refused(&["tpce", "run", target], &[target, "sessions of their own, and here is one at a time"]);
+        refused(&["tpce", "run", target], &[target, "a session each, and this target allows one at a time"]);
         let threads = ["micro", "run", "point-read", target, "--set", "threads=2"];
         refused(&threads, &[target, "its 2 threads need a session each"]);
         refused(&["micro", "run", "log-growth", target, "--set", "pinned=on"], &[target, "pinned=on needs readers"]);
@@ -42,7 +42,10 @@ fn targets_that_are_none() {
     refused(&["engines", "radb"], &["unknown engine 'radb'; did you mean 'redb'?"]);
     refused(&["tpce", "load", "x.db"], &["did you mean 'sqlite:x.db'?"]);
     refused(&["tpce", "run", "null:"], &["null:", "needs SQL"]);
-    refused(&["tpce", "run", "bourse://somewhere"], &["names no server", "the port is missing", "bourse://HOST:PORT"]);
+    refused(
+        &["tpce", "run", "bourse://somewhere"],
+        &["invalid server address", "the port is missing", "bourse://HOST:PORT"],
+    );
     refused(&["tpce", "run", "bourse://127.0.0.1:1", "--reload"], &["--reload", "where its server runs"]);
     let server = "bourse://127.0.0.1:1";
     for (option, value) in [("--sweep", "journal=wal,delete"), ("--sweep", "customers=1000,2000")] {
@@ -63,7 +66,10 @@ fn targets_that_are_none() {
     refused(&["tpce", "serve", "sqlite:x.db", "--listen", "0.0.0.0:0"], &["no token", "BOURSE_TOKEN"]);
     refused(&["tpce", "serve", "sqlite:x.db", "--listen", "nowhere"], &["--listen", "HOST:PORT", "unix:PATH"]);
     refused(&["tpce", "serve", "sqlite:x.db", "--listen", "unix:"], &["--listen", "the socket's path is missing"]);
-    refused(&["tpce", "run", "bourse+unix:"], &["names no server", "the socket's path is missing", "bourse+unix:PATH"]);
+    refused(
+        &["tpce", "run", "bourse+unix:"],
+        &["invalid server address", "the socket's path is missing", "bourse+unix:PATH"],
+    );
     refused(&["tpce", "acid", "null:"], &["null:", "needs SQL"]);
     refused(&["crash", "null:"], &["null:", "needs SQL"]);
     refused(&["crash", "sqlite:x.db", "--sweep", "sync=never"], &["never", "off, normal, full, extra"]);
