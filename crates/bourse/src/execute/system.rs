@@ -181,7 +181,7 @@ fn call(target: &str, job: &Brokerage) -> Result<Remote, Failure> {
 fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &Inputs) -> Result<Fingerprint, Failure> {
     let there = remote.fingerprint();
     let database = &job.database;
-    let said = job.said;
+    let said = job.explicitly_set;
     let or_served = |said: bool, asked: i64, served: i64| if said { asked } else { served };
     let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     let customers = or_served(said.customers, signed(database.customers), there.part.total_customers());

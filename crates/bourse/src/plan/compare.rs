@@ -3,7 +3,7 @@
 use super::brokerage::{self, WORKLOAD};
 use super::classic::Asked;
 use super::{Block, Plan, able};
-use crate::args::{Compare, Run, Said};
+use crate::args::{Compare, ExplicitlySet, Run};
 use crate::failure::Failure;
 use std::time::Duration;
 
@@ -46,7 +46,7 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
                 .hint("--workload point-read, for instance: `bourse micro list` has them all"));
         }
         let (settings, token) = (settings.clone(), arguments.token.clone());
-        brokerage::cases(&Run { targets, settings, part: None, token, said: Said::default() })?
+        brokerage::cases(&Run { targets, settings, part: None, token, explicitly_set: ExplicitlySet::default() })?
     } else {
         classic(arguments).cases(&targets).and_then(|cases| {
             only_classic(arguments, cases.first().map(|case| &case.job))?;

@@ -39,7 +39,7 @@ fn what_cannot_work_is_refused_before_anything_runs() {
         &["micro", "run", "update", "--sweep", "per_transaction=1,10", "--set", "explicit=off"],
         &["not 10 in one"],
     );
-    refused(&["micro", "run", "point-read", "--rounds", "0"], &["'--rounds <N>'", "from 1 to 10000"]);
+    refused(&["micro", "run", "point-read", "--rounds", "0"], &["'--rounds <N>'", "from 1 to 10,000"]);
 }
 
 #[test]
