@@ -98,7 +98,7 @@ pub(crate) enum Command {
     Run(FromFile),
     /// Compare two stored runs, or two targets in interleaved rounds
     Compare(Box<Compare>),
-    /// Run the one round that stdin describes: started by the program itself
+    /// Run the one round that stdin describes: for the program itself alone
     #[command(hide = true)]
     Round,
     /// Draw the report of stored runs
@@ -184,7 +184,7 @@ pub(crate) enum Constraints {
 const EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 the target failed or was lost, 3 a check failed, \
 130 interrupted (what was measured is still written).";
 
-/// Exit codes of commands that can demand a steady state.
+/// The same for commands that can demand a steady state.
 const RUN_EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 the target failed or was lost, 3 a check \
 failed, 5 not steady with --require-steady, 130 interrupted (what was measured is still written).";
 
@@ -196,21 +196,21 @@ pub(crate) struct TokenFile {
     pub(crate) path: Option<PathBuf>,
 }
 
-/// Options of how rounds are executed, whatever they measure.
+/// How rounds are carried out, whatever they measure.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Rounds")]
 pub(crate) struct Execution {
     /// End with exit code 5 if a round did not reach steady state
     #[arg(long, env = "BOURSE_REQUIRE_STEADY")]
     pub(crate) require_steady: bool,
-    /// Longest wait before each round for background load to drop [default: no wait; `compare` 20s, `suite run` at full
-    /// scale 5s]
+    /// Longest wait before each round for background load to drop [default: no wait; 20s in `compare`, 5s in `suite run` at
+    /// full scale]
     #[arg(long, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_WAIT_QUIET")]
     pub(crate) wait_quiet: Option<Duration>,
     /// Do not wait for background load to drop
     #[arg(long)]
     pub(crate) no_wait: bool,
-    /// Print the plan (cases, order, duration, files) and exit; opens and writes nothing
+    /// Print the plan (cases, order, duration, files that will be written) and exit without opening or writing anything
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -427,13 +427,13 @@ pub(crate) struct Compare {
     /// Candidate: a stored run, or a target to run on
     #[arg(value_name = "B")]
     pub(crate) head: String,
-    /// Workload to run on two targets: tpce, or a microbenchmark of `bourse micro list`
+    /// Workload that two targets run: tpce, or a microbenchmark of `bourse micro list`
     #[arg(long, value_name = "WORKLOAD", default_value = "tpce")]
     pub(crate) workload: String,
-    /// Set an option of a microbenchmark
+    /// Set an option of the microbenchmark
     #[arg(short = 's', long, value_name = "OPTION=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Operations of each thread of a microbenchmark, instead of a time
+    /// Operations of each thread of the microbenchmark, instead of a time
     #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) count: Option<u64>,
     /// End with exit code 4 if B is slower by more than this, as 5%, with its whole confidence interval
