@@ -2,6 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`abilities`] | what a workload supports besides running: rate, search, steadiness, snapshot |
 //! | [`clock`] | the clock, real or simulated: the only source of time |
 //! | [`schedule`] | the moments at which a user's operations are due |
 //! | `backlog` | operations that are due and wait for a user |
@@ -16,6 +17,7 @@
 //! | `open_files` | number of sessions that fit the limit of open files |
 //! | [`round`] | a round: threads, phases, figures |
 
+pub mod abilities;
 mod backlog;
 pub mod calibrate;
 pub mod clock;
@@ -31,6 +33,7 @@ mod sampler;
 pub mod schedule;
 pub mod workload;
 
+pub use abilities::{Abilities, Ability};
 pub use bourse_record::{MixShare, OperationSpec, Outcome, Sample, ServerTime, SplitMix};
 pub use calibrate::{Calibration, calibrate, wait_for_quiet};
 pub use clock::{Clock, RealClock, SimulatedClock};

@@ -9,11 +9,14 @@ mod tpce;
 pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun};
 pub(crate) use faults::{FaultWork, Faults};
 pub(crate) use tpce::{
-    Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, ExplicitlySet, Format, Gen, Load, NOTICE, Run,
-    RunSettings, Serve, Tpce, Verify,
+    Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, ExplicitlySet, Format, Gen, Load, Run, RunSettings,
+    Serve, Tpce, Verify,
 };
 
+use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -32,6 +35,11 @@ impl Arguments {
         let run = matches.subcommand_matches("tpce").and_then(|tpce| tpce.subcommand_matches("run"));
         if let (Command::Tpce(Tpce::Run(run)), Some(matches)) = (&mut arguments.command, run) {
             run.explicitly_set = ExplicitlySet::of(matches);
+        }
+        if let (Command::Compare(compare), Some(matches)) =
+            (&mut arguments.command, matches.subcommand_matches("compare"))
+        {
+            compare.given = Given::of(matches);
         }
         Ok(arguments)
     }
@@ -89,7 +97,10 @@ pub(crate) enum Command {
     /// Run a command whose options stand in a TOML file
     Run(FromFile),
     /// Compare two stored runs, or two targets in interleaved rounds
-    Compare(Compare),
+    Compare(Box<Compare>),
+    /// Run one round that stdin describes: for the program itself
+    #[command(hide = true)]
+    Round,
     /// Draw the report of stored runs
     Report(Report),
     /// List the engines: which are available, and the options of each
@@ -114,17 +125,17 @@ pub(crate) enum Command {
 }
 
 /// Options of the database: its size and its input data.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, PartialEq, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Database")]
 pub(crate) struct Database {
     /// Number of customers, a multiple of 1,000, as 5000 or 5k
-    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = numbers::customers, env = "BOURSE_CUSTOMERS")]
+    #[arg(long, value_name = "N", default_value_t = Self::CUSTOMERS, value_parser = numbers::customers, env = "BOURSE_CUSTOMERS")]
     pub(crate) customers: u64,
     /// Days of initial trades
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::days, env = "BOURSE_DAYS")]
     pub(crate) days: u32,
     /// TPC-E scale factor: customers per Trade-Result a second of the nominal rate
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = numbers::scale_factor, env = "BOURSE_SCALE_FACTOR")]
+    #[arg(long, value_name = "N", default_value_t = Self::SCALE_FACTOR, value_parser = numbers::scale_factor, env = "BOURSE_SCALE_FACTOR")]
     pub(crate) scale_factor: u32,
     /// Folder with EGen's official input files (flat_in) [default: built-in data]
     #[arg(long, value_name = "DIR", env = "BOURSE_FLAT_IN_DIR")]
@@ -140,7 +151,28 @@ pub(crate) struct Database {
     pub(crate) reload: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+impl Database {
+    /// Customers where none are asked for.
+    pub(crate) const CUSTOMERS: u64 = 1_000;
+    /// Scale factor where none is asked for.
+    pub(crate) const SCALE_FACTOR: u32 = 500;
+
+    /// The smallest database with so many days of trades, and everything else as it is by default.
+    pub(crate) const fn of_days(days: u32) -> Self {
+        Self {
+            customers: Self::CUSTOMERS,
+            days,
+            scale_factor: Self::SCALE_FACTOR,
+            flat_in: None,
+            constraints: Constraints::Full,
+            threads: None,
+            reload: false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Constraints {
     /// Primary keys, foreign keys and checks
     Full,
@@ -152,12 +184,72 @@ pub(crate) enum Constraints {
 const EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 the target failed or was lost, 3 a check failed, \
 130 interrupted (what was measured is still written).";
 
+/// Exit codes of commands that have --require-steady.
+const RUN_EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 the target failed or was lost, 3 a check \
+failed, 5 not steady with --require-steady, 130 interrupted (what was measured is still written).";
+
 /// The file of a server's token.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TokenFile {
     /// File with the server's access token; BOURSE_TOKEN can hold the token itself
     #[arg(long = "token-file", value_name = "FILE", env = "BOURSE_TOKEN_FILE")]
     pub(crate) path: Option<PathBuf>,
+}
+
+/// Options of the execution of rounds, whatever they measure.
+#[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Rounds")]
+pub(crate) struct Execution {
+    /// End with exit code 5 if a round did not reach steady state
+    #[arg(long, env = "BOURSE_REQUIRE_STEADY")]
+    pub(crate) require_steady: bool,
+    /// Longest wait before each round for background load to drop [default: no wait; in `compare` 20s, in `suite run` at full
+    /// scale 5s]
+    #[arg(long, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_WAIT_QUIET")]
+    pub(crate) wait_quiet: Option<Duration>,
+    /// Do not wait for background load to drop
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+    /// Print the plan (cases, order, estimated time, files to be written) and end; nothing is opened or written
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+impl Execution {
+    /// Longest wait of a round for a quiet machine, in nanoseconds.
+    pub(crate) fn wait_quiet_ns(&self, default: Option<Duration>) -> Option<u64> {
+        let limit = self.wait_quiet.or(default).filter(|_| !self.no_wait)?;
+        Some(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+/// Options that were set explicitly: typed, or set in the environment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Given {
+    /// Ids of the options that were typed.
+    typed: BTreeSet<String>,
+    /// Ids of the options that were set in the environment.
+    environment: BTreeSet<String>,
+}
+
+impl Given {
+    fn of(matches: &ArgMatches) -> Self {
+        let from = |wanted: ValueSource| {
+            let all = matches.ids().map(clap::Id::as_str).filter(|id| matches.value_source(id) == Some(wanted));
+            all.map(str::to_owned).collect()
+        };
+        Self { typed: from(ValueSource::CommandLine), environment: from(ValueSource::EnvVariable) }
+    }
+
+    /// Whether an option was typed.
+    pub(crate) fn typed(&self, id: &str) -> bool {
+        self.typed.contains(id)
+    }
+
+    /// Whether an option was typed or set in the environment.
+    pub(crate) fn given(&self, id: &str) -> bool {
+        self.typed(id) || self.environment.contains(id)
+    }
 }
 
 /// Options of the results: their folder and their form.
@@ -289,7 +381,7 @@ pub(crate) enum CsvCells {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = RUN_EXIT_CODES)]
 pub(crate) struct Quick {
     /// Measurement interval of the brokerage workload; microbenchmarks take a fifth of it
     #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = numbers::duration)]
@@ -306,6 +398,8 @@ pub(crate) struct Quick {
     /// Seed of all random numbers [default: drawn, and shown]
     #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) execution: Execution,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -333,6 +427,15 @@ pub(crate) struct Compare {
     /// Candidate: a stored run, or a target to run on
     #[arg(value_name = "B")]
     pub(crate) head: String,
+    /// Workload of two targets: tpce, or one of `bourse micro list`
+    #[arg(long, value_name = "WORKLOAD", default_value = "tpce")]
+    pub(crate) workload: String,
+    /// Set an option of the workload, as rows=1M
+    #[arg(short = 's', long, value_name = "OPTION=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Operations per thread, instead of a time
+    #[arg(long, value_name = "N", value_parser = numbers::counted)]
+    pub(crate) count: Option<u64>,
     /// End with exit code 4 if B is slower by more than this, as 5%, with its whole confidence interval
     #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, env = "BOURSE_FAIL_ABOVE")]
     pub(crate) fail_above: Option<f64>,
@@ -343,6 +446,9 @@ pub(crate) struct Compare {
     pub(crate) settings: RunSettings,
     #[command(flatten)]
     pub(crate) token: TokenFile,
+    /// Options that were set explicitly.
+    #[arg(skip)]
+    pub(crate) given: Given,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

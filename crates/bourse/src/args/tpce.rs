@@ -1,10 +1,11 @@
 //! `bourse tpce …`: the brokerage workload.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use super::{Database, EXIT_CODES, Output, TokenFile, numbers};
+use super::{Database, EXIT_CODES, Execution, Output, RUN_EXIT_CODES, TokenFile, numbers};
 use bourse_tpce::sut::Share;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -34,10 +35,6 @@ pub(crate) enum Tpce {
 pub(crate) const NOTICE: &str = "TPC-E-derived workload, unaudited; results are not comparable with published TPC Benchmark E \
 results. TPC Benchmark and TPC-E are trademarks of the Transaction Processing Performance Council.";
 
-/// The same for runs that can demand a steady state.
-const RUN_EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 the target failed or was lost, 3 a check \
-failed, 5 not steady with --require-steady, 130 interrupted (what was measured is still written).";
-
 #[derive(Debug, Clone, Args)]
 #[command(after_help = RUN_EXIT_CODES)]
 pub(crate) struct Run {
@@ -59,7 +56,7 @@ pub(crate) struct Run {
 }
 
 /// The database's options that were typed or set in the environment, rather than left at their defaults.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct ExplicitlySet {
     pub(crate) customers: bool,
     pub(crate) days: bool,
@@ -111,9 +108,6 @@ pub(crate) struct RunSettings {
     /// Search for the highest rate that meets every response-time limit, and confirm it with a run of full length
     #[arg(long, conflicts_with = "rate", env = "BOURSE_FIND_MAX")]
     pub(crate) find_max: bool,
-    /// End with exit code 5 if a round did not reach steady state
-    #[arg(long, env = "BOURSE_REQUIRE_STEADY")]
-    pub(crate) require_steady: bool,
     /// Repeat with each of these values of users, market-users, rate, backlog, customers, days, scale-factor, or a target
     /// option, as journal=delete,wal; several --sweep are combined
     #[arg(long, value_name = "OPTION=A,B,C", help_heading = "Rounds")]
@@ -122,9 +116,6 @@ pub(crate) struct RunSettings {
     /// targets are compared]
     #[arg(long, allow_negative_numbers = true, help_heading = "Rounds", value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: Option<u32>,
-    /// Longest wait before each round for background load to drop [default: no wait; 20s when targets are compared]
-    #[arg(long, help_heading = "Rounds", value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_WAIT_QUIET")]
-    pub(crate) wait_quiet: Option<Duration>,
     /// Depth of the checks before and after the run
     #[arg(long, help_heading = "Rounds", value_enum, default_value_t = CheckDepth::Full, env = "BOURSE_CHECK")]
     pub(crate) check: CheckDepth,
@@ -132,10 +123,13 @@ pub(crate) struct RunSettings {
     #[arg(long, help_heading = "Rounds", value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
+    pub(crate) execution: Execution,
+    #[command(flatten)]
     pub(crate) output: Output,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum CheckDepth {
     /// Everything of quick; also compares the initial trades with the generator's before the run, and after it a sample of
     /// transactions with the reference model, on a small database of its own

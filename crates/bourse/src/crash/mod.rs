@@ -7,13 +7,13 @@ use crate::args::{Crash, CrashPart};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::output::{self, print};
+use crate::plan::sweep::{Sweep, combinations, with_option};
 use crate::progress::{Step, note};
 use crate::tpce::acid::{FileSite, database, database_in_words, default_target};
 use crate::tpce::database::{engine_failure, refuse_foreign};
 use crate::{engines, interrupt};
 use bourse_acid::kept::{CRASH_SCHEMA_VERSION, CrashFile, CrashRow, crashed};
 use bourse_acid::{Conduct, Site, Subject};
-use bourse_micro::sweep::{Sweep, combinations, with_option};
 use bourse_record::{Build, Machine};
 use bourse_tpce::users;
 use drawn::Traces;
@@ -33,8 +33,10 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     crate::tpce::whole(&arguments.database)?;
     let (wants_states, wants_load) = match (arguments.only, &arguments.target) {
         (Some(CrashPart::States), Some(target)) => {
-            return Err(Failure::usage(format!("--only states enumerates a database of its own, not {target}"))
-                .hint("leave out the target, or --only"));
+            return Err(Failure::usage(format!(
+                "--only states cannot be used with a target ({target}): it uses its own small database"
+            ))
+            .hint("leave out the target, or --only"));
         }
         (Some(CrashPart::States), None) => (true, false),
         (Some(CrashPart::Load), _) | (None, Some(_)) => (false, true),
@@ -89,7 +91,10 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     file.interrupted = interrupted.load(Ordering::Relaxed);
     publish(&mut file, &traces, arguments)?;
     if file.broken() > 0 {
-        return Err(Failure::new(Exit::Check, format!("{} of {} promises are broken", file.broken(), file.tried())));
+        return Err(Failure::new(
+            Exit::Check,
+            format!("{} of {} guarantees are violated", file.broken(), file.tried()),
+        ));
     }
     if file.interrupted {
         return Err(interrupt::interrupted("the crashes until then are reported"));
@@ -106,8 +111,7 @@ fn targets(target: &str, sweeps: &[String]) -> Result<Vec<String>, Failure> {
     };
     let usual = SQLITE_SWEEPS.into_iter().filter(|text| is_file && sweeps.is_empty() && !given(text));
     let texts = usual.chain(sweeps.iter().map(String::as_str));
-    let parse = |text: &str| text.parse::<Sweep>().map_err(|error| Failure::usage(error.to_string()));
-    let sweeps: Vec<Sweep> = texts.map(parse).collect::<Result<_, _>>()?;
+    let sweeps: Vec<Sweep> = texts.map(Sweep::parse).collect::<Result<_, _>>()?;
     let with = |chosen: &Vec<(&str, &str)>| {
         chosen.iter().fold(target.to_owned(), |target, (name, value)| with_option(&target, name, value))
     };
@@ -141,7 +145,7 @@ fn row(
         interrupted,
     };
     let mut row = crashed(&subject, target, arguments.times)
-        .map_err(|error| Failure::new(Exit::Target, format!("{target} could not be crashed: {error}")))?;
+        .map_err(|error| Failure::new(Exit::Target, format!("cannot test crashes of {target}: {error}")))?;
     if !interrupted.load(Ordering::Relaxed) {
         traces.sample(&subject, &mut row, number, arguments.samples)?;
     }

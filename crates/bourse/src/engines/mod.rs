@@ -21,20 +21,57 @@ pub(crate) use list::list;
 use crate::failure::Failure;
 use bourse_engine::target::{Grammar, OptionSpec, Renamed, TargetError};
 use bourse_engine::{Engine, nearest};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// An engine that targets can name.
 pub(crate) struct EngineKind {
     /// What stands before the colon.
     pub(crate) scheme: &'static str,
-    /// What it is, in a line.
+    /// Summary, in one line.
     pub(crate) summary: &'static str,
     /// How a target of it is written.
     pub(crate) example: &'static str,
+    /// Where its databases can lie, if it works in this process and keeps anything.
+    pub(crate) in_process: Option<InProcess>,
     /// The engine, if it is part of this build.
     build: Build,
 }
+
+/// Where databases of an engine can lie that works in this process.
+pub(crate) struct InProcess {
+    /// Ending of its files' names.
+    pub(crate) file_ending: &'static str,
+    /// Whether they can be in memory, as `:memory:`.
+    pub(crate) memory: bool,
+    /// The engine that this one is another build of: what it saves is processor time.
+    pub(crate) variant_of: Option<&'static str>,
+}
+
+/// Where a target's database lies.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In a file, or files of that name.
+    File(PathBuf),
+    /// In the memory of the process that opens it.
+    Memory,
+    /// Where a server has it, or nowhere.
+    Elsewhere,
+}
+
+/// Place of a target's database, as its text says it.
+pub(crate) fn place(target: &str) -> Place {
+    let Some((_, place)) = kind_of(target).filter(|kind| kind.in_process.is_some()).and(target.split_once(':')) else {
+        return Place::Elsewhere;
+    };
+    match place.split('?').next().unwrap_or_default() {
+        MEMORY => Place::Memory,
+        file => Place::File(PathBuf::from(file)),
+    }
+}
+
+/// Name of a database in memory.
+const MEMORY: &str = ":memory:";
 
 /// Whether an engine is part of this build.
 enum Build {
@@ -70,6 +107,17 @@ impl EngineKind {
         (self.calls()?.version)()
     }
 
+    /// A target of it in a file of our own of that name; none if it has no files here.
+    pub(crate) fn file_target(&self, name: &str) -> Option<String> {
+        let ending = self.in_process.as_ref()?.file_ending;
+        Some(format!("{}:{}/{name}.{ending}", self.scheme, crate::tpce::DATA_FOLDER))
+    }
+
+    /// A target of it in memory, if it has any.
+    pub(crate) fn memory_target(&self) -> Option<String> {
+        self.in_process.as_ref().filter(|it| it.memory).map(|_| format!("{}:{MEMORY}", self.scheme))
+    }
+
     /// Its calls, or how to get a build that has them.
     fn calls(&self) -> Result<&Calls, String> {
         match &self.build {
@@ -98,60 +146,70 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         scheme: "sqlite",
         summary: "SQLite, compiled in; in process, on a file or in memory",
         example: "sqlite:PATH?journal=wal&sync=full, sqlite::memory:",
+        in_process: Some(InProcess { file_ending: "db", memory: true, variant_of: None }),
         build: Build::In(sqlite::CALLS),
     },
     EngineKind {
         scheme: "sqlite-lean",
         summary: "the same SQLite, compiled with the options its authors recommend for speed",
         example: "sqlite-lean:PATH?journal=wal&sync=full, sqlite-lean::memory:",
+        in_process: Some(InProcess { file_ending: "db", memory: true, variant_of: Some("sqlite") }),
         build: if_built!("sqlite-lean", sqlite_lean::CALLS),
     },
     EngineKind {
         scheme: "mariadb+private",
         summary: "MariaDB, a server of our own, started and removed with the run",
         example: "mariadb+private:?ram=on, mariadb+private:DIRECTORY?flush_log=2",
+        in_process: None,
         build: if_built!("mysql", mysql::PRIVATE_MARIADB),
     },
     EngineKind {
         scheme: "mysql+private",
         summary: "MySQL, a server of our own, started and removed with the run",
         example: "mysql+private:?ram=on&server=PATH",
+        in_process: None,
         build: if_built!("mysql", mysql::PRIVATE_MYSQL),
     },
     EngineKind {
         scheme: "mariadb",
         summary: "MariaDB, a server that runs already",
         example: "mariadb://USER@HOST:PORT/DATABASE",
+        in_process: None,
         build: if_built!("mysql", mysql::RUNNING),
     },
     EngineKind {
         scheme: "mysql",
         summary: "MySQL, a server that runs already",
         example: "mysql://USER@HOST:PORT/DATABASE",
+        in_process: None,
         build: if_built!("mysql", mysql::RUNNING),
     },
     EngineKind {
         scheme: "fastdb",
         summary: "FastDB, a main-memory database with records by key; its library loaded at run time",
         example: "fastdb:PATH?library=FILE&index=hash&commit=precommit",
+        in_process: Some(InProcess { file_ending: "fastdb", memory: false, variant_of: None }),
         build: if_built!("fastdb", fastdb::CALLS),
     },
     EngineKind {
         scheme: "lmdb",
         summary: "LMDB, compiled in; records by key, in a file that is mapped into memory",
         example: "lmdb:PATH?sync=full",
+        in_process: Some(InProcess { file_ending: "lmdb", memory: false, variant_of: None }),
         build: if_built!("lmdb", lmdb::CALLS),
     },
     EngineKind {
         scheme: "redb",
         summary: "redb, compiled in; records by key, in a file or in memory",
         example: "redb:PATH?durability=immediate, redb::memory:",
+        in_process: Some(InProcess { file_ending: "redb", memory: true, variant_of: None }),
         build: if_built!("redb", redb::CALLS),
     },
     EngineKind {
         scheme: "null",
         summary: "does nothing: the harness's own cost",
         example: "null:",
+        in_process: None,
         build: Build::In(Calls {
             version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
             options: Vec::new,
@@ -194,9 +252,9 @@ pub(crate) fn escaped(path: &Path) -> String {
 pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
     if bourse_serve::Address::is_meant(target) {
         return Err(Failure::usage(format!(
-            "{target} is an application server, and only `bourse tpce run` drives one"
+            "{target} is an application server: only `bourse tpce run` can use it"
         ))
-        .hint("name the target that the server has opened, where it runs; end the server first if others keep out"));
+        .hint("name the database that the server serves, on its machine; stop the server first if the engine does not allow a second process"));
     }
     let Some(kind) = kind_of(target) else { return Err(no_target(target)) };
     let calls = kind.calls().map_err(|why| Failure::usage(format!("{} is {why}", kind.scheme)))?;
@@ -292,12 +350,11 @@ pub(crate) fn needs_sql(target: &str, engine: &dyn Engine) -> Result<(), Failure
 
 /// Makes the folder that a target's file is to lie in, if that is one of ours.
 pub(crate) fn make_folder(target: &str) -> Result<(), Failure> {
-    let folder = format!("{}/", crate::tpce::DATA_FOLDER);
-    if !sqlite_place(target).is_some_and(|place| place.starts_with(&folder)) {
+    if !matches!(place(target), Place::File(path) if path.parent() == Some(Path::new(crate::tpce::DATA_FOLDER))) {
         return Ok(());
     }
     std::fs::create_dir_all(crate::tpce::DATA_FOLDER).map_err(|error| {
-        Failure::usage("the folder for databases cannot be made")
+        Failure::usage("cannot make the folder for databases")
             .detail("folder", crate::tpce::DATA_FOLDER)
             .detail("cause", error.to_string())
     })

@@ -1,10 +1,11 @@
-//! Where a target's transactions are performed: in this process, or behind a server.
+//! The system under test: an engine in this process, or a server that is called.
 
-use super::database::{self, Ready};
-use crate::args::{CheckDepth, Run};
+use crate::args::CheckDepth;
 use crate::engines;
 use crate::failure::{Exit, Failure};
+use crate::plan::{Brokerage, targets};
 use crate::progress::note;
+use crate::tpce::database::{self, Ready, refuse_foreign};
 use bourse_driver::{Clock, Progress};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
@@ -18,29 +19,21 @@ use bourse_tpce::users::{self, Ran, RunError, RunOptions};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
-/// Where transactions are performed.
-pub(crate) enum Venue {
+/// System that runs the transactions.
+pub(crate) enum SystemUnderTest {
     InProcess(Box<dyn Engine>),
     Server(Box<Remote>),
 }
 
-impl Venue {
+impl SystemUnderTest {
     /// Opens a target, or calls its server; refuses what cannot run this workload.
-    pub(crate) fn open(target: &str, arguments: &Run) -> Result<Self, Failure> {
+    pub(crate) fn open(target: &str, job: &Brokerage) -> Result<Self, Failure> {
         if Address::is_meant(target) {
-            return call(target, arguments).map(|remote| Self::Server(Box::new(remote)));
+            return call(target, job).map(|remote| Self::Server(Box::new(remote)));
         }
-        if let Some(part) = arguments.part {
-            return Err(Failure::usage(format!("--part {part}: {target} is no server that drivers could share"))
-                .hint(format!("`bourse tpce serve {target}` serves it; then run each part on bourse://HOST:PORT")));
-        }
+        targets::check(target, job)?;
         let engine = engines::open(target)?;
-        let lacking = users::needs(&engine.capabilities());
-        if !lacking.is_empty() {
-            return Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
-                .hint("for instance sqlite:PATH or sqlite::memory:"));
-        }
-        database::refuse_foreign(target, engine.as_ref())?;
+        refuse_foreign(target, engine.as_ref())?;
         Ok(Self::InProcess(engine))
     }
 
@@ -56,21 +49,21 @@ impl Venue {
     pub(crate) fn ready(
         &self,
         target: &str,
-        arguments: &Run,
+        job: &Brokerage,
         inputs: &Inputs,
         interrupted: &AtomicBool,
     ) -> Result<Ready, Failure> {
         match self {
             Self::InProcess(engine) => {
                 engines::make_folder(target)?;
-                let depth = match arguments.settings.check {
+                let depth = match job.check {
                     CheckDepth::Full => Depth::Full,
                     CheckDepth::Quick => Depth::Quick,
                 };
-                database::ready(target, engine.as_ref(), &arguments.settings.database, inputs, depth, interrupted)
+                database::ready(target, engine.as_ref(), &job.database, inputs, depth, interrupted)
             }
             Self::Server(remote) => {
-                let fingerprint = served(target, remote, arguments, inputs)?;
+                let fingerprint = served(target, remote, job, inputs)?;
                 note(&format!("{target}: {}", remote.history()));
                 let history = format!("when the server found it: {}", remote.history());
                 Ok(Ready { fingerprint, history, checks: Vec::new() })
@@ -153,23 +146,22 @@ impl Venue {
 }
 
 /// What a server is called with; what it would refuse, or cannot do, is refused before it is called.
-pub(crate) fn caller(target: &str, arguments: &Run) -> Result<(Address, Option<Token>), Failure> {
-    let settings = &arguments.settings;
-    if settings.database.reload {
-        return Err(Failure::usage(format!("--reload: {target} is loaded where its server runs"))
-            .hint("end the server, and start it again with --reload"));
+pub(crate) fn caller(target: &str, job: &Brokerage) -> Result<(Address, Option<Token>), Failure> {
+    if job.database.reload {
+        return Err(Failure::usage(format!("--reload cannot be used with the server {target}"))
+            .hint("stop the server, and start it again with --reload"));
     }
-    if let Some(part) = arguments.part.filter(|part| part.of() > 1 && settings.find_max) {
-        return Err(Failure::usage(format!("--find-max: driver {part} cannot look for a rate that others share"))
-            .hint("let one driver look, without --part; or give each driver its share of a known --rate"));
+    if let Some(part) = job.driver().filter(|part| part.of() > 1 && job.find_max) {
+        return Err(Failure::usage(format!("--find-max cannot be used with driver {part} of several"))
+            .hint("use one driver, without --part; or give each driver its share of a known --rate"));
     }
     let address: Address = target.parse().map_err(|error| failure(target, &error))?;
-    let token = Token::find(arguments.token.path.as_deref()).map_err(|error| failure(target, &error))?;
+    let token = Token::find(job.token_file.as_deref()).map_err(|error| failure(target, &error))?;
     Ok((address, token))
 }
 
-fn call(target: &str, arguments: &Run) -> Result<Remote, Failure> {
-    let (address, token) = caller(target, arguments)?;
+fn call(target: &str, job: &Brokerage) -> Result<Remote, Failure> {
+    let (address, token) = caller(target, job)?;
     // The server says every second who is waited for; a person wants to hear of each wait once.
     let told = Mutex::new(None);
     let waiting = move |Waiting { ready, of, what }: Waiting| {
@@ -186,10 +178,10 @@ fn call(target: &str, arguments: &Run) -> Result<Remote, Failure> {
 }
 
 /// The server's database, if that is what was asked for.
-fn served(target: &str, remote: &Remote, arguments: &Run, inputs: &Inputs) -> Result<Fingerprint, Failure> {
+fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &Inputs) -> Result<Fingerprint, Failure> {
     let there = remote.fingerprint();
-    let database = &arguments.settings.database;
-    let said = arguments.explicitly_set;
+    let database = &job.database;
+    let said = job.explicitly_set;
     let or_served = |said: bool, asked: i64, served: i64| if said { asked } else { served };
     let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     let customers = or_served(said.customers, signed(database.customers), there.part.total_customers());
@@ -213,7 +205,7 @@ fn served(target: &str, remote: &Remote, arguments: &Run, inputs: &Inputs) -> Re
     if differences.is_empty() {
         return Ok(wanted);
     }
-    let mut refused = Failure::usage(format!("{target} serves another database: {}", differences.join("; ")))
+    let mut refused = Failure::usage(format!("{target} serves a different database: {}", differences.join("; ")))
         .hint("a driver takes customers, days and scale factor from the server unless they are given");
     if wanted.inputs != there.inputs {
         refused = refused.hint("the server uses other input data: give --flat-in on both sides, or on neither");
@@ -225,7 +217,7 @@ fn served(target: &str, remote: &Remote, arguments: &Run, inputs: &Inputs) -> Re
 pub(crate) fn failure(target: &str, error: &ServeError) -> Failure {
     let usage = |hint: &str| Failure::usage(error.to_string()).hint(hint);
     match error {
-        ServeError::Address { .. } => usage("a server's target is bourse://HOST:PORT, or bourse+unix:PATH"),
+        ServeError::Address { .. } => usage("expected bourse://HOST:PORT or bourse+unix:PATH"),
         ServeError::Token { .. } | ServeError::TokenNeeded { .. } => usage(
             "put a secret of 8 bytes or more into BOURSE_TOKEN, or into a file named by --token-file, on both sides",
         ),
@@ -233,14 +225,14 @@ pub(crate) fn failure(target: &str, error: &ServeError) -> Failure {
             usage("--listen HOST:PORT or unix:PATH names another place; port 0 takes a free one")
         }
         ServeError::Connect { .. } => Failure::new(Exit::Target, error.to_string())
-            .hint("`bourse tpce serve TARGET` starts a server and says where it listens"),
+            .hint("`bourse tpce serve TARGET` starts a server and prints its address"),
         ServeError::Version { .. } => usage("run the same version on both sides"),
-        ServeError::NotAServer { .. } => usage("is the port right?"),
+        ServeError::NotAServer { .. } => usage("check the port"),
         ServeError::Engine(error) => database::engine_failure(target, error),
-        ServeError::Refused(why) if why.contains("token") => Failure::usage(format!("{target} refuses: {why}"))
-            .hint("BOURSE_TOKEN or --token-file gives the token that the server was started with"),
+        ServeError::Refused(why) if why.contains("token") => Failure::usage(format!("{target} refused: {why}"))
+            .hint("set BOURSE_TOKEN or --token-file to the server's token"),
         ServeError::Refused(why) => {
-            Failure::new(Exit::Target, format!("{target} refuses")).detail("cause", why.clone())
+            Failure::new(Exit::Target, format!("{target} refused")).detail("cause", why.clone())
         }
         ServeError::Lost(_) | ServeError::Codec(_) | ServeError::Unexpected { .. } => {
             Failure::new(Exit::Target, format!("{target} was lost")).detail("cause", error.to_string())
