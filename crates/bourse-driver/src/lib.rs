@@ -2,7 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`abilities`] | what a workload can be asked for besides being run |
+//! | [`abilities`] | what a workload supports besides running: rate, search, steadiness, snapshot |
 //! | [`clock`] | the clock, real or simulated: the only source of time |
 //! | [`schedule`] | the moments at which a user's operations are due |
 //! | `backlog` | operations that are due and wait for a user |

@@ -15,7 +15,7 @@ use bourse_record::NameValue;
 /// How pairs are found by their number.
 pub(crate) const INDEX: OptionSpec =
     OptionSpec { name: "index", kind: Kind::Word(&["tree", "hash"]), default: "tree", meaning: "the index on int_key" };
-/// What the pairs are.
+/// Description of the table of pairs.
 pub(crate) const PAIRS: &str = "pairs (int_key whole number, primary key; str_key text of 28 characters, indexed)";
 
 /// The workload.

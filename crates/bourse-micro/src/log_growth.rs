@@ -222,7 +222,7 @@ struct Writer<'s> {
     next_row: u64,
     /// Changes made and not yet committed.
     in_transaction: u64,
-    /// When the round began.
+    /// Beginning of the round.
     begin: Nanos,
     /// Whether the sample ends the transaction, where that has more than one change.
     commits: bool,

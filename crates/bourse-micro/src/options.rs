@@ -224,7 +224,7 @@ impl Options {
         self.text(name).parse().expect("fractions were checked when they were given")
     }
 
-    /// Whether it is that word.
+    /// Whether the option has that word as its value.
     pub fn is(&self, name: &str, word: &str) -> bool {
         self.text(name) == word
     }

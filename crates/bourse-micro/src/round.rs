@@ -9,7 +9,7 @@ use bourse_record::{Check, CheckStatus, Outcome, Round, Warning};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// How long a round lasts.
+/// Length of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     /// Warm-up before the measurement interval; workloads that end by themselves have none.
@@ -36,14 +36,14 @@ impl Timing {
 pub const NOTICE: &str = "Operations too short to be timed one by one are timed in batches: their quantiles are those of \
 the batches' means. The column «harness» has what the same operation takes on an engine that does nothing.";
 
-/// What a round came to.
+/// Result of a round.
 #[derive(Debug)]
 pub struct RoundResult {
     /// The figures, with checks and facts.
     pub round: Round,
     /// Whether it was ended from outside.
     pub interrupted: bool,
-    /// Why it failed, if it did.
+    /// The fault that ended it, if one did.
     pub fault: Option<Fault>,
 }
 

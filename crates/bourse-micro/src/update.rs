@@ -44,7 +44,7 @@ struct Update {
     how: How,
 }
 
-/// How updates are made.
+/// Form of the updates.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct How {
     pub(crate) per_transaction: u64,
@@ -55,7 +55,7 @@ pub(crate) struct How {
 }
 
 impl How {
-    /// As the options say.
+    /// The form that the options choose.
     pub(crate) fn chosen(options: &Options) -> Result<Self, OptionError> {
         let how = Self {
             per_transaction: options.count(PER_TRANSACTION.name),

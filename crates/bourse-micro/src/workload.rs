@@ -17,11 +17,11 @@ pub struct WorkloadSpec {
     pub summary: &'static str,
     /// The tables it makes.
     pub tables: &'static str,
-    /// What it needs of an engine.
+    /// Requirements on the engine, as a sentence.
     pub needs: &'static str,
-    /// Its options.
+    /// Options of the workload.
     pub options: &'static [OptionSpec],
-    /// When it ends by itself.
+    /// Extent: whether and when a round ends by itself.
     pub extent: Extent,
     pub(crate) plan: fn(&Options) -> Result<Box<dyn Planned>, OptionError>,
 }
@@ -72,9 +72,9 @@ impl WorkloadSpec {
 
 /// A workload with its options, ready to run.
 pub struct Case {
-    /// Which.
+    /// The workload.
     pub spec: &'static WorkloadSpec,
-    /// Its effective options.
+    /// Effective options.
     pub options: Options,
     pub(crate) planned: Box<dyn Planned>,
 }
@@ -119,7 +119,7 @@ pub enum MicroError {
     /// The engine failed outside the timed part.
     #[error("{doing}: {error}")]
     Engine {
-        /// What was being done.
+        /// The step in progress.
         doing: String,
         /// The engine's words.
         error: EngineError,
@@ -130,7 +130,7 @@ pub enum MicroError {
     /// The machine failed: a file beside the database.
     #[error("{doing}: {error}")]
     System {
-        /// What was being done.
+        /// The step in progress.
         doing: String,
         /// The system's words.
         error: std::io::Error,
@@ -150,7 +150,7 @@ impl MicroError {
 /// What a round is to be run with.
 #[derive(Clone)]
 pub struct Setting<'e> {
-    /// On what.
+    /// The engine.
     pub engine: &'e dyn Engine,
     /// Seed of its keys.
     pub seed: u64,
@@ -242,7 +242,7 @@ pub(crate) trait Planned: Send + Sync {
 /// An operation that changes rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Writes {
-    /// Which.
+    /// Index of the operation.
     pub(crate) operation: usize,
     /// How many of them may have ended when the round does, in a transaction that is not committed any more.
     pub(crate) uncommitted: u64,
@@ -283,7 +283,7 @@ impl Left {
         *left
     }
 
-    /// So many are drawn.
+    /// Counts drawn rows.
     pub(crate) fn draw(&mut self, drawn: u64) {
         self.drawn = drawn;
     }

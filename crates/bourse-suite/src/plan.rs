@@ -2,7 +2,7 @@
 
 use crate::definition::{CasePatch, Suite, SuiteError};
 
-/// What has to be run.
+/// Plan of a suite: the cases to run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan<'s> {
     /// The suite.

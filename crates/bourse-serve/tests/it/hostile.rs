@@ -83,9 +83,9 @@ fn bytes_that_are_no_messages_end_their_own_connection() {
         closed(&mut driver);
         assert_well(address);
     });
-    assert_refused_for(&served, "4294967295 bytes announced, 1024 are allowed");
-    assert_refused_for(&served, "65736 bytes announced, 16384 are allowed");
-    assert_refused_for(&served, "3 bytes that are not the message that is due");
+    assert_refused_for(&served, "a frame of 4294967295 bytes was announced, the limit is 1024");
+    assert_refused_for(&served, "a frame of 65736 bytes was announced, the limit is 16384");
+    assert_refused_for(&served, "3 bytes that are not the expected message");
 }
 
 #[test]
@@ -219,7 +219,7 @@ fn admitted_drivers_that_do_nothing_are_closed() {
         honest.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("it is still there");
         assert_sound(&honest.close(Acknowledged::default()).expect("closes").checks);
     });
-    assert_eq!(refused_for(&served, "nothing was heard of it for 1 s"), 4, "{:#?}", served.events);
+    assert_eq!(refused_for(&served, "nothing was received for 1 s"), 4, "{:#?}", served.events);
 }
 
 /// Added up, such counts overflowed, and the thread that runs the checks with them.
@@ -262,14 +262,14 @@ fn a_token_keeps_strangers_out_and_is_told_to_nobody() {
 }
 
 #[test]
-fn other_versions_and_other_drivers_users_are_refused_for() {
+fn other_versions_and_other_drivers_users_are_refused() {
     let database = Database::new("version.db");
     let served = serve(&database.engine, options(), |address| {
         let mut old = plain(address);
         let _: Greeting = hear(&mut old);
         say(&mut old, &Hello { protocol: PROTOCOL + 1, ..hello(Purpose::Driver) });
         let Admission::Refused(why) = hear(&mut old) else { panic!("is refused") };
-        assert!(why.contains(&format!("protocol {}, the server {PROTOCOL}", PROTOCOL + 1)), "{why}");
+        assert!(why.contains(&format!("protocol {}, the server speaks protocol {PROTOCOL}", PROTOCOL + 1)), "{why}");
         let mut nobodys = plain(address);
         let _: Greeting = hear(&mut nobodys);
         say(&mut nobodys, &hello(Purpose::User { driver: 1 }));

@@ -58,10 +58,10 @@ fn a_round_over_a_socket_of_this_machine() {
 /// Where the file's mode does not keep another user out, the kernel's word does.
 #[test]
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn another_user_is_sent_away() {
+fn another_user_is_refused() {
     const NOBODY: u32 = 65_534;
     if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: local::another_user_is_sent_away (only root can become another user)");
+        eprintln!("skipped: local::another_user_is_refused (only root can become another user)");
         return;
     }
     let database = Database::new("another.db");
@@ -80,7 +80,7 @@ fn another_user_is_sent_away() {
             };
             scope.spawn(become_another).join().expect("does not panic")
         });
-        let words = "user 65534 is not the one that the server runs as (user 0)".to_owned();
+        let words = "user 65534 is not admitted: the server runs as user 0".to_owned();
         assert_eq!(other, Admission::Refused(words));
     });
     assert!(

@@ -38,20 +38,20 @@ pub struct Check {
     pub name: &'static str,
     /// The clause it is from, or where else it comes from.
     pub source: &'static str,
-    /// What must hold.
+    /// The condition, as a sentence.
     pub words: &'static str,
     /// A query for the rows that break it.
     pub sql: &'static str,
 }
 
-/// What came of a check.
+/// Result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     /// Short name.
     pub name: String,
     /// The clause it is from, or where else it comes from.
     pub source: String,
-    /// What must hold.
+    /// The condition, as a sentence.
     pub words: String,
     /// The query that looked for offences; empty where numbers are compared.
     pub sql: String,

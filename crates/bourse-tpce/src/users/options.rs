@@ -7,7 +7,7 @@ use bourse_egen::driver::{Database, Tunables};
 use bourse_egen::{Part, driver};
 use std::ops::RangeInclusive;
 
-/// What this workload can be asked for besides being run: everything.
+/// What this workload supports besides running: everything.
 pub const ABILITIES: Abilities =
     Abilities { rate: Ability::Has, search: Ability::Has, steadiness: Ability::Has, snapshot: Ability::Has };
 

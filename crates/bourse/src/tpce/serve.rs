@@ -82,7 +82,7 @@ fn serve_as(
     if ended.in_a_round {
         return Err(interrupt::interrupted("drivers were in a round; the transactions in hand were finished"));
     }
-    note("the server has ended");
+    note("the server has stopped");
     Ok(())
 }
 
@@ -103,8 +103,8 @@ fn tell(event: &Event, sent_away: &AtomicU64) {
 /// The place that `--listen` names.
 fn resolved(listen: &str) -> Result<Listen, Failure> {
     let refused = |why: String| {
-        Failure::usage(format!("--listen {listen:?} is no place to listen: {why}"))
-            .hint("HOST:PORT, as 127.0.0.1:4780, or unix:PATH")
+        Failure::usage(format!("invalid value '{listen}' for --listen: {why}"))
+            .hint("expected HOST:PORT, as 127.0.0.1:4780, or unix:PATH")
     };
     if let Some(path) = listen.strip_prefix("unix:") {
         return socket_path(path).map(Listen::Unix).map_err(|why| refused(why.to_owned()));

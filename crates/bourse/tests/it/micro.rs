@@ -32,7 +32,7 @@ fn what_cannot_work_is_refused_before_anything_runs() {
         &["micro", "run", "point-read", "--set", "row=5"],
         &["unknown option 'row' for point-read; did you mean 'rows'?", "options of point-read: rows, "],
     );
-    refused(&["micro", "run", "point-read", "--sweep", "rows"], &["\"rows\" is no sweep", "threads=1,2,4"]);
+    refused(&["micro", "run", "point-read", "--sweep", "rows"], &["invalid value 'rows' for --sweep", "threads=1,2,4"]);
     refused(&["micro", "run", "point-read", "sqlite:x.db", "--sweep", "journal=wal,wall"], &["wall"]);
     refused(
         &["micro", "run", "index-search", "sqlite:x.db", "--set", "index=hash"],

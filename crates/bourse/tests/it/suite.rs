@@ -45,6 +45,7 @@ fn what_cannot_work_is_refused() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     for (arguments, words) in [
         (&["suite", "run", "sqlite-basic"][..], "suites: sqlite-basics, "),
+        (&["suite", "show", "sqlite-basic"], "did you mean 'sqlite-basics'?"),
         (&["suite", "run", "sqlite-basics", "--scale", "2"], "above 0 and up to 1"),
         (&["suite", "run", "sqlite-basics", "--rounds", "0"], "from 1 to 10,000"),
         (&["suite", "run", "sqlite-basics", "--only", "9z"], "tables: 1a, 1b, 1c"),
