@@ -49,7 +49,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What every round needs.
+/// Context of all rounds of a run.
 pub(crate) struct RunContext {
     /// The only clock.
     pub(crate) clock: RealClock,
@@ -81,7 +81,7 @@ impl RunContext {
     }
 }
 
-/// What a plan came to.
+/// Result of an executed plan.
 pub(crate) struct Executed {
     /// The run's document without its cases.
     begun: RunFile,
@@ -107,8 +107,8 @@ impl Executed {
             if file.interrupted {
                 return Err(interrupt::interrupted("nothing was measured"));
             }
-            return Err(Failure::new(Exit::Target, "no rate was found that keeps every response limit")
-                .hint("fewer --users or --customers, other settings of the target, or a longer --for"));
+            return Err(Failure::new(Exit::Target, "found no rate that meets every response-time limit")
+                .hint("try fewer --users or --customers, other options of the target, or a longer --for"));
         }
         Ok((file, outcome))
     }
@@ -160,7 +160,7 @@ struct Executor<'p> {
     databases: Databases,
     /// The run's document, once the first round is about to begin.
     begun: Option<RunFile>,
-    /// When that was.
+    /// Moment of the beginning.
     begin: u64,
     warnings: Vec<Warning>,
 }
@@ -233,7 +233,7 @@ impl Executor<'_> {
         let threads = self.plan.cases().map(|case| case.job.threads()).max().unwrap_or(1);
         let mut warnings = bourse_record::noise(&head.build, &head.machine, threads);
         if self.plan.calibrate {
-            let step = Step::waiting("measuring the harness and the machine alone".to_owned());
+            let step = Step::waiting("calibrating (harness overhead, machine noise)".to_owned());
             let calibration = calibrate(&self.context.clock);
             step.done();
             warnings.extend(calibration.warnings());

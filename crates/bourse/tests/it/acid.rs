@@ -97,8 +97,11 @@ fn a_memory_database_is_examined_in_all_but_durability() {
     let markdown = read(&folder.path().join("again.md"));
     assert!(markdown.contains("13 passed, 0 failed, 3 not applicable") && markdown.contains("| D1 | not applicable |"));
     for (arguments, why) in [
-        (["mine.json", "-o", "again.csv"], "again.csv: verdicts and their evidence are no CSV"),
-        (["mine.json", run, "--verbose"], "mine.json is an examination by `tpce acid`, which stands alone"),
+        (["mine.json", "-o", "again.csv"], "unsupported format of again.csv: verdicts cannot be written as CSV"),
+        (
+            ["mine.json", run, "--verbose"],
+            "mine.json is an examination by `tpce acid`, which cannot be merged with others",
+        ),
     ] {
         let refused = again(&arguments);
         assert_eq!(refused.status.code(), Some(1));
