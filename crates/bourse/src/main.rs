@@ -16,6 +16,7 @@ mod output;
 mod panics;
 mod plan;
 mod progress;
+mod provenance;
 mod report;
 mod suite;
 mod tpce;

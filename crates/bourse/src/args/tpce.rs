@@ -31,9 +31,7 @@ pub(crate) enum Tpce {
     Verify(Verify),
 }
 
-/// The notice that stands wherever figures of this workload do.
-pub(crate) const NOTICE: &str = "TPC-E-derived workload, unaudited; results are not comparable with published TPC Benchmark E \
-results. TPC Benchmark and TPC-E are trademarks of the Transaction Processing Performance Council.";
+pub(crate) use bourse_tpce::users::NOTICE;
 
 #[derive(Debug, Clone, Args)]
 #[command(after_help = RUN_EXIT_CODES)]

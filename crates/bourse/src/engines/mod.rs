@@ -20,8 +20,8 @@ pub(crate) use list::list;
 
 use crate::failure::Failure;
 use bourse_engine::target::{Grammar, OptionSpec, Renamed, TargetError};
-use bourse_engine::{Engine, nearest};
-use std::path::{Path, PathBuf};
+use bourse_engine::{Engine, Location, nearest};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 /// An engine that targets can name.
@@ -46,28 +46,6 @@ pub(crate) struct InProcess {
     pub(crate) memory: bool,
     /// The engine that this one is another build of: what it saves is processor time.
     pub(crate) variant_of: Option<&'static str>,
-}
-
-/// Where a target's database lies.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// In a file, or files of that name.
-    File(PathBuf),
-    /// In the memory of the process that opens it.
-    Memory,
-    /// Where a server has it, or nowhere.
-    Elsewhere,
-}
-
-/// Place of a target's database, as its text says it.
-pub(crate) fn place(target: &str) -> Place {
-    let Some((_, place)) = kind_of(target).filter(|kind| kind.in_process.is_some()).and(target.split_once(':')) else {
-        return Place::Elsewhere;
-    };
-    match place.split('?').next().unwrap_or_default() {
-        MEMORY => Place::Memory,
-        file => Place::File(PathBuf::from(file)),
-    }
 }
 
 /// Name of a database in memory.
@@ -264,6 +242,14 @@ pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
     (calls.open)(target)
 }
 
+/// Where a target's database is, by its text: nothing is opened.
+pub(crate) fn location(target: &str) -> Result<Location, Failure> {
+    if bourse_serve::Address::is_meant(target) {
+        return Ok(Location::RunningServer);
+    }
+    open(target).map(|engine| engine.location())
+}
+
 /// The error of a text that names no engine, with the targets that may have been meant.
 fn no_target(text: &str) -> Failure {
     let known = || ENGINES.iter().map(|kind| kind.scheme);
@@ -350,7 +336,8 @@ pub(crate) fn needs_sql(target: &str, engine: &dyn Engine) -> Result<(), Failure
 
 /// Makes the folder that a target's file is to lie in, if that is one of ours.
 pub(crate) fn make_folder(target: &str) -> Result<(), Failure> {
-    if !matches!(place(target), Place::File(path) if path.parent() == Some(Path::new(crate::tpce::DATA_FOLDER))) {
+    let location = location(target)?;
+    if location.file().and_then(Path::parent) != Some(Path::new(crate::tpce::DATA_FOLDER)) {
         return Ok(());
     }
     std::fs::create_dir_all(crate::tpce::DATA_FOLDER).map_err(|error| {

@@ -14,7 +14,7 @@ use crate::tpce::database::engine_failure;
 use crate::{engines, interrupt};
 use bourse_driver::Clock as _;
 use bourse_egen::{Inputs, Part};
-use bourse_engine::{Engine, ErrorKind};
+use bourse_engine::{Engine, ErrorKind, Location, target_with_path};
 use bourse_model::Model;
 use bourse_record::{Check, CheckStatus};
 use bourse_serve::Address;
@@ -23,7 +23,6 @@ use bourse_tpce::transactions::Transaction;
 use bourse_tpce::verify::{Plan, SqlSubject, Subject, Verdict, VerifyError, sample};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 /// Customers and days of the sample's database: the smallest there is.
 const SIZE: (i64, i64) = (1_000, 1);
@@ -48,7 +47,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
                 let (status, evidence) = of_target(&target, &inputs, context)?;
                 let check = Check {
                     name: NAME.to_owned(),
-                    words: "transactions do what the specification says: the same outputs and rows as the model's"
+                    condition: "transactions do what the specification says: the same outputs and rows as the model's"
                         .to_owned(),
                     source: "Clause 3.3".to_owned(),
                     status,
@@ -160,20 +159,21 @@ impl Side {
             Some((place, query)) => (place, format!("?{query}")),
             None => (target, String::new()),
         };
-        if let Some(file) = engines::sqlite_file(target) {
-            let folder = Path::new(file).parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            let made = tempfile::Builder::new().prefix(".bourse-sample-").tempdir_in(folder);
+        let location = engines::location(target)?;
+        if let Some(folder) = location.folder().filter(|_| location.file().is_some()) {
+            let made = tempfile::Builder::new().prefix(".bourse-sample-").tempdir_in(&folder);
             let made = match made {
                 Ok(made) => made,
                 Err(error) => return Ok(Err(format!("cannot make a folder in {}: {error}", folder.display()))),
             };
-            let scheme = place.split(':').next().unwrap_or_default();
-            let engine = engines::open(&format!("{scheme}:{}{query}", made.path().join("sample.db").display()))?;
+            let engine = engines::open(&target_with_path(target, &made.path().join("sample.db")))?;
             return Ok(Ok(Self { engine, folder: Some(made), removal: None }));
         }
         match place.split_once(':') {
             // Another database in memory, or another server of ours.
-            Some((_, ":memory:")) => Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None })),
+            _ if location == Location::Memory => {
+                Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None }))
+            }
             Some((scheme, "")) if scheme.ends_with("+private") => {
                 Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None }))
             }

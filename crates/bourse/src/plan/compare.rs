@@ -21,7 +21,7 @@ const OF_BROKERAGE: [(&str, &str); 13] = [
     ("scale_factor", "--scale-factor"),
     ("flat_in", "--flat-in"),
     ("constraints", "--constraints"),
-    ("threads", "--threads"),
+    ("threads", "--load-threads"),
     ("reload", "--reload"),
     ("users", "--users"),
     ("market_users", "--market-users"),
@@ -46,7 +46,14 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
                 .hint("choose a microbenchmark, as --workload point-read; `bourse micro list` lists them"));
         }
         let (settings, token) = (settings.clone(), arguments.token.clone());
-        brokerage::cases(&Run { targets, settings, part: None, token, explicitly_set: ExplicitlySet::default() })?
+        let given = |id: &str| arguments.given.given(id);
+        let explicitly_set = ExplicitlySet {
+            customers: given("customers"),
+            days: given("days"),
+            scale_factor: given("scale_factor"),
+            constraints: given("constraints"),
+        };
+        brokerage::cases(&Run { targets, settings, part: None, token, explicitly_set })?
     } else {
         classic(arguments).cases(&targets).and_then(|cases| {
             only_classic(arguments, cases.first().map(|case| &case.job))?;
