@@ -284,7 +284,7 @@ mod tests {
         assert!(plan(false).checked().is_ok());
         let refused = plan(true).checked().unwrap_err().render();
         assert!(
-            refused.contains("--require-steady cannot be had of bulk-load: it ends when its work is done"),
+            refused.contains("--require-steady cannot be used with bulk-load: it ends when its work is done"),
             "{refused}"
         );
     }

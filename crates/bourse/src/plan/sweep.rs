@@ -71,7 +71,7 @@ mod tests {
         let sweep = Sweep::parse("journal=delete, wal").unwrap();
         assert_eq!((sweep.name.as_str(), sweep.values), ("journal", vec!["delete".to_owned(), "wal".to_owned()]));
         for text in ["journal", "journal=wal,", "=wal", ""] {
-            assert!(Sweep::parse(text).unwrap_err().render().contains("is no sweep"), "{text}");
+            assert!(Sweep::parse(text).unwrap_err().render().contains("for --sweep: expected OPTION=A,B,C"), "{text}");
         }
     }
 

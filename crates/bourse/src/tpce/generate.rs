@@ -66,7 +66,11 @@ fn chosen(names: &[String]) -> Result<Option<Vec<&'static Table>>, Failure> {
             .find(|table| table.name.eq_ignore_ascii_case(plain) || table.file.eq_ignore_ascii_case(plain));
         found.copied().ok_or_else(|| {
             let known: Vec<_> = tables::all().iter().map(|table| table.name).collect();
-            Failure::usage(format!("unknown table '{name}' in --tables")).hint(format!("tables: {}", known.join(", ")))
+            Failure::usage(format!(
+                "unknown table '{name}' in --tables{}",
+                bourse_engine::did_you_mean(name, known.iter().copied())
+            ))
+            .hint(format!("tables: {}", known.join(", ")))
         })
     };
     names.iter().map(of_name).collect::<Result<_, _>>().map(Some)

@@ -221,7 +221,7 @@ fn drawn_states_are_made_again_and_show_missing_syncs() {
     let violated = (1..=8).map(|number| replay("planted.bin", number)).find(|ended| !ended.status.success());
     let violated = violated.expect("a state shows the fault");
     assert_eq!(violated.status.code(), Some(3), "{}", text(&violated.stderr));
-    assert!(text(&violated.stderr).contains("violates what class durable promises"), "{}", text(&violated.stderr));
+    assert!(text(&violated.stderr).contains("violates the guarantee of class durable"), "{}", text(&violated.stderr));
 
     // Another database than the trace's is refused.
     let mut database = fs::read(folder.join("x.db")).expect("it was loaded");
