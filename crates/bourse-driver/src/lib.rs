@@ -13,7 +13,7 @@
 //! | [`ledger`] | the driver's own count of what was performed |
 //! | [`reconcile`](mod@reconcile) | the recorder's figures compared with that count |
 //! | [`calibrate`](mod@calibrate) | calibration: harness overhead, machine noise |
-//! | `description` | what an engine says of itself, as documents have it |
+//! | `description` | an engine's description, as documents have it |
 //! | `memory` | memory of users: the harness's and the engine's |
 //! | `open_files` | number of sessions that fit the limit of open files |
 //! | [`round`] | a round: threads, phases, figures |

@@ -89,14 +89,14 @@ impl Drawn<'_> {
     }
 }
 
-/// What a document that is no run is called.
+/// Name of a kind of document, with its article.
 const fn name(kind: DocumentKind) -> &'static str {
     match kind {
         DocumentKind::Run => "a run",
         DocumentKind::Suite => "a suite's document",
-        DocumentKind::Acid => "an examination by `tpce acid`",
-        DocumentKind::Crash => "a table of `crash`",
-        DocumentKind::Faults => "a table of `faults`",
+        DocumentKind::Acid => "a report of ACID tests",
+        DocumentKind::Crash => "a report of crash tests",
+        DocumentKind::Faults => "a report of fault tests",
     }
 }
 

@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Notice that every report of this workload must have.
 pub const NOTICE: &str = bourse_record::BROKERAGE_NOTICE;
 
-/// How transactions may end.
+/// Outcomes that transactions may have.
 pub const OUTCOMES: [Outcome; 6] =
     [Outcome::Completed, Outcome::Warned, Outcome::RolledBack, Outcome::TooFewRows, Outcome::Failed, Outcome::Dropped];
 
@@ -91,7 +91,7 @@ pub struct Ran {
     pub fault: Option<Fault>,
 }
 
-/// The workload as the run file has it; what it was run under say [`conditions`].
+/// The workload as the run file has it, without its [`conditions`].
 pub fn workload(options: &RunOptions) -> bourse_record::Workload {
     let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
     let load = match options.load {
@@ -121,7 +121,7 @@ pub fn workload(options: &RunOptions) -> bourse_record::Workload {
     }
 }
 
-/// What a run on an engine of these capabilities is run under, as far as its options tell.
+/// Conditions of a run on an engine of these capabilities, as far as its options tell.
 pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditions {
     let part = options.part;
     let count = |number: usize| Some(number as u64);
@@ -140,7 +140,7 @@ pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditio
     }
 }
 
-/// What is demanded of a transaction, and what it gets: the lowest level on offer that is enough.
+/// The isolation level that a transaction requires, and the one it gets: the lowest offered that is enough.
 fn isolation(transaction: Transaction, capabilities: &Capabilities) -> OperationIsolation {
     const LEVELS: [(Isolation, IsolationLevel); 3] = [
         (Isolation::ReadCommitted, IsolationLevel::ReadCommitted),

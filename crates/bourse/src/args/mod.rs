@@ -203,14 +203,14 @@ pub(crate) struct Execution {
     /// End with exit code 5 if a round did not reach steady state
     #[arg(long, env = "BOURSE_REQUIRE_STEADY")]
     pub(crate) require_steady: bool,
-    /// Longest wait before each round for background load to drop [default: no wait; in `compare` 20s, in `suite run` at full
-    /// scale 5s]
+    /// Longest wait before each round for background load to drop [default: no wait; 20s in `compare`, 5s in `suite run` at
+    /// full scale]
     #[arg(long, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_WAIT_QUIET")]
     pub(crate) wait_quiet: Option<Duration>,
     /// Do not wait for background load to drop
     #[arg(long)]
     pub(crate) no_wait: bool,
-    /// Print the plan (cases, order, estimated time, files to be written) and end; nothing is opened or written
+    /// Print the plan (cases, order, duration, files that will be written) and exit without opening or writing anything
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
@@ -427,13 +427,13 @@ pub(crate) struct Compare {
     /// Candidate: a stored run, or a target to run on
     #[arg(value_name = "B")]
     pub(crate) head: String,
-    /// Workload of two targets: tpce, or one of `bourse micro list`
+    /// Workload that two targets run: tpce, or a microbenchmark of `bourse micro list`
     #[arg(long, value_name = "WORKLOAD", default_value = "tpce")]
     pub(crate) workload: String,
-    /// Set an option of the workload, as rows=1M
+    /// Set an option of the microbenchmark
     #[arg(short = 's', long, value_name = "OPTION=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Operations per thread, instead of a time
+    /// Operations of each thread of the microbenchmark, instead of a time
     #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) count: Option<u64>,
     /// End with exit code 4 if B is slower by more than this, as 5%, with its whole confidence interval
