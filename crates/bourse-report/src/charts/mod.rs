@@ -89,7 +89,7 @@ pub(crate) const CHARTS: &[Chart] = &[
     },
     Chart {
         key: "distribution",
-        title: "How long responses took",
+        title: "Response time distribution",
         about: "How often each response time came up in the measurement interval, on a logarithmic scale; each curve is \
                 as high as its commonest time. The tall line has 90 % of the responses left of it, and has to lie left \
                 of the limit; the short ones are median and p99.",

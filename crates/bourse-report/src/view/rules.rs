@@ -19,9 +19,9 @@ impl Kept {
     /// As every output says it.
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::Yes => "kept",
-            Self::No => "not kept",
-            Self::Unknown => "not known",
+            Self::Yes => "met",
+            Self::No => "not met",
+            Self::Unknown => "unknown",
         }
     }
 }

@@ -33,7 +33,7 @@ fn a_brokerage_run_of_version_1_is_drawn_as_one_of_today() {
     for rule in rules {
         assert!(csv.contains(rule), "{rule}\n{csv}");
     }
-    assert!(!csv.contains("growth space,not known"), "free space is read: {csv}");
+    assert!(!csv.contains("growth space,unknown"), "free space is read: {csv}");
 }
 
 #[test]

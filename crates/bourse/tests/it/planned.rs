@@ -82,7 +82,10 @@ fn two_targets_are_compared_by_a_classic_workload() {
     assert!(said.contains("| reads/s |") && said.contains("95 % interval"), "{said}");
     let file = run_file(folder.path());
     assert!(file.cases.iter().all(|case| case.rounds.len() == 3 && case.workload.name == "point-read"));
-    assert!(file.provenance.machine.details.iter().any(|fact| fact.name == "harness alone"), "the harness is measured first");
+    assert!(
+        file.provenance.machine.details.iter().any(|fact| fact.name == "harness alone"),
+        "the harness is measured first"
+    );
 }
 
 #[test]
