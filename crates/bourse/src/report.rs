@@ -89,14 +89,14 @@ impl Drawn<'_> {
     }
 }
 
-/// What a document that is no run is called.
+/// Name of a kind of document, with its article.
 const fn name(kind: DocumentKind) -> &'static str {
     match kind {
         DocumentKind::Run => "a run",
         DocumentKind::Suite => "a suite's document",
-        DocumentKind::Acid => "an examination by `tpce acid`",
-        DocumentKind::Crash => "a table of `crash`",
-        DocumentKind::Faults => "a table of `faults`",
+        DocumentKind::Acid => "a report of ACID tests",
+        DocumentKind::Crash => "a report of crash tests",
+        DocumentKind::Faults => "a report of fault tests",
     }
 }
 
@@ -109,7 +109,7 @@ fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failu
         DocumentKind::Run => Err(Failure::usage(format!("{} is a run", file.display()))),
         DocumentKind::Suite => {
             let suite = SuiteFile::read(file).map_err(|error| {
-                Failure::usage(error.to_string()).hint("name a suite's folder, or the suite.json in it")
+                Failure::usage(error.to_string()).hint("expected a suite's folder, or the suite.json in it")
             })?;
             let drawn = Drawn {
                 terminal: &|| bourse_report::suite_terminal(&suite, width, color),

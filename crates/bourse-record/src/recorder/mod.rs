@@ -162,7 +162,7 @@ impl Recorder {
         }
     }
 
-    /// What was taken in, by operation.
+    /// Totals by operation.
     pub fn totals(&self) -> Vec<Totals> {
         self.operations.iter().map(|recorded| recorded.totals).collect()
     }

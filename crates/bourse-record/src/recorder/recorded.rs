@@ -2,7 +2,7 @@
 
 use crate::{Counts, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, ServerFigures};
 
-/// What was measured of one operation.
+/// Samples of one operation.
 #[derive(Debug)]
 pub(super) struct Recorded {
     /// By outcome, for those operations the thread performs.

@@ -32,12 +32,12 @@ pub struct Comparison {
     pub head: String,
     /// Each metric that both have; the headline first, if both have one.
     pub metrics: Vec<Difference>,
-    /// Why there is no result, if so.
+    /// Reason why there is no result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_result: Option<&'static str>,
 }
 
-/// How a metric differs.
+/// Difference in one metric.
 #[derive(Debug, Clone, Serialize)]
 pub struct Difference {
     /// The metric, in words; of the headline its unit.
@@ -51,7 +51,7 @@ pub struct Difference {
     /// 95 % interval of the ratio; none of too few rounds.
     #[serde(serialize_with = "ends")]
     pub interval: Option<Interval>,
-    /// What the interval says.
+    /// Verdict from the interval.
     pub verdict: &'static str,
     #[serde(skip)]
     text: fn(f64) -> String,

@@ -92,7 +92,7 @@ pub(crate) fn engine_settings(view: &CaseView<'_>) -> Table {
     named("settings", "Settings in force, read back from the engine", pairs(&view.case.engine.settings))
 }
 
-/// What the engine was compiled with.
+/// Compile options of the engine.
 pub(crate) fn compile_options(view: &CaseView<'_>) -> Table {
     let mut table =
         Table::new("compile_options", "Options the engine was compiled with", vec![Head::left("option", "option")]);

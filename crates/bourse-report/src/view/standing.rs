@@ -5,7 +5,7 @@ use crate::tables::Tone;
 use crate::units;
 use bourse_record::{CheckStatus, Steady};
 
-/// Whether a case's figure counts.
+/// Validity of a case's figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// It does.

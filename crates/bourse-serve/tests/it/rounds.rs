@@ -200,7 +200,10 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
             refused
         });
         let Err(OpenError::Refused(why)) = refused else { panic!("{refused:?}") };
-        assert_eq!(why, "driver 2/2 wants another round: database: as it is, with a snapshot here, as it is in the round");
+        assert_eq!(
+            why,
+            "driver 2/2 wants another round: database: as it is, with a snapshot here, as it is in the round"
+        );
     });
     // What can keep no copy says so, and goes on.
     let never = Stalling::new(open_again(&database), Fault::Every(0), Duration::ZERO);

@@ -101,11 +101,15 @@ impl Executed {
     /// The run's document, and what ended the run; a failure if nothing was measured.
     pub(crate) fn measured(mut self) -> Result<(RunFile, Result<(), Failure>), Failure> {
         let outcome = std::mem::replace(&mut self.outcome, Ok(()));
+        let is_searched = self.cases.iter().any(CaseRun::is_searched);
         let file = self.file();
         if file.cases.is_empty() {
             outcome?;
             if file.interrupted {
                 return Err(interrupt::interrupted("nothing was measured"));
+            }
+            if !is_searched {
+                return Err(Failure::new(Exit::Target, "nothing could be run").hint("--dry-run tells why of each case"));
             }
             return Err(Failure::new(Exit::Target, "found no rate that meets every response-time limit")
                 .hint("try fewer --users or --customers, other options of the target, or a longer --for"));

@@ -75,7 +75,7 @@ fn spawn(folder: &Path, arguments: &[&str]) -> Child {
 /// The process of a round, once it is another than those seen.
 fn round_of(program: &Child, seen: &[u32]) -> u32 {
     wait_for("a round's process", || {
-        let is_round = |it: &Process| it.parent == program.id() && it.arguments.iter().any(|word| word == "one-round");
+        let is_round = |it: &Process| it.parent == program.id() && it.arguments.iter().any(|word| word == "round");
         processes().into_iter().find(|it| is_round(it) && !seen.contains(&it.id)).map(|it| it.id)
     })
 }
