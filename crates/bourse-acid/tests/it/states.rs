@@ -1,7 +1,8 @@
 //! Power losses enumerated: what SQLite promises holds in every state, what it does not promise is seen to be lost, and a
 //! sync that is left out is found.
 
-use bourse_acid::states::{Cases, StatesOptions, StatesRow, enumerate, replay};
+use bourse_acid::states::{Cases, StatesOptions, enumerate, replay};
+use bourse_record::crash::StatesRow;
 use std::sync::atomic::AtomicBool;
 
 fn row<'r>(rows: &'r [StatesRow], case: &str) -> &'r StatesRow {
