@@ -29,6 +29,12 @@ impl Guarantee {
     }
 }
 
+impl std::fmt::Display for Guarantee {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.pad(self.word())
+    }
+}
+
 /// Version of the document; raised when a reader of the old form would misread the new.
 pub const CRASH_SCHEMA_VERSION: u32 = 2;
 

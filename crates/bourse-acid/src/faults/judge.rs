@@ -2,9 +2,10 @@
 
 use super::catalogue::Fault;
 use super::work::Event;
-use crate::demand::{Crash, Guarantee, promised};
+use crate::demand::{Crash, promised};
 use bourse_engine::Durability;
 use bourse_faults::Effect;
+use bourse_record::crash::Guarantee;
 use bourse_record::faults::{FaultCase, FaultVerdict, Left, Reaction};
 
 /// How a process ended.

@@ -51,7 +51,7 @@ pub(crate) fn conditions(test_bed: &TestBed<'_>) -> Vec<Test> {
         });
         // The work and the checks are one for all five.
         test.took_s = took_s / names.len() as f64;
-        if test.verdict == crate::Verdict::Passed {
+        if test.verdict == bourse_record::acid::Verdict::Passed {
             test = finished(id, test.verdict, observed.words(), test.cases, test.took_s);
         }
         tests.push(test);

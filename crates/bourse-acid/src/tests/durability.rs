@@ -6,12 +6,13 @@
 
 use super::finished;
 use crate::crash::Crashed;
-use crate::demand::{Crash, Guarantee, demanded};
+use crate::demand::{Crash, demanded};
 use crate::test_bed::AcidError;
 use crate::{Site, Subject};
 use bourse_engine::{Durability, Lives};
 use bourse_record::SplitMix;
 use bourse_record::acid::{Case, Test, Verdict};
+use bourse_record::crash::Guarantee;
 use std::time::Instant;
 
 /// How often the process is killed, and how often the power fails.

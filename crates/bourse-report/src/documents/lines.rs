@@ -29,8 +29,7 @@ pub(super) fn table<'r>(
         of_rows.unwrap_or(0).max(heads.get(column).map_or(0, |head| head.width()))
     };
     let widths: Vec<usize> = (0..heads.len()).map(widest).collect();
-    let heads: Vec<String> = heads.iter().map(|head| (*head).to_owned()).collect();
-    for (cells, tone) in std::iter::once((&heads[..], Tone::Plain)).chain(rows) {
+    let mut put = |cells: &[String], tone: Tone| {
         let mut row = String::new();
         for (at, (cell, width)) in cells.iter().zip(&widths).enumerate() {
             let cell = printable(cell);
@@ -43,5 +42,8 @@ pub(super) fn table<'r>(
         }
         out.push_str(row.trim_end());
         out.push('\n');
-    }
+    };
+    let heads: Vec<String> = heads.iter().map(|head| (*head).to_owned()).collect();
+    put(&heads, Tone::Plain);
+    rows.for_each(|(cells, tone)| put(cells, tone));
 }

@@ -13,7 +13,7 @@ use minijinja::{AutoEscape, Environment, Value, context};
 use serde::Serialize;
 
 /// The style of our pages, light or dark as the reader's system is.
-const STYLE: &str = include_str!("page.css");
+pub(crate) const STYLE: &str = include_str!("page.css");
 
 /// Every template.
 const TEMPLATES: [(&str, &str); 8] = [

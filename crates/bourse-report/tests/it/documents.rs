@@ -7,7 +7,7 @@ use bourse_record::crash::{
     CRASH_SCHEMA_VERSION, CrashFile, CrashOutcome, CrashRow, Guarantee, SampledState, SampledStates, crash_file_schema,
 };
 use bourse_record::read;
-use bourse_record::{Build, DocumentKind, Engine, Machine, NameValue, Provenance, Warning};
+use bourse_record::{Build, DocumentKind, Durability, Engine, Machine, NameValue, Provenance, Warning};
 use bourse_report::{
     CsvText, acid_csv, acid_html, acid_markdown, acid_terminal, crash_csv, crash_html, crash_markdown, crash_terminal,
 };
