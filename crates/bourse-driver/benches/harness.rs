@@ -37,8 +37,7 @@ fn main() {
         };
         let before = cpu_s();
         let allocations = allocation_counter::measure(|| {
-            drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recording)
-                .expect("nothing can be lost");
+            drive(&mut seat, &mut session, &clock, &control, &plan, 1, &mut recording).expect("nothing can be lost");
         });
         let cpu_ns = (cpu_s() - before) * 1e9;
         let figures = recording.recorder.figures();

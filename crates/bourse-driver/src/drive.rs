@@ -3,7 +3,7 @@
 use crate::backlog::Backlog;
 use crate::reconcile::Recording;
 use crate::{Clock, Control, Draw, Fault, MS, Nanos, Plan, Role, Sample, Seat, Turn};
-use bourse_engine::{ErrorKind, Session};
+use bourse_engine::{Connection, ErrorKind};
 use bourse_record::SplitMix;
 use std::cell::Cell;
 
@@ -13,7 +13,7 @@ use std::cell::Cell;
 /// [`Fault::Lost`] if the session cannot go on.
 pub fn drive(
     seat: &mut Seat<'_>,
-    session: &mut dyn Session,
+    connection: &mut Connection,
     clock: &dyn Clock,
     control: &Control,
     plan: &Plan,
@@ -21,7 +21,7 @@ pub fn drive(
     recording: &mut Recording,
 ) -> Result<(), Fault> {
     let mut backlog = Backlog::new(seat.schedule.pacer(control.begin().max(clock.now())), plan.backlog);
-    let end = work(seat, session, clock, control, plan, seed, &mut backlog, recording);
+    let end = work(seat, connection, clock, control, plan, seed, &mut backlog, recording);
     let Recording { recorder, ledger } = recording;
     recorder.live().waiting(0);
     if let Some(response_ns) = backlog.response_ns() {
@@ -46,7 +46,7 @@ enum End {
 #[expect(clippy::too_many_arguments, reason = "the one caller has them all at hand")]
 fn work(
     seat: &mut Seat<'_>,
-    session: &mut dyn Session,
+    connection: &mut Connection,
     clock: &dyn Clock,
     control: &Control,
     plan: &Plan,
@@ -97,7 +97,7 @@ fn work(
         if let Some(due) = scheduled.take() {
             backlog.started(due, control);
         }
-        let mut turn = Turn::new(session, clock, plan.retry, &random);
+        let mut turn = Turn::new(connection, clock, plan.retry, &random);
         let performed = user.perform(&mut turn);
         let (retries, back_off_ns) = (turn.patience.retries(), turn.patience.back_off_ns());
         let end = clock.now();

@@ -6,7 +6,7 @@ use crate::open_files::OpenFiles;
 use crate::reconcile::{Recording, irreconcilable, reconcile};
 use crate::sampler::{Sampler, io_counts};
 use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, Role, SECOND, Seat, Workload, drive};
-use bourse_engine::{Engine, FileIo, IoCounts, ServerProcess, Session};
+use bourse_engine::{Connection, Engine, FileIo, IoCounts, ServerProcess};
 use bourse_record::{
     Arrivals, KernelThreads, KindOfFile, LiveReader, MachineUse, OperationSpec, Phase, PhaseKind, ProcessUse, Recorder,
     Round, ServerUse, SplitMix, Taken,
@@ -51,7 +51,7 @@ pub struct Measured {
 
 /// Everybody at the table, before the clock starts.
 struct Table<'w> {
-    seats: Vec<(Seat<'w>, Box<dyn Session>, Recording)>,
+    seats: Vec<(Seat<'w>, Connection, Recording)>,
     background: Vec<Background<'w>>,
     /// What the engine says of so many sessions.
     notes: Vec<String>,
@@ -114,7 +114,7 @@ pub fn run<'w>(
                 let control: &Control = control.wait();
                 let (name, role) = (seat.name.clone(), seat.role);
                 guard(control, clock, &name, || {
-                    drive(&mut seat, session.as_mut(), clock, control, plan, seed, &mut recording)
+                    drive(&mut seat, &mut session, clock, control, plan, seed, &mut recording)
                 });
                 if role == Role::Customer && customers.fetch_sub(1, Ordering::Relaxed) == 1 {
                     // All customers have finished: there is nothing more to measure. Closing a session is none of it.

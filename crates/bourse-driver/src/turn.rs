@@ -1,7 +1,7 @@
 //! One operation on its session, with retries after lock conflicts.
 
 use crate::{Clock, MS, Nanos};
-use bourse_engine::{EngineError, ErrorKind, Session};
+use bourse_engine::{Connection, EngineError, ErrorKind};
 use bourse_record::SplitMix;
 use std::cell::Cell;
 use std::fmt;
@@ -38,20 +38,20 @@ impl Default for RetryPolicy {
 
 /// What a user has to perform an operation with.
 pub struct Turn<'a> {
-    /// The user's session.
-    pub session: &'a mut dyn Session,
+    /// The user's connection.
+    pub connection: &'a mut Connection,
     /// The clock, and how to wait when others are in the way.
     pub patience: Patience<'a>,
 }
 
 impl<'a> Turn<'a> {
     pub(crate) fn new(
-        session: &'a mut dyn Session,
+        connection: &'a mut Connection,
         clock: &'a dyn Clock,
         policy: RetryPolicy,
         random: &'a Cell<SplitMix>,
     ) -> Self {
-        Self { session, patience: Patience::new(clock, policy, random) }
+        Self { connection, patience: Patience::new(clock, policy, random) }
     }
 
     /// The clock.
@@ -67,16 +67,16 @@ impl<'a> Turn<'a> {
     /// The attempt's: of another kind than conflict, or a conflict that outlasted the policy.
     pub fn retrying<T, E: Failure>(
         &mut self,
-        mut attempt: impl FnMut(&mut dyn Session) -> Result<T, E>,
+        mut attempt: impl FnMut(&mut Connection) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut attempts = 1;
         loop {
-            let error = match attempt(self.session) {
+            let error = match attempt(self.connection) {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
             // If even the rollback fails the next statement will say so; the first error is the one to report.
-            let _ = self.session.rollback();
+            let _ = self.connection.rollback();
             if error.kind() != ErrorKind::Conflict || attempts >= self.patience.attempts() {
                 return Err(error);
             }

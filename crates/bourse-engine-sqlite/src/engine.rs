@@ -18,8 +18,8 @@ use crate::target::{Place, Target};
 use crate::waits::LockWaits;
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, Footprint, ForReading, IoCounts, Isolation, Loader,
-    Location, RecordCapabilities, Session, Snapshot, TargetFile, beside,
+    Capabilities, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hosting, Interface, IoCounts,
+    Isolation, Loader, Location, RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine, TargetFile, beside,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -298,10 +298,11 @@ impl Engine for SqliteEngine {
     fn capabilities(&self) -> Capabilities {
         let one_session = self.is_private() || self.target.options.locking == Locking::Exclusive;
         Capabilities {
-            sql: true,
-            isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
-            foreign_keys: self.target.options.foreign_keys,
-            checks: self.target.options.checks,
+            sql: Some(SqlCapabilities {
+                isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
+                foreign_keys: self.target.options.foreign_keys,
+                checks: self.target.options.checks,
+            }),
             concurrent_writers: false,
             // In a shared cache readers and writers lock each other out by table.
             snapshots: self.has_log() && !self.target.options.shared_cache && !one_session,
@@ -311,12 +312,12 @@ impl Engine for SqliteEngine {
         }
     }
 
-    fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::SQLITE
+    fn interface(&self) -> Interface<'_> {
+        Interface::Sql(self)
     }
 
-    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(SqliteSession::new(self.connection()?, self.shared.clone())?))
+    fn hosting(&self) -> Hosting<'_> {
+        Hosting::InProcess
     }
 
     fn foreign(&self) -> Result<Option<String>, EngineError> {
@@ -344,18 +345,7 @@ impl Engine for SqliteEngine {
         Ok(connection.text_of("SELECT count(*) FROM sqlite_schema WHERE type = 'table'")? != "0")
     }
 
-    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        if self.target.options.disk == Disk::Forgetful {
-            return Err(EngineError::unsupported("disk=forgetful is for databases that are loaded already"));
-        }
-        Ok(match self.path() {
-            Some(path) => Box::new(FileLoader::new(path, self.target.options, &self.shared)?),
-            None if self.is_ram() => Box::new(RamLoader::new(&self.ram_name(), self.target.options, &self.shared)?),
-            None => Box::new(MemoryLoader::new(self.connection()?, self.target.memory_kind(), &self.shared)?),
-        })
-    }
-
-    fn remains(&self) -> Result<Option<String>, EngineError> {
+    fn leftovers(&self) -> Result<Option<String>, EngineError> {
         let left = self.path().map(loader::leftovers).unwrap_or_default();
         if left.is_empty() {
             return Ok(None);
@@ -364,16 +354,12 @@ impl Engine for SqliteEngine {
         Ok(Some(format!("left by a process that did not end, and removed: {}", names.join(", "))))
     }
 
-    fn has_integrity_check(&self) -> bool {
-        true
-    }
-
-    fn damage(&self) -> Result<Vec<String>, EngineError> {
+    fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
         // Each line says what is wrong with one thing; of a database that is whole there is the one line "ok".
         const LINES: &str = "SELECT group_concat(integrity_check, char(10))
                                FROM (SELECT integrity_check FROM pragma_integrity_check LIMIT 20)";
         let found = self.connection()?.text_of(LINES)?;
-        Ok(found.lines().filter(|line| *line != "ok").map(str::to_owned).collect())
+        Ok(Some(found.lines().filter(|line| *line != "ok").map(str::to_owned).collect()))
     }
 
     fn location(&self) -> Location {
@@ -386,7 +372,6 @@ impl Engine for SqliteEngine {
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
         let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
-        let (lock_waits, lock_wait_ns) = self.shared.waits.totals();
         let (data_bytes, log_bytes, journal_bytes) = match self.path() {
             Some(path) => (size(path), size(&beside(path, "-wal")), size(&beside(path, "-journal"))),
             None if self.is_ram() => {
@@ -400,8 +385,7 @@ impl Engine for SqliteEngine {
             log_bytes,
             journal_bytes,
             memory_bytes: memory_bytes(),
-            lock_waits,
-            lock_wait_ns,
+            locks: Some(self.shared.waits.totals()),
             server: None,
         })
     }
@@ -410,6 +394,27 @@ impl Engine for SqliteEngine {
         // Memory of ours goes through no file system, and so asks nothing of one: not even for sorting.
         let nothing = self.is_ram().then_some(IoCounts::TIMED);
         Ok(self.files.as_ref().map(|files| files.counts()).or(nothing))
+    }
+}
+
+impl SqlEngine for SqliteEngine {
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::SQLITE
+    }
+
+    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(SqliteSession::new(self.connection()?, self.shared.clone())?))
+    }
+
+    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        if self.target.options.disk == Disk::Forgetful {
+            return Err(EngineError::unsupported("disk=forgetful is for databases that are loaded already"));
+        }
+        Ok(match self.path() {
+            Some(path) => Box::new(FileLoader::new(path, self.target.options, &self.shared)?),
+            None if self.is_ram() => Box::new(RamLoader::new(&self.ram_name(), self.target.options, &self.shared)?),
+            None => Box::new(MemoryLoader::new(self.connection()?, self.target.memory_kind(), &self.shared)?),
+        })
     }
 }
 

@@ -11,7 +11,7 @@ use crate::queue::Place;
 use crate::ram;
 use crate::session::Shared;
 use crate::statement::Statement;
-use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader, Row, SideFile, SideFileKind, beside};
+use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader, Params, Row, SideFile, SideFileKind, beside};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io;
@@ -67,7 +67,7 @@ impl Rows {
         for index in 0..batch.len() {
             let mut done = Ok(());
             batch.with_row(index, &mut |values| {
-                done = statement.bind(&self.connection, values, &[]).and_then(|bound| match bound.step() {
+                done = statement.bind(&self.connection, Params::of(values)).and_then(|mut bound| match bound.step() {
                     ffi::SQLITE_DONE => Ok(()),
                     code => Err(self.connection.error(code)),
                 });

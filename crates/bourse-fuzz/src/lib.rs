@@ -150,7 +150,8 @@ pub fn run_file(bytes: &[u8]) {
 pub fn server(bytes: &[u8]) {
     static INPUTS: LazyLock<Inputs> = LazyLock::new(Inputs::builtin);
     let part = Part::whole(1_000, 1).expect("a database of one load unit and one day");
-    let fingerprint = Fingerprint::of(&NullEngine, &INPUTS, part, Constraints::Full);
+    let fingerprint =
+        Fingerprint::of(&NullEngine, &INPUTS, part, Constraints::Full).expect("the null engine takes statements");
     let here = SocketAddr::from(([127, 0, 0, 1], 0));
     let offer = Offer { engine: &NullEngine, fingerprint: &fingerprint, history: "" };
     for frame in rehearse(offer, ServerOptions::new(here, "1.2.3"), &RealClock::start(), bytes) {

@@ -55,7 +55,7 @@ fn the_timed_part_allocates_nothing() {
             let mut seat = Seat { user: Box::new(user), ..seat };
             let mut session = NullEngine.connect().unwrap();
             let mut recording = Recording::new(Recorder::new(case.planned.operations().into(), |_| true));
-            drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recording).unwrap();
+            drive(&mut seat, &mut session, &clock, &control, &plan, 1, &mut recording).unwrap();
             let samples: u64 = recording.recorder.figures().iter().map(|operation| operation.samples).sum();
             assert!(samples > FIRST, "{}: {samples} samples", spec.name);
             assert_eq!(allocations.load(Ordering::Relaxed), 0, "{} in {samples} samples", spec.name);

@@ -117,7 +117,7 @@ fn words_that_a_dialect_does_not_have_are_named() {
     std::fs::write(&path, "--! hole mysql kind BIGINT\n--! operation a\nSELECT {kind} FROM {other};\n").unwrap();
     let case = find("sql").unwrap().plan([("file", path.to_str().unwrap())]).unwrap();
     assert_eq!(
-        case.wordless(sqlite().dialect()),
+        case.wordless(sqlite().sql().unwrap().dialect()),
         ["the file has no word for {kind} in dialect sqlite", "the file has no word for {other} in dialect sqlite"]
     );
 }

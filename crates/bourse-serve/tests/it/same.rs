@@ -22,10 +22,10 @@ fn perform(
     request: &Request,
 ) -> (Output, bool, Vec<TradeRequest>) {
     let random = Cell::new(SplitMix::new(1));
-    let mut session = engine.connect().expect("a session");
+    let mut connection = engine.connect().expect("a session");
     let patience = Patience::new(clock, RetryPolicy::default(), &random);
     let sent = RefCell::new(Vec::new());
-    let mut turn = Turn { session: &mut *session, patience };
+    let mut turn = Turn { connection: &mut connection, patience };
     let send = |order: &TradeRequest| sent.borrow_mut().push(*order);
     let answer = connector.perform(&mut turn, request, &send).expect("nothing is in the way");
     (answer.output, answer.excused, sent.into_inner())

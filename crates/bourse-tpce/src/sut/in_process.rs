@@ -53,9 +53,15 @@ impl Connector for OwnSession {
         request: &Request,
         market: &dyn SendToMarket,
     ) -> Result<Answer, TxnError> {
-        let Turn { session, patience } = turn;
+        let Turn { connection, patience } = turn;
         let back_off = |attempt| patience.back_off(attempt);
         let retry = Retry { attempts: patience.attempts(), back_off: &back_off };
-        self.house.perform(*session, patience.clock(), retry, request, market)
+        let session = connection.sql().map_err(|error| TxnError {
+            transaction: request.transaction(),
+            frame: None,
+            attempts: 0,
+            cause: error.into(),
+        })?;
+        self.house.perform(session, patience.clock(), retry, request, market)
     }
 }

@@ -340,7 +340,7 @@ impl<'w> Workload<'w> for Brokerage<'w> {
 /// What an engine lacks for TPC-E, in words; empty if nothing.
 pub fn needs(capabilities: &Capabilities) -> Vec<String> {
     let mut lacking = Vec::new();
-    if !capabilities.sql {
+    if capabilities.sql.is_none() {
         lacking.push("tpce needs SQL".to_owned());
     }
     if capabilities.one_session {
@@ -349,7 +349,7 @@ pub fn needs(capabilities: &Capabilities) -> Vec<String> {
     }
     for transaction in Transaction::ALL {
         let wanted = transaction.isolation();
-        if capabilities.sql && !capabilities.isolation.contains(&wanted) {
+        if capabilities.sql.is_some_and(|sql| !sql.isolation.contains(&wanted)) {
             lacking.push(format!("{transaction} needs isolation {wanted:?} (Clause 7.4.1)"));
         }
     }

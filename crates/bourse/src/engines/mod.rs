@@ -239,7 +239,7 @@ fn options_of<O>(grammar: &Grammar<O>, defaults: &O) -> Vec<[String; 4]> {
 
 /// Refuses an engine that runs no SQL, before anything is made.
 pub(crate) fn needs_sql(target: &str, engine: &dyn Engine) -> Result<(), Failure> {
-    if engine.capabilities().sql {
+    if engine.capabilities().sql.is_some() {
         return Ok(());
     }
     Err(Failure::usage(format!("{target} cannot run this workload: tpce needs SQL")).hint("for instance sqlite:PATH"))

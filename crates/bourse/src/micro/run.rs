@@ -131,7 +131,9 @@ fn contender(
         .map_err(|error| Failure::usage(error.to_string()).hint(format!("`bourse micro list {}`", spec.name)))?;
     let engine = engines::open(&target)?;
     let mut lacking = case.lacking(&engine.capabilities());
-    lacking.extend(case.wordless(engine.dialect()));
+    if let Ok(sql) = engine.sql() {
+        lacking.extend(case.wordless(sql.dialect()));
+    }
     if !lacking.is_empty() {
         return Err(Failure::usage(format!("{target} cannot run {}: {}", spec.name, lacking.join("; "))));
     }

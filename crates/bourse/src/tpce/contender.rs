@@ -358,7 +358,7 @@ pub(super) fn described_engine(described: bourse_engine::Description) -> bourse_
 
 /// What the transactions get, level by level, in the terms of the report's rules.
 fn isolation(engine: &dyn Engine) -> String {
-    let offered = engine.capabilities().isolation;
+    let offered = engine.capabilities().sql.map_or(&[][..], |sql| sql.isolation);
     if !engine.capabilities().concurrent_writers && offered.contains(&Isolation::Serializable) {
         return "serializable throughout: one writer at a time".to_owned();
     }
