@@ -6,7 +6,7 @@ use crate::{
 };
 use bourse_engine::NullEngine;
 use bourse_record::{MachineUse, NameValue, ProcessUse, Round, Taken};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a second of measuring nothing showed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,8 +81,8 @@ impl Calibration {
 }
 
 /// Waits until others take less than a tenth of a processor, `limit` at most; whether they do. True where the system does not
-/// say.
-pub fn wait_for_quiet(clock: &dyn Clock, limit: Nanos) -> bool {
+/// say. An interruption ends the wait.
+pub fn wait_for_quiet(clock: &dyn Clock, limit: Nanos, interrupted: &AtomicBool) -> bool {
     const LOOK: Nanos = SECOND / 2;
     let end = clock.now() + limit;
     loop {
@@ -94,7 +94,7 @@ pub fn wait_for_quiet(clock: &dyn Clock, limit: Nanos) -> bool {
         if taken < Taken::NOTICED * LOOK as f64 / SECOND as f64 {
             return true;
         }
-        if clock.now() >= end {
+        if clock.now() >= end || interrupted.load(Ordering::Relaxed) {
             return false;
         }
     }

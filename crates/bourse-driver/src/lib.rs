@@ -2,6 +2,7 @@
 //!
 //! | module | what |
 //! |---|---|
+//! | [`abilities`] | what a workload can be asked for besides being run |
 //! | [`clock`] | the clock, real or simulated: nobody else knows what time it is |
 //! | [`schedule`] | when a user's operations are due |
 //! | `backlog` | what is due and waits for a user |
@@ -16,6 +17,7 @@
 //! | `open_files` | how many sessions fit into the limit of open files |
 //! | [`round`] | a thread for everybody, phases, the figures of a round |
 
+pub mod abilities;
 mod backlog;
 pub mod calibrate;
 pub mod clock;
@@ -31,6 +33,7 @@ pub mod schedule;
 pub mod turn;
 pub mod workload;
 
+pub use abilities::{Abilities, Ability};
 pub use bourse_record::{MixShare, OperationSpec, Outcome, Sample, ServerTime, SplitMix};
 pub use calibrate::{Calibration, calibrate, wait_for_quiet};
 pub use clock::{Clock, RealClock, SimulatedClock};

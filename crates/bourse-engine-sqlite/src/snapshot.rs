@@ -27,6 +27,8 @@ pub(crate) fn take(engine: &SqliteEngine) -> Result<Box<dyn Snapshot>, EngineErr
 struct FileCopy {
     path: PathBuf,
     copy: SideFile,
+    /// Of the copy's bytes when it was made.
+    digest: u128,
     how: &'static str,
 }
 
@@ -40,7 +42,7 @@ impl FileCopy {
         drop(connection);
         let copy = SideFile::create(path, &SNAPSHOT)?;
         let how = if copy.fill_from(path)? { "cloned: it shares its blocks with the database" } else { "copied" };
-        Ok(Self { path: path.to_owned(), copy, how })
+        Ok(Self { path: path.to_owned(), digest: copy.digest()?, copy, how })
     }
 }
 
@@ -57,6 +59,15 @@ impl Snapshot for FileCopy {
         }
         let restored = SideFile::create(&self.path, &RESTORED)?;
         restored.fill_from(self.copy.path())?;
+        if restored.digest()? != self.digest {
+            return Err(EngineError::new(
+                ErrorKind::Other,
+                format!(
+                    "{} is not what it was when it was made: its bytes have changed, or are read differently",
+                    self.copy.path().display()
+                ),
+            ));
+        }
         // Synced before it is renamed: what a copy leaves to be written later would be written while a round is measured.
         restored.rename(&self.path)
     }

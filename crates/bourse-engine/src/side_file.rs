@@ -3,8 +3,9 @@
 use crate::target_file::{beside, open_regular, start_of};
 use crate::{EngineError, ErrorKind};
 use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Seek as _};
+use std::io::{self, Read as _, Seek as _};
 use std::path::{Path, PathBuf};
+use twox_hash::XxHash3_128;
 
 /// A kind of side file.
 #[derive(Debug, Clone, Copy)]
@@ -171,6 +172,27 @@ impl SideFile {
         Ok(false)
     }
 
+    /// Digest of its bytes as they are now (XXH3 of 128 bits: against accidents, not against forgery).
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn digest(&self) -> Result<u128, EngineError> {
+        let mut hasher = XxHash3_128::new();
+        let mut bytes = vec![0; 1 << 20];
+        let mut file = &self.file;
+        let mut read = || -> io::Result<()> {
+            file.rewind()?;
+            loop {
+                match file.read(&mut bytes)? {
+                    0 => return Ok(()),
+                    length => hasher.write(&bytes[..length]),
+                }
+            }
+        };
+        read().map_err(|e| EngineError::io("read", &self.path, &e))?;
+        Ok(hasher.finish_128())
+    }
+
     /// Makes a companion a copy of another file.
     ///
     /// # Errors
@@ -285,6 +307,10 @@ mod tests {
         fs::write(database.log(), "log").unwrap();
         assert_eq!(SideFile::create(&database.0, &KIND).unwrap_err().kind(), ErrorKind::Conflict);
         assert_eq!(SideFile::leftover(&database.0, &KIND), None, "it is in use");
+        let digest = side.digest().unwrap();
+        assert_eq!(side.digest().unwrap(), digest);
+        fs::write(database.side(), b"mark and mora").unwrap();
+        assert_ne!(side.digest().unwrap(), digest);
         drop(side);
         assert!(!database.side().exists() && !database.log().exists());
         let side = SideFile::create(&database.0, &KIND).unwrap();

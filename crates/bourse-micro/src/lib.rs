@@ -6,7 +6,6 @@
 //! | [`workload`] | what a workload is, and one planned with options |
 //! | [`round`] | one round of it: database, warm-up, measurement, checks, the null engine's figure |
 //! | [`keys`] | which keys are asked for |
-//! | [`sweep`] | one option after another through its values |
 //! | `database`, `persons` | making and checking tables; the one that several workloads read and change |
 //! | `usual`, `batching` | options and needs that workloads share; short operations timed together |
 //! | `watch` | sizes of logs, looked at more often than once a second |
@@ -30,7 +29,6 @@ mod read_write;
 pub mod round;
 mod scan;
 mod sql;
-pub mod sweep;
 mod update;
 mod usual;
 mod watch;

@@ -1,7 +1,7 @@
 //! What a classic workload is: its facts as data, and one of it planned with options, ready to run.
 
 use crate::options::{OptionError, OptionSpec, Options};
-use bourse_driver::{Background, Clock, OperationSpec, Seat};
+use bourse_driver::{Abilities, Ability, Background, Clock, OperationSpec, Seat};
 use bourse_engine::{Capabilities, Engine, EngineError};
 use bourse_record::{Check, NameValue, Round};
 use std::sync::Arc;
@@ -36,6 +36,20 @@ pub enum Extent {
 }
 
 impl WorkloadSpec {
+    /// What it can be asked for besides being run.
+    pub const fn abilities(&self) -> Abilities {
+        const CLOSED: Ability = Ability::Lacks("its threads ask again as soon as they are answered");
+        Abilities {
+            rate: CLOSED,
+            search: CLOSED,
+            steadiness: match self.extent {
+                Extent::Time => Ability::Has,
+                Extent::Work => Ability::Lacks("it ends when its work is done"),
+            },
+            snapshot: Ability::Lacks("its tables are made anew for each round"),
+        }
+    }
+
     /// Whether it needs a file, which a command line names before the targets; else by the option `file`.
     pub fn takes_file(&self) -> bool {
         self.options.iter().any(|option| option.name == crate::sql::FILE)

@@ -179,6 +179,27 @@ fn a_link_is_followed_and_stays_a_link() {
     assert_eq!(engine.footprint().unwrap().data_bytes, 2 * 4_096);
 }
 
+#[test]
+fn a_copy_whose_bytes_have_changed_is_not_put_back() {
+    let directory = tempfile::tempdir().unwrap();
+    let engine = engine(&directory.path().join("x.db"), "journal=delete");
+    load(&engine, &["OLD"]);
+    let snapshot = engine.snapshot().unwrap();
+    let copy = directory.path().join("x.db.bourse-snapshot");
+    let mut bytes = fs::read(&copy).unwrap();
+    let last = bytes.len() - 1;
+    bytes[last] ^= 1;
+    fs::write(&copy, &bytes).unwrap();
+    let error = snapshot.restore().unwrap_err();
+    assert!(error.message().contains("is not what it was when it was made"), "{error}");
+    assert_eq!(names(&engine), ["OLD"], "the database stays as it is");
+    bytes[last] ^= 1;
+    fs::write(&copy, &bytes).unwrap();
+    snapshot.restore().unwrap();
+    drop(snapshot);
+    assert_eq!(files(directory.path()), ["x.db"]);
+}
+
 /// A database that was only looked at was switched to another journal mode, and its log written back.
 #[test]
 fn a_database_that_is_read_stays_as_it_is() {

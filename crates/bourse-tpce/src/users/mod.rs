@@ -24,6 +24,6 @@ pub mod simulated;
 mod specs;
 pub mod verify;
 
-pub use options::{Load, OptionsError, RunOptions};
+pub use options::{ABILITIES, Load, OptionsError, RunOptions};
 pub use run::{NOTICE, Ran, RunError, needs, run, run_on, workload};
 pub use verify::{before_run, verify, verify_books};

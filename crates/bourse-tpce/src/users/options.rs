@@ -2,10 +2,14 @@
 
 use super::specs::MARKET_ROOM;
 use crate::sut::{Share, Terms};
-use bourse_driver::{Plan, Schedule};
+use bourse_driver::{Abilities, Ability, Plan, Schedule};
 use bourse_egen::driver::{Database, Tunables};
 use bourse_egen::{Part, driver};
 use std::ops::RangeInclusive;
+
+/// What this workload can be asked for besides being run: everything.
+pub const ABILITIES: Abilities =
+    Abilities { rate: Ability::Has, search: Ability::Has, steadiness: Ability::Has, snapshot: Ability::Has };
 
 /// How a run is to be.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -1,7 +1,7 @@
 //! `bourse micro …` and `bourse suite …`: the classic workloads and the experiments made of them.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use super::{EXIT_CODES, Output, numbers};
+use super::{Execution, Output, RUN_EXIT_CODES, numbers};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -16,13 +16,10 @@ pub(crate) enum Micro {
     },
     /// Run a workload on one target or several, rounds in turn, and report
     Run(MicroRun),
-    /// Run the one round that stdin describes
-    #[command(hide = true)]
-    OneRound,
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = RUN_EXIT_CODES)]
 pub(crate) struct MicroRun {
     /// Which, of `bourse micro list`
     #[arg(value_name = "WORKLOAD")]
@@ -55,6 +52,8 @@ pub(crate) struct MicroRun {
     #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
+    pub(crate) execution: Execution,
+    #[command(flatten)]
     pub(crate) output: Output,
 }
 
@@ -73,7 +72,7 @@ pub(crate) enum Suite {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = RUN_EXIT_CODES)]
 pub(crate) struct SuiteRun {
     /// Which, of `bourse suite list`
     #[arg(value_name = "NAME")]
@@ -96,6 +95,8 @@ pub(crate) struct SuiteRun {
     /// Folder for the databases, made for the run and removed after it
     #[arg(long, value_name = "DIR", default_value = "bourse-data", env = "BOURSE_DATA")]
     pub(crate) data: PathBuf,
+    #[command(flatten)]
+    pub(crate) execution: Execution,
     #[command(flatten)]
     pub(crate) output: Output,
 }

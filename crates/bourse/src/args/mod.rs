@@ -9,11 +9,14 @@ mod tpce;
 pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun};
 pub(crate) use faults::{FaultWork, Faults};
 pub(crate) use tpce::{
-    Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, Format, Gen, Load, NOTICE, Run, RunSettings, Said,
-    Serve, Tpce, Verify,
+    Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, Format, Gen, Load, Run, RunSettings, Said, Serve,
+    Tpce, Verify,
 };
 
+use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -32,6 +35,11 @@ impl Arguments {
         let run = matches.subcommand_matches("tpce").and_then(|tpce| tpce.subcommand_matches("run"));
         if let (Command::Tpce(Tpce::Run(run)), Some(matches)) = (&mut arguments.command, run) {
             run.said = Said::of(matches);
+        }
+        if let (Command::Compare(compare), Some(matches)) =
+            (&mut arguments.command, matches.subcommand_matches("compare"))
+        {
+            compare.given = Given::of(matches);
         }
         Ok(arguments)
     }
@@ -60,7 +68,10 @@ pub(crate) enum Command {
     /// Run what a TOML file says; options typed behind it win
     Run(FromFile),
     /// Compare two stored runs, or two targets run in turn
-    Compare(Compare),
+    Compare(Box<Compare>),
+    /// Run the one round that stdin describes: for the program itself alone
+    #[command(hide = true)]
+    Round,
     /// Draw the report of stored runs again
     Report(Report),
     /// What can run here, and the options of each engine
@@ -85,16 +96,16 @@ pub(crate) enum Command {
 }
 
 /// Which database: its size and its input data.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, PartialEq, Args, Serialize, Deserialize)]
 pub(crate) struct Database {
     /// Customers, a multiple of 1,000
-    #[arg(long, value_name = "N", default_value_t = 1_000, value_parser = numbers::customers, env = "BOURSE_CUSTOMERS")]
+    #[arg(long, value_name = "N", default_value_t = Self::CUSTOMERS, value_parser = numbers::customers, env = "BOURSE_CUSTOMERS")]
     pub(crate) customers: u64,
     /// Days of trades that the database begins with
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::days, env = "BOURSE_DAYS")]
     pub(crate) days: u32,
     /// Customers for each Trade-Result a second that the workload is nominally run at
-    #[arg(long, value_name = "N", default_value_t = 500, value_parser = numbers::scale_factor, env = "BOURSE_SCALE_FACTOR")]
+    #[arg(long, value_name = "N", default_value_t = Self::SCALE_FACTOR, value_parser = numbers::scale_factor, env = "BOURSE_SCALE_FACTOR")]
     pub(crate) scale_factor: u32,
     /// Folder with the official input files, instead of the built-in data
     #[arg(long, value_name = "DIR", env = "BOURSE_FLAT_IN_DIR")]
@@ -110,7 +121,28 @@ pub(crate) struct Database {
     pub(crate) reload: bool,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+impl Database {
+    /// Customers where none are asked for.
+    pub(crate) const CUSTOMERS: u64 = 1_000;
+    /// Scale factor where none is asked for.
+    pub(crate) const SCALE_FACTOR: u32 = 500;
+
+    /// The smallest database with so many days of trades, and everything else as it is by default.
+    pub(crate) const fn of_days(days: u32) -> Self {
+        Self {
+            customers: Self::CUSTOMERS,
+            days,
+            scale_factor: Self::SCALE_FACTOR,
+            flat_in: None,
+            constraints: Constraints::Full,
+            threads: None,
+            reload: false,
+        }
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Constraints {
     /// Primary keys, foreign keys and checks
     Full,
@@ -122,12 +154,71 @@ pub(crate) enum Constraints {
 const EXIT_CODES: &str = "Exit codes: 0 fine, 1 usage or configuration, 2 the target failed or was lost, 3 a check failed, \
 130 interrupted (what was measured is still written).";
 
+/// The same for commands that can demand a steady state.
+const RUN_EXIT_CODES: &str = "Exit codes: 0 fine, 1 usage or configuration, 2 the target failed or was lost, 3 a check \
+failed, 5 not steady with --require-steady, 130 interrupted (what was measured is still written).";
+
 /// Where a server's token is.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TokenFile {
     /// File with the token that a server wants; the environment can hold the token itself, as BOURSE_TOKEN
     #[arg(long = "token-file", value_name = "FILE", env = "BOURSE_TOKEN_FILE")]
     pub(crate) path: Option<PathBuf>,
+}
+
+/// How rounds are carried out, whatever they measure.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Execution {
+    /// End with exit code 5 if a round was not in steady state
+    #[arg(long, env = "BOURSE_REQUIRE_STEADY")]
+    pub(crate) require_steady: bool,
+    /// Before each round wait so long, at most, until other processes leave the machine idle [default: not; in `compare` 20s,
+    /// in `suite run` at full scale 5s]
+    #[arg(long, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_WAIT_QUIET")]
+    pub(crate) wait_quiet: Option<Duration>,
+    /// Do not wait for a quiet machine
+    #[arg(long)]
+    pub(crate) no_wait: bool,
+    /// Print the plan (cases, order, how long, what will be written) and end: nothing is opened, nothing is written
+    #[arg(long)]
+    pub(crate) dry_run: bool,
+}
+
+impl Execution {
+    /// How long a round waits for a quiet machine, in nanoseconds.
+    pub(crate) fn wait_quiet_ns(&self, default: Option<Duration>) -> Option<u64> {
+        let limit = self.wait_quiet.or(default).filter(|_| !self.no_wait)?;
+        Some(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX))
+    }
+}
+
+/// Options that were given: typed, or set in the environment.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Given {
+    /// Typed.
+    typed: BTreeSet<String>,
+    /// Set in the environment.
+    environment: BTreeSet<String>,
+}
+
+impl Given {
+    fn of(matches: &ArgMatches) -> Self {
+        let from = |wanted: ValueSource| {
+            let all = matches.ids().map(clap::Id::as_str).filter(|id| matches.value_source(id) == Some(wanted));
+            all.map(str::to_owned).collect()
+        };
+        Self { typed: from(ValueSource::CommandLine), environment: from(ValueSource::EnvVariable) }
+    }
+
+    /// Whether an option was typed.
+    pub(crate) fn typed(&self, id: &str) -> bool {
+        self.typed.contains(id)
+    }
+
+    /// Whether an option is no default.
+    pub(crate) fn given(&self, id: &str) -> bool {
+        self.typed(id) || self.environment.contains(id)
+    }
 }
 
 /// Where results go.
@@ -257,7 +348,7 @@ pub(crate) enum CsvCells {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES)]
+#[command(after_help = RUN_EXIT_CODES)]
 pub(crate) struct Quick {
     /// Length of the brokerage workload's measurement interval; the classic workloads take a fifth of it
     #[arg(short = 'T', long = "for", value_name = "TIME", default_value = "10s", value_parser = numbers::duration)]
@@ -274,6 +365,8 @@ pub(crate) struct Quick {
     /// Seed of all random sequences [default: drawn, and shown]
     #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
+    #[command(flatten)]
+    pub(crate) execution: Execution,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -301,6 +394,15 @@ pub(crate) struct Compare {
     /// What is compared: a stored run, or a target to run on
     #[arg(value_name = "B")]
     pub(crate) head: String,
+    /// What two targets run: tpce, or a classic workload of `bourse micro list`
+    #[arg(long, value_name = "WORKLOAD", default_value = "tpce")]
+    pub(crate) workload: String,
+    /// Set an option of a classic workload
+    #[arg(short = 's', long, value_name = "OPTION=VALUE")]
+    pub(crate) set: Vec<String>,
+    /// Operations of each thread of a classic workload, instead of a time
+    #[arg(long, value_name = "N", value_parser = numbers::counted)]
+    pub(crate) count: Option<u64>,
     /// End with exit code 4 if B is slower by more than this, as 5%, and surely so: the whole interval lies beyond
     #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, env = "BOURSE_FAIL_ABOVE")]
     pub(crate) fail_above: Option<f64>,
@@ -311,6 +413,9 @@ pub(crate) struct Compare {
     pub(crate) settings: RunSettings,
     #[command(flatten)]
     pub(crate) token: TokenFile,
+    /// Which options were given.
+    #[arg(skip)]
+    pub(crate) given: Given,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]

@@ -1,10 +1,11 @@
 //! `bourse tpce …`: the brokerage workload.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use super::{Database, EXIT_CODES, Output, TokenFile, numbers};
+use super::{Database, EXIT_CODES, Execution, Output, RUN_EXIT_CODES, TokenFile, numbers};
 use bourse_tpce::sut::Share;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -34,10 +35,6 @@ pub(crate) enum Tpce {
 pub(crate) const NOTICE: &str = "TPC-E-derived workload, unaudited; results are not comparable with published TPC Benchmark E \
 results. TPC Benchmark and TPC-E are trademarks of the Transaction Processing Performance Council.";
 
-/// The same for runs that can demand a steady state.
-const RUN_EXIT_CODES: &str = "Exit codes: 0 fine, 1 usage or configuration, 2 the target failed or was lost, 3 a check \
-failed, 5 not steady with --require-steady, 130 interrupted (what was measured is still written).";
-
 #[derive(Debug, Clone, Args)]
 #[command(after_help = RUN_EXIT_CODES)]
 pub(crate) struct Run {
@@ -59,7 +56,7 @@ pub(crate) struct Run {
 }
 
 /// Which of the database's options were typed or set in the environment.
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Said {
     pub(crate) customers: bool,
     pub(crate) days: bool,
@@ -111,9 +108,6 @@ pub(crate) struct RunSettings {
     /// Look for the highest rate that keeps every response limit, and confirm it with a run of full length
     #[arg(long, conflicts_with = "rate", env = "BOURSE_FIND_MAX")]
     pub(crate) find_max: bool,
-    /// End with exit code 5 if a round was not in steady state
-    #[arg(long, env = "BOURSE_REQUIRE_STEADY")]
-    pub(crate) require_steady: bool,
     /// Run with each of these values: users, market-users, rate, backlog, customers, days, scale-factor, or an option of the
     /// targets, as journal=delete,wal; several sweeps are combined
     #[arg(long, value_name = "OPTION=A,B,C")]
@@ -122,10 +116,6 @@ pub(crate) struct RunSettings {
     /// targets that are compared 7]
     #[arg(long, value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: Option<u32>,
-    /// Before each round wait so long, at most, until other processes leave the machine in peace [default: not; of targets
-    /// that are compared 20s]
-    #[arg(long, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_WAIT_QUIET")]
-    pub(crate) wait_quiet: Option<Duration>,
     /// How thoroughly to check what is run on and what it does
     #[arg(long, value_enum, default_value_t = CheckDepth::Full, env = "BOURSE_CHECK")]
     pub(crate) check: CheckDepth,
@@ -133,10 +123,13 @@ pub(crate) struct RunSettings {
     #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
+    pub(crate) execution: Execution,
+    #[command(flatten)]
     pub(crate) output: Output,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum CheckDepth {
     /// Also compares the initial trades' rows with the generator's before the run, and after it a sample of transactions with
     /// the model, on a small database of its own

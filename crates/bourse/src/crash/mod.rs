@@ -7,20 +7,17 @@ use crate::args::{Crash, CrashPart};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::output::{self, print};
+use crate::plan::sweep::{Sweep, combinations, with_option};
 use crate::progress::{Step, note};
 use crate::tpce::acid::{FileSite, database, database_in_words, default_target};
 use crate::tpce::database::{engine_failure, refuse_foreign};
 use crate::{engines, interrupt};
 use bourse_acid::kept::{CRASH_SCHEMA_VERSION, CrashFile, CrashRow, crashed};
 use bourse_acid::{Conduct, Site, Subject};
-use bourse_micro::sweep::{Sweep, combinations, with_option};
 use bourse_record::{Build, Machine};
 use bourse_tpce::users;
 use drawn::Traces;
 use std::sync::atomic::{AtomicBool, Ordering};
-
-/// What is swept of a SQLite file when nothing else is said.
-const SQLITE_SWEEPS: [&str; 2] = ["journal=wal,delete", "sync=full,normal,off"];
 
 /// Enumerates states, crashes every target, writes the evidence, prints the tables.
 pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
@@ -99,15 +96,14 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
 
 /// The target with every combination of its sweeps.
 fn targets(target: &str, sweeps: &[String]) -> Result<Vec<String>, Failure> {
-    let is_file = engines::sqlite_file(target).is_some();
+    let usual = engines::crashes(target).map_or(&[][..], |crashes| crashes.sweeps);
     let given = |text: &&str| {
         let name = text.split('=').next().unwrap_or_default();
         target.contains(&format!("?{name}=")) || target.contains(&format!("&{name}="))
     };
-    let usual = SQLITE_SWEEPS.into_iter().filter(|text| is_file && sweeps.is_empty() && !given(text));
+    let usual = usual.iter().copied().filter(|text| sweeps.is_empty() && !given(text));
     let texts = usual.chain(sweeps.iter().map(String::as_str));
-    let parse = |text: &str| text.parse::<Sweep>().map_err(|error| Failure::usage(error.to_string()));
-    let sweeps: Vec<Sweep> = texts.map(parse).collect::<Result<_, _>>()?;
+    let sweeps: Vec<Sweep> = texts.map(Sweep::parse).collect::<Result<_, _>>()?;
     let with = |chosen: &Vec<(&str, &str)>| {
         chosen.iter().fold(target.to_owned(), |target, (name, value)| with_option(&target, name, value))
     };

@@ -12,4 +12,5 @@ pub(super) const CALLS: Calls = Calls {
     compiled: Vec::new,
     open: |target| opened("fastdb", open(target)),
     cleanup: |_| {},
+    crashes: None,
 };

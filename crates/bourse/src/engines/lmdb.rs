@@ -9,4 +9,5 @@ pub(super) const CALLS: Calls = Calls {
     compiled: Vec::new,
     open: |target| opened("lmdb", open(target)),
     cleanup: |_| {},
+    crashes: None,
 };

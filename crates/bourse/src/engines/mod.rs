@@ -19,9 +19,9 @@ mod sqlite_lean;
 pub(crate) use list::list;
 
 use crate::failure::Failure;
-use bourse_engine::Engine;
 use bourse_engine::target::{Grammar, OptionSpec, TargetError};
-use std::path::Path;
+use bourse_engine::{Engine, Location, SideFileKind};
+use std::path::{Path, PathBuf};
 
 /// An engine that targets can name.
 pub(crate) struct EngineKind {
@@ -31,8 +31,30 @@ pub(crate) struct EngineKind {
     pub(crate) summary: &'static str,
     /// How a target of it is written.
     pub(crate) example: &'static str,
+    /// Where its databases can lie, if it works in this process and keeps anything.
+    pub(crate) in_process: Option<InProcess>,
     /// The engine, if it is part of this build.
     build: Build,
+}
+
+/// Where databases of an engine can lie that works in this process.
+pub(crate) struct InProcess {
+    /// Ending of its files' names.
+    pub(crate) file_ending: &'static str,
+    /// Whether they can be in memory, as `:memory:`.
+    pub(crate) memory: bool,
+    /// The engine that this one is another build of: what it saves is processor time.
+    pub(crate) variant_of: Option<&'static str>,
+}
+
+/// Location of a target's database; `None` where the target cannot be read, or is an application server. Nothing is opened.
+pub(crate) fn location(target: &str) -> Option<Location> {
+    open(target).ok().map(|engine| engine.location())
+}
+
+/// The path of a target's database, if it is in a file.
+pub(crate) fn file(target: &str) -> Option<PathBuf> {
+    location(target)?.file().map(Path::to_owned)
 }
 
 /// Whether an engine is part of this build.
@@ -59,12 +81,42 @@ struct Calls {
     open: fn(&str) -> Result<Box<dyn Engine>, Failure>,
     /// Ends and removes the private server that a killed process has left of a target.
     cleanup: fn(&str),
+    /// How its databases are crashed, if they are files that a process of ours can work on and that can be copied.
+    crashes: Option<Crashes>,
+}
+
+/// How the databases of an engine are crashed.
+pub(crate) struct Crashes {
+    /// The copy that is crashed: its name, and what tells that one which is there was left by a process of ours.
+    pub(crate) copy: SideFileKind,
+    /// What is swept when nothing else is said.
+    pub(crate) sweeps: &'static [&'static str],
+    /// The setting for a simulated disk that loses what was not synced.
+    pub(crate) lossy_disk: &'static str,
+    /// Whether its system calls can be recorded.
+    pub(crate) can_be_recorded: bool,
+}
+
+/// How a target's database is crashed, if it is in a file and its engine has such crashes.
+pub(crate) fn crashes(target: &str) -> Option<&'static Crashes> {
+    file(target).and(kind_of(target)?.calls().ok()?.crashes.as_ref())
 }
 
 impl EngineKind {
     /// Its version on this machine, or why it cannot run.
     pub(crate) fn version(&self) -> Result<String, String> {
         (self.calls()?.version)()
+    }
+
+    /// A target of it in a file of our own of that name; none if it has no files here.
+    pub(crate) fn file_target(&self, name: &str) -> Option<String> {
+        let ending = self.in_process.as_ref()?.file_ending;
+        Some(format!("{}:{}/{name}.{ending}", self.scheme, crate::tpce::DATA_FOLDER))
+    }
+
+    /// A target of it in memory, if it has any.
+    pub(crate) fn memory_target(&self) -> Option<String> {
+        self.in_process.as_ref().filter(|it| it.memory).map(|_| format!("{}:{MEMORY}", self.scheme))
     }
 
     /// Its calls, or how to get a build that has them.
@@ -95,66 +147,77 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         scheme: "sqlite",
         summary: "SQLite, compiled in; in process, on a file or in memory",
         example: "sqlite:PATH?journal=wal&sync=full, sqlite::memory:",
+        in_process: Some(InProcess { file_ending: "db", memory: true, variant_of: None }),
         build: Build::In(sqlite::CALLS),
     },
     EngineKind {
         scheme: "sqlite-lean",
         summary: "the same SQLite, compiled with the options its authors recommend for speed",
         example: "sqlite-lean:PATH?journal=wal&sync=full, sqlite-lean::memory:",
+        in_process: Some(InProcess { file_ending: "db", memory: true, variant_of: Some("sqlite") }),
         build: if_built!("sqlite-lean", sqlite_lean::CALLS),
     },
     EngineKind {
         scheme: "mariadb+private",
         summary: "MariaDB, a server of our own, started and removed with the run",
         example: "mariadb+private:?ram=on, mariadb+private:DIRECTORY?flush_log=2",
+        in_process: None,
         build: if_built!("mysql", mysql::PRIVATE_MARIADB),
     },
     EngineKind {
         scheme: "mysql+private",
         summary: "MySQL, a server of our own, started and removed with the run",
         example: "mysql+private:?ram=on&server=PATH",
+        in_process: None,
         build: if_built!("mysql", mysql::PRIVATE_MYSQL),
     },
     EngineKind {
         scheme: "mariadb",
         summary: "MariaDB, a server that runs already",
         example: "mariadb://USER@HOST:PORT/DATABASE",
+        in_process: None,
         build: if_built!("mysql", mysql::RUNNING),
     },
     EngineKind {
         scheme: "mysql",
         summary: "MySQL, a server that runs already",
         example: "mysql://USER@HOST:PORT/DATABASE",
+        in_process: None,
         build: if_built!("mysql", mysql::RUNNING),
     },
     EngineKind {
         scheme: "fastdb",
         summary: "FastDB, a main-memory database with records by key; its library loaded at run time",
         example: "fastdb:PATH?library=FILE&index=hash&commit=precommit",
+        in_process: Some(InProcess { file_ending: "fastdb", memory: false, variant_of: None }),
         build: if_built!("fastdb", fastdb::CALLS),
     },
     EngineKind {
         scheme: "lmdb",
         summary: "LMDB, compiled in; records by key, in a file that is mapped into memory",
         example: "lmdb:PATH?sync=full",
+        in_process: Some(InProcess { file_ending: "lmdb", memory: false, variant_of: None }),
         build: if_built!("lmdb", lmdb::CALLS),
     },
     EngineKind {
         scheme: "redb",
         summary: "redb, compiled in; records by key, in a file or in memory",
         example: "redb:PATH?durability=immediate, redb::memory:",
+        in_process: Some(InProcess { file_ending: "redb", memory: true, variant_of: None }),
         build: if_built!("redb", redb::CALLS),
     },
     EngineKind {
         scheme: "null",
         summary: "does nothing: the harness's own cost",
         example: "null:",
+        in_process: None,
         build: Build::In(Calls {
             version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
             options: Vec::new,
             compiled: Vec::new,
             open: |_| Ok(Box::new(bourse_engine::NullEngine)),
             cleanup: |_| {},
+            crashes: None,
         }),
     },
 ];
@@ -168,22 +231,6 @@ fn kind_of(target: &str) -> Option<&'static EngineKind> {
 /// Whether a text begins as a target does: with an engine's name and a colon.
 pub(crate) fn is_target(text: &str) -> bool {
     kind_of(text).is_some()
-}
-
-/// Where a target's database is as it was written, if it is SQLite's, whichever build: a path, or `:memory:`.
-pub(crate) fn sqlite_place(target: &str) -> Option<&str> {
-    let place = target.split_once('?').map_or(target, |(place, _)| place);
-    ["sqlite:", "sqlite-lean:"].iter().find_map(|scheme| place.strip_prefix(scheme))
-}
-
-/// The path of a target's database, if it is SQLite's, whichever build, and lies in a file.
-pub(crate) fn sqlite_file(target: &str) -> Option<&str> {
-    sqlite_place(target).filter(|place| *place != ":memory:")
-}
-
-/// A path as it stands in a target.
-pub(crate) fn escaped(path: &Path) -> String {
-    path.display().to_string().replace('%', "%25").replace('?', "%3F").replace('#', "%23").replace('&', "%26")
 }
 
 /// Opens a target.
@@ -247,8 +294,8 @@ pub(crate) fn needs_sql(target: &str, engine: &dyn Engine) -> Result<(), Failure
 
 /// Makes the folder that a target's file is to lie in, if that is one of ours.
 pub(crate) fn make_folder(target: &str) -> Result<(), Failure> {
-    let folder = format!("{}/", crate::tpce::DATA_FOLDER);
-    if !sqlite_place(target).is_some_and(|place| place.starts_with(&folder)) {
+    let is_ours = |path: PathBuf| path.parent() == Some(Path::new(crate::tpce::DATA_FOLDER));
+    if !file(target).is_some_and(is_ours) {
         return Ok(());
     }
     std::fs::create_dir_all(crate::tpce::DATA_FOLDER).map_err(|error| {

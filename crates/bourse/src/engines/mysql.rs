@@ -22,6 +22,7 @@ pub(super) const RUNNING: Calls = Calls {
             sweep_target(&target);
         }
     },
+    crashes: None,
 };
 
 fn opened(target: &str) -> Result<Box<dyn Engine>, Failure> {

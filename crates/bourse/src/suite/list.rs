@@ -6,11 +6,11 @@ use bourse_suite::{Plan, Suite, SuiteError};
 use std::fmt::Write as _;
 
 /// The suite of that name.
-pub(super) fn find(name: &str) -> Result<Suite, Failure> {
+pub(crate) fn find(name: &str) -> Result<Suite, Failure> {
     bourse_suite::find(name).map_err(|error| refused(&error).hint("`bourse suite list` explains them"))
 }
 
-pub(super) fn refused(error: &SuiteError) -> Failure {
+fn refused(error: &SuiteError) -> Failure {
     Failure::usage(error.to_string())
 }
 

@@ -63,7 +63,7 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
         build: Build::of(env!("CARGO_PKG_VERSION")),
         machine: Machine::this(),
         warnings: described.warnings.clone(),
-        engine: super::contender::described_engine(described),
+        engine: crate::execute::described_engine(described),
         database: database_in_words(&found, &history),
         tests: Vec::new(),
         interrupted: false,

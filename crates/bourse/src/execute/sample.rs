@@ -5,14 +5,16 @@
 //! needs memory for all of them. The sample comes after the rounds, so that neither its memory nor what it leaves to be
 //! written is in their figures.
 
-use super::contender::{Contender, Slots, Stage};
-use super::database::engine_failure;
+use super::{CaseRun, RunContext};
+use crate::args::CheckDepth;
 use crate::failure::{Exit, Failure};
+use crate::plan::Job;
 use crate::progress::{Step, note};
+use crate::tpce::database::engine_failure;
 use crate::{engines, interrupt};
 use bourse_driver::Clock as _;
 use bourse_egen::{Inputs, Part};
-use bourse_engine::{Engine, ErrorKind};
+use bourse_engine::{Engine, ErrorKind, Location, target_with_path};
 use bourse_model::Model;
 use bourse_record::{Check, CheckStatus};
 use bourse_serve::Address;
@@ -21,24 +23,28 @@ use bourse_tpce::transactions::Transaction;
 use bourse_tpce::verify::{Plan, SqlSubject, Subject, Verdict, VerifyError, sample};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::path::Path;
-use std::sync::atomic::Ordering;
 
 /// Customers and days of the sample's database: the smallest there is.
 const SIZE: (i64, i64) = (1_000, 1);
 const NAME: &str = "lockstep sample";
 
-/// Samples each target once, and notes what came of it with the first round of each of its cases.
-pub(crate) fn sample_all(contenders: &mut [Contender], slots: &Slots, stage: &Stage<'_>) -> Result<(), Failure> {
+/// Samples each target once whose transactions are to be checked in full, and notes what came of it with the first round of
+/// each of its cases.
+pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<(), Failure> {
     let mut sampled: BTreeMap<String, Check> = BTreeMap::new();
-    for contender in contenders {
-        let target = contender.target(slots).to_owned();
-        let Some(round) = contender.case.rounds.first_mut() else { continue };
+    for case in cases {
+        let Job::Brokerage(job) = &case.planned.job else { continue };
+        let is_wanted = job.check == CheckDepth::Full && case.failure.is_none();
+        let Some(round) = case.case.as_mut().and_then(|case| case.rounds.first_mut()).filter(|_| is_wanted) else {
+            continue;
+        };
+        let target = case.planned.target.clone();
         let check = match sampled.get(&target) {
             Some(check) => check.clone(),
             None => {
-                let begin = stage.clock.now();
-                let (status, evidence) = of_target(&target, stage)?;
+                let begin = context.clock.now();
+                let inputs = context.inputs(job.database.flat_in.as_deref())?;
+                let (status, evidence) = of_target(&target, &inputs, context)?;
                 let check = Check {
                     name: NAME.to_owned(),
                     words: "transactions do what the specification says: the same outputs and rows as the model's"
@@ -46,7 +52,7 @@ pub(crate) fn sample_all(contenders: &mut [Contender], slots: &Slots, stage: &St
                     source: "Clause 3.3".to_owned(),
                     status,
                     evidence,
-                    took_s: (stage.clock.now() - begin) as f64 / 1e9,
+                    took_s: (context.clock.now() - begin) as f64 / 1e9,
                 };
                 note(&format!("{target}: {NAME}, {:.1} s: {}", check.took_s, check.evidence));
                 sampled.insert(target, check.clone());
@@ -59,7 +65,7 @@ pub(crate) fn sample_all(contenders: &mut [Contender], slots: &Slots, stage: &St
 }
 
 /// What came of a target's sample, with its evidence.
-fn of_target(target: &str, stage: &Stage<'_>) -> Result<(CheckStatus, String), Failure> {
+fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> Result<(CheckStatus, String), Failure> {
     let side = match Side::of(target)? {
         Ok(side) => side,
         Err(why) => return Ok((CheckStatus::NotApplicable, format!("not run: {why}"))),
@@ -67,11 +73,10 @@ fn of_target(target: &str, stage: &Stage<'_>) -> Result<(CheckStatus, String), F
     let (customers, days) = SIZE;
     let part = Part::whole(customers, days).expect("the smallest database is one");
     let step = Step::waiting(format!("sampling transactions on {target}"));
-    let interrupted = || stage.interrupted.load(Ordering::Relaxed);
-    let go_on = || if interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let go_on = || if context.is_interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
     let (loaded, model) = std::thread::scope(|scope| {
-        let model = scope.spawn(|| Model::new(stage.inputs, part));
-        let loaded = load(&*side.engine, stage.inputs, part, &LoadOptions::default(), &mut |_| go_on());
+        let model = scope.spawn(|| Model::new(inputs, part));
+        let loaded = load(&*side.engine, inputs, part, &LoadOptions::default(), &mut |_| go_on());
         (loaded, model.join())
     });
     let outcome = match (loaded, model) {
@@ -82,7 +87,7 @@ fn of_target(target: &str, stage: &Stage<'_>) -> Result<(CheckStatus, String), F
         (Err(LoadError::Engine(error)), _) => Err(engine_failure(target, &error)),
         (Err(error), _) => Ok((CheckStatus::Failed, format!("its database: {error}"))),
         (Ok(_), Err(_)) => Err(Failure::new(Exit::Target, "the model could not be filled")),
-        (Ok(_), Ok(model)) => compare(target, &*side.engine, model, part, stage.inputs, &mut go_on.clone()),
+        (Ok(_), Ok(model)) => compare(target, &*side.engine, model, part, inputs, &mut go_on.clone()),
     };
     match &outcome {
         Ok(_) => step.done(),
@@ -154,20 +159,21 @@ impl Side {
             Some((place, query)) => (place, format!("?{query}")),
             None => (target, String::new()),
         };
-        if let Some(file) = engines::sqlite_file(target) {
-            let folder = Path::new(file).parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            let made = tempfile::Builder::new().prefix(".bourse-sample-").tempdir_in(folder);
+        let location = engines::open(target)?.location();
+        if let Some(folder) = location.database_files().and(location.folder()) {
+            let made = tempfile::Builder::new().prefix(".bourse-sample-").tempdir_in(&folder);
             let made = match made {
                 Ok(made) => made,
                 Err(error) => return Ok(Err(format!("no folder can be made in {}: {error}", folder.display()))),
             };
-            let scheme = place.split(':').next().unwrap_or_default();
-            let engine = engines::open(&format!("{scheme}:{}{query}", made.path().join("sample.db").display()))?;
+            let engine = engines::open(&target_with_path(target, &made.path().join("sample.db")))?;
             return Ok(Ok(Self { engine, folder: Some(made), removal: None }));
         }
         match place.split_once(':') {
             // Another database in memory, or another server of ours.
-            Some((_, ":memory:")) => Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None })),
+            _ if location == Location::Memory => {
+                Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None }))
+            }
             Some((scheme, "")) if scheme.ends_with("+private") => {
                 Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None }))
             }

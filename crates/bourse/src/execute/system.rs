@@ -1,10 +1,11 @@
-//! Where a target's transactions are performed: in this process, or behind a server.
+//! The system under test: an engine in this process, or a server that is called.
 
-use super::database::{self, Ready};
-use crate::args::{CheckDepth, Run};
+use crate::args::CheckDepth;
 use crate::engines;
 use crate::failure::{Exit, Failure};
+use crate::plan::{Brokerage, targets};
 use crate::progress::note;
+use crate::tpce::database::{self, Ready, refuse_foreign};
 use bourse_driver::{Clock, Progress};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
@@ -18,29 +19,21 @@ use bourse_tpce::users::{self, Ran, RunError, RunOptions};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
-/// Where transactions are performed.
-pub(crate) enum Venue {
+/// What runs the transactions.
+pub(crate) enum SystemUnderTest {
     InProcess(Box<dyn Engine>),
     Server(Box<Remote>),
 }
 
-impl Venue {
+impl SystemUnderTest {
     /// Opens a target, or calls its server; refuses what cannot run this workload.
-    pub(crate) fn open(target: &str, arguments: &Run) -> Result<Self, Failure> {
+    pub(crate) fn open(target: &str, job: &Brokerage) -> Result<Self, Failure> {
         if Address::is_meant(target) {
-            return call(target, arguments).map(|remote| Self::Server(Box::new(remote)));
+            return call(target, job).map(|remote| Self::Server(Box::new(remote)));
         }
-        if let Some(part) = arguments.part {
-            return Err(Failure::usage(format!("--part {part}: {target} is no server that drivers could share"))
-                .hint(format!("`bourse tpce serve {target}` serves it; then run each part on bourse://HOST:PORT")));
-        }
+        targets::check(target, job)?;
         let engine = engines::open(target)?;
-        let lacking = users::needs(&engine.capabilities());
-        if !lacking.is_empty() {
-            return Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
-                .hint("for instance sqlite:PATH or sqlite::memory:"));
-        }
-        database::refuse_foreign(target, engine.as_ref())?;
+        refuse_foreign(target, engine.as_ref())?;
         Ok(Self::InProcess(engine))
     }
 
@@ -56,21 +49,21 @@ impl Venue {
     pub(crate) fn ready(
         &self,
         target: &str,
-        arguments: &Run,
+        job: &Brokerage,
         inputs: &Inputs,
         interrupted: &AtomicBool,
     ) -> Result<Ready, Failure> {
         match self {
             Self::InProcess(engine) => {
                 engines::make_folder(target)?;
-                let depth = match arguments.settings.check {
+                let depth = match job.check {
                     CheckDepth::Full => Depth::Full,
                     CheckDepth::Quick => Depth::Quick,
                 };
-                database::ready(target, engine.as_ref(), &arguments.settings.database, inputs, depth, interrupted)
+                database::ready(target, engine.as_ref(), &job.database, inputs, depth, interrupted)
             }
             Self::Server(remote) => {
-                let fingerprint = served(target, remote, arguments, inputs)?;
+                let fingerprint = served(target, remote, job, inputs)?;
                 note(&format!("{target}: {}", remote.history()));
                 let history = format!("when the server found it: {}", remote.history());
                 Ok(Ready { fingerprint, history, checks: Vec::new() })
@@ -153,23 +146,22 @@ impl Venue {
 }
 
 /// What a server is called with; what it would refuse, or cannot do, is refused before it is called.
-pub(crate) fn caller(target: &str, arguments: &Run) -> Result<(Address, Option<Token>), Failure> {
-    let settings = &arguments.settings;
-    if settings.database.reload {
+pub(crate) fn caller(target: &str, job: &Brokerage) -> Result<(Address, Option<Token>), Failure> {
+    if job.database.reload {
         return Err(Failure::usage(format!("--reload: {target} is loaded where its server runs"))
             .hint("end the server, and start it again with --reload"));
     }
-    if let Some(part) = arguments.part.filter(|part| part.of() > 1 && settings.find_max) {
+    if let Some(part) = job.driver().filter(|part| part.of() > 1 && job.find_max) {
         return Err(Failure::usage(format!("--find-max: driver {part} cannot look for a rate that others share"))
             .hint("let one driver look, without --part; or give each driver its share of a known --rate"));
     }
     let address: Address = target.parse().map_err(|error| failure(target, &error))?;
-    let token = Token::find(arguments.token.path.as_deref()).map_err(|error| failure(target, &error))?;
+    let token = Token::find(job.token_file.as_deref()).map_err(|error| failure(target, &error))?;
     Ok((address, token))
 }
 
-fn call(target: &str, arguments: &Run) -> Result<Remote, Failure> {
-    let (address, token) = caller(target, arguments)?;
+fn call(target: &str, job: &Brokerage) -> Result<Remote, Failure> {
+    let (address, token) = caller(target, job)?;
     // The server says every second who is waited for; a person wants to hear of each wait once.
     let told = Mutex::new(None);
     let waiting = move |Waiting { ready, of, what }: Waiting| {
@@ -186,10 +178,10 @@ fn call(target: &str, arguments: &Run) -> Result<Remote, Failure> {
 }
 
 /// The server's database, if that is what was asked for.
-fn served(target: &str, remote: &Remote, arguments: &Run, inputs: &Inputs) -> Result<Fingerprint, Failure> {
+fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &Inputs) -> Result<Fingerprint, Failure> {
     let there = remote.fingerprint();
-    let database = &arguments.settings.database;
-    let said = arguments.said;
+    let database = &job.database;
+    let said = job.said;
     let or_served = |said: bool, asked: i64, served: i64| if said { asked } else { served };
     let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
     let customers = or_served(said.customers, signed(database.customers), there.part.total_customers());

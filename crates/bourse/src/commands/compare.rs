@@ -1,29 +1,33 @@
 //! `bourse compare`: two stored runs, or two targets run in turn: how large the difference is, how sure, and whether it is
 //! beyond a tolerance.
 
-use crate::args::{Compare, CompareFormat, Run, Said};
+use crate::args::{Compare, CompareFormat};
+use crate::execute::{self, verdict::verdict};
 use crate::failure::{Exit, Failure};
 use crate::output::{print, print_report, store};
+use crate::plan::{self, Plan, show::show};
 use crate::report;
-use crate::tpce::run::{measure, verdict};
 use bourse_report::comparison::{Compared, Incomparable, Pair, TOLERANCE, stored_pairs, unlike};
 use std::path::Path;
-use std::time::Duration;
-
-/// Rounds on each of two targets, unless told otherwise: fewer give no interval worth its name.
-const ROUNDS: u32 = 7;
-/// How long a round waits for a quiet machine, unless told otherwise.
-const PATIENCE: Duration = Duration::from_secs(20);
 
 /// Compares, prints, and fails if the second is surely slower by more than what is tolerated.
-pub(crate) fn compare(arguments: &Compare) -> Result<(), Failure> {
+pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
     let stored = [&arguments.base, &arguments.head].map(|run| Path::new(run).exists());
     let (pairs, notes) = match stored {
         [true, true] => {
+            if arguments.settings.execution.dry_run {
+                return Err(Failure::usage("--dry-run: two stored runs are compared, and nothing is run"));
+            }
             let (base, head) = (report::read(Path::new(&arguments.base))?, report::read(Path::new(&arguments.head))?);
             stored_pairs(base, head).map_err(|why| refused(&why))?
         }
-        [false, false] => measured_pairs(arguments)?,
+        [false, false] => {
+            let plan = plan::compare::plan(arguments)?;
+            if arguments.settings.execution.dry_run {
+                return print(&show(&plan));
+            }
+            measured_pairs(arguments, &plan)?
+        }
         _ => {
             return Err(Failure::usage("a stored run and a target cannot be compared")
                 .hint("name two runs (folders, or run.json files) or two targets (URLs)"));
@@ -68,29 +72,15 @@ impl Compare {
     }
 }
 
-fn measured_pairs(arguments: &Compare) -> Result<(Vec<Pair>, Vec<String>), Failure> {
-    let mut settings = arguments.settings.clone();
-    if !settings.sweep.is_empty() || settings.find_max {
-        return Err(Failure::usage(
-            "two targets are compared at one setting: --sweep and --find-max have no place here",
-        ));
-    }
-    settings.rounds.get_or_insert(ROUNDS);
-    settings.wait_quiet.get_or_insert(PATIENCE);
-    let run = Run {
-        targets: vec![arguments.base.clone(), arguments.head.clone()],
-        settings,
-        part: None,
-        token: arguments.token.clone(),
-        said: Said::default(),
-    };
-    let (file, outcome) = measure("compare", &run)?;
-    store(&file, &run.settings.output)?;
+/// Runs on both targets in turn: the pair, and what makes a difference one of something else.
+fn measured_pairs(arguments: &Compare, plan: &Plan) -> Result<(Vec<Pair>, Vec<String>), Failure> {
+    let (file, outcome) = execute::run(plan)?.measured()?;
+    store(&file, &arguments.settings.output)?;
     if arguments.format() == CompareFormat::Text {
         print_report(&file)?;
     }
     outcome?;
-    verdict(&file, run.settings.require_steady)?;
+    verdict(&file, plan.require_steady)?;
     let notes = file.warnings.clone();
     let mut cases = file.cases.into_iter();
     let (Some(base), Some(head)) = (cases.next(), cases.next()) else {
