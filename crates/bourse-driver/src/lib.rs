@@ -13,6 +13,7 @@
 //! | [`ledger`] | the driver's own count of what was performed |
 //! | [`reconcile`](mod@reconcile) | the recorder's figures compared with that count |
 //! | [`calibrate`](mod@calibrate) | what harness and machine do by themselves |
+//! | `description` | what an engine says of itself, as documents have it |
 //! | `memory` | memory that users take, the harness's and the engine's |
 //! | `open_files` | how many sessions fit into the limit of open files |
 //! | [`round`] | a thread for everybody, phases, the figures of a round |
@@ -22,6 +23,7 @@ mod backlog;
 pub mod calibrate;
 pub mod clock;
 pub mod control;
+mod description;
 pub mod drive;
 pub mod ledger;
 mod memory;
@@ -38,6 +40,7 @@ pub use bourse_record::{MixShare, OperationSpec, Outcome, Sample, ServerTime, Sp
 pub use calibrate::{Calibration, calibrate, wait_for_quiet};
 pub use clock::{Clock, RealClock, SimulatedClock};
 pub use control::{Control, Fault, Plan};
+pub use description::{described, durability};
 pub use drive::drive;
 pub use ledger::{Entry, Ledger};
 pub use reconcile::Recording;

@@ -8,8 +8,8 @@ use crate::sampler::{Sampler, io_counts};
 use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, Role, SECOND, Seat, Workload, drive};
 use bourse_engine::{Connection, Engine, FileIo, IoCounts, ServerProcess};
 use bourse_record::{
-    Arrivals, KernelThreads, KindOfFile, LiveReader, MachineUse, OperationSpec, Phase, PhaseKind, ProcessUse, Recorder,
-    Round, ServerUse, SplitMix, Taken,
+    Arrivals, FileActivity, FileKind, Interference, KernelThreads, LiveReader, MachineUse, OperationSpec, Phase,
+    PhaseKind, ProcessUse, Recorder, Round, ServerUse, SplitMix, Warning,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -183,11 +183,10 @@ pub fn run<'w>(
     let given_up = control.fault().is_none() && end >= control.measure_to().saturating_add(plan.drain_limit_ns);
     let mut round = figures(&total.recorder, &control, marks, sampler, headline, end);
     if given_up {
-        let limit = plan.drain_limit_ns as f64 / SECOND as f64;
-        round.warnings.push(format!("work was still in flight {limit} s after the end, and was given up"));
+        round.warnings.push(Warning::WorkGivenUp { limit_s: plan.drain_limit_ns as f64 / SECOND as f64 });
     }
     round.facts.extend(table.memory.facts(&held));
-    round.warnings.extend(table.notes);
+    round.warnings.extend(table.notes.into_iter().map(Warning::of_engine));
     round.checks = reconcile(&round.operations, &total.recorder.totals(), &total.ledger);
     if let Some(why) = irreconcilable(&round.checks).or_else(|| nothing_ended(&round, workload.operations(), headline))
     {
@@ -338,7 +337,7 @@ impl Marks {
 }
 
 /// What others took of the machine from one mark to the other, in so many seconds, where that can be told.
-fn taken(to: &Mark, from: &Mark, server: Option<ServerUse>, measured_s: f64) -> Option<Taken> {
+fn interference(to: &Mark, from: &Mark, server: Option<ServerUse>, measured_s: f64) -> Option<Interference> {
     let (machine, machine_then) = (to.machine?, from.machine?);
     // The machine counts in hundredths of a second.
     if measured_s < 1.0 {
@@ -351,33 +350,35 @@ fn taken(to: &Mark, from: &Mark, server: Option<ServerUse>, measured_s: f64) -> 
     let host = machine.stolen_s - machine_then.stolen_s;
     // The counts are rounded apart: a hundredth less than nothing is nothing.
     let processors = |seconds: f64| seconds.max(0.0) / measured_s;
-    Some(Taken { by_others: processors(others), by_kernel: processors(kernel), by_host: processors(host) })
+    Some(Interference { by_others: processors(others), by_kernel: processors(kernel), by_host: processors(host) })
 }
 
-/// The same in words, where it is noticed.
-fn disturbed(taken: Taken, server_is_known: bool) -> Vec<String> {
+/// What of it is noticed.
+fn disturbed(interference: Interference, server_is_known: bool) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let Taken { by_others, by_host, .. } = taken;
-    if by_others > Taken::NOTICED {
-        let who = if server_is_known {
-            "processes other than ours and the server's"
-        } else {
-            "other processes, a server under test among them,"
-        };
-        warnings.push(format!("{who} kept {by_others:.2} processors busy in the measurement interval"));
+    let Interference { by_others, by_host, .. } = interference;
+    if by_others > Interference::NOTICED {
+        warnings.push(Warning::OtherProcesses { cpus: by_others, server_is_known });
     }
-    if by_host > Taken::NOTICED {
-        warnings.push(format!("the host of this virtual machine took {by_host:.2} processors away while we measured"));
+    if by_host > Interference::NOTICED {
+        warnings.push(Warning::HostSteal { cpus: by_host });
     }
     warnings
 }
 
 /// Kinds of file for which anything was asked, as the run file keeps them.
-fn kinds_of_file(counts: &IoCounts) -> Vec<KindOfFile> {
+fn file_activity(counts: &IoCounts) -> Vec<FileActivity> {
     let idle = |files: FileIo| FileIo { sync_ns: None, ..files } == FileIo::default();
-    let used = counts.by_kind().into_iter().filter(|(kind, files)| *kind == "database" || !idle(*files));
-    used.map(|(kind, files)| KindOfFile {
-        kind: kind.to_owned(),
+    let kinds = [
+        (FileKind::Database, counts.database),
+        (FileKind::Log, counts.log),
+        (FileKind::Journal, counts.journal),
+        (FileKind::Temporary, counts.temporary),
+        (FileKind::DataAndLog, counts.together),
+    ];
+    let used = kinds.into_iter().filter(|(kind, files)| *kind == FileKind::Database || !idle(*files));
+    used.map(|(kind, files)| FileActivity {
+        kind,
         syncs: files.syncs,
         sync_ns: files.sync_ns,
         writes: files.writes,
@@ -415,25 +416,24 @@ fn figures(
     let bytes = |last: Option<u64>, first: Option<u64>| last.zip(first).map_or(0, |(last, first)| last - first);
     let mut warnings = Vec::new();
     if let Some(error) = &sampler.footprint_error {
-        warnings.push(format!("the engine did not always say how large it is: {error}"));
+        warnings.push(Warning::SizeUnknown { error: error.clone() });
     }
     let clamped: u64 = operations.iter().map(|operation| operation.response.clamped).sum();
     if clamped > 0 {
-        warnings.push(format!("{clamped} response times of over an hour are counted as an hour"));
+        warnings.push(Warning::LatencyClamped { count: clamped });
     }
     let arrivals = total.all_arrivals();
     if let Some(Arrivals { dropped, unstarted, due, .. }) = arrivals {
         if dropped > 0 {
-            warnings.push(format!("{dropped} of {due} operations that were due were dropped: the backlog was full"));
+            warnings.push(Warning::OperationsDropped { dropped, due });
         }
         if unstarted > 0 {
-            warnings
-                .push(format!("{unstarted} of {due} operations that were due still waited when the interval ended"));
+            warnings.push(Warning::OperationsWaiting { waiting: unstarted, due });
         }
     }
     let server = at_last.server_since(&at_first);
-    let taken = taken(&at_last, &at_first, server, measured_s);
-    warnings.extend(taken.into_iter().flat_map(|taken| disturbed(taken, server.is_some())));
+    let interference = interference(&at_last, &at_first, server, measured_s);
+    warnings.extend(interference.into_iter().flat_map(|interference| disturbed(interference, server.is_some())));
     Round {
         offset_s: 0.0,
         phases: phases.into_iter().flatten().collect(),
@@ -443,15 +443,15 @@ fn figures(
         operations,
         arrivals,
         series: sampler.series,
-        closer: bourse_record::Series::default(),
+        fine_series: bourse_record::Series::default(),
         cpu_user_s: seconds_used(last.cpu_user_s, first.cpu_user_s),
         cpu_system_s: seconds_used(last.cpu_system_s, first.cpu_system_s),
         read_bytes: bytes(last.read_bytes, first.read_bytes),
         written_bytes: bytes(last.written_bytes, first.written_bytes),
         io_source: at_last.io.map(|io| io.source.to_owned()).unwrap_or_default(),
         server,
-        taken,
-        io: at_last.io.zip(at_first.io).map_or_else(Vec::new, |(last, first)| kinds_of_file(&last.since(first))),
+        interference,
+        io: at_last.io.zip(at_first.io).map_or_else(Vec::new, |(last, first)| file_activity(&last.since(first))),
         facts: Vec::new(),
         shared: None,
         checks: Vec::new(),

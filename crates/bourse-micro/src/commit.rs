@@ -120,8 +120,8 @@ impl Planned for Commits {
         if let Ok(description) = setting.engine.description()
             && description.durability != Durability::Durable
         {
-            let class = description.durability;
-            round.warnings.push(format!("these commits are not durable ({class}): they need not wait for the disk"));
+            let class = bourse_driver::durability(description.durability);
+            round.warnings.push(bourse_record::Warning::NotDurable { class });
         }
         let Some(counts) = self.raw.lock().unwrap_or_else(PoisonError::into_inner).clone() else {
             let why = if self.raw_syncs == 0 { "not asked for" } else { "the database has no file here to be synced" };
@@ -143,11 +143,11 @@ fn raw_operation(counts: &Counts) -> Operation {
     let count = counts.len();
     Operation {
         name: RAW.to_owned(),
-        outcomes: vec![OutcomeCount { outcome: Outcome::Completed, code: 0, count, example: None }],
+        outcomes: vec![OutcomeCount { outcome: Outcome::Completed, code: 0, count, meaning: None, example: None }],
         retries: 0,
         late: 0,
         samples: count,
-        floor_ns: None,
+        harness_overhead_ns: None,
         mix_target_percent: None,
         mix_tolerance_points: None,
         limit_ns: None,

@@ -203,7 +203,7 @@ impl Planned for LogGrowth {
             let unfinished = self.unfinished.load(Ordering::Relaxed);
             round.facts.push(named("checkpoints that left something in the log", unfinished.to_string()));
         }
-        round.closer = seen.series();
+        round.fine_series = seen.series();
     }
 }
 

@@ -5,7 +5,9 @@ use crate::definition::{Published, Table};
 use crate::finding::{self, FindingResult};
 use crate::measure::{Measure, counts};
 use crate::plan::{Plan, PlannedCell};
-use bourse_record::{Build, CheckStatus, Engine, Machine, Round, median, median_interval};
+use bourse_record::{
+    CheckStatus, DocumentKind, Durability, Engine, Provenance, Round, Warning, coded_warnings, median, median_interval,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,11 +15,13 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// Version of the document; raised when a reader of the old form would misread the new.
-pub const SUITE_SCHEMA_VERSION: u32 = 1;
+pub const SUITE_SCHEMA_VERSION: u32 = 2;
 
 /// A rerun of a published experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuiteFile {
+    /// Kind of this document.
+    pub document: DocumentKind,
     /// Version of this document's form.
     pub suite_schema_version: u32,
     /// Name of the suite.
@@ -32,28 +36,21 @@ pub struct SuiteFile {
     pub notes: Vec<String>,
     /// What has to stand in every report of these figures.
     pub notice: Option<String>,
-    /// When it began: RFC 3339 with the machine's offset.
-    pub started_at: String,
-    /// How to run it again.
-    pub command: Vec<String>,
-    /// The seed all random sequences follow from.
-    pub seed: u64,
+    /// When, how and on what it ran.
+    #[serde(flatten)]
+    pub provenance: Provenance,
     /// Counts of rows and operations were multiplied by this.
     pub scale: f64,
     /// Rounds asked for, of each case.
     pub rounds: u32,
-    /// The program that ran.
-    pub build: Build,
-    /// The machine it ran on.
-    pub machine: Machine,
     /// What cases ran on, by the name of the target.
     pub engines: BTreeMap<String, EngineUsed>,
     /// The published tables.
     pub tables: Vec<TableResult>,
     /// Whether what was found then holds here.
     pub findings: Vec<FindingResult>,
-    /// What casts doubt on the figures, in words.
-    pub warnings: Vec<String>,
+    /// What casts doubt on the figures.
+    pub warnings: Vec<Warning>,
     /// Whether it was ended before its time.
     pub interrupted: bool,
 }
@@ -134,7 +131,7 @@ pub struct CellResult {
     /// Name of its target, if it has one.
     pub target: Option<String>,
     /// Durability class it was measured with.
-    pub durability: Option<String>,
+    pub durability: Option<Durability>,
     /// Workload and options, as typed at this scale.
     pub workload: String,
     /// How much there was to do, if the work was to end a round.
@@ -207,14 +204,10 @@ pub enum Trouble {
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "as in SuiteFile")]
 pub struct Telling {
-    pub started_at: String,
-    pub command: Vec<String>,
-    pub seed: u64,
+    pub provenance: Provenance,
     pub rounds: u32,
-    pub build: Build,
-    pub machine: Machine,
     pub engines: BTreeMap<String, EngineUsed>,
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     pub interrupted: bool,
 }
 
@@ -243,6 +236,7 @@ impl SuiteFile {
             .collect();
         let findings = finding::judge(&suite.findings, &tables);
         Self {
+            document: DocumentKind::Suite,
             suite_schema_version: SUITE_SCHEMA_VERSION,
             suite: suite.name.clone(),
             title: suite.title.clone(),
@@ -250,13 +244,9 @@ impl SuiteFile {
             departures: suite.departures.clone(),
             notes: suite.notes.clone(),
             notice: suite.notice.clone(),
-            started_at: telling.started_at,
-            command: telling.command,
-            seed: telling.seed,
+            provenance: telling.provenance,
             scale: plan.scale,
             rounds: telling.rounds,
-            build: telling.build,
-            machine: telling.machine,
             engines: telling.engines,
             tables,
             findings,
@@ -396,7 +386,7 @@ fn measured_cell(
             .get(&case.target)
             .and_then(|it| it.engine.as_ref())
             .filter(|_| !rounds.is_empty())
-            .map(|engine| engine.durability.clone()),
+            .map(|engine| engine.durability),
         workload: format!("{} {}", case.workload, options.join(" ")).trim_end().to_owned(),
         work: planned.work,
         published_work: planned.published_work,
@@ -525,11 +515,21 @@ impl SuiteFile {
     /// They are no such document, or one of another version.
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, SuiteFileError> {
         let foreign = |reason: String| SuiteFileError::Foreign { path: path.into(), reason };
-        let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| foreign(error.to_string()))?;
+        let mut value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| foreign(error.to_string()))?;
         match value.get("suite_schema_version").and_then(serde_json::Value::as_u64) {
             Some(version) if version == u64::from(SUITE_SCHEMA_VERSION) => {}
+            // Version 1 did not say its kind, and had sentences for warnings.
+            Some(1) => {
+                coded_warnings(&mut value);
+                if let Some(fields) = value.as_object_mut() {
+                    fields.insert("document".to_owned(), serde_json::json!(DocumentKind::Suite));
+                    fields.insert("suite_schema_version".to_owned(), SUITE_SCHEMA_VERSION.into());
+                }
+            }
             Some(version) => {
-                return Err(foreign(format!("its version is {version}, this program knows {SUITE_SCHEMA_VERSION}")));
+                return Err(foreign(format!(
+                    "its version is {version}, this program knows 1 to {SUITE_SCHEMA_VERSION}"
+                )));
             }
             None => return Err(foreign("it has no suite_schema_version".to_owned())),
         }

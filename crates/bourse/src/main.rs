@@ -16,6 +16,7 @@ mod output;
 mod panics;
 mod plan;
 mod progress;
+mod provenance;
 mod report;
 mod suite;
 mod tpce;
@@ -49,6 +50,9 @@ fn command() -> Result<ExitCode, Failure> {
             return Ok(ExitCode::from(code));
         }
     };
+    for warning in args::renamed_in(std::env::args()) {
+        progress::note(&format!("warning: {warning}"));
+    }
     panics::asked_for("start");
     run(arguments.command).map(|()| ExitCode::SUCCESS)
 }
@@ -89,7 +93,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Suite(Suite::Run(arguments)) => commands::suite::run(&arguments),
         Command::Quick(arguments) => commands::quick::run(&arguments),
         Command::Run(FromFile { file, more }) => match config::arguments(&file, &more)?.command {
-            Command::Run(_) => Err(Failure::usage("a file cannot run a file")),
+            Command::Run(_) => Err(Failure::usage("invalid command 'run' in the file: a file cannot run another file")),
             command => run(command),
         },
         Command::Compare(arguments) => commands::compare::run(&arguments),

@@ -9,6 +9,7 @@ pub(crate) const SPECS: [OperationSpec; 2] = [
         name: "work",
         limit_ns: Some(500_000),
         mix: Some(MixShare { target_percent: 100.0, tolerance_points: 1.0 }),
+        codes: &[],
     },
     OperationSpec::new("rest"),
 ];

@@ -162,7 +162,7 @@ impl OwnStatements {
         let (holds, words) = found.unwrap_or((false, "no row".to_owned()));
         Ok(Check {
             name: "file's check".to_owned(),
-            words: format!("{text} is {}", equals.equals.words()),
+            condition: format!("{text} is {}", equals.equals.words()),
             source: "the file".to_owned(),
             status: if holds { CheckStatus::Passed } else { CheckStatus::Failed },
             evidence: format!("found {words}"),

@@ -496,7 +496,7 @@ fn agreement(member: &Member, told: &Acknowledged, committed: &Acknowledged) -> 
     let results = within(told.results, told.results_in_doubt, committed.results, committed.results_in_doubt);
     Check {
         name: format!("answers to driver {}/{}", member.number, member.of),
-        words:
+        condition:
             "the driver was told of each Trade-Order and Trade-Result that the server committed for it, and of no other"
                 .to_owned(),
         source: "books of the run".to_owned(),

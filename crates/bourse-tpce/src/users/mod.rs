@@ -25,5 +25,5 @@ mod specs;
 pub mod verify;
 
 pub use options::{ABILITIES, Load, OptionsError, RunOptions};
-pub use run::{NOTICE, Ran, RunError, needs, run, run_on, workload};
+pub use run::{NOTICE, OUTCOMES, Ran, RunError, conditions, needs, run, run_on, workload};
 pub use verify::{before_run, verify, verify_books};

@@ -21,7 +21,7 @@ pub(super) fn acknowledged(told: &Acknowledged, ledger: &Ledger) -> Check {
     let evidence = pairs.map(|(what, told, counted)| format!("{what}: {told} acknowledged, {counted} counted"));
     Check {
         name: "acknowledgements".to_owned(),
-        words:
+        condition:
             "users were acknowledged as many Trade-Orders and Trade-Results as the driver counted in the whole round"
                 .to_owned(),
         source: Check::RECONCILIATION.to_owned(),
@@ -57,7 +57,8 @@ pub(super) fn dealt(ledger: &Ledger, mix: &Mix) -> Check {
         .map(|((transaction, level), count)| format!("{transaction}: {count}, {:.0} expected", all * level / cards));
     Check {
         name: "mix of requests".to_owned(),
-        words: "customers have asked for each transaction as often as the mix has it, over the whole round".to_owned(),
+        condition: "customers have asked for each transaction as often as the mix has it, over the whole round"
+            .to_owned(),
         source: Check::RECONCILIATION.to_owned(),
         status: if holds { CheckStatus::Passed } else { CheckStatus::Failed },
         evidence: words.collect::<Vec<_>>().join("; "),

@@ -15,14 +15,19 @@ use bourse_driver::{
 };
 use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
-use bourse_engine::{Capabilities, Engine, EngineError};
-use bourse_record::{NameValue, Recorder, Round};
+use bourse_engine::{Capabilities, Engine, EngineError, Isolation};
+use bourse_record::{
+    Conditions, IsolationLevel, NameValue, OperationIsolation, Recorder, Round, Scale, Tunables, Warning, WorkloadKind,
+};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What has to stand in every report of this workload.
-pub const NOTICE: &str = "TPC-E-derived workload, unaudited; results are not comparable with published TPC Benchmark E \
-    results. TPC Benchmark and TPC-E are trademarks of the Transaction Processing Performance Council.";
+pub const NOTICE: &str = bourse_record::BROKERAGE_NOTICE;
+
+/// How transactions may end.
+pub const OUTCOMES: [Outcome; 6] =
+    [Outcome::Completed, Outcome::Warned, Outcome::RolledBack, Outcome::TooFewRows, Outcome::Failed, Outcome::Dropped];
 
 /// A run that could not begin. What goes wrong later is a [`Fault`] beside the figures.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -86,9 +91,8 @@ pub struct Ran {
     pub fault: Option<Fault>,
 }
 
-/// What was run, as the run file says it.
-pub fn workload(options: &RunOptions, parameters: Vec<NameValue>) -> bourse_record::Workload {
-    let part = options.part;
+/// What was run, as the run file says it; what it was run under say [`conditions`].
+pub fn workload(options: &RunOptions) -> bourse_record::Workload {
     let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
     let load = match options.load {
         super::Load::Closed => "closed loop".to_owned(),
@@ -96,30 +100,63 @@ pub fn workload(options: &RunOptions, parameters: Vec<NameValue>) -> bourse_reco
         super::Load::Poisson { per_second } => open_loop(options, per_second, "at random moments"),
     };
     let own = [
-        ("customers", part.total_customers().to_string()),
-        ("scale factor", part.scale_factor().to_string()),
-        ("initial trade days", part.days().to_string()),
-        ("users", options.users.to_string()),
-        ("market users", options.market_users.to_string()),
         ("schedule", load),
         ("warm-up", seconds(options.plan.warm_up_ns)),
         ("measurement interval", seconds(options.plan.measure_ns)),
         ("market's queue", format!("customers pause above {} requests", options.market_room)),
-        ("knobs", if options.tunables.is_default() { "the specification's" } else { "changed" }.to_owned()),
         ("data maintenance", "every 60 s, the first 0.1 s into the measurement interval".to_owned()),
     ];
-    let asked = options.asked().map(|rate| ("rate asked for", format!("{} TR/s", (rate * 1e6).round() / 1e6)));
     let of_several = (!options.share.is_whole()).then(|| ("driver", share(options)));
-    let own =
-        own.into_iter().chain(asked).chain(of_several).map(|(name, value)| NameValue { name: name.to_owned(), value });
+    let named = |(name, value): (&str, String)| NameValue { name: name.to_owned(), value };
     bourse_record::Workload {
         name: "tpce".to_owned(),
-        parameters: own.chain(parameters).collect(),
+        kind: WorkloadKind::Brokerage,
+        parameters: own.into_iter().chain(of_several).map(named).collect(),
         headline_operation: Transaction::TradeResult.name().to_owned(),
         headline_unit: "TR/s".to_owned(),
         nominal: Some(options.nominal()),
+        outcomes: OUTCOMES.to_vec(),
+        metric_titles: vec![named(("queue_length", "waiting in the market's queue".to_owned()))],
         notice: Some(NOTICE.to_owned()),
     }
+}
+
+/// What a run on an engine of these capabilities is run under, as far as its options tell.
+pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditions {
+    let part = options.part;
+    let count = |number: usize| Some(number as u64);
+    Conditions {
+        users: count(options.users),
+        further_users: count(options.market_users),
+        scale: Some(Scale {
+            customers: part.total_customers().unsigned_abs(),
+            scale_factor: part.scale_factor().unsigned_abs(),
+            initial_days: part.days().unsigned_abs(),
+        }),
+        requested_rate: options.asked().map(|rate| (rate * 1e6).round() / 1e6),
+        isolation: Transaction::ALL.into_iter().map(|transaction| isolation(transaction, capabilities)).collect(),
+        tunables: Some(if options.tunables.is_default() { Tunables::Specification } else { Tunables::Changed }),
+        ..Conditions::default()
+    }
+}
+
+/// What is demanded of a transaction, and what it gets: the lowest level on offer that is enough.
+fn isolation(transaction: Transaction, capabilities: &Capabilities) -> OperationIsolation {
+    const LEVELS: [(Isolation, IsolationLevel); 3] = [
+        (Isolation::ReadCommitted, IsolationLevel::ReadCommitted),
+        (Isolation::RepeatableRead, IsolationLevel::RepeatableRead),
+        (Isolation::Serializable, IsolationLevel::Serializable),
+    ];
+    let demanded = LEVELS.iter().find(|(level, _)| *level == transaction.isolation()).map(|(_, level)| *level);
+    let demanded = demanded.expect("every level of the engines is listed");
+    let isolation = capabilities.sql.map_or(&[][..], |sql| sql.isolation);
+    let offered = || LEVELS.iter().filter(|(level, _)| isolation.contains(level)).map(|(_, level)| *level);
+    // Writers that come one at a time are serializable, whatever level is asked for.
+    let alone = (!capabilities.concurrent_writers).then(|| offered().max()).flatten();
+    let enough = offered().filter(|level| *level >= demanded).min();
+    // An engine that offers less gives the most that it has; one that offers nothing promises nothing.
+    let provided = alone.or(enough).or(offered().max()).unwrap_or(IsolationLevel::ReadUncommitted);
+    OperationIsolation { operation: transaction.name().to_owned(), demanded, provided }
 }
 
 /// A schedule in words.
@@ -251,7 +288,10 @@ pub fn run_on(
         Ok(pending) => round
             .facts
             .push(NameValue { name: "limit orders pending at the end".to_owned(), value: pending.to_string() }),
-        Err(error) => round.warnings.push(format!("pending limit orders could not be counted: {error}")),
+        Err(error) => round.warnings.push(Warning::FigureMissing {
+            figure: "the number of pending limit orders".to_owned(),
+            cause: error.to_string(),
+        }),
     }
     round.facts.extend(achieved.facts(&options.tunables));
     Ok(Ran { round, before, told, interrupted: measured.interrupted, fault: measured.fault })

@@ -86,7 +86,7 @@ fn entry(checked: &Checked, took_s: f64) -> Check {
     };
     Check {
         name: checked.name.clone(),
-        words: checked.words.clone(),
+        condition: checked.words.clone(),
         source: checked.source.clone(),
         status: match (&checked.not_run, checked.passed()) {
             (Some(_), _) => CheckStatus::NotApplicable,

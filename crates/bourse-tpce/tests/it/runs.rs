@@ -85,7 +85,7 @@ fn a_run_shows_all_transactions_in_their_mix_and_leaves_sound_books() {
         .collect();
     assert!(failed.is_empty(), "{failed:#?}");
     // One day of trades leaves nearly every account short of fifty.
-    assert!(outcomes(operations, Outcome::ShortDatabase) > 100);
+    assert!(outcomes(operations, Outcome::TooFewRows) > 100);
     assert!(outcomes(operations, Outcome::RolledBack) > 0);
 
     // A quotient times its divisor is not always the dividend.

@@ -81,7 +81,7 @@ fn measured_pairs(arguments: &Compare, plan: &Plan) -> Result<(Vec<Pair>, Vec<St
     }
     outcome?;
     verdict(&file, plan.require_steady)?;
-    let notes = file.warnings.clone();
+    let notes: Vec<String> = file.warnings.iter().map(ToString::to_string).collect();
     let mut cases = file.cases.into_iter();
     let (Some(base), Some(head)) = (cases.next(), cases.next()) else {
         return Err(Failure::new(Exit::Target, "not both targets were measured"));

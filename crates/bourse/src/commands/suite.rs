@@ -11,7 +11,7 @@ use crate::plan::{
 };
 use crate::progress::note;
 use crate::suite::list::find;
-use bourse_record::{FEWEST_ROUNDS, RunFile, Taken};
+use bourse_record::{FEWEST_ROUNDS, Interference, RunFile, Warning};
 use bourse_suite::SuiteFile;
 use bourse_suite::document::{EngineUsed, Outcome, State, Telling, Trouble};
 use std::collections::BTreeMap;
@@ -24,12 +24,9 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
         return print(&show(&planned.plan));
     }
     let rounds = planned.plan.blocks.iter().map(|block| block.rounds).max().unwrap_or(0);
-    let few = ((rounds as usize) < FEWEST_ROUNDS && !suite.findings.is_empty()).then(|| {
-        format!(
-            "whether the published findings hold takes an interval, and that {FEWEST_ROUNDS} rounds or more: asked for were {rounds}"
-        )
-    });
-    few.iter().for_each(|few| note(few));
+    let few = ((rounds as usize) < FEWEST_ROUNDS && !suite.findings.is_empty())
+        .then_some(Warning::TooFewRounds { rounds, needed: FEWEST_ROUNDS as u32 });
+    few.iter().for_each(|few| note(&few.to_string()));
     for (name, why) in planned.urls.iter().filter_map(|(name, url)| Some((name, url.as_ref().err()?))) {
         note(&format!("{name}: not run: {why}"));
     }
@@ -37,19 +34,15 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     let outcomes: Vec<Outcome> = executed.cases.iter().map(outcome).collect();
     let engines = engines(&planned, &executed.cases);
     let disturbed = disturbed(executed.cases.iter().flat_map(|case| {
-        let taken = case.rounds().iter().filter_map(|round| Some(round.taken?.from_us()));
+        let taken = case.rounds().iter().filter_map(|round| Some(round.interference?.from_us()));
         taken.map(|taken| (taken, case.label()))
     }));
     let mut whole = RunFile { name: suite.name.clone(), ..executed.file() };
     whole.warnings.extend(few);
     whole.warnings.extend(disturbed);
     let telling = Telling {
-        started_at: whole.started_at.clone(),
-        command: whole.command.clone(),
-        seed: whole.seed,
+        provenance: whole.provenance.clone(),
         rounds,
-        build: whole.build.clone(),
-        machine: whole.machine.clone(),
         engines,
         warnings: whole.warnings.clone(),
         interrupted: whole.interrupted,
@@ -83,22 +76,22 @@ fn engines(planned: &SuitePlan<'_>, cases: &[CaseRun]) -> BTreeMap<String, Engin
     planned.urls.iter().map(|(name, url)| (name.clone(), used(name, url))).collect()
 }
 
-/// Of rounds by the processors that others took in them: how many were disturbed, and where most, in words.
-fn disturbed<'a>(rounds: impl Iterator<Item = (f64, &'a str)>) -> Option<String> {
+/// Of rounds by the processors that others took in them: how many were disturbed, and where most.
+fn disturbed<'a>(rounds: impl Iterator<Item = (f64, &'a str)>) -> Option<Warning> {
     let (mut all, mut noticed) = (0_u32, Vec::new());
     for round in rounds {
         all += 1;
-        if round.0 > Taken::NOTICED {
+        if round.0 > Interference::NOTICED {
             noticed.push(round);
         }
     }
     let (most, label) = noticed.iter().max_by(|a, b| a.0.total_cmp(&b.0))?;
-    let number = noticed.len();
-    Some(format!(
-        "busy machine: in {number} of {all} rounds that told, other processes or the host kept more than {} processors busy; \
-         most in {label}: {most:.2}",
-        Taken::NOTICED
-    ))
+    Some(Warning::DisturbedRounds {
+        disturbed: noticed.len() as u32,
+        known: all,
+        most_in: (*label).to_owned(),
+        most_cpus: *most,
+    })
 }
 
 /// The exit code that the cells call for.
@@ -137,8 +130,7 @@ mod tests {
         assert_eq!(disturbed([(0.02, "2a"), (0.1, "2b")].into_iter()), None);
         assert_eq!(disturbed([].into_iter()), None);
         let told = disturbed([(0.02, "2a"), (0.3, "2b"), (1.25, "2c"), (0.5, "2d")].into_iter());
-        let expected = "busy machine: in 3 of 4 rounds that told, other processes or the host kept more than 0.1 \
-                        processors busy; most in 2c: 1.25";
-        assert_eq!(told.as_deref(), Some(expected));
+        let expected = Warning::DisturbedRounds { disturbed: 3, known: 4, most_in: "2c".to_owned(), most_cpus: 1.25 };
+        assert_eq!(told, Some(expected));
     }
 }

@@ -9,12 +9,13 @@ use crate::inputs::inputs;
 use crate::output::{self, print};
 use crate::plan::sweep::{Sweep, combinations, with_option};
 use crate::progress::{Step, note};
+use crate::provenance::provenance;
 use crate::tpce::acid::{FileSite, database, database_in_words, default_target};
 use crate::tpce::database::{engine_failure, refuse_foreign};
 use crate::{engines, interrupt};
 use bourse_acid::kept::{CRASH_SCHEMA_VERSION, CrashFile, CrashRow, crashed};
 use bourse_acid::{Conduct, Site, Subject};
-use bourse_record::{Build, Machine};
+use bourse_record::DocumentKind;
 use bourse_tpce::users;
 use drawn::Traces;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -55,12 +56,9 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     let interrupted = interrupt::flag()?;
     target.as_deref().map_or(Ok(()), engines::make_folder)?;
     let mut file = CrashFile {
+        document: DocumentKind::Crash,
         schema_version: CRASH_SCHEMA_VERSION,
-        started_at: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
-        command: std::env::args().collect(),
-        seed: arguments.seed,
-        build: Build::of(env!("CARGO_PKG_VERSION")),
-        machine: Machine::this(),
+        provenance: provenance(arguments.seed),
         database: String::new(),
         rows: Vec::new(),
         states: None,
@@ -153,7 +151,7 @@ fn publish(file: &mut CrashFile, traces: &Traces, arguments: &Crash) -> Result<(
     output::write_whole(&json, document.as_bytes())?;
     output::write_whole(&page, bourse_acid::crash_html(file).as_bytes())?;
     for state in file.states.iter().flat_map(|states| states.broken_examples()) {
-        let kept = enumerated::keep(&state.state, file.seed, &folder)?;
+        let kept = enumerated::keep(&state.state, file.provenance.seed, &folder)?;
         note(&format!("state:    {}", kept.display()));
     }
     if arguments.output.json {

@@ -2,6 +2,7 @@
 
 use super::{ENGINES, EngineKind};
 use crate::failure::Failure;
+use bourse_engine::did_you_mean;
 
 /// What can run here; of one engine, all its options.
 pub(crate) fn list(engine: Option<&str>) -> Result<String, Failure> {
@@ -17,7 +18,8 @@ pub(crate) fn list(engine: Option<&str>) -> Result<String, Failure> {
         Some(name) => {
             let kind = ENGINES.iter().find(|kind| kind.scheme == name).ok_or_else(|| {
                 let known: Vec<_> = ENGINES.iter().map(|kind| kind.scheme).collect();
-                Failure::usage(format!("no engine is called {name:?}")).hint(format!("known: {}", known.join(", ")))
+                let near = did_you_mean(name, known.iter().copied());
+                Failure::usage(format!("unknown engine '{name}'{near}")).hint(format!("engines: {}", known.join(", ")))
             })?;
             text.push_str(&format!("{}: {}\n{}\n", kind.scheme, kind.summary, kind.example));
             let calls = kind.calls();

@@ -19,9 +19,10 @@ mod sqlite_lean;
 pub(crate) use list::list;
 
 use crate::failure::Failure;
-use bourse_engine::target::{Grammar, OptionSpec, TargetError};
-use bourse_engine::{Engine, Location, SideFileKind};
-use std::path::{Path, PathBuf};
+use bourse_engine::target::{Grammar, OptionSpec, Renamed, TargetError};
+use bourse_engine::{Engine, Location, SideFileKind, nearest};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// An engine that targets can name.
 pub(crate) struct EngineKind {
@@ -47,15 +48,8 @@ pub(crate) struct InProcess {
     pub(crate) variant_of: Option<&'static str>,
 }
 
-/// Location of a target's database; `None` where the target cannot be read, or is an application server. Nothing is opened.
-pub(crate) fn location(target: &str) -> Option<Location> {
-    open(target).ok().map(|engine| engine.location())
-}
-
-/// The path of a target's database, if it is in a file.
-pub(crate) fn file(target: &str) -> Option<PathBuf> {
-    location(target)?.file().map(Path::to_owned)
-}
+/// Name of a database in memory.
+const MEMORY: &str = ":memory:";
 
 /// Whether an engine is part of this build.
 enum Build {
@@ -77,6 +71,8 @@ struct Calls {
     options: fn() -> Vec<[String; 4]>,
     /// The options it was compiled with, where it is compiled in and tells.
     compiled: fn() -> Vec<String>,
+    /// The words of a target that have a new name.
+    renamed: fn(&str) -> Vec<Renamed>,
     /// Opens a target.
     open: fn(&str) -> Result<Box<dyn Engine>, Failure>,
     /// Ends and removes the private server that a killed process has left of a target.
@@ -99,7 +95,8 @@ pub(crate) struct Crashes {
 
 /// How a target's database is crashed, if it is in a file and its engine has such crashes.
 pub(crate) fn crashes(target: &str) -> Option<&'static Crashes> {
-    file(target).and(kind_of(target)?.calls().ok()?.crashes.as_ref())
+    location(target).ok()?.file()?;
+    kind_of(target)?.calls().ok()?.crashes.as_ref()
 }
 
 impl EngineKind {
@@ -215,6 +212,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
             version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
             options: Vec::new,
             compiled: Vec::new,
+            renamed: |_| Vec::new(),
             open: |_| Ok(Box::new(bourse_engine::NullEngine)),
             cleanup: |_| {},
             crashes: None,
@@ -241,16 +239,57 @@ pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
         ))
         .hint("name the target that the server has opened, where it runs; end the server first if others keep out"));
     }
-    let Some(kind) = kind_of(target) else {
-        let scheme = target.split(':').next().unwrap_or_default();
-        let known: Vec<_> = ENGINES.iter().map(|kind| kind.example).collect();
-        let failure = Failure::usage(format!("{target:?} is not a target: no engine is called {scheme:?}"))
-            .hint(format!("targets are URLs: {}", known.join(", ")));
-        let is_file = std::path::Path::new(target).exists() || target.ends_with(".db");
-        return Err(if is_file { failure.hint(format!("did you mean sqlite:{target}?")) } else { failure });
-    };
+    let Some(kind) = kind_of(target) else { return Err(no_target(target)) };
     let calls = kind.calls().map_err(|why| Failure::usage(format!("{} is {why}", kind.scheme)))?;
+    for renamed in (calls.renamed)(target) {
+        warn_once(&renamed);
+    }
     (calls.open)(target)
+}
+
+/// Where a target's database is, by its text: nothing is opened.
+pub(crate) fn location(target: &str) -> Result<Location, Failure> {
+    if bourse_serve::Address::is_meant(target) {
+        return Ok(Location::RunningServer);
+    }
+    open(target).map(|engine| engine.location())
+}
+
+/// The error of a text that names no engine, with the targets that may have been meant.
+fn no_target(text: &str) -> Failure {
+    let known = || ENGINES.iter().map(|kind| kind.scheme);
+    let examples: Vec<_> = ENGINES.iter().map(|kind| kind.example).collect();
+    let examples = format!("targets are URLs: {}", examples.join(", "));
+    let (scheme, rest) = text.split_once(':').unwrap_or(("", text));
+    if scheme.is_empty() {
+        let is_file = std::path::Path::new(text).exists() || text.ends_with(".db");
+        let failure = Failure::usage(format!("invalid target '{text}': expected ENGINE:PLACE"));
+        return match rest {
+            "memory:" => failure.hint("did you mean 'sqlite::memory:'?"),
+            _ if is_file => failure.hint(format!("did you mean 'sqlite:{text}'?")),
+            _ => match nearest(rest, known()) {
+                Some(near) => failure.hint(format!("did you mean '{near}:'?")),
+                None => failure,
+            },
+        }
+        .hint(examples);
+    }
+    let failure = Failure::usage(format!("unknown engine '{scheme}' in target '{text}'"));
+    match nearest(scheme, known()) {
+        Some(near) => failure.hint(format!("did you mean '{near}:{rest}'?")),
+        None => failure,
+    }
+    .hint(examples)
+}
+
+/// Warns of an old word in a target: once in a process, however often the target is opened.
+fn warn_once(renamed: &Renamed) {
+    static WARNED: Mutex<Vec<Renamed>> = Mutex::new(Vec::new());
+    let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !warned.contains(renamed) {
+        warned.push(*renamed);
+        crate::progress::note(&format!("warning: {renamed}"));
+    }
 }
 
 /// Whether what a target's engine needs is on this machine: its library, its server.
@@ -277,11 +316,19 @@ fn opened<E: Engine + 'static>(scheme: &str, engine: Result<E, TargetError>) -> 
         .map_err(|error| Failure::usage(error.to_string()).hint(hint))
 }
 
+/// Every option of an engine.
 fn options_of<O>(grammar: &Grammar<O>, defaults: &O) -> Vec<[String; 4]> {
+    options_of_scheme(grammar, "", defaults)
+}
+
+/// The options that targets of a scheme have.
+fn options_of_scheme<O>(grammar: &Grammar<O>, scheme: &str, defaults: &O) -> Vec<[String; 4]> {
+    let scheme = grammar.schemes.iter().find(|known| known.name == scheme);
     let line = |option: &OptionSpec<O>| {
         [option.name.to_owned(), option.values.to_owned(), (option.show)(defaults), option.meaning.to_owned()]
     };
-    grammar.options.iter().map(line).collect()
+    let has = |option: &&OptionSpec<O>| scheme.is_none_or(|scheme| scheme.has(option.name));
+    grammar.options.iter().filter(has).map(line).collect()
 }
 
 /// Refuses an engine that runs no SQL, before anything is made.
@@ -294,8 +341,8 @@ pub(crate) fn needs_sql(target: &str, engine: &dyn Engine) -> Result<(), Failure
 
 /// Makes the folder that a target's file is to lie in, if that is one of ours.
 pub(crate) fn make_folder(target: &str) -> Result<(), Failure> {
-    let is_ours = |path: PathBuf| path.parent() == Some(Path::new(crate::tpce::DATA_FOLDER));
-    if !file(target).is_some_and(is_ours) {
+    let location = location(target)?;
+    if location.file().and_then(Path::parent) != Some(Path::new(crate::tpce::DATA_FOLDER)) {
         return Ok(());
     }
     std::fs::create_dir_all(crate::tpce::DATA_FOLDER).map_err(|error| {

@@ -3,15 +3,14 @@
 use super::databases::{Databases, PreparedDatabase};
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
-use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::plan::Brokerage;
 use crate::progress::Step;
 use crate::tpce::database::engine_failure;
 use crate::{interrupt, panics};
 use bourse_driver::Progress;
-use bourse_engine::{Engine, Isolation, Location};
-use bourse_record::{NameValue, Workload};
+use bourse_engine::Location;
+use bourse_record::{Conditions, NameValue};
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{self, Ran, RunError, RunOptions};
 
@@ -30,7 +29,8 @@ pub(super) fn round(
     // What is told once is what every round will have; the rounds themselves say what it changed.
     let _ = engine.expect_sessions(options.sessions());
     let described = engine.description().map_err(|error| engine_failure(target, &error))?;
-    let workload = workload(&options, job, databases.at(at), target);
+    let conditions = conditions(&options, job, databases.at(at));
+    let workload = users::workload(&options);
     let history = match &request.history {
         Some(history) => history.clone(),
         None => databases.begin(at, request.begins_alike)?,
@@ -65,8 +65,9 @@ pub(super) fn round(
         interrupted: ran.interrupted,
         round: ran.round,
         warnings: described.warnings.clone(),
-        engine: described_engine(described),
+        engine: bourse_driver::described(described),
         workload,
+        conditions,
         failure,
     })
 }
@@ -101,62 +102,28 @@ fn run(
     Ok((ran, failure))
 }
 
-/// What is run, as the document says it.
-fn workload(options: &RunOptions, job: &Brokerage, database: &PreparedDatabase, target: &str) -> Workload {
+/// What it is run under, as the document says it.
+fn conditions(options: &RunOptions, job: &Brokerage, database: &PreparedDatabase) -> Conditions {
     let data = match &job.database.flat_in {
         None => "built-in".to_owned(),
         Some(folder) => format!("files of {}", folder.display()),
     };
-    let parameters = vec![
-        named("constraints", database.ready.fingerprint.constraints.to_string()),
-        named("isolation", isolation(database.system.engine())),
-        named("input data", data),
-        named("seed", options.seed.to_string()),
-    ];
-    let mut workload = users::workload(options, parameters);
-    workload.parameters.extend(free_space(target));
-    workload
-}
-
-/// An engine as the document has it.
-pub(crate) fn described_engine(described: bourse_engine::Description) -> bourse_record::Engine {
-    bourse_record::Engine {
-        name: described.engine,
-        version: described.version,
-        target: described.target,
-        durability: described.durability.name().to_owned(),
-        durability_reason: described.durability_reason,
-        settings: described.settings.into_iter().map(|setting| named(&setting.name, setting.value)).collect(),
-        compile_options: described.compile_options,
+    let system = database.system.engine();
+    Conditions {
+        constraints: Some(database.ready.fingerprint.constraints.to_string()),
+        input_data: Some(data),
+        free_bytes: free_bytes(&system.location()),
+        ..users::conditions(options, &system.capabilities())
     }
 }
 
-/// What the transactions get, level by level, in the terms of the report's rules.
-fn isolation(engine: &dyn Engine) -> String {
-    let offered = engine.capabilities().sql.map_or(&[][..], |sql| sql.isolation);
-    if !engine.capabilities().concurrent_writers && offered.contains(&Isolation::Serializable) {
-        return "serializable throughout: one writer at a time".to_owned();
+/// Room for the database to grow, in bytes: where its files are, or in the machine's memory. None for servers, whose place we
+/// do not know.
+fn free_bytes(location: &Location) -> Option<u64> {
+    match location {
+        Location::Memory => Some(bourse_record::MachineMemory::now()?.free_bytes),
+        elsewhere => elsewhere.free_bytes(),
     }
-    let levels = [
-        (Isolation::Serializable, "serializable"),
-        (Isolation::RepeatableRead, "repeatable read"),
-        (Isolation::ReadCommitted, "read committed"),
-    ];
-    let of = |level: Isolation| {
-        let all = Transaction::ALL.into_iter().filter(move |transaction| transaction.isolation() == level);
-        all.map(Transaction::name).collect::<Vec<_>>().join(", ")
-    };
-    let words: Vec<String> = levels.into_iter().map(|(level, name)| format!("{name}: {}", of(level))).collect();
-    format!("by transaction, as the specification demands ({})", words.join("; "))
-}
-
-/// Room for the database to grow: where its file is, or in the machine's memory. None for servers, whose place we do not know.
-fn free_space(target: &str) -> Option<NameValue> {
-    let bytes = match engines::location(target)? {
-        Location::Memory => bourse_record::MachineMemory::now()?.free_bytes,
-        location => location.free_bytes()?,
-    };
-    Some(named("free space", format!("{bytes} bytes")))
 }
 
 fn named(name: &str, value: String) -> NameValue {

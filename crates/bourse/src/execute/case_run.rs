@@ -3,7 +3,7 @@
 use super::RoundOutcome;
 use crate::failure::Failure;
 use crate::plan::{Job, PlannedCase};
-use bourse_record::{Case, NameValue, Round, Search, median_interval};
+use bourse_record::{Case, Round, Search};
 
 /// A case that is being run.
 pub(crate) struct CaseRun {
@@ -59,12 +59,13 @@ impl CaseRun {
 
     /// Keeps a round; its failure, if it ended with one.
     pub(super) fn keep(&mut self, outcome: RoundOutcome, offset_s: f64) -> Result<(), Failure> {
-        let RoundOutcome { mut round, engine, workload, interrupted, failure, .. } = outcome;
+        let RoundOutcome { mut round, engine, workload, conditions, interrupted, failure, .. } = outcome;
         round.offset_s = offset_s;
         let case = self.case.get_or_insert_with(|| Case {
             label: self.planned.label.clone(),
             engine,
             workload,
+            conditions,
             varied: self.planned.varied.clone(),
             search: None,
             origin: None,
@@ -95,14 +96,6 @@ impl CaseRun {
     pub(super) fn finished(self) -> Option<Case> {
         let mut case = self.case?;
         case.search = self.search;
-        let figures: Vec<f64> = case.rounds.iter().map(|round| round.headline).collect();
-        let counts = case.rounds.iter().all(|round| round.void.is_none());
-        let is_classic = matches!(self.planned.job, Job::Classic(_));
-        if let Some(interval) = median_interval(&figures).filter(|_| counts && is_classic) {
-            let unit = &case.workload.headline_unit;
-            let value = format!("{:.1} to {:.1} {unit}, of {} rounds", interval.low, interval.high, figures.len());
-            case.workload.parameters.push(NameValue { name: "95 % interval of the median".to_owned(), value });
-        }
         Some(case)
     }
 }

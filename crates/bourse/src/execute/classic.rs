@@ -1,6 +1,6 @@
 //! A round of a classic workload: its tables made anew, warm-up, measurement, checks.
 
-use super::{RoundOutcome, RoundRequest, RunContext, described_engine};
+use super::{RoundOutcome, RoundRequest, RunContext};
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
@@ -9,7 +9,7 @@ use crate::tpce::database::{engine_failure, refuse_foreign, refused};
 use bourse_driver::Fault;
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_micro::{MicroError, NOTICE, run_round};
-use bourse_record::{NameValue, Workload};
+use bourse_record::{Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
 
 /// Runs the round.
 pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext) -> Result<RoundOutcome, Failure> {
@@ -44,21 +44,25 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
     let fault = result.fault.map(|fault| fault.to_string());
     let mut round = result.round;
     round.warnings.extend(not_quiet);
-    round.warnings.extend(fault.clone());
+    round.warnings.extend(fault.clone().map(|cause| Warning::RoundEnded { cause }));
     let parameters =
         case.options.effective().map(|(name, value)| NameValue { name: name.to_owned(), value: value.to_owned() });
     Ok(RoundOutcome {
         round,
         warnings: described.warnings.clone(),
-        engine: described_engine(described),
+        engine: bourse_driver::described(described),
         workload: Workload {
             name: job.workload.clone(),
+            kind: WorkloadKind::Micro,
             parameters: parameters.collect(),
             headline_operation: case.headline_operation().to_owned(),
             headline_unit: case.headline_unit().to_owned(),
             nominal: None,
+            outcomes: Outcome::PLAIN.to_vec(),
+            metric_titles: Vec::new(),
             notice: Some(NOTICE.to_owned()),
         },
+        conditions: Conditions::default(),
         interrupted: result.interrupted,
         failure: fault
             .map(|fault| Failure::new(Exit::Target, format!("the run on {target} was ended")).detail("cause", fault)),

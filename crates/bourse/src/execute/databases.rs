@@ -3,7 +3,6 @@
 use super::RunContext;
 use super::system::SystemUnderTest;
 use crate::args::Database;
-use crate::engines;
 use crate::failure::Failure;
 use crate::plan::Brokerage;
 use crate::progress::Step;
@@ -66,7 +65,7 @@ impl Databases {
         let system = SystemUnderTest::open(target, job)?;
         let ready = system.ready(target, job, &inputs, &context.interrupted)?;
         // Files are one database whatever the settings; what lives in a process is one engine's own.
-        let place = match engines::file(target) {
+        let place = match system.engine().location().file() {
             Some(path) => path.display().to_string(),
             None => format!("{target} {}", self.prepared.len()),
         };

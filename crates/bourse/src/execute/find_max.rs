@@ -33,8 +33,13 @@ impl Executor<'_> {
             measure_ns: (job.measure_ns / 3).clamp(5 * SECOND, 60 * SECOND).min(job.measure_ns),
             ..*job.clone()
         };
-        let mut search =
-            Search { unit: "TR/s".to_owned(), found: None, refuted: None, confirmed: false, probes: vec![] };
+        let mut search = Search {
+            unit: "TR/s".to_owned(),
+            highest_passing: None,
+            lowest_failing: None,
+            confirmed: false,
+            probes: vec![],
+        };
 
         // What the users manage without a schedule is near the rate sought, and says where to begin.
         let label = format!("{}: without a schedule", case.label());
@@ -50,7 +55,7 @@ impl Executor<'_> {
                 break;
             }
             tried(&mut search, next, &round, job.users);
-            next = match (search.found, search.refuted) {
+            next = match (search.highest_passing, search.lowest_failing) {
                 (Some(found), Some(refuted)) if refuted - found <= NARROW * refuted => break,
                 (Some(found), Some(refuted)) => significant((found + refuted) / 2.0),
                 (Some(found), None) => significant(found * 1.25),
@@ -58,7 +63,7 @@ impl Executor<'_> {
                 (None, Some(refuted)) => significant(refuted * 0.75),
                 (None, None) => break,
             };
-            if Some(next) == search.found || Some(next) == search.refuted {
+            if Some(next) == search.highest_passing || Some(next) == search.lowest_failing {
                 break;
             }
         }
@@ -75,7 +80,7 @@ impl Executor<'_> {
         search: &mut Search,
         rounds: u32,
     ) -> Result<(), Failure> {
-        let mut rate = search.found;
+        let mut rate = search.highest_passing;
         let mut attempts = 0;
         while let Some(asked) = rate.filter(|_| !self.context.is_interrupted()) {
             case.job = Job::Brokerage(Box::new(Brokerage { rate: Some(asked), ..job.clone() }));
@@ -89,11 +94,11 @@ impl Executor<'_> {
                 tried(search, asked, round, job.users);
             }
             if case.rounds().iter().all(|round| broke(round, job.users).is_empty()) {
-                search.found = Some(asked);
+                search.highest_passing = Some(asked);
                 search.confirmed = !self.context.is_interrupted();
                 break;
             }
-            search.found = None;
+            search.highest_passing = None;
             attempts += 1;
             rate = (attempts <= LOWERED).then(|| significant(asked * STEP));
         }
@@ -114,15 +119,21 @@ fn tried(search: &mut Search, rate: f64, round: &Round, users: usize) {
     let broke = broke(round, users);
     if broke.is_empty() {
         note(&format!("{rate} TR/s: every limit kept"));
-        search.found = Some(search.found.map_or(rate, |found| found.max(rate)));
+        search.highest_passing = Some(search.highest_passing.map_or(rate, |found| found.max(rate)));
     } else {
         note(&format!("{rate} TR/s: {}", broke.join("; ")));
-        search.refuted = Some(search.refuted.map_or(rate, |refuted| refuted.min(rate)));
+        search.lowest_failing = Some(search.lowest_failing.map_or(rate, |refuted| refuted.min(rate)));
     }
     // A void round has no figure: it reached nothing.
     let reached = if round.headline.is_nan() { 0.0 } else { round.headline };
     let measured_s = round.measured_s;
-    search.probes.push(Probe { rate, reached, measured_s, worst_of_limit: worst_of_limit(round), broke });
+    search.probes.push(Probe {
+        rate,
+        reached,
+        measured_s,
+        worst_limit_ratio: worst_limit_ratio(round),
+        violations: broke,
+    });
 }
 
 /// Customers' transactions a second in terms of the Trade-Results that the mix has for them.
@@ -137,7 +148,7 @@ fn rate_of(round: &Round) -> f64 {
 }
 
 /// The worst 90th percentile as a share of its limit.
-fn worst_of_limit(round: &Round) -> f64 {
+fn worst_limit_ratio(round: &Round) -> f64 {
     let share = |it: &bourse_record::Operation| Some(it.response.summary.p90_ns as f64 / it.limit_ns? as f64);
     round.operations.iter().filter_map(share).fold(0.0, f64::max)
 }

@@ -27,18 +27,18 @@ mod server;
 pub(crate) mod system;
 pub(crate) mod verdict;
 
-pub(crate) use brokerage::described_engine;
 pub(crate) use case_run::CaseRun;
 pub(crate) use round::{RoundOutcome, RoundRequest};
 
 use crate::failure::{Exit, Failure};
 use crate::plan::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn};
 use crate::progress::{Step, note};
+use crate::provenance::provenance;
 use crate::tpce::database::refuse_foreign;
 use crate::{engines, interrupt, panics};
 use bourse_driver::{Clock as _, RealClock, calibrate};
 use bourse_egen::Inputs;
-use bourse_record::{Build, Machine, RunFile, SCHEMA_VERSION};
+use bourse_record::{RunFile, Warning};
 use bourse_serve::Address;
 use databases::Databases;
 use scratch::Scratch;
@@ -162,7 +162,7 @@ struct Executor<'p> {
     begun: Option<RunFile>,
     /// When that was.
     begin: u64,
-    warnings: Vec<String>,
+    warnings: Vec<Warning>,
 }
 
 /// What a round is to be beside what its case says.
@@ -207,7 +207,10 @@ impl Executor<'_> {
             }
             match (self.databases.ready(&planned.target, job, &self.context), self.plan.on_failure) {
                 (Ok(at), _) => self.databases.join(at),
-                (Err(failure), OnFailure::LeaveOutCase) if !self.context.is_interrupted() => case.fail(failure),
+                (Err(failure), OnFailure::LeaveOutCase) if !self.context.is_interrupted() => {
+                    note(&format!("{}: failed: {}", case.label(), failure.line()));
+                    case.fail(failure);
+                }
                 (Err(failure), _) => return Err(failure),
             }
         }
@@ -217,7 +220,7 @@ impl Executor<'_> {
     /// Whether a case's database is prepared by this process: its rounds run here, or its files are there for others.
     fn is_prepared_here(&self, case: &PlannedCase) -> bool {
         let keeps = case.job.abilities().is_ok_and(|abilities| abilities.snapshot.lacks().is_none());
-        let is_file = || matches!(engines::place(&case.target), engines::Place::File(_));
+        let is_file = || engines::location(&case.target).is_ok_and(|location| location.file().is_some());
         keeps && (case.rounds_in == RoundsIn::ThisProcess || is_file())
     }
 
@@ -226,28 +229,17 @@ impl Executor<'_> {
         if self.begun.is_some() {
             return;
         }
-        let (mut machine, build) = (Machine::this(), Build::of(env!("CARGO_PKG_VERSION")));
+        let mut head = provenance(self.plan.seed);
         let threads = self.plan.cases().map(|case| case.job.threads()).max().unwrap_or(1);
-        let mut warnings = bourse_record::noise(&build, &machine, threads);
+        let mut warnings = bourse_record::noise(&head.build, &head.machine, threads);
         if self.plan.calibrate {
             let step = Step::waiting("measuring the harness and the machine alone".to_owned());
             let calibration = calibrate(&self.context.clock);
             step.done();
             warnings.extend(calibration.warnings());
-            machine.details.extend(calibration.details());
+            head.machine.details.extend(calibration.details());
         }
-        self.begun = Some(RunFile {
-            schema_version: SCHEMA_VERSION,
-            name: self.plan.name.clone(),
-            started_at: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
-            command: std::env::args().collect(),
-            seed: self.plan.seed,
-            warnings,
-            build,
-            machine,
-            cases: Vec::new(),
-            interrupted: false,
-        });
+        self.begun = Some(RunFile { warnings, ..RunFile::new(self.plan.name.clone(), head) });
         self.begin = self.context.clock.now();
     }
 
@@ -290,9 +282,7 @@ impl Executor<'_> {
         match self.plan.on_failure {
             OnFailure::EndRun => {
                 if failure.exit == Exit::Target && case.case.is_some() && !case.ended_with(&failure) {
-                    let words =
-                        format!("round {} was lost, those before it are reported: {}", round + 1, failure.line());
-                    self.warnings.push(words);
+                    self.warnings.push(Warning::RoundLost { round: round + 1, cause: failure.line() });
                 }
                 Err(failure)
             }
@@ -312,7 +302,9 @@ impl Executor<'_> {
         let job = case.job.clone();
         let turn = Turn { job: &job, number, begins_alike: of > 1, is_probe: false, label };
         let outcome = self.outcome(case, turn)?;
-        for warning in outcome.warnings.iter().map(|warning| format!("{}: {warning}", case.planned.subject)) {
+        let of_engine =
+            |text: &String| Warning::Engine { target: case.planned.subject.to_string(), text: text.clone() };
+        for warning in outcome.warnings.iter().map(of_engine) {
             if !self.warnings.contains(&warning) {
                 self.warnings.push(warning);
             }

@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::plan::Job;
 use crate::progress::Step;
 use bourse_driver::wait_for_quiet;
-use bourse_record::{Engine, Round, Workload};
+use bourse_record::{Conditions, Engine, Round, Warning, Workload};
 use serde::{Deserialize, Serialize};
 
 /// What a round is to be.
@@ -39,12 +39,12 @@ impl RoundRequest {
     }
 
     /// Waits for a quiet machine as long as is asked for; a warning if it did not become quiet.
-    pub(super) fn wait(&self, context: &RunContext) -> Option<String> {
+    pub(super) fn wait(&self, context: &RunContext) -> Option<Warning> {
         let limit = self.wait_quiet_ns?;
         let step = Step::waiting("waiting for a quiet machine".to_owned());
         let is_quiet = wait_for_quiet(&context.clock, limit, &context.interrupted);
         step.done();
-        (!is_quiet).then(|| "the machine did not become quiet before this round began".to_owned())
+        (!is_quiet).then_some(Warning::NotQuiet)
     }
 }
 
@@ -57,6 +57,8 @@ pub(crate) struct RoundOutcome {
     pub(crate) engine: Engine,
     /// What was run.
     pub(crate) workload: Workload,
+    /// What it was run under.
+    pub(crate) conditions: Conditions,
     /// What the engine's description warns of.
     pub(crate) warnings: Vec<String>,
     /// Whether it was cut off from outside.

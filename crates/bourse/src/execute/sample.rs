@@ -47,7 +47,7 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
                 let (status, evidence) = of_target(&target, &inputs, context)?;
                 let check = Check {
                     name: NAME.to_owned(),
-                    words: "transactions do what the specification says: the same outputs and rows as the model's"
+                    condition: "transactions do what the specification says: the same outputs and rows as the model's"
                         .to_owned(),
                     source: "Clause 3.3".to_owned(),
                     status,
@@ -159,8 +159,8 @@ impl Side {
             Some((place, query)) => (place, format!("?{query}")),
             None => (target, String::new()),
         };
-        let location = engines::open(target)?.location();
-        if let Some(folder) = location.database_files().and(location.folder()) {
+        let location = engines::location(target)?;
+        if let Some(folder) = location.folder().filter(|_| location.file().is_some()) {
             let made = tempfile::Builder::new().prefix(".bourse-sample-").tempdir_in(&folder);
             let made = match made {
                 Ok(made) => made,

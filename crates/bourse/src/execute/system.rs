@@ -108,13 +108,8 @@ impl SystemUnderTest {
         };
         let end = remote.close(ran.told).map_err(|error| failure(target, &error))?;
         if !end.vanished.is_empty() {
-            let of = options.share.of();
-            let gone: Vec<_> = end.vanished.iter().map(|number| format!("{number}/{of}")).collect();
-            let words = format!(
-                "vanished before the end: driver {}; its figures are lost, its trades checked",
-                gone.join(", ")
-            );
-            ran.round.warnings.push(words);
+            let (numbers, of) = (end.vanished.clone(), options.share.of());
+            ran.round.warnings.push(bourse_record::Warning::DriversVanished { numbers, of });
         }
         if let Some(shared) = &mut ran.round.shared {
             shared.vanished = end.vanished;
@@ -181,20 +176,20 @@ fn call(target: &str, job: &Brokerage) -> Result<Remote, Failure> {
 fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &Inputs) -> Result<Fingerprint, Failure> {
     let there = remote.fingerprint();
     let database = &job.database;
-    let said = job.said;
-    let or_served = |said: bool, asked: i64, served: i64| if said { asked } else { served };
+    let set = job.explicitly_set;
+    let or_served = |set: bool, asked: i64, served: i64| if set { asked } else { served };
     let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    let customers = or_served(said.customers, signed(database.customers), there.part.total_customers());
+    let customers = or_served(set.customers, signed(database.customers), there.part.total_customers());
     let part = Part::new(
         there.part.first_customer(),
-        if said.customers { customers } else { there.part.customers() },
+        if set.customers { customers } else { there.part.customers() },
         customers,
-        or_served(said.scale_factor, database.scale_factor.into(), there.part.scale_factor()),
-        or_served(said.days, database.days.into(), there.part.days()),
+        or_served(set.scale_factor, database.scale_factor.into(), there.part.scale_factor()),
+        or_served(set.days, database.days.into(), there.part.days()),
     )
     .map_err(|error| Failure::usage(error.to_string()))?;
     let constraints = match database.constraints {
-        _ if !said.constraints => there.constraints,
+        _ if !set.constraints => there.constraints,
         crate::args::Constraints::Full => Constraints::Full,
         crate::args::Constraints::Keys => Constraints::KeysOnly,
     };

@@ -11,12 +11,13 @@ use crate::args::Faults;
 use crate::failure::{Exit, Failure};
 use crate::output::{self, print};
 use crate::progress::{Step, note};
+use crate::provenance::provenance;
 use crate::{engines, interrupt};
 use bourse_acid::faults::{
     FAULTS, FAULTS_SCHEMA_VERSION, Fault, FaultRow, FaultsFile, Through, faults_html, faults_text, not_tried, rows,
 };
 use bourse_engine_mysql::Flavour;
-use bourse_record::{Build, Machine};
+use bourse_record::DocumentKind;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -66,13 +67,10 @@ pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
         interrupted: interrupt::flag()?,
     };
     let mut file = FaultsFile {
+        document: DocumentKind::Faults,
         schema_version: FAULTS_SCHEMA_VERSION,
-        started_at: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
-        command: std::env::args().collect(),
-        seed: arguments.seed,
+        provenance: provenance(arguments.seed),
         transactions: arguments.transactions,
-        build: Build::of(env!("CARGO_PKG_VERSION")),
-        machine: Machine::this(),
         rows: Vec::new(),
         interrupted: false,
     };

@@ -3,7 +3,7 @@
 use super::sweep::{Sweep, combinations, with_option};
 use super::targets::{self, default_target, with_size};
 use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds, varied};
-use crate::args::{Arrivals, CheckDepth, Database, Run, RunSettings, Said, numbers};
+use crate::args::{Arrivals, CheckDepth, Database, ExplicitlySet, Run, RunSettings, numbers};
 use crate::failure::Failure;
 use crate::tpce::whole;
 use bourse_record::NameValue;
@@ -22,8 +22,8 @@ pub(crate) const WORKLOAD: &str = "tpce";
 pub(crate) struct Brokerage {
     /// Which database.
     pub(crate) database: Database,
-    /// What was said of the database, and is not a default.
-    pub(crate) said: Said,
+    /// The database's options that were set explicitly.
+    pub(crate) explicitly_set: ExplicitlySet,
     /// Customers' threads.
     pub(crate) users: usize,
     /// Threads that run what the market sends.
@@ -78,7 +78,7 @@ impl Brokerage {
         let default = RunOptions::new(whole(&database)?);
         Ok(Self {
             database,
-            said: Said::default(),
+            explicitly_set: ExplicitlySet::default(),
             users: default.users,
             market_users: default.market_users,
             rate: None,
@@ -98,7 +98,7 @@ impl Brokerage {
         let settings = &arguments.settings;
         let default = Self::on(settings.database.clone())?;
         Ok(Self {
-            said: arguments.said,
+            explicitly_set: arguments.explicitly_set,
             users: settings.users.unwrap_or(default.users),
             market_users: settings.market_users.unwrap_or(default.market_users),
             rate: settings.rate,

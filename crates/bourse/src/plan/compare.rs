@@ -3,7 +3,7 @@
 use super::brokerage::{self, WORKLOAD};
 use super::classic::Asked;
 use super::{Block, Plan, able};
-use crate::args::{Compare, Run, Said};
+use crate::args::{Compare, ExplicitlySet, Run};
 use crate::failure::Failure;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const OF_BROKERAGE: [(&str, &str); 13] = [
     ("scale_factor", "--scale-factor"),
     ("flat_in", "--flat-in"),
     ("constraints", "--constraints"),
-    ("threads", "--threads"),
+    ("threads", "--load-threads"),
     ("reload", "--reload"),
     ("users", "--users"),
     ("market_users", "--market-users"),
@@ -46,7 +46,14 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
                 .hint("--workload point-read, for instance: `bourse micro list` has them all"));
         }
         let (settings, token) = (settings.clone(), arguments.token.clone());
-        brokerage::cases(&Run { targets, settings, part: None, token, said: Said::default() })?
+        let given = |id: &str| arguments.given.given(id);
+        let explicitly_set = ExplicitlySet {
+            customers: given("customers"),
+            days: given("days"),
+            scale_factor: given("scale_factor"),
+            constraints: given("constraints"),
+        };
+        brokerage::cases(&Run { targets, settings, part: None, token, explicitly_set })?
     } else {
         classic(arguments).cases(&targets).and_then(|cases| {
             only_classic(arguments, cases.first().map(|case| &case.job))?;

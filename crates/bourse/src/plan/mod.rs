@@ -50,6 +50,8 @@ pub(crate) struct Plan {
     pub(crate) on_failure: OnFailure,
     /// Folder that gets a folder for this run.
     pub(crate) output: PathBuf,
+    /// Files that are written into that.
+    pub(crate) files: Vec<String>,
     /// Folder for databases that is made for the run and removed with it.
     pub(crate) scratch: Option<PathBuf>,
 }
@@ -152,6 +154,14 @@ impl Job {
             Self::Classic(classic) => classic.lasts_ns(),
         }
     }
+
+    /// The longest that a round measures whose work ends it, in nanoseconds; none if nothing else does.
+    pub(crate) fn at_most_ns(&self) -> Option<u64> {
+        match self {
+            Self::Brokerage(_) => self.lasts_ns(),
+            Self::Classic(classic) => classic.measure_ns,
+        }
+    }
 }
 
 impl Plan {
@@ -172,6 +182,7 @@ impl Plan {
             require_steady: how.require_steady,
             on_failure: OnFailure::EndRun,
             output: output.directory.clone(),
+            files: ["run.json", "report.html"].map(str::to_owned).into(),
             scratch: None,
         }
     }
@@ -256,6 +267,7 @@ mod tests {
             require_steady,
             on_failure: OnFailure::EndRun,
             output: "runs".into(),
+            files: Vec::new(),
             scratch: None,
         }
     }

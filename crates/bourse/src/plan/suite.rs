@@ -47,6 +47,7 @@ pub(crate) fn plan<'s>(suite: &'s Suite, arguments: &SuiteRun) -> Result<SuitePl
         // A quick look at a part of the work does not wait.
         wait_quiet_ns: how.wait_quiet_ns((arguments.scale >= 1.0).then_some(PATIENCE)),
         on_failure: OnFailure::LeaveOutCase,
+        files: ["suite.json", "report.html", "tables.md", "tables.csv", "run.json"].map(str::to_owned).into(),
         scratch: Some(scratch),
         ..Plan::of(format!("suite-{}", suite.name), block, arguments.seed, how, &arguments.output)
     };

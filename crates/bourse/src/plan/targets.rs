@@ -62,7 +62,7 @@ pub(super) fn size(database: &Database) -> String {
 /// The target for a database of another size: files of different sizes need names of their own.
 pub(super) fn with_size(target: &str, database: &Database) -> String {
     let (place, query) = target.split_once('?').map_or((target, None), |(place, query)| (place, Some(query)));
-    if engines::file(target).is_none() {
+    if !engines::location(target).is_ok_and(|location| location.file().is_some()) {
         return target.to_owned();
     }
     let size = size(database);

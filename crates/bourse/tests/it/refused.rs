@@ -19,12 +19,15 @@ fn refused(arguments: &[&str], words: &[&str]) {
 
 #[test]
 fn targets_that_are_none() {
-    refused(&["tpce", "run", "sqlite:x.db?jornal=wal"], &["jornal", "journal", "hint:"]);
+    refused(
+        &["tpce", "run", "sqlite:x.db?jornal=wal"],
+        &["unknown option 'jornal' for SQLite; did you mean 'journal'?", "hint:"],
+    );
     refused(&["tpce", "run", "sqlite:x.db?journal=wall"], &["wall", "wal, delete"]);
     refused(&["tpce", "run", "sqlite-lean:x.db?jornal=wal"], &["jornal", "`bourse engines sqlite-lean` explains"]);
     refused(
         &["micro", "run", "point-read", "sqlite-lean:x.db?shared_cache=on&journal=delete"],
-        &["`shared_cache=on` cannot be had with SQLite (lean build)", "compiled without shared caches"],
+        &["'shared_cache=on' cannot be used with SQLite (lean build)", "compiled without shared caches"],
     );
     for target in ["sqlite::memory:?memory=private", "sqlite:x.db?locking=exclusive"] {
         refused(&["tpce", "run", target], &[target, "sessions of their own, and here is one at a time"]);
@@ -33,8 +36,11 @@ fn targets_that_are_none() {
         refused(&["micro", "run", "log-growth", target, "--set", "pinned=on"], &[target, "pinned=on needs readers"]);
     }
     refused(&["micro", "run", "point-read", "sqlite::memory:?shared_cache=on&journal=wal"], &["journal=wal"]);
-    refused(&["tpce", "run", "oracle:x"], &["oracle", "sqlite:PATH"]);
-    refused(&["tpce", "load", "x.db"], &["did you mean sqlite:x.db?"]);
+    refused(&["tpce", "run", "oracle:x"], &["unknown engine 'oracle' in target 'oracle:x'", "sqlite:PATH"]);
+    refused(&["tpce", "run", "sqlte:x.db"], &["unknown engine 'sqlte'", "did you mean 'sqlite:x.db'?"]);
+    refused(&["tpce", "run", ":memory:"], &["invalid target ':memory:'", "did you mean 'sqlite::memory:'?"]);
+    refused(&["engines", "radb"], &["unknown engine 'radb'; did you mean 'redb'?"]);
+    refused(&["tpce", "load", "x.db"], &["did you mean 'sqlite:x.db'?"]);
     refused(&["tpce", "run", "null:"], &["null:", "needs SQL"]);
     refused(&["tpce", "run", "bourse://somewhere"], &["names no server", "the port is missing", "bourse://HOST:PORT"]);
     refused(&["tpce", "run", "bourse://127.0.0.1:1", "--reload"], &["--reload", "where its server runs"]);
@@ -67,13 +73,13 @@ fn targets_that_are_none() {
 
 #[test]
 fn sizes_that_no_database_has() {
-    refused(&["tpce", "run", "--customers", "1500"], &["1500", "multiple of 1000"]);
-    refused(&["tpce", "run", "--days", "0"], &["invalid value '0' for '--days <N>'", "from 1 to 10000"]);
+    refused(&["tpce", "run", "--customers", "1500"], &["1500", "multiple of 1,000"]);
+    refused(&["tpce", "run", "--days", "0"], &["invalid value '0' for '--days <N>'", "from 1 to 10,000"]);
     refused(&["tpce", "run", "--scale-factor", "7"], &["7"]);
     refused(&["tpce", "gen", "-o", "out", "-b", "5"], &["first customer 5", "1001"]);
     refused(&["tpce", "gen", "-o", "out", "--tables", "trade,trad"], &["\"trad\"", "trade_history"]);
     refused(&["tpce", "run", "--users", "0"], &["users"]);
-    refused(&["tpce", "run", "--rounds", "0"], &["invalid value '0' for '--rounds <N>'", "from 1 to 10000"]);
+    refused(&["tpce", "run", "--rounds", "0"], &["invalid value '0' for '--rounds <N>'", "from 1 to 10,000"]);
     refused(&["tpce", "run", "--rate", "0"], &["rate"]);
     refused(&["tpce", "run", "--rate", "5", "--find-max"], &["--find-max", "--rate"]);
     refused(&["tpce", "run", "--sweep", "users"], &["users", "threads=1,2,4"]);
@@ -81,6 +87,8 @@ fn sizes_that_no_database_has() {
     refused(&["tpce", "run", "--sweep", "jornal=wal"], &["jornal", "journal"]);
     refused(&["tpce", "run", "--for", "100ms"], &["less than a second"]);
     refused(&["tpce", "run", "--for", "fast"], &["fast", "30s"]);
+    refused(&["tpce", "run", "--for", "-5s"], &["invalid value '-5s' for '--for <TIME>'", "30s"]);
+    refused(&["tpce", "run", "--users", "-1"], &["invalid value '-1' for '--users <N>'", "from 1 to 10,000"]);
 }
 
 #[test]

@@ -46,7 +46,7 @@ fn what_cannot_work_is_refused() {
     for (arguments, words) in [
         (&["suite", "run", "sqlite-basic"][..], "known: sqlite-basics, "),
         (&["suite", "run", "sqlite-basics", "--scale", "2"], "above 0 and up to 1"),
-        (&["suite", "run", "sqlite-basics", "--rounds", "0"], "from 1 to 10000"),
+        (&["suite", "run", "sqlite-basics", "--rounds", "0"], "from 1 to 10,000"),
         (&["suite", "run", "sqlite-basics", "--only", "9z"], "known: 1a, 1b, 1c"),
     ] {
         let ended = output(folder.path(), arguments);

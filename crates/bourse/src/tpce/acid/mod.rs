@@ -12,11 +12,12 @@ use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::output::{self, print};
 use crate::progress::{Step, note};
+use crate::provenance::provenance;
 use crate::{engines, interrupt};
 use bourse_acid::{AcidFile, Conduct, SCHEMA_VERSION, Site, Subject, TESTS, Test, Verdict, run_tests};
 use bourse_egen::Inputs;
 use bourse_engine::{Durability, Engine};
-use bourse_record::{Build, Machine};
+use bourse_record::{DocumentKind, Warning};
 use bourse_tpce::check::Depth;
 use bourse_tpce::load::{Existing, Found, identify};
 use bourse_tpce::users;
@@ -56,14 +57,11 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
         interrupted: &interrupted,
     };
     let mut file = AcidFile {
+        document: DocumentKind::Acid,
         schema_version: SCHEMA_VERSION,
-        started_at: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
-        command: std::env::args().collect(),
-        seed: arguments.seed,
-        build: Build::of(env!("CARGO_PKG_VERSION")),
-        machine: Machine::this(),
-        warnings: described.warnings.clone(),
-        engine: crate::execute::described_engine(described),
+        provenance: provenance(arguments.seed),
+        warnings: described.warnings.iter().map(Warning::of_engine).collect(),
+        engine: bourse_driver::described(described),
         database: database_in_words(&found, &history),
         tests: Vec::new(),
         interrupted: false,

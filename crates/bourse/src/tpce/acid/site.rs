@@ -25,7 +25,7 @@ impl FileSite {
     /// The site of a target whose engine's files can be crashed; there is none for others.
     pub(crate) fn of(target: &str, flat_in: Option<&Path>) -> Option<Self> {
         let crashes = engines::crashes(target)?;
-        let original = engines::location(target)?.database_files()?.clone();
+        let original = engines::location(target).ok()?.database_files()?.clone();
         if let Some(left) = SideFile::leftover(original.path(), &crashes.copy) {
             note(&format!("left by a process that did not end, and replaced: {}", left.display()));
         }
