@@ -20,7 +20,7 @@ const LOAD_TRANSACTION: u64 = 10_000;
 
 /// What is done on records, compiled apart for SQL sessions.
 pub(crate) trait Work {
-    /// What comes of it.
+    /// Result type.
     type Result;
     /// Does it.
     fn on<R: Records + ?Sized>(self, records: &mut R) -> Self::Result;

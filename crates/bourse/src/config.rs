@@ -13,7 +13,7 @@ use std::path::Path;
 pub(crate) fn arguments(path: &Path, typed: &[String]) -> Result<Arguments, Failure> {
     let refuse = |message: &str| Failure::usage(message).detail("file", path.display().to_string());
     let content = std::fs::read_to_string(path)
-        .map_err(|error| refuse("the file cannot be read").detail("cause", error.to_string()))?;
+        .map_err(|error| refuse("cannot read the file").detail("cause", error.to_string()))?;
     arguments_of(&content, typed).map_err(|failure| failure.detail("file", path.display().to_string()))
 }
 

@@ -108,7 +108,7 @@ fn run(command: Command) -> Result<(), Failure> {
             std::fs::create_dir_all(&directory)
                 .and_then(|()| clap_mangen::generate_to(Arguments::command(), &directory))
                 .map_err(|error| {
-                    Failure::usage("the manual pages cannot be written")
+                    Failure::usage("cannot write the manual pages")
                         .detail("folder", directory.display().to_string())
                         .detail("cause", error.to_string())
                 })?;

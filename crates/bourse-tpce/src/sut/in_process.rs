@@ -2,7 +2,7 @@
 
 use super::{Answer, BrokerageHouse, Connector, OpenError, Opened, Sut, Terms};
 use crate::transactions::{Request, Retry, SendToMarket, TxnError};
-use bourse_driver::{Clock, Turn};
+use bourse_driver::{Clock, OperationCx};
 use bourse_engine::{Engine, EngineError};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,19 +49,19 @@ struct OwnSession {
 impl Connector for OwnSession {
     fn perform(
         &mut self,
-        turn: &mut Turn<'_>,
+        cx: &mut OperationCx<'_>,
         request: &Request,
         market: &dyn SendToMarket,
     ) -> Result<Answer, TxnError> {
-        let Turn { connection, patience } = turn;
-        let back_off = |attempt| patience.back_off(attempt);
-        let retry = Retry { attempts: patience.attempts(), back_off: &back_off };
+        let OperationCx { connection, backoff } = cx;
+        let back_off = |attempt| backoff.back_off(attempt);
+        let retry = Retry { attempts: backoff.attempts(), back_off: &back_off };
         let session = connection.sql().map_err(|error| TxnError {
             transaction: request.transaction(),
             frame: None,
             attempts: 0,
             cause: error.into(),
         })?;
-        self.house.perform(session, patience.clock(), retry, request, market)
+        self.house.perform(session, backoff.clock(), retry, request, market)
     }
 }

@@ -98,7 +98,7 @@ pub(crate) enum Command {
     Run(FromFile),
     /// Compare two stored runs, or two targets in interleaved rounds
     Compare(Box<Compare>),
-    /// Run the one round that stdin describes: for the program itself alone
+    /// Run one round that stdin describes: for the program itself
     #[command(hide = true)]
     Round,
     /// Draw the report of stored runs
@@ -184,7 +184,7 @@ pub(crate) enum Constraints {
 const EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 the target failed or was lost, 3 a check failed, \
 130 interrupted (what was measured is still written).";
 
-/// The same for commands that can demand a steady state.
+/// Exit codes of commands that have --require-steady.
 const RUN_EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 the target failed or was lost, 3 a check \
 failed, 5 not steady with --require-steady, 130 interrupted (what was measured is still written).";
 
@@ -196,7 +196,7 @@ pub(crate) struct TokenFile {
     pub(crate) path: Option<PathBuf>,
 }
 
-/// How rounds are carried out, whatever they measure.
+/// Options of the execution of rounds, whatever they measure.
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Rounds")]
 pub(crate) struct Execution {
@@ -216,19 +216,19 @@ pub(crate) struct Execution {
 }
 
 impl Execution {
-    /// How long a round waits for a quiet machine, in nanoseconds.
+    /// Longest wait of a round for a quiet machine, in nanoseconds.
     pub(crate) fn wait_quiet_ns(&self, default: Option<Duration>) -> Option<u64> {
         let limit = self.wait_quiet.or(default).filter(|_| !self.no_wait)?;
         Some(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 
-/// Options that were given: typed, or set in the environment.
+/// Options that were set explicitly: typed, or set in the environment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Given {
-    /// Typed.
+    /// Ids of the options that were typed.
     typed: BTreeSet<String>,
-    /// Set in the environment.
+    /// Ids of the options that were set in the environment.
     environment: BTreeSet<String>,
 }
 
@@ -246,7 +246,7 @@ impl Given {
         self.typed.contains(id)
     }
 
-    /// Whether an option is no default.
+    /// Whether an option was typed or set in the environment.
     pub(crate) fn given(&self, id: &str) -> bool {
         self.typed(id) || self.environment.contains(id)
     }
@@ -446,7 +446,7 @@ pub(crate) struct Compare {
     pub(crate) settings: RunSettings,
     #[command(flatten)]
     pub(crate) token: TokenFile,
-    /// Which options were given.
+    /// Options that were set explicitly.
     #[arg(skip)]
     pub(crate) given: Given,
 }

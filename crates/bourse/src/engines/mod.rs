@@ -28,7 +28,7 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) struct EngineKind {
     /// What stands before the colon.
     pub(crate) scheme: &'static str,
-    /// What it is, in a line.
+    /// Summary, in one line.
     pub(crate) summary: &'static str,
     /// How a target of it is written.
     pub(crate) example: &'static str,
@@ -235,9 +235,9 @@ pub(crate) fn is_target(text: &str) -> bool {
 pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
     if bourse_serve::Address::is_meant(target) {
         return Err(Failure::usage(format!(
-            "{target} is an application server, and only `bourse tpce run` drives one"
+            "{target} is an application server: only `bourse tpce run` can use it"
         ))
-        .hint("name the target that the server has opened, where it runs; end the server first if others keep out"));
+        .hint("name the database that the server serves, on its machine; stop the server first if the engine does not allow a second process"));
     }
     let Some(kind) = kind_of(target) else { return Err(no_target(target)) };
     let calls = kind.calls().map_err(|why| Failure::usage(format!("{} is {why}", kind.scheme)))?;
@@ -346,7 +346,7 @@ pub(crate) fn make_folder(target: &str) -> Result<(), Failure> {
         return Ok(());
     }
     std::fs::create_dir_all(crate::tpce::DATA_FOLDER).map_err(|error| {
-        Failure::usage("the folder for databases cannot be made")
+        Failure::usage("cannot make the folder for databases")
             .detail("folder", crate::tpce::DATA_FOLDER)
             .detail("cause", error.to_string())
     })

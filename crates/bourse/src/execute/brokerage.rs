@@ -97,7 +97,7 @@ fn run(
     let failure = ran.fault.take().map(|fault| {
         ran.round.make_void(format!("the round was ended: {fault}"));
         database.system.abandon();
-        Failure::new(Exit::Target, format!("the run on {target} was ended")).detail("cause", fault.to_string())
+        Failure::new(Exit::Target, format!("the run on {target} failed")).detail("cause", fault.to_string())
     });
     Ok((ran, failure))
 }
@@ -155,9 +155,10 @@ fn run_failure(target: &str, error: &RunError) -> Failure {
         RunError::Engine(error) => engine_failure(target, error),
         RunError::Interrupted => interrupt::interrupted("the round had not begun"),
         RunError::Refused(why) => {
-            Failure::new(Exit::Target, format!("{target} does not run this round")).detail("cause", why.clone())
+            Failure::new(Exit::Target, format!("{target} refused this round")).detail("cause", why.clone())
         }
-        other => Failure::new(Exit::Target, format!("the run on {target} could not begin"))
-            .detail("cause", other.to_string()),
+        other => {
+            Failure::new(Exit::Target, format!("cannot start the run on {target}")).detail("cause", other.to_string())
+        }
     }
 }

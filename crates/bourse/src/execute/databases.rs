@@ -14,9 +14,9 @@ use std::time::Instant;
 /// A target that was opened, with its database.
 pub(super) struct PreparedDatabase {
     target: String,
-    /// What runs its transactions.
+    /// System that runs its transactions.
     pub(super) system: SystemUnderTest,
-    /// What it holds.
+    /// Content of the database.
     pub(super) ready: Ready,
     /// The size that was asked for.
     size: Size,

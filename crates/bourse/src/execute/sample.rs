@@ -86,7 +86,7 @@ fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> Result<(Che
         }
         (Err(LoadError::Engine(error)), _) => Err(engine_failure(target, &error)),
         (Err(error), _) => Ok((CheckStatus::Failed, format!("its database: {error}"))),
-        (Ok(_), Err(_)) => Err(Failure::new(Exit::Target, "the model could not be filled")),
+        (Ok(_), Err(_)) => Err(Failure::new(Exit::Target, "cannot fill the reference model")),
         (Ok(_), Ok(model)) => compare(target, &*side.engine, model, part, inputs, &mut go_on.clone()),
     };
     match &outcome {
@@ -164,7 +164,7 @@ impl Side {
             let made = tempfile::Builder::new().prefix(".bourse-sample-").tempdir_in(&folder);
             let made = match made {
                 Ok(made) => made,
-                Err(error) => return Ok(Err(format!("no folder can be made in {}: {error}", folder.display()))),
+                Err(error) => return Ok(Err(format!("cannot make a folder in {}: {error}", folder.display()))),
             };
             let engine = engines::open(&target_with_path(target, &made.path().join("sample.db")))?;
             return Ok(Ok(Self { engine, folder: Some(made), removal: None }));
@@ -195,7 +195,7 @@ impl Side {
         if engine.exists().map_err(failed)?
             && let Existing::Foreign(why) = identify(&*engine).map_err(failed)?
         {
-            return Ok(Err(format!("there is a database {name} that is not ours: {why}")));
+            return Ok(Err(format!("a database {name} exists that Bourse did not make: {why}")));
         }
         Ok(Ok(Self { engine, folder: None, removal: Some(format!("DROP DATABASE IF EXISTS `{name}`")) }))
     }
@@ -211,7 +211,7 @@ impl Side {
         if let Some(folder) = self.folder {
             let path = folder.path().display().to_string();
             folder.close().map_err(|error| {
-                Failure::new(Exit::Target, format!("{path} cannot be removed")).detail("cause", error.to_string())
+                Failure::new(Exit::Target, format!("cannot remove {path}")).detail("cause", error.to_string())
             })?;
         }
         Ok(())

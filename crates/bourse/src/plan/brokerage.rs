@@ -20,7 +20,7 @@ pub(crate) const WORKLOAD: &str = "tpce";
 /// A round of the brokerage workload, all of it but the target and the seed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Brokerage {
-    /// Which database.
+    /// Options of the database.
     pub(crate) database: Database,
     /// The database's options that were set explicitly.
     pub(crate) explicitly_set: ExplicitlySet,
@@ -126,11 +126,11 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
 pub(super) fn cases(arguments: &Run) -> Result<Vec<PlannedCase>, Failure> {
     let Run { targets, settings, .. } = arguments;
     if settings.duration < Duration::from_secs(1) {
-        return Err(Failure::usage("a measurement interval of less than a second measures nothing").hint("--for 30s"));
+        return Err(Failure::usage("invalid value for --for: expected 1s or more").hint("for instance --for 30s"));
     }
     let sweeps = Sweep::parse_all(&settings.sweep)?;
     if settings.find_max && sweeps.iter().any(|sweep| sweep.name == "rate") {
-        return Err(Failure::usage("--find-max looks for a rate, so rates cannot be swept"));
+        return Err(Failure::usage("--find-max cannot be combined with --sweep rate"));
     }
     let named: Vec<Option<&String>> = if targets.is_empty() { vec![None] } else { targets.iter().map(Some).collect() };
     let mut planned = Vec::new();
@@ -152,9 +152,13 @@ fn case(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Re
         match vary(settings, name, value)? {
             Varied::Target | Varied::Database if is_server => {
                 let target = target.map_or("", String::as_str);
-                return Err(Failure::usage(format!("--sweep {name}: {target} has opened its database already"))
-                    .hint("serve each setting, or size, on a port of its own and name those servers; users, market-users, rate \
-                           and backlog are the driver's and can be swept"));
+                return Err(Failure::usage(format!(
+                    "--sweep {name}: the server {target} has already opened its database"
+                ))
+                .hint(
+                    "serve each setting or size on its own port and name these servers; users, market-users, rate \
+                           and backlog belong to the driver and can be swept",
+                ));
             }
             Varied::Target => of_target.push((name, value)),
             Varied::Database => sized = true,

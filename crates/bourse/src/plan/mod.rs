@@ -82,11 +82,11 @@ pub(crate) struct PlannedCase {
     pub(crate) subject: String,
     /// What it runs on, as a URL.
     pub(crate) target: String,
-    /// What is run.
+    /// The job of a round.
     pub(crate) job: Job,
     /// What sweeps vary, with this case's values.
     pub(crate) varied: Vec<NameValue>,
-    /// Where its rounds run.
+    /// Process in which its rounds run.
     pub(crate) rounds_in: RoundsIn,
     /// Why it is not run, if it is not.
     pub(crate) not_run: Option<String>,
@@ -112,7 +112,7 @@ pub(crate) enum OnFailure {
     LeaveOutCase,
 }
 
-/// What is run in a round.
+/// Job of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Job {
@@ -216,7 +216,7 @@ impl Plan {
 pub(crate) fn able(workload: &str, option: &str, ability: Ability) -> Result<(), Failure> {
     match ability.lacks() {
         None => Ok(()),
-        Some(why) => Err(Failure::usage(format!("{option} cannot be had of {workload}: {why}"))),
+        Some(why) => Err(Failure::usage(format!("{option} cannot be used with {workload}: {why}"))),
     }
 }
 
@@ -284,7 +284,7 @@ mod tests {
         assert!(plan(false).checked().is_ok());
         let refused = plan(true).checked().unwrap_err().render();
         assert!(
-            refused.contains("--require-steady cannot be had of bulk-load: it ends when its work is done"),
+            refused.contains("--require-steady cannot be used with bulk-load: it ends when its work is done"),
             "{refused}"
         );
     }

@@ -120,7 +120,7 @@ fn duration(plan: &Plan) -> String {
     format!("{}; loading, checks and waiting come on top", words.join(", "))
 }
 
-/// What will be written.
+/// Files that will be written.
 fn writes(plan: &Plan) -> Vec<String> {
     let files = plan.files.join(", ");
     let mut lines = vec![format!("{}/<time>-{}/: {files}", plan.output.display(), plan.name)];

@@ -26,8 +26,10 @@ pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
         return system::caller(target, job).map(|_| ());
     }
     if let Some(driver) = job.driver() {
-        return Err(Failure::usage(format!("--part {driver}: {target} is no server that drivers could share"))
-            .hint(format!("`bourse tpce serve {target}` serves it; then run each part on bourse://HOST:PORT")));
+        return Err(Failure::usage(format!(
+            "--part {driver}: {target} is not a server, which several drivers could share"
+        ))
+        .hint(format!("`bourse tpce serve {target}` serves it; then run each part on bourse://HOST:PORT")));
     }
     let lacking = users::needs(&engines::open(target)?.capabilities());
     if lacking.is_empty() {

@@ -27,7 +27,7 @@ impl FileSite {
         let crashes = engines::crashes(target)?;
         let original = engines::location(target).ok()?.database_files()?.clone();
         if let Some(left) = SideFile::leftover(original.path(), &crashes.copy) {
-            note(&format!("left by a process that did not end, and replaced: {}", left.display()));
+            note(&format!("replaced the leftover of a killed process: {}", left.display()));
         }
         let path = beside(original.path(), crashes.copy.suffix);
         let target = target_with_path(target, &path);
