@@ -26,9 +26,9 @@ pub(crate) struct Source {
     shared_cache: bool,
     create: bool,
     read_only: bool,
-    /// The file system's name, unless it is the usual one or one that counts.
+    /// The file system's name, unless it is the default one or one that counts.
     file_system: Option<&'static CStr>,
-    /// The file system that counts, if not the usual one.
+    /// The file system that counts, if not the default one.
     files: Option<Arc<CountingFiles>>,
 }
 

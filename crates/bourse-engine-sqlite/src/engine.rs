@@ -4,15 +4,15 @@ use crate::connection::{Connection, Source};
 use crate::counting::CountingFiles;
 use crate::describe;
 use crate::ffi;
-use crate::lease::{Home, Lease};
 use crate::library::{SCHEME, memory_bytes, source_id, version};
-use crate::loader::{self, FileLoader, MemoryLoader, RamLoader};
+use crate::loader::{self, FileLoader, MemVfsLoader, MemoryLoader};
 use crate::mark::{COMPANIONS, Found, look, look_for_ours};
+use crate::memvfs;
 use crate::options::{Disk, Journal, Locking, MemoryKind, Threading, Writers};
 use crate::queue::WriterQueue;
-use crate::ram;
 use crate::reading::{self, Access};
 use crate::session::{Shared, SqliteSession};
+use crate::shared_connection::{LentConnection, SharedConnection};
 use crate::snapshot;
 use crate::target::{Place, Target};
 use crate::waits::LockWaits;
@@ -39,7 +39,7 @@ pub struct SqliteEngine {
     /// since two that set the journal mode of a new file at once get in each other's way.
     kept: Mutex<Option<Connection>>,
     /// A private database in memory is in its one connection, which sessions have in turn.
-    home: Arc<Home>,
+    shared_connection: Arc<SharedConnection>,
     /// Size of a shared cache when it was last known.
     last_image_bytes: AtomicU64,
     /// Sessions that will be open at once, as far as was announced.
@@ -115,7 +115,7 @@ impl SqliteEngine {
             shared,
             files,
             kept: Mutex::new(None),
-            home: Arc::default(),
+            shared_connection: Arc::default(),
             last_image_bytes: AtomicU64::new(0),
             sessions: AtomicU64::new(1),
             resolved: OnceLock::new(),
@@ -158,9 +158,9 @@ impl SqliteEngine {
     fn on_its_disk(&self, source: Source) -> Source {
         match self.target.options.disk {
             Disk::Real => source,
-            Disk::Forgetful => {
-                crate::forgetful::register();
-                source.with_file_system(crate::forgetful::NAME)
+            Disk::Lossy => {
+                crate::lossy::register();
+                source.with_file_system(crate::lossy::NAME)
             }
         }
     }
@@ -180,7 +180,7 @@ impl SqliteEngine {
     ///
     /// # Errors
     /// The library's; [`Refused`](bourse_engine::ErrorKind::Refused) if what lies there is not ours.
-    pub(crate) fn connection(&self) -> Result<Lease, EngineError> {
+    pub(crate) fn connection(&self) -> Result<LentConnection, EngineError> {
         let source = self.source()?;
         let Target { place, options, .. } = &self.target;
         let options = &options.divided(self.sessions.load(Ordering::Relaxed));
@@ -189,17 +189,17 @@ impl SqliteEngine {
             None => false,
         };
         if matches!(self.access, Access::ReadOnly { .. }) {
-            return Connection::open_to_read(&source, options, &self.shared.waits).map(Lease::from);
+            return Connection::open_to_read(&source, options, &self.shared.waits).map(LentConnection::from);
         }
         let open = || Connection::open_with(place, &source, options, &self.shared.waits, is_new);
         if self.is_private() {
-            let connection = self.home.lend(open)?;
+            let connection = self.shared_connection.lend(open)?;
             connection.set_up_again(place, options)?;
             return Ok(connection);
         }
         let mut kept = self.kept();
         if self.is_ram() {
-            ram::register();
+            memvfs::register();
         } else if self.target.place == Place::Memory && kept.is_none() {
             let first = open()?;
             if self.target.memory_kind() == MemoryKind::MemDb {
@@ -207,12 +207,12 @@ impl SqliteEngine {
             }
             *kept = Some(first);
         }
-        open().map(Lease::from)
+        open().map(LentConnection::from)
     }
 
     /// Where the connection of a private database is while no session has it.
-    pub(crate) fn home(&self) -> Arc<Home> {
-        Arc::clone(&self.home)
+    pub(crate) fn shared_connection(&self) -> Arc<SharedConnection> {
+        Arc::clone(&self.shared_connection)
     }
 
     /// Size of a database in memory.
@@ -224,7 +224,7 @@ impl SqliteEngine {
             connection.text_of(pages).ok().and_then(|text| text.parse().ok())
         };
         let bytes = match self.target.memory_kind() {
-            MemoryKind::Private => self.home.look(pages).flatten(),
+            MemoryKind::Private => self.shared_connection.look(pages).flatten(),
             MemoryKind::MemDb => self.kept().as_ref().map(Connection::file_bytes),
             MemoryKind::SharedCache | MemoryKind::Ram => self.kept().as_ref().and_then(pages),
         };
@@ -271,7 +271,7 @@ impl SqliteEngine {
 impl Drop for SqliteEngine {
     fn drop(&mut self) {
         if self.is_ram() {
-            ram::forget(&self.ram_name());
+            memvfs::forget(&self.ram_name());
         }
     }
 }
@@ -339,7 +339,9 @@ impl Engine for SqliteEngine {
         }
         // No setting is needed to look, and none must be changed by looking.
         let connection = match &self.target.place {
-            Place::File(_) => Lease::from(Connection::open(&self.source()?, &self.target.options, &self.shared.waits)?),
+            Place::File(_) => {
+                LentConnection::from(Connection::open(&self.source()?, &self.target.options, &self.shared.waits)?)
+            }
             Place::Memory => self.connection()?,
         };
         Ok(connection.text_of("SELECT count(*) FROM sqlite_schema WHERE type = 'table'")? != "0")
@@ -376,7 +378,7 @@ impl Engine for SqliteEngine {
             Some(path) => (size(path), size(&beside(path, "-wal")), size(&beside(path, "-journal"))),
             None if self.is_ram() => {
                 let name = self.ram_name();
-                (ram::size(&name), ram::size(&format!("{name}-wal")), ram::size(&format!("{name}-journal")))
+                (memvfs::size(&name), memvfs::size(&format!("{name}-wal")), memvfs::size(&format!("{name}-journal")))
             }
             None => (self.memory_image_bytes(), 0, 0),
         };
@@ -407,12 +409,12 @@ impl SqlEngine for SqliteEngine {
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        if self.target.options.disk == Disk::Forgetful {
-            return Err(EngineError::unsupported("disk=forgetful is for databases that are loaded already"));
+        if self.target.options.disk == Disk::Lossy {
+            return Err(EngineError::unsupported("disk=lossy is for databases that are loaded already"));
         }
         Ok(match self.path() {
             Some(path) => Box::new(FileLoader::new(path, self.target.options, &self.shared)?),
-            None if self.is_ram() => Box::new(RamLoader::new(&self.ram_name(), self.target.options, &self.shared)?),
+            None if self.is_ram() => Box::new(MemVfsLoader::new(&self.ram_name(), self.target.options, &self.shared)?),
             None => Box::new(MemoryLoader::new(self.connection()?, self.target.memory_kind(), &self.shared)?),
         })
     }

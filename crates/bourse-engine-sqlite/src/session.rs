@@ -2,8 +2,8 @@
 
 use crate::error::error;
 use crate::ffi;
-use crate::lease::Lease;
 use crate::queue::{Place, WriterQueue};
+use crate::shared_connection::LentConnection;
 use crate::statement::{Bound, Columns, Statement};
 use crate::waits::LockWaits;
 use bourse_engine::{
@@ -43,14 +43,14 @@ pub(crate) struct SqliteSession {
     rollback: Statement,
     /// Whether the open transaction has SQLite's place of the writer.
     writes: bool,
-    connection: Lease,
+    connection: LentConnection,
     /// The place in front of SQLite, while a transaction of ours writes; given back after the connection is closed.
     place: Option<Place>,
     shared: Shared,
 }
 
 impl SqliteSession {
-    pub(crate) fn new(connection: Lease, shared: Shared) -> Result<Self, EngineError> {
+    pub(crate) fn new(connection: LentConnection, shared: Shared) -> Result<Self, EngineError> {
         let prepare = |sql| {
             let (statement, _) = Statement::prepare(&connection, sql, true)?;
             Ok::<_, EngineError>(statement.expect("the text is not blank"))

@@ -4,13 +4,10 @@
 //! thousand mutations of those. Any bytes are read or refused; whatever was read can be drawn. A panic is a finding.
 
 // The program has no library: what reads its arguments and files of options is included as it is.
-#[path = "../../bourse/src/args/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "the program uses all of it")]
 mod args;
-#[path = "../../bourse/src/config.rs"]
 #[allow(dead_code, unused_imports, reason = "the program uses all of it")]
 mod config;
-#[path = "../../bourse/src/failure.rs"]
 #[allow(dead_code, unused_imports, reason = "the program uses all of it")]
 mod failure;
 pub mod mutate;

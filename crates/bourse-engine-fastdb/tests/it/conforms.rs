@@ -23,7 +23,7 @@ fn engine(folder: &Path, query: &str) -> FastDbEngine {
 }
 
 /// Names in `/tmp` that this process's databases have.
-fn litter() -> Vec<String> {
+fn leftovers() -> Vec<String> {
     let prefix = format!("bourse-fastdb-{}-", std::process::id());
     let names =
         std::fs::read_dir("/tmp").unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap_or_default());
@@ -217,7 +217,7 @@ fn nothing_is_left_behind() {
     let engine = engine(folder.path(), "");
     let mut session = engine.new_records().unwrap();
     session.create(&[&ITEMS]).unwrap();
-    let held: Vec<_> = litter();
+    let held: Vec<_> = leftovers();
     assert!(held.iter().any(|name| name.ends_with(".lock")), "{held:?}");
     let mine = |name: &String| held.contains(name);
     drop(engine);
@@ -225,7 +225,7 @@ fn nothing_is_left_behind() {
     assert_eq!(price(&mut *session, 1), Some(10), "a session outlives its engine");
     drop(session);
     // Other tests of this process have theirs; ours is the one whose lock is gone.
-    let left = litter();
+    let left = leftovers();
     let gone = held.iter().filter(|name| !left.contains(name)).filter(|name| name.ends_with(".lock")).count();
     assert!(gone >= 1, "{:?}", left.iter().filter(|name| mine(name)).collect::<Vec<_>>());
 }

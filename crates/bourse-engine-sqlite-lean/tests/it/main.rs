@@ -127,13 +127,13 @@ fn a_run_tells_which_build_it_was_and_what_went_to_the_disk() {
 
 #[cfg(unix)]
 #[test]
-fn what_was_not_synced_is_in_the_memory_of_the_disk_that_forgets() {
+fn what_was_not_synced_is_in_the_memory_of_the_lossy_disk() {
     static COUNT: Sql = Sql::new("SELECT count(*) FROM thing WHERE length(name) = 1000");
     const ROWS: usize = 200;
     let folder = tempfile::tempdir().unwrap();
     let create = "CREATE TABLE thing (name TEXT)";
     file(folder.path(), "").session().unwrap().execute_text(create, &[]).unwrap();
-    let engine = file(folder.path(), "journal=delete&sync=off&disk=forgetful");
+    let engine = file(folder.path(), "journal=delete&sync=off&disk=lossy");
     let mut session = engine.session().unwrap();
     let name = "Q".repeat(1_000);
     for _ in 0..ROWS {
@@ -141,7 +141,7 @@ fn what_was_not_synced_is_in_the_memory_of_the_disk_that_forgets() {
     }
     assert_eq!(session.first(&COUNT, &[], |row| row.get::<i64>(0)).unwrap(), Some(ROWS as i64));
     // Such a disk writes an eighth early.
-    let platter = std::fs::read(folder.path().join("x.db")).unwrap();
-    let there = platter.iter().filter(|byte| **byte == b'Q').count();
-    assert!(there < ROWS * name.len() / 2, "{there} bytes of {} are on the platter", ROWS * name.len());
+    let image = std::fs::read(folder.path().join("x.db")).unwrap();
+    let there = image.iter().filter(|byte| **byte == b'Q').count();
+    assert!(there < ROWS * name.len() / 2, "{there} bytes of {} are in the durable image", ROWS * name.len());
 }

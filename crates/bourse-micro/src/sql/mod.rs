@@ -33,7 +33,7 @@ pub(crate) const FILE: &str = "file";
 /// Instead of a file's name.
 const EXAMPLE: &str = "example";
 /// The file that it stands for.
-pub(crate) static EXAMPLE_FILE: &str = include_str!("../../../../examples/shop.toml");
+pub(crate) static EXAMPLE_FILE: &str = include_str!("shop.toml");
 
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {

@@ -6,7 +6,7 @@ use super::script::{MOST_PARAMETERS, Operation, Script};
 use crate::batching::Batching;
 use crate::workload::{Left, Setting};
 use bourse_driver::{Clock, Control, Draw, OperationCx, Performed, User};
-use bourse_engine::{Access, EngineError, ErrorKind, Isolation, Session, Sql, Statements, Value};
+use bourse_engine::{Access, Connection, EngineError, ErrorKind, Isolation, Sql, Statements, Value};
 use bourse_record::SplitMix;
 use std::sync::Arc;
 
