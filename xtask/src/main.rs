@@ -6,12 +6,14 @@
 //! cargo xtask planted  plant each bug and ask each detector, at full length: writes docs/planted-bugs.md
 //! cargo xtask docs     write the generated pages below docs/
 //! cargo xtask tidy     what no other tool checks
+//! cargo xtask size     limits of the program that is shipped: bytes, dependencies; builds it unless it is built
 //! cargo xtask fuzz     each fuzz target for a minute: [SECONDS [TARGET…]]
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to the terminal")]
 
 mod docs;
 mod fuzz;
+mod size;
 mod tidy;
 
 use std::path::{Path, PathBuf};
@@ -20,15 +22,18 @@ use std::time::Instant;
 
 fn main() -> ExitCode {
     let task = std::env::args().nth(1).unwrap_or_default();
-    let outcome = match task.as_str() {
-        "ci" => ci(),
-        "test" => tests(),
-        "planted" => planted(),
-        "docs" => docs::write(&root()),
-        "tidy" => tidy::tidy(&root()),
-        "fuzz" => fuzz::fuzz(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
-        _ => Err("usage: cargo xtask ci | test | planted [BUG…] | docs | tidy | fuzz [SECONDS [TARGET…]]".to_owned()),
-    };
+    let outcome =
+        match task.as_str() {
+            "ci" => ci(),
+            "test" => tests(),
+            "planted" => planted(),
+            "docs" => docs::write(&root()),
+            "tidy" => tidy::tidy(&root()),
+            "size" => size::size(&root()),
+            "fuzz" => fuzz::fuzz(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
+            _ => Err("usage: cargo xtask ci | test | planted [BUG…] | docs | tidy | size | fuzz [SECONDS [TARGET…]]"
+                .to_owned()),
+        };
     match outcome {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {

@@ -10,6 +10,7 @@ pub(crate) fn tidy(root: &Path) -> Result<(), String> {
     let mut faults = Vec::new();
     dependencies_have_reasons(root, &mut faults);
     dependencies_are_used(root, &files, &mut faults);
+    crates_read_their_own_folder(root, &files, &mut faults);
     for file in &files {
         let Ok(text) = std::fs::read_to_string(root.join(file)) else { continue };
         match file.extension().and_then(|ending| ending.to_str()) {
@@ -58,14 +59,10 @@ fn dependencies_are_used(root: &Path, files: &[PathBuf], faults: &mut Vec<String
         };
         let text = std::fs::read_to_string(root.join(manifest)).unwrap_or_default();
         let mut source = read(folder);
-        // Two crates may share a source: the manifest, or an attribute in the source, names where it lies.
-        let of_manifest = text.lines().filter_map(|line| line.strip_prefix("path = \"")).map(|path| folder.join(path));
-        let of_source = source
-            .lines()
-            .filter_map(|line| line.strip_prefix("#[path = \""))
-            .map(|path| folder.join("src").join(path));
-        let elsewhere: Vec<PathBuf> = of_manifest.chain(of_source).filter_map(|path| inside(path.parent()?)).collect();
-        source.extend(elsewhere.iter().map(|folder| read(folder)));
+        // Two crates may share a source, by a link.
+        let links = files.iter().filter(|file| file.starts_with(folder) && root.join(file).is_symlink());
+        let shared = links.filter_map(|link| inside(&link.parent()?.join(root.join(link).read_link().ok()?)));
+        source.extend(shared.collect::<Vec<_>>().iter().map(|shared| read(shared)));
         for dependency in dependencies(&text) {
             let word = dependency.replace('-', "_");
             if !source.contains(&word) {
@@ -78,6 +75,38 @@ fn dependencies_are_used(root: &Path, files: &[PathBuf], faults: &mut Vec<String
     for dependency in dependencies(&root_manifest).filter(|dependency| !named.contains(dependency)) {
         faults.push(format!("Cargo.toml: the dependency {dependency} is used by no crate"));
     }
+}
+
+/// No source of a crate, its tests apart, names a file outside the crate's folder: each can be packaged by itself.
+///
+/// A source that two crates share is a link in one of them, which a package has as a file.
+fn crates_read_their_own_folder(root: &Path, files: &[PathBuf], faults: &mut Vec<String>) {
+    let manifests = files.iter().filter(|file| file.starts_with("crates") && file.ends_with("Cargo.toml"));
+    for folder in manifests.filter_map(|manifest| manifest.parent()) {
+        let is_source = |file: &&PathBuf| {
+            let inner = file.strip_prefix(folder).unwrap_or(Path::new("tests"));
+            let ending = file.extension().and_then(|ending| ending.to_str());
+            matches!(ending, Some("rs" | "toml")) && !inner.starts_with("tests")
+        };
+        for file in files.iter().filter(is_source) {
+            let Ok(text) = std::fs::read_to_string(root.join(file)) else { continue };
+            for path in named_files(&text) {
+                let whole = file.parent().and_then(|parent| inside(&parent.join(path)));
+                if !whole.is_some_and(|whole| whole.starts_with(folder)) {
+                    faults.push(format!(
+                        "{}: {path} is outside the crate's folder, so it cannot be packaged",
+                        file.display()
+                    ));
+                }
+            }
+        }
+    }
+}
+
+/// Files that a source includes, and that a manifest builds.
+fn named_files(text: &str) -> impl Iterator<Item = &str> {
+    let marks = ["include_str!(\"", "include_bytes!(\"", "include!(\"", "#[path = \"", "\npath = \""];
+    marks.into_iter().flat_map(move |mark| text.split(mark).skip(1).filter_map(|rest| rest.split('"').next()))
 }
 
 /// A path without its `..`; none if it leaves the workspace.
@@ -140,6 +169,13 @@ mod tests {
     fn paths_lose_their_way_back() {
         assert_eq!(inside(Path::new("crates/a/src/../../b/src")), Some(PathBuf::from("crates/b/src")));
         assert_eq!(inside(Path::new("a/../../b")), None);
+    }
+
+    #[test]
+    fn files_that_a_source_names_are_found() {
+        let source =
+            "[lib]\npath = \"../a.rs\"\n#[path = \"../b.rs\"]\nmod b;\nconst C: &str = include_str!(\"c/d.txt\");";
+        assert_eq!(named_files(source).collect::<Vec<_>>(), ["c/d.txt", "../b.rs", "../a.rs"]);
     }
 
     #[test]

@@ -1,8 +1,8 @@
 //! The driver's own log: which orders and results were acknowledged, told as soon as their commit has returned.
 
 use bourse_engine::{
-    Access, Capabilities, Description, Dialect, EachRow, Engine, EngineError, Footprint, Isolation, Loader, Location,
-    Session, Sql, Value,
+    Access, Capabilities, Description, Dialect, EachRow, Engine, EngineError, Footprint, Hosting, Interface, Isolation,
+    Loader, Location, Params, Session, Sql, SqlEngine, Value,
 };
 use bourse_schema::TradeId;
 use std::fmt;
@@ -71,12 +71,14 @@ impl Engine for Acknowledging<'_> {
     fn capabilities(&self) -> Capabilities {
         self.inner.capabilities()
     }
-    fn dialect(&self) -> &'static Dialect {
-        self.inner.dialect()
+    fn interface(&self) -> Interface<'_> {
+        match self.inner.interface() {
+            Interface::Sql(_) => Interface::Sql(self),
+            keys @ Interface::Keys(_) => keys,
+        }
     }
-    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
-        let (inner, listener) = (self.inner.connect()?, Arc::clone(&self.listener));
-        Ok(Box::new(Telling { inner, listener, written: Vec::new() }))
+    fn hosting(&self) -> Hosting<'_> {
+        self.inner.hosting()
     }
     fn foreign(&self) -> Result<Option<String>, EngineError> {
         self.inner.foreign()
@@ -87,11 +89,21 @@ impl Engine for Acknowledging<'_> {
     fn exists(&self) -> Result<bool, EngineError> {
         self.inner.exists()
     }
-    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        self.inner.loader()
-    }
     fn footprint(&self) -> Result<Footprint, EngineError> {
         self.inner.footprint()
+    }
+}
+
+impl SqlEngine for Acknowledging<'_> {
+    fn dialect(&self) -> &'static Dialect {
+        self.inner.sql().expect("this is the interface of a SQL engine alone").dialect()
+    }
+    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+        let (inner, listener) = (self.inner.session()?, Arc::clone(&self.listener));
+        Ok(Box::new(Telling { inner, listener, written: Vec::new() }))
+    }
+    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        self.inner.loader()
     }
 }
 
@@ -110,17 +122,17 @@ impl Session for Telling {
         self.written.clear();
         self.inner.begin(isolation, access)
     }
-    fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
         self.inner.query(sql, params, each)
     }
-    fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         let changed = self.inner.execute(sql, params)?;
         if let Some(Value::Int(id)) = params.first() {
             let text = sql.text().trim_start();
             if text.starts_with("INSERT INTO trade (") {
-                self.written.push(Acknowledgement::Order(TradeId(*id)));
+                self.written.push(Acknowledgement::Order(TradeId(id)));
             } else if text.starts_with("INSERT INTO settlement (") {
-                self.written.push(Acknowledgement::Result(TradeId(*id)));
+                self.written.push(Acknowledgement::Result(TradeId(id)));
             }
         }
         Ok(changed)

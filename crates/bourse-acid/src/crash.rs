@@ -7,7 +7,7 @@ use crate::{Site, Subject};
 use bourse_driver::{Plan, RealClock, SECOND};
 use bourse_egen::txn::TradeCleanup;
 use bourse_egen::{Inputs, Part};
-use bourse_engine::Engine;
+use bourse_engine::{Engine, OwnedServer};
 use bourse_record::SplitMix;
 use bourse_record::acid::{Case, Finding, Step};
 use bourse_schema::TradeId;
@@ -118,7 +118,7 @@ pub(crate) fn child_of_ours(
 ) -> Result<Crashed, AcidError> {
     let trouble = |what: &str, error: std::io::Error| AcidError::Machinery(format!("{what}: {error}"));
     site.renew()?;
-    let before = Snapshot::take(&mut *site.open()?.connect()?)?;
+    let before = Snapshot::take(&mut *site.open()?.session()?)?;
     let mut child = site
         .process(crash, seed)?
         .stdin(Stdio::null())
@@ -192,9 +192,9 @@ fn results_in(log: &Mutex<Vec<Acknowledgement>>) -> usize {
 }
 
 /// Crashes a server of ours, whose sessions are in this process.
-pub(crate) fn server_of_ours(subject: &Subject<'_>, seed: u64) -> Result<Crashed, AcidError> {
+pub(crate) fn server_of_ours(subject: &Subject<'_>, server: &dyn OwnedServer, seed: u64) -> Result<Crashed, AcidError> {
     let engine = subject.engine;
-    let before = Snapshot::take(&mut *engine.connect()?)?;
+    let before = Snapshot::take(&mut *engine.session()?)?;
     let log: Arc<Mutex<Vec<Acknowledgement>>> = Arc::default();
     let heard = Arc::clone(&log);
     let listener: Listener = Arc::new(move |it| heard.lock().unwrap_or_else(PoisonError::into_inner).push(it));
@@ -216,7 +216,7 @@ pub(crate) fn server_of_ours(subject: &Subject<'_>, seed: u64) -> Result<Crashed
         }
         std::thread::sleep(a_moment(seed));
         let took = began.elapsed();
-        let kill = engine.kill();
+        let kill = server.kill();
         stop.store(true, Ordering::Relaxed);
         // Its users have lost their sessions, which is how it ends.
         let _ = load.join().expect("the load does not panic");
@@ -227,7 +227,7 @@ pub(crate) fn server_of_ours(subject: &Subject<'_>, seed: u64) -> Result<Crashed
     let mut crashed = Crashed::of(format!("server killed after {:.1} s", took.as_secs_f64()), &log);
     crashed.step("crash", "SIGKILL to the server", "it is gone");
     let began = Instant::now();
-    let restarted = engine.restart();
+    let restarted = server.restart();
     crashed.recovery_s = began.elapsed().as_secs_f64();
     match restarted {
         Ok(()) => examine_engine(subject, engine, before.last_trade, &log, &mut crashed),
@@ -287,9 +287,10 @@ fn look(
     crashed.recovery_s += began.elapsed().as_secs_f64();
     crashed.step("engine", "opened again", format!("answers after {:.0} ms", crashed.recovery_s * 1e3));
 
-    let damage = engine.damage()?;
-    let found = if damage.is_empty() { "none".to_owned() } else { damage.join("; ") };
-    crashed.whole.push(Finding::equal("damage by the engine's own check", &"none".to_owned(), &found));
+    if let Some(damage) = engine.integrity_check()? {
+        let found = if damage.is_empty() { "none".to_owned() } else { damage.join("; ") };
+        crashed.whole.push(Finding::equal("damage by the engine's own check", &"none".to_owned(), &found));
+    }
     for condition in CONDITIONS {
         let checked = test_bed.with_observer(|db| condition.run(db, subject.first_free))?;
         let found = match checked.offences {

@@ -4,7 +4,7 @@ use crate::Subject;
 use crate::demand::{Crash, promised};
 use crate::test_bed::AcidError;
 use crate::tests::durability::crash_once;
-use bourse_engine::{Durability, Lives};
+use bourse_engine::{Durability, Hosting};
 use bourse_record::SplitMix;
 use bourse_record::crash::{CrashOutcome, CrashRow, Guarantee};
 
@@ -26,13 +26,14 @@ pub fn crashed(subject: &Subject<'_>, target: &str, times: u32) -> Result<CrashR
         row.not_tried = "nothing is promised".to_owned();
         return Ok(row);
     }
-    let lives = subject.engine.lives();
-    if lives == Lives::Elsewhere || (lives == Lives::Here && subject.site.is_none()) {
+    let hosting = subject.engine.hosting();
+    let is_in_process = matches!(hosting, Hosting::InProcess);
+    if matches!(hosting, Hosting::External) || (is_in_process && subject.site.is_none()) {
         row.not_tried = "cannot be crashed here".to_owned();
         return Ok(row);
     }
     row.killed = Some(outcome(subject, Crash::Kill, times)?);
-    match subject.site.filter(|_| lives == Lives::Here) {
+    match subject.site.filter(|_| is_in_process) {
         Some(site) => match site.no_power() {
             None => row.power = Some(outcome(subject, Crash::Power, times)?),
             Some(why) => row.not_tried = why,

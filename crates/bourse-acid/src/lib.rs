@@ -129,7 +129,7 @@ pub fn run_tests(
 ) -> Result<Vec<Test>, AcidError> {
     let test_bed = TestBed::new(subject.engine, subject.part, subject.first_free, subject.config)?;
     // The observer has read by now, so whoever keeps others out does so already.
-    drop(subject.engine.connect().map_err(AcidError::OneSession)?);
+    drop(subject.engine.session().map_err(AcidError::OneSession)?);
     let mut done = Vec::new();
     let mut note = |test: Test| {
         progress(&test);

@@ -1,7 +1,9 @@
 //! A session that halts where it is told to: before the commit of its transaction, or after a statement that is named by a
 //! part of its text. There it waits for a word, and goes on, gives up, or vanishes as a client that was killed does.
 
-use bourse_engine::{Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Session, Sql, Value};
+use bourse_engine::{
+    Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, Sql, Value,
+};
 use std::sync::mpsc::{Receiver, Sender};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -116,42 +118,6 @@ pub(crate) fn plain(sql: &str) -> String {
     sql.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-/// The columns a query selects: what stands between its first SELECT and FROM, cut at commas outside brackets.
-fn columns(sql: &str) -> Vec<&str> {
-    let list = sql.strip_prefix("SELECT ").and_then(|rest| rest.split(" FROM ").next()).unwrap_or_default();
-    let (mut depth, mut begin, mut found) = (0, 0, Vec::new());
-    for (at, character) in list.char_indices() {
-        match character {
-            '(' => depth += 1,
-            ')' => depth -= 1,
-            ',' if depth == 0 => {
-                found.push(list[begin..at].trim());
-                begin = at + 1;
-            }
-            _ => {}
-        }
-    }
-    found.push(list[begin..].trim());
-    found
-}
-
-fn shown(value: Value<'_>) -> String {
-    match value {
-        Value::Null => "NULL".to_owned(),
-        Value::Int(number) => number.to_string(),
-        Value::Bool(flag) => flag.to_string(),
-        Value::Decimal { units, scale } => {
-            let one = 10i64.pow(u32::from(scale));
-            if scale == 0 { units.to_string() } else { format!("{:.*}", usize::from(scale), units as f64 / one as f64) }
-        }
-        Value::Real(number) => number.to_string(),
-        Value::Date(date) => date.to_string(),
-        Value::Timestamp(moment) => moment.to_string(),
-        Value::Text(text) => text.to_owned(),
-        Value::Blob(bytes) => format!("{} bytes", bytes.len()),
-    }
-}
-
 impl<T: Send> Session for PausableSession<T> {
     fn dialect(&self) -> &'static Dialect {
         self.dialect
@@ -160,24 +126,23 @@ impl<T: Send> Session for PausableSession<T> {
         self.now_in(Some("BEGIN"));
         self.inner()?.begin(isolation, access)
     }
-    fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
         self.now_in(Some(sql.text()));
         if !self.is_after(sql) {
             return self.inner()?.query(sql, params, each);
         }
         let text = plain(sql.text());
-        let names = columns(&text);
         let mut read = Vec::new();
         self.inner()?.query(sql, params, &mut |row| {
             if read.is_empty() {
-                read =
-                    names.iter().enumerate().map(|(at, name)| format!("{name} = {}", shown(row.value(at)))).collect();
+                let column = |at| format!("{} = {}", row.column_name(at).unwrap_or_default(), row.value(at));
+                read = (0..row.columns()).map(column).collect();
             }
             each(row)
         })?;
         self.halt(text, read)
     }
-    fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         self.now_in(Some(sql.text()));
         let changed = self.inner()?.execute(sql, params)?;
         if self.is_after(sql) {
@@ -203,19 +168,5 @@ impl<T: Send> Session for PausableSession<T> {
     }
     fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
         self.inner()?.execute_text(sql, params)
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn columns_are_named_by_the_statement() {
-        assert_eq!(
-            columns("SELECT a, coalesce(b, 0), (c + d) FROM t WHERE e IN (1, 2)"),
-            ["a", "coalesce(b, 0)", "(c + d)"]
-        );
-        assert_eq!(columns("UPDATE t SET a = 1, b = 2"), [""]);
     }
 }

@@ -261,7 +261,7 @@ fn lost() -> TxnError {
 
 impl Participant {
     fn new(name: String, engine: &dyn Engine, world: Arc<World>) -> Result<Self, AcidError> {
-        let inner = engine.connect()?;
+        let inner = engine.session()?;
         let (jobs, to_do) = channel::<(Request, Option<Point>)>();
         let (words, told) = channel();
         let (says, heard) = channel();

@@ -133,7 +133,7 @@ impl<'e> TestBed<'e> {
         first_free: TradeId,
         config: TestConfig,
     ) -> Result<Self, AcidError> {
-        let mut observer = engine.connect()?;
+        let mut observer = engine.session()?;
         let world = World {
             trade_ids: TradeIds::following(&mut *observer, first_free)?,
             now_ms: AtomicI64::new(RealClock::start().timestamp().millis()),
@@ -201,7 +201,7 @@ impl<'e> TestBed<'e> {
 
     /// How often the engine has made somebody wait, where it counts that.
     pub(crate) fn lock_waits(&self) -> u64 {
-        self.engine.footprint().map_or(0, |footprint| footprint.lock_waits)
+        self.engine.footprint().ok().and_then(|footprint| footprint.locks).map_or(0, |locks| locks.waits)
     }
 
     /// A random account.

@@ -166,7 +166,7 @@ fn main() -> Result<()> {
     let wanted = arguments.next().unwrap_or_default();
     let folder = tempfile::tempdir()?;
     // Makes our file system in memory known to SQLite, for the C program too.
-    drop(bourse_engine_sqlite::open("sqlite::memory:")?.connect()?);
+    drop(bourse_engine_sqlite::open("sqlite::memory:")?.session()?);
     println!("{:<50} {:>10} {:>10} {:>7} {:>7} {:>7}", "a second", "bourse", "C", "ratio", "25 %", "75 %");
     let (rows, loaded, together) = (ROWS.to_string(), LOADED.to_string(), TOGETHER.to_string());
     for place in places(folder.path()) {

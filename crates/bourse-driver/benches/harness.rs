@@ -41,7 +41,7 @@ fn main() {
         };
         let before = cpu_s();
         let allocations = allocation_counter::measure(|| {
-            drive(&mut user_spec, session.as_mut(), &clock, &control, &plan, 1, &mut recording)
+            drive(&mut user_spec, &mut session, &clock, &control, &plan, 1, &mut recording)
                 .expect("nothing can be lost");
         });
         let cpu_ns = (cpu_s() - before) * 1e9;

@@ -3,7 +3,7 @@
 use crate::backlog::Backlog;
 use crate::reconcile::Recording;
 use crate::{Clock, Control, Draw, Fault, MS, Nanos, OperationCx, Plan, Sample, StopRule, UserSpec};
-use bourse_engine::{ErrorKind, Session};
+use bourse_engine::{Connection, ErrorKind};
 use bourse_record::SplitMix;
 use std::cell::Cell;
 
@@ -13,7 +13,7 @@ use std::cell::Cell;
 /// [`Fault::Lost`] if the session cannot go on.
 pub fn drive(
     user_spec: &mut UserSpec<'_>,
-    session: &mut dyn Session,
+    connection: &mut Connection,
     clock: &dyn Clock,
     control: &Control,
     plan: &Plan,
@@ -21,7 +21,7 @@ pub fn drive(
     recording: &mut Recording,
 ) -> Result<(), Fault> {
     let mut backlog = Backlog::new(user_spec.schedule.pacer(control.begin().max(clock.now())), plan.backlog);
-    let end = work(user_spec, session, clock, control, plan, seed, &mut backlog, recording);
+    let end = work(user_spec, connection, clock, control, plan, seed, &mut backlog, recording);
     let Recording { recorder, ledger } = recording;
     recorder.live().waiting(0);
     if let Some(response_ns) = backlog.response_ns() {
@@ -46,7 +46,7 @@ enum End {
 #[expect(clippy::too_many_arguments, reason = "the one caller has them all at hand")]
 fn work(
     user_spec: &mut UserSpec<'_>,
-    session: &mut dyn Session,
+    connection: &mut Connection,
     clock: &dyn Clock,
     control: &Control,
     plan: &Plan,
@@ -97,7 +97,7 @@ fn work(
         if let Some(due) = scheduled.take() {
             backlog.started(due, control);
         }
-        let mut cx = OperationCx::new(session, clock, plan.retry, &random);
+        let mut cx = OperationCx::new(connection, clock, plan.retry, &random);
         let performed = user.perform(&mut cx);
         let (retries, back_off_ns) = (cx.backoff.retries(), cx.backoff.back_off_ns());
         let end = clock.now();

@@ -1,7 +1,7 @@
-//! Context of one operation: its session, and retries after lock conflicts.
+//! Context of one operation: its connection, and retries after lock conflicts.
 
 use crate::{Clock, MS, Nanos};
-use bourse_engine::{EngineError, ErrorKind, Session};
+use bourse_engine::{Connection, EngineError, ErrorKind};
 use bourse_record::SplitMix;
 use std::cell::Cell;
 use std::fmt;
@@ -36,22 +36,22 @@ impl Default for RetryPolicy {
     }
 }
 
-/// Context of one operation: the user's session, the clock, retries.
+/// Context of one operation: the user's connection, the clock, retries.
 pub struct OperationCx<'a> {
-    /// The user's session.
-    pub session: &'a mut dyn Session,
+    /// The user's connection.
+    pub connection: &'a mut Connection,
     /// The clock, and the pauses between retries.
     pub backoff: Backoff<'a>,
 }
 
 impl<'a> OperationCx<'a> {
     pub(crate) fn new(
-        session: &'a mut dyn Session,
+        connection: &'a mut Connection,
         clock: &'a dyn Clock,
         policy: RetryPolicy,
         random: &'a Cell<SplitMix>,
     ) -> Self {
-        Self { session, backoff: Backoff::new(clock, policy, random) }
+        Self { connection, backoff: Backoff::new(clock, policy, random) }
     }
 
     /// The clock.
@@ -67,16 +67,16 @@ impl<'a> OperationCx<'a> {
     /// The attempt's: of another kind than conflict, or a conflict that outlasted the policy.
     pub fn retrying<T, E: Failure>(
         &mut self,
-        mut attempt: impl FnMut(&mut dyn Session) -> Result<T, E>,
+        mut attempt: impl FnMut(&mut Connection) -> Result<T, E>,
     ) -> Result<T, E> {
         let mut attempts = 1;
         loop {
-            let error = match attempt(self.session) {
+            let error = match attempt(self.connection) {
                 Ok(value) => return Ok(value),
                 Err(error) => error,
             };
             // If even the rollback fails the next statement will say so; the first error is the one to report.
-            let _ = self.session.rollback();
+            let _ = self.connection.rollback();
             if error.kind() != ErrorKind::Conflict || attempts >= self.backoff.attempts() {
                 return Err(error);
             }

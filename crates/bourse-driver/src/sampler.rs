@@ -72,6 +72,8 @@ impl<'a> Sampler<'a> {
         let others = since.map(|(now, then)| (now.busy_s - then.busy_s - ours).max(0.0) / seconds);
         let stolen = since.map(|(now, then)| (now.stolen_s - then.stolen_s).max(0.0) / seconds);
         let before = self.footprint;
+        let locks = footprint.and_then(|footprint| footprint.locks);
+        let locks_before = before.and_then(|footprint| footprint.locks);
         let (files, files_before) = (io.map(|io| io.total()), self.io.map(|io| io.total()));
 
         let quantile = |at: usize| done.response_ns.map(|quantiles| quantiles[at]);
@@ -108,11 +110,8 @@ impl<'a> Sampler<'a> {
             ("data_bytes", level(footprint.map(|footprint| footprint.data_bytes))),
             ("log_bytes", level(footprint.map(|footprint| footprint.log_bytes))),
             ("journal_bytes", level(footprint.map(|footprint| footprint.journal_bytes))),
-            (
-                "lock_wait",
-                grown(footprint.map(|it| it.lock_wait_ns), before.map(|it| it.lock_wait_ns)).map(|ns| ns / 1e9),
-            ),
-            ("lock_waits", grown(footprint.map(|it| it.lock_waits), before.map(|it| it.lock_waits))),
+            ("lock_wait", grown(locks.map(|it| it.wait_ns), locks_before.map(|it| it.wait_ns)).map(|ns| ns / 1e9)),
+            ("lock_waits", grown(locks.map(|it| it.waits), locks_before.map(|it| it.waits))),
         ];
         values.extend(named.map(|(name, value)| (name.to_owned(), value)));
         if let Some(server) = footprint.and_then(|footprint| footprint.server) {

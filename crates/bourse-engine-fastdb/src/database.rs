@@ -4,8 +4,8 @@
 //! thread joins before it calls for that session. So sessions can change threads, and a thread can have several.
 
 use crate::error::{check, note};
+use crate::leftovers::{Leftovers, c_path, clear_memory_of, own, text_of};
 use crate::library::{Api, DatabaseMonitor};
-use crate::litter::{Litter, c_path, clear_memory_of, own, text_of};
 use crate::mark::{mark, unmark};
 use crate::options::Options;
 use crate::statement::Statements;
@@ -34,7 +34,7 @@ pub(crate) struct Database {
     /// Statements of every session: they must go before the tables that they are of.
     statements: Mutex<Vec<Weak<Mutex<Statements>>>>,
     /// Dropped last, when the library has closed.
-    _litter: Litter,
+    _leftovers: Leftovers,
     _owned: File,
 }
 
@@ -63,8 +63,8 @@ impl Database {
             // Before there is anything in it, so that a process that is killed leaves no database without its mark.
             mark(path)?;
         }
-        let litter = Litter::new(path).map_err(|e| io_error("make key files for", path, &e))?;
-        let name = CString::new(litter.name()).expect("our own name");
+        let leftovers = Leftovers::new(path).map_err(|e| io_error("make key files for", path, &e))?;
+        let name = CString::new(leftovers.name()).expect("our own name");
         let file = c_path(path).map_err(|e| io_error("open", path, &e))?;
         let size = usize::try_from(options.size_bytes).unwrap_or(usize::MAX);
         // SAFETY: both texts end with a zero and live through the call.
@@ -80,7 +80,7 @@ impl Database {
             path: path.to_owned(),
             is_diskless,
             statements: Mutex::default(),
-            _litter: litter,
+            _leftovers: leftovers,
             _owned: owned,
         }))
     }

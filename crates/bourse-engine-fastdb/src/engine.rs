@@ -7,8 +7,8 @@ use crate::options::{Commit, GRAMMAR, Options, parse};
 use crate::session::FastDbSession;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Dialect, Durability, Engine, EngineError, FileOwner, Footprint, IndexKind, Isolation,
-    KeySession, Loader, Location, RecordCapabilities, Session, Setting, TargetFile, memory_file_system,
+    Capabilities, Description, Durability, Engine, EngineError, FileOwner, Footprint, Hosting, IndexKind, Interface,
+    KeyEngine, Location, RecordCapabilities, Records, Setting, TargetFile, memory_file_system,
 };
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -130,11 +130,8 @@ impl Engine for FastDbEngine {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            sql: false,
+            sql: None,
             // One lock for the whole database: readers share it, a writer has it alone.
-            isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
-            foreign_keys: false,
-            checks: false,
             concurrent_writers: false,
             snapshots: false,
             checkpoints: false,
@@ -150,14 +147,12 @@ impl Engine for FastDbEngine {
         }
     }
 
-    /// Of no consequence: there is no SQL.
-    fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::SQLITE
+    fn interface(&self) -> Interface<'_> {
+        Interface::Keys(self)
     }
 
-    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
-        let context = Context::new(self.database()?);
-        Ok(Box::new(KeySession(FastDbSession::new(context, &self.target.options))))
+    fn hosting(&self) -> Hosting<'_> {
+        Hosting::InProcess
     }
 
     fn foreign(&self) -> Result<Option<String>, EngineError> {
@@ -174,10 +169,6 @@ impl Engine for FastDbEngine {
             return Ok(false);
         }
         Ok(!self.database()?.tables()?.is_empty())
-    }
-
-    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        Err(EngineError::unsupported("FastDB has records by key and loads no SQL tables"))
     }
 
     fn location(&self) -> Location {
@@ -198,5 +189,12 @@ impl Engine for FastDbEngine {
             let data_bytes = fs::metadata(&self.path).map_or(0, |found| found.blocks() * 512);
             Footprint { data_bytes, memory_bytes: extent, ..Footprint::default() }
         })
+    }
+}
+
+impl KeyEngine for FastDbEngine {
+    fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
+        let context = Context::new(self.database()?);
+        Ok(Box::new(FastDbSession::new(context, &self.target.options)))
     }
 }

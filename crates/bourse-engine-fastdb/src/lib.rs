@@ -4,15 +4,15 @@
 //! its documented C interface (`cli.h`). A target such as `fastdb:x.fdb?index=hash&commit=precommit` is read by [`open`];
 //! [`GRAMMAR`] has the table of all settings; [`info`] says whether the library is here, and if not where to get it.
 //!
-//! Files: `options` (what was asked for), `library` (the C interface), `litter` (what the library leaves behind, and how
+//! Files: `options` (what was asked for), `library` (the C interface), `leftovers` (what the library leaves behind, and how
 //! it goes away), `mark` (whose a database is), `database` (an open database, and whose transaction a thread is in), `slot` and `statement` (memory that
 //! the library reads and writes, and what it is bound to), `session` and `engine` (the seam), `error` (codes).
 
 mod database;
 mod engine;
 mod error;
+mod leftovers;
 mod library;
-mod litter;
 mod mark;
 mod options;
 mod session;

@@ -4,6 +4,7 @@ use crate::error::{check, error};
 use crate::library::Api;
 use crate::slot::{INT4, Misfit, Slot};
 use bourse_engine::{EngineError, Key, RecordField, RecordTable, RecordType, Row, Value};
+use std::borrow::Cow;
 use std::ffi::{CString, c_int};
 use std::ptr;
 
@@ -194,6 +195,11 @@ impl Row for Bound {
     #[inline]
     fn value(&self, index: usize) -> Value<'_> {
         self.columns[index].value()
+    }
+
+    /// None: the names of a record's fields are its table's.
+    fn column_name(&self, _: usize) -> Option<Cow<'_, str>> {
+        None
     }
 }
 

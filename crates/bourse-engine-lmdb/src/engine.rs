@@ -6,8 +6,8 @@ use crate::options::{GRAMMAR, Options, Sync};
 use crate::session::LmdbSession;
 use bourse_engine::target::{OptionSpec, Parsed, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Dialect, Durability, Engine, EngineError, FileOwner, Footprint, Isolation, KeySession,
-    Loader, Location, RecordCapabilities, Session, Setting, TargetFile, memory_file_system,
+    Capabilities, Description, Durability, Engine, EngineError, FileOwner, Footprint, Hosting, Interface, KeyEngine,
+    Location, RecordCapabilities, Records, Setting, TargetFile, memory_file_system,
 };
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -93,11 +93,8 @@ impl Engine for LmdbEngine {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            sql: false,
+            sql: None,
             // Readers see one snapshot, and there is one writer at a time.
-            isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
-            foreign_keys: false,
-            checks: false,
             concurrent_writers: false,
             snapshots: true,
             checkpoints: false,
@@ -113,13 +110,12 @@ impl Engine for LmdbEngine {
         }
     }
 
-    /// Of no consequence: there is no SQL.
-    fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::SQLITE
+    fn interface(&self) -> Interface<'_> {
+        Interface::Keys(self)
     }
 
-    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(KeySession(LmdbSession::new(self.environment()?))))
+    fn hosting(&self) -> Hosting<'_> {
+        Hosting::InProcess
     }
 
     fn foreign(&self) -> Result<Option<String>, EngineError> {
@@ -138,10 +134,6 @@ impl Engine for LmdbEngine {
         Ok(self.environment()?.has_tables())
     }
 
-    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        Err(EngineError::unsupported("LMDB has records by key and loads no SQL tables"))
-    }
-
     fn location(&self) -> Location {
         Location::files(TargetFile::resolved(&self.path), &[LOCK_SUFFIX])
     }
@@ -150,5 +142,11 @@ impl Engine for LmdbEngine {
         // Blocks of 512 bytes that are really taken: with writemap=on the file is as long as its map, with holes.
         let data_bytes = fs::metadata(&self.path).map_or(0, |found| found.blocks() * 512);
         Ok(Footprint { data_bytes, ..Footprint::default() })
+    }
+}
+
+impl KeyEngine for LmdbEngine {
+    fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
+        Ok(Box::new(LmdbSession::new(self.environment()?)))
     }
 }

@@ -10,8 +10,8 @@ use crate::status::{Status, process_use, told_process};
 use crate::target::{Place, Target};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, IoCounts, Isolation, Lives, Loader,
-    Location, RecordCapabilities, Session,
+    Capabilities, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface, IoCounts,
+    Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, SqlCapabilities, SqlEngine,
 };
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
@@ -184,10 +184,11 @@ impl Engine for MysqlEngine {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            sql: true,
-            isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
-            foreign_keys: self.target.options.foreign_keys,
-            checks: true,
+            sql: Some(SqlCapabilities {
+                isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
+                foreign_keys: self.target.options.foreign_keys,
+                checks: true,
+            }),
             concurrent_writers: true,
             snapshots: true,
             checkpoints: false,
@@ -196,12 +197,15 @@ impl Engine for MysqlEngine {
         }
     }
 
-    fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::MYSQL
+    fn interface(&self) -> Interface<'_> {
+        Interface::Sql(self)
     }
 
-    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(MysqlSession::new(self.reach(Some(self.database()))?)))
+    fn hosting(&self) -> Hosting<'_> {
+        match self.target.place {
+            Place::Private { .. } => Hosting::OwnedServer(self),
+            Place::Running { .. } => Hosting::External,
+        }
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
@@ -221,34 +225,13 @@ impl Engine for MysqlEngine {
         ownership::foreign(&mut self.reach(None)?, self.database())
     }
 
-    fn remains(&self) -> Result<Option<String>, EngineError> {
+    fn leftovers(&self) -> Result<Option<String>, EngineError> {
         if !self.is_started() {
             return Ok(None);
         }
         let left = ownership::leftovers(&mut self.reach(None)?, &side_databases(self.database()))?;
         Ok((!left.is_empty())
             .then(|| format!("{} was left by a load that did not end, and is replaced", left.join(" and "))))
-    }
-
-    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        Ok(Box::new(DatabaseLoader::new(&self.connector()?, self.database())?))
-    }
-
-    fn lives(&self) -> Lives {
-        match self.target.place {
-            Place::Private { .. } => Lives::OwnServer,
-            Place::Running { .. } => Lives::Elsewhere,
-        }
-    }
-
-    fn kill(&self) -> Result<(), EngineError> {
-        self.with_server(PrivateServer::kill)
-    }
-
-    fn restart(&self) -> Result<(), EngineError> {
-        *locked(&self.watcher) = None;
-        let launch = locked(&self.launch).clone();
-        self.with_server(|server| server.restart(&launch))
     }
 
     fn location(&self) -> Location {
@@ -262,17 +245,13 @@ impl Engine for MysqlEngine {
         }
     }
 
-    fn has_integrity_check(&self) -> bool {
-        true
-    }
-
-    fn damage(&self) -> Result<Vec<String>, EngineError> {
+    fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
         let mut connection = self.reach(Some(self.database()))?;
         let tables: Vec<String> = connection
             .query("SELECT table_name FROM information_schema.tables WHERE table_schema = database()")
             .map_err(|e| crate::error::error(&e))?;
         if tables.is_empty() {
-            return Ok(Vec::new());
+            return Ok(Some(Vec::new()));
         }
         let names: Vec<_> = tables.iter().map(|table| format!("`{table}`")).collect();
         // Table, operation, kind of message, message: of a table that is whole there is the one message "OK".
@@ -281,17 +260,13 @@ impl Engine for MysqlEngine {
             .map_err(|e| crate::error::error(&e).with_statement("CHECK TABLE"))?;
         let bad =
             found.into_iter().filter(|(_, _, kind, message)| !(kind == "note" || kind == "status" && message == "OK"));
-        Ok(bad.map(|(table, _, kind, message)| format!("{table}: {kind}: {message}")).collect())
+        Ok(Some(bad.map(|(table, _, kind, message)| format!("{table}: {kind}: {message}")).collect()))
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
         let status = self.watch(|watcher| Ok(Status::read(&mut watcher.connection)?.since(&watcher.before)))?;
-        let mut footprint = Footprint {
-            memory_bytes: status.memory_bytes,
-            lock_waits: status.lock_waits,
-            lock_wait_ns: status.lock_wait_ms * 1_000_000,
-            ..Footprint::default()
-        };
+        let mut footprint =
+            Footprint { memory_bytes: status.memory_bytes, locks: status.locks, ..Footprint::default() };
         let private = locked(&self.server).as_ref().map(|server| (server.data(), server.process_id()));
         match private {
             Some((data, process)) => {
@@ -314,5 +289,31 @@ impl Engine for MysqlEngine {
             return Ok(None);
         }
         self.watch(|watcher| Ok(Some(Status::read(&mut watcher.connection)?.io)))
+    }
+}
+
+impl SqlEngine for MysqlEngine {
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::MYSQL
+    }
+
+    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(MysqlSession::new(self.reach(Some(self.database()))?)))
+    }
+
+    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        Ok(Box::new(DatabaseLoader::new(&self.connector()?, self.database())?))
+    }
+}
+
+impl OwnedServer for MysqlEngine {
+    fn kill(&self) -> Result<(), EngineError> {
+        self.with_server(PrivateServer::kill)
+    }
+
+    fn restart(&self) -> Result<(), EngineError> {
+        *locked(&self.watcher) = None;
+        let launch = locked(&self.launch).clone();
+        self.with_server(|server| server.restart(&launch))
     }
 }

@@ -3,9 +3,9 @@
 use crate::error::error;
 use crate::statement::{Rendered, Scales};
 use crate::value::ServerRow;
-use bourse_engine::{Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Session, Sql, Value};
+use bourse_engine::{Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value};
 use mysql::prelude::{Protocol, Queryable as _};
-use mysql::{Conn, Params, QueryResult, Statement};
+use mysql::{Conn, QueryResult, Statement};
 
 /// A statement in the server, and how values are put into it.
 struct Prepared {
@@ -55,7 +55,16 @@ impl MysqlSession {
         Ok(())
     }
 
-    fn run(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+    fn run(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+        params.with_one_list(|params| self.run_list(sql, params, each))
+    }
+
+    fn run_list(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        each: &mut EachRow<'_>,
+    ) -> Result<u64, EngineError> {
         let slot = sql.slot();
         let is_ready = matches!(self.statements.get(slot), Some(Some(it)) if it.rendered.is_exact(&it.scales, params));
         if !is_ready {
@@ -101,8 +110,8 @@ impl MysqlSession {
     }
 }
 
-fn positional(values: Vec<mysql::Value>) -> Params {
-    if values.is_empty() { Params::Empty } else { Params::Positional(values) }
+fn positional(values: Vec<mysql::Value>) -> mysql::Params {
+    if values.is_empty() { mysql::Params::Empty } else { mysql::Params::Positional(values) }
 }
 
 /// Hands out the rows of a result and returns how many rows were changed.
@@ -155,13 +164,13 @@ impl Session for MysqlSession {
         Ok(())
     }
 
-    fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
         self.refuse_doomed()?;
         let done = self.run(sql, params, each);
         self.settled(done, sql.text()).map(|_| ())
     }
 
-    fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         self.refuse_doomed()?;
         let done = self.run(sql, params, &mut |_| Ok(()));
         self.settled(done, sql.text())

@@ -1,7 +1,7 @@
 //! What the server counts, by its own status variables, and what its process uses, by the operating system.
 
 use crate::error::error;
-use bourse_engine::{EngineError, FileIo, IoCounts, ServerProcess};
+use bourse_engine::{EngineError, FileIo, IoCounts, LockStats, ServerProcess};
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::fs;
@@ -20,8 +20,7 @@ const SOURCE: &str = "the server (SHOW GLOBAL STATUS: Innodb_data_fsyncs, Innodb
 /// What the server counts.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Status {
-    pub(crate) lock_waits: u64,
-    pub(crate) lock_wait_ms: u64,
+    pub(crate) locks: Option<LockStats>,
     pub(crate) memory_bytes: u64,
     pub(crate) io: IoCounts,
 }
@@ -33,11 +32,14 @@ impl Status {
     }
 
     fn of(rows: &[(String, String)]) -> Self {
-        let known = |name: &str| rows.iter().find(|(known, _)| known == name).and_then(|(_, value)| value.parse().ok());
+        let known = |name: &str| -> Option<u64> {
+            rows.iter().find(|(known, _)| known == name).and_then(|(_, value)| value.parse().ok())
+        };
         let get = |name: &str| known(name).unwrap_or(0);
         Self {
-            lock_waits: get("Innodb_row_lock_waits"),
-            lock_wait_ms: get("Innodb_row_lock_time"),
+            locks: known("Innodb_row_lock_waits")
+                .zip(known("Innodb_row_lock_time"))
+                .map(|(waits, wait_ms)| LockStats { waits, wait_ns: wait_ms * 1_000_000 }),
             // MySQL counts no sum; its largest part is the pages it holds.
             memory_bytes: get("Memory_used").max(get("Innodb_buffer_pool_bytes_data")),
             io: io(known),
@@ -47,8 +49,7 @@ impl Status {
     /// What was counted since; memory is what it is now.
     pub(crate) fn since(self, before: &Self) -> Self {
         Self {
-            lock_waits: self.lock_waits.saturating_sub(before.lock_waits),
-            lock_wait_ms: self.lock_wait_ms.saturating_sub(before.lock_wait_ms),
+            locks: self.locks.map(|locks| locks.since(before.locks.unwrap_or_default())),
             memory_bytes: self.memory_bytes,
             io: self.io.since(before.io),
         }

@@ -3,6 +3,7 @@
 use bourse_engine::{Row, Value};
 use bourse_schema::{Date, Timestamp};
 use mysql::consts::ColumnType;
+use std::borrow::Cow;
 
 /// Character set number of bytes that are no text.
 const BINARY: u16 = 63;
@@ -81,6 +82,10 @@ pub(crate) fn write_literal(out: &mut String, value: Value<'_>) {
 pub(crate) struct ServerRow(pub(crate) mysql::Row);
 
 impl Row for ServerRow {
+    fn column_name(&self, index: usize) -> Option<Cow<'_, str>> {
+        self.0.columns_ref().get(index).map(|column| column.name_str())
+    }
+
     fn value(&self, index: usize) -> Value<'_> {
         let column = &self.0.columns_ref()[index];
         let Some(value) = self.0.as_ref(index) else { return Value::Null };

@@ -7,8 +7,8 @@ use crate::session::RedbSession;
 use crate::watched::WatchedFile;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Dialect, Durability, Engine, EngineError, FileOwner, Footprint, Isolation, KeySession,
-    Loader, Location, RecordCapabilities, Session, Setting, TargetFile, memory_file_system,
+    Capabilities, Description, Durability, Engine, EngineError, FileOwner, Footprint, Hosting, Interface, KeyEngine,
+    Location, RecordCapabilities, Records, Setting, TargetFile, memory_file_system,
 };
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database, ReadableDatabase as _, StorageBackend};
@@ -172,11 +172,8 @@ impl Engine for RedbEngine {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            sql: false,
+            sql: None,
             // Readers see one snapshot, and there is one writer at a time.
-            isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
-            foreign_keys: false,
-            checks: false,
             concurrent_writers: false,
             snapshots: true,
             checkpoints: false,
@@ -192,13 +189,12 @@ impl Engine for RedbEngine {
         }
     }
 
-    /// Of no consequence: there is no SQL.
-    fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::SQLITE
+    fn interface(&self) -> Interface<'_> {
+        Interface::Keys(self)
     }
 
-    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(KeySession(RedbSession::new(self.database()?, self.target.options))))
+    fn hosting(&self) -> Hosting<'_> {
+        Hosting::InProcess
     }
 
     fn foreign(&self) -> Result<Option<String>, EngineError> {
@@ -223,10 +219,6 @@ impl Engine for RedbEngine {
         Ok(!names.is_empty())
     }
 
-    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        Err(EngineError::unsupported("redb has records by key and loads no SQL tables"))
-    }
-
     fn location(&self) -> Location {
         self.path.as_deref().map_or(Location::Memory, |path| Location::files(TargetFile::resolved(path), &[]))
     }
@@ -237,5 +229,11 @@ impl Engine for RedbEngine {
             None => self.memory_bytes.load(Ordering::Relaxed),
         };
         Ok(Footprint { data_bytes, ..Footprint::default() })
+    }
+}
+
+impl KeyEngine for RedbEngine {
+    fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
+        Ok(Box::new(RedbSession::new(self.database()?, self.target.options)))
     }
 }

@@ -5,7 +5,9 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
 
-use bourse_engine::{Access, Engine, EngineError, ErrorKind, Isolation, RowExt as _, Session, SessionExt as _, Sql};
+use bourse_engine::{
+    Access, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, SessionExt as _, Sql,
+};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
@@ -47,17 +49,17 @@ fn transaction(session: &mut dyn Session, access: Access, key: &mut u64) -> Resu
         let k = (*key % ROWS as u64) as i64;
         let v: i64 = session.first(&READ, &[k.into()], |row| row.get(0))?.expect("the row is there");
         if access == Access::Write {
-            session.execute(&WRITE, &[k.into(), (v + 1).into()])?;
+            session.execute(&WRITE, Params::of(&[k.into(), (v + 1).into()]))?;
         }
     }
     if access == Access::Write {
-        session.execute(&ADD, &[1.into()])?;
+        session.execute(&ADD, Params::of(&[1.into()]))?;
     }
     session.commit()
 }
 
 fn user(engine: &dyn Engine, number: u64, over: &AtomicBool) -> Counts {
-    let mut session = engine.connect().expect("a session");
+    let mut session = engine.session().expect("a session");
     let mut counts = Counts::default();
     let mut key = 0x9E37_79B9_7F4A_7C15 ^ (number << 32);
     while !over.load(Ordering::Relaxed) {
@@ -131,7 +133,7 @@ fn measure(name: &str, target: &str, time: Duration) {
         all.conflicts,
         quantiles(all.read_us),
         quantiles(all.write_us),
-        footprint.lock_wait_ns as f64 / 1e9,
+        footprint.locks.expect("SQLite's waits are counted").wait_ns as f64 / 1e9,
     );
 }
 

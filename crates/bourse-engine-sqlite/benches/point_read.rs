@@ -7,7 +7,7 @@
 
 #![expect(clippy::print_stdout, reason = "a benchmark prints its result")]
 
-use bourse_engine::{Access, Engine as _, Isolation, RowExt as _, Session, Sql};
+use bourse_engine::{Access, Engine as _, Isolation, Params, RowExt as _, Session, Sql};
 use libsqlite3_sys as ffi;
 use std::ffi::{CStr, CString};
 use std::ptr;
@@ -41,7 +41,7 @@ fn reads_through_the_seam(session: &mut dyn Session) -> f64 {
     let mut sum = 0;
     for key in keys().take(READS as usize) {
         session
-            .query_first(&READ, &[key.into()], &mut |row| {
+            .query_first(&READ, Params::of(&[key.into()]), &mut |row| {
                 sum += row.get::<i64>(0)?;
                 Ok(())
             })
@@ -55,7 +55,7 @@ fn inserts_through_the_seam(session: &mut dyn Session) -> f64 {
     let start = cpu_seconds();
     session.begin(Isolation::Serializable, Access::Write).expect("begin");
     for key in 0..INSERTS {
-        session.execute(&INSERT, &[key.into(), "a text of some length".into()]).expect("an insert");
+        session.execute(&INSERT, Params::of(&[key.into(), "a text of some length".into()])).expect("an insert");
     }
     session.rollback().expect("rollback");
     INSERTS as f64 / (cpu_seconds() - start)
@@ -189,7 +189,7 @@ fn main() {
     loader.run(&fill).expect("rows");
     loader.finish().expect("a load");
 
-    let mut session = engine.connect().expect("a session");
+    let mut session = engine.session().expect("a session");
     let raw = Raw::open(path.to_str().expect("a UTF-8 path"));
     compare(
         "point read, each its own transaction",

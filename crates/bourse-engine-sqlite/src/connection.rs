@@ -9,7 +9,7 @@ use crate::options::{Locking, Options, Threading};
 use crate::statement::Statement;
 use crate::target::Place;
 use crate::waits::{LockWaits, Patience, on_busy};
-use bourse_engine::{EngineError, ErrorKind, FileUse};
+use bourse_engine::{EngineError, ErrorKind, FileUse, Row as _, Value};
 use std::ffi::{CStr, CString, c_int};
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
@@ -26,9 +26,9 @@ pub(crate) struct Source {
     shared_cache: bool,
     create: bool,
     read_only: bool,
-    /// The file system's name, unless it is the usual one or one that counts.
+    /// The file system's name, unless it is the default one or one that counts.
     file_system: Option<&'static CStr>,
-    /// The file system that counts, if not the usual one.
+    /// The file system that counts, if not the default one.
     files: Option<Arc<CountingFiles>>,
 }
 
@@ -341,7 +341,10 @@ impl Connection {
         if let Some(statement) = statement {
             statement
                 .run_through(self, |row| {
-                    found = row.shown(0);
+                    found = match row.value(0) {
+                        Value::Null => String::new(),
+                        value => value.to_string(),
+                    };
                     Ok(())
                 })
                 .map_err(|e| e.with_statement(sql))?;

@@ -149,8 +149,8 @@ fn warnings(target: &Target, facts: &Facts, page_size: &str, mmap_size: &str) ->
                 .to_owned(),
         );
     }
-    if options.disk == Disk::Forgetful {
-        warn("disk=forgetful: what is not synced is lost with this process".to_owned());
+    if options.disk == Disk::Lossy {
+        warn("disk=lossy: what is not synced is lost with this process".to_owned());
     }
     if options.read_uncommitted {
         warn("read_uncommitted=on: sessions read what others have not committed, and may never commit".to_owned());

@@ -4,22 +4,22 @@ use crate::connection::{Connection, Source};
 use crate::counting::CountingFiles;
 use crate::describe;
 use crate::ffi;
-use crate::lease::{Home, Lease};
 use crate::library::{SCHEME, memory_bytes, source_id, version};
-use crate::loader::{self, FileLoader, MemoryLoader, RamLoader};
+use crate::loader::{self, FileLoader, MemVfsLoader, MemoryLoader};
 use crate::mark::{COMPANIONS, Found, look, look_for_ours};
+use crate::memvfs;
 use crate::options::{Disk, Journal, Locking, MemoryKind, Threading, Writers};
 use crate::queue::WriterQueue;
-use crate::ram;
 use crate::reading::{self, Access};
 use crate::session::{Shared, SqliteSession};
+use crate::shared_connection::{LentConnection, SharedConnection};
 use crate::snapshot;
 use crate::target::{Place, Target};
 use crate::waits::LockWaits;
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, Footprint, ForReading, IoCounts, Isolation, Loader,
-    Location, RecordCapabilities, Session, Snapshot, TargetFile, beside,
+    Capabilities, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hosting, Interface, IoCounts,
+    Isolation, Loader, Location, RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine, TargetFile, beside,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ pub struct SqliteEngine {
     /// since two that set the journal mode of a new file at once get in each other's way.
     kept: Mutex<Option<Connection>>,
     /// A private database in memory is in its one connection, which sessions have in turn.
-    home: Arc<Home>,
+    shared_connection: Arc<SharedConnection>,
     /// Size of a shared cache when it was last known.
     last_image_bytes: AtomicU64,
     /// Sessions that will be open at once, as far as was announced.
@@ -115,7 +115,7 @@ impl SqliteEngine {
             shared,
             files,
             kept: Mutex::new(None),
-            home: Arc::default(),
+            shared_connection: Arc::default(),
             last_image_bytes: AtomicU64::new(0),
             sessions: AtomicU64::new(1),
             resolved: OnceLock::new(),
@@ -158,9 +158,9 @@ impl SqliteEngine {
     fn on_its_disk(&self, source: Source) -> Source {
         match self.target.options.disk {
             Disk::Real => source,
-            Disk::Forgetful => {
-                crate::forgetful::register();
-                source.with_file_system(crate::forgetful::NAME)
+            Disk::Lossy => {
+                crate::lossy::register();
+                source.with_file_system(crate::lossy::NAME)
             }
         }
     }
@@ -180,7 +180,7 @@ impl SqliteEngine {
     ///
     /// # Errors
     /// The library's; [`Refused`](bourse_engine::ErrorKind::Refused) if what lies there is not ours.
-    pub(crate) fn connection(&self) -> Result<Lease, EngineError> {
+    pub(crate) fn connection(&self) -> Result<LentConnection, EngineError> {
         let source = self.source()?;
         let Target { place, options, .. } = &self.target;
         let options = &options.divided(self.sessions.load(Ordering::Relaxed));
@@ -189,17 +189,17 @@ impl SqliteEngine {
             None => false,
         };
         if matches!(self.access, Access::ReadOnly { .. }) {
-            return Connection::open_to_read(&source, options, &self.shared.waits).map(Lease::from);
+            return Connection::open_to_read(&source, options, &self.shared.waits).map(LentConnection::from);
         }
         let open = || Connection::open_with(place, &source, options, &self.shared.waits, is_new);
         if self.is_private() {
-            let connection = self.home.lend(open)?;
+            let connection = self.shared_connection.lend(open)?;
             connection.set_up_again(place, options)?;
             return Ok(connection);
         }
         let mut kept = self.kept();
         if self.is_ram() {
-            ram::register();
+            memvfs::register();
         } else if self.target.place == Place::Memory && kept.is_none() {
             let first = open()?;
             if self.target.memory_kind() == MemoryKind::MemDb {
@@ -207,12 +207,12 @@ impl SqliteEngine {
             }
             *kept = Some(first);
         }
-        open().map(Lease::from)
+        open().map(LentConnection::from)
     }
 
     /// Where the connection of a private database is while no session has it.
-    pub(crate) fn home(&self) -> Arc<Home> {
-        Arc::clone(&self.home)
+    pub(crate) fn shared_connection(&self) -> Arc<SharedConnection> {
+        Arc::clone(&self.shared_connection)
     }
 
     /// Size of a database in memory.
@@ -224,7 +224,7 @@ impl SqliteEngine {
             connection.text_of(pages).ok().and_then(|text| text.parse().ok())
         };
         let bytes = match self.target.memory_kind() {
-            MemoryKind::Private => self.home.look(pages).flatten(),
+            MemoryKind::Private => self.shared_connection.look(pages).flatten(),
             MemoryKind::MemDb => self.kept().as_ref().map(Connection::file_bytes),
             MemoryKind::SharedCache | MemoryKind::Ram => self.kept().as_ref().and_then(pages),
         };
@@ -271,7 +271,7 @@ impl SqliteEngine {
 impl Drop for SqliteEngine {
     fn drop(&mut self) {
         if self.is_ram() {
-            ram::forget(&self.ram_name());
+            memvfs::forget(&self.ram_name());
         }
     }
 }
@@ -298,10 +298,11 @@ impl Engine for SqliteEngine {
     fn capabilities(&self) -> Capabilities {
         let one_session = self.is_private() || self.target.options.locking == Locking::Exclusive;
         Capabilities {
-            sql: true,
-            isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
-            foreign_keys: self.target.options.foreign_keys,
-            checks: self.target.options.checks,
+            sql: Some(SqlCapabilities {
+                isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
+                foreign_keys: self.target.options.foreign_keys,
+                checks: self.target.options.checks,
+            }),
             concurrent_writers: false,
             // In a shared cache readers and writers lock each other out by table.
             snapshots: self.has_log() && !self.target.options.shared_cache && !one_session,
@@ -311,12 +312,12 @@ impl Engine for SqliteEngine {
         }
     }
 
-    fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::SQLITE
+    fn interface(&self) -> Interface<'_> {
+        Interface::Sql(self)
     }
 
-    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(SqliteSession::new(self.connection()?, self.shared.clone())?))
+    fn hosting(&self) -> Hosting<'_> {
+        Hosting::InProcess
     }
 
     fn foreign(&self) -> Result<Option<String>, EngineError> {
@@ -338,24 +339,15 @@ impl Engine for SqliteEngine {
         }
         // No setting is needed to look, and none must be changed by looking.
         let connection = match &self.target.place {
-            Place::File(_) => Lease::from(Connection::open(&self.source()?, &self.target.options, &self.shared.waits)?),
+            Place::File(_) => {
+                LentConnection::from(Connection::open(&self.source()?, &self.target.options, &self.shared.waits)?)
+            }
             Place::Memory => self.connection()?,
         };
         Ok(connection.text_of("SELECT count(*) FROM sqlite_schema WHERE type = 'table'")? != "0")
     }
 
-    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        if self.target.options.disk == Disk::Forgetful {
-            return Err(EngineError::unsupported("disk=forgetful is for databases that are loaded already"));
-        }
-        Ok(match self.path() {
-            Some(path) => Box::new(FileLoader::new(path, self.target.options, &self.shared)?),
-            None if self.is_ram() => Box::new(RamLoader::new(&self.ram_name(), self.target.options, &self.shared)?),
-            None => Box::new(MemoryLoader::new(self.connection()?, self.target.memory_kind(), &self.shared)?),
-        })
-    }
-
-    fn remains(&self) -> Result<Option<String>, EngineError> {
+    fn leftovers(&self) -> Result<Option<String>, EngineError> {
         let left = self.path().map(loader::leftovers).unwrap_or_default();
         if left.is_empty() {
             return Ok(None);
@@ -364,16 +356,12 @@ impl Engine for SqliteEngine {
         Ok(Some(format!("left by a process that did not end, and removed: {}", names.join(", "))))
     }
 
-    fn has_integrity_check(&self) -> bool {
-        true
-    }
-
-    fn damage(&self) -> Result<Vec<String>, EngineError> {
+    fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
         // Each line says what is wrong with one thing; of a database that is whole there is the one line "ok".
         const LINES: &str = "SELECT group_concat(integrity_check, char(10))
                                FROM (SELECT integrity_check FROM pragma_integrity_check LIMIT 20)";
         let found = self.connection()?.text_of(LINES)?;
-        Ok(found.lines().filter(|line| *line != "ok").map(str::to_owned).collect())
+        Ok(Some(found.lines().filter(|line| *line != "ok").map(str::to_owned).collect()))
     }
 
     fn location(&self) -> Location {
@@ -386,12 +374,11 @@ impl Engine for SqliteEngine {
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
         let size = |path: &Path| fs::metadata(path).map_or(0, |found| found.len());
-        let (lock_waits, lock_wait_ns) = self.shared.waits.totals();
         let (data_bytes, log_bytes, journal_bytes) = match self.path() {
             Some(path) => (size(path), size(&beside(path, "-wal")), size(&beside(path, "-journal"))),
             None if self.is_ram() => {
                 let name = self.ram_name();
-                (ram::size(&name), ram::size(&format!("{name}-wal")), ram::size(&format!("{name}-journal")))
+                (memvfs::size(&name), memvfs::size(&format!("{name}-wal")), memvfs::size(&format!("{name}-journal")))
             }
             None => (self.memory_image_bytes(), 0, 0),
         };
@@ -400,8 +387,7 @@ impl Engine for SqliteEngine {
             log_bytes,
             journal_bytes,
             memory_bytes: memory_bytes(),
-            lock_waits,
-            lock_wait_ns,
+            locks: Some(self.shared.waits.totals()),
             server: None,
         })
     }
@@ -410,6 +396,27 @@ impl Engine for SqliteEngine {
         // Memory of ours goes through no file system, and so asks nothing of one: not even for sorting.
         let nothing = self.is_ram().then_some(IoCounts::TIMED);
         Ok(self.files.as_ref().map(|files| files.counts()).or(nothing))
+    }
+}
+
+impl SqlEngine for SqliteEngine {
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::SQLITE
+    }
+
+    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(SqliteSession::new(self.connection()?, self.shared.clone())?))
+    }
+
+    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        if self.target.options.disk == Disk::Lossy {
+            return Err(EngineError::unsupported("disk=lossy is for databases that are loaded already"));
+        }
+        Ok(match self.path() {
+            Some(path) => Box::new(FileLoader::new(path, self.target.options, &self.shared)?),
+            None if self.is_ram() => Box::new(MemVfsLoader::new(&self.ram_name(), self.target.options, &self.shared)?),
+            None => Box::new(MemoryLoader::new(self.connection()?, self.target.memory_kind(), &self.shared)?),
+        })
     }
 }
 

@@ -90,6 +90,7 @@ functions! {
     fn sqlite3_changes64(db: *mut sqlite3) -> i64;
     fn sqlite3_close(db: *mut sqlite3) -> c_int;
     fn sqlite3_column_int64(stmt: *mut sqlite3_stmt, column: c_int) -> i64;
+    fn sqlite3_column_name(stmt: *mut sqlite3_stmt, column: c_int) -> *const c_char;
     fn sqlite3_column_value(stmt: *mut sqlite3_stmt, column: c_int) -> *mut sqlite3_value;
     fn sqlite3_db_config(db: *mut sqlite3, operation: c_int; ...) -> c_int;
     fn sqlite3_db_mutex(db: *mut sqlite3) -> *mut sqlite3_mutex;

@@ -6,8 +6,8 @@
 //! The source is built twice, over two builds of the library; the other is `bourse-engine-sqlite-lean`.
 //!
 //! Files: `ffi` and `library` (which copy of the library is called), `options` and `target` (what was asked for), `connection` and `statement` (the C library, made safe), `session`
-//! and `loader` (the seam), `mark` (whose a database is), `reading` (one that is only read), `lease` (a connection that outlives its session), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `ram` (files in
-//! memory), `forgetful` (a disk whose power can fail), `vfs` (what these three share), `snapshot` (copies that rounds begin from), `describe`
+//! and `loader` (the seam), `mark` (whose a database is), `reading` (one that is only read), `shared_connection` (a connection that outlives its session), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `memvfs` (files in
+//! memory), `lossy` (a disk whose power can fail), `vfs` (what these three share), `snapshot` (copies that rounds begin from), `describe`
 //! (what was run on), `error` (codes), [`syscalls`] (the calls to the system, observed and made to fail), [`power`]
 //! (file operations recorded, and the states that a power loss leaves of them opened), `files` (the loader's own file operations).
 
@@ -18,19 +18,19 @@ mod engine;
 mod error;
 mod ffi;
 mod files;
-#[cfg(unix)]
-mod forgetful;
-mod lease;
 mod library;
 mod loader;
+#[cfg(unix)]
+mod lossy;
 mod mark;
+mod memvfs;
 mod options;
 #[cfg(unix)]
 pub mod power;
 mod queue;
-mod ram;
 mod reading;
 mod session;
+mod shared_connection;
 mod snapshot;
 mod statement;
 #[cfg(unix)]
@@ -42,7 +42,7 @@ mod waits;
 pub use describe::durability_on_disk;
 pub use engine::{Info, SqliteEngine, info, open};
 #[cfg(unix)]
-pub use forgetful::seed_simulated_disk;
+pub use lossy::seed_simulated_disk;
 pub use mark::side_file_kind;
 pub use options::{Disk, GRAMMAR, Journal, Locking, MemoryKind, Options, Sync, TempStore, Threading, Writers};
 pub use target::{Place, Target};

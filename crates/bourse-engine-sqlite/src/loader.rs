@@ -4,14 +4,14 @@ use crate::connection::{Connection, Source};
 use crate::error::error;
 use crate::ffi;
 use crate::files;
-use crate::lease::Lease;
 use crate::mark::{COMPANIONS, look_for_ours, side_file_kind};
+use crate::memvfs;
 use crate::options::{Journal, MemoryKind, Options};
 use crate::queue::Place;
-use crate::ram;
 use crate::session::Shared;
+use crate::shared_connection::LentConnection;
 use crate::statement::Statement;
-use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader, Row, SideFile, SideFileKind, beside};
+use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader, Params, Row, SideFile, SideFileKind, beside};
 use std::collections::HashMap;
 use std::fs::{self, File};
 use std::io;
@@ -25,7 +25,7 @@ const CACHE_BYTES: u64 = 256 << 20;
 struct Rows {
     /// Dropped before the connection.
     inserts: HashMap<&'static str, (Statement, String)>,
-    connection: Lease,
+    connection: LentConnection,
 }
 
 impl Rows {
@@ -46,7 +46,7 @@ impl Rows {
     }
 
     /// Opens the transaction that the whole load is.
-    fn begin(connection: Lease) -> Result<Self, EngineError> {
+    fn begin(connection: LentConnection) -> Result<Self, EngineError> {
         // Parents may come after children that are generated beside them; orphans are looked for after the load.
         connection.run("PRAGMA foreign_keys = OFF")?;
         let threads = std::thread::available_parallelism().map_or(1, usize::from).min(8);
@@ -67,7 +67,7 @@ impl Rows {
         for index in 0..batch.len() {
             let mut done = Ok(());
             batch.with_row(index, &mut |values| {
-                done = statement.bind(&self.connection, values, &[]).and_then(|bound| match bound.step() {
+                done = statement.bind(&self.connection, Params::of(values)).and_then(|mut bound| match bound.step() {
                     ffi::SQLITE_DONE => Ok(()),
                     code => Err(self.connection.error(code)),
                 });
@@ -231,7 +231,7 @@ pub(crate) struct MemoryLoader {
 }
 
 impl MemoryLoader {
-    pub(crate) fn new(connection: Lease, kind: MemoryKind, shared: &Shared) -> Result<Self, EngineError> {
+    pub(crate) fn new(connection: LentConnection, kind: MemoryKind, shared: &Shared) -> Result<Self, EngineError> {
         let place = match &shared.queue {
             None => None,
             Some(queue) => Some(queue.take(shared.busy_timeout, &shared.waits).ok_or_else(|| {
@@ -285,7 +285,7 @@ impl Loader for MemoryLoader {
 }
 
 /// Builds a database of its own in our file system in memory, then gives it the other's name.
-pub(crate) struct RamLoader {
+pub(crate) struct MemVfsLoader {
     rows: Option<Rows>,
     name: String,
     building: String,
@@ -293,11 +293,11 @@ pub(crate) struct RamLoader {
     shared: Shared,
 }
 
-impl RamLoader {
+impl MemVfsLoader {
     pub(crate) fn new(name: &str, options: Options, shared: &Shared) -> Result<Self, EngineError> {
-        ram::register();
+        memvfs::register();
         let building = format!("{name}-loading");
-        ram::forget(&building);
+        memvfs::forget(&building);
         let source = Source::uri(&format!("file:{building}?vfs=bourse-ram"), false);
         let rows = Some(Rows::alone(&source, &options, shared)?);
         Ok(Self { rows, name: name.to_owned(), building, options, shared: shared.clone() })
@@ -308,7 +308,7 @@ impl RamLoader {
     }
 }
 
-impl Loader for RamLoader {
+impl Loader for MemVfsLoader {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
         self.rows().connection.run(sql)
     }
@@ -325,14 +325,14 @@ impl Loader for RamLoader {
         self.rows.take().expect("a loader is finished once").finish()?;
         let source = Source::uri(&format!("file:{}?vfs=bourse-ram", self.building), false);
         Connection::open(&source, &self.options, &self.shared.waits)?.set_journal(self.options.journal.word())?;
-        ram::rename(&self.building, &self.name);
+        memvfs::rename(&self.building, &self.name);
         Ok(())
     }
 }
 
-impl Drop for RamLoader {
+impl Drop for MemVfsLoader {
     fn drop(&mut self) {
         self.rows = None;
-        ram::forget(&self.building);
+        memvfs::forget(&self.building);
     }
 }

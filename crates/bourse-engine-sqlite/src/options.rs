@@ -3,7 +3,9 @@
 
 use crate::library::{ENGINE, FORMS, SCHEME};
 use bourse_engine::option_words;
-use bourse_engine::target::{Grammar, OptionSpec, Scheme, Wanted, parse_bytes, parse_switch, show_bytes, show_switch};
+use bourse_engine::target::{
+    Grammar, OptionSpec, Renamed, Scheme, Wanted, parse_bytes, parse_switch, show_bytes, show_switch,
+};
 use std::time::Duration;
 
 /// How a transaction can be undone and is kept apart from readers: `PRAGMA journal_mode`.
@@ -80,7 +82,7 @@ pub enum Disk {
     /// The file system it is on.
     Real,
     /// One of ours that keeps what is not synced in the memory of this process: its end is the loss of power.
-    Forgetful,
+    Lossy,
 }
 
 /// What holds a database that is in memory.
@@ -198,7 +200,7 @@ option_words!(Locking { Normal = "normal", Exclusive = "exclusive" });
 option_words!(TempStore { Default = "default", File = "file", Memory = "memory" });
 option_words!(Threading { NoMutex = "nomutex", FullMutex = "fullmutex" });
 option_words!(MemoryKind { Ram = "ram", MemDb = "memdb", SharedCache = "shared", Private = "private" });
-option_words!(Disk { Real = "real", Forgetful = "forgetful" });
+option_words!(Disk { Real = "real", Lossy = "lossy" });
 option_words!(Writers { Queue = "queue", Busy = "busy" });
 
 /// Settings that are about files, so that a database in memory cannot have them.
@@ -359,13 +361,13 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         },
         OptionSpec {
             name: "disk",
-            values: "real, forgetful",
-            meaning: "forgetful: what is not synced stays in this process's memory, so that its end is the loss of power; for tests of a database that this process has to itself",
+            values: "real, lossy",
+            meaning: "lossy: what is not synced stays in this process's memory, so that its end is the loss of power; for tests of a database that this process has to itself",
             set: |options, text| Disk::parse(text).map(|value| options.disk = value),
             show: |options| options.disk.word().to_owned(),
         },
     ],
-    renamed: &[],
+    renamed: &[Renamed::Value { option: "disk", old: "forgetful", new: "lossy" }],
 };
 
 fn in_range(number: u64, least: u64, most: u64) -> Result<u64, Wanted> {

@@ -2,13 +2,13 @@
 
 use crate::error::error;
 use crate::ffi;
-use crate::lease::Lease;
 use crate::queue::{Place, WriterQueue};
+use crate::shared_connection::LentConnection;
 use crate::statement::{Bound, Columns, Statement};
 use crate::waits::LockWaits;
 use bourse_engine::{
-    Access, Checkpoint, Dialect, EachFound, EachRow, EngineError, Isolation, RowExt as _, Session, Sql, Value,
-    query_one_by_one,
+    Access, Checkpoint, Dialect, EachFound, EachRow, EngineError, Isolation, Params, Row as _, RowExt as _, Session,
+    Sql, Value, run_one_by_one,
 };
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -43,14 +43,14 @@ pub(crate) struct SqliteSession {
     rollback: Statement,
     /// Whether the open transaction has SQLite's place of the writer.
     writes: bool,
-    connection: Lease,
+    connection: LentConnection,
     /// The place in front of SQLite, while a transaction of ours writes; given back after the connection is closed.
     place: Option<Place>,
     shared: Shared,
 }
 
 impl SqliteSession {
-    pub(crate) fn new(connection: Lease, shared: Shared) -> Result<Self, EngineError> {
+    pub(crate) fn new(connection: LentConnection, shared: Shared) -> Result<Self, EngineError> {
         let prepare = |sql| {
             let (statement, _) = Statement::prepare(&connection, sql, true)?;
             Ok::<_, EngineError>(statement.expect("the text is not blank"))
@@ -105,7 +105,7 @@ impl SqliteSession {
     fn run_prepared(
         &mut self,
         sql: &'static Sql,
-        params: [&[Value<'_>]; 2],
+        params: Params<'_>,
         rows: Rows,
         mut each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
     ) -> Result<bool, EngineError> {
@@ -125,7 +125,7 @@ impl SqliteSession {
     fn prepare_and_run(
         &mut self,
         sql: &'static Sql,
-        params: [&[Value<'_>]; 2],
+        params: Params<'_>,
         rows: Rows,
         each: &mut dyn FnMut(&Columns<'_>) -> Result<(), EngineError>,
     ) -> Result<bool, EngineError> {
@@ -160,7 +160,7 @@ impl SqliteSession {
         if is_change && self.needs_place() {
             self.take_place()?;
         }
-        let done = self.run(&statement, [params, &[]], Rows::All, |row| each(row));
+        let done = self.run(&statement, Params::of(params), Rows::All, |row| each(row));
         drop(statement);
         self.transaction_over();
         done.map(|()| is_change).map_err(|e| e.with_statement(sql))
@@ -180,7 +180,7 @@ impl SqliteSession {
 
     /// The first step of a run, which meets the locks; in a shared cache SQLite does not wait for them by itself.
     #[inline]
-    fn first_step(&self, bound: &Bound<'_>) -> i32 {
+    fn first_step(&self, bound: &mut Bound<'_>) -> i32 {
         match bound.step() {
             ffi::SQLITE_ROW => ffi::SQLITE_ROW,
             ffi::SQLITE_LOCKED_SHAREDCACHE | ffi::SQLITE_LOCKED => self.step_again(bound),
@@ -189,7 +189,7 @@ impl SqliteSession {
     }
 
     #[cold]
-    fn step_again(&self, bound: &Bound<'_>) -> i32 {
+    fn step_again(&self, bound: &mut Bound<'_>) -> i32 {
         let until = self.patience();
         let mut attempt = 0;
         loop {
@@ -211,12 +211,12 @@ impl SqliteSession {
     fn run(
         &self,
         statement: &Statement,
-        params: [&[Value<'_>]; 2],
+        params: Params<'_>,
         rows: Rows,
         mut each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        let bound = statement.bind(&self.connection, params[0], params[1])?;
-        let mut code = self.first_step(&bound);
+        let mut bound = statement.bind(&self.connection, params)?;
+        let mut code = self.first_step(&mut bound);
         loop {
             match code {
                 ffi::SQLITE_ROW => each(&bound.columns())?,
@@ -230,8 +230,26 @@ impl SqliteSession {
         }
     }
 
+    /// Runs a change with the parameters of run after run.
+    fn change_each(&mut self, sql: &'static Sql, params: &[Value<'_>], width: usize) -> Result<(), EngineError> {
+        // The first run prepares the statement and meets the locks; outside a transaction every run does.
+        let (first, rest) = params.split_at(width.min(params.len()));
+        if first.is_empty() {
+            return Ok(());
+        }
+        self.run_prepared(sql, Params::of(first), Rows::All, |_| Ok(()))?;
+        match self.statement(sql.slot()) {
+            Some(statement) if self.writes => {
+                statement.run_with_each(&self.connection, rest, width).map_err(|error| error.with_statement(sql.text()))
+            }
+            _ => rest
+                .chunks(width)
+                .try_for_each(|row| self.run_prepared(sql, Params::of(row), Rows::All, |_| Ok(())).map(|_| ())),
+        }
+    }
+
     fn run_bare(&self, statement: &Statement) -> Result<(), EngineError> {
-        self.run(statement, [&[], &[]], Rows::All, |_| Ok(()))
+        self.run(statement, Params::NONE, Rows::All, |_| Ok(()))
     }
 
     /// Takes the place in front of SQLite, if there is one and it is not ours already.
@@ -292,78 +310,48 @@ impl Session for SqliteSession {
     }
 
     #[inline]
-    fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.run_prepared(sql, [params, &[]], Rows::All, |row| each(row)).map(|_| ())
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.run_prepared(sql, params, Rows::All, |row| each(row)).map(|_| ())
     }
 
     #[inline]
     fn query_first(
         &mut self,
         sql: &'static Sql,
-        params: &[Value<'_>],
+        params: Params<'_>,
         each: &mut EachRow<'_>,
     ) -> Result<bool, EngineError> {
         let mut found = false;
-        self.run_prepared(sql, [params, &[]], Rows::First, |row| {
+        self.run_prepared(sql, params, Rows::First, |row| {
             found = true;
             each(row)
         })?;
         Ok(found)
     }
 
-    /// What a single query looks up and asks is looked up and asked once.
-    fn query_first_of_each(
-        &mut self,
-        sql: &'static Sql,
-        params: &[Value<'_>],
-        width: usize,
-        each: &mut EachFound<'_>,
-    ) -> Result<(), EngineError> {
-        match self.statement(sql.slot()) {
-            Some(statement) if statement.is_readonly() => statement
-                .first_of_each(&self.connection, params, width, |bound| self.first_step(bound), |at, row| each(at, row))
-                .map_err(|error| error.with_statement(sql.text())),
-            // Whoever comes first prepares it.
-            _ => query_one_by_one(self, sql, params, width, each),
-        }
-    }
-
     #[inline]
-    fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError> {
-        self.execute_split(sql, params, &[])
-    }
-
-    #[inline]
-    fn execute_split(
-        &mut self,
-        sql: &'static Sql,
-        first: &[Value<'_>],
-        rest: &[Value<'_>],
-    ) -> Result<u64, EngineError> {
-        if !self.run_prepared(sql, [first, rest], Rows::All, |_| Ok(()))? {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+        if !self.run_prepared(sql, params, Rows::All, |_| Ok(()))? {
             return Ok(0);
         }
         Ok(self.connection.changes())
     }
 
-    #[inline]
-    fn insert_split(&mut self, sql: &'static Sql, first: &[Value<'_>], rest: &[Value<'_>]) -> Result<(), EngineError> {
-        self.run_prepared(sql, [first, rest], Rows::All, |_| Ok(())).map(|_| ())
-    }
-
-    /// What a single insert looks up and asks is looked up and asked once.
-    fn insert_rows(&mut self, sql: &'static Sql, rows: &[Value<'_>], width: usize) -> Result<(), EngineError> {
-        // The first prepares the statement and meets the locks; outside a transaction every row does.
-        let (first, rest) = rows.split_at(width.min(rows.len()));
-        if first.is_empty() {
-            return Ok(());
-        }
-        self.insert_split(sql, first, &[])?;
-        match self.statement(sql.slot()) {
-            Some(statement) if self.writes => {
-                statement.run_with_each(&self.connection, rest, width).map_err(|error| error.with_statement(sql.text()))
-            }
-            _ => rest.chunks(width).try_for_each(|row| self.insert_split(sql, row, &[])),
+    /// What a single run looks up and asks is looked up and asked once.
+    fn run_each(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        width: usize,
+        each: Option<&mut EachFound<'_>>,
+    ) -> Result<(), EngineError> {
+        match (each, self.statement(sql.slot())) {
+            (Some(each), Some(statement)) if statement.is_readonly() => statement
+                .first_of_each(&self.connection, params, width, |bound| self.first_step(bound), |at, row| each(at, row))
+                .map_err(|error| error.with_statement(sql.text())),
+            (None, _) => self.change_each(sql, params, width),
+            // Whoever comes first prepares it.
+            (each, _) => run_one_by_one(self, sql, params, width, each),
         }
     }
 
@@ -403,7 +391,7 @@ impl Session for SqliteSession {
             const DETAIL: usize = 3;
             statement
                 .run_through(&self.connection, |row| {
-                    lines.push(row.shown(DETAIL));
+                    lines.push(row.value(DETAIL).to_string());
                     Ok(())
                 })
                 .map_err(|e| e.with_statement(sql))?;

@@ -6,11 +6,11 @@
 use crate::connection::{Connection, Source};
 use crate::engine::SqliteEngine;
 use crate::ffi;
-use crate::lease::{Home, Lease};
 use crate::loader::{RESTORED, SNAPSHOT, remove_if_there};
 use crate::mark::{COMPANIONS, look_for_ours};
+use crate::memvfs;
 use crate::options::MemoryKind;
-use crate::ram;
+use crate::shared_connection::{LentConnection, SharedConnection};
 use bourse_engine::{EngineError, ErrorKind, SideFile, Snapshot, beside};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -86,9 +86,9 @@ enum Destination {
     /// A database in our file system: another of that name takes its place.
     Named { name: String, open: Open },
     /// One that lives as long as a connection to it, as this one.
-    Kept(Lease),
-    /// One that is in a session's connection, which has to be at home.
-    Private(Arc<Home>),
+    Kept(LentConnection),
+    /// One that is in a session's connection, which no session may have.
+    Private(Arc<SharedConnection>),
 }
 
 /// Opens a database of our file system in memory by its name.
@@ -96,19 +96,19 @@ type Open = Box<dyn Fn(&str) -> Result<Connection, EngineError> + Send>;
 
 impl MemoryCopy {
     fn take(engine: &SqliteEngine) -> Result<Self, EngineError> {
-        ram::register();
+        memvfs::register();
         let (options, waits) = (engine.target().options, Arc::default());
         let open = move |name: &str| {
             Connection::open(&Source::uri(&format!("file:{name}?vfs=bourse-ram"), false), &options, &waits)
         };
         let name = format!("{}-snapshot", engine.ram_name());
-        ram::forget(&name);
+        memvfs::forget(&name);
         let (source, copy) = (engine.connection()?, open(&name)?);
         copy_pages(&source, &copy)?;
         let to = match engine.target().memory_kind() {
             MemoryKind::Ram => Destination::Named { name: engine.ram_name(), open: Box::new(open) },
             MemoryKind::MemDb | MemoryKind::SharedCache => Destination::Kept(source),
-            MemoryKind::Private => Destination::Private(engine.home()),
+            MemoryKind::Private => Destination::Private(engine.shared_connection()),
         };
         Ok(Self { name, copy, to })
     }
@@ -122,15 +122,15 @@ impl Snapshot for MemoryCopy {
     fn restore(&self) -> Result<(), EngineError> {
         match &self.to {
             Destination::Kept(connection) => copy_pages(&self.copy, connection),
-            Destination::Private(home) => {
+            Destination::Private(shared) => {
                 let gone = || Err(EngineError::new(ErrorKind::Other, "the database was never opened"));
-                copy_pages(&self.copy, &*home.lend(gone)?)
+                copy_pages(&self.copy, &*shared.lend(gone)?)
             }
             Destination::Named { name, open } => {
                 let restored = format!("{name}-restored");
-                ram::forget(&restored);
+                memvfs::forget(&restored);
                 copy_pages(&self.copy, &open(&restored)?)?;
-                ram::rename(&restored, name);
+                memvfs::rename(&restored, name);
                 Ok(())
             }
         }
@@ -139,7 +139,7 @@ impl Snapshot for MemoryCopy {
 
 impl Drop for MemoryCopy {
     fn drop(&mut self) {
-        ram::forget(&self.name);
+        memvfs::forget(&self.name);
     }
 }
 

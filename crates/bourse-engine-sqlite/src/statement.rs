@@ -2,8 +2,9 @@
 
 use crate::connection::Connection;
 use crate::ffi;
-use bourse_engine::{EngineError, ErrorKind, Row, Value};
-use std::ffi::{c_char, c_int, c_uint};
+use bourse_engine::{EngineError, ErrorKind, Params, Row, Value};
+use std::borrow::Cow;
+use std::ffi::{CStr, c_char, c_int, c_uint};
 use std::marker::PhantomData;
 use std::ptr::{self, NonNull};
 
@@ -60,22 +61,18 @@ impl Statement {
         unsafe { ffi::sqlite3_stmt_status(self.stmt.as_ptr(), ffi::SQLITE_STMTSTATUS_REPREPARE, 0) }
     }
 
-    /// Binds parameters `?1`, `?2`, …, those of `first` before those of `rest`; texts and blobs are not copied, so the
-    /// statement can be stepped as long as they are borrowed, by the guard that is returned.
+    /// Binds parameters `?1`, `?2`, …; texts and blobs are not copied, so the statement can be stepped as long as they are
+    /// borrowed, by the guard that is returned.
     ///
     /// They are not taken out again afterwards, which would cost a tenth of an insert: nothing looks at a parameter
     /// between a run and the next, which has to bind all of them anew to get a guard. ([`Self::run_with_each`] alone binds
     /// again only what has changed, while it borrows what it bound before.)
     #[inline(always)]
-    pub(crate) fn bind<'b>(
-        &'b self,
-        connection: &Connection,
-        first: &'b [Value<'b>],
-        rest: &'b [Value<'b>],
-    ) -> Result<Bound<'b>, EngineError> {
-        if first.len() + rest.len() != self.parameters {
-            return Err(self.wrong_number(first.len() + rest.len()));
+    pub(crate) fn bind<'b>(&'b self, connection: &Connection, params: Params<'b>) -> Result<Bound<'b>, EngineError> {
+        if params.len() != self.parameters {
+            return Err(self.wrong_number(params.len()));
         }
+        let [first, rest] = params.lists();
         // A loop each: chained they cost another branch for every value.
         self.bind_from(1, connection, first)?;
         self.bind_from(1 + first.len(), connection, rest)?;
@@ -94,7 +91,7 @@ impl Statement {
         let (whole, part) = rows.split_at(rows.len() - rows.len() % width);
         let (first, rest) = whole.split_at(width.min(whole.len()));
         if !first.is_empty() {
-            self.bind(connection, first, &[])?.run_to_end(connection, |_| Ok(()))?;
+            self.bind(connection, Params::of(first))?.run_to_end(connection, |_| Ok(()))?;
         }
         // One loop over the values of all rows: a loop in a loop costs more than what it does here.
         let last = width as c_int;
@@ -125,7 +122,7 @@ impl Statement {
         connection: &Connection,
         params: &[Value<'_>],
         width: usize,
-        first_step: impl Fn(&Bound<'_>) -> c_int,
+        first_step: impl Fn(&mut Bound<'_>) -> c_int,
         mut each: impl FnMut(usize, &Columns<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
         if width != self.parameters {
@@ -142,8 +139,8 @@ impl Statement {
             }
             at = 1;
             // Every parameter is bound to a value of this set, which is borrowed until this returns.
-            let bound = Bound { statement: self };
-            match first_step(&bound) {
+            let mut bound = Bound { statement: self };
+            match first_step(&mut bound) {
                 ffi::SQLITE_ROW => each(number, &bound.columns())?,
                 ffi::SQLITE_DONE => {}
                 code => return Err(connection.error(code)),
@@ -260,7 +257,7 @@ pub(crate) struct Bound<'s> {
 impl Bound<'_> {
     /// Goes on to the next row or the end.
     #[inline]
-    pub(crate) fn step(&self) -> c_int {
+    pub(crate) fn step(&mut self) -> c_int {
         // SAFETY: the statement is prepared and its parameters are alive.
         unsafe { ffi::sqlite3_step(self.statement.stmt.as_ptr()) }
     }
@@ -268,7 +265,7 @@ impl Bound<'_> {
     /// Goes through all rows that are left.
     #[inline]
     fn run_to_end(
-        &self,
+        &mut self,
         connection: &Connection,
         mut each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
@@ -283,7 +280,7 @@ impl Bound<'_> {
 
     /// Makes it ready for another run with the same parameters.
     #[inline]
-    pub(crate) fn reset(&self) {
+    pub(crate) fn reset(&mut self) {
         // SAFETY: the statement is prepared. The result repeats the latest step's.
         unsafe { ffi::sqlite3_reset(self.statement.stmt.as_ptr()) };
     }
@@ -305,19 +302,6 @@ impl Drop for Bound<'_> {
 pub(crate) struct Columns<'s> {
     stmt: NonNull<ffi::sqlite3_stmt>,
     row: PhantomData<&'s Statement>,
-}
-
-impl Columns<'_> {
-    /// Column `index` in SQLite's own text form.
-    pub(crate) fn shown(&self, index: usize) -> String {
-        match self.value(index) {
-            Value::Null => String::new(),
-            Value::Int(number) => number.to_string(),
-            Value::Real(number) => number.to_string(),
-            Value::Text(text) => text.to_owned(),
-            other => format!("{other:?}"),
-        }
-    }
 }
 
 impl Columns<'_> {
@@ -382,11 +366,20 @@ impl Row for Columns<'_> {
         unsafe { (ffi::sqlite3_value_type(value) == ffi::SQLITE_INTEGER).then(|| ffi::sqlite3_value_int64(value)) }
     }
 
+    /// By one call of the library where [`Row::int`] needs three.
     #[inline]
-    fn certain_int(&self, index: usize) -> i64 {
-        // SAFETY: as for `column`. What is no whole number SQLite converts, which no text or blob of this row outlives: its
-        // borrow ends with the row's.
-        unsafe { ffi::sqlite3_column_int64(self.stmt.as_ptr(), index as c_int) }
+    fn is_int(&self, index: usize, number: i64) -> bool {
+        // SAFETY: as for `column`. What is no whole number SQLite reads as one, and leaves texts and blobs in place.
+        unsafe { ffi::sqlite3_column_int64(self.stmt.as_ptr(), index as c_int) == number }
+    }
+
+    fn column_name(&self, index: usize) -> Option<Cow<'_, str>> {
+        let index = c_int::try_from(index).ok()?;
+        // SAFETY: the statement is prepared; a name stays in place until it is prepared anew, which only a step does, and
+        // this row's borrow ends before. Of a column that does not exist there is none.
+        let name = unsafe { ffi::sqlite3_column_name(self.stmt.as_ptr(), index).as_ref() }?;
+        // SAFETY: as above; it ends in zero.
+        Some(unsafe { CStr::from_ptr(name) }.to_string_lossy())
     }
 
     #[inline]

@@ -109,7 +109,7 @@ fn check_together(target: &Target, parsed: &Parsed<Options>) -> Result<(), Targe
         let why = "only sessions of a shared cache see each other's changes";
         return refuse("read_uncommitted", "a cache of each session's own", why);
     }
-    if options.disk == Disk::Forgetful && !cfg!(unix) {
+    if options.disk == Disk::Lossy && !cfg!(unix) {
         return refuse("disk", "this system", "the simulated disk is made for Unix alone");
     }
     if options.shared_cache && options.locking == Locking::Exclusive {

@@ -4,6 +4,7 @@
 //! with a few writers that idles the machine. Ours first gives up its time slice, then sleeps for tens of microseconds,
 //! and never more than 2 ms.
 
+use bourse_engine::LockStats;
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -28,9 +29,9 @@ impl LockWaits {
         self.nanos.fetch_add(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
     }
 
-    /// Number of waits and nanoseconds spent in them.
-    pub(crate) fn totals(&self) -> (u64, u64) {
-        (self.count.load(Ordering::Relaxed), self.nanos.load(Ordering::Relaxed))
+    /// The waits so far.
+    pub(crate) fn totals(&self) -> LockStats {
+        LockStats { waits: self.count.load(Ordering::Relaxed), wait_ns: self.nanos.load(Ordering::Relaxed) }
     }
 }
 

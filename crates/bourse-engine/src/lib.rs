@@ -1,14 +1,18 @@
 //! The seam between workloads and engines: statements and values go through it, never transactions or benchmarks.
 //!
-//! A workload writes its statements once as [`Sql`] and runs them on a [`Session`] of any [`Engine`]; an engine knows
-//! nothing of who is asking. Engines that find records by key and know no SQL implement [`Records`], which every SQL
-//! engine has by one adapter. Blocking and object-safe: embedded engines block, and engines are chosen at run time.
+//! An [`Engine`] is used by one of two [interfaces](Interface). A [`SqlEngine`] gives sessions: a workload writes its
+//! statements once as [`Sql`] and runs them on a [`Session`] of any such engine. A [`KeyEngine`] gives [`Records`] found by
+//! key, which every SQL engine has too, by one adapter. An engine knows nothing of who is asking. Blocking and
+//! object-safe: embedded engines block, and engines are chosen at run time.
 
+mod capabilities;
+mod description;
 mod engine;
 mod error;
 mod file_owner;
 mod file_system;
 mod file_use;
+mod footprint;
 mod location;
 mod null;
 mod read;
@@ -21,22 +25,22 @@ pub mod target;
 mod target_file;
 
 pub use bourse_schema::{Batch, Dialect, Value};
+pub use capabilities::{Capabilities, RecordCapabilities, SqlCapabilities};
+pub use description::{Description, Durability, Setting};
 pub use engine::{
-    Capabilities, Description, Durability, Engine, FileIo, Footprint, ForReading, IoCounts, Lives, Loader,
-    RecordCapabilities, ServerProcess, Setting, Snapshot,
+    Connection, Engine, ForReading, Hosting, Interface, KeyEngine, Loader, OwnedServer, Snapshot, SqlEngine,
 };
 pub use error::{EngineError, ErrorKind};
 pub use file_owner::FileOwner;
 pub use file_system::{folder_of, memory_file_system};
 pub use file_use::FileUse;
+pub use footprint::{FileIo, Footprint, IoCounts, LockStats, ServerProcess};
 pub use location::{DatabaseFiles, Location, path_in_target, target_with_path};
 pub use null::NullEngine;
 pub use read::{FromValue, WrongType};
-pub use records::{
-    IndexKind, Key, KeySession, RecordField, RecordTable, RecordType, Records, RecordsOverSql, Statements,
-};
+pub use records::{IndexKind, Key, RecordField, RecordTable, RecordType, Records, RecordsOverSql, Statements};
 pub use session::{
-    Access, Checkpoint, EachFound, EachRow, Isolation, Row, RowExt, Session, SessionExt, query_one_by_one,
+    Access, Checkpoint, EachFound, EachRow, Isolation, Params, Row, RowExt, Session, SessionExt, run_one_by_one,
 };
 pub use side_file::{SideFile, SideFileKind};
 pub use sql::Sql;

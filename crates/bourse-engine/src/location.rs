@@ -88,7 +88,7 @@ impl DatabaseFiles {
 
 /// A path as it is written in a target.
 pub fn path_in_target(path: &Path) -> String {
-    path.display().to_string().replace('%', "%25").replace('?', "%3F").replace('#', "%23").replace('&', "%26")
+    crate::target::escape(&path.display().to_string())
 }
 
 /// The target with its database in another file, the engine and its settings the same.

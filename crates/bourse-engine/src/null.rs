@@ -1,9 +1,7 @@
-use crate::session::EachRow;
 use crate::{
-    Access, Batch, Capabilities, Checkpoint, Description, Durability, Engine, EngineError, Footprint, Isolation,
-    Loader, Location, RecordCapabilities, Session, Sql, Value,
+    Access, Batch, Capabilities, Checkpoint, Description, Dialect, Durability, EachRow, Engine, EngineError, Footprint,
+    Hosting, Interface, Isolation, Loader, Location, Params, RecordCapabilities, Session, Sql, SqlEngine, Value,
 };
-use bourse_schema::Dialect;
 
 /// An engine that does nothing: its figures are the harness's own cost, the floor under every other figure.
 ///
@@ -29,10 +27,8 @@ impl Engine for NullEngine {
     }
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            sql: false,
-            isolation: &[],
-            foreign_keys: false,
-            checks: false,
+            // Statements reach it and have no effect.
+            sql: None,
             concurrent_writers: true,
             snapshots: true,
             checkpoints: true,
@@ -41,11 +37,11 @@ impl Engine for NullEngine {
             records: Some(RecordCapabilities::OVER_SQL),
         }
     }
-    fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::SQLITE
+    fn interface(&self) -> Interface<'_> {
+        Interface::Sql(self)
     }
-    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(NullSession))
+    fn hosting(&self) -> Hosting<'_> {
+        Hosting::InProcess
     }
     fn exists(&self) -> Result<bool, EngineError> {
         Ok(false)
@@ -53,11 +49,20 @@ impl Engine for NullEngine {
     fn location(&self) -> Location {
         Location::Nowhere
     }
-    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        Ok(Box::new(NullLoader))
-    }
     fn footprint(&self) -> Result<Footprint, EngineError> {
         Ok(Footprint::default())
+    }
+}
+
+impl SqlEngine for NullEngine {
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::SQLITE
+    }
+    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(NullSession))
+    }
+    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        Ok(Box::new(NullLoader))
     }
 }
 
@@ -71,10 +76,10 @@ impl Session for NullSession {
     fn begin(&mut self, _: Isolation, _: Access) -> Result<(), EngineError> {
         Ok(())
     }
-    fn query(&mut self, _: &'static Sql, _: &[Value<'_>], _: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, _: &'static Sql, _: Params<'_>, _: &mut EachRow<'_>) -> Result<(), EngineError> {
         Ok(())
     }
-    fn execute(&mut self, _: &'static Sql, _: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute(&mut self, _: &'static Sql, _: Params<'_>) -> Result<u64, EngineError> {
         Ok(1)
     }
     fn commit(&mut self) -> Result<(), EngineError> {

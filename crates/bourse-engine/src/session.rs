@@ -1,5 +1,6 @@
-use crate::{EngineError, FromValue, Records, Sql, Value};
+use crate::{EngineError, FromValue, Sql, Value};
 use bourse_schema::Dialect;
+use std::borrow::Cow;
 
 /// How far a transaction must be kept apart from others (Clause 7.4.1).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -54,7 +55,7 @@ pub trait Row {
     /// May panic if there is no such column.
     fn value(&self, index: usize) -> Value<'_>;
 
-    /// Column `index` if its natural form is a plain whole number. Engines can say it with less ado than by a [`Value`].
+    /// Column `index` if its natural form is a plain whole number. Cheaper than a [`Value`] in some engines.
     ///
     /// # Panics
     /// As [`Row::value`].
@@ -66,15 +67,17 @@ pub trait Row {
         }
     }
 
-    /// Column `index`, which can be nothing but a plain whole number, as a record's key that is declared one: engines may
-    /// read it without asking what it is. Anything else gives a number that means nothing.
+    /// Whether column `index` is that whole number. An engine may convert what is none, as `CAST(… AS INTEGER)` does.
     ///
     /// # Panics
     /// As [`Row::value`].
     #[inline]
-    fn certain_int(&self, index: usize) -> i64 {
-        self.int(index).unwrap_or_default()
+    fn is_int(&self, index: usize, number: i64) -> bool {
+        self.int(index) == Some(number)
     }
+
+    /// The name of column `index`; `None` if there is no such column, or if columns have no names.
+    fn column_name(&self, index: usize) -> Option<Cow<'_, str>>;
 
     /// The bytes of column `index` if its natural form is a text; an engine may leave it to the caller to see whether they
     /// are UTF-8.
@@ -103,12 +106,19 @@ pub trait RowExt {
     /// # Errors
     /// If the value cannot be one.
     fn read_into<T: FromValue>(&self, index: usize, place: &mut T) -> Result<(), EngineError>;
+
+    /// How many columns have a name: all of a SQL engine's.
+    fn columns(&self) -> usize;
 }
 
 impl RowExt for dyn Row + '_ {
     #[inline]
     fn read_into<T: FromValue>(&self, index: usize, place: &mut T) -> Result<(), EngineError> {
         if T::read_plain(place, self, index) { Ok(()) } else { read_other(self, index, place) }
+    }
+
+    fn columns(&self) -> usize {
+        (0..).take_while(|&index| self.column_name(index).is_some()).count()
     }
 
     #[inline]
@@ -130,22 +140,112 @@ pub type EachRow<'f> = dyn FnMut(&dyn Row) -> Result<(), EngineError> + 'f;
 /// What is done with the rows found for one of many: its number, counted from 0, and its row.
 pub type EachFound<'f> = dyn FnMut(usize, &dyn Row) -> Result<(), EngineError> + 'f;
 
-/// [`Session::query_first_of_each`] by nothing but [`Session::query_first`].
+/// [`Session::run_each`] by nothing but [`Session::query_first`] and [`Session::execute`].
 ///
 /// # Errors
 /// As there.
 ///
 /// # Panics
 /// As there.
-pub fn query_one_by_one<S: Session + ?Sized>(
+pub fn run_one_by_one<S: Session + ?Sized>(
     session: &mut S,
     sql: &'static Sql,
     params: &[Value<'_>],
     width: usize,
-    each: &mut EachFound<'_>,
+    each: Option<&mut EachFound<'_>>,
 ) -> Result<(), EngineError> {
-    let mut runs = params.chunks(width).enumerate();
-    runs.try_for_each(|(at, params)| session.query_first(sql, params, &mut |row| each(at, row)).map(|_| ()))
+    let mut runs = params.chunks(width).map(Params::of);
+    match each {
+        Some(each) => runs
+            .enumerate()
+            .try_for_each(|(at, params)| session.query_first(sql, params, &mut |row| each(at, row)).map(|_| ())),
+        None => runs.try_for_each(|params| session.execute(sql, params).map(|_| ())),
+    }
+}
+
+/// Parameters of a statement, `?1`, `?2`, … in order. They stand in one list or in two, as a record's key and its values
+/// do, so that nothing is copied to put them together.
+///
+/// ```
+/// use bourse_engine::{Params, Value};
+/// let (key, values) = ([Value::Int(7)], [Value::Text("a"), Value::Null]);
+/// let params = Params::of(&key).then(&values);
+/// assert_eq!(params.len(), 3);
+/// assert!(params.iter().eq([Value::Int(7), Value::Text("a"), Value::Null]));
+/// assert!(Params::NONE.is_empty());
+/// ```
+#[derive(Debug, Clone, Copy)]
+pub struct Params<'a>([&'a [Value<'a>]; 2]);
+
+impl<'a> Params<'a> {
+    /// No parameter.
+    pub const NONE: Self = Self([&[]; 2]);
+
+    /// Parameters in one list.
+    #[inline]
+    pub const fn of(values: &'a [Value<'a>]) -> Self {
+        Self([values, &[]])
+    }
+
+    /// The same followed by a second list.
+    ///
+    /// # Panics
+    /// If there is a second list already.
+    #[must_use]
+    #[inline]
+    pub const fn then(self, values: &'a [Value<'a>]) -> Self {
+        assert!(self.0[1].is_empty(), "parameters stand in two lists at most");
+        Self([self.0[0], values])
+    }
+
+    /// The two lists, of which the second may be empty.
+    #[inline]
+    pub const fn lists(self) -> [&'a [Value<'a>]; 2] {
+        self.0
+    }
+
+    /// How many there are.
+    #[inline]
+    pub const fn len(&self) -> usize {
+        self.0[0].len() + self.0[1].len()
+    }
+
+    /// Whether there are none.
+    #[inline]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// The first one.
+    #[inline]
+    pub fn first(&self) -> Option<Value<'a>> {
+        self.iter().next()
+    }
+
+    /// All of them in order.
+    #[inline]
+    pub fn iter(&self) -> impl Iterator<Item = Value<'a>> + use<'a> {
+        let [first, rest] = self.0;
+        first.iter().chain(rest).copied()
+    }
+
+    /// Calls `f` with all of them in one list, which is on the stack unless it is very long: the timed part must not
+    /// allocate.
+    pub fn with_one_list<T>(self, f: impl FnOnce(&[Value<'_>]) -> T) -> T {
+        const ON_STACK: usize = 24;
+        let ([first, rest], all) = (self.0, self.len());
+        if rest.is_empty() {
+            return f(first);
+        }
+        if all > ON_STACK {
+            return f(&[first, rest].concat());
+        }
+        let mut params = [Value::Null; ON_STACK];
+        for (param, value) in params.iter_mut().zip(self.iter()) {
+            *param = value;
+        }
+        f(&params[..all])
+    }
 }
 
 /// One user's connection: blocking, used by one thread at a time, statements prepared at first use.
@@ -166,7 +266,7 @@ pub trait Session: Send {
     ///
     /// # Errors
     /// The engine's, with the statement.
-    fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError>;
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError>;
 
     /// Runs a query for its first row alone, hands that to `each`, and says whether there was one.
     ///
@@ -175,7 +275,7 @@ pub trait Session: Send {
     fn query_first(
         &mut self,
         sql: &'static Sql,
-        params: &[Value<'_>],
+        params: Params<'_>,
         each: &mut EachRow<'_>,
     ) -> Result<bool, EngineError> {
         let mut found = false;
@@ -183,73 +283,29 @@ pub trait Session: Send {
         Ok(found)
     }
 
-    /// Runs a query for its first row alone again and again, each time by a run of its own: `params` has the parameters of
-    /// run after run, `width` for each. `each` gets the rows of those that have one.
-    ///
-    /// # Errors
-    /// The engine's, with the statement, or `each`'s, at the first run that fails.
-    ///
-    /// # Panics
-    /// If `width` is 0.
-    fn query_first_of_each(
-        &mut self,
-        sql: &'static Sql,
-        params: &[Value<'_>],
-        width: usize,
-        each: &mut EachFound<'_>,
-    ) -> Result<(), EngineError> {
-        query_one_by_one(self, sql, params, width, each)
-    }
-
     /// Runs a change and returns the number of rows it changed.
     ///
     /// # Errors
     /// The engine's, with the statement.
-    fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError>;
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError>;
 
-    /// Runs a change whose parameters stand in two places, as a record's key and its values do, and returns the number of
-    /// rows it changed.
+    /// Runs a statement again and again, each time by a run of its own: `params` has the parameters of run after run,
+    /// `width` for each. For a query, `each` gets the first row of each run that has one; for a change there is no `each`,
+    /// and nobody asks how many rows it changed.
     ///
     /// # Errors
-    /// The engine's, with the statement.
-    fn execute_split(
-        &mut self,
-        sql: &'static Sql,
-        first: &[Value<'_>],
-        rest: &[Value<'_>],
-    ) -> Result<u64, EngineError> {
-        /// That many are put together on the stack: the timed part must not allocate.
-        const ON_STACK: usize = 24;
-        let all = first.len() + rest.len();
-        if all > ON_STACK {
-            return self.execute(sql, &[first, rest].concat());
-        }
-        let mut params = [Value::Null; ON_STACK];
-        for (param, value) in params.iter_mut().zip(first.iter().chain(rest)) {
-            *param = *value;
-        }
-        self.execute(sql, &params[..all])
-    }
-
-    /// Inserts by a statement whose parameters stand in two places; how many rows it made nobody asks.
-    ///
-    /// # Errors
-    /// The engine's, with the statement.
-    #[inline]
-    fn insert_split(&mut self, sql: &'static Sql, first: &[Value<'_>], rest: &[Value<'_>]) -> Result<(), EngineError> {
-        self.execute_split(sql, first, rest).map(|_| ())
-    }
-
-    /// Inserts rows one after another, each by a run of the statement: `rows` has the parameters of row after row, `width`
-    /// for each.
-    ///
-    /// # Errors
-    /// The engine's, with the statement, at the first row that cannot be inserted; those before it are.
+    /// The engine's, with the statement, or `each`'s, at the first run that fails; the changes of those before it are made.
     ///
     /// # Panics
     /// If `width` is 0.
-    fn insert_rows(&mut self, sql: &'static Sql, rows: &[Value<'_>], width: usize) -> Result<(), EngineError> {
-        rows.chunks(width).try_for_each(|row| self.execute(sql, row).map(|_| ()))
+    fn run_each(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        width: usize,
+        each: Option<&mut EachFound<'_>>,
+    ) -> Result<(), EngineError> {
+        run_one_by_one(self, sql, params, width, each)
     }
 
     /// Makes the transaction's changes last.
@@ -295,12 +351,6 @@ pub trait Session: Send {
     /// # Errors
     /// The engine's, with the statement.
     fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError>;
-
-    /// Records by key, where the engine has them natively; SQL sessions are lent to
-    /// [`RecordsOverSql`](crate::RecordsOverSql) instead.
-    fn records(&mut self) -> Option<&mut dyn Records> {
-        None
-    }
 }
 
 /// Shorter ways to ask common questions of a [`Session`].
@@ -336,7 +386,7 @@ impl<S: Session + ?Sized> SessionExt for S {
         mut read: impl FnMut(&dyn Row) -> Result<T, EngineError>,
     ) -> Result<Option<T>, EngineError> {
         let mut found = None;
-        self.query_first(sql, params, &mut |row| {
+        self.query_first(sql, Params::of(params), &mut |row| {
             found = Some(read(row)?);
             Ok(())
         })?;
@@ -351,7 +401,7 @@ impl<S: Session + ?Sized> SessionExt for S {
     ) -> Result<Vec<T>, EngineError> {
         // Most lists of the transactions fit, so that none is moved while it grows.
         let mut found = Vec::with_capacity(24);
-        self.query(sql, params, &mut |row| {
+        self.query(sql, Params::of(params), &mut |row| {
             found.push(read(row)?);
             Ok(())
         })?;

@@ -19,7 +19,7 @@ pub fn nearest<'k>(typed: &str, known: impl IntoIterator<Item = &'k str>) -> Opt
         let is_part = letters >= 3 && name.len() >= 3 && (name.contains(&wanted) || wanted.contains(&name));
         let edits = strsim::damerau_levenshtein(&wanted, &name);
         // Of two that are as near, the one that shares its letters rather than a part of its length.
-        if edits <= (letters.saturating_add(1) / 3).max(1) { Some(edits) } else { is_part.then_some(usize::MAX) }
+        if edits <= (letters.saturating_add(2) / 3).max(1) { Some(edits) } else { is_part.then_some(usize::MAX) }
     };
     let near = known.into_iter().filter_map(|name| Some((distance(name)?, name)));
     near.min_by_key(|&(distance, _)| distance).map(|(_, name)| name)

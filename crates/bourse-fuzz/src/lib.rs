@@ -4,13 +4,10 @@
 //! thousand mutations of those. Any bytes are read or refused; whatever was read can be drawn. A panic is a finding.
 
 // The program has no library: what reads its arguments and files of options is included as it is.
-#[path = "../../bourse/src/args/mod.rs"]
 #[allow(dead_code, unused_imports, reason = "the program uses all of it")]
 mod args;
-#[path = "../../bourse/src/config.rs"]
 #[allow(dead_code, unused_imports, reason = "the program uses all of it")]
 mod config;
-#[path = "../../bourse/src/failure.rs"]
 #[allow(dead_code, unused_imports, reason = "the program uses all of it")]
 mod failure;
 pub mod mutate;
@@ -150,7 +147,8 @@ pub fn run_file(bytes: &[u8]) {
 pub fn server(bytes: &[u8]) {
     static INPUTS: LazyLock<Inputs> = LazyLock::new(Inputs::builtin);
     let part = Part::whole(1_000, 1).expect("a database of one load unit and one day");
-    let fingerprint = Fingerprint::of(&NullEngine, &INPUTS, part, Constraints::Full);
+    let fingerprint =
+        Fingerprint::of(&NullEngine, &INPUTS, part, Constraints::Full).expect("the null engine takes statements");
     let here = SocketAddr::from(([127, 0, 0, 1], 0));
     let offer = Offer { engine: &NullEngine, fingerprint: &fingerprint, history: "" };
     for frame in rehearse(offer, ServerOptions::new(here, "1.2.3"), &RealClock::start(), bytes) {

@@ -63,7 +63,7 @@ fn the_timed_part_allocates_nothing() {
             let mut user_spec = UserSpec { user: Box::new(user), ..user_spec };
             let mut session = NullEngine.connect().unwrap();
             let mut recording = Recording::new(Recorder::new(case.planned.operations().into(), |_| true));
-            drive(&mut user_spec, session.as_mut(), &clock, &control, &plan, 1, &mut recording).unwrap();
+            drive(&mut user_spec, &mut session, &clock, &control, &plan, 1, &mut recording).unwrap();
             let samples: u64 = recording.recorder.figures().iter().map(|operation| operation.samples).sum();
             assert!(samples > FIRST, "{}: {samples} samples", spec.name);
             assert_eq!(allocations.load(Ordering::Relaxed), 0, "{} in {samples} samples", spec.name);

@@ -156,7 +156,7 @@ impl Planned for BulkLoad {
     }
     fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
         let mut lacking = lacking_records(capabilities, self.statements);
-        if self.after && !capabilities.sql {
+        if self.after && capabilities.sql.is_none() {
             lacking.push("indexes=after needs SQL".to_owned());
         }
         if let Some(records) = capabilities.records {
@@ -406,11 +406,11 @@ impl User for Loader<'_> {
         let (from, statements) = (self.at, self.load.statements);
         let rows = (self.until - from) as u32;
         // Nobody else writes here: what fails is not tried again.
-        match work_on_records(cx.session, statements, Inserting(self)) {
+        match work_on_records(cx.connection, statements, Inserting(self)) {
             Ok(()) => Performed::completed(INSERT).times(rows),
             Err(error) => {
                 // What is left of the transaction goes with it; the first error is the one to report.
-                let _ = cx.session.rollback();
+                let _ = cx.connection.rollback();
                 self.in_transaction = 0;
                 self.at = self.all();
                 self.index = false;
@@ -422,7 +422,8 @@ impl User for Loader<'_> {
 
 fn build_index(load: &BulkLoad, cx: &mut OperationCx<'_>) -> Performed {
     for statement in load.tables.iter().flat_map(|table| table.create_index_sql()) {
-        if let Err(error) = cx.session.execute_text(&statement, &[]) {
+        let built = cx.connection.sql().and_then(|session| session.execute_text(&statement, &[]));
+        if let Err(error) = built {
             return Performed::error(INDEX, &error);
         }
     }

@@ -12,7 +12,7 @@ use crate::usual::{STATEMENTS, statements, user_spec};
 use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes};
 use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
 use bourse_engine::{
-    Access, Capabilities, Engine, EngineError, ErrorKind, Isolation, RowExt as _, SessionExt as _, Statements,
+    Access, Capabilities, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _, Statements,
 };
 use bourse_record::{Check, NameValue, SplitMix};
 use statements::{InsertValues, TABLES, TableStatements, UPDATED, run};
@@ -112,7 +112,7 @@ impl ClientMix {
 
     fn fill(&self, engine: &dyn Engine) -> Result<(), EngineError> {
         const LOAD_TRANSACTION: u64 = 10_000;
-        let mut session = engine.connect()?;
+        let mut session = engine.session()?;
         let mut random = SplitMix::new(1);
         for (number, table) in TABLES.iter().enumerate() {
             let rows = self.rows(number as u64);
@@ -120,7 +120,7 @@ impl ClientMix {
                 session.begin(Isolation::ReadCommitted, Access::Write)?;
                 for _ in from..rows.min(from + LOAD_TRANSACTION) {
                     let values = InsertValues::of(random.below(LARGEST_ID + 1) as i64);
-                    session.execute(&table.insert, &values.all())?;
+                    session.execute(&table.insert, Params::of(&values.all()))?;
                 }
                 session.commit()?;
             }
@@ -135,7 +135,7 @@ impl ClientMix {
         query: impl Fn(&'static TableStatements) -> &'static bourse_engine::Sql,
     ) -> Result<u64, MicroError> {
         let asked = || {
-            let mut session = engine.connect()?;
+            let mut session = engine.session()?;
             let mut sum = 0;
             for table in TABLES.iter() {
                 sum += session.first(query(table), &[], |row| row.get::<i64>(0))?.unwrap_or(0);
@@ -163,14 +163,14 @@ impl Planned for ClientMix {
         }
     }
     fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
-        if capabilities.sql { Vec::new() } else { vec!["it needs SQL".to_owned()] }
+        if capabilities.sql.is_some() { Vec::new() } else { vec!["it needs SQL".to_owned()] }
     }
     fn threads(&self) -> usize {
         usize::try_from(self.clients.min(self.tasks())).unwrap_or(usize::MAX)
     }
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
-        let statements: Vec<_> =
-            TABLES.iter().flat_map(|table| &table.create).map(|sql| sql.render(engine.dialect())).collect();
+        let dialect = engine.sql().map_err(MicroError::engine("making the tables"))?.dialect();
+        let statements: Vec<_> = TABLES.iter().flat_map(|table| &table.create).map(|sql| sql.render(dialect)).collect();
         create_by(engine, &statements)?;
         self.fill(engine).map_err(MicroError::engine("loading the tables"))?;
         Ok(Vec::new())
@@ -268,18 +268,18 @@ impl User for Client<'_> {
             let rows = mix.rows(self.turn % TABLES.len() as u64);
             self.turn += 1;
             let done = match mix.phase {
-                Phase::Insert => cx.retrying(|session| {
-                    one(run(session, mix.statements, &table.insert, &values.all(), &mut |_| Ok(()))?, setting)
+                Phase::Insert => cx.retrying(|connection| {
+                    one(run(connection, mix.statements, &table.insert, &values.all(), &mut |_| Ok(()))?, setting)
                 }),
-                Phase::Update => cx.retrying(|session| {
-                    all(run(session, mix.statements, &table.update_all, &UPDATED, &mut |_| Ok(()))?, rows, setting)
+                Phase::Update => cx.retrying(|connection| {
+                    all(run(connection, mix.statements, &table.update_all, &UPDATED, &mut |_| Ok(()))?, rows, setting)
                 }),
-                Phase::Delete => cx.retrying(|session| {
-                    all(run(session, mix.statements, &table.delete_all, &[], &mut |_| Ok(()))?, rows, setting)
+                Phase::Delete => cx.retrying(|connection| {
+                    all(run(connection, mix.statements, &table.delete_all, &[], &mut |_| Ok(()))?, rows, setting)
                 }),
-                Phase::Select => cx.retrying(|session| {
+                Phase::Select => cx.retrying(|connection| {
                     let mut found = 0;
-                    run(session, mix.statements, &table.select_all, &[], &mut |row| {
+                    run(connection, mix.statements, &table.select_all, &[], &mut |row| {
                         // Each row has to be taken, as a client would.
                         found += u64::from(row.get::<i64>(0)? >= 0);
                         Ok(())
@@ -310,11 +310,11 @@ fn mixed(
     setting: &Setting<'_>,
 ) -> Result<u64, EngineError> {
     let nothing = &mut |_: &dyn bourse_engine::Row| Ok(());
-    cx.retrying(|session| one(run(session, statements, &table.insert, &values.all(), nothing)?, setting))?;
+    cx.retrying(|connection| one(run(connection, statements, &table.insert, &values.all(), nothing)?, setting))?;
     // Ids are drawn from many, but two clients may have drawn the same: then one finds the rows of both, or none.
-    cx.retrying(|session| run(session, statements, &table.update_one, &values.update(), nothing))?;
-    cx.retrying(|session| run(session, statements, &table.select_one, &values.id(), nothing))?;
-    cx.retrying(|session| run(session, statements, &table.delete_one, &values.id(), nothing))?;
+    cx.retrying(|connection| run(connection, statements, &table.update_one, &values.update(), nothing))?;
+    cx.retrying(|connection| run(connection, statements, &table.select_one, &values.id(), nothing))?;
+    cx.retrying(|connection| run(connection, statements, &table.delete_one, &values.id(), nothing))?;
     Ok(MIXED)
 }
 

@@ -1,7 +1,7 @@
 //! `commit`: transactions as empty as can be, which still have to last, beside a raw fdatasync of the same file system.
 
 use crate::batching::{BATCH, Batching};
-use crate::database::{create, fill, same, sum, with_records};
+use crate::database::{create, fill, same, sum};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::usual::{STATEMENTS, THREADS, lacking_records, statements, user_spec};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes, named};
@@ -220,8 +220,8 @@ impl User for Committer<'_> {
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let (statements, counter, is_real) = (self.commits.statements, self.counter, self.setting.is_real);
         for _ in 0..self.drawn {
-            let done = cx.retrying(|session| {
-                with_records(session, statements, |records| {
+            let done = cx.retrying(|connection| {
+                connection.with_records(statements, |records| {
                     records.begin(Access::Write)?;
                     if !records.add(&COUNTERS, Key::Int(counter), 0, 1)? && is_real {
                         return Err(EngineError::new(ErrorKind::Other, format!("no counter {counter}")));

@@ -2,8 +2,8 @@
 
 use crate::workload::MicroError;
 use bourse_engine::{
-    Access, Engine, EngineError, IndexKind, Key, RecordField, RecordTable, RecordType, Records, RecordsOverSql,
-    Session, Statements, Value,
+    Access, Connection, Engine, EngineError, IndexKind, Interface, Key, RecordField, RecordTable, RecordType, Records,
+    RecordsOverSql, Statements, Value,
 };
 use bourse_record::{Check, CheckStatus};
 use std::fmt::Write as _;
@@ -18,19 +18,6 @@ static MARK: RecordTable = RecordTable::new(
 /// Rows that go into one transaction while loading outside the timed part.
 const LOAD_TRANSACTION: u64 = 10_000;
 
-/// Runs `f` on a session's records: the engine's own, or over its SQL.
-#[inline]
-pub(crate) fn with_records<T>(
-    session: &mut dyn Session,
-    statements: Statements,
-    f: impl FnOnce(&mut dyn Records) -> T,
-) -> T {
-    if let Some(records) = session.records() {
-        return f(records);
-    }
-    f(&mut RecordsOverSql::new(session, statements))
-}
-
 /// What is done on records, compiled apart for SQL sessions.
 pub(crate) trait Work {
     /// Result type.
@@ -39,13 +26,14 @@ pub(crate) trait Work {
     fn on<R: Records + ?Sized>(self, records: &mut R) -> Self::Result;
 }
 
-/// As [`with_records`], for work whose single operations are so short that a call through the adapter would show.
+/// As [`Connection::with_records`], for work whose single operations are so short that a call through the adapter would
+/// show.
 #[inline]
-pub(crate) fn work_on_records<W: Work>(session: &mut dyn Session, statements: Statements, work: W) -> W::Result {
-    if let Some(records) = session.records() {
-        return work.on(records);
+pub(crate) fn work_on_records<W: Work>(connection: &mut Connection, statements: Statements, work: W) -> W::Result {
+    match connection {
+        Connection::Sql(session) => work.on(&mut RecordsOverSql::new(&mut **session, statements)),
+        Connection::Keys(records) => work.on(&mut **records),
     }
-    work.on(&mut RecordsOverSql::new(session, statements))
 }
 
 /// Pairs: a number and a text of at most 50 characters, each a key; the text's index as wanted.
@@ -71,21 +59,21 @@ pub(crate) fn push_pair_text(text: &mut String, number: u64) {
 
 /// Makes a database with these tables, empty, in the place of one of ours or of none.
 pub(crate) fn create(engine: &dyn Engine, tables: &[&'static RecordTable]) -> Result<(), MicroError> {
-    let by_statements = || {
-        let statements: Vec<_> = tables.iter().flat_map(|table| table.create_sql(engine.dialect())).collect();
-        create_by(engine, &statements)
-    };
-    // A SQL engine may have no database yet that a session could be opened on.
-    if engine.capabilities().sql {
-        return by_statements();
+    match engine.interface() {
+        // There may be no database yet that a session could be opened on.
+        Interface::Sql(sql) => {
+            let statements: Vec<_> = tables.iter().flat_map(|table| table.create_sql(sql.dialect())).collect();
+            create_by(engine, &statements)
+        }
+        Interface::Keys(keys) => {
+            replaceable(engine)?;
+            let doing = || MicroError::engine("making the tables");
+            let mut records = keys.new_records().map_err(doing())?;
+            let all: Vec<_> = tables.iter().copied().chain([&MARK]).collect();
+            records.create(&all).map_err(doing())?;
+            mark(&mut Connection::Keys(records))
+        }
     }
-    replaceable(engine)?;
-    let doing = || MicroError::engine("making the tables");
-    let mut session = engine.connect().map_err(doing())?;
-    let Some(records) = session.records() else { return by_statements() };
-    let all: Vec<_> = tables.iter().copied().chain([&MARK]).collect();
-    records.create(&all).map_err(doing())?;
-    mark(session.as_mut())
 }
 
 /// Makes a database by these statements of a SQL engine, in the place of one of ours or of none: a database of its own,
@@ -93,19 +81,21 @@ pub(crate) fn create(engine: &dyn Engine, tables: &[&'static RecordTable]) -> Re
 pub(crate) fn create_by(engine: &dyn Engine, statements: &[String]) -> Result<(), MicroError> {
     replaceable(engine)?;
     let doing = || MicroError::engine("making the tables");
-    let mut loader = engine.loader().map_err(doing())?;
-    for statement in MARK.create_sql(engine.dialect()).iter().chain(statements) {
+    let sql = engine.sql().map_err(doing())?;
+    let mut loader = sql.new_loader().map_err(doing())?;
+    for statement in MARK.create_sql(sql.dialect()).iter().chain(statements) {
         loader.run(statement).map_err(doing())?;
     }
     loader.finish().map_err(doing())?;
-    mark(engine.connect().map_err(doing())?.as_mut())
+    mark(&mut engine.connect().map_err(doing())?)
 }
 
-fn mark(session: &mut dyn Session) -> Result<(), MicroError> {
-    with_records(session, Statements::Prepared, |records| {
-        records.insert(&MARK, Key::Int(1), &[Value::Text(concat!("bourse ", env!("CARGO_PKG_VERSION")))])
-    })
-    .map_err(MicroError::engine("making the tables"))
+fn mark(connection: &mut Connection) -> Result<(), MicroError> {
+    connection
+        .with_records(Statements::Prepared, |records| {
+            records.insert(&MARK, Key::Int(1), &[Value::Text(concat!("bourse ", env!("CARGO_PKG_VERSION")))])
+        })
+        .map_err(MicroError::engine("making the tables"))
 }
 
 /// Refuses to replace what is not ours.
@@ -114,10 +104,9 @@ fn replaceable(engine: &dyn Engine) -> Result<(), MicroError> {
     if !engine.exists().map_err(MicroError::engine("looking for a database"))? {
         return Ok(());
     }
-    let mut session = engine.connect().map_err(MicroError::engine("connecting"))?;
-    let marked = with_records(session.as_mut(), Statements::Prepared, |records| {
-        records.get(&MARK, Key::Int(1), &mut |_| Ok(()))
-    });
+    let mut connection = engine.connect().map_err(MicroError::engine("connecting"))?;
+    let marked =
+        connection.with_records(Statements::Prepared, |records| records.get(&MARK, Key::Int(1), &mut |_| Ok(())));
     if marked.unwrap_or(false) { Ok(()) } else { Err(MicroError::Foreign) }
 }
 
@@ -141,18 +130,19 @@ pub(crate) fn fill(
     record: &dyn Fn(u64, &mut Put<'_>) -> Result<(), EngineError>,
 ) -> Result<(), MicroError> {
     let doing = || MicroError::engine(format!("loading {}", table.name()));
-    let mut session = engine.connect().map_err(doing())?;
-    with_records(session.as_mut(), Statements::Prepared, |records| {
-        for from in (0..rows).step_by(LOAD_TRANSACTION as usize) {
-            records.begin(Access::Write)?;
-            for number in from..rows.min(from + LOAD_TRANSACTION) {
-                record(number, &mut |key, values| records.insert(table, key, values))?;
+    let mut connection = engine.connect().map_err(doing())?;
+    connection
+        .with_records(Statements::Prepared, |records| {
+            for from in (0..rows).step_by(LOAD_TRANSACTION as usize) {
+                records.begin(Access::Write)?;
+                for number in from..rows.min(from + LOAD_TRANSACTION) {
+                    record(number, &mut |key, values| records.insert(table, key, values))?;
+                }
+                records.commit()?;
             }
-            records.commit()?;
-        }
-        Ok(())
-    })
-    .map_err(doing())
+            Ok(())
+        })
+        .map_err(doing())
 }
 
 /// Fills a table of [`pairs`], numbered from 1.
@@ -180,8 +170,8 @@ pub(crate) fn ask<T>(
     engine: &dyn Engine,
     f: impl FnOnce(&mut dyn Records) -> Result<T, EngineError>,
 ) -> Result<T, MicroError> {
-    let mut session = engine.connect().map_err(MicroError::engine("connecting to check"))?;
-    with_records(session.as_mut(), Statements::Prepared, f).map_err(MicroError::engine("checking"))
+    let mut connection = engine.connect().map_err(MicroError::engine("connecting to check"))?;
+    connection.with_records(Statements::Prepared, f).map_err(MicroError::engine("checking"))
 }
 
 /// How many records a table has.

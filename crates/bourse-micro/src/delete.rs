@@ -1,6 +1,6 @@
 //! `delete`: pairs, all at once or one by one.
 
-use crate::database::{count, create, fill_pairs, pairs, same, with_records};
+use crate::database::{count, create, fill_pairs, pairs, same};
 use crate::index_search::{INDEX, PAIRS, index_kind};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::usual::{ROWS, STATEMENTS, lacking_records, statements, user_spec};
@@ -180,11 +180,11 @@ impl User for Deleter<'_> {
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let (statements, rows) = (self.delete.statements, (self.until - self.at) as u32);
         // Nobody else writes here: what fails is not tried again.
-        match with_records(cx.session, statements, |records| self.delete(records)) {
+        match cx.connection.with_records(statements, |records| self.delete(records)) {
             Ok(()) => Performed::completed(0).times(rows),
             Err(error) => {
                 // What is left of the transaction goes with it; the first error is the one to report.
-                let _ = cx.session.rollback();
+                let _ = cx.connection.rollback();
                 self.in_transaction = 0;
                 self.at = self.delete.rows;
                 Performed::error(0, &error).times(rows)

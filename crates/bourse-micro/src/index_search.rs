@@ -1,7 +1,7 @@
 //! `index-search`: pairs by whole number and by text, each by its index.
 
 use crate::batching::{BATCH, Batching};
-use crate::database::{create, fill_pairs, pair_text, pairs, with_records};
+use crate::database::{create, fill_pairs, pair_text, pairs};
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, statements, user_spec};
@@ -162,8 +162,8 @@ impl User for Searcher<'_> {
         let IndexSearch { table, statements, .. } = *self.search;
         let (drawn, texts) = (&self.drawn, &self.texts);
         let operation = self.turn;
-        let searched = cx.retrying(|session| {
-            with_records(session, statements, |records| {
+        let searched = cx.retrying(|connection| {
+            connection.with_records(statements, |records| {
                 let mut found = 0;
                 for (at, &number) in drawn.iter().enumerate() {
                     let mut each = |row: &dyn bourse_engine::Row| {

@@ -1,7 +1,7 @@
 //! `log-growth`: how large the write-ahead log or the rollback journal becomes while one user writes.
 
 use crate::batching::Batching;
-use crate::database::{count, same, with_records};
+use crate::database::{count, same};
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options, SWITCH};
 use crate::persons::{Persons, TABLES, WIDTH};
@@ -248,8 +248,8 @@ impl Writer<'_> {
     /// Transactions of one change each.
     fn singly(&self, cx: &mut OperationCx<'_>) -> Result<(), EngineError> {
         for &number in &self.drawn {
-            cx.retrying(|session| {
-                with_records(session, self.growth.statements, |records| {
+            cx.retrying(|connection| {
+                connection.with_records(self.growth.statements, |records| {
                     records.begin(Access::Write)?;
                     self.change(records, number)?;
                     records.commit()
@@ -263,11 +263,11 @@ impl Writer<'_> {
     /// A part of a transaction. A conflict in its midst cannot be tried again: what came before is drawn no more.
     fn part(&mut self, cx: &mut OperationCx<'_>) -> Result<(), EngineError> {
         if self.in_transaction == 0 {
-            cx.retrying(|session| {
-                with_records(session, self.growth.statements, |records| records.begin(Access::Write))
+            cx.retrying(|connection| {
+                connection.with_records(self.growth.statements, |records| records.begin(Access::Write))
             })?;
         }
-        with_records(cx.session, self.growth.statements, |records| {
+        cx.connection.with_records(self.growth.statements, |records| {
             self.drawn.iter().try_for_each(|&number| self.change(records, number))
         })?;
         self.in_transaction += self.drawn.len() as u64;
@@ -277,7 +277,7 @@ impl Writer<'_> {
             if self.in_transaction >= SAMPLE && self.setting.is_real {
                 look(self.setting.engine, &self.growth.watched, self.begin, cx.clock().now());
             }
-            with_records(cx.session, self.growth.statements, |records| records.commit())?;
+            cx.connection.with_records(self.growth.statements, |records| records.commit())?;
             Tally::add(&self.setting.tally.changes, std::mem::take(&mut self.in_transaction));
         }
         Ok(())
@@ -323,7 +323,7 @@ impl User for Writer<'_> {
             Ok(()) => Performed::completed(WRITE).times(changes),
             Err(error) => {
                 // The first error is the one to report.
-                let _ = cx.session.rollback();
+                let _ = cx.connection.rollback();
                 self.in_transaction = 0;
                 Performed::error(WRITE, &error).times(changes)
             }
@@ -358,7 +358,7 @@ impl User for Checkpointer<'_> {
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
-        match cx.session.checkpoint(self.checkpoint) {
+        match cx.connection.sql().and_then(|session| session.checkpoint(self.checkpoint)) {
             Ok(whole) => {
                 self.growth.unfinished.fetch_add(u64::from(!whole), Ordering::Relaxed);
                 Performed::completed(CHECKPOINT)
@@ -398,10 +398,10 @@ impl User for PinnedReader<'_> {
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let LogGrowth { statements, persons, .. } = self.growth;
         // A transaction sees what there is when it reads first.
-        let begun = cx.retrying(|session| {
+        let begun = cx.retrying(|connection| {
             // Not as if alone: some engines would lock what is read.
-            session.begin(Isolation::RepeatableRead, Access::Read)?;
-            with_records(session, *statements, |records| records.get(persons.table, Key::Int(1), &mut |_| Ok(())))
+            connection.begin(Isolation::RepeatableRead, Access::Read)?;
+            connection.with_records(*statements, |records| records.get(persons.table, Key::Int(1), &mut |_| Ok(())))
         });
         match begun {
             Ok(_) => Performed::completed(self.growth.pin()),

@@ -1,7 +1,7 @@
 //! `point-read`: records by primary key, each thread on a connection of its own.
 
 use crate::batching::{BATCH, Batching};
-use crate::database::{pair_text, with_records};
+use crate::database::pair_text;
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::persons::{KEY, Persons, WIDTH};
@@ -180,12 +180,12 @@ impl User for Reader<'_> {
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let (table, statements, drawn, texts) = (self.table, self.statements, &self.drawn[..], &self.texts[..]);
         let count = drawn.len() + texts.len();
-        let read = cx.retrying(|session| {
-            with_records(session, statements, |records| {
+        let read = cx.retrying(|connection| {
+            connection.with_records(statements, |records| {
                 let mut found = 0;
                 records.get_each(table, drawn, &mut |at, row| {
                     // The row must be the one asked for, not just any.
-                    found += u64::from(matches!(drawn[at], Value::Int(key) if row.certain_int(0) == key));
+                    found += u64::from(matches!(drawn[at], Value::Int(key) if row.is_int(0, key)));
                     Ok(())
                 })?;
                 // Keys on the stack: the timed part must not allocate.

@@ -1,7 +1,6 @@
 //! `scan`: rows in the order of their keys, from a key on.
 
 use crate::batching::{BATCH, Batching};
-use crate::database::with_records;
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::persons::{Persons, TABLES, WIDTH};
@@ -132,8 +131,8 @@ impl User for Scanner<'_> {
         let Scan { length, statements, .. } = *self.scan;
         let table = self.scan.persons.table;
         let drawn = &self.drawn;
-        let scanned = cx.retrying(|session| {
-            with_records(session, statements, |records| {
+        let scanned = cx.retrying(|connection| {
+            connection.with_records(statements, |records| {
                 let mut in_order = 0;
                 for &from in drawn {
                     let mut next = from;

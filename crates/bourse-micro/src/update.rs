@@ -1,7 +1,7 @@
 //! `update`: one column of a row by primary key, one or many to a transaction.
 
 use crate::batching::{BATCH, Batching};
-use crate::database::{same, sum, with_records};
+use crate::database::{same, sum};
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options, SWITCH};
 use crate::persons::{Persons, TABLES, WIDTH};
@@ -186,8 +186,8 @@ impl User for Updater<'_> {
         let (table, how, is_real) = (self.table, self.how, self.setting.is_real);
         let all = self.drawn.len() as u32;
         for transaction in self.drawn.chunks(how.per_transaction as usize) {
-            let done = cx.retrying(|session| {
-                with_records(session, how.statements, |records| {
+            let done = cx.retrying(|connection| {
+                connection.with_records(how.statements, |records| {
                     if how.explicit {
                         records.begin(Access::Write)?;
                     }

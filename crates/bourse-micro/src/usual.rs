@@ -38,7 +38,7 @@ pub(crate) fn lacking_records(capabilities: &Capabilities, statements: Statement
         lacking.push("it needs records by key".to_owned());
     }
     // The null engine parses nothing but takes every text.
-    if statements == Statements::Parsed && !capabilities.sql {
+    if statements == Statements::Parsed && capabilities.sql.is_none() {
         lacking.push("statements=parsed needs SQL".to_owned());
     }
     lacking

@@ -135,7 +135,7 @@ impl Copy<'_> {
     pub(crate) fn leave_orders(&self) {
         let database = database();
         let engine = self.right_engine();
-        let session = engine.connect().expect("connects");
+        let session = engine.session().expect("connects");
         let mut subject = SqlSubject::new("sqlite", session, database.first_free_trade());
         let mut stream = Stream::new(self.inputs, database, 2, 50).expect("a valid database");
         for _ in 0..300 {
@@ -147,11 +147,11 @@ impl Copy<'_> {
 
     /// What the database was made of, as `run` is told.
     pub(crate) fn fingerprint(&self) -> Fingerprint {
-        Fingerprint::of(&self.right_engine(), self.inputs, part(), Constraints::Full)
+        Fingerprint::of(&self.right_engine(), self.inputs, part(), Constraints::Full).expect("a SQL engine")
     }
 
     fn change_indexes(&self) -> Result<(), EngineError> {
-        let mut session = self.right_engine().connect()?;
+        let mut session = self.right_engine().session()?;
         for statement in [
             "DROP INDEX trade_by_account",
             "DROP INDEX holding_by_account",
@@ -166,7 +166,7 @@ impl Copy<'_> {
     fn hide_an_entry(&self) -> Result<(), EngineError> {
         const INDEX: &str = "trade_by_account";
         const ROW: &str = "WHERE t_id = (SELECT max(t_id) FROM trade)";
-        let mut session = self.right_engine().connect()?;
+        let mut session = self.right_engine().session()?;
         let session = &mut *session;
         let rootpage = number(session, &format!("SELECT rootpage FROM sqlite_schema WHERE name = '{INDEX}'"))?;
         let sql = text(session, &format!("SELECT sql FROM sqlite_schema WHERE name = '{INDEX}'"))?;
@@ -174,7 +174,7 @@ impl Copy<'_> {
         session.execute_text("PRAGMA writable_schema = ON", &[])?;
         session.execute_text(&format!("DELETE FROM sqlite_schema WHERE name = '{INDEX}'"), &[])?;
         // Another connection does not know the index.
-        let mut other = self.right_engine().connect()?;
+        let mut other = self.right_engine().session()?;
         other.execute_text(&format!("UPDATE trade SET t_dts = t_dts - 1 {ROW}"), &[])?;
         other.execute_text("PRAGMA writable_schema = ON", &[])?;
         let insert = format!(

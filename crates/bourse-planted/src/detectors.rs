@@ -185,7 +185,7 @@ fn is_unlike_the_model(databases: &Databases, bug: Option<Bug>, length: Length) 
 
 /// The database of a bug, and the model.
 fn subjects(copy: &Copy<'_>) -> [Box<dyn Subject>; 2] {
-    let session = copy.engine().connect().expect("connects");
+    let session = copy.engine().session().expect("connects");
     let subject = SqlSubject::new("sqlite", session, database().first_free_trade());
     [Box::new(subject), Box::new(Model::new(copy.inputs, part()))]
 }

@@ -1,4 +1,5 @@
 use crate::{Date, Timestamp};
+use std::fmt;
 
 /// One value on its way into or out of an engine, in the terms of the specification's domains.
 ///
@@ -29,4 +30,35 @@ pub enum Value<'a> {
     Text(&'a str),
     /// Bytes, also large ones.
     Blob(&'a [u8]),
+}
+
+/// For a person: numbers in digits, decimals with their point, texts as they are, of bytes how many.
+///
+/// ```
+/// use bourse_schema::Value;
+/// let shown = |value: Value<'_>| value.to_string();
+/// assert_eq!(shown(Value::Decimal { units: -5, scale: 2 }), "-0.05");
+/// assert_eq!(shown(Value::Decimal { units: 12, scale: 0 }), "12");
+/// assert_eq!([shown(Value::Null), shown(Value::Text("a b")), shown(Value::Blob(&[0; 3]))], ["NULL", "a b", "3 bytes"]);
+/// ```
+impl fmt::Display for Value<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            Self::Null => f.write_str("NULL"),
+            Self::Int(number) | Self::Decimal { units: number, scale: 0 } => write!(f, "{number}"),
+            Self::Bool(flag) => write!(f, "{flag}"),
+            Self::Decimal { units, scale } => {
+                let sign = if units < 0 { "-" } else { "" };
+                let (digits, scale) = (units.unsigned_abs().to_string(), usize::from(scale));
+                let digits = format!("{digits:0>width$}", width = scale + 1);
+                let (whole, fraction) = digits.split_at(digits.len() - scale);
+                write!(f, "{sign}{whole}.{fraction}")
+            }
+            Self::Real(number) => write!(f, "{number}"),
+            Self::Date(date) => write!(f, "{date}"),
+            Self::Timestamp(moment) => write!(f, "{moment}"),
+            Self::Text(text) => f.write_str(text),
+            Self::Blob(bytes) => write!(f, "{} bytes", bytes.len()),
+        }
+    }
 }

@@ -1,8 +1,8 @@
 //! Engines that stall, fail and lose writes on purpose, so that tests can see who notices.
 
 use bourse_engine::{
-    Access, Capabilities, Description, Dialect, EachRow, Engine, EngineError, ErrorKind, Footprint, Isolation, Lives,
-    Loader, Location, Session, Sql, Value,
+    Access, Capabilities, Description, Dialect, EachRow, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface,
+    Isolation, Loader, Location, Params, Session, Sql, SqlEngine, Value,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -94,12 +94,14 @@ macro_rules! wrapper {
             fn capabilities(&self) -> Capabilities {
                 self.inner.capabilities()
             }
-            fn dialect(&self) -> &'static Dialect {
-                self.inner.dialect()
+            fn interface(&self) -> Interface<'_> {
+                match self.inner.interface() {
+                    Interface::Sql(_) => Interface::Sql(self),
+                    keys @ Interface::Keys(_) => keys,
+                }
             }
-            fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
-                let (inner, trigger) = (self.inner.connect()?, self.trigger.clone());
-                Ok(Box::new(Spoilt { inner, trigger, has_changed: false }))
+            fn hosting(&self) -> Hosting<'_> {
+                self.inner.hosting()
             }
             fn foreign(&self) -> Result<Option<String>, EngineError> {
                 self.inner.foreign()
@@ -110,26 +112,24 @@ macro_rules! wrapper {
             fn exists(&self) -> Result<bool, EngineError> {
                 self.inner.exists()
             }
-            fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-                self.inner.loader()
-            }
             fn footprint(&self) -> Result<Footprint, EngineError> {
                 self.inner.footprint()
             }
-            fn lives(&self) -> Lives {
-                self.inner.lives()
+            fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
+                self.inner.integrity_check()
             }
-            fn kill(&self) -> Result<(), EngineError> {
-                self.inner.kill()
+        }
+
+        impl<E: Engine> SqlEngine for $name<E> {
+            fn dialect(&self) -> &'static Dialect {
+                self.inner.sql().expect("this is the interface of a SQL engine alone").dialect()
             }
-            fn restart(&self) -> Result<(), EngineError> {
-                self.inner.restart()
+            fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+                let (inner, trigger) = (self.inner.session()?, self.trigger.clone());
+                Ok(Box::new(Spoilt { inner, trigger, has_changed: false }))
             }
-            fn has_integrity_check(&self) -> bool {
-                self.inner.has_integrity_check()
-            }
-            fn damage(&self) -> Result<Vec<String>, EngineError> {
-                self.inner.damage()
+            fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+                self.inner.loader()
             }
         }
     };
@@ -218,13 +218,13 @@ impl Session for Spoilt {
         let is_weak = matches!(self.trigger.deed, Deed::Weaken) && self.trigger.next().is_some();
         self.inner.begin(if is_weak { Isolation::ReadCommitted } else { isolation }, access)
     }
-    fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
         if matches!(self.trigger.deed, Deed::Sleep(_) | Deed::Fail(_)) {
             self.trigger.before().map_err(|e| e.with_statement(sql.text()))?;
         }
         self.inner.query(sql, params, each)
     }
-    fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         self.has_changed = true;
         match self.trigger.deed {
             Deed::Drop => {
@@ -267,8 +267,8 @@ mod tests {
     static CHANGE: Sql = Sql::new("UPDATE holding SET h_qty = 1");
 
     fn results(engine: &dyn Engine, statements: usize) -> Vec<Result<u64, ErrorKind>> {
-        let mut session = engine.connect().unwrap();
-        (0..statements).map(|_| session.execute(&CHANGE, &[]).map_err(|e| e.kind())).collect()
+        let mut session = engine.session().unwrap();
+        (0..statements).map(|_| session.execute(&CHANGE, Params::NONE).map_err(|e| e.kind())).collect()
     }
 
     #[test]
@@ -283,10 +283,10 @@ mod tests {
     fn the_chosen_statement_stalls() {
         let stall = Duration::from_millis(20);
         let engine = Stalling::new(NullEngine, Fault::At(2), stall);
-        let mut session = engine.connect().unwrap();
+        let mut session = engine.session().unwrap();
         let mut took = || {
             let start = std::time::Instant::now();
-            session.execute(&CHANGE, &[]).unwrap();
+            session.execute(&CHANGE, Params::NONE).unwrap();
             start.elapsed()
         };
         let times = [took(), took(), took()];
@@ -298,9 +298,9 @@ mod tests {
         static OTHER: Sql = Sql::new("DELETE FROM holding");
         let engine =
             Dropping::new(Failing::new(NullEngine, Fault::Every(1), ErrorKind::Other), Fault::At(1)).only("DELETE");
-        let mut session = engine.connect().unwrap();
-        assert!(session.execute(&CHANGE, &[]).is_err(), "it reaches the engine below");
-        assert_eq!(session.execute(&OTHER, &[]).unwrap(), 1, "it does not");
+        let mut session = engine.session().unwrap();
+        assert!(session.execute(&CHANGE, Params::NONE).is_err(), "it reaches the engine below");
+        assert_eq!(session.execute(&OTHER, Params::NONE).unwrap(), 1, "it does not");
     }
 
     #[test]

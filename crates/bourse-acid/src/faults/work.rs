@@ -5,8 +5,8 @@
 //! compared row by row.
 
 use bourse_engine::{
-    Access, Engine, EngineError, Key, RecordField, RecordTable, RecordType, Records, RecordsOverSql, RowExt as _,
-    Session, Statements, Value,
+    Access, Connection, Engine, EngineError, Key, RecordField, RecordTable, RecordType, Records, RowExt as _,
+    Statements, Value,
 };
 use bourse_record::SplitMix;
 use serde::{Deserialize, Serialize};
@@ -117,13 +117,6 @@ impl Model {
     }
 }
 
-fn with_records<T>(session: &mut dyn Session, f: impl FnOnce(&mut dyn Records) -> T) -> T {
-    if let Some(records) = session.records() {
-        return f(records);
-    }
-    f(&mut RecordsOverSql::new(session, Statements::Prepared))
-}
-
 /// An error of the engine in one line.
 fn words(error: &EngineError) -> String {
     error.to_string().split_whitespace().collect::<Vec<_>>().join(" ")
@@ -135,8 +128,7 @@ fn words(error: &EngineError) -> String {
 /// The engine's.
 pub fn fill(engine: &dyn Engine, seed: u64) -> Result<(), EngineError> {
     let model = Model::new(seed);
-    let mut session = engine.connect()?;
-    with_records(session.as_mut(), |records| {
+    engine.connect()?.with_records(Statements::Prepared, |records| {
         records.create(&[&TABLE])?;
         records.begin(Access::Write)?;
         for (&id, &version) in &model.versions {
@@ -161,12 +153,7 @@ impl From<EngineError> for Failed {
 
 /// Runs the transactions one after the other and tells what comes of each. A transaction that fails is tried again, as an
 /// application would; when it fails for good the work ends. Returns the session, still open, if there is one.
-pub fn work(
-    engine: &dyn Engine,
-    seed: u64,
-    transactions: u64,
-    tell: &mut dyn FnMut(Event),
-) -> Option<Box<dyn Session>> {
+pub fn work(engine: &dyn Engine, seed: u64, transactions: u64, tell: &mut dyn FnMut(Event)) -> Option<Connection> {
     let mut model = Model::new(seed);
     let mut session = None;
     for number in 1..=transactions {
@@ -196,17 +183,12 @@ pub fn work(
     session
 }
 
-fn attempt(
-    engine: &dyn Engine,
-    session: &mut Option<Box<dyn Session>>,
-    model: &Model,
-    number: u64,
-) -> Result<Event, Failed> {
+fn attempt(engine: &dyn Engine, session: &mut Option<Connection>, model: &Model, number: u64) -> Result<Event, Failed> {
     let session = match session {
         Some(session) => session,
         None => session.insert(engine.connect()?),
     };
-    with_records(session.as_mut(), |records| {
+    session.with_records(Statements::Prepared, |records| {
         let done = transaction(records, model, number);
         if done.is_err() {
             // The error that matters is the one before.
@@ -266,10 +248,10 @@ pub fn look(engine: &dyn Engine, seed: u64) -> Event {
 }
 
 fn looked(engine: &dyn Engine, seed: u64) -> Result<Event, EngineError> {
-    let mut session = engine.connect()?;
-    let (progress, differs) = with_records(session.as_mut(), |records| compare(records, seed))?;
-    drop(session);
-    let damage = engine.damage()?;
+    let compared = engine.connect()?.with_records(Statements::Prepared, |records| compare(records, seed));
+    let (progress, differs) = compared?;
+    // Without a check of its own an engine can be judged by its rows alone.
+    let damage = engine.integrity_check()?.unwrap_or_default();
     Ok(Event::Found { progress, differs, damage })
 }
 

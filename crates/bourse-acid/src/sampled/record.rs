@@ -44,7 +44,7 @@ impl LoadRecording {
     /// # Errors
     /// If the load could not begin.
     pub fn run(self, engine: Box<dyn Engine>, inputs: &Inputs, part: Part) -> Result<LoadTrace, AcidError> {
-        let last_trade = Snapshot::take(&mut *engine.connect()?)?.last_trade;
+        let last_trade = Snapshot::take(&mut *engine.session()?)?.last_trade;
         let log: Arc<Mutex<Vec<Acknowledgement>>> = Arc::default();
         let stop: Arc<AtomicBool> = Arc::default();
         let listener = {

@@ -2,7 +2,7 @@
 
 use super::work::{Work, load, tables};
 use bourse_crash::{Check, Directory, Hash, Outcome};
-use bourse_engine::{EachRow, Engine as _, EngineError, Sql, Value};
+use bourse_engine::{EachRow, Engine as _, EngineError, Params, Sql, Value};
 use bourse_engine_sqlite::power::{ImageDatabase, recover};
 use std::collections::HashMap;
 use std::hash::{DefaultHasher, Hash as _, Hasher as _};
@@ -52,7 +52,7 @@ impl History {
     /// Of a seed's first commits.
     pub(super) fn of(seed: u64, commits: u64) -> Result<Self, EngineError> {
         let engine = bourse_engine_sqlite::open("sqlite::memory:?foreign_keys=off").expect("a target that exists");
-        let mut session = engine.connect()?;
+        let mut session = engine.session()?;
         load(&mut *session)?;
         let mut work = Work::new(seed);
         let mut known = HashMap::new();
@@ -60,7 +60,7 @@ impl History {
             if number > 0 {
                 work.commit(&mut *session)?;
             }
-            known.insert(digest(&mut |sql, each| session.query(sql, &[], each))?, number);
+            known.insert(digest(&mut |sql, each| session.query(sql, Params::NONE, each))?, number);
         }
         debug_assert_eq!(known.len() as u64, commits + 1, "each commit changes something");
         Ok(Self { commits: known })

@@ -57,7 +57,7 @@ fn engine(target: &str) -> Result<SqliteEngine, AcidError> {
 fn database(target: &str, seed: u64, commits: u64) -> Result<(), AcidError> {
     let engine = engine(target)?;
     load_with(engine.loader()?)?;
-    let mut session = engine.connect()?;
+    let mut session = engine.session()?;
     let mut work = Work::new(seed);
     for _ in 0..commits {
         work.commit(&mut *session)?;
@@ -86,7 +86,7 @@ pub(super) fn record(case: &Case, seed: u64) -> Result<Recorded, AcidError> {
     let acknowledge = recording.acknowledge();
     let engine = engine(&target)?;
     let history = if case.activity == Activity::Work {
-        let mut session = engine.connect()?;
+        let mut session = engine.session()?;
         let mut work = Work::new(seed);
         for number in 1..=commits {
             work.commit(&mut *session)?;
@@ -113,7 +113,7 @@ pub(super) fn record_recovery(case: &Case, state: &Directory, acknowledged: u64)
     let recording = Recording::begin(directory.path(), case.device, Scope::Thread)?;
     let engine = engine(&target(case, directory.path()))?;
     // What cannot be recovered is found when the state itself is checked.
-    let recovered = engine.connect().map(drop);
+    let recovered = engine.session().map(drop);
     drop(engine);
     let mut trace = recording.finish();
     recovered?;

@@ -1,7 +1,7 @@
 //! The small workload: orders, results, prices and clean-ups on some of the brokerage tables, by one session, with simulated
 //! time. The same seed does the same on every database.
 
-use bourse_engine::{Access, EngineError, Isolation, Loader, Session, Sql, Value};
+use bourse_engine::{Access, EngineError, Isolation, Loader, Params, Session, Sql, Value};
 use bourse_record::SplitMix;
 use bourse_schema::{SQLITE, Table, create_index, create_table, find};
 use std::collections::VecDeque;
@@ -95,7 +95,7 @@ fn symbol(number: u64) -> String {
 pub(super) fn load(session: &mut dyn Session) -> Result<(), EngineError> {
     session.begin(Isolation::Serializable, Access::Write)?;
     for sql in LOAD.iter() {
-        session.execute(sql, &[])?;
+        session.execute(sql, Params::NONE)?;
     }
     session.commit()
 }
@@ -113,15 +113,15 @@ fn order(session: &mut dyn Session, trade: i64, now: i64, random: u64) -> Result
     let (account, quantity) = ((random / 7) % ACCOUNTS, 100 * (1 + random % 8));
     session.execute(
         &ORDERED,
-        &[
+        Params::of(&[
             Value::Int(trade),
             Value::Int(now),
             Value::Text(&symbol),
             Value::Int(quantity as i64),
             Value::Int(account as i64),
-        ],
+        ]),
     )?;
-    session.execute(&NOTED, &[Value::Int(trade), Value::Int(now), Value::Text("SBMT")]).map(|_| ())
+    session.execute(&NOTED, Params::of(&[Value::Int(trade), Value::Int(now), Value::Text("SBMT")])).map(|_| ())
 }
 
 /// The workload on its way.
@@ -164,7 +164,7 @@ impl Work {
         }
         if self.random.below(BULK_EVERY) == 0 {
             let name = format!("A customer who trades since {}", self.now);
-            session.execute(&BULK, &[Value::Text(&name)])?;
+            session.execute(&BULK, Params::of(&[Value::Text(&name)]))?;
         }
         session.commit()
     }
@@ -186,20 +186,22 @@ impl Work {
         let (trade, symbol) = (Value::Int(trade), Value::Text(&symbol));
         let [account_value, now, price, quantity] = [account, now, price, quantity].map(Value::Int);
         let broker = Value::Int(account % BROKERS as i64);
-        session.execute(&COMPLETED, &[trade, now, price])?;
-        session.execute(&NOTED, &[trade, now, Value::Text("CMPT")])?;
-        session.execute(&SETTLED, &[trade, now, Value::Int(amount)])?;
-        session.execute(&PAID, &[trade, now, Value::Int(-amount)])?;
-        session.execute(&CHARGED, &[account_value, Value::Int(amount)])?;
-        session.execute(&EARNED, &[broker])?;
-        session.execute(&SUMMED, &[account_value, symbol, quantity])?;
-        session.execute(&HELD, &[trade, account_value, symbol, now, price, quantity]).map(|_| ())
+        session.execute(&COMPLETED, Params::of(&[trade, now, price]))?;
+        session.execute(&NOTED, Params::of(&[trade, now, Value::Text("CMPT")]))?;
+        session.execute(&SETTLED, Params::of(&[trade, now, Value::Int(amount)]))?;
+        session.execute(&PAID, Params::of(&[trade, now, Value::Int(-amount)]))?;
+        session.execute(&CHARGED, Params::of(&[account_value, Value::Int(amount)]))?;
+        session.execute(&EARNED, Params::of(&[broker]))?;
+        session.execute(&SUMMED, Params::of(&[account_value, symbol, quantity]))?;
+        session.execute(&HELD, Params::of(&[trade, account_value, symbol, now, price, quantity])).map(|_| ())
     }
 
     fn price(&mut self, session: &mut dyn Session) -> Result<(), EngineError> {
         let symbol = symbol(self.random.below(SECURITIES));
         let price = 2_000 + self.random.below(1_000) as i64;
-        session.execute(&MOVED, &[Value::Text(&symbol), Value::Int(price), Value::Int(self.now)]).map(|_| ())
+        session
+            .execute(&MOVED, Params::of(&[Value::Text(&symbol), Value::Int(price), Value::Int(self.now)]))
+            .map(|_| ())
     }
 
     /// Deletes the oldest completed trades, which frees pages.
@@ -209,7 +211,7 @@ impl Work {
         }
         for trade in self.completed.drain(..5) {
             for sql in &FORGOTTEN {
-                session.execute(sql, &[Value::Int(trade)])?;
+                session.execute(sql, Params::of(&[Value::Int(trade)]))?;
             }
         }
         // A transaction that changes nothing would be no commit.

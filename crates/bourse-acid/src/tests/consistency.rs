@@ -145,7 +145,7 @@ fn work_of_one(
     name: String,
     seed: u64,
 ) -> Result<(Acknowledged, Step), AcidError> {
-    let mut session = engine.connect()?;
+    let mut session = engine.session()?;
     let mut random = SplitMix::new(seed);
     let mut told = Acknowledged::default();
     let mut retries = 0;

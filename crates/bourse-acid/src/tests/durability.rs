@@ -9,7 +9,7 @@ use crate::crash::Crashed;
 use crate::demand::{Crash, demanded};
 use crate::test_bed::AcidError;
 use crate::{Site, Subject};
-use bourse_engine::{Durability, Lives};
+use bourse_engine::{Durability, Hosting};
 use bourse_record::SplitMix;
 use bourse_record::acid::{Case, Test, Verdict};
 use bourse_record::crash::Guarantee;
@@ -26,10 +26,10 @@ pub(crate) fn killed(subject: &Subject<'_>) -> Test {
     if demanded(subject.class, Crash::Kill) == Guarantee::Nothing {
         return not(promises_nothing(subject));
     }
-    match subject.engine.lives() {
-        Lives::Elsewhere => not("the server is not ours to kill".to_owned()),
-        Lives::Here if subject.site.is_none() => not(NO_SITE.to_owned()),
-        Lives::Here | Lives::OwnServer => {
+    match subject.engine.hosting() {
+        Hosting::External => not("the server is not ours to kill".to_owned()),
+        Hosting::InProcess if subject.site.is_none() => not(NO_SITE.to_owned()),
+        Hosting::InProcess | Hosting::OwnedServer(_) => {
             let after = repeat(subject, Crash::Kill, KILLS);
             judge("D1", subject, Crash::Kill, Guarantee::Everything, &after, began.elapsed().as_secs_f64())
         }
@@ -44,7 +44,7 @@ pub(crate) fn power_failed(subject: &Subject<'_>, wanted: &dyn Fn(&str) -> bool)
     let cannot = match (demand, subject.site.and_then(Site::no_power)) {
         (Guarantee::Nothing, _) => Some(promises_nothing(subject)),
         (_, Some(why)) => Some(why),
-        _ if subject.engine.lives() != Lives::Here => Some(NO_DISK.to_owned()),
+        _ if !matches!(subject.engine.hosting(), Hosting::InProcess) => Some(NO_DISK.to_owned()),
         _ if subject.site.is_none() => Some(NO_SITE.to_owned()),
         _ => None,
     };
@@ -75,9 +75,9 @@ fn repeat(subject: &Subject<'_>, crash: Crash, times: u64) -> Result<Vec<Crashed
 
 /// Loads, crashes, recovers, looks.
 pub(crate) fn crash_once(subject: &Subject<'_>, crash: Crash, seed: u64) -> Result<Crashed, AcidError> {
-    match subject.engine.lives() {
-        Lives::OwnServer => crate::crash::server_of_ours(subject, seed),
-        _ => {
+    match subject.engine.hosting() {
+        Hosting::OwnedServer(server) => crate::crash::server_of_ours(subject, server, seed),
+        Hosting::InProcess | Hosting::External => {
             let site = subject.site.ok_or_else(|| AcidError::Machinery(NO_SITE.to_owned()))?;
             crate::crash::child_of_ours(subject, site, crash, seed)
         }

@@ -26,14 +26,14 @@ fn the_work_is_told_compared_and_found_again() {
         ("INSERT INTO fault_rows VALUES (9999, 1, 'x')", "row 9999 should not be there"),
     ] {
         std::fs::copy(&path, folder.path().join("kept")).expect("copied");
-        engine().connect().expect("opens").execute_text(change, &[]).expect("can be changed");
+        engine().session().expect("opens").execute_text(change, &[]).expect("can be changed");
         let Event::Found { differs: Some(differs), .. } = work::look(&engine(), 5) else { panic!("{change}") };
         assert_eq!(differs, words);
         std::fs::rename(folder.path().join("kept"), &path).expect("put back");
     }
     // Wrong data is told while the work goes on, too.
     engine()
-        .connect()
+        .session()
         .expect("opens")
         .execute_text("UPDATE fault_rows SET filler = 'x' WHERE id BETWEEN 1 AND 400", &[])
         .expect("can be changed");

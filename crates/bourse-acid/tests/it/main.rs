@@ -9,7 +9,7 @@ mod states;
 
 use bourse_acid::{AcidError, Subject, TestConfig, run_tests};
 use bourse_egen::{Inputs, Part};
-use bourse_engine::{Engine, Lives};
+use bourse_engine::{Engine, Hosting};
 use bourse_engine_sqlite::open;
 use bourse_record::acid::{Test, Verdict};
 use bourse_tpce::load::{LoadOptions, identify, load};
@@ -61,7 +61,7 @@ pub(crate) fn examined(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Ve
 }
 
 pub(crate) fn examine(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Result<Vec<Test>, AcidError> {
-    assert_ne!(engine.lives(), Lives::Elsewhere, "nobody else's server is tested on");
+    assert!(!matches!(engine.hosting(), Hosting::External), "nobody else's server is tested on");
     let bourse_tpce::load::Existing::Matches(found) = identify(engine).expect("can be looked at") else {
         panic!("no database of ours")
     };

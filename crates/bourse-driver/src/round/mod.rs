@@ -115,7 +115,7 @@ pub fn run<'w>(
                 let control: &Control = control.wait();
                 let (name, stop_rule) = (user_spec.name.clone(), user_spec.stop_rule);
                 guard(control, clock, &name, || {
-                    drive(&mut user_spec, session.as_mut(), clock, control, plan, seed, &mut recording)
+                    drive(&mut user_spec, &mut session, clock, control, plan, seed, &mut recording)
                 });
                 if stop_rule == StopRule::AtIntervalEnd && customers.fetch_sub(1, Ordering::Relaxed) == 1 {
                     // All customers have finished: there is nothing more to measure. Closing a session is none of it.

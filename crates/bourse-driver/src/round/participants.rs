@@ -4,7 +4,7 @@ use crate::memory::{Memory, MemoryUse};
 use crate::open_files::OpenFiles;
 use crate::reconcile::Recording;
 use crate::{Background, Clock, Control, Fault, UserSpec, Workload};
-use bourse_engine::{Engine, Session};
+use bourse_engine::{Connection, Engine};
 use bourse_record::Recorder;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use std::thread;
 
 /// Users with their sessions, and emulators, before the clock starts.
 pub(super) struct Participants<'w> {
-    pub(super) user_specs: Vec<(UserSpec<'w>, Box<dyn Session>, Recording)>,
+    pub(super) user_specs: Vec<(UserSpec<'w>, Connection, Recording)>,
     pub(super) background: Vec<Background<'w>>,
     /// The engine's remarks about so many sessions.
     pub(super) notes: Vec<String>,

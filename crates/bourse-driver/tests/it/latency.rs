@@ -20,7 +20,7 @@ fn simulate(
     let mut session = NullEngine.connect().unwrap();
     let mut recording = Recording::new(Recorder::new(SPECS.into(), |_| true));
     let mut user_spec = user_spec(schedule, StopRule::AtIntervalEnd, perform);
-    drive(&mut user_spec, session.as_mut(), clock, &control, &plan, 1, &mut recording).unwrap();
+    drive(&mut user_spec, &mut session, clock, &control, &plan, 1, &mut recording).unwrap();
     (recording.recorder.figures(), recording.recorder.all_arrivals())
 }
 
@@ -98,7 +98,7 @@ fn an_overload_is_bounded_and_what_finds_no_room_is_dropped_and_named() {
     let user = Box::new(Slow(&clock, 0));
     let schedule = Schedule::Constant { per_second: 1_000.0 };
     let mut user_spec = UserSpec { name: "slow".to_owned(), user, schedule, stop_rule: StopRule::AtIntervalEnd };
-    drive(&mut user_spec, session.as_mut(), &clock, &control, &plan, 1, &mut recording).unwrap();
+    drive(&mut user_spec, &mut session, &clock, &control, &plan, 1, &mut recording).unwrap();
     let (figures, arrivals) = (recording.recorder.figures(), recording.recorder.all_arrivals().unwrap());
     // A thousand a second come and a hundred are done; those that got in waited behind fifty others.
     assert_eq!((arrivals.due, arrivals.started, arrivals.unstarted), (10_000, 1_000, 50));
@@ -178,7 +178,7 @@ fn the_timed_loop_does_not_allocate_after_the_warm_up() {
                 Performed::ended((done % 2) as usize, outcome, (done % 5) as i32)
             });
         let allocations = allocation_counter::measure(|| {
-            drive(&mut user_spec, session.as_mut(), &clock, &control, &plan, 1, &mut recording).unwrap();
+            drive(&mut user_spec, &mut session, &clock, &control, &plan, 1, &mut recording).unwrap();
         });
         drop(user_spec);
         assert!(done > 40_000, "{done}");

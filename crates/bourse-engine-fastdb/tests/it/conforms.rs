@@ -1,6 +1,6 @@
 use bourse_engine::{
-    Access, Durability, Engine, ErrorKind, IndexKind, Key, RecordField, RecordTable, RecordType, Records, RowExt as _,
-    Session, Value,
+    Access, Durability, Engine, ErrorKind, IndexKind, Key, KeyEngine as _, RecordField, RecordTable, RecordType,
+    Records, RowExt as _, Value,
 };
 use bourse_engine_fastdb::{FastDbEngine, LIBRARY_VARIABLE, open};
 use bourse_testkit::records_conformance;
@@ -23,7 +23,7 @@ fn engine(folder: &Path, query: &str) -> FastDbEngine {
 }
 
 /// Names in `/tmp` that this process's databases have.
-fn litter() -> Vec<String> {
+fn leftovers() -> Vec<String> {
     let prefix = format!("bourse-fastdb-{}-", std::process::id());
     let names =
         std::fs::read_dir("/tmp").unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap_or_default());
@@ -36,17 +36,13 @@ static ITEMS: RecordTable = RecordTable::new(
     &[RecordField::new("price", RecordType::Int), RecordField::new("name", RecordType::Text(10))],
 );
 
-fn records(session: &mut Box<dyn Session>) -> &mut dyn Records {
-    session.records().expect("a key engine's session")
+fn insert(records: &mut dyn Records, id: i64) {
+    records.insert(&ITEMS, Key::Int(id), &[Value::Int(id * 10), "name".into()]).unwrap();
 }
 
-fn insert(session: &mut Box<dyn Session>, id: i64) {
-    records(session).insert(&ITEMS, Key::Int(id), &[Value::Int(id * 10), "name".into()]).unwrap();
-}
-
-fn price(session: &mut Box<dyn Session>, id: i64) -> Option<i64> {
+fn price(records: &mut dyn Records, id: i64) -> Option<i64> {
     let mut price = None;
-    records(session)
+    records
         .get(&ITEMS, Key::Int(id), &mut |row| {
             price = Some(row.get(1)?);
             Ok(())
@@ -86,15 +82,15 @@ fn a_database_is_found_again() {
         let first = engine(folder.path(), &query);
         assert!(!first.exists().unwrap());
         let is_diskless = first.description().unwrap().durability_reason.contains("diskless");
-        let mut session = first.connect().unwrap();
-        records(&mut session).create(&[&ITEMS]).unwrap();
-        session.begin(bourse_engine::Isolation::Serializable, Access::Write).unwrap();
-        (1..=1_000).for_each(|id| insert(&mut session, id));
+        let mut session = first.new_records().unwrap();
+        session.create(&[&ITEMS]).unwrap();
+        session.begin(Access::Write).unwrap();
+        (1..=1_000).for_each(|id| insert(&mut *session, id));
         session.commit().unwrap();
         assert!(first.exists().unwrap());
         assert!(first.footprint().unwrap().memory_bytes >= 256 << 20);
         let second = engine(folder.path(), &query);
-        let refused = second.connect().err().expect("two engines must not have one file");
+        let refused = second.new_records().err().expect("two engines must not have one file");
         assert!(refused.to_string().contains("somebody has it open"), "{refused}");
         drop(session);
         drop(first);
@@ -103,9 +99,9 @@ fn a_database_is_found_again() {
             continue;
         }
         assert!(second.exists().unwrap());
-        let mut session = second.connect().unwrap();
-        assert_eq!(price(&mut session, 1_000), Some(10_000), "{commit}");
-        assert_eq!(records(&mut session).count(&ITEMS).unwrap(), 1_000);
+        let mut session = second.new_records().unwrap();
+        assert_eq!(price(&mut *session, 1_000), Some(10_000), "{commit}");
+        assert_eq!(session.count(&ITEMS).unwrap(), 1_000);
     }
 }
 
@@ -144,8 +140,7 @@ fn a_scans_limit_is_its_own() {
     let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
     let engine = engine(folder.path(), "");
     for _ in 0..20 {
-        let mut session = engine.connect().unwrap();
-        let records = records(&mut session);
+        let mut records = engine.new_records().unwrap();
         records.create(&[&TWICE]).unwrap();
         (0..10).for_each(|id| records.insert(&TWICE, Key::Int(id), &[Value::Int(id / 5)]).unwrap());
         assert_eq!(records.find(&TWICE, 0, Value::Int(1), &mut |_| Ok(())).unwrap(), 5);
@@ -162,14 +157,14 @@ fn precommit_says_that_it_cannot_undo() {
     }
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path(), "commit=precommit");
-    let mut session = engine.connect().unwrap();
-    records(&mut session).create(&[&ITEMS]).unwrap();
-    session.begin(bourse_engine::Isolation::Serializable, Access::Write).unwrap();
-    insert(&mut session, 1);
+    let mut session = engine.new_records().unwrap();
+    session.create(&[&ITEMS]).unwrap();
+    session.begin(Access::Write).unwrap();
+    insert(&mut *session, 1);
     let refused = session.rollback().unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
     assert!(refused.message().contains("the changes stay"), "{refused}");
-    assert_eq!(price(&mut engine.connect().unwrap(), 1), Some(10), "and the lock is given back");
+    assert_eq!(price(&mut *engine.new_records().unwrap(), 1), Some(10), "and the lock is given back");
 }
 
 #[test]
@@ -179,8 +174,7 @@ fn what_does_not_fit_is_refused() {
     }
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path(), "");
-    let mut session = engine.connect().unwrap();
-    let records = records(&mut session);
+    let mut records = engine.new_records().unwrap();
     records.create(&[&ITEMS]).unwrap();
     let mut refused = |values: &[Value<'_>]| records.insert(&ITEMS, Key::Int(1), values).unwrap_err().to_string();
     assert!(refused(&[Value::Int(1), "a\0b".into()]).contains("zero byte"));
@@ -204,8 +198,7 @@ fn a_full_diskless_database_is_told() {
     if engine.description().unwrap().engine == "fastdb" {
         return; // One in a file grows.
     }
-    let mut session = engine.connect().unwrap();
-    let records = records(&mut session);
+    let mut records = engine.new_records().unwrap();
     records.create(&[&ITEMS]).unwrap();
     records.begin(Access::Write).unwrap();
     let full = (0..5_000_000)
@@ -222,17 +215,17 @@ fn nothing_is_left_behind() {
     }
     let folder = tempfile::tempdir().unwrap();
     let engine = engine(folder.path(), "");
-    let mut session = engine.connect().unwrap();
-    records(&mut session).create(&[&ITEMS]).unwrap();
-    let held: Vec<_> = litter();
+    let mut session = engine.new_records().unwrap();
+    session.create(&[&ITEMS]).unwrap();
+    let held: Vec<_> = leftovers();
     assert!(held.iter().any(|name| name.ends_with(".lock")), "{held:?}");
     let mine = |name: &String| held.contains(name);
     drop(engine);
-    insert(&mut session, 1);
-    assert_eq!(price(&mut session, 1), Some(10), "a session outlives its engine");
+    insert(&mut *session, 1);
+    assert_eq!(price(&mut *session, 1), Some(10), "a session outlives its engine");
     drop(session);
     // Other tests of this process have theirs; ours is the one whose lock is gone.
-    let left = litter();
+    let left = leftovers();
     let gone = held.iter().filter(|name| !left.contains(name)).filter(|name| name.ends_with(".lock")).count();
     assert!(gone >= 1, "{:?}", left.iter().filter(|name| mine(name)).collect::<Vec<_>>());
 }

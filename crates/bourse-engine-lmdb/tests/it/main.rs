@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use bourse_engine::{
-    Access, Durability, Engine, ErrorKind, IndexKind, Key, RecordField, RecordTable, RecordType, Value,
+    Access, Durability, Engine, ErrorKind, IndexKind, Key, KeyEngine as _, RecordField, RecordTable, RecordType, Value,
 };
 use bourse_engine_lmdb::{GRAMMAR, LmdbEngine, Options, open, version};
 use bourse_testkit::records_conformance;
@@ -53,21 +53,21 @@ fn a_database_is_found_again() {
     let folder = tempfile::tempdir().unwrap();
     let first = engine(folder.path(), "");
     assert!(!first.exists().unwrap());
-    let mut session = first.connect().unwrap();
-    let records = session.records().unwrap();
+    let mut records = first.new_records().unwrap();
     records.create(&[&ITEMS]).unwrap();
     records.begin(Access::Write).unwrap();
     (0..1_000).for_each(|id| records.insert(&ITEMS, Key::Int(id), &[Value::Int(id)]).unwrap());
     records.commit().unwrap();
     assert!(first.exists().unwrap());
     assert!(first.footprint().unwrap().data_bytes > 8_000);
-    let refused = engine(folder.path(), "").connect().err().expect("a process must not open a file twice").to_string();
+    let refused =
+        engine(folder.path(), "").new_records().err().expect("a process must not open a file twice").to_string();
     assert!(refused.contains("has it open already"), "{refused}");
-    drop(session);
+    drop(records);
     drop(first);
     let second = engine(folder.path(), "");
     assert!(second.exists().unwrap());
-    assert_eq!(second.connect().unwrap().records().unwrap().count(&ITEMS).unwrap(), 1_000);
+    assert_eq!(second.new_records().unwrap().count(&ITEMS).unwrap(), 1_000);
 }
 
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
@@ -110,7 +110,7 @@ fn what_is_not_ours_is_not_opened() {
         let why = engine.foreign().unwrap().expect("it is not ours");
         assert!(why.contains(words), "{why}");
         assert_eq!(engine.exists().unwrap_err().kind(), ErrorKind::Refused);
-        assert_eq!(engine.connect().err().unwrap().kind(), ErrorKind::Refused);
+        assert_eq!(engine.new_records().err().unwrap().kind(), ErrorKind::Refused);
         assert_eq!(engine.description().unwrap_err().kind(), ErrorKind::Refused);
         assert!(files(folder.path()) == before, "{words}");
     };
@@ -137,8 +137,7 @@ fn what_is_not_ours_is_not_opened() {
 fn one_name_can_have_either_kind_of_keys() {
     let folder = quick_folder();
     let engine = engine(folder.path(), "");
-    let mut session = engine.connect().unwrap();
-    let records = session.records().unwrap();
+    let mut records = engine.new_records().unwrap();
     records.create(&[&ITEMS]).unwrap();
     records.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap();
     records.create(&[&TEXTS]).unwrap();
@@ -153,8 +152,7 @@ fn one_name_can_have_either_kind_of_keys() {
 fn a_full_map_is_told_and_undone() {
     let folder = quick_folder();
     let engine = open(&format!("lmdb:{}?map_size=1MiB", folder.path().join("full.mdb").display())).unwrap();
-    let mut session = engine.connect().unwrap();
-    let records = session.records().unwrap();
+    let mut records = engine.new_records().unwrap();
     records.create(&[&ITEMS]).unwrap();
     records.begin(Access::Write).unwrap();
     let full = (0..1_000_000)
@@ -171,8 +169,7 @@ fn a_full_map_is_told_and_undone() {
 fn what_it_cannot_do_is_refused() {
     let folder = quick_folder();
     let engine = engine(folder.path(), "");
-    let mut session = engine.connect().unwrap();
-    let records = session.records().unwrap();
+    let mut records = engine.new_records().unwrap();
     assert_eq!(records.create(&[&HASHED]).unwrap_err().kind(), ErrorKind::Unsupported);
     assert!(records.count(&ITEMS).unwrap_err().message().contains("there is no table items"));
     records.create(&[&ITEMS]).unwrap();

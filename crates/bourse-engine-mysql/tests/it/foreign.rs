@@ -24,7 +24,7 @@ fn each_server(test: &str, body: impl Fn(&MysqlEngine)) {
 
 /// The loader refuses, names what it found, and has changed nothing on the whole server.
 fn assert_left_alone(engine: &MysqlEngine, words: &[&str]) {
-    let mut session = engine.connect().unwrap();
+    let mut session = engine.session().unwrap();
     let before = ServerDump::of(&mut *session);
     let refused = engine.loader().map(|_| ()).unwrap_err();
     for word in words {
@@ -37,7 +37,7 @@ fn assert_left_alone(engine: &MysqlEngine, words: &[&str]) {
 #[test]
 fn what_bears_no_mark_is_never_replaced() {
     each_server("foreign::what_bears_no_mark_is_never_replaced", |engine| {
-        let mut session = engine.connect().unwrap();
+        let mut session = engine.session().unwrap();
         for ours in [false, true] {
             if ours {
                 begin_load(engine, &["OURS"]).finish().unwrap();
@@ -82,7 +82,7 @@ fn what_bears_no_mark_is_never_replaced() {
 #[test]
 fn databases_of_the_names_that_loading_uses_are_looked_at_first() {
     each_server("foreign::databases_of_the_names_that_loading_uses_are_looked_at_first", |engine| {
-        let mut session = engine.connect().unwrap();
+        let mut session = engine.session().unwrap();
         for name in ["bourse_bourse_loading", "bourse_bourse_old"] {
             // Empty, it may have grants and a character set of somebody's.
             run(&mut *session, &[&format!("CREATE DATABASE {name} CHARACTER SET ascii")]);
@@ -102,7 +102,7 @@ fn databases_of_the_names_that_loading_uses_are_looked_at_first() {
 fn what_comes_while_a_load_runs_is_seen_at_its_end() {
     each_server("foreign::what_comes_while_a_load_runs_is_seen_at_its_end", |engine| {
         begin_load(engine, &["OLD"]).finish().unwrap();
-        let mut session = engine.connect().unwrap();
+        let mut session = engine.session().unwrap();
         let loading = begin_load(engine, &["NEW"]);
         run(&mut *session, &["CREATE TABLE thesis (years_of_work TEXT)"]);
         let before = ServerDump::of(&mut *session).without("bourse_bourse_loading");

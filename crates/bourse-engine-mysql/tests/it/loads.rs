@@ -7,20 +7,20 @@ use bourse_schema::{Rows, TableRow as _, Text, create_table};
 pub(crate) fn begin_load(engine: &dyn Engine, names: &[&str]) -> Box<dyn Loader> {
     let row = |name: &&str| StatusType { st_id: Text::cut(name), st_name: Text::cut(name) };
     let mut loader = engine.loader().unwrap();
-    loader.run(&create_table(StatusType::table(), engine.dialect(), true)).unwrap();
+    loader.run(&create_table(StatusType::table(), engine.sql().unwrap().dialect(), true)).unwrap();
     loader.insert(&Rows(names.iter().map(row).collect())).unwrap();
     loader
 }
 
 pub(crate) fn names(engine: &dyn Engine) -> Vec<String> {
     static ALL: Sql = Sql::new("SELECT st_id FROM status_type ORDER BY st_id");
-    engine.connect().unwrap().all(&ALL, &[], |row| row.get(0)).unwrap()
+    engine.session().unwrap().all(&ALL, &[], |row| row.get(0)).unwrap()
 }
 
 fn databases(engine: &dyn Engine) -> Vec<String> {
     let mut found = Vec::new();
     engine
-        .connect()
+        .session()
         .unwrap()
         .query_text(
             "SELECT schema_name FROM information_schema.schemata WHERE schema_name LIKE 'bourse%' ORDER BY 1",
@@ -48,7 +48,7 @@ fn a_load_replaces_the_database_when_it_is_whole() {
     assert_eq!(databases(&engine), ["bourse"], "a dropped load left something");
 
     // A session in a transaction that has read the database keeps it.
-    let mut session = engine.connect().unwrap();
+    let mut session = engine.session().unwrap();
     session.begin(Isolation::RepeatableRead, Access::Read).unwrap();
     static COUNT: Sql = Sql::new("SELECT count(*) FROM status_type");
     assert_eq!(session.first(&COUNT, &[], |row| row.get::<i64>(0)).unwrap(), Some(1));
@@ -63,12 +63,12 @@ fn a_load_replaces_the_database_when_it_is_whole() {
     kill_others(&mut *session);
     std::mem::forget(killed);
     assert_eq!(databases(&engine), ["bourse", "bourse_bourse_loading"]);
-    assert!(engine.remains().unwrap().unwrap().contains("`bourse_bourse_loading` was left"));
+    assert!(engine.leftovers().unwrap().unwrap().contains("`bourse_bourse_loading` was left"));
     assert_eq!(names(&engine), ["OLD"]);
     begin_load(&engine, &["NEW"]).finish().unwrap();
     assert_eq!(names(&engine), ["NEW"]);
     assert_eq!(databases(&engine), ["bourse"]);
-    assert_eq!(engine.remains().unwrap(), None);
+    assert_eq!(engine.leftovers().unwrap(), None);
 }
 
 /// Ends all connections but the session's own, as the server does when a client is killed.

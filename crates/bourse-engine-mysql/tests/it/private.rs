@@ -1,6 +1,7 @@
 use crate::server;
 use bourse_engine::{
-    Access, Durability, Engine, ErrorKind, Isolation, Lives, RowExt as _, SessionExt as _, Sql, Value,
+    Access, Durability, Engine, ErrorKind, Hosting, Isolation, OwnedServer as _, Params, RowExt as _, SessionExt as _,
+    Sql, Value,
 };
 use bourse_engine_mysql::{Flavour, installed, open, sweep};
 use std::fs;
@@ -60,7 +61,7 @@ fn a_private_server_is_described_and_removed() {
 #[test]
 fn a_server_that_dies_is_a_lost_connection() {
     let Some(engine) = server("private::a_server_that_dies_is_a_lost_connection", "") else { return };
-    let mut session = engine.connect().unwrap();
+    let mut session = engine.session().unwrap();
     session.begin(Isolation::Serializable, Access::Write).unwrap();
     session.all(&ONE, &[], |_| Ok(())).unwrap();
     kill(engine.server_process().unwrap());
@@ -68,7 +69,7 @@ fn a_server_that_dies_is_a_lost_connection() {
     assert_eq!(lost.kind(), ErrorKind::ConnectionLost, "{lost}");
     assert_eq!(lost.statement(), Some("SELECT 1"));
     assert_eq!(session.rollback().unwrap_err().kind(), ErrorKind::ConnectionLost);
-    let lost = engine.connect().map(|_| ()).unwrap_err();
+    let lost = engine.session().map(|_| ()).unwrap_err();
     assert_eq!(lost.kind(), ErrorKind::ConnectionLost, "{lost}");
     assert!(lost.message().contains("has ended (signal: 9"), "{lost}");
 }
@@ -80,24 +81,24 @@ fn a_killed_server_comes_back_with_what_was_committed_and_nothing_else() {
     static ALL: Sql = Sql::new("SELECT id FROM kept ORDER BY id");
     let name = "private::a_killed_server_comes_back_with_what_was_committed_and_nothing_else";
     let Some(engine) = server(name, "") else { return };
-    assert_eq!(engine.lives(), Lives::OwnServer);
+    assert!(matches!(engine.hosting(), Hosting::OwnedServer(_)));
     assert_eq!(engine.kill().unwrap_err().kind(), ErrorKind::Unsupported, "none was started yet");
-    let mut session = engine.connect().unwrap();
+    let mut session = engine.session().unwrap();
     session.query_text("CREATE TABLE kept (id BIGINT PRIMARY KEY)", &[], &mut |_| Ok(())).unwrap();
     for id in 1..=2_i64 {
         session.begin(Isolation::Serializable, Access::Write).unwrap();
-        session.execute(&ADD, &[id.into()]).unwrap();
+        session.execute(&ADD, Params::of(&[id.into()])).unwrap();
         if id == 1 {
             session.commit().unwrap();
         }
     }
     let first = engine.server_process().unwrap();
     engine.kill().unwrap();
-    assert_eq!(session.execute(&ADD, &[3.into()]).unwrap_err().kind(), ErrorKind::ConnectionLost);
-    assert_eq!(engine.connect().err().map(|error| error.kind()), Some(ErrorKind::ConnectionLost));
+    assert_eq!(session.execute(&ADD, Params::of(&[3.into()])).unwrap_err().kind(), ErrorKind::ConnectionLost);
+    assert_eq!(engine.session().err().map(|error| error.kind()), Some(ErrorKind::ConnectionLost));
     engine.restart().unwrap();
     assert_ne!(engine.server_process(), Some(first));
-    let ids = engine.connect().unwrap().all(&ALL, &[], |row| row.get::<i64>(0)).unwrap();
+    let ids = engine.session().unwrap().all(&ALL, &[], |row| row.get::<i64>(0)).unwrap();
     assert_eq!(ids, [1], "what was committed is there, what was not is not");
 }
 
@@ -112,7 +113,7 @@ fn what_a_killed_owner_has_left_is_removed_by_the_next() {
     fs::set_permissions(parent.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
     let target = format!("mariadb+private:{}?innodb_buffer_pool=64MiB&log_file=64MiB", parent.path().display());
     let engine = open(&target).unwrap();
-    engine.connect().unwrap();
+    engine.session().unwrap();
     let process = engine.server_process().unwrap();
     let folder = fs::read_dir(parent.path()).unwrap().next().unwrap().unwrap().path();
     assert!(sweep(parent.path()).is_empty(), "its owner lives");
@@ -122,7 +123,7 @@ fn what_a_killed_owner_has_left_is_removed_by_the_next() {
     fs::write(folder.join("owner"), mark).unwrap();
     assert_eq!(sweep(parent.path()), std::slice::from_ref(&folder));
     assert!(!folder.exists());
-    let lost = engine.connect().map(|_| ()).unwrap_err();
+    let lost = engine.session().map(|_| ()).unwrap_err();
     assert_eq!(lost.kind(), ErrorKind::ConnectionLost);
     assert!(!is_alive(process));
 }
@@ -153,7 +154,7 @@ fn a_folder_of_somebody_else_keeps_all_that_is_in_it() {
     assert_eq!(sweep(parent.path()), Vec::<std::path::PathBuf>::new());
     let target = format!("mariadb+private:{}?innodb_buffer_pool=64MiB&log_file=64MiB", parent.path().display());
     let engine = open(&target).unwrap();
-    engine.connect().unwrap();
+    engine.session().unwrap();
     assert_ne!(contents(parent.path()), before, "the server has a folder of its own there");
     drop(engine);
     assert_eq!(contents(parent.path()), before);
@@ -184,7 +185,7 @@ fn mysql_is_not_taken_for_mariadb() {
     let Some(engine) = server("private::mysql_is_not_taken_for_mariadb", "") else { return };
     let program = installed(Flavour::Mariadb, engine.target().options.server.as_deref()).unwrap().server;
     let refused =
-        open(&format!("mysql+private:?server={}", program.display())).unwrap().connect().map(|_| ()).unwrap_err();
+        open(&format!("mysql+private:?server={}", program.display())).unwrap().session().map(|_| ()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
     assert!(refused.message().contains("MariaDB's, for targets `mariadb+private:`"), "{refused}");
 }
@@ -192,7 +193,7 @@ fn mysql_is_not_taken_for_mariadb() {
 #[test]
 fn nobody_there_is_a_lost_connection() {
     let engine = open("mariadb://ann@127.0.0.1:1/x?lock_timeout=1s").unwrap();
-    let lost = engine.connect().map(|_| ()).unwrap_err();
+    let lost = engine.session().map(|_| ()).unwrap_err();
     assert_eq!(lost.kind(), ErrorKind::ConnectionLost, "{lost}");
     assert!(lost.message().contains("127.0.0.1"), "{lost}");
 }
@@ -200,7 +201,7 @@ fn nobody_there_is_a_lost_connection() {
 #[test]
 fn values_and_errors_are_exact() {
     let Some(engine) = server("private::values_and_errors_are_exact", "lock_timeout=1s") else { return };
-    let mut session = engine.connect().unwrap();
+    let mut session = engine.session().unwrap();
     let mut run = |sql: &str| session.query_text(sql, &[], &mut |_| Ok(())).unwrap();
     run("CREATE TABLE money (k BIGINT PRIMARY KEY, v DECIMAL(18,2) NOT NULL, d DATE, b BIT(9))");
     run("INSERT INTO money VALUES (1, 90071992547409.93, '2005-01-03', b'100000001')");
@@ -208,10 +209,10 @@ fn values_and_errors_are_exact() {
     static ADD: Sql = Sql::new("UPDATE money SET v = v + ?2 WHERE k = ?1 AND v < ?2 + 90071992547410");
     static READ: Sql = Sql::new("SELECT v, v + ?2, d, b, k = ?1, ?1 FROM money WHERE k = ?1");
     let one = Value::Decimal { units: 101, scale: 2 };
-    assert_eq!(session.execute(&ADD, &[1.into(), one]).unwrap(), 1);
+    assert_eq!(session.execute(&ADD, Params::of(&[1.into(), one])).unwrap(), 1);
     let exact = |units| Some(Value::Decimal { units, scale: 2 });
     session
-        .query(&READ, &[1.into(), one], &mut |row| {
+        .query(&READ, Params::of(&[1.into(), one]), &mut |row| {
             assert_eq!(Some(row.value(0)), exact(9_007_199_254_741_094));
             assert_eq!(Some(row.value(1)), exact(9_007_199_254_741_195));
             assert_eq!(row.value(2), Value::Date(bourse_schema::Date::from_ymd(2005, 1, 3)));
@@ -222,7 +223,7 @@ fn values_and_errors_are_exact() {
         })
         .unwrap();
     // A value of another kind at the same place is prepared for anew.
-    assert_eq!(session.execute(&ADD, &[1.into(), 1.into()]).unwrap(), 1);
+    assert_eq!(session.execute(&ADD, Params::of(&[1.into(), 1.into()])).unwrap(), 1);
     static SLEEP: Sql = Sql::new("SELECT 1 FROM nowhere");
     assert_eq!(session.all(&SLEEP, &[], |_| Ok(())).unwrap_err().code(), Some("1146"));
 }
@@ -233,23 +234,25 @@ fn after_a_conflict_nothing_runs_before_the_rollback() {
         return;
     };
     static SET: Sql = Sql::new("UPDATE pair SET v = v + 1 WHERE k = ?1");
-    let mut first = engine.connect().unwrap();
-    let mut second = engine.connect().unwrap();
+    let mut first = engine.session().unwrap();
+    let mut second = engine.session().unwrap();
     for sql in ["CREATE TABLE pair (k INT PRIMARY KEY, v INT NOT NULL)", "INSERT INTO pair VALUES (1, 0), (2, 0)"] {
         first.query_text(sql, &[], &mut |_| Ok(())).unwrap();
     }
     first.begin(Isolation::Serializable, Access::Write).unwrap();
     second.begin(Isolation::RepeatableRead, Access::Write).unwrap();
-    assert_eq!(first.execute(&SET, &[1.into()]).unwrap(), 1);
-    let refused = second.execute(&SET, &[1.into()]).unwrap_err();
+    assert_eq!(first.execute(&SET, Params::of(&[1.into()])).unwrap(), 1);
+    let refused = second.execute(&SET, Params::of(&[1.into()])).unwrap_err();
     assert_eq!((refused.kind(), refused.code()), (ErrorKind::Conflict, Some("1205")));
-    for refused in
-        [second.execute(&SET, &[2.into()]).map(|_| ()), second.query(&ONE, &[], &mut |_| Ok(())), second.commit()]
-    {
+    for refused in [
+        second.execute(&SET, Params::of(&[2.into()])).map(|_| ()),
+        second.query(&ONE, Params::NONE, &mut |_| Ok(())),
+        second.commit(),
+    ] {
         assert_eq!(refused.unwrap_err().kind(), ErrorKind::Conflict);
     }
     first.commit().unwrap();
-    assert_eq!(second.execute(&SET, &[2.into()]).unwrap(), 1, "a commit that failed has rolled back");
+    assert_eq!(second.execute(&SET, Params::of(&[2.into()])).unwrap(), 1, "a commit that failed has rolled back");
     let mut values: Vec<i64> = Vec::new();
     second
         .query_text("SELECT v FROM pair ORDER BY k", &[], &mut |row| {

@@ -48,7 +48,7 @@ fn run_and_check(engine: &MysqlEngine) {
     let part = Part::whole(1_000, 1).unwrap();
     let report = load(engine, &inputs, part, &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap();
     assert_eq!(report.rows.len(), 33);
-    let mut session = engine.connect().unwrap();
+    let mut session = engine.session().unwrap();
     assert_plans(&mut *session);
 
     let Existing::Matches(found) = identify(engine).unwrap() else { panic!("not ours") };

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use bourse_engine::{
-    Access, Durability, Engine, ErrorKind, IndexKind, Key, RecordField, RecordTable, RecordType, Value,
+    Access, Durability, Engine, ErrorKind, IndexKind, Key, KeyEngine as _, RecordField, RecordTable, RecordType, Value,
 };
 use bourse_engine_redb::{GRAMMAR, Options, RedbEngine, open, version};
 use bourse_testkit::records_conformance;
@@ -50,21 +50,21 @@ fn a_database_is_found_again() {
     let folder = tempfile::tempdir().unwrap();
     let first = engine(folder.path(), "");
     assert!(!first.exists().unwrap());
-    let mut session = first.connect().unwrap();
-    let records = session.records().unwrap();
+    let mut records = first.new_records().unwrap();
     records.create(&[&ITEMS]).unwrap();
     records.begin(Access::Write).unwrap();
     (0..1_000).for_each(|id| records.insert(&ITEMS, Key::Int(id), &[Value::Int(id)]).unwrap());
     records.commit().unwrap();
     assert!(first.exists().unwrap());
     assert!(first.footprint().unwrap().data_bytes > 8_000);
-    let refused = engine(folder.path(), "").connect().err().expect("two engines must not have one file").to_string();
+    let refused =
+        engine(folder.path(), "").new_records().err().expect("two engines must not have one file").to_string();
     assert!(refused.contains("cannot open"), "{refused}");
-    drop(session);
+    drop(records);
     drop(first);
     let second = engine(folder.path(), "");
     assert!(second.exists().unwrap());
-    assert_eq!(second.connect().unwrap().records().unwrap().count(&ITEMS).unwrap(), 1_000);
+    assert_eq!(second.new_records().unwrap().count(&ITEMS).unwrap(), 1_000);
 }
 
 fn files(folder: &Path) -> Vec<(String, Vec<u8>)> {
@@ -82,7 +82,7 @@ fn refused(folder: &Path, words: &str) {
     let why = engine.foreign().unwrap().expect("it is not ours");
     assert!(why.contains(words), "{why}");
     assert_eq!(engine.exists().unwrap_err().kind(), ErrorKind::Refused);
-    assert_eq!(engine.connect().err().unwrap().kind(), ErrorKind::Refused);
+    assert_eq!(engine.new_records().err().unwrap().kind(), ErrorKind::Refused);
     assert_eq!(engine.description().unwrap_err().kind(), ErrorKind::Refused);
     assert!(files(folder) == before, "{words}");
 }
@@ -124,8 +124,7 @@ fn what_is_not_ours_is_not_opened() {
 #[test]
 fn what_it_cannot_do_is_refused() {
     let engine = open("redb::memory:").unwrap();
-    let mut session = engine.connect().unwrap();
-    let records = session.records().unwrap();
+    let mut records = engine.new_records().unwrap();
     let refused = records.create(&[&INDEXED]).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
     assert!(refused.message().contains("price of indexed"), "{refused}");

@@ -3,7 +3,7 @@
 //! What is the same in both builds, as the reading of targets, is tested with `bourse-engine-sqlite` alone.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use bourse_engine::{Access, Durability, Engine, Isolation, RowExt as _, SessionExt as _, Sql};
+use bourse_engine::{Access, Durability, Engine, Isolation, Params, RowExt as _, SessionExt as _, Sql};
 use bourse_engine_sqlite_lean::{SqliteEngine, Target, info, open};
 use bourse_testkit::{conformance, records_conformance};
 use std::path::Path;
@@ -81,13 +81,13 @@ fn each_build_reads_what_the_other_wrote() {
     let folder = tempfile::tempdir().unwrap();
     let stock = bourse_engine_sqlite::open(&format!("sqlite:{}", folder.path().join("x.db").display())).unwrap();
     let lean = file(folder.path(), "");
-    let mut session = stock.connect().unwrap();
+    let mut session = stock.session().unwrap();
     session.execute_text("CREATE TABLE thing (id INTEGER PRIMARY KEY, size INTEGER)", &[]).unwrap();
     drop(session);
     for (size, engine) in [(1, &stock as &dyn Engine), (2, &lean), (3, &stock), (4, &lean)] {
-        let mut session = engine.connect().unwrap();
+        let mut session = engine.session().unwrap();
         session.begin(Isolation::Serializable, Access::Write).unwrap();
-        session.execute(&ADD, &[size.into()]).unwrap();
+        session.execute(&ADD, Params::of(&[size.into()])).unwrap();
         session.commit().unwrap();
         let found = session.all(&ALL, &[], |row| row.get::<i64>(0)).unwrap();
         assert_eq!(found, (1..=size).collect::<Vec<_>>());
@@ -100,19 +100,19 @@ fn both_builds_do_not_have_one_file_open_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let stock = bourse_engine_sqlite::open(&format!("sqlite:{}", folder.path().join("./x.db").display())).unwrap();
     let lean = file(folder.path(), "");
-    let session = stock.connect().unwrap();
-    let refused = lean.connect().map(|_| ()).unwrap_err();
+    let session = stock.session().unwrap();
+    let refused = lean.session().map(|_| ()).unwrap_err();
     assert!(refused.message().contains("`sqlite` has it open in this process"), "{refused}");
     drop(session);
-    let _session = lean.connect().unwrap();
-    assert!(stock.connect().is_err());
+    let _session = lean.session().unwrap();
+    assert!(stock.session().is_err());
 }
 
 #[test]
 fn a_run_tells_which_build_it_was_and_what_went_to_the_disk() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
     let engine = file(folder.path(), "journal=wal&sync=full");
-    let mut session = engine.connect().unwrap();
+    let mut session = engine.session().unwrap();
     session.execute_text("CREATE TABLE thing (id INTEGER PRIMARY KEY)", &[]).unwrap();
     let before = engine.io_counts().unwrap().expect("a database in a file is counted");
     for id in 0..5 {
@@ -127,21 +127,21 @@ fn a_run_tells_which_build_it_was_and_what_went_to_the_disk() {
 
 #[cfg(unix)]
 #[test]
-fn what_was_not_synced_is_in_the_memory_of_the_disk_that_forgets() {
+fn what_was_not_synced_is_in_the_memory_of_the_lossy_disk() {
     static COUNT: Sql = Sql::new("SELECT count(*) FROM thing WHERE length(name) = 1000");
     const ROWS: usize = 200;
     let folder = tempfile::tempdir().unwrap();
     let create = "CREATE TABLE thing (name TEXT)";
-    file(folder.path(), "").connect().unwrap().execute_text(create, &[]).unwrap();
-    let engine = file(folder.path(), "journal=delete&sync=off&disk=forgetful");
-    let mut session = engine.connect().unwrap();
+    file(folder.path(), "").session().unwrap().execute_text(create, &[]).unwrap();
+    let engine = file(folder.path(), "journal=delete&sync=off&disk=lossy");
+    let mut session = engine.session().unwrap();
     let name = "Q".repeat(1_000);
     for _ in 0..ROWS {
         session.execute_text("INSERT INTO thing VALUES (?1)", &[name.as_str().into()]).unwrap();
     }
     assert_eq!(session.first(&COUNT, &[], |row| row.get::<i64>(0)).unwrap(), Some(ROWS as i64));
     // Such a disk writes an eighth early.
-    let platter = std::fs::read(folder.path().join("x.db")).unwrap();
-    let there = platter.iter().filter(|byte| **byte == b'Q').count();
-    assert!(there < ROWS * name.len() / 2, "{there} bytes of {} are on the platter", ROWS * name.len());
+    let image = std::fs::read(folder.path().join("x.db")).unwrap();
+    let there = image.iter().filter(|byte| **byte == b'Q').count();
+    assert!(there < ROWS * name.len() / 2, "{there} bytes of {} are in the durable image", ROWS * name.len());
 }

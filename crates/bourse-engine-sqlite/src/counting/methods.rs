@@ -2,77 +2,77 @@
 
 use super::{Counter, CountingFiles, add};
 use crate::ffi;
-use crate::vfs::usual::{self, OverUsual};
+use crate::vfs::default_vfs::{self, OverUsual};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem;
 use std::ptr;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Our part of an open file, behind the usual one's.
+/// Our part of an open file, behind the default one's.
 struct State {
     counter: Arc<Counter>,
     files: *const CountingFiles,
     /// The functions that the file was opened with.
-    usual: *const ffi::sqlite3_io_methods,
-    /// Whether the first sync will also be one of the folder: the usual file system makes the name of a new journal last.
+    default_vfs: *const ffi::sqlite3_io_methods,
+    /// Whether the first sync will also be one of the folder: the default file system makes the name of a new journal last.
     folder_too: bool,
 }
 
-/// Where our part of a file begins, in bytes: behind the usual part.
-const fn place(usual_bytes: usize) -> usize {
-    usual_bytes.next_multiple_of(mem::align_of::<*mut State>())
+/// Where our part of a file begins, in bytes: behind the default part.
+const fn place(default_bytes: usize) -> usize {
+    default_bytes.next_multiple_of(mem::align_of::<*mut State>())
 }
 
-/// The description: everything as the usual one has it, but for opening and removing files.
+/// The description: everything as the default one has it, but for opening and removing files.
 ///
 /// # Safety
-/// `usual` must be alive as long as what is returned, `name` and `files` too.
+/// `default_vfs` must be alive as long as what is returned, `name` and `files` too.
 pub(super) unsafe fn file_system(
-    usual: *mut ffi::sqlite3_vfs,
+    default_vfs: *mut ffi::sqlite3_vfs,
     name: &CStr,
     files: *const CountingFiles,
 ) -> ffi::sqlite3_vfs {
     // SAFETY: as the caller promises.
-    let usual = unsafe { &*usual };
+    let default_vfs = unsafe { &*default_vfs };
     ffi::sqlite3_vfs {
-        szOsFile: (place(usual.szOsFile as usize) + mem::size_of::<*mut State>()) as c_int,
-        mxPathname: usual.mxPathname,
+        szOsFile: (place(default_vfs.szOsFile as usize) + mem::size_of::<*mut State>()) as c_int,
+        mxPathname: default_vfs.mxPathname,
         xOpen: Some(open),
         xDelete: Some(delete),
-        xAccess: Some(usual::access::<CountingFiles>),
-        xFullPathname: Some(usual::full_pathname::<CountingFiles>),
-        xGetLastError: Some(usual::last_error::<CountingFiles>),
-        ..usual::description::<CountingFiles>(name, files.cast_mut().cast())
+        xAccess: Some(default_vfs::access::<CountingFiles>),
+        xFullPathname: Some(default_vfs::full_pathname::<CountingFiles>),
+        xGetLastError: Some(default_vfs::last_error::<CountingFiles>),
+        ..default_vfs::description::<CountingFiles>(name, files.cast_mut().cast())
     }
 }
 
 impl OverUsual for CountingFiles {
-    unsafe fn usual(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
+    unsafe fn default_vfs(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
         // SAFETY: as the caller promises.
-        unsafe { ours(vfs) }.usual
+        unsafe { ours(vfs) }.default_vfs
     }
 }
 
-/// The usual functions with ours in the place of four of them: one table for each that the usual file system has.
-fn counted(usual: *const ffi::sqlite3_io_methods) -> *const ffi::sqlite3_io_methods {
-    /// Addresses of tables: a usual one, and ours for it.
+/// The default functions with ours in the place of four of them: one table for each that the default file system has.
+fn counted(default_vfs: *const ffi::sqlite3_io_methods) -> *const ffi::sqlite3_io_methods {
+    /// Addresses of tables: a default one, and ours for it.
     static TABLES: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
     let mut tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, ours)) = tables.iter().find(|(known, _)| *known == usual.addr()) {
+    if let Some((_, ours)) = tables.iter().find(|(known, _)| *known == default_vfs.addr()) {
         return ptr::with_exposed_provenance(*ours);
     }
-    // SAFETY: the tables of the usual file system live as long as the process.
-    let usual_table = unsafe { *usual };
+    // SAFETY: the tables of the default file system live as long as the process.
+    let default_table = unsafe { *default_vfs };
     let table = ffi::sqlite3_io_methods {
         xClose: Some(close),
         xRead: Some(read),
         xWrite: Some(write),
         xSync: Some(sync),
-        ..usual_table
+        ..default_table
     };
     let ours: *const _ = Box::leak(Box::new(table));
-    tables.push((usual.addr(), ours.expose_provenance()));
+    tables.push((default_vfs.addr(), ours.expose_provenance()));
     ours
 }
 
@@ -89,9 +89,9 @@ unsafe fn ours<'a>(vfs: *mut ffi::sqlite3_vfs) -> &'a CountingFiles {
 
 /// # Safety
 /// The file must have been given room by our description's `szOsFile`.
-unsafe fn slot(file: *mut ffi::sqlite3_file, usual: *const ffi::sqlite3_vfs) -> *mut *mut State {
+unsafe fn slot(file: *mut ffi::sqlite3_file, default_vfs: *const ffi::sqlite3_vfs) -> *mut *mut State {
     // SAFETY: the slot lies within the room, aligned.
-    unsafe { file.cast::<u8>().add(place((*usual).szOsFile as usize)).cast() }
+    unsafe { file.cast::<u8>().add(place((*default_vfs).szOsFile as usize)).cast() }
 }
 
 /// # Safety
@@ -103,7 +103,7 @@ unsafe fn state<'a>(file: *mut ffi::sqlite3_file) -> &'a mut State {
     unsafe { &mut **slot(file, default_file_system()) }
 }
 
-/// The usual file system; found once, since it is asked for at every read.
+/// The default file system; found once, since it is asked for at every read.
 #[inline]
 fn default_file_system() -> *const ffi::sqlite3_vfs {
     static FOUND: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
@@ -121,10 +121,11 @@ unsafe extern "C" fn open(
     flags: c_int,
     out_flags: *mut c_int,
 ) -> c_int {
-    // SAFETY: see above; the usual file system gets its own description and the first part of the room.
+    // SAFETY: see above; the default file system gets its own description and the first part of the room.
     unsafe {
-        let usual = CountingFiles::usual(vfs);
-        let code = (*usual).xOpen.map_or(ffi::SQLITE_ERROR, |call| call(usual, name, file, flags, out_flags));
+        let default_vfs = CountingFiles::default_vfs(vfs);
+        let code =
+            (*default_vfs).xOpen.map_or(ffi::SQLITE_ERROR, |call| call(default_vfs, name, file, flags, out_flags));
         let methods = (*file).pMethods;
         if code != ffi::SQLITE_OK || methods.is_null() {
             return code;
@@ -133,10 +134,10 @@ unsafe extern "C" fn open(
         let state = State {
             counter: ours(vfs).opened(flags),
             files: ours(vfs),
-            usual: methods,
+            default_vfs: methods,
             folder_too: cfg!(unix) && flags & ffi::SQLITE_OPEN_CREATE != 0 && flags & journals != 0,
         };
-        slot(file, usual).write(Box::into_raw(Box::new(state)));
+        slot(file, default_vfs).write(Box::into_raw(Box::new(state)));
         (*file).pMethods = counted(methods);
     }
     ffi::SQLITE_OK
@@ -147,7 +148,7 @@ unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     unsafe {
         let state = Box::from_raw(*slot(file, default_file_system()));
         (*state.files).closed(&state.counter);
-        (*state.usual).xClose.map_or(ffi::SQLITE_OK, |call| call(file))
+        (*state.default_vfs).xClose.map_or(ffi::SQLITE_OK, |call| call(file))
     }
 }
 
@@ -156,7 +157,7 @@ unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, target: *mut c_void, len
     unsafe {
         let state = state(file);
         add(&state.counter.reads, 1);
-        let code = (*state.usual).xRead.map_or(ffi::SQLITE_IOERR_READ, |call| call(file, target, length, offset));
+        let code = (*state.default_vfs).xRead.map_or(ffi::SQLITE_IOERR_READ, |call| call(file, target, length, offset));
         // Beyond the end of a file there is nothing to read.
         add(&state.counter.read_bytes, if code == ffi::SQLITE_OK { length as u64 } else { 0 });
         code
@@ -168,7 +169,8 @@ unsafe extern "C" fn write(file: *mut ffi::sqlite3_file, source: *const c_void, 
     unsafe {
         let state = state(file);
         add(&state.counter.writes, 1);
-        let code = (*state.usual).xWrite.map_or(ffi::SQLITE_IOERR_WRITE, |call| call(file, source, length, offset));
+        let code =
+            (*state.default_vfs).xWrite.map_or(ffi::SQLITE_IOERR_WRITE, |call| call(file, source, length, offset));
         add(&state.counter.written_bytes, if code == ffi::SQLITE_OK { length as u64 } else { 0 });
         code
     }
@@ -180,7 +182,7 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
         let state = state(file);
         add(&state.counter.syncs, 1 + u64::from(mem::take(&mut state.folder_too)));
         let begun = Instant::now();
-        let code = (*state.usual).xSync.map_or(ffi::SQLITE_IOERR_FSYNC, |call| call(file, flags));
+        let code = (*state.default_vfs).xSync.map_or(ffi::SQLITE_IOERR_FSYNC, |call| call(file, flags));
         add(&state.counter.sync_ns, since(begun));
         code
     }
@@ -194,9 +196,9 @@ fn since(begun: Instant) -> u64 {
 unsafe extern "C" fn delete(vfs: *mut ffi::sqlite3_vfs, name: *const c_char, sync_folder: c_int) -> c_int {
     // SAFETY: see above.
     unsafe {
-        let usual = CountingFiles::usual(vfs);
+        let default_vfs = CountingFiles::default_vfs(vfs);
         let begun = Instant::now();
-        let code = (*usual).xDelete.map_or(ffi::SQLITE_IOERR_DELETE, |call| call(usual, name, sync_folder));
+        let code = (*default_vfs).xDelete.map_or(ffi::SQLITE_IOERR_DELETE, |call| call(default_vfs, name, sync_folder));
         if code == ffi::SQLITE_OK && sync_folder & 1 != 0 {
             ours(vfs).synced_folder(since(begun));
         }

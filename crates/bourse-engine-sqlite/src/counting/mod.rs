@@ -1,6 +1,6 @@
 //! A file system that passes everything through and counts what goes to the disk: reads, writes and syncs by kind of file.
 //!
-//! It opens files with the usual file system and then puts four functions of its own into the file's table of methods:
+//! It opens files with the default file system and then puts four functions of its own into the file's table of methods:
 //! reading, writing, syncing, closing. Locks, sizes and the log's shared index, which a session asks for at every
 //! transaction, go where they went before. What is read through a memory map is no read.
 //!
@@ -108,7 +108,7 @@ pub(crate) struct CountingFiles {
     name: CString,
     /// Registered with SQLite while this lives; it points back to this.
     vfs: Mutex<Option<Registered>>,
-    usual: *mut ffi::sqlite3_vfs,
+    default_vfs: *mut ffi::sqlite3_vfs,
     files: Mutex<Files>,
 }
 
@@ -116,29 +116,29 @@ pub(crate) struct CountingFiles {
 #[derive(Debug)]
 struct Registered(Box<ffi::sqlite3_vfs>);
 
-// SAFETY: the description is not changed while it is registered, and SQLite guards its own list of them; the usual file
+// SAFETY: the description is not changed while it is registered, and SQLite guards its own list of them; the default_vfs file
 // system is made to be used by several threads.
 unsafe impl Send for CountingFiles {}
 // SAFETY: likewise.
 unsafe impl Sync for CountingFiles {}
 
 impl CountingFiles {
-    /// Registers one; `None` if SQLite has no usual file system, or no memory.
+    /// Registers one; `None` if SQLite has no default file system, or no memory.
     pub(crate) fn register() -> Option<Arc<Self>> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         if library::start() != ffi::SQLITE_OK {
             return None;
         }
         // SAFETY: asks for the default file system, which lives as long as the process.
-        let usual = unsafe { ffi::sqlite3_vfs_find(ptr::null()) };
-        if usual.is_null() {
+        let default_vfs = unsafe { ffi::sqlite3_vfs_find(ptr::null()) };
+        if default_vfs.is_null() {
             return None;
         }
         let name = format!("bourse-counting-{}", NEXT.fetch_add(1, Ordering::Relaxed));
         let name = CString::new(name).expect("the name has no zero byte");
-        let this = Arc::new(Self { name, vfs: Mutex::new(None), usual, files: Mutex::default() });
-        // SAFETY: the usual file system is alive.
-        let description = unsafe { methods::file_system(usual, &this.name, Arc::as_ptr(&this)) };
+        let this = Arc::new(Self { name, vfs: Mutex::new(None), default_vfs, files: Mutex::default() });
+        // SAFETY: the default file system is alive.
+        let description = unsafe { methods::file_system(default_vfs, &this.name, Arc::as_ptr(&this)) };
         let mut registered = Registered(Box::new(description));
         // SAFETY: the description is boxed and unregistered before it goes, and this before its fields go.
         let code = unsafe { ffi::sqlite3_vfs_register(&raw mut *registered.0, 0) };

@@ -2,8 +2,8 @@
 
 use super::images::{ImageFile, find, locked};
 use crate::ffi;
+use crate::vfs::default_vfs::{self, Itself};
 use crate::vfs::handle::{self, Opened, Shared, empty, fill, size_of_handle};
-use crate::vfs::usual::{self, Itself};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::slice;
@@ -21,14 +21,14 @@ impl Opened for ImageFile {
 /// Makes the VFS known to SQLite; does nothing the second time. Returns SQLite's code.
 pub(super) fn register() -> c_int {
     static REGISTERED: OnceLock<c_int> = OnceLock::new();
-    usual::register(&REGISTERED, |usual| ffi::sqlite3_vfs {
+    default_vfs::register(&REGISTERED, |default_vfs| ffi::sqlite3_vfs {
         szOsFile: size_of_handle::<ImageFile>(),
         mxPathname: 512,
         xOpen: Some(open),
         xDelete: Some(delete),
         xAccess: Some(access),
-        xFullPathname: Some(usual::plain_pathname),
-        ..usual::description::<Itself>(c"bourse-images", usual.cast())
+        xFullPathname: Some(default_vfs::plain_pathname),
+        ..default_vfs::description::<Itself>(c"bourse-images", default_vfs.cast())
     })
 }
 

@@ -31,10 +31,10 @@ fn a_row_of_the_wrong_width_is_refused_and_those_before_it_are_there() {
         if is_writing {
             session.begin(Isolation::Serializable, Access::Write).unwrap();
         }
-        let refused = session.insert_rows(&INSERT, &[1, 2, 3, 4, 5].map(Value::Int), 2).unwrap_err();
+        let refused = session.run_each(&INSERT, &[1, 2, 3, 4, 5].map(Value::Int), 2, None).unwrap_err();
         assert_eq!(refused.message(), "the statement has 2 parameters, 1 values were given");
         assert_eq!(session.all(&COUNT, &[], |row| row.get::<i64>(0)).unwrap(), [2]);
-        session.insert_rows(&INSERT, &[], 2).unwrap();
+        session.run_each(&INSERT, &[], 2, None).unwrap();
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::{Call, Decision, DeclaredDevice, current};
 use crate::ffi;
-use crate::vfs::usual::{self, Itself, OverUsual as _};
+use crate::vfs::default_vfs::{self, Itself, OverUsual as _};
 use std::ffi::{CStr, OsStr, c_char, c_int};
 use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
@@ -37,10 +37,10 @@ pub(super) fn register() -> c_int {
             mxPathname: (*unix).mxPathname,
             xOpen: Some(open),
             xDelete: Some(delete),
-            xAccess: Some(usual::access::<Itself>),
-            xFullPathname: Some(usual::full_pathname::<Itself>),
-            xGetLastError: Some(usual::last_error::<Itself>),
-            ..usual::description::<Itself>(NAME, unix.cast())
+            xAccess: Some(default_vfs::access::<Itself>),
+            xFullPathname: Some(default_vfs::full_pathname::<Itself>),
+            xGetLastError: Some(default_vfs::last_error::<Itself>),
+            ..default_vfs::description::<Itself>(NAME, unix.cast())
         };
         ffi::sqlite3_vfs_register(Box::leak(Box::new(description)), 0)
     }
@@ -104,7 +104,7 @@ unsafe extern "C" fn open(
 ) -> c_int {
     // SAFETY: see above; the unix file system gets its own description and the first part of the room.
     unsafe {
-        let unix = Itself::usual(vfs);
+        let unix = Itself::default_vfs(vfs);
         let code = (*unix).xOpen.map_or(ffi::SQLITE_ERROR, |call| call(unix, name, file, flags, out_flags));
         let methods = (*file).pMethods;
         if code != ffi::SQLITE_OK || methods.is_null() {
@@ -172,7 +172,7 @@ unsafe extern "C" fn device_characteristics(file: *mut ffi::sqlite3_file) -> c_i
 unsafe extern "C" fn delete(vfs: *mut ffi::sqlite3_vfs, name: *const c_char, sync_directory: c_int) -> c_int {
     // SAFETY: see above. The unix file system unlinks through the table.
     unsafe {
-        let unix = Itself::usual(vfs);
+        let unix = Itself::default_vfs(vfs);
         (*unix).xDelete.map_or(ffi::SQLITE_IOERR_DELETE, |call| call(unix, name, sync_directory))
     }
 }

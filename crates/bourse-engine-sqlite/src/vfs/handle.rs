@@ -124,7 +124,7 @@ pub(crate) unsafe extern "C" fn file_control(_: *mut ffi::sqlite3_file, _: c_int
     ffi::SQLITE_NOTFOUND
 }
 
-/// As the usual file system says of every disk.
+/// As the default file system says of every disk.
 pub(crate) unsafe extern "C" fn sector_size(_: *mut ffi::sqlite3_file) -> c_int {
     4096
 }

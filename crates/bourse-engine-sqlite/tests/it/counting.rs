@@ -1,6 +1,6 @@
 //! What is counted on its way to the disk, against what SQLite is known to do.
 
-use bourse_engine::{Access, Engine, IoCounts, Isolation, RowExt as _, SessionExt as _, Sql};
+use bourse_engine::{Access, Engine, IoCounts, Isolation, Params, RowExt as _, SessionExt as _, Sql};
 
 static INSERT: Sql = Sql::new("INSERT INTO thing (size) VALUES (?1)");
 static COUNT: Sql = Sql::new("SELECT count(*) FROM thing");
@@ -14,13 +14,13 @@ fn of_commits(settings: &str, commits: i64) -> IoCounts {
     let folder = tempfile::tempdir().unwrap();
     let engine =
         bourse_engine_sqlite::open(&format!("sqlite:{}?{settings}", folder.path().join("x.db").display())).unwrap();
-    let mut session = engine.connect().unwrap();
+    let mut session = engine.session().unwrap();
     session.execute_text("CREATE TABLE thing (id INTEGER PRIMARY KEY, size INTEGER)", &[]).unwrap();
-    session.execute(&INSERT, &[0.into()]).unwrap();
+    session.execute(&INSERT, Params::of(&[0.into()])).unwrap();
     let before = counts(&engine);
     for size in 0..commits {
         session.begin(Isolation::Serializable, Access::Write).unwrap();
-        session.execute(&INSERT, &[size.into()]).unwrap();
+        session.execute(&INSERT, Params::of(&[size.into()])).unwrap();
         session.commit().unwrap();
     }
     let found = session.first(&COUNT, &[], |row| row.get::<i64>(0)).unwrap();
@@ -66,7 +66,7 @@ fn closed_files_keep_their_counts_and_engines_their_own() {
     let open =
         |name: &str| bourse_engine_sqlite::open(&format!("sqlite:{}", folder.path().join(name).display())).unwrap();
     let (one, other) = (open("one.db"), open("other.db"));
-    let mut session = one.connect().unwrap();
+    let mut session = one.session().unwrap();
     session.execute_text("CREATE TABLE thing (id INTEGER PRIMARY KEY, size INTEGER)", &[]).unwrap();
     let before = counts(&one);
     drop(session);
@@ -77,9 +77,9 @@ fn closed_files_keep_their_counts_and_engines_their_own() {
     let parts = [after.database, after.log, after.journal, after.temporary];
     assert_eq!(after.total().written_bytes, parts.iter().map(|part| part.written_bytes).sum::<u64>());
     // A session may outlive its engine.
-    let mut last = one.connect().unwrap();
+    let mut last = one.session().unwrap();
     drop(one);
-    last.execute(&INSERT, &[1.into()]).unwrap();
+    last.execute(&INSERT, Params::of(&[1.into()])).unwrap();
 }
 
 #[test]
@@ -99,9 +99,9 @@ fn syncs_take_their_time_and_no_more_than_all_took() {
 #[test]
 fn a_database_in_memory_waits_for_no_disk() {
     let engine = bourse_engine_sqlite::open("sqlite::memory:").unwrap();
-    let mut session = engine.connect().unwrap();
+    let mut session = engine.session().unwrap();
     session.execute_text("CREATE TABLE thing (id INTEGER PRIMARY KEY, size INTEGER)", &[]).unwrap();
-    session.execute(&INSERT, &[1.into()]).unwrap();
+    session.execute(&INSERT, Params::of(&[1.into()])).unwrap();
     assert_eq!(engine.io_counts().unwrap(), Some(IoCounts::TIMED));
     // SQLite's own kinds of memory may put what they sort into files of which nothing is heard here.
     assert_eq!(bourse_engine_sqlite::open("sqlite::memory:?memory=memdb").unwrap().io_counts().unwrap(), None);

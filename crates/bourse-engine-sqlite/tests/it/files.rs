@@ -1,4 +1,6 @@
-use bourse_engine::{Access, Durability, Engine, EngineError, ErrorKind, Isolation, RowExt as _, SessionExt as _, Sql};
+use bourse_engine::{
+    Access, Durability, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _, Sql,
+};
 use bourse_engine_sqlite::{SqliteEngine, open};
 use bourse_schema::tables::StatusType;
 use bourse_schema::{Rows, TableRow as _, Text, create_table};
@@ -17,7 +19,7 @@ fn statuses(names: &[&str]) -> Rows<StatusType> {
 /// Loads `names` into the one table, up to the finish.
 fn begin_load(engine: &dyn Engine, names: &[&str]) -> Result<Box<dyn bourse_engine::Loader>, EngineError> {
     let mut loader = engine.loader()?;
-    loader.run(&create_table(StatusType::table(), engine.dialect(), true))?;
+    loader.run(&create_table(StatusType::table(), engine.sql()?.dialect(), true))?;
     loader.insert(&statuses(names))?;
     Ok(loader)
 }
@@ -28,7 +30,7 @@ pub(crate) fn load(engine: &dyn Engine, names: &[&str]) {
 
 pub(crate) fn names(engine: &dyn Engine) -> Vec<String> {
     static ALL: Sql = Sql::new("SELECT st_id FROM status_type ORDER BY st_id");
-    engine.connect().unwrap().all(&ALL, &[], |row| row.get(0)).unwrap()
+    engine.session().unwrap().all(&ALL, &[], |row| row.get(0)).unwrap()
 }
 
 fn files(directory: &Path) -> Vec<String> {
@@ -69,14 +71,14 @@ fn what_a_killed_process_left_is_removed_by_the_next() {
         fs::write(path(name), &half).unwrap();
     }
     assert!(!engine.exists().unwrap(), "a half load was taken for a database");
-    let said = engine.remains().unwrap().unwrap();
+    let said = engine.leftovers().unwrap().unwrap();
     for name in ["x.db.bourse-loading, ", "x.db.bourse-snapshot, ", "x.db.bourse-restored"] {
         assert!(said.contains(name), "{said}");
     }
     load(&engine, &["NEW"]);
     assert_eq!(names(&engine), ["NEW"]);
     assert_eq!(files(directory.path()), ["x.db"]);
-    assert_eq!(engine.remains().unwrap(), None);
+    assert_eq!(engine.leftovers().unwrap(), None);
 }
 
 /// `load` took `x.db-loading` and removed `x.db-journal`, `-wal` and `-shm` without looking what they were.
@@ -100,7 +102,7 @@ fn files_of_the_person_are_kept() {
             assert_eq!(all(directory.path()), before, "{name}");
             if !name.contains("bourse") {
                 assert!(engine.foreign().unwrap().is_some_and(|why| why.contains(name)));
-                assert_eq!(engine.connect().map(|_| ()).unwrap_err().kind(), ErrorKind::Refused);
+                assert_eq!(engine.session().map(|_| ()).unwrap_err().kind(), ErrorKind::Refused);
                 assert_eq!(all(directory.path()), before, "{name}");
             }
         }
@@ -138,11 +140,11 @@ fn a_foreign_database_is_not_even_opened() {
     type Deed = fn(&SqliteEngine) -> Result<(), EngineError>;
     let deeds: [(&str, Deed); 6] = [
         ("exists", |engine| engine.exists().map(|_| ())),
-        ("connect", |engine| engine.connect().map(|_| ())),
+        ("connect", |engine| engine.session().map(|_| ())),
         ("description", |engine| engine.description().map(|_| ())),
         ("loader", |engine| engine.loader().map(|_| ())),
         ("snapshot", |engine| engine.snapshot().map(|_| ())),
-        ("damage", |engine| engine.damage().map(|_| ())),
+        ("integrity check", |engine| engine.integrity_check().map(|_| ())),
     ];
     for (name, deed) in deeds {
         assert_eq!(deed(&engine).unwrap_err().kind(), ErrorKind::Refused, "{name}");
@@ -208,7 +210,7 @@ fn a_database_that_is_read_stays_as_it_is() {
         let engine = open(&format!("{target}?{query}")).unwrap();
         load(&engine, &["ONE"]);
         let session = with_log.then(|| {
-            let mut session = engine.connect().unwrap();
+            let mut session = engine.session().unwrap();
             session.execute_text("INSERT INTO status_type VALUES ('TWO', 'two')", &[]).unwrap();
             session
         });
@@ -221,7 +223,7 @@ fn a_database_that_is_read_stays_as_it_is() {
             drop(session);
             left.into_iter().for_each(|(bytes, path)| fs::write(path, bytes).unwrap());
         } else if query == "journal=persist" {
-            engine.connect().unwrap().execute_text("INSERT INTO status_type VALUES ('TWO', 'two')", &[]).unwrap();
+            engine.session().unwrap().execute_text("INSERT INTO status_type VALUES ('TWO', 'two')", &[]).unwrap();
         }
         let all = || -> Vec<_> {
             let folder = directory.path();
@@ -234,9 +236,9 @@ fn a_database_that_is_read_stays_as_it_is() {
         let expected: &[&str] = if with_log || query == "journal=persist" { &["ONE", "TWO"] } else { &["ONE"] };
         assert_eq!(names(&*reading.engine), expected, "{query}");
         assert!(reading.engine.exists().unwrap());
-        assert_eq!(reading.engine.damage().unwrap(), [""; 0]);
+        assert_eq!(reading.engine.integrity_check().unwrap(), Some(Vec::new()));
         if !with_log {
-            let write = reading.engine.connect().unwrap().execute_text("DELETE FROM status_type", &[]);
+            let write = reading.engine.session().unwrap().execute_text("DELETE FROM status_type", &[]);
             assert_eq!(write.unwrap_err().code(), Some("SQLITE_READONLY"));
         }
         (reading.unchanged)().unwrap();
@@ -254,7 +256,7 @@ fn a_database_that_is_changed_while_it_is_read_is_told() {
     let engine = engine(&directory.path().join("x.db"), "");
     load(&engine, &["ONE"]);
     let reading = engine.for_reading().unwrap().unwrap();
-    let session = engine.connect().unwrap();
+    let session = engine.session().unwrap();
     assert_eq!((reading.unchanged)().unwrap_err().kind(), ErrorKind::Conflict);
     drop(session);
     load(&engine, &["TWO"]);
@@ -286,7 +288,7 @@ fn a_database_in_use_is_not_replaced() {
     for query in ["busy_timeout=50ms", "busy_timeout=50ms&journal=delete"] {
         let engine = engine(&directory.path().join("x.db"), query);
         load(&engine, &["OLD"]);
-        let mut session = engine.connect().unwrap();
+        let mut session = engine.session().unwrap();
         session.begin(Isolation::Serializable, Access::Write).unwrap();
         let refused = begin_load(&engine, &["NEW"]).unwrap().finish().unwrap_err();
         assert_eq!(refused.kind(), ErrorKind::Conflict, "{refused}");
@@ -305,7 +307,7 @@ fn a_file_that_is_no_database_is_an_error_and_is_not_replaced() {
     fs::write(&path, "years of work, and not a database at all").unwrap();
     let engine = engine(&path, "");
     assert!(engine.foreign().unwrap().unwrap().contains("is no SQLite database"));
-    assert_eq!(engine.connect().map(|_| ()).unwrap_err().kind(), ErrorKind::Refused);
+    assert_eq!(engine.session().map(|_| ()).unwrap_err().kind(), ErrorKind::Refused);
     assert_eq!(engine.exists().unwrap_err().kind(), ErrorKind::Refused);
     assert!(engine.description().is_err());
     assert_eq!(engine.loader().map(|_| ()).unwrap_err().kind(), ErrorKind::Refused);
@@ -317,7 +319,7 @@ fn a_path_that_cannot_be_written_is_an_error() {
     let directory = tempfile::tempdir().unwrap();
     for path in [directory.path().join("no/such/directory/x.db"), directory.path().to_owned()] {
         let engine = engine(&path, "");
-        let refused = engine.connect().map(|_| ()).unwrap_err();
+        let refused = engine.session().map(|_| ()).unwrap_err();
         assert!(refused.message().contains(path.to_str().unwrap()), "{refused}");
         assert!(engine.loader().and_then(bourse_engine::Loader::finish).is_err());
     }
@@ -350,7 +352,7 @@ fn settings_are_read_back() {
     assert_eq!(description.durability, Durability::Consistent, "{}", description.durability_reason);
     assert!(description.compile_options.iter().any(|option| option == "THREADSAFE=1"));
     assert_eq!(description.warnings, Vec::<String>::new());
-    let _session = engine.connect().unwrap();
+    let _session = engine.session().unwrap();
     let footprint = engine.footprint().unwrap();
     assert_eq!(footprint.data_bytes, 2 * 8_192);
     assert!(footprint.memory_bytes > 0);
@@ -404,7 +406,7 @@ fn a_file_in_memory_is_volatile_whatever_its_settings() {
 fn a_full_database_is_told_from_other_errors() {
     let engine = open("sqlite::memory:").unwrap();
     load(&engine, &["ONE"]);
-    let mut session = engine.connect().unwrap();
+    let mut session = engine.session().unwrap();
     session.query_text("PRAGMA max_page_count = 3", &[], &mut |_| Ok(())).unwrap();
     let refused = session
         .query_text(
@@ -437,9 +439,9 @@ fn a_snapshot_brings_back_what_was_there() {
         load(&engine, &["OLD"]);
         let snapshot = engine.snapshot().unwrap();
         for _ in 0..2 {
-            let mut session = engine.connect().unwrap();
+            let mut session = engine.session().unwrap();
             session.begin(Isolation::Serializable, Access::Write).unwrap();
-            session.execute(&ADD, &[]).unwrap();
+            session.execute(&ADD, Params::NONE).unwrap();
             session.commit().unwrap();
             drop(session);
             assert_eq!(names(&engine), ["NEW", "OLD"], "{target}");

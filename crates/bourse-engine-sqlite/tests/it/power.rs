@@ -1,7 +1,7 @@
 //! Recordings of one database.
 
 use bourse_crash::{BLOCK_BYTES, Device, Operation, Selection, StateId, points, state_at};
-use bourse_engine::{Access, Engine as _, Isolation, Sql};
+use bourse_engine::{Access, Engine as _, Isolation, Params, Sql};
 use bourse_engine_sqlite::open;
 use bourse_engine_sqlite::power::{Recording, Scope};
 use std::fs;
@@ -12,10 +12,10 @@ static INSERT: Sql = Sql::new("INSERT INTO t (b) VALUES ('a row')");
 
 fn work(path: &Path, sql: &'static Sql, commits: u64, acknowledge: impl Fn(u64)) {
     let engine = open(&format!("sqlite:{}?journal=wal", path.display())).expect("a target that exists");
-    let mut session = engine.connect().expect("it can be opened");
+    let mut session = engine.session().expect("it can be opened");
     for number in 1..=commits {
         session.begin(Isolation::Serializable, Access::Write).expect("it begins");
-        session.execute(sql, &[]).expect("it is done");
+        session.execute(sql, Params::NONE).expect("it is done");
         session.commit().expect("it is committed");
         acknowledge(number);
     }

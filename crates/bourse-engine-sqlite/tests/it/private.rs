@@ -1,7 +1,7 @@
 //! `memory=private`: SQLite's plain `:memory:`, which is in one connection and so one session's.
 
 use crate::files::{load, names};
-use bourse_engine::{Access, Engine as _, ErrorKind, Isolation, Sql};
+use bourse_engine::{Access, Engine as _, ErrorKind, Isolation, Params, Sql};
 use bourse_engine_sqlite::open;
 
 static ADD: Sql = Sql::new("INSERT INTO status_type VALUES ('NEW', 'New')");
@@ -13,11 +13,11 @@ fn a_private_database_outlives_its_session_and_has_one_at_a_time() {
     assert!(!engine.exists().unwrap());
     load(&engine, &["OLD"]);
     assert!(engine.exists().unwrap());
-    let mut session = engine.connect().unwrap();
-    let refused = engine.connect().map(|_| ()).unwrap_err();
+    let mut session = engine.session().unwrap();
+    let refused = engine.session().map(|_| ()).unwrap_err();
     assert_eq!(refused.kind(), ErrorKind::Unsupported);
     assert!(refused.message().contains("another session has it"), "{refused}");
-    session.execute(&ADD, &[]).unwrap();
+    session.execute(&ADD, Params::NONE).unwrap();
     drop(session);
     assert_eq!(names(&engine), ["NEW", "OLD"]);
     assert_eq!(engine.footprint().unwrap().data_bytes % 4_096, 0);
@@ -30,10 +30,10 @@ fn a_private_database_outlives_its_session_and_has_one_at_a_time() {
 fn what_a_session_leaves_open_is_rolled_back_and_its_settings_are_forgotten() {
     let engine = open("sqlite::memory:?memory=private").unwrap();
     load(&engine, &["OLD"]);
-    let mut session = engine.connect().unwrap();
+    let mut session = engine.session().unwrap();
     session.execute_text("PRAGMA foreign_keys = OFF", &[]).unwrap();
     session.begin(Isolation::Serializable, Access::Write).unwrap();
-    session.execute(&ADD, &[]).unwrap();
+    session.execute(&ADD, Params::NONE).unwrap();
     drop(session);
     assert_eq!(names(&engine), ["OLD"]);
     let settings = engine.description().unwrap().settings;

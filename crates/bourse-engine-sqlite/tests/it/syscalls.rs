@@ -1,6 +1,6 @@
 //! System calls: seen in the order in which SQLite makes them, and made to fail.
 
-use bourse_engine::{Access, Engine as _, ErrorKind, Isolation, RowExt as _, Sql};
+use bourse_engine::{Access, Engine as _, ErrorKind, Isolation, Params, RowExt as _, Sql};
 use bourse_engine_sqlite::open;
 use bourse_engine_sqlite::syscalls::{Call, Decision, DeclaredDevice, Observer, observe_process, observe_thread};
 use std::path::Path;
@@ -84,11 +84,11 @@ fn calls_of_a_commit(options: &str) -> Vec<String> {
     let noted = Arc::new(Noted::default());
     let observation = observe_thread(Arc::clone(&noted) as Arc<dyn Observer>).unwrap();
     let engine = open(&target(folder.path(), options)).unwrap();
-    let mut session = engine.connect().unwrap();
-    session.execute(&CREATE, &[]).unwrap();
+    let mut session = engine.session().unwrap();
+    session.execute(&CREATE, Params::NONE).unwrap();
     noted.take();
     session.begin(Isolation::Serializable, Access::Write).unwrap();
-    session.execute(&INSERT, &[]).unwrap();
+    session.execute(&INSERT, Params::NONE).unwrap();
     session.commit().unwrap();
     let calls = noted.take();
     drop(session);
@@ -133,7 +133,7 @@ fn other_threads_are_not_seen_unless_the_process_is() {
     let first = observe_thread(Arc::clone(&of_thread) as Arc<dyn Observer>).unwrap();
     let elsewhere = || {
         let engine = open(&target(folder.path(), "journal=delete")).unwrap();
-        engine.connect().unwrap().execute(&CREATE, &[]).unwrap();
+        engine.session().unwrap().execute(&CREATE, Params::NONE).unwrap();
     };
     std::thread::scope(|scope| scope.spawn(elsewhere).join().unwrap());
     assert_eq!(of_thread.take(), Vec::<String>::new());
@@ -159,21 +159,21 @@ fn a_call_that_fails_fails_the_commit() {
         let noted = Arc::new(Noted::default());
         let observation = observe_thread(Arc::clone(&noted) as Arc<dyn Observer>).unwrap();
         let engine = open(&target(folder.path(), "journal=delete&sync=full")).unwrap();
-        let mut session = engine.connect().unwrap();
-        session.execute(&CREATE, &[]).unwrap();
+        let mut session = engine.session().unwrap();
+        session.execute(&CREATE, Params::NONE).unwrap();
         *noted.fails.lock().unwrap() = Some((what, number));
         let refused = session
             .begin(Isolation::Serializable, Access::Write)
-            .and_then(|()| session.execute(&INSERT, &[]))
+            .and_then(|()| session.execute(&INSERT, Params::NONE))
             .and_then(|_| session.commit())
             .expect_err(what);
         assert_eq!(refused.kind(), kind, "{what}: {refused}");
         *noted.fails.lock().unwrap() = None;
         drop(session);
-        let mut again = engine.connect().unwrap();
+        let mut again = engine.session().unwrap();
         let mut rows = 0;
         again
-            .query(&COUNT, &[], &mut |row| {
+            .query(&COUNT, Params::NONE, &mut |row| {
                 rows = row.get::<i64>(0)?;
                 Ok(())
             })
@@ -191,9 +191,9 @@ fn a_device_that_overwrites_unsafely_has_whole_sectors_journaled() {
     let noted = Arc::new(Noted { device, ..Noted::default() });
     let observation = observe_thread(Arc::clone(&noted) as Arc<dyn Observer>).unwrap();
     let engine = open(&target(folder.path(), "journal=persist&page_size=512")).unwrap();
-    let mut session = engine.connect().unwrap();
-    session.execute(&CREATE, &[]).unwrap();
-    session.execute(&INSERT, &[]).unwrap();
+    let mut session = engine.session().unwrap();
+    session.execute(&CREATE, Params::NONE).unwrap();
+    session.execute(&INSERT, Params::NONE).unwrap();
     drop(session);
     drop(observation);
     // The journal's header fills a sector; two pages of 512 bytes follow, each with its number and a checksum.

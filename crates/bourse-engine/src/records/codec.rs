@@ -12,6 +12,7 @@
 //! | bytes | 4 | 4 of length, little-endian, and so many |
 
 use crate::{EngineError, ErrorKind, Key, RecordType, Row, Value};
+use std::borrow::Cow;
 
 const NULL: u8 = 0;
 const INT: u8 = 1;
@@ -158,6 +159,11 @@ impl Row for EncodedRow<'_> {
             None => self.key.into(),
             Some(index) => field(self.bytes, index).and_then(split).map_or(Value::Null, |(value, _)| value),
         }
+    }
+
+    /// None: the names of a record's fields are its table's.
+    fn column_name(&self, _: usize) -> Option<Cow<'_, str>> {
+        None
     }
 }
 

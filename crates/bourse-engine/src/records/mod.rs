@@ -6,16 +6,14 @@
 //! | [`codec`] | keys and records as bytes, for engines that know nothing but bytes |
 //! | `over_sql` | the one adapter by which every SQL engine's session does as a key engine's |
 //!
-//! A workload by key is written once, over [`Records`]. A key engine's session is a [`KeySession`]; a SQL engine's
-//! session is lent to [`RecordsOverSql`].
+//! A workload by key is written once, over [`Records`]. A key engine's connection is one; a SQL engine's session is lent to
+//! [`RecordsOverSql`].
 
 pub mod codec;
 mod over_sql;
-mod session;
 mod table;
 
 pub use over_sql::{RecordsOverSql, Statements};
-pub use session::KeySession;
 pub use table::{IndexKind, RecordField, RecordTable, RecordType, TableSql};
 
 use crate::{Access, EachFound, EachRow, EngineError, ErrorKind, Value};

@@ -1,5 +1,7 @@
 use super::{Key, RecordTable, get_one_by_one};
-use crate::{Access, EachFound, EachRow, EngineError, ErrorKind, Isolation, Records, RowExt as _, Session, Sql, Value};
+use crate::{
+    Access, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Records, RowExt as _, Session, Sql, Value,
+};
 
 /// How statements reach a SQL engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -33,40 +35,20 @@ impl<'s> RecordsOverSql<'s> {
             each(row)
         };
         match self.statements {
-            Statements::Prepared => self.session.query(sql, params, &mut counted)?,
+            Statements::Prepared => self.session.query(sql, Params::of(params), &mut counted)?,
             Statements::Parsed => self.session.query_text(&sql.render(self.session.dialect()), params, &mut counted)?,
         }
         Ok(rows)
     }
 
     #[inline]
-    fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         match self.statements {
             Statements::Prepared => self.session.execute(sql, params),
-            Statements::Parsed => self.session.execute_text(&sql.render(self.session.dialect()), params),
-        }
-    }
-
-    #[inline]
-    fn execute_split(
-        &mut self,
-        sql: &'static Sql,
-        first: &[Value<'_>],
-        rest: &[Value<'_>],
-    ) -> Result<u64, EngineError> {
-        match self.statements {
-            Statements::Prepared => self.session.execute_split(sql, first, rest),
             Statements::Parsed => {
-                self.session.execute_text(&sql.render(self.session.dialect()), &[first, rest].concat())
+                let text = sql.render(self.session.dialect());
+                params.with_one_list(|params| self.session.execute_text(&text, params))
             }
-        }
-    }
-
-    #[inline]
-    fn insert_split(&mut self, sql: &'static Sql, first: &[Value<'_>], rest: &[Value<'_>]) -> Result<(), EngineError> {
-        match self.statements {
-            Statements::Prepared => self.session.insert_split(sql, first, rest),
-            Statements::Parsed => self.execute_split(sql, first, rest).map(|_| ()),
         }
     }
 }
@@ -108,7 +90,7 @@ impl Records for RecordsOverSql<'_> {
     fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
         let get = &table.sql().get;
         match self.statements {
-            Statements::Prepared => self.session.query_first(get, &[key.into()], each),
+            Statements::Prepared => self.session.query_first(get, Params::of(&[key.into()]), each),
             Statements::Parsed => one_at_most(table, self.query(get, &[key.into()], each)?),
         }
     }
@@ -121,19 +103,19 @@ impl Records for RecordsOverSql<'_> {
         each: &mut EachFound<'_>,
     ) -> Result<(), EngineError> {
         match self.statements {
-            Statements::Prepared => self.session.query_first_of_each(&table.sql().get, keys, 1, each),
+            Statements::Prepared => self.session.run_each(&table.sql().get, keys, 1, Some(each)),
             Statements::Parsed => get_one_by_one(self, table, keys, each),
         }
     }
 
     #[inline]
     fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
-        self.insert_split(&table.sql().insert, &[key.into()], values)
+        self.execute(&table.sql().insert, Params::of(&[key.into()]).then(values)).map(|_| ())
     }
 
     #[inline]
     fn append(&mut self, table: &'static RecordTable, values: &[Value<'_>]) -> Result<(), EngineError> {
-        self.insert_split(&table.sql().append, &[], values)
+        self.execute(&table.sql().append, Params::of(values)).map(|_| ())
     }
 
     #[inline]
@@ -141,24 +123,26 @@ impl Records for RecordsOverSql<'_> {
         let (sql, width) = (table.sql(), table.values_of_a_row());
         let insert = if table.has_assigned_keys() { &sql.append } else { &sql.insert };
         match self.statements {
-            Statements::Prepared => self.session.insert_rows(insert, rows, width),
-            Statements::Parsed => rows.chunks(width).try_for_each(|row| self.execute(insert, row).map(|_| ())),
+            Statements::Prepared => self.session.run_each(insert, rows, width, None),
+            Statements::Parsed => {
+                rows.chunks(width).try_for_each(|row| self.execute(insert, Params::of(row)).map(|_| ()))
+            }
         }
     }
 
     #[inline]
     fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
-        one_at_most(table, self.execute_split(&table.sql().update, values, &[key.into()])?)
+        one_at_most(table, self.execute(&table.sql().update, Params::of(values).then(&[key.into()]))?)
     }
 
     #[inline]
     fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
-        one_at_most(table, self.execute(&table.sql().add[field], &[by.into(), key.into()])?)
+        one_at_most(table, self.execute(&table.sql().add[field], Params::of(&[by.into(), key.into()]))?)
     }
 
     #[inline]
     fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
-        one_at_most(table, self.execute(&table.sql().delete, &[key.into()])?)
+        one_at_most(table, self.execute(&table.sql().delete, Params::of(&[key.into()]))?)
     }
 
     #[inline]
@@ -194,6 +178,6 @@ impl Records for RecordsOverSql<'_> {
     }
 
     fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
-        self.execute(&table.sql().delete_all, &[])
+        self.execute(&table.sql().delete_all, Params::NONE)
     }
 }

@@ -1,6 +1,6 @@
 //! The statements of `client-mix`: for each of the four tables the same.
 
-use bourse_engine::{EachRow, EngineError, Session, Sql, Statements, Value};
+use bourse_engine::{Connection, EachRow, EngineError, Params, Sql, Statements, Value};
 use std::sync::LazyLock;
 
 /// The statements of one table.
@@ -102,16 +102,17 @@ impl InsertValues {
 
 /// Runs a statement, prepared or parsed: rows go to `each`; returns how many rows it changed.
 pub(super) fn run(
-    session: &mut dyn Session,
+    connection: &mut Connection,
     statements: Statements,
     sql: &'static Sql,
     values: &[Value<'_>],
     each: &mut EachRow<'_>,
 ) -> Result<u64, EngineError> {
+    let session = connection.sql()?;
     let is_query = sql.text().starts_with("SELECT");
     match (statements, is_query) {
-        (Statements::Prepared, true) => session.query(sql, values, each).map(|()| 0),
-        (Statements::Prepared, false) => session.execute(sql, values),
+        (Statements::Prepared, true) => session.query(sql, Params::of(values), each).map(|()| 0),
+        (Statements::Prepared, false) => session.execute(sql, Params::of(values)),
         (Statements::Parsed, true) => session.query_text(&sql.render(session.dialect()), values, each).map(|()| 0),
         (Statements::Parsed, false) => session.execute_text(&sql.render(session.dialect()), values),
     }

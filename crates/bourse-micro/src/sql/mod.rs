@@ -20,7 +20,7 @@ use crate::usual::{STATEMENTS, THREADS, statements, user_spec};
 use crate::workload::{Extent, MicroError, Planned, Setting, WorkloadSpec, named};
 use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
 use bourse_engine::{
-    Access, Capabilities, Dialect, Engine, EngineError, Isolation, Row, Session, Sql, Statements, Value,
+    Access, Capabilities, Dialect, Engine, EngineError, Isolation, Params, Row, Session, Sql, Statements, Value,
 };
 use bourse_record::{Check, CheckStatus, NameValue, Round};
 use draw::{Literal, Ready, Stream};
@@ -33,7 +33,7 @@ pub(crate) const FILE: &str = "file";
 /// Instead of a file's name.
 const EXAMPLE: &str = "example";
 /// The file that it stands for.
-pub(crate) static EXAMPLE_FILE: &str = include_str!("../../../../examples/shop.toml");
+pub(crate) static EXAMPLE_FILE: &str = include_str!("shop.toml");
 
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
@@ -123,11 +123,13 @@ impl OwnStatements {
         const TRANSACTION: u64 = 1_000;
         let ready = self.ready();
         let mut streams: Vec<Stream> = ready.iter().map(|ready| Stream::new(ready, 1, 0, 1)).collect();
-        let mut session = engine.connect().map_err(MicroError::engine("connecting"))?;
+        let doing = || MicroError::engine("connecting");
+        let dialect = engine.sql().map_err(doing())?.dialect();
+        let mut session = engine.session().map_err(doing())?;
         let mut values = vec![Literal::Int(0); ready.len()];
         for setup in &self.script.setup[from..] {
             let doing = || MicroError::engine(format!("the set-up `{}`", setup.statement.sql));
-            let sql = self.sql(&setup.statement.sql, engine.dialect());
+            let sql = self.sql(&setup.statement.sql, dialect);
             let mut once = |session: &mut dyn Session| {
                 for &parameter in &setup.statement.parameters {
                     streams[parameter].draw(&mut values[parameter]);
@@ -184,9 +186,9 @@ fn run(
             Ok(())
         };
         match (statement.is_query, how) {
-            (true, Statements::Prepared) => session.query(sql, values, &mut each)?,
+            (true, Statements::Prepared) => session.query(sql, Params::of(values), &mut each)?,
             (true, Statements::Parsed) => session.query_text(&sql.render(session.dialect()), values, &mut each)?,
-            (false, Statements::Prepared) => rows = session.execute(sql, values)?,
+            (false, Statements::Prepared) => rows = session.execute(sql, Params::of(values))?,
             (false, Statements::Parsed) => rows = session.execute_text(&sql.render(session.dialect()), values)?,
         }
         Ok(rows)
@@ -238,7 +240,7 @@ impl Planned for OwnStatements {
         "operations/s"
     }
     fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
-        if capabilities.sql { Vec::new() } else { vec!["it needs SQL".to_owned()] }
+        if capabilities.sql.is_some() { Vec::new() } else { vec!["it needs SQL".to_owned()] }
     }
     fn wordless(&self, dialect: &Dialect) -> Vec<String> {
         let open = self.script.open_holes(dialect);
@@ -251,17 +253,16 @@ impl Planned for OwnStatements {
         let setup = &self.script.setup;
         let first = setup.iter().position(|it| it.repeat != 1 || !it.statement.parameters.is_empty());
         let first = first.unwrap_or(setup.len());
-        let plain: Vec<String> = setup[..first]
-            .iter()
-            .map(|it| self.sql(&it.statement.sql, engine.dialect()).render(engine.dialect()))
-            .collect();
+        let dialect = engine.sql().map_err(MicroError::engine("making the tables"))?.dialect();
+        let plain: Vec<String> =
+            setup[..first].iter().map(|it| self.sql(&it.statement.sql, dialect).render(dialect)).collect();
         create_by(engine, &plain)?;
         self.set_up(engine, first)?;
         Ok(Vec::new())
     }
     fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
         let ready = self.ready();
-        let dialect = setting.engine.dialect();
+        let dialect = setting.engine.sql().expect("an engine without SQL is refused before").dialect();
         let sqls =
             self.script.operations.iter().map(|operation| {
                 operation.statements.iter().map(|statement| self.sql(&statement.sql, dialect)).collect()
@@ -279,7 +280,7 @@ impl Planned for OwnStatements {
         (0..self.threads).map(user).collect()
     }
     fn check(&self, setting: &Setting<'_>) -> Result<Vec<Check>, MicroError> {
-        let mut session = setting.engine.connect().map_err(MicroError::engine("connecting to check"))?;
+        let mut session = setting.engine.session().map_err(MicroError::engine("connecting to check"))?;
         let asked = self.script.checks.iter().map(|equals| self.ask(session.as_mut(), equals));
         asked.collect::<Result<_, _>>().map_err(MicroError::engine("checking"))
     }

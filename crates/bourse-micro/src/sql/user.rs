@@ -6,7 +6,7 @@ use super::script::{MOST_PARAMETERS, Operation, Script};
 use crate::batching::Batching;
 use crate::workload::{Left, Setting};
 use bourse_driver::{Clock, Control, Draw, OperationCx, Performed, User};
-use bourse_engine::{Access, EngineError, ErrorKind, Isolation, Session, Sql, Statements, Value};
+use bourse_engine::{Access, Connection, EngineError, ErrorKind, Isolation, Sql, Statements, Value};
 use bourse_record::SplitMix;
 use std::sync::Arc;
 
@@ -102,7 +102,7 @@ impl User for Performer<'_> {
         let (at, is_real, statements) = (self.operation, self.is_real, self.statements);
         let (operation, sqls) = (&self.script.operations[at], &self.sqls[at]);
         for values in &self.drawn[..self.times] {
-            let done = cx.retrying(|session| perform(session, operation, sqls, statements, values, is_real));
+            let done = cx.retrying(|connection| perform(connection, operation, sqls, statements, values, is_real));
             if let Err(error) = done {
                 return Performed::error(at, &error).times(self.times as u32);
             }
@@ -113,13 +113,14 @@ impl User for Performer<'_> {
 
 /// Performs an operation once.
 fn perform(
-    session: &mut dyn Session,
+    connection: &mut Connection,
     operation: &Operation,
     sqls: &[&'static Sql],
     statements: Statements,
     values: &[Literal],
     is_real: bool,
 ) -> Result<(), EngineError> {
+    let session = connection.sql()?;
     if operation.is_transaction {
         let writes = operation.statements.iter().any(|statement| !statement.is_query);
         let access = if writes { Access::Write } else { Access::Read };

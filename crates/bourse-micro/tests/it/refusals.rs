@@ -39,7 +39,7 @@ fn combinations_that_contradict_each_other() {
 fn what_an_engine_cannot_do_is_said() {
     let sqlite = bourse_engine_sqlite::open("sqlite::memory:").unwrap().capabilities();
     let keys = Capabilities {
-        sql: false,
+        sql: None,
         records: Some(RecordCapabilities {
             text_keys: false,
             ordered_scans: false,
@@ -76,7 +76,7 @@ fn a_database_of_somebody_else_is_left_alone() {
     let refused = run().unwrap_err().to_string();
     assert_eq!(refused, "there is a database already, and it is not one that a classic workload made");
     let mut rows = 0;
-    let mut session = engine.connect().unwrap();
+    let mut session = engine.session().unwrap();
     session
         .query_text("SELECT 1 FROM sqlite_schema WHERE name = 'precious'", &[], &mut |_| {
             rows += 1;

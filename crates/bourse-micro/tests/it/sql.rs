@@ -110,6 +110,13 @@ fn what_is_wrong_is_told_with_its_line() {
     );
 }
 
+/// The program has the example within its crate, and the folder of examples has it for people.
+#[test]
+fn the_example_is_the_one_in_the_folder() {
+    let of_people = std::fs::read_to_string(example("shop.toml")).unwrap();
+    assert_eq!(of_people, include_str!("../../src/sql/shop.toml"), "examples/shop.toml differs from the program's own");
+}
+
 #[test]
 fn words_that_a_dialect_does_not_have_are_named() {
     let folder = tempfile::tempdir().unwrap();
@@ -117,7 +124,7 @@ fn words_that_a_dialect_does_not_have_are_named() {
     std::fs::write(&path, "--! hole mysql kind BIGINT\n--! operation a\nSELECT {kind} FROM {other};\n").unwrap();
     let case = find("sql").unwrap().plan([("file", path.to_str().unwrap())]).unwrap();
     assert_eq!(
-        case.wordless(sqlite().dialect()),
+        case.wordless(sqlite().sql().unwrap().dialect()),
         ["the file has no word for {kind} in dialect sqlite", "the file has no word for {other} in dialect sqlite"]
     );
 }

@@ -47,7 +47,7 @@ pub(crate) fn number(engine: &dyn Engine, sql: &str) -> i64 {
         found = row.get(0)?;
         Ok(())
     };
-    engine.connect().unwrap().query_text(sql, &[], each).unwrap();
+    engine.session().unwrap().query_text(sql, &[], each).unwrap();
     found
 }
 

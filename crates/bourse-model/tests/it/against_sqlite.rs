@@ -30,7 +30,7 @@ pub(crate) fn database(part: Part) -> Database {
 }
 
 pub(crate) fn sqlite(engine: &SqliteEngine, part: Part) -> SqlSubject {
-    let session = engine.connect().expect("connects");
+    let session = engine.session().expect("connects");
     SqlSubject::new("sqlite::memory:", session, database(part).first_free_trade())
 }
 
@@ -72,7 +72,7 @@ fn a_sample_has_every_kind_and_ends_with_an_order_to_cancel() {
     assert!(verdict.missing().is_empty(), "{:?}", verdict.outcomes);
     let mut canceled = 0;
     let sql = "SELECT count(*) FROM trade WHERE t_st_id = 'CNCL' AND t_tt_id IN ('TMB', 'TMS')";
-    let mut session = engine.connect().expect("connects");
+    let mut session = engine.session().expect("connects");
     session.query_text(sql, &[], &mut |row| row.get(0).map(|count: i64| canceled = count)).expect("counts");
     assert!(canceled > 0);
 }

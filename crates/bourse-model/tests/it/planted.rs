@@ -19,7 +19,7 @@ fn part() -> Part {
 
 /// Settles its thirty-first trade with a cent too much.
 fn wrong(engine: &SqliteEngine) -> SqlSubject {
-    let session = WrongCent::after(30, engine.connect().expect("connects"));
+    let session = WrongCent::after(30, engine.session().expect("connects"));
     SqlSubject::new("wrong", Box::new(session), database(part()).first_free_trade())
 }
 

@@ -1,6 +1,6 @@
 //! A session that is wrong on purpose.
 
-use bourse_engine::{Access, EachRow, EngineError, Isolation, Session, Sql, Value};
+use bourse_engine::{Access, EachRow, EngineError, Isolation, Params, Session, Sql, Value};
 use bourse_schema::Dialect;
 
 /// A session that settles one trade with a cent too much.
@@ -24,11 +24,11 @@ impl Session for WrongCent {
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         self.inner.begin(isolation, access)
     }
-    fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
         self.inner.query(sql, params, each)
     }
-    fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError> {
-        let mut params = params.to_vec();
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+        let mut params: Vec<_> = params.iter().collect();
         if sql.text().trim_start().starts_with("INSERT INTO settlement") {
             if self.settlements == 0
                 && let Some(Value::Decimal { units, .. }) =
@@ -39,7 +39,7 @@ impl Session for WrongCent {
             // The one after the last that counts is far away.
             self.settlements = self.settlements.wrapping_sub(1);
         }
-        self.inner.execute(sql, &params)
+        self.inner.execute(sql, Params::of(&params))
     }
     fn commit(&mut self) -> Result<(), EngineError> {
         self.inner.commit()

@@ -10,8 +10,8 @@ use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
 use bourse_driver::Clock;
 use bourse_engine::{
-    Capabilities, Description, Engine, EngineError, ErrorKind, Footprint, IoCounts, Isolation, Loader, Location,
-    NullEngine, Session,
+    Capabilities, Description, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface, IoCounts, Isolation,
+    Loader, Location, NullEngine, Session, SqlCapabilities, SqlEngine,
 };
 use bourse_record::Check;
 use bourse_schema::Dialect;
@@ -272,10 +272,11 @@ impl Engine for Remote {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            sql: true,
-            isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
-            foreign_keys: self.welcome.engine.foreign_keys,
-            checks: self.welcome.engine.checks,
+            sql: Some(SqlCapabilities {
+                isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
+                foreign_keys: self.welcome.engine.foreign_keys,
+                checks: self.welcome.engine.checks,
+            }),
             concurrent_writers: self.welcome.engine.concurrent_writers,
             snapshots: false,
             checkpoints: false,
@@ -284,13 +285,12 @@ impl Engine for Remote {
         }
     }
 
-    fn dialect(&self) -> &'static Dialect {
-        NullEngine.dialect()
+    fn interface(&self) -> Interface<'_> {
+        Interface::Sql(self)
     }
 
-    /// A session that does nothing: users perform through their [connectors](Sut::connector).
-    fn connect(&self) -> Result<Box<dyn Session>, EngineError> {
-        NullEngine.connect()
+    fn hosting(&self) -> Hosting<'_> {
+        Hosting::External
     }
 
     fn location(&self) -> Location {
@@ -299,10 +299,6 @@ impl Engine for Remote {
 
     fn exists(&self) -> Result<bool, EngineError> {
         Ok(true)
-    }
-
-    fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        Err(EngineError::unsupported("a database is loaded where its server runs"))
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
@@ -323,6 +319,21 @@ impl Engine for Remote {
                 Err(self.engine_error(&error))
             }
         }
+    }
+}
+
+/// Users perform through their [connectors](Sut::connector), and their sessions do nothing.
+impl SqlEngine for Remote {
+    fn dialect(&self) -> &'static Dialect {
+        NullEngine.dialect()
+    }
+
+    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+        NullEngine.new_session()
+    }
+
+    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        Err(EngineError::unsupported("a database is loaded where its server runs"))
     }
 }
 

@@ -155,8 +155,8 @@ impl Engine {
             compile_options: described.compile_options,
             warnings: described.warnings,
             concurrent_writers: capabilities.concurrent_writers,
-            foreign_keys: capabilities.foreign_keys,
-            checks: capabilities.checks,
+            foreign_keys: capabilities.sql.is_some_and(|sql| sql.foreign_keys),
+            checks: capabilities.sql.is_some_and(|sql| sql.checks),
         })
     }
 

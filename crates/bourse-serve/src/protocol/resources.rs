@@ -1,6 +1,6 @@
 //! What the server's database and process use.
 
-use bourse_engine::{FileIo, Footprint, IoCounts, ServerProcess};
+use bourse_engine::{FileIo, Footprint, IoCounts, LockStats, ServerProcess};
 use bourse_record::ProcessUse;
 use serde::{Deserialize, Serialize};
 
@@ -11,8 +11,8 @@ pub struct Sizes {
     log_bytes: u64,
     journal_bytes: u64,
     memory_bytes: u64,
-    lock_waits: u64,
-    lock_wait_ns: u64,
+    /// Waits for locks, and nanoseconds spent in them.
+    locks: Option<[u64; 2]>,
     /// Processor time in user mode and in the kernel in nanoseconds, memory, bytes read and written.
     process: [u64; 5],
 }
@@ -41,8 +41,7 @@ impl From<Footprint> for Sizes {
             log_bytes: it.log_bytes,
             journal_bytes: it.journal_bytes,
             memory_bytes: it.memory_bytes,
-            lock_waits: it.lock_waits,
-            lock_wait_ns: it.lock_wait_ns,
+            locks: it.locks.map(|locks| [locks.waits, locks.wait_ns]),
             process: [0; 5],
         }
     }
@@ -57,8 +56,7 @@ impl From<Sizes> for Footprint {
             log_bytes: it.log_bytes,
             journal_bytes: it.journal_bytes,
             memory_bytes: it.memory_bytes,
-            lock_waits: it.lock_waits,
-            lock_wait_ns: it.lock_wait_ns,
+            locks: it.locks.map(|[waits, wait_ns]| LockStats { waits, wait_ns }),
         }
     }
 }

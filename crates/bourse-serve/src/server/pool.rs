@@ -66,7 +66,7 @@ impl<'s> Pool<'s> {
         };
         let mut lent = Lent { places: &self.places.0, sessions: &self.sessions, owner, session: picked };
         if lent.session.is_none() {
-            lent.session = Some(self.engine.connect().inspect_err(|_| lock(&self.sessions).made -= 1)?);
+            lent.session = Some(self.engine.session().inspect_err(|_| lock(&self.sessions).made -= 1)?);
         }
         Ok(lent)
     }

@@ -27,7 +27,7 @@ fn step(who: u8, message: &impl serde::Serialize) -> Vec<u8> {
 }
 
 fn said(engine: &dyn Engine, clock: &dyn bourse_driver::Clock, script: &[u8]) -> Vec<Vec<u8>> {
-    let fingerprint = Fingerprint::of(engine, inputs(), part(), Constraints::Full);
+    let fingerprint = Fingerprint::of(engine, inputs(), part(), Constraints::Full).unwrap();
     rehearse(Offer { engine, fingerprint: &fingerprint, history: "" }, options(), clock, script)
 }
 

@@ -46,9 +46,9 @@ fn order(seed: u64) -> TradeOrder {
 fn perform(connector: &mut dyn Connector, request: &Request) -> Result<(), TxnError> {
     let clock = RealClock::start();
     let random = Cell::new(SplitMix::new(1));
-    let mut session = NullEngine.connect().expect("the null engine has sessions");
+    let mut connection = NullEngine.connect().expect("the null engine has sessions");
     let backoff = bourse_driver::Backoff::new(&clock, bourse_driver::RetryPolicy::default(), &random);
-    let mut cx = bourse_driver::OperationCx { session: &mut *session, backoff };
+    let mut cx = bourse_driver::OperationCx { connection: &mut connection, backoff };
     connector.perform(&mut cx, request, &|_: &_| {}).map(|_| ())
 }
 
@@ -297,7 +297,7 @@ fn a_failure_of_the_engine_is_the_drivers_to_count_and_rolled_back() {
             Err(error) => assert!(error.to_string().contains("could not be checked"), "{error}"),
         }
     });
-    let mut session = database.engine.connect().expect("a session");
+    let mut session = database.engine.session().expect("a session");
     let mut wrong = Vec::new();
     let checked = bourse_tpce::check::check(&mut *session, part(), &mut |_| {}).expect("checks");
     wrong.extend(checked.into_iter().filter(|check| !check.passed()));

@@ -22,10 +22,10 @@ fn perform(
     request: &Request,
 ) -> (Output, bool, Vec<TradeRequest>) {
     let random = Cell::new(SplitMix::new(1));
-    let mut session = engine.connect().expect("a session");
+    let mut connection = engine.connect().expect("a session");
     let backoff = Backoff::new(clock, RetryPolicy::default(), &random);
     let sent = RefCell::new(Vec::new());
-    let mut cx = OperationCx { session: &mut *session, backoff };
+    let mut cx = OperationCx { connection: &mut connection, backoff };
     let send = |order: &TradeRequest| sent.borrow_mut().push(*order);
     let answer = connector.perform(&mut cx, request, &send).expect("nothing is in the way");
     (answer.output, answer.excused, sent.into_inner())

@@ -108,7 +108,7 @@ pub(crate) fn serve_by(
     }
     let server = Server::bind(options).expect("listens");
     let address: Address = server.address().to_string().parse().expect("a server's own address");
-    let fingerprint = Fingerprint::of(engine, inputs(), part(), Constraints::Full);
+    let fingerprint = Fingerprint::of(engine, inputs(), part(), Constraints::Full).unwrap();
     let (stop, events) = (AtomicBool::new(false), Mutex::new(Vec::new()));
     let ended = std::thread::scope(|scope| {
         let running = scope.spawn(|| {

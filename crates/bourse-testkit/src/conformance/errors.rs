@@ -1,11 +1,11 @@
 //! Errors have the kind a program acts on, and nothing is broken after them.
 
 use super::{FIRST_CHARGE, add, read, set, small};
-use bourse_engine::{Access, Engine, ErrorKind, Isolation, Sql};
+use bourse_engine::{Access, Engine, ErrorKind, Isolation, Params, Sql};
 
 pub(super) fn conflicts(engine: &dyn Engine) {
     let mut first = small(engine);
-    let mut second = engine.connect().unwrap();
+    let mut second = engine.session().unwrap();
     first.begin(Isolation::Serializable, Access::Write).unwrap();
     set(&mut *first, "TMB", 1, 1).unwrap();
     let refused = second
@@ -39,7 +39,7 @@ pub(super) fn constraints(engine: &dyn Engine) {
 
 pub(super) fn declared_constraints(engine: &dyn Engine) {
     let mut session = small(engine);
-    let capabilities = engine.capabilities();
+    let capabilities = engine.capabilities().sql.expect("SQL");
     for (what, enforced, result) in [
         ("a check", capabilities.checks, set(&mut *session, "TMB", 1, -5).map(|_| ())),
         ("a foreign key", capabilities.foreign_keys, add(&mut *session, "XXX", 1, 5).map(|_| ())),
@@ -61,7 +61,7 @@ pub(super) fn statements_survive(engine: &dyn Engine) {
         add(&mut *session, "TMB", 1, 5).expect_err("the primary key is taken");
         session.rollback().unwrap();
     }
-    session.execute(&super::SET_CHARGE, &["TMB".into()]).expect_err("two of three parameters are missing");
+    session.execute(&super::SET_CHARGE, Params::of(&["TMB".into()])).expect_err("two of three parameters are missing");
     session.rollback().unwrap();
     assert_eq!(set(&mut *session, "TMB", 1, 5).unwrap(), 1);
     // An error within a transaction, and the transaction undone whole.
@@ -81,7 +81,7 @@ pub(super) fn nonsense(engine: &dyn Engine) {
     static NO_TABLE: Sql = Sql::new("SELECT c FROM no_such_table");
     let mut session = small(engine);
     for sql in [&NONSENSE, &NO_TABLE] {
-        let refused = session.query(sql, &[], &mut |_| Ok(())).expect_err(sql.text());
+        let refused = session.query(sql, Params::NONE, &mut |_| Ok(())).expect_err(sql.text());
         assert_eq!(refused.kind(), ErrorKind::Other, "{refused}");
         assert_eq!(refused.statement(), Some(sql.text()), "{refused}");
         assert!(!refused.message().is_empty());

@@ -30,7 +30,7 @@ pub(super) fn commit_lasts(engine: &dyn Engine) {
     session.commit().unwrap();
     session.rollback().unwrap();
     drop(session);
-    let mut other = engine.connect().unwrap();
+    let mut other = engine.session().unwrap();
     assert_eq!(read(&mut *other, "TMB", 1).unwrap(), 1);
 }
 
@@ -48,7 +48,7 @@ pub(super) fn dropped_session(engine: &dyn Engine) {
     session.begin(Isolation::Serializable, Access::Write).unwrap();
     set(&mut *session, "TMB", 1, 1).unwrap();
     drop(session);
-    let mut other = engine.connect().unwrap();
+    let mut other = engine.session().unwrap();
     assert_eq!(read(&mut *other, "TMB", 1).unwrap(), FIRST_CHARGE);
     other.begin(Isolation::Serializable, Access::Write).expect("the dropped session is in nobody's way");
     other.rollback().unwrap();
@@ -56,7 +56,7 @@ pub(super) fn dropped_session(engine: &dyn Engine) {
 
 pub(super) fn no_dirty_reads(engine: &dyn Engine) {
     let mut writer = small(engine);
-    let mut reader = engine.connect().unwrap();
+    let mut reader = engine.session().unwrap();
     writer.begin(Isolation::Serializable, Access::Write).unwrap();
     set(&mut *writer, "TMB", 1, 1).unwrap();
     if let Some(seen) = unless_conflict(read(&mut *reader, "TMB", 1)) {
@@ -70,7 +70,7 @@ pub(super) fn no_dirty_reads(engine: &dyn Engine) {
 pub(super) fn reads_repeat(engine: &dyn Engine) {
     for isolation in [Isolation::RepeatableRead, Isolation::Serializable] {
         let mut reader = small(engine);
-        let mut writer = engine.connect().unwrap();
+        let mut writer = engine.session().unwrap();
         reader.begin(isolation, Access::Read).unwrap();
         assert_eq!(read(&mut *reader, "TMB", 1).unwrap(), FIRST_CHARGE);
         let wrote = unless_conflict((|| {
@@ -91,7 +91,7 @@ pub(super) fn reads_repeat(engine: &dyn Engine) {
 /// Each of two transactions reads both rows and clears one if the other still stands; as if alone, one row stays.
 pub(super) fn no_write_skew(engine: &dyn Engine) {
     let mut first = small(engine);
-    let mut second = engine.connect().unwrap();
+    let mut second = engine.session().unwrap();
     fn read_both(session: &mut dyn Session) -> Result<(i64, i64), EngineError> {
         session.begin(Isolation::Serializable, Access::Write)?;
         Ok((read(session, "TMB", 1)?, read(session, "TMS", 1)?))

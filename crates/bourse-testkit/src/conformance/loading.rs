@@ -1,7 +1,7 @@
 //! A database is seen when it is whole.
 
-use super::{FIRST_CHARGE, add, load_small, read, set, small, small_rows};
-use bourse_engine::{Engine, ErrorKind, Loader, RowExt as _, Session, SessionExt as _, Sql};
+use super::{FIRST_CHARGE, add, dialect, load_small, read, set, small, small_rows};
+use bourse_engine::{Engine, ErrorKind, Loader, Params, RowExt as _, Session, SessionExt as _, Sql};
 use bourse_schema::tables::{Charge, TradeType};
 use bourse_schema::{TableRow as _, create_table};
 
@@ -15,7 +15,7 @@ fn count(session: &mut dyn Session) -> i64 {
 /// A loader that has got as far as the rows of `trade_type`.
 fn half_loaded(engine: &dyn Engine) -> Box<dyn Loader> {
     let mut loader = engine.loader().unwrap();
-    loader.run(&create_table(TradeType::table(), engine.dialect(), true)).unwrap();
+    loader.run(&create_table(TradeType::table(), dialect(engine), true)).unwrap();
     loader.insert(&small_rows().0).unwrap();
     loader
 }
@@ -25,7 +25,7 @@ pub(super) fn unfinished_load(engine: &dyn Engine) {
     set(&mut *session, "TMB", 1, 77).unwrap();
     drop(session);
     drop(half_loaded(engine));
-    let mut session = engine.connect().unwrap();
+    let mut session = engine.session().unwrap();
     assert_eq!(read(&mut *session, "TMB", 1).unwrap(), 77, "an unfinished load changed something");
     assert_eq!(count(&mut *session), 6);
 }
@@ -33,10 +33,10 @@ pub(super) fn unfinished_load(engine: &dyn Engine) {
 pub(super) fn replaced(engine: &dyn Engine) {
     let mut session = small(engine);
     set(&mut *session, "TMB", 1, 77).unwrap();
-    session.execute(&REMOVE_THIRD, &[]).unwrap();
+    session.execute(&REMOVE_THIRD, Params::NONE).unwrap();
     drop(session);
     load_small(engine);
-    let mut session = engine.connect().unwrap();
+    let mut session = engine.session().unwrap();
     assert_eq!(read(&mut *session, "TMB", 1).unwrap(), FIRST_CHARGE);
     assert_eq!(count(&mut *session), 6);
 }
@@ -65,13 +65,13 @@ pub(super) fn bad_rows(engine: &dyn Engine) {
     assert!(twice.statement().is_some_and(|sql| sql.contains("trade_type")), "{twice}");
     drop(loader);
     let mut loader = half_loaded(engine);
-    loader.run(&create_table(Charge::table(), engine.dialect(), true)).unwrap();
+    loader.run(&create_table(Charge::table(), dialect(engine), true)).unwrap();
     let mut charges = small_rows().1;
     charges.0[1].ch_c_tier = 9;
-    if engine.capabilities().checks {
+    if engine.capabilities().sql.is_some_and(|sql| sql.checks) {
         let refused = loader.insert(&charges).expect_err("there is no tier 9");
         assert_eq!(refused.kind(), ErrorKind::Constraint, "{refused}");
     }
     drop(loader);
-    assert_eq!(count(&mut *engine.connect().unwrap()), 6);
+    assert_eq!(count(&mut *engine.session().unwrap()), 6);
 }

@@ -10,7 +10,7 @@ mod rows;
 mod statements;
 mod threads;
 
-use bourse_engine::{Engine, EngineError, RowExt as _, Session, SessionExt as _, Sql, Value};
+use bourse_engine::{Dialect, Engine, EngineError, Params, RowExt as _, Session, SessionExt as _, Sql, Value};
 use bourse_schema::tables::{Charge, TradeType};
 use bourse_schema::{Amount, Rows, TableRow as _, Text, create_table};
 
@@ -29,6 +29,9 @@ pub static CHECKS: &[Check] = &[
     Check { name: "absent and empty are different", run: rows::absent_is_not_empty },
     Check { name: "execute counts the rows it changed", run: statements::changes_are_counted },
     Check { name: "a callback's error ends the query", run: statements::a_callback_can_stop },
+    Check { name: "columns have the names that the statement gives them", run: statements::columns_have_names },
+    Check { name: "parameters stand in one list or in two", run: statements::parameters_in_two_lists },
+    Check { name: "a statement is run for each set of parameters", run: statements::runs_for_each_set_of_parameters },
     Check { name: "a plan is shown or refused", run: statements::plans },
     Check { name: "the engine describes itself", run: statements::description },
     Check { name: "a rollback undoes", run: isolation::rollback_undoes },
@@ -80,6 +83,11 @@ const TYPES: [&str; 2] = ["TMB", "TMS"];
 /// What each charge is at first, in cents.
 const FIRST_CHARGE: i64 = 1_000;
 
+/// The dialect of the SQL engine that is tested.
+fn dialect(engine: &dyn Engine) -> &'static Dialect {
+    engine.sql().expect("a SQL engine").dialect()
+}
+
 fn amount(cents: i64) -> Value<'static> {
     Value::Decimal { units: cents, scale: 2 }
 }
@@ -101,8 +109,8 @@ fn small_rows() -> (Rows<TradeType>, Rows<Charge>) {
 fn load_small(engine: &dyn Engine) {
     let mut loader = engine.loader().expect("a loader");
     let (types, charges) = small_rows();
-    loader.run(&create_table(TradeType::table(), engine.dialect(), true)).expect("DDL");
-    loader.run(&create_table(Charge::table(), engine.dialect(), true)).expect("DDL");
+    loader.run(&create_table(TradeType::table(), dialect(engine), true)).expect("DDL");
+    loader.run(&create_table(Charge::table(), dialect(engine), true)).expect("DDL");
     loader.insert(&types).expect("rows");
     loader.insert(&charges).expect("rows");
     loader.finish().expect("a whole load");
@@ -111,7 +119,7 @@ fn load_small(engine: &dyn Engine) {
 /// Loads the small database and opens a session.
 fn small(engine: &dyn Engine) -> Box<dyn Session> {
     load_small(engine);
-    engine.connect().expect("a session")
+    engine.session().expect("a session")
 }
 
 /// The charge of a type and tier, in cents.
@@ -121,9 +129,9 @@ fn read(session: &mut dyn Session, name: &str, tier: u8) -> Result<i64, EngineEr
 }
 
 fn set(session: &mut dyn Session, name: &str, tier: u8, cents: i64) -> Result<u64, EngineError> {
-    session.execute(&SET_CHARGE, &[name.into(), tier.into(), amount(cents)])
+    session.execute(&SET_CHARGE, Params::of(&[name.into(), tier.into(), amount(cents)]))
 }
 
 fn add(session: &mut dyn Session, name: &str, tier: u8, cents: i64) -> Result<u64, EngineError> {
-    session.execute(&ADD_CHARGE, &[name.into(), tier.into(), amount(cents)])
+    session.execute(&ADD_CHARGE, Params::of(&[name.into(), tier.into(), amount(cents)]))
 }

@@ -1,6 +1,6 @@
 //! Every domain at its limits, through every table.
 
-use super::small;
+use super::{dialect, small};
 use bourse_engine::{Engine, FromValue as _, RowExt as _, Session, Value};
 use bourse_schema::{Batch, ColumnType, Date, Table, Timestamp, create_table, insert, load_order};
 
@@ -146,7 +146,7 @@ fn check_rows(session: &mut dyn Session, table: &'static Table) {
 fn load_tables(engine: &dyn Engine, with_rows: bool) {
     let mut loader = engine.loader().expect("a loader");
     for table in load_order() {
-        loader.run(&create_table(table, engine.dialect(), false)).expect("DDL");
+        loader.run(&create_table(table, dialect(engine), false)).expect("DDL");
         if with_rows {
             loader.insert(&Limits(table)).unwrap_or_else(|e| panic!("{}: {e}", table.name));
         }
@@ -156,7 +156,7 @@ fn load_tables(engine: &dyn Engine, with_rows: bool) {
 
 pub(super) fn loaded_rows_come_back(engine: &dyn Engine) {
     load_tables(engine, true);
-    let mut session = engine.connect().expect("a session");
+    let mut session = engine.session().expect("a session");
     for table in load_order() {
         check_rows(&mut *session, table);
     }
@@ -164,9 +164,9 @@ pub(super) fn loaded_rows_come_back(engine: &dyn Engine) {
 
 pub(super) fn inserted_rows_come_back(engine: &dyn Engine) {
     load_tables(engine, false);
-    let mut session = engine.connect().expect("a session");
+    let mut session = engine.session().expect("a session");
     for table in load_order() {
-        let sql = insert(table, engine.dialect());
+        let sql = insert(table, dialect(engine));
         for index in 0..LIMITS.len() {
             Limits(table).with_row(index, &mut |values| {
                 session.query_text(&sql, values, &mut |_| Ok(())).unwrap_or_else(|e| panic!("{}: {e}", table.name));

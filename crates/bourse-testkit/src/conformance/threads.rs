@@ -31,7 +31,7 @@ fn retried<T>(
 fn connected(engine: &dyn Engine) -> Box<dyn Session> {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
-        match engine.connect() {
+        match engine.session() {
             Ok(session) => return session,
             Err(e) if e.kind() == ErrorKind::Conflict && Instant::now() < deadline => {}
             Err(e) => panic!("{e}"),

@@ -8,7 +8,7 @@ const SORTED: [&str; 7] = ["0", "A", "AA", "Z", "a", "a b", "ä"];
 
 pub(super) fn text_keys(engine: &dyn Engine) {
     let mut session = fresh(engine, &[&WORDS, &ITEMS]);
-    with(&mut *session, |records| {
+    with(&mut session, |records| {
         for (word, uses) in SORTED.iter().zip(10..) {
             records.insert(&WORDS, Key::Text(word), &[Value::Int(uses)]).unwrap();
         }
@@ -40,7 +40,7 @@ fn scanned(records: &mut dyn Records, from: i64, limit: u64) -> Vec<(i64, i64)> 
 
 pub(super) fn ordered_scans(engine: &dyn Engine) {
     let mut session = fresh(engine, &[&ITEMS]);
-    with(&mut *session, |records| {
+    with(&mut session, |records| {
         // Every third number from -300 to 300, out of order.
         for step in 0..201 {
             insert_item(records, (step * 100 % 201) * 3 - 300).unwrap();
@@ -65,7 +65,7 @@ pub(super) fn ordered_scans(engine: &dyn Engine) {
 
 pub(super) fn ordered_text_scans(engine: &dyn Engine) {
     let mut session = fresh(engine, &[&WORDS]);
-    with(&mut *session, |records| {
+    with(&mut session, |records| {
         for at in [3, 0, 6, 1, 5, 2, 4] {
             records.insert(&WORDS, Key::Text(SORTED[at]), &[Value::Int(at as i64)]).unwrap();
         }
@@ -87,7 +87,7 @@ pub(super) fn ordered_text_scans(engine: &dyn Engine) {
 
 pub(super) fn indexed_fields(engine: &dyn Engine) {
     let mut session = fresh(engine, &[&FOUND]);
-    with(&mut *session, |records| {
+    with(&mut session, |records| {
         for id in 0..60 {
             records.insert(&FOUND, Key::Int(id), &[format!("word {}", id % 20).as_str().into()]).unwrap();
         }
@@ -113,7 +113,7 @@ pub(super) fn indexed_fields(engine: &dyn Engine) {
 
 pub(super) fn hashed_keys(engine: &dyn Engine) {
     let mut session = fresh(engine, &[&HASHED]);
-    with(&mut *session, |records| {
+    with(&mut session, |records| {
         for id in 0..1_000 {
             records.insert(&HASHED, Key::Int(id * 7_919), &[id.into()]).unwrap();
         }

@@ -8,8 +8,8 @@ mod operations;
 mod transactions;
 
 use bourse_engine::{
-    Engine, EngineError, IndexKind, Key, RecordCapabilities, RecordField, RecordTable, RecordType, Records,
-    RecordsOverSql, RowExt as _, Session, Statements, Value,
+    Connection, Engine, EngineError, IndexKind, Key, RecordCapabilities, RecordField, RecordTable, RecordType, Records,
+    RowExt as _, Statements, Value,
 };
 
 /// One promise of the seam and the test of it.
@@ -142,17 +142,14 @@ static NOTED: RecordTable = RecordTable::new(
 .with_assigned_keys();
 
 /// Runs `f` on the session's records, its own or those over SQL.
-fn with<T>(session: &mut dyn Session, f: impl FnOnce(&mut dyn Records) -> T) -> T {
-    if let Some(records) = session.records() {
-        return f(records);
-    }
-    f(&mut RecordsOverSql::new(session, Statements::Prepared))
+fn with<T>(connection: &mut Connection, f: impl FnOnce(&mut dyn Records) -> T) -> T {
+    connection.with_records(Statements::Prepared, f)
 }
 
 /// A session on these tables, empty.
-fn fresh(engine: &dyn Engine, tables: &[&'static RecordTable]) -> Box<dyn Session> {
+fn fresh(engine: &dyn Engine, tables: &[&'static RecordTable]) -> Connection {
     let mut session = engine.connect().expect("a session");
-    with(&mut *session, |records| records.create(tables)).expect("empty tables");
+    with(&mut session, |records| records.create(tables)).expect("empty tables");
     session
 }
 
@@ -182,7 +179,7 @@ fn price(records: &mut dyn Records, id: i64) -> Result<Option<i64>, EngineError>
 }
 
 #[track_caller]
-fn check_price(session: &mut dyn Session, id: i64, expected: Option<i64>) {
+fn check_price(session: &mut Connection, id: i64, expected: Option<i64>) {
     assert_eq!(with(session, |records| price(records, id)).unwrap(), expected, "price of item {id}");
 }
 

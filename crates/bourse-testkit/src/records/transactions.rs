@@ -1,14 +1,14 @@
 //! Transactions, and sessions beside one another.
 
 use super::{ITEMS, add_to_price, check_price, fresh, insert_item, price, with};
-use bourse_engine::{Access, Engine, EngineError, ErrorKind, Key, Records, Session};
+use bourse_engine::{Access, Connection, Engine, EngineError, ErrorKind, Key, Records};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant};
 
 pub(super) fn own_changes(engine: &dyn Engine) {
     let mut session = fresh(engine, &[&ITEMS]);
-    with(&mut *session, |records| {
+    with(&mut session, |records| {
         records.begin(Access::Write).unwrap();
         insert_item(records, 1).unwrap();
         assert_eq!(price(records, 1).unwrap(), Some(100));
@@ -28,7 +28,7 @@ pub(super) fn own_changes(engine: &dyn Engine) {
 
 pub(super) fn rollback_undoes(engine: &dyn Engine) {
     let mut session = fresh(engine, &[&ITEMS]);
-    with(&mut *session, |records| {
+    with(&mut session, |records| {
         (1..=3).for_each(|id| insert_item(records, id).unwrap());
         records.begin(Access::Write).unwrap();
         insert_item(records, 4).unwrap();
@@ -45,42 +45,42 @@ pub(super) fn rollback_undoes(engine: &dyn Engine) {
 
 pub(super) fn rollback_outside(engine: &dyn Engine) {
     let mut session = fresh(engine, &[&ITEMS]);
-    with(&mut *session, |records| {
+    with(&mut session, |records| {
         records.rollback().unwrap();
         insert_item(records, 1).unwrap();
         records.rollback().unwrap();
         records.rollback().unwrap();
     });
-    check_price(&mut *session, 1, Some(100));
+    check_price(&mut session, 1, Some(100));
 }
 
 pub(super) fn dropped_session(engine: &dyn Engine) {
     let mut session = fresh(engine, &[&ITEMS]);
-    with(&mut *session, |records| {
+    with(&mut session, |records| {
         insert_item(records, 1).unwrap();
         records.begin(Access::Write).unwrap();
         add_to_price(records, 1, 1).unwrap();
     });
     drop(session);
     let mut other = engine.connect().expect("a session");
-    check_price(&mut *other, 1, Some(100));
-    with(&mut *other, |records| add_to_price(records, 1, 2)).expect("the dropped session is in nobody's way");
-    check_price(&mut *other, 1, Some(102));
+    check_price(&mut other, 1, Some(100));
+    with(&mut other, |records| add_to_price(records, 1, 2)).expect("the dropped session is in nobody's way");
+    check_price(&mut other, 1, Some(102));
 }
 
 /// Until the writer commits, a reader in another thread either waits or sees what was there before.
 pub(super) fn commit_is_seen(engine: &dyn Engine) {
     let mut session = fresh(engine, &[&ITEMS]);
-    with(&mut *session, |records| insert_item(records, 1)).unwrap();
+    with(&mut session, |records| insert_item(records, 1)).unwrap();
     let mut reader = engine.connect().expect("a session");
-    check_price(&mut *reader, 1, Some(100));
+    check_price(&mut reader, 1, Some(100));
     let (go, told) = mpsc::channel();
     let (seen, answers) = mpsc::channel();
     thread::scope(|scope| {
         scope.spawn(move || {
             told.recv().expect("the writer goes first");
             let first = loop {
-                match with(&mut *reader, |records| price(records, 1)) {
+                match with(&mut reader, |records| price(records, 1)) {
                     Ok(first) => break first,
                     Err(e) if e.kind() == ErrorKind::Conflict => reader.rollback().unwrap(),
                     Err(e) => panic!("{e}"),
@@ -88,7 +88,7 @@ pub(super) fn commit_is_seen(engine: &dyn Engine) {
             };
             seen.send((Instant::now(), first)).expect("the writer listens");
         });
-        with(&mut *session, |records| {
+        with(&mut session, |records| {
             records.begin(Access::Write).unwrap();
             add_to_price(records, 1, 1).unwrap();
             go.send(()).unwrap();
@@ -106,14 +106,14 @@ pub(super) fn commit_is_seen(engine: &dyn Engine) {
         });
     });
     let mut late = engine.connect().expect("a session");
-    check_price(&mut *late, 1, Some(101));
+    check_price(&mut late, 1, Some(101));
 }
 
 pub(super) fn sessions_move(engine: &dyn Engine) {
     let mut session = fresh(engine, &[&ITEMS]);
-    with(&mut *session, |records| insert_item(records, 1)).unwrap();
+    with(&mut session, |records| insert_item(records, 1)).unwrap();
     let moved = thread::spawn(move || {
-        with(&mut *session, |records| {
+        with(&mut session, |records| {
             add_to_price(records, 1, 1).unwrap();
             records.begin(Access::Write).unwrap();
             add_to_price(records, 1, 1).unwrap();
@@ -122,12 +122,12 @@ pub(super) fn sessions_move(engine: &dyn Engine) {
         session
     });
     let mut session = moved.join().expect("the other thread's checks hold");
-    check_price(&mut *session, 1, Some(102));
+    check_price(&mut session, 1, Some(102));
 }
 
 /// Runs a transaction until it is not in anybody's way any more.
 fn retried<T>(
-    session: &mut dyn Session,
+    session: &mut Connection,
     access: Access,
     mut body: impl FnMut(&mut dyn Records) -> Result<T, EngineError>,
 ) -> T {
@@ -154,13 +154,13 @@ const THREADS: i64 = 4;
 pub(super) fn no_lost_update(engine: &dyn Engine) {
     const EACH: i64 = 50;
     let mut session = fresh(engine, &[&ITEMS]);
-    with(&mut *session, |records| insert_item(records, 1)).unwrap();
+    with(&mut session, |records| insert_item(records, 1)).unwrap();
     thread::scope(|scope| {
         for number in 1..=THREADS {
             scope.spawn(move || {
                 let mut session = engine.connect().expect("a session");
                 for step in 0..EACH {
-                    retried(&mut *session, Access::Write, |records| {
+                    retried(&mut session, Access::Write, |records| {
                         add_to_price(records, 1, 1)?;
                         insert_item(records, number * 1_000 + step)
                     });
@@ -168,23 +168,23 @@ pub(super) fn no_lost_update(engine: &dyn Engine) {
             });
         }
     });
-    check_price(&mut *session, 1, Some(100 + THREADS * EACH));
-    let count = with(&mut *session, |records| records.count(&ITEMS)).unwrap();
+    check_price(&mut session, 1, Some(100 + THREADS * EACH));
+    let count = with(&mut session, |records| records.count(&ITEMS)).unwrap();
     assert_eq!(count, (1 + THREADS * EACH) as u64);
-    check_price(&mut *session, 4_049, Some(404_900));
+    check_price(&mut session, 4_049, Some(404_900));
 }
 
 /// Money moves between two records while readers add them up.
 pub(super) fn nobody_starves(engine: &dyn Engine) {
     const EACH: usize = 100;
     let mut session = fresh(engine, &[&ITEMS]);
-    with(&mut *session, |records| (1..=2).try_for_each(|id| insert_item(records, id))).unwrap();
+    with(&mut session, |records| (1..=2).try_for_each(|id| insert_item(records, id))).unwrap();
     thread::scope(|scope| {
         for _ in 0..2 {
             scope.spawn(|| {
                 let mut session = engine.connect().expect("a session");
                 for _ in 0..EACH {
-                    let sum = retried(&mut *session, Access::Read, |records| {
+                    let sum = retried(&mut session, Access::Read, |records| {
                         Ok(price(records, 1)?.unwrap_or(0) + price(records, 2)?.unwrap_or(0))
                     });
                     assert_eq!(sum, 300, "a half-done transfer was seen");
@@ -194,13 +194,13 @@ pub(super) fn nobody_starves(engine: &dyn Engine) {
         scope.spawn(|| {
             let mut session = engine.connect().expect("a session");
             for _ in 0..EACH {
-                retried(&mut *session, Access::Write, |records| {
+                retried(&mut session, Access::Write, |records| {
                     add_to_price(records, 1, -1)?;
                     add_to_price(records, 2, 1)
                 });
             }
         });
     });
-    check_price(&mut *session, 1, Some(100 - EACH as i64));
-    check_price(&mut *session, 2, Some(200 + EACH as i64));
+    check_price(&mut session, 1, Some(100 - EACH as i64));
+    check_price(&mut session, 2, Some(200 + EACH as i64));
 }

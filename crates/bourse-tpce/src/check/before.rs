@@ -16,7 +16,7 @@ pub fn before_run(
     depth: Depth,
     progress: &mut dyn FnMut(&Checked),
 ) -> Result<Vec<Checked>, EngineError> {
-    let mut session = engine.connect()?;
+    let mut session = engine.session()?;
     session.begin(Isolation::RepeatableRead, Access::Read)?;
     let done = in_transaction(&mut *session, fingerprint, depth, progress);
     session.rollback()?;

@@ -96,7 +96,7 @@ pub fn identify(engine: &dyn Engine) -> Result<Existing, EngineError> {
     if !engine.exists()? {
         return Ok(Existing::Absent);
     }
-    let mut session = engine.connect()?;
+    let mut session = engine.session()?;
     let fingerprints = match read_fingerprints(&mut *session) {
         Ok(fingerprints) => fingerprints,
         // An engine says that there is no such table as it says anything that it cannot do.

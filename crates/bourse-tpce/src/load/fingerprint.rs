@@ -3,7 +3,7 @@
 use bourse_egen::driver::Database;
 use bourse_egen::{Inputs, Part, PartError};
 use bourse_engine::{Engine, EngineError, RowExt as _, Session};
-use bourse_schema::Table;
+use bourse_schema::{Dialect, Table};
 use std::fmt;
 
 /// Which of the specification's constraints the database declares.
@@ -51,19 +51,22 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// Of a database as it would be loaded on an engine.
-    pub fn of(engine: &dyn Engine, inputs: &Inputs, part: Part, constraints: Constraints) -> Self {
+    /// Fingerprint of a database as it would be loaded on an engine.
+    ///
+    /// # Errors
+    /// [`Unsupported`](bourse_engine::ErrorKind::Unsupported) without SQL.
+    pub fn of(engine: &dyn Engine, inputs: &Inputs, part: Part, constraints: Constraints) -> Result<Self, EngineError> {
         let mut schema = Fnv::new();
-        for statement in definitions(engine, constraints) {
+        for statement in definitions(engine.sql()?.dialect(), constraints) {
             schema.add(statement.as_bytes());
         }
-        Self {
+        Ok(Self {
             schema: format!("{:016x}", schema.0),
             generator: GENERATOR_VERSION,
             part,
             inputs: format!("{:032x}", inputs.fingerprint()),
             constraints,
-        }
+        })
     }
 
     /// The database as the emulators ask about it.
@@ -105,8 +108,7 @@ impl Fnv {
     }
 }
 
-fn definitions(engine: &dyn Engine, constraints: Constraints) -> impl Iterator<Item = String> {
-    let dialect = engine.dialect();
+fn definitions(dialect: &'static Dialect, constraints: Constraints) -> impl Iterator<Item = String> {
     let full = constraints == Constraints::Full;
     let tables = bourse_schema::load_order().into_iter();
     let tables = tables.map(move |table| bourse_schema::create_table(table, dialect, full));

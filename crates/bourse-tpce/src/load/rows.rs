@@ -114,8 +114,8 @@ pub fn load(
 ) -> Result<LoadReport, LoadError> {
     let loader = engine.loader()?;
     let mut loading = Loading { loader, rows: BTreeMap::new(), digests: BTreeMap::new(), total: 0, part, progress };
-    let fingerprint = Fingerprint::of(engine, inputs, part, options.constraints);
-    let dialect = engine.dialect();
+    let fingerprint = Fingerprint::of(engine, inputs, part, options.constraints)?;
+    let dialect = engine.sql()?.dialect();
     // Its row comes last, so that without it the load is known to be unfinished.
     loading.loader.run(CREATE_DATABASE_TABLE)?;
     loading.loader.run(CREATE_DIGEST_TABLE)?;

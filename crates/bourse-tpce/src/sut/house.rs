@@ -26,7 +26,7 @@ impl BrokerageHouse {
     pub fn open(engine: &dyn Engine, part: Part, clock: &dyn Clock) -> Result<(Self, Opened), OpenError> {
         let database = Database::of(part.total_customers(), part.scale_factor(), part.days());
         let first_free = database.first_free_trade();
-        let mut session = engine.connect()?;
+        let mut session = engine.session()?;
         let trade_ids = TradeIds::following(&mut *session, first_free)?;
         let now = || clock.timestamp();
         let retry = Retry { attempts: 1, back_off: &|_| {} };
@@ -70,7 +70,7 @@ impl BrokerageHouse {
     /// The engine's.
     pub fn pending_orders(engine: &dyn Engine) -> Result<u64, EngineError> {
         let mut pending = 0;
-        engine.connect()?.query_text("SELECT count(*) FROM trade_request", &[], &mut |row| {
+        engine.session()?.query_text("SELECT count(*) FROM trade_request", &[], &mut |row| {
             pending = row.get(0)?;
             Ok(())
         })?;

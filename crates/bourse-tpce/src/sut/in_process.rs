@@ -53,9 +53,15 @@ impl Connector for OwnSession {
         request: &Request,
         market: &dyn SendToMarket,
     ) -> Result<Answer, TxnError> {
-        let OperationCx { session, backoff } = cx;
+        let OperationCx { connection, backoff } = cx;
         let back_off = |attempt| backoff.back_off(attempt);
         let retry = Retry { attempts: backoff.attempts(), back_off: &back_off };
-        self.house.perform(*session, backoff.clock(), retry, request, market)
+        let session = connection.sql().map_err(|error| TxnError {
+            transaction: request.transaction(),
+            frame: None,
+            attempts: 0,
+            cause: error.into(),
+        })?;
+        self.house.perform(session, backoff.clock(), retry, request, market)
     }
 }

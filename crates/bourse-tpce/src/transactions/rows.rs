@@ -1,7 +1,7 @@
 //! Shorter ways to run a statement: typed rows, and row counts that are checked.
 
 use super::FrameError;
-use bourse_engine::{EngineError, FromValue, Row, Session, Sql, Value};
+use bourse_engine::{EngineError, FromValue, Params, Row, Session, Sql, Value};
 
 /// A type that can be read from a row of a result, in its place: rows are wide, and a list of them need not be copied
 /// together from single ones.
@@ -87,7 +87,7 @@ pub(super) fn about<T: FromRow>(
     params: &[Value<'_>],
 ) -> Result<Vec<T>, FrameError> {
     let mut found = Vec::with_capacity(rows);
-    db.query(sql, params, &mut |row| {
+    db.query(sql, Params::of(params), &mut |row| {
         let next = found.len();
         found.resize_with(next + 1, T::default);
         found[next].read(row)
@@ -102,7 +102,7 @@ pub(super) fn first<T: FromRow>(
     params: &[Value<'_>],
 ) -> Result<Option<T>, FrameError> {
     let mut found = None;
-    db.query(sql, params, &mut |row| match found {
+    db.query(sql, Params::of(params), &mut |row| match found {
         None => found.insert(T::default()).read(row),
         Some(_) => Ok(()),
     })?;
@@ -113,7 +113,7 @@ pub(super) fn first<T: FromRow>(
 pub(super) fn one<T: FromRow>(db: &mut dyn Session, sql: &'static Sql, params: &[Value<'_>]) -> Result<T, FrameError> {
     let mut found = 0;
     let mut kept = T::default();
-    db.query(sql, params, &mut |row| {
+    db.query(sql, Params::of(params), &mut |row| {
         found += 1;
         if found == 1 { kept.read(row) } else { Ok(()) }
     })?;
@@ -122,7 +122,7 @@ pub(super) fn one<T: FromRow>(db: &mut dyn Session, sql: &'static Sql, params: &
 
 /// A change of exactly one row.
 pub(super) fn change_one(db: &mut dyn Session, sql: &'static Sql, params: &[Value<'_>]) -> Result<(), FrameError> {
-    match db.execute(sql, params)? {
+    match db.execute(sql, Params::of(params))? {
         1 => Ok(()),
         found => Err(FrameError::rows(sql, 1, found)),
     }
@@ -130,7 +130,7 @@ pub(super) fn change_one(db: &mut dyn Session, sql: &'static Sql, params: &[Valu
 
 /// A change of any number of rows, which is returned.
 pub(super) fn change(db: &mut dyn Session, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, FrameError> {
-    Ok(db.execute(sql, params)?)
+    Ok(db.execute(sql, Params::of(params))?)
 }
 
 /// Parameters for a statement with a list of `N` values: what is not used is NULL, which equals nothing.

@@ -6,7 +6,7 @@
 use super::FrameError;
 use super::rows::{self, FromRow, rows};
 use arrayvec::ArrayVec;
-use bourse_engine::{EngineError, Row, RowExt as _, Session, Sql, Value};
+use bourse_engine::{EngineError, Params, Row, RowExt as _, Session, Sql, Value};
 use bourse_schema::{
     AccountId, Amount, Date, Price, Quantity, StatusId, Symbol, Text, Timestamp, TradeId, TradeTypeId,
 };
@@ -224,7 +224,7 @@ pub(super) fn details<T: HasDetails>(db: &mut dyn Session, trades: &mut [Detail<
     // for twice.
     let ids: ArrayVec<TradeId, MOST_TRADES> = trades.iter().map(|detail| detail.trade.id()).take(MOST_TRADES).collect();
     let params = rows::list::<MOST_TRADES, _>(ids.iter().copied());
-    db.query(&PAYMENTS, &params, &mut |row| {
+    db.query(&PAYMENTS, Params::of(&params), &mut |row| {
         let mut id = TradeId::default();
         row.read_into(0, &mut id)?;
         for at in which(&ids, id) {
@@ -237,7 +237,7 @@ pub(super) fn details<T: HasDetails>(db: &mut dyn Session, trades: &mut [Detail<
         }
         Ok(())
     })?;
-    db.query(&HISTORIES, &params, &mut |row| {
+    db.query(&HISTORIES, Params::of(&params), &mut |row| {
         let mut id = TradeId::default();
         row.read_into(0, &mut id)?;
         let mut reached = Reached::default();

@@ -149,7 +149,8 @@ fn isolation(transaction: Transaction, capabilities: &Capabilities) -> Operation
     ];
     let demanded = LEVELS.iter().find(|(level, _)| *level == transaction.isolation()).map(|(_, level)| *level);
     let demanded = demanded.expect("every level of the engines is listed");
-    let offered = || LEVELS.iter().filter(|(level, _)| capabilities.isolation.contains(level)).map(|(_, level)| *level);
+    let isolation = capabilities.sql.map_or(&[][..], |sql| sql.isolation);
+    let offered = || LEVELS.iter().filter(|(level, _)| isolation.contains(level)).map(|(_, level)| *level);
     // Writers that come one at a time are serializable, whatever level is asked for.
     let alone = (!capabilities.concurrent_writers).then(|| offered().max()).flatten();
     let enough = offered().filter(|level| *level >= demanded).min();
@@ -395,7 +396,7 @@ impl<'w> Workload<'w> for Brokerage<'w> {
 /// What an engine lacks for TPC-E, as sentences; empty if nothing.
 pub fn needs(capabilities: &Capabilities) -> Vec<String> {
     let mut lacking = Vec::new();
-    if !capabilities.sql {
+    if capabilities.sql.is_none() {
         lacking.push("tpce needs SQL".to_owned());
     }
     if capabilities.one_session {
@@ -405,7 +406,7 @@ pub fn needs(capabilities: &Capabilities) -> Vec<String> {
     }
     for transaction in Transaction::ALL {
         let wanted = transaction.isolation();
-        if capabilities.sql && !capabilities.isolation.contains(&wanted) {
+        if capabilities.sql.is_some_and(|sql| !sql.isolation.contains(&wanted)) {
             lacking.push(format!("{transaction} needs isolation {wanted:?} (Clause 7.4.1)"));
         }
     }

@@ -34,7 +34,7 @@ pub fn verify_and_reconcile(
     clock: &dyn Clock,
     progress: &mut dyn FnMut(&Check),
 ) -> Result<Vec<Check>, EngineError> {
-    let mut session = engine.connect()?;
+    let mut session = engine.session()?;
     let mut done = Vec::new();
     let mut last = clock.now();
     let mut note = |checked: &Checked| {

@@ -3,7 +3,7 @@
 use super::{Cell, Performance, RowKey, Statement, Subject};
 use crate::transactions::{Context, Request, Retry, TradeIds, perform};
 use bourse_egen::txn::TradeRequest;
-use bourse_engine::{Access, EachRow, EngineError, Isolation, Session, Sql, Value};
+use bourse_engine::{Access, EachRow, EngineError, Isolation, Params, RowExt as _, Session, Sql, Value};
 use bourse_schema::{Dialect, Table, Timestamp, TradeId};
 use std::cell::RefCell;
 
@@ -106,8 +106,8 @@ struct Traced {
 }
 
 impl Traced {
-    fn note(&mut self, sql: &'static Sql, params: &[Value<'_>], rows: Vec<Vec<String>>, count: u64) {
-        let params = params.iter().map(|value| shown(*value)).collect();
+    fn note(&mut self, sql: &'static Sql, params: Params<'_>, rows: Vec<Vec<String>>, count: u64) {
+        let params = params.iter().map(shown).collect();
         self.statements.push(Statement { sql: sql.text(), params, rows, count });
     }
 }
@@ -134,20 +134,19 @@ impl Session for Traced {
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         self.inner.begin(isolation, access)
     }
-    fn query(&mut self, sql: &'static Sql, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
         let (mut rows, mut count) = (Vec::new(), 0);
-        let columns = columns_of(sql.text());
         let outcome = self.inner.query(sql, params, &mut |row| {
             count += 1;
             if rows.len() < ROWS_KEPT {
-                rows.push((0..columns).map(|at| shown(row.value(at))).collect());
+                rows.push((0..row.columns()).map(|at| shown(row.value(at))).collect());
             }
             each(row)
         });
         self.note(sql, params, rows, count);
         outcome
     }
-    fn execute(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<u64, EngineError> {
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         let outcome = self.inner.execute(sql, params);
         self.note(sql, params, Vec::new(), *outcome.as_ref().unwrap_or(&0));
         outcome
@@ -163,36 +162,5 @@ impl Session for Traced {
     }
     fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
         self.inner.execute_text(sql, params)
-    }
-}
-
-/// How many columns a query returns: the commas outside brackets between its first SELECT and FROM.
-///
-/// Rows do not say how wide they are.
-fn columns_of(sql: &str) -> usize {
-    let (mut depth, mut columns) = (0, 1);
-    for word in sql.split_inclusive(|character: char| character.is_whitespace() || ",()".contains(character)) {
-        if depth == 0 && word.trim_end().eq_ignore_ascii_case("from") {
-            break;
-        }
-        match word.chars().last() {
-            Some('(') => depth += 1,
-            Some(')') => depth -= 1,
-            Some(',') if depth == 0 => columns += 1,
-            _ => (),
-        }
-    }
-    if sql.trim_start().get(..6).is_some_and(|word| word.eq_ignore_ascii_case("select")) { columns } else { 0 }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::columns_of;
-
-    #[test]
-    fn columns_are_counted() {
-        assert_eq!(columns_of("SELECT a, b FROM t WHERE c IN (SELECT d, e FROM u)"), 2);
-        assert_eq!(columns_of("\n  SELECT coalesce(a, b), (SELECT max(x) FROM u), c\n    FROM t"), 3);
-        assert_eq!(columns_of("UPDATE t SET a = 1"), 0);
     }
 }

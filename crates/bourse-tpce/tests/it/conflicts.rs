@@ -24,7 +24,7 @@ struct Run {
 /// Runs a request while another session holds the writer's place until the given pause.
 fn run_against_writer(name: &str, request: impl Into<bourse_tpce::transactions::Request>, released_at: u32) -> Run {
     let World { engine, mut session, .. } = on_disk(name);
-    let other = RefCell::new(engine.connect().expect("connects"));
+    let other = RefCell::new(engine.session().expect("connects"));
     other.borrow_mut().begin(Isolation::Serializable, Access::Write).expect("is first");
     let (pauses, sent, ids) =
         (RefCell::new(Vec::new()), Cell::new(0), TradeIds::starting_at(TradeId(300_000_000_000_000)));

@@ -69,13 +69,13 @@ fn remove(name: &str) {
 }
 
 fn wanted(engine: &dyn Engine) -> Fingerprint {
-    Fingerprint::of(engine, inputs(), part(), Constraints::Full)
+    Fingerprint::of(engine, inputs(), part(), Constraints::Full).unwrap()
 }
 
 #[test]
 fn a_fresh_database_passes_every_check() {
     let engine = fresh();
-    let mut session = engine.connect().expect("connects");
+    let mut session = engine.session().expect("connects");
     let mut told = 0;
     let results = check(&mut *session, part(), &mut |_| told += 1).expect("checks");
     let failed: Vec<_> = results.iter().filter(|checked| !checked.passed()).collect();
@@ -116,7 +116,7 @@ fn rows_lost_or_altered_after_loading_are_noticed() {
     };
     assert_eq!(failed(), []);
     for (at, (damage, name, words)) in DAMAGE.iter().enumerate() {
-        let mut session = copy.engine.connect().expect("connects");
+        let mut session = copy.engine.session().expect("connects");
         assert!(session.execute_text(damage, &[]).expect("runs") > 0, "{damage}");
         drop(session);
         let found = failed();
@@ -133,7 +133,7 @@ fn rows_lost_or_altered_after_loading_are_noticed() {
 #[test]
 fn a_database_without_digests_is_not_compared() {
     let copy = Copy::new("no-digests.db");
-    let mut session = copy.engine.connect().expect("connects");
+    let mut session = copy.engine.session().expect("connects");
     session.query_text("DROP TABLE bourse_digest", &[], &mut |_| Ok(())).expect("runs");
     drop(session);
     let results = before_run(&copy.engine, &wanted(&copy.engine), Depth::Full, &mut |_| {}).expect("checks");
@@ -144,7 +144,7 @@ fn a_database_without_digests_is_not_compared() {
 #[test]
 fn a_changed_schema_is_noticed() {
     let copy = Copy::new("other-schema.db");
-    let mut session = copy.engine.connect().expect("connects");
+    let mut session = copy.engine.session().expect("connects");
     let found = |session: &mut dyn bourse_engine::Session| {
         let found = schema::differences(session, Constraints::Full).expect("runs").expect("the catalog is known");
         found.iter().map(ToString::to_string).collect::<Vec<_>>()
@@ -174,7 +174,7 @@ fn a_database_is_known_again() {
     assert_eq!(found.first_free_trade().0, 200_000_000_058_177);
 
     let other = Part::whole(2_000, 1).expect("a valid part");
-    let other = Fingerprint::of(&engine, inputs(), other, Constraints::Full);
+    let other = Fingerprint::of(&engine, inputs(), other, Constraints::Full).unwrap();
     let Existing::Differs { differences, .. } = examine(&engine, &other).expect("examines") else {
         panic!("taken for another");
     };
@@ -189,7 +189,7 @@ fn what_is_not_a_database_of_ours_is_not_taken_for_one() {
 
     let engine = engine("foreign.db");
     remove("foreign.db");
-    let mut session = engine.connect().expect("connects");
+    let mut session = engine.session().expect("connects");
     session.query_text("CREATE TABLE trade (t_id INTEGER)", &[], &mut |_| Ok(())).expect("runs");
     let Existing::Foreign(why) = identify(&engine).expect("examines") else { panic!("taken for ours") };
     assert_eq!(why, "no such table: bourse_database");
@@ -198,7 +198,7 @@ fn what_is_not_a_database_of_ours_is_not_taken_for_one() {
 #[test]
 fn a_load_whose_last_row_is_missing_is_unfinished() {
     let copy = Copy::new("unfinished.db");
-    let mut session = copy.engine.connect().expect("connects");
+    let mut session = copy.engine.session().expect("connects");
     session.query_text("DELETE FROM bourse_database", &[], &mut |_| Ok(())).expect("runs");
     drop(session);
     assert_eq!(examine(&copy.engine, &wanted(&copy.engine)).expect("examines"), Existing::Unfinished);

@@ -60,7 +60,7 @@ fn the_lean_build_plans_likewise() {
 
 #[track_caller]
 fn check(engine: &dyn Engine) {
-    let mut session = engine.connect().expect("connects");
+    let mut session = engine.session().expect("connects");
     let mut bad = Vec::new();
     let mut needed = vec![false; ALLOWED.len()];
     for sql in statements() {

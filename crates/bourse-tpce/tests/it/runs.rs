@@ -30,7 +30,7 @@ fn options(warm_up_ns: Nanos, measure_ns: Nanos) -> RunOptions {
 
 fn count(engine: &SqliteEngine, sql: &str) -> u64 {
     let mut found = 0;
-    let mut session = engine.connect().unwrap();
+    let mut session = engine.session().unwrap();
     session
         .query_text(sql, &[], &mut |row| {
             found = row.get(0)?;

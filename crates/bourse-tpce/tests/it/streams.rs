@@ -72,7 +72,7 @@ impl Run<'_> {
 #[test]
 fn thousands_of_transactions_keep_the_books() {
     let copy = Copy::new("streams.db");
-    let mut session = copy.engine.connect().expect("connects");
+    let mut session = copy.engine.session().expect("connects");
     let Existing::Matches(found) = identify(&copy.engine).expect("identifies") else { panic!("not ours") };
     let database = Database::of(1_000, 500, 1);
     let mut customers =

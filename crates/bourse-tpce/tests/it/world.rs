@@ -57,7 +57,7 @@ impl World {
             loader.insert(&*batch).expect("inserts");
         }
         loader.finish().expect("finishes");
-        let session = engine.connect().expect("connects");
+        let session = engine.session().expect("connects");
         let trade_ids = TradeIds::starting_at(TradeId(FIRST_TRADE));
         Self { engine, session, sent: RefCell::default(), looks: Cell::new(0), trade_ids }
     }

@@ -20,9 +20,6 @@ use bourse_tpce::users;
 use drawn::Traces;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What is swept of a SQLite file when nothing else is said.
-const SQLITE_SWEEPS: [&str; 2] = ["journal=wal,delete", "sync=full,normal,off"];
-
 /// Enumerates states, crashes every target, writes the evidence, prints the tables.
 pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     if let Some((trace, number)) = arguments.replay.as_deref().and_then(drawn::parse) {
@@ -94,12 +91,12 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
 
 /// The target with every combination of its sweeps.
 fn targets(target: &str, sweeps: &[String]) -> Result<Vec<String>, Failure> {
-    let is_file = engines::sqlite_file(target).is_some();
+    let usual = engines::crashes(target).map_or(&[][..], |crashes| crashes.sweeps);
     let given = |text: &&str| {
         let name = text.split('=').next().unwrap_or_default();
         target.contains(&format!("?{name}=")) || target.contains(&format!("&{name}="))
     };
-    let usual = SQLITE_SWEEPS.into_iter().filter(|text| is_file && sweeps.is_empty() && !given(text));
+    let usual = usual.iter().copied().filter(|text| sweeps.is_empty() && !given(text));
     let texts = usual.chain(sweeps.iter().map(String::as_str));
     let sweeps: Vec<Sweep> = texts.map(Sweep::parse).collect::<Result<_, _>>()?;
     let with = |chosen: &Vec<(&str, &str)>| {

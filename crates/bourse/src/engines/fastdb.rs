@@ -13,4 +13,5 @@ pub(super) const CALLS: Calls = Calls {
     renamed: |target| GRAMMAR.renamed_in(target),
     open: |target| opened("fastdb", open(target)),
     cleanup: |_| {},
+    crashes: None,
 };

@@ -20,7 +20,7 @@ pub(crate) use list::list;
 
 use crate::failure::Failure;
 use bourse_engine::target::{Grammar, OptionSpec, Renamed, TargetError};
-use bourse_engine::{Engine, Location, nearest};
+use bourse_engine::{Engine, Location, SideFileKind, nearest};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -77,6 +77,26 @@ struct Calls {
     open: fn(&str) -> Result<Box<dyn Engine>, Failure>,
     /// Ends and removes the private server that a killed process has left of a target.
     cleanup: fn(&str),
+    /// How its databases are crashed, if they are files that a process of ours can work on and that can be copied.
+    crashes: Option<Crashes>,
+}
+
+/// How the databases of an engine are crashed.
+pub(crate) struct Crashes {
+    /// The copy that is crashed: its name, and what tells that one which is there was left by a process of ours.
+    pub(crate) copy: SideFileKind,
+    /// What is swept when nothing else is said.
+    pub(crate) sweeps: &'static [&'static str],
+    /// The setting for a simulated disk that loses what was not synced.
+    pub(crate) lossy_disk: &'static str,
+    /// Whether its system calls can be recorded.
+    pub(crate) can_be_recorded: bool,
+}
+
+/// How a target's database is crashed, if it is in a file and its engine has such crashes.
+pub(crate) fn crashes(target: &str) -> Option<&'static Crashes> {
+    location(target).ok()?.file()?;
+    kind_of(target)?.calls().ok()?.crashes.as_ref()
 }
 
 impl EngineKind {
@@ -195,6 +215,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
             renamed: |_| Vec::new(),
             open: |_| Ok(Box::new(bourse_engine::NullEngine)),
             cleanup: |_| {},
+            crashes: None,
         }),
     },
 ];
@@ -208,22 +229,6 @@ fn kind_of(target: &str) -> Option<&'static EngineKind> {
 /// Whether a text begins as a target does: with an engine's name and a colon.
 pub(crate) fn is_target(text: &str) -> bool {
     kind_of(text).is_some()
-}
-
-/// Where a target's database is as it was written, if it is SQLite's, whichever build: a path, or `:memory:`.
-pub(crate) fn sqlite_place(target: &str) -> Option<&str> {
-    let place = target.split_once('?').map_or(target, |(place, _)| place);
-    ["sqlite:", "sqlite-lean:"].iter().find_map(|scheme| place.strip_prefix(scheme))
-}
-
-/// The path of a target's database, if it is SQLite's, whichever build, and lies in a file.
-pub(crate) fn sqlite_file(target: &str) -> Option<&str> {
-    sqlite_place(target).filter(|place| *place != ":memory:")
-}
-
-/// A path as it stands in a target.
-pub(crate) fn escaped(path: &Path) -> String {
-    bourse_engine::target::escape(&path.display().to_string())
 }
 
 /// Opens a target.
@@ -328,7 +333,7 @@ fn options_of_scheme<O>(grammar: &Grammar<O>, scheme: &str, defaults: &O) -> Vec
 
 /// Refuses an engine that runs no SQL, before anything is made.
 pub(crate) fn needs_sql(target: &str, engine: &dyn Engine) -> Result<(), Failure> {
-    if engine.capabilities().sql {
+    if engine.capabilities().sql.is_some() {
         return Ok(());
     }
     Err(Failure::usage(format!("{target} cannot run this workload: tpce needs SQL")).hint("for instance sqlite:PATH"))

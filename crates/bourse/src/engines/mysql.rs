@@ -27,6 +27,7 @@ pub(super) const RUNNING: Calls = Calls {
             sweep_target(&target);
         }
     },
+    crashes: None,
 };
 
 /// The version of the server that a private target would start.

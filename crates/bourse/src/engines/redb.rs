@@ -10,4 +10,5 @@ pub(super) const CALLS: Calls = Calls {
     renamed: |target| GRAMMAR.renamed_in(target),
     open: |target| opened("redb", open(target)),
     cleanup: |_| {},
+    crashes: None,
 };

@@ -1,7 +1,7 @@
 //! The lean build of SQLite.
 
-use super::{Calls, opened, options_of};
-use bourse_engine_sqlite_lean::{GRAMMAR, Options, info, open};
+use super::{Calls, Crashes, opened, options_of};
+use bourse_engine_sqlite_lean::{GRAMMAR, Options, info, open, side_file_kind};
 
 pub(super) const CALLS: Calls = Calls {
     version: || info().map(|info| info.version.to_owned()).map_err(|error| error.to_string()),
@@ -10,4 +10,10 @@ pub(super) const CALLS: Calls = Calls {
     renamed: |target| GRAMMAR.renamed_in(target),
     open: |target| opened("sqlite-lean", open(target)),
     cleanup: |_| {},
+    crashes: Some(Crashes {
+        copy: side_file_kind(".bourse-crash", "a copy that crashes may ruin"),
+        sweeps: &["journal=wal,delete", "sync=full,normal,off"],
+        lossy_disk: "disk=lossy",
+        can_be_recorded: false,
+    }),
 };

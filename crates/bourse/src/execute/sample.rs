@@ -107,7 +107,7 @@ fn compare(
 ) -> Result<(CheckStatus, String), Failure> {
     let database = bourse_egen::driver::Database::of(part.total_customers(), part.scale_factor(), part.days());
     let plan = Plan::of_sample(database);
-    let session = engine.connect().map_err(|error| engine_failure(target, &error))?;
+    let session = engine.session().map_err(|error| engine_failure(target, &error))?;
     let subject = SqlSubject::new(target, session, database.first_free_trade());
     let mut subjects: Vec<Box<dyn Subject>> = vec![Box::new(subject), Box::new(model)];
     let verdict = sample(&mut subjects, inputs, &plan, &mut |_| go_on()).map_err(|error| match error {
@@ -204,7 +204,7 @@ impl Side {
         if let Some(removal) = &self.removal
             && self.engine.exists().is_ok_and(|exists| exists)
         {
-            let dropped = self.engine.connect().and_then(|mut session| session.execute_text(removal, &[]));
+            let dropped = self.engine.session().and_then(|mut session| session.execute_text(removal, &[]));
             dropped.map_err(|error| engine_failure("the sample's database", &error))?;
         }
         drop(self.engine);

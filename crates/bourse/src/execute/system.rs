@@ -193,7 +193,8 @@ fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &Inputs) -> Re
         crate::args::Constraints::Full => Constraints::Full,
         crate::args::Constraints::Keys => Constraints::KeysOnly,
     };
-    let ours = Fingerprint::of(remote, inputs, part, constraints);
+    let ours =
+        Fingerprint::of(remote, inputs, part, constraints).map_err(|error| database::engine_failure(target, &error))?;
     // The schema is hashed in the dialect of the server's engine, which is not ours to know.
     let wanted = Fingerprint { schema: there.schema.clone(), ..ours };
     let differences = wanted.differences(there);

@@ -7,6 +7,7 @@ use bourse_acid::AcidError;
 use bourse_acid::faults::judge::{Account, Ended};
 use bourse_acid::faults::work::{self, Event};
 use bourse_acid::faults::{Bed, Order, Trial};
+use bourse_engine::OwnedServer as _;
 use bourse_engine::{Durability, Engine as _, EngineError};
 use bourse_engine_mysql::{Launch, MysqlEngine};
 use bourse_faults::{Control, Places, copy_folder, lose_power};
@@ -136,7 +137,7 @@ impl<'c> ServerBed<'c> {
 
 /// Ends the server in good order, so that its files hold everything.
 fn shut_down(engine: &MysqlEngine, patience: Duration) -> Result<(), EngineError> {
-    engine.connect()?.execute_text("SHUTDOWN", &[])?;
+    engine.session()?.execute_text("SHUTDOWN", &[])?;
     let until = Instant::now() + patience;
     while engine.server_exit().is_none() && Instant::now() < until {
         std::thread::sleep(Duration::from_millis(10));

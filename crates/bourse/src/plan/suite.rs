@@ -74,7 +74,7 @@ fn url(suite: &Suite, name: &str, data: &Path) -> Result<String, String> {
 
 /// A URL with its placeholders filled in, or why they cannot be.
 fn filled(url: &str, data: &Path) -> Result<String, String> {
-    let mut url = url.replace("{data}", &engines::escaped(data));
+    let mut url = url.replace("{data}", &bourse_engine::path_in_target(data));
     while let Some(start) = url.find("{env:") {
         let end = url[start..].find('}').map_or(url.len(), |end| start + end);
         let name = url[start + 5..end].to_owned();

@@ -13,7 +13,9 @@ pub(crate) fn lacking(target: &str, job: &Classic) -> Result<Vec<String>, Failur
     let case = job.case()?;
     let engine = engines::open(target)?;
     let mut lacking = case.lacking(&engine.capabilities());
-    lacking.extend(case.wordless(engine.dialect()));
+    if let Ok(sql) = engine.sql() {
+        lacking.extend(case.wordless(sql.dialect()));
+    }
     Ok(lacking)
 }
 

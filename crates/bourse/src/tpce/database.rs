@@ -75,7 +75,8 @@ fn present(
         args::Constraints::Keys => Constraints::KeysOnly,
     };
     let options = LoadOptions { constraints, threads: threads(wanted.threads) };
-    let fingerprint = Fingerprint::of(engine, inputs, part, constraints);
+    let fingerprint =
+        Fingerprint::of(engine, inputs, part, constraints).map_err(|error| engine_failure(target, &error))?;
     let existing = examine(engine, &fingerprint).map_err(|error| engine_failure(target, &error))?;
     let words = existing.to_string();
     match existing {
@@ -90,8 +91,8 @@ fn present(
         }
         _ => {}
     }
-    if let Some(remains) = engine.remains().map_err(|error| engine_failure(target, &error))? {
-        note(&format!("{target}: {remains}"));
+    if let Some(leftovers) = engine.leftovers().map_err(|error| engine_failure(target, &error))? {
+        note(&format!("{target}: {leftovers}"));
     }
     fill(target, engine, inputs, &fingerprint, &options, interrupted)?;
     Ok(Ready { fingerprint, history: "loaded for this run".to_owned(), checks: Vec::new() })

@@ -48,7 +48,7 @@ pub(crate) fn run(arguments: &Verify) -> Result<(), Failure> {
             step.done();
         } else {
             let engine = open(target, arguments, &inputs, &interrupted)?;
-            let session = engine.connect().map_err(|error| engine_failure(target, &error))?;
+            let session = engine.session().map_err(|error| engine_failure(target, &error))?;
             subjects.push(Box::new(SqlSubject::new(target, session, plan.database.first_free_trade())));
             kept.push(engine);
         }

@@ -13,7 +13,7 @@ const RUN: [&str; 7] = ["--days", "1", "--for", "1s", "--warmup", "1s", "--json"
 
 fn change(file: &Path, statements: &[&str]) {
     let engine = bourse_engine_sqlite::open(&format!("sqlite:{}?sync=off", file.display())).expect("a valid target");
-    let mut session = engine.connect().expect("connects");
+    let mut session = engine.session().expect("connects");
     for sql in statements {
         session.query_text(sql, &[], &mut |_| Ok(())).unwrap_or_else(|error| panic!("{sql}: {error}"));
     }

@@ -2,7 +2,7 @@
 #![cfg(unix)]
 
 use crate::{bourse, load, output, text};
-use bourse_engine::{Engine, Key, RecordField, RecordTable, RecordType, Value};
+use bourse_engine::{Engine, Key, KeyEngine as _, RecordField, RecordTable, RecordType, Value};
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
 use std::path::Path;
@@ -108,7 +108,7 @@ fn make_sqlite(path: &Path, journal: &str) {
     let mut loader = engine.loader().expect("a place for it");
     loader.run("CREATE TABLE notes (x INTEGER PRIMARY KEY, y TEXT)").expect("a table");
     loader.finish().expect("a database");
-    engine.connect().expect("a session").execute_text("INSERT INTO notes VALUES (1, 'mine')", &[]).expect("a row");
+    engine.session().expect("a session").execute_text("INSERT INTO notes VALUES (1, 'mine')", &[]).expect("a row");
     unmark(path);
 }
 
@@ -172,11 +172,10 @@ fn databases_of_key_engines_of_somebody_else_are_left_alone() {
     writing.commit().expect("a commit");
     drop(theirs);
     let lmdb = bourse_engine_lmdb::open(&target("lmdb", &path("theirs.mdb"))).expect("a target");
-    let mut session = lmdb.connect().expect("a session");
-    let records = session.records().expect("a key engine");
+    let mut records = lmdb.new_records().expect("a connection");
     records.create(&[&NOTES]).expect("a table");
     records.insert(&NOTES, Key::Int(1), &[] as &[Value<'_>]).expect("a record");
-    drop(session);
+    drop(records);
     drop(lmdb);
     // As if it had been made elsewhere: the mark is a name, in whichever pages hold it.
     let mut bytes = fs::read(path("theirs.mdb")).expect("it was made");
@@ -290,7 +289,7 @@ fn a_database_that_is_checked_stays_as_it_is() {
     let path = folder.path().join("a.db");
     let engine =
         bourse_engine_sqlite::open(&format!("{}?autocheckpoint=0", target("sqlite", &path))).expect("a target");
-    let mut session = engine.connect().expect("a session");
+    let mut session = engine.session().expect("a session");
     session.execute_text("UPDATE exchange SET ex_desc = ex_desc", &[]).expect("a change");
     let left = ["a.db", "a.db-wal"].map(|name| (folder.path().join(name), fs::read(folder.path().join(name))));
     drop(session);

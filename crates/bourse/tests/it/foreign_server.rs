@@ -65,7 +65,7 @@ const COMMANDS: &[&str] = &[
 fn no_command_changes_what_is_not_ours() {
     for flavour in [Flavour::Mariadb, Flavour::Mysql] {
         let Some(server) = server("foreign_server::no_command_changes_what_is_not_ours", flavour) else { continue };
-        let mut session = server.connect().expect("the server starts");
+        let mut session = server.session().expect("the server starts");
         run(&mut *session, DIARY);
         let data = server.location().folder().expect("its files are here");
         let socket = data.parent().expect("its folder").join("s");

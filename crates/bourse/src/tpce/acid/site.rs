@@ -1,20 +1,17 @@
-//! Where a SQLite file is crashed: a copy beside it, which is removed afterwards.
+//! Site of crashes: a copy beside a database's file, which is removed afterwards.
 
-use crate::engines;
+use crate::engines::{self, Crashes};
 use crate::progress::note;
 use bourse_acid::demand::Crash;
 use bourse_acid::{AcidError, Site};
-use bourse_engine::target::unescape;
-use bourse_engine::{Engine, EngineError, ErrorKind, SideFile, SideFileKind, TargetFile, beside};
+use bourse_engine::{DatabaseFiles, Engine, EngineError, ErrorKind, SideFile, beside, target_with_path};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
-/// The copy: its name, and what tells that one which is there was left by a process of ours.
-static COPY: SideFileKind = bourse_engine_sqlite::side_file_kind(".bourse-crash", "a copy that crashes may corrupt");
-
 pub(crate) struct FileSite {
-    original: PathBuf,
+    original: DatabaseFiles,
+    crashes: &'static Crashes,
     /// Where the copy lies, once it was made.
     path: PathBuf,
     /// The copy once it was made; gone with this.
@@ -25,33 +22,28 @@ pub(crate) struct FileSite {
 }
 
 impl FileSite {
-    /// Of a SQLite target that is a file; there is none for others.
+    /// The site of a target whose engine's files can be crashed; there is none for others.
     pub(crate) fn of(target: &str, flat_in: Option<&Path>) -> Option<Self> {
-        let given = engines::sqlite_file(target)?;
-        let given = PathBuf::from(unescape(given.strip_prefix("//").unwrap_or(given))?);
-        // Where SQLite keeps its log and its journal: beside the file itself, not beside a link to it.
-        let original = TargetFile::at(&given).map_or(given, |found| found.path().to_owned());
-        if let Some(left) = SideFile::leftover(&original, &COPY) {
+        let crashes = engines::crashes(target)?;
+        let original = engines::location(target).ok()?.database_files()?.clone();
+        if let Some(left) = SideFile::leftover(original.path(), &crashes.copy) {
             note(&format!("replaced the leftover of a killed process: {}", left.display()));
         }
-        let (scheme, _) = target.split_once(':').unwrap_or((target, ""));
-        let (_, options) = target.split_once('?').unwrap_or((target, ""));
-        let path = beside(&original, COPY.suffix);
-        let place = engines::escaped(&path);
-        let target = format!("{scheme}:{place}?{options}");
-        Some(Self { original, path, copy: Mutex::new(None), target, flat_in: flat_in.map(Path::to_owned) })
+        let path = beside(original.path(), crashes.copy.suffix);
+        let target = target_with_path(target, &path);
+        Some(Self { original, crashes, path, copy: Mutex::new(None), target, flat_in: flat_in.map(Path::to_owned) })
     }
 
     fn copy_all(&self) -> Result<(), EngineError> {
         let mut copy = self.copy.lock().unwrap_or_else(PoisonError::into_inner);
         let copy = match &mut *copy {
             Some(copy) => copy,
-            empty => empty.insert(SideFile::create(&self.original, &COPY)?),
+            empty => empty.insert(SideFile::create(self.original.path(), &self.crashes.copy)?),
         };
-        copy.fill_from(&self.original)?;
-        // Nobody has the original open, so what is in its log belongs to it; an index of the log is made anew.
-        for part in ["-wal", "-journal"] {
-            copy.copy_companion(part, &beside(&self.original, part))?;
+        copy.fill_from(self.original.path())?;
+        // Nobody has the original open, so what is in its log belongs to it.
+        for part in self.original.companions() {
+            copy.copy_companion(part, &beside(self.original.path(), part))?;
         }
         Ok(())
     }
@@ -63,7 +55,7 @@ impl Site for FileSite {
     }
 
     fn renew(&self) -> Result<(), AcidError> {
-        let from = self.original.display();
+        let from = self.original.path().display();
         self.copy_all().map_err(|error| AcidError::Machinery(format!("{from} cannot be copied: {error}")))
     }
 
@@ -73,10 +65,13 @@ impl Site for FileSite {
     }
 
     fn process(&self, crash: Crash, seed: u64) -> Result<Command, AcidError> {
-        let mut target = self.target.clone();
-        if crash == Crash::Power {
-            target.push_str("&disk=forgetful");
-        }
+        let target = match crash {
+            Crash::Kill => self.target.clone(),
+            Crash::Power => {
+                let separator = if self.target.contains('?') { '&' } else { '?' };
+                format!("{}{separator}{}", self.target, self.crashes.lossy_disk)
+            }
+        };
         self.load(&target, seed)
     }
 
@@ -85,7 +80,7 @@ impl Site for FileSite {
     }
 
     fn no_recording(&self) -> Option<String> {
-        match self.target.starts_with("sqlite:") {
+        match self.crashes.can_be_recorded {
             true => self.no_power(),
             false => Some("the system calls of this build of SQLite cannot be recorded".to_owned()),
         }

@@ -24,13 +24,13 @@ const LOCK: &str = ".lock";
 
 /// The names of one opened database; gone with it.
 #[derive(Debug)]
-pub(crate) struct Litter {
+pub(crate) struct Leftovers {
     name: String,
     /// Locked while we live.
     _lock: File,
 }
 
-impl Litter {
+impl Leftovers {
     /// A name that nobody has, for a database at `path`; clears up after processes that died.
     pub(crate) fn new(path: &Path) -> io::Result<Self> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
@@ -63,7 +63,7 @@ impl Litter {
     }
 }
 
-impl Drop for Litter {
+impl Drop for Leftovers {
     fn drop(&mut self) {
         clear(Path::new(FOLDER), &self.name);
     }

@@ -1,6 +1,6 @@
-//! The disk: what is on its platters, what is only in its memory, and which names its directories hold.
+//! The disk: what is in the durable image, what is only in its memory, and which names its directories hold.
 //!
-//! The platters are real files, so that whoever opens the database after this process has ended finds what the loss of
+//! The durable image is real files, so that whoever opens the database after this process has ended finds what the loss of
 //! power would have left: everything that was synced, and of the rest some sectors that the disk happened to write early,
 //! in any order.
 
@@ -15,7 +15,7 @@ use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 
 /// What a disk writes whole or not at all, in bytes.
 const SECTOR: u64 = 512;
-/// One in so many sectors, and one in so many changes of a file's size or name, is on the platters before it is synced.
+/// One in so many sectors, and one in so many changes of a file's size or name, is in the durable image before it is synced.
 const EARLY: u64 = 8;
 
 type Sector = [u8; SECTOR as usize];
@@ -53,8 +53,8 @@ pub(super) struct DiskFile {
 #[derive(Default)]
 struct Bytes {
     /// `None` until the directory holds the name for good.
-    platter: Option<fs::File>,
-    /// How much of the platter is this file's: what lies behind was cut off, or never written.
+    image: Option<fs::File>,
+    /// How much of the durable image is this file's: what lies behind was cut off, or never written.
     kept: u64,
     size: u64,
     /// Written and not synced.
@@ -65,10 +65,10 @@ impl Bytes {
     fn read(&self, offset: u64, target: &mut [u8]) -> io::Result<usize> {
         let there = self.size.saturating_sub(offset).min(target.len() as u64) as usize;
         let target = &mut target[..there];
-        let from_platter = self.kept.saturating_sub(offset).min(there as u64) as usize;
-        target[from_platter..].fill(0);
-        if let (Some(platter), 1..) = (&self.platter, from_platter) {
-            platter.read_exact_at(&mut target[..from_platter], offset)?;
+        let from_image = self.kept.saturating_sub(offset).min(there as u64) as usize;
+        target[from_image..].fill(0);
+        if let (Some(image), 1..) = (&self.image, from_image) {
+            image.read_exact_at(&mut target[..from_image], offset)?;
         } else {
             target.fill(0);
         }
@@ -92,8 +92,8 @@ impl Bytes {
             }
             let sector = self.unsynced.get_mut(&piece.sector).expect("it was just put there");
             sector[piece.inside].copy_from_slice(&source[piece.outside]);
-            if let (Some(platter), true) = (&self.platter, early()) {
-                platter.write_all_at(&**sector, start)?;
+            if let (Some(image), true) = (&self.image, early()) {
+                image.write_all_at(&**sector, start)?;
             }
         }
         self.size = self.size.max(offset + source.len() as u64);
@@ -108,22 +108,22 @@ impl Bytes {
         }
         self.kept = self.kept.min(size);
         self.size = size;
-        match &self.platter {
-            Some(platter) if early() => platter.set_len(size),
+        match &self.image {
+            Some(image) if early() => image.set_len(size),
             _ => Ok(()),
         }
     }
 
-    /// Brings everything onto the platter.
+    /// Brings everything into the durable image.
     fn sync(&mut self) -> io::Result<()> {
-        let Some(platter) = &self.platter else { return Ok(()) };
+        let Some(image) = &self.image else { return Ok(()) };
         // What lies behind what is kept must read as zeros.
-        platter.set_len(self.kept)?;
-        platter.set_len(self.size)?;
+        image.set_len(self.kept)?;
+        image.set_len(self.size)?;
         for (number, sector) in self.unsynced.drain() {
             let start = number * SECTOR;
             let length = self.size.saturating_sub(start).min(SECTOR) as usize;
-            platter.write_all_at(&sector[..length], start)?;
+            image.write_all_at(&sector[..length], start)?;
         }
         self.kept = self.size;
         Ok(())
@@ -182,10 +182,10 @@ impl DiskFile {
     /// Makes the bytes durable, and with a new file's first bytes its name.
     pub(super) fn sync(&self, disk: &Disk) -> io::Result<()> {
         let Some(path) = &self.path else { return Ok(()) };
-        if locked(&self.bytes).platter.is_none() {
+        if locked(&self.bytes).image.is_none() {
             disk.sync_names()?;
-            let platter = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
-            locked(&self.bytes).platter = Some(platter);
+            let image = OpenOptions::new().read(true).write(true).create(true).truncate(true).open(path)?;
+            locked(&self.bytes).image = Some(image);
         }
         locked(&self.bytes).sync()
     }
@@ -200,7 +200,7 @@ pub(super) struct Disk {
 #[derive(Default)]
 struct Names {
     files: HashMap<PathBuf, Arc<DiskFile>>,
-    /// Deleted, but still on the platters.
+    /// Deleted, but still in the durable image.
     unlinked: HashSet<PathBuf>,
 }
 
@@ -223,9 +223,9 @@ impl Disk {
         let is_there = !names.unlinked.contains(path) && path.exists();
         let bytes = match (is_there, create) {
             (true, _) => {
-                let platter = OpenOptions::new().read(true).write(true).open(path)?;
-                let size = platter.metadata()?.len();
-                Bytes { platter: Some(platter), kept: size, size, unsynced: HashMap::new() }
+                let image = OpenOptions::new().read(true).write(true).open(path)?;
+                let size = image.metadata()?.len();
+                Bytes { image: Some(image), kept: size, size, unsynced: HashMap::new() }
             }
             (false, true) => Bytes::default(),
             (false, false) => return Err(io::ErrorKind::NotFound.into()),
@@ -249,11 +249,11 @@ impl Disk {
         {
             let mut names = locked(&self.names);
             let known = names.files.remove(path).is_some();
-            let on_platter = !names.unlinked.contains(path) && path.exists();
-            if !known && !on_platter {
+            let in_image = !names.unlinked.contains(path) && path.exists();
+            if !known && !in_image {
                 return Err(io::ErrorKind::NotFound.into());
             }
-            if on_platter {
+            if in_image {
                 names.unlinked.insert(path.to_owned());
             }
         }
@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_synced_is_on_the_platter_and_the_rest_mostly_is_not() {
+    fn what_is_synced_is_in_the_durable_image_and_the_rest_mostly_is_not() {
         let (_folder, path) = scratch();
         let disk = Disk::default();
         let file = disk.open(&path, true).unwrap();
@@ -299,8 +299,8 @@ mod tests {
         assert_eq!(fs::read(&path).unwrap(), [1; 1_000]);
         file.write(0, &[2; 512 * 400]).unwrap();
         assert_eq!(all(&file), [2; 512 * 400], "it is read as it was written");
-        let platter = fs::read(&path).unwrap();
-        let early = platter.chunks(512).filter(|sector| sector.iter().all(|byte| *byte == 2)).count();
+        let image = fs::read(&path).unwrap();
+        let early = image.chunks(512).filter(|sector| sector.iter().all(|byte| *byte == 2)).count();
         assert!((1..200).contains(&early), "{early} of 400 sectors were written early");
         file.sync(&disk).unwrap();
         assert_eq!(fs::read(&path).unwrap(), [2; 512 * 400]);

@@ -3,8 +3,8 @@
 use super::NAME;
 use super::disk::{Disk, DiskFile};
 use crate::ffi;
+use crate::vfs::default_vfs::{self, Itself};
 use crate::vfs::handle::{self, Opened, Shared, empty, fill, size_of_handle};
-use crate::vfs::usual::{self, Itself};
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::io;
 use std::os::unix::ffi::OsStrExt as _;
@@ -20,22 +20,22 @@ impl Opened for DiskFile {
     }
 }
 
-/// The file system's description, on top of the usual one for names, time, randomness and sleep.
-pub(super) fn file_system(usual: *mut ffi::sqlite3_vfs) -> ffi::sqlite3_vfs {
+/// The file system's description, on top of the default one for names, time, randomness and sleep.
+pub(super) fn file_system(default_vfs: *mut ffi::sqlite3_vfs) -> ffi::sqlite3_vfs {
     ffi::sqlite3_vfs {
         szOsFile: size_of_handle::<DiskFile>(),
         // SAFETY: the caller found it registered.
-        mxPathname: unsafe { (*usual).mxPathname },
+        mxPathname: unsafe { (*default_vfs).mxPathname },
         xOpen: Some(open),
         xDelete: Some(delete),
         xAccess: Some(access),
-        xFullPathname: Some(usual::full_pathname::<Itself>),
-        ..usual::description::<Itself>(NAME, usual.cast())
+        xFullPathname: Some(default_vfs::full_pathname::<Itself>),
+        ..default_vfs::description::<Itself>(NAME, default_vfs.cast())
     }
 }
 
 static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
-    // Without pages by address: what is read is put together of platter and memory.
+    // Without pages by address: what is read is put together of durable image and memory.
     iVersion: 2,
     xClose: Some(close),
     xRead: Some(read),
@@ -59,7 +59,7 @@ static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
 
 // SAFETY of all that follows: SQLite calls these functions as its interface documents: a file pointer is one that `open`
 // filled in and `close` has not seen, used by one thread at a time; buffers have the length given with them; names end in
-// zero; the file system's pointer is the one registered, whose `pAppData` is the usual file system.
+// zero; the file system's pointer is the one registered, whose `pAppData` is the default file system.
 
 /// # Safety
 /// `file` must be open.
@@ -158,7 +158,7 @@ unsafe extern "C" fn file_size(file: *mut ffi::sqlite3_file, size: *mut i64) -> 
 }
 
 unsafe extern "C" fn device_characteristics(_: *mut ffi::sqlite3_file) -> c_int {
-    // As the usual file system says of every disk: bytes beside those that are written are safe.
+    // As the default file system says of every disk: bytes beside those that are written are safe.
     ffi::SQLITE_IOCAP_POWERSAFE_OVERWRITE
 }
 
@@ -171,7 +171,7 @@ unsafe extern "C" fn delete(_: *mut ffi::sqlite3_vfs, name: *const c_char, synce
 }
 
 unsafe extern "C" fn access(_: *mut ffi::sqlite3_vfs, name: *const c_char, _: c_int, there: *mut c_int) -> c_int {
-    // SAFETY: see above. Like the usual file system this takes an empty file for none.
+    // SAFETY: see above. Like the default file system this takes an empty file for none.
     unsafe { *there = c_int::from(Disk::this().has(path(name))) };
     ffi::SQLITE_OK
 }

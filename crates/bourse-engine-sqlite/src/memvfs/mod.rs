@@ -9,8 +9,8 @@
 mod methods;
 mod storage;
 
+use crate::vfs::default_vfs;
 use crate::vfs::handle::Shared;
-use crate::vfs::usual;
 use std::collections::HashMap;
 use std::ffi::CStr;
 use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
@@ -20,19 +20,19 @@ use storage::Storage;
 pub(crate) const NAME: &CStr = c"bourse-ram";
 
 /// A file, with all that its handles share.
-struct RamFile {
+struct MemFile {
     storage: Storage,
     shared: Shared,
 }
 
-impl RamFile {
+impl MemFile {
     fn new() -> Arc<Self> {
         Arc::new(Self { storage: Storage::new(), shared: Shared::default() })
     }
 }
 
-fn files() -> MutexGuard<'static, HashMap<Vec<u8>, Arc<RamFile>>> {
-    static FILES: LazyLock<Mutex<HashMap<Vec<u8>, Arc<RamFile>>>> = LazyLock::new(Mutex::default);
+fn files() -> MutexGuard<'static, HashMap<Vec<u8>, Arc<MemFile>>> {
+    static FILES: LazyLock<Mutex<HashMap<Vec<u8>, Arc<MemFile>>>> = LazyLock::new(Mutex::default);
     FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -41,7 +41,7 @@ fn files() -> MutexGuard<'static, HashMap<Vec<u8>, Arc<RamFile>>> {
 /// Returns SQLite's code.
 pub(crate) fn register() -> std::ffi::c_int {
     static REGISTERED: OnceLock<std::ffi::c_int> = OnceLock::new();
-    usual::register(&REGISTERED, methods::file_system)
+    default_vfs::register(&REGISTERED, methods::file_system)
 }
 
 /// Bytes of a file, 0 if there is none of that name.

@@ -7,22 +7,22 @@
 mod disk;
 mod methods;
 
-use crate::vfs::usual;
+use crate::vfs::default_vfs;
 use std::ffi::CStr;
 use std::sync::OnceLock;
 
-/// Sets the seed of the simulated disk (`disk=forgetful`) of this process, before anything is opened on it.
+/// Sets the seed of the simulated disk (`disk=lossy`) of this process, before anything is opened on it.
 pub fn seed_simulated_disk(seed: u64) {
     disk::set_seed(seed);
 }
 
 /// Its name.
-pub(crate) const NAME: &CStr = c"bourse-forgetful";
+pub(crate) const NAME: &CStr = c"bourse-lossy";
 
 /// Makes the file system known to SQLite; does nothing the second time.
 ///
 /// Returns SQLite's code.
 pub(crate) fn register() -> std::ffi::c_int {
     static REGISTERED: OnceLock<std::ffi::c_int> = OnceLock::new();
-    usual::register(&REGISTERED, methods::file_system)
+    default_vfs::register(&REGISTERED, methods::file_system)
 }

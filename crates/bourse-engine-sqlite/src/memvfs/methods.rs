@@ -1,14 +1,14 @@
 //! The C interface: what SQLite calls.
 
-use super::{NAME, RamFile, files};
+use super::{MemFile, NAME, files};
 use crate::ffi;
+use crate::vfs::default_vfs::{self, Itself};
 use crate::vfs::handle::{self, Opened, Shared, empty, fill, size_of_handle};
-use crate::vfs::usual::{self, Itself};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::Arc;
 
-impl Opened for RamFile {
+impl Opened for MemFile {
     type Name = Vec<u8>;
 
     fn shared(&self) -> &Shared {
@@ -16,16 +16,16 @@ impl Opened for RamFile {
     }
 }
 
-/// The file system's description, on top of the usual one for time, randomness and sleep.
-pub(super) fn file_system(usual: *mut ffi::sqlite3_vfs) -> ffi::sqlite3_vfs {
+/// The file system's description, on top of the default one for time, randomness and sleep.
+pub(super) fn file_system(default_vfs: *mut ffi::sqlite3_vfs) -> ffi::sqlite3_vfs {
     ffi::sqlite3_vfs {
-        szOsFile: size_of_handle::<RamFile>(),
+        szOsFile: size_of_handle::<MemFile>(),
         mxPathname: 512,
         xOpen: Some(open),
         xDelete: Some(delete),
         xAccess: Some(access),
-        xFullPathname: Some(usual::plain_pathname),
-        ..usual::description::<Itself>(NAME, usual.cast())
+        xFullPathname: Some(default_vfs::plain_pathname),
+        ..default_vfs::description::<Itself>(NAME, default_vfs.cast())
     }
 }
 
@@ -37,29 +37,29 @@ static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
     xTruncate: Some(truncate),
     xSync: Some(sync),
     xFileSize: Some(file_size),
-    xLock: Some(handle::lock::<RamFile>),
-    xUnlock: Some(handle::unlock::<RamFile>),
-    xCheckReservedLock: Some(handle::check_reserved_lock::<RamFile>),
+    xLock: Some(handle::lock::<MemFile>),
+    xUnlock: Some(handle::unlock::<MemFile>),
+    xCheckReservedLock: Some(handle::check_reserved_lock::<MemFile>),
     xFileControl: Some(handle::file_control),
     xSectorSize: Some(handle::sector_size),
     xDeviceCharacteristics: Some(device_characteristics),
-    xShmMap: Some(handle::shm_map::<RamFile>),
-    xShmLock: Some(handle::shm_lock::<RamFile>),
+    xShmMap: Some(handle::shm_map::<MemFile>),
+    xShmLock: Some(handle::shm_lock::<MemFile>),
     xShmBarrier: Some(handle::shm_barrier),
-    xShmUnmap: Some(handle::shm_unmap::<RamFile>),
+    xShmUnmap: Some(handle::shm_unmap::<MemFile>),
     xFetch: Some(fetch),
     xUnfetch: Some(unfetch),
 };
 
 // SAFETY of all that follows: SQLite calls these functions as its interface documents: a file pointer is one that `open`
 // filled in and `close` has not seen, used by one thread at a time; buffers have the length given with them; names end in
-// zero; the file system's pointer is the one registered, whose `pAppData` is the usual file system.
+// zero; the file system's pointer is the one registered, whose `pAppData` is the default file system.
 
 /// # Safety
 /// `file` must be open.
-unsafe fn opened<'a>(file: *mut ffi::sqlite3_file) -> &'a RamFile {
+unsafe fn opened<'a>(file: *mut ffi::sqlite3_file) -> &'a MemFile {
     // SAFETY: by the caller's word.
-    unsafe { &handle::state::<RamFile>(file).file }
+    unsafe { &handle::state::<MemFile>(file).file }
 }
 
 unsafe extern "C" fn open(
@@ -72,13 +72,13 @@ unsafe extern "C" fn open(
     // SAFETY: see above; without a name it is a temporary file.
     let name = (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_bytes().to_vec());
     let ram = match &name {
-        None => RamFile::new(),
+        None => MemFile::new(),
         Some(name) => {
             let mut files = files();
             match files.get(name) {
                 Some(file) => Arc::clone(file),
                 None if flags & ffi::SQLITE_OPEN_CREATE == 0 => return ffi::SQLITE_CANTOPEN,
-                None => Arc::clone(files.entry(name.clone()).or_insert_with(RamFile::new)),
+                None => Arc::clone(files.entry(name.clone()).or_insert_with(MemFile::new)),
             }
         }
     };
@@ -90,7 +90,7 @@ unsafe extern "C" fn open(
 
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     // SAFETY: SQLite closes a file once.
-    if let Some(name) = &unsafe { empty::<RamFile>(file) }.delete {
+    if let Some(name) = &unsafe { empty::<MemFile>(file) }.delete {
         files().remove(name);
     }
     ffi::SQLITE_OK

@@ -1,4 +1,4 @@
-//! What our file systems leave to the usual one.
+//! What our file systems leave to the default one.
 
 use crate::ffi;
 use crate::library;
@@ -6,26 +6,26 @@ use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::OnceLock;
 
-/// Says where a file system of ours keeps the usual one.
+/// Says where a file system of ours keeps the default one.
 pub(crate) trait OverUsual {
-    /// The usual file system.
+    /// The default file system.
     ///
     /// # Safety
     /// `vfs` must be a registered file system of this kind.
-    unsafe fn usual(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs;
+    unsafe fn default_vfs(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs;
 }
 
-/// One whose `pAppData` is the usual file system itself.
+/// One whose `pAppData` is the default file system itself.
 pub(crate) struct Itself;
 
 impl OverUsual for Itself {
-    unsafe fn usual(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
+    unsafe fn default_vfs(vfs: *mut ffi::sqlite3_vfs) -> *mut ffi::sqlite3_vfs {
         // SAFETY: by the caller's word.
         unsafe { (*vfs).pAppData.cast() }
     }
 }
 
-/// Makes a file system on top of the usual one known to SQLite, under the description that `describe` gives; once in a
+/// Makes a file system on top of the default one known to SQLite, under the description that `describe` gives; once in a
 /// process, which `registered` remembers. Returns SQLite's code.
 pub(crate) fn register(
     registered: &OnceLock<c_int>,
@@ -38,11 +38,11 @@ pub(crate) fn register(
         }
         // SAFETY: SQLite keeps the pointer for ever, and it is leaked; the default file system outlives the process's use.
         unsafe {
-            let usual = ffi::sqlite3_vfs_find(ptr::null());
-            if usual.is_null() {
+            let default_vfs = ffi::sqlite3_vfs_find(ptr::null());
+            if default_vfs.is_null() {
                 return ffi::SQLITE_ERROR;
             }
-            ffi::sqlite3_vfs_register(Box::leak(Box::new(describe(usual))), 0)
+            ffi::sqlite3_vfs_register(Box::leak(Box::new(describe(default_vfs))), 0)
         }
     })
 }
@@ -78,7 +78,7 @@ pub(crate) fn description<O: OverUsual>(name: &CStr, data: *mut c_void) -> ffi::
 }
 
 // SAFETY of all that follows: SQLite calls these functions as its interface documents, with the file system that was
-// registered; the usual one gets what it would get itself.
+// registered; the default one gets what it would get itself.
 
 pub(crate) unsafe extern "C" fn access<O: OverUsual>(
     vfs: *mut ffi::sqlite3_vfs,
@@ -88,8 +88,8 @@ pub(crate) unsafe extern "C" fn access<O: OverUsual>(
 ) -> c_int {
     // SAFETY: see above.
     unsafe {
-        let usual = O::usual(vfs);
-        (*usual).xAccess.map_or(ffi::SQLITE_IOERR_ACCESS, |call| call(usual, name, flags, there))
+        let default_vfs = O::default_vfs(vfs);
+        (*default_vfs).xAccess.map_or(ffi::SQLITE_IOERR_ACCESS, |call| call(default_vfs, name, flags, there))
     }
 }
 
@@ -101,8 +101,8 @@ pub(crate) unsafe extern "C" fn full_pathname<O: OverUsual>(
 ) -> c_int {
     // SAFETY: see above.
     unsafe {
-        let usual = O::usual(vfs);
-        (*usual).xFullPathname.map_or(ffi::SQLITE_CANTOPEN, |call| call(usual, name, room, full))
+        let default_vfs = O::default_vfs(vfs);
+        (*default_vfs).xFullPathname.map_or(ffi::SQLITE_CANTOPEN, |call| call(default_vfs, name, room, full))
     }
 }
 
@@ -130,39 +130,39 @@ pub(crate) unsafe extern "C" fn last_error<O: OverUsual>(
 ) -> c_int {
     // SAFETY: see above.
     unsafe {
-        let usual = O::usual(vfs);
-        (*usual).xGetLastError.map_or(0, |call| call(usual, length, text))
+        let default_vfs = O::default_vfs(vfs);
+        (*default_vfs).xGetLastError.map_or(0, |call| call(default_vfs, length, text))
     }
 }
 
 unsafe extern "C" fn randomness<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, length: c_int, bytes: *mut c_char) -> c_int {
     // SAFETY: see above.
     unsafe {
-        let usual = O::usual(vfs);
-        (*usual).xRandomness.map_or(0, |call| call(usual, length, bytes))
+        let default_vfs = O::default_vfs(vfs);
+        (*default_vfs).xRandomness.map_or(0, |call| call(default_vfs, length, bytes))
     }
 }
 
 unsafe extern "C" fn sleep<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, microseconds: c_int) -> c_int {
     // SAFETY: see above.
     unsafe {
-        let usual = O::usual(vfs);
-        (*usual).xSleep.map_or(0, |call| call(usual, microseconds))
+        let default_vfs = O::default_vfs(vfs);
+        (*default_vfs).xSleep.map_or(0, |call| call(default_vfs, microseconds))
     }
 }
 
 unsafe extern "C" fn current_time<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, days: *mut f64) -> c_int {
     // SAFETY: see above.
     unsafe {
-        let usual = O::usual(vfs);
-        (*usual).xCurrentTime.map_or(ffi::SQLITE_ERROR, |call| call(usual, days))
+        let default_vfs = O::default_vfs(vfs);
+        (*default_vfs).xCurrentTime.map_or(ffi::SQLITE_ERROR, |call| call(default_vfs, days))
     }
 }
 
 unsafe extern "C" fn current_time_int64<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, ms: *mut i64) -> c_int {
     // SAFETY: see above.
     unsafe {
-        let usual = O::usual(vfs);
-        (*usual).xCurrentTimeInt64.map_or(ffi::SQLITE_ERROR, |call| call(usual, ms))
+        let default_vfs = O::default_vfs(vfs);
+        (*default_vfs).xCurrentTimeInt64.map_or(ffi::SQLITE_ERROR, |call| call(default_vfs, ms))
     }
 }

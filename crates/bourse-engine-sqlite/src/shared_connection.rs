@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Where the connection of a private database in memory is while nobody has it.
 #[derive(Debug, Default)]
-pub(crate) struct Home {
+pub(crate) struct SharedConnection {
     place: Mutex<Placed>,
 }
 
@@ -22,7 +22,7 @@ enum Placed {
     Lent,
 }
 
-impl Home {
+impl SharedConnection {
     fn place(&self) -> MutexGuard<'_, Placed> {
         self.place.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -34,7 +34,7 @@ impl Home {
     pub(crate) fn lend(
         self: &Arc<Self>,
         open: impl FnOnce() -> Result<Connection, EngineError>,
-    ) -> Result<Lease, EngineError> {
+    ) -> Result<LentConnection, EngineError> {
         let mut place = self.place();
         let connection = match std::mem::replace(&mut *place, Placed::Lent) {
             Placed::Here(connection) => connection,
@@ -45,7 +45,7 @@ impl Home {
                 ));
             }
         };
-        Ok(Lease { connection: ManuallyDrop::new(connection), home: Some(Arc::clone(self)) })
+        Ok(LentConnection { connection: ManuallyDrop::new(connection), shared_connection: Some(Arc::clone(self)) })
     }
 
     /// Looks at the connection if nobody has it.
@@ -68,18 +68,18 @@ impl Home {
 
 /// A connection, which goes back to where it was lent, or else is closed, when this is dropped.
 #[derive(Debug)]
-pub(crate) struct Lease {
+pub(crate) struct LentConnection {
     connection: ManuallyDrop<Connection>,
-    home: Option<Arc<Home>>,
+    shared_connection: Option<Arc<SharedConnection>>,
 }
 
-impl From<Connection> for Lease {
+impl From<Connection> for LentConnection {
     fn from(connection: Connection) -> Self {
-        Self { connection: ManuallyDrop::new(connection), home: None }
+        Self { connection: ManuallyDrop::new(connection), shared_connection: None }
     }
 }
 
-impl Deref for Lease {
+impl Deref for LentConnection {
     type Target = Connection;
 
     #[inline]
@@ -88,12 +88,12 @@ impl Deref for Lease {
     }
 }
 
-impl Drop for Lease {
+impl Drop for LentConnection {
     fn drop(&mut self) {
         // SAFETY: it is taken out once, here, and not looked at again.
         let connection = unsafe { ManuallyDrop::take(&mut self.connection) };
-        match self.home.take() {
-            Some(home) => home.take_back(connection),
+        match self.shared_connection.take() {
+            Some(shared_connection) => shared_connection.take_back(connection),
             None => drop(connection),
         }
     }

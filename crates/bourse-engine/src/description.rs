@@ -1,0 +1,64 @@
+//! Description of the database that a run used: version, settings in force, durability class.
+
+use std::fmt;
+
+/// What a commit that was acknowledged survives.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Durability {
+    /// Nothing survives the process.
+    Volatile,
+    /// A crash of the process.
+    Process,
+    /// Power loss without corruption, though the last commits may be lost.
+    Consistent,
+    /// Power loss.
+    Durable,
+}
+
+impl Durability {
+    /// The word that stands in every table.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Volatile => "volatile",
+            Self::Process => "process",
+            Self::Consistent => "consistent",
+            Self::Durable => "durable",
+        }
+    }
+}
+
+impl fmt::Display for Durability {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.name())
+    }
+}
+
+/// One setting in force, as read back from the engine.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Setting {
+    /// The engine's name for it.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+}
+
+/// What was run on: read back from the engine, not repeated from our options.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Description {
+    /// Name with build variant, as `sqlite`.
+    pub engine: String,
+    /// The engine's own version.
+    pub version: String,
+    /// The target as given, without secrets.
+    pub target: String,
+    /// What its settings promise.
+    pub durability: Durability,
+    /// Why that class: the settings it follows from, in a few words.
+    pub durability_reason: String,
+    /// Settings in force.
+    pub settings: Vec<Setting>,
+    /// Options the engine was compiled with.
+    pub compile_options: Vec<String>,
+    /// What a reader should know: a setting that could not be had, a file system that forgets.
+    pub warnings: Vec<String>,
+}

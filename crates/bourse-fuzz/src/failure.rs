@@ -1,0 +1,1 @@
+../../bourse/src/failure.rs
