@@ -1,28 +1,23 @@
 //! `acid.json`: what was tested, on what, what happened step by step, and the verdicts.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_record::{Build, Engine, Machine};
+use bourse_record::{DocumentKind, Engine, Provenance, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the document; raised when a reader of the old form would misread the new.
-pub const SCHEMA_VERSION: u32 = 1;
+pub const SCHEMA_VERSION: u32 = 2;
 
 /// One examination of a target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AcidFile {
+    /// Kind of this document.
+    pub document: DocumentKind,
     /// Version of this document's form.
     pub schema_version: u32,
-    /// When it began: RFC 3339 with the machine's offset.
-    pub started_at: String,
-    /// How to run it again: program and arguments, without secrets.
-    pub command: Vec<String>,
-    /// The seed that accounts and securities were drawn from.
-    pub seed: u64,
-    /// The program that tested.
-    pub build: Build,
-    /// The machine it ran on.
-    pub machine: Machine,
+    /// When, how and on what it ran.
+    #[serde(flatten)]
+    pub provenance: Provenance,
     /// The target, with the settings in force.
     pub engine: Engine,
     /// The database it was tested on, in words.
@@ -30,7 +25,7 @@ pub struct AcidFile {
     /// The tests in order.
     pub tests: Vec<Test>,
     /// What a reader should know besides.
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     /// Whether it was ended before its time: tests are missing then.
     pub interrupted: bool,
 }

@@ -14,11 +14,12 @@ pub fn html(file: &AcidFile) -> String {
     let page = context! {
         style => Value::from_safe_string(bourse_report::STYLE.to_owned()),
         file => Value::from(Serde(file)),
+        warnings => file.warnings.iter().map(ToString::to_string).collect::<Vec<_>>(),
         passed => file.count(Verdict::Passed),
         failed => file.count(Verdict::Failed),
         not_applicable => file.count(Verdict::NotApplicable),
         notice => bourse_tpce::users::NOTICE,
-        command => command_line(&file.command),
+        command => command_line(&file.provenance.command),
     };
     render("acid.html", page)
 }
@@ -48,7 +49,7 @@ pub fn crash_html(file: &CrashFile) -> String {
         broken => file.broken(),
         about => format!("{} {}", crate::text::ABOUT_CRASHES, file.power_of_sample()),
         notice => bourse_tpce::users::NOTICE,
-        command => command_line(&file.command),
+        command => command_line(&file.provenance.command),
     };
     render("crash.html", page)
 }

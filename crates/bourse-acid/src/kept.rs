@@ -8,28 +8,23 @@ use crate::sampled::SampledStates;
 use crate::states::StatesSection;
 use crate::tests::durability::crash_once;
 use bourse_engine::{Durability, Lives};
-use bourse_record::{Build, Machine, SplitMix};
+use bourse_record::{DocumentKind, Provenance, SplitMix};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the document; raised when a reader of the old form would misread the new.
-pub const CRASH_SCHEMA_VERSION: u32 = 1;
+pub const CRASH_SCHEMA_VERSION: u32 = 2;
 
 /// Crashes of one target after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct CrashFile {
+    /// Kind of this document.
+    pub document: DocumentKind,
     /// Version of this document's form.
     pub schema_version: u32,
-    /// When it began: RFC 3339 with the machine's offset.
-    pub started_at: String,
-    /// How to run it again: program and arguments, without secrets.
-    pub command: Vec<String>,
-    /// The seed that the moments of the crashes follow from.
-    pub seed: u64,
-    /// The program that crashed them.
-    pub build: Build,
-    /// The machine it ran on.
-    pub machine: Machine,
+    /// When, how and on what it ran.
+    #[serde(flatten)]
+    pub provenance: Provenance,
     /// The database, in words.
     pub database: String,
     /// The targets in order.

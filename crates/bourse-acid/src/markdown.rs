@@ -10,16 +10,16 @@ use bourse_report::words::{code, command_line, escaped, markdown_row as row};
 /// Verdicts first, then each test with its cases, and the settings they hold for. Ends with a line feed.
 pub fn markdown(file: &AcidFile) -> String {
     let engine = &file.engine;
-    let mut out = title("ACID tests", &file.started_at, file.interrupted);
+    let mut out = title("ACID tests", &file.provenance.started_at, file.interrupted);
     let count = |verdict| file.count(verdict);
     let (passed, failed) = (count(Verdict::Passed), count(Verdict::Failed));
     let failed_words = if failed > 0 { format!("**{failed} failed**") } else { "0 failed".to_owned() };
     let left_out = count(Verdict::NotApplicable);
     line(&mut out, &format!("{passed} passed, {failed_words}, {left_out} not applicable on {}", code(&engine.target)));
     line(&mut out, &format!("- {} {}", escaped(&engine.name), escaped(&engine.version)));
-    let class = format!("- durability class {}: {}", escaped(&engine.durability), escaped(&engine.durability_reason));
-    out.push_str(&format!("{class}\n- {}; seed {}\n", escaped(&file.database), file.seed));
-    file.warnings.iter().for_each(|warning| out.push_str(&format!("- warning: {}\n", escaped(warning))));
+    let class = format!("- durability class {}: {}", engine.durability, escaped(&engine.durability_reason));
+    out.push_str(&format!("{class}\n- {}; seed {}\n", escaped(&file.database), file.provenance.seed));
+    file.warnings.iter().for_each(|warning| out.push_str(&format!("- warning: {}\n", escaped(&warning.to_string()))));
 
     heading(&mut out, 2, "Verdicts");
     table(&mut out, &["test", "verdict", "what is tried", "why"]);
@@ -31,19 +31,19 @@ pub fn markdown(file: &AcidFile) -> String {
     heading(&mut out, 2, "Settings in force");
     table(&mut out, &["setting", "value"]);
     engine.settings.iter().for_each(|it| row(&mut out, [&it.name, &it.value].into_iter().map(|text| escaped(text))));
-    again(&mut out, &file.command, &file.machine, &file.build);
+    again(&mut out, &file.provenance.command, &file.provenance.machine, &file.provenance.build);
     notice(&mut out);
     out
 }
 
 /// A row for each target, then every crash with its findings. Ends with a line feed.
 pub fn crash_markdown(file: &CrashFile) -> String {
-    let mut out = title("what crashes leave", &file.started_at, file.interrupted);
+    let mut out = title("what crashes leave", &file.provenance.started_at, file.interrupted);
     if let Some(states) = &file.states {
         states_markdown(&mut out, states);
     }
     if !file.rows.is_empty() {
-        line(&mut out, &format!("{}; seed {}", escaped(&file.database), file.seed));
+        line(&mut out, &format!("{}; seed {}", escaped(&file.database), file.provenance.seed));
         table(&mut out, &HEADS);
         file.rows.iter().for_each(|it| row(&mut out, it.cells().iter().map(|text| escaped(text))));
         line(&mut out, &format!("{} {}", crate::text::ABOUT_CRASHES, file.power_of_sample()));
@@ -60,7 +60,7 @@ pub fn crash_markdown(file: &CrashFile) -> String {
         }
         [&it.killed, &it.power].into_iter().flatten().flat_map(|it| &it.cases).for_each(|it| case(&mut out, it));
     }
-    again(&mut out, &file.command, &file.machine, &file.build);
+    again(&mut out, &file.provenance.command, &file.provenance.machine, &file.provenance.build);
     notice(&mut out);
     out
 }

@@ -4,6 +4,7 @@
 use crate::document::{AcidFile, SCHEMA_VERSION};
 use crate::faults::{FAULTS_SCHEMA_VERSION, FaultsFile};
 use crate::kept::{CRASH_SCHEMA_VERSION, CrashFile};
+use bourse_record::{DocumentKind, coded_warnings};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -30,7 +31,7 @@ pub enum ReadError {
         why: String,
     },
     /// A document of another version.
-    #[error("{path} is a document of version {found}, this program knows version {known}")]
+    #[error("{path} is a document of version {found}, this program knows versions 1 to {known}")]
     Version {
         /// Which file.
         path: PathBuf,
@@ -54,7 +55,7 @@ pub fn acid(path: &Path) -> Result<AcidFile, ReadError> {
 /// # Errors
 /// [`ReadError`].
 pub fn parse_acid(bytes: &[u8], path: &Path) -> Result<AcidFile, ReadError> {
-    document(bytes, path, "`bourse tpce acid`", SCHEMA_VERSION)
+    document(bytes, path, "`bourse tpce acid`", DocumentKind::Acid, SCHEMA_VERSION)
 }
 
 /// Reads a `crash.json`.
@@ -70,7 +71,7 @@ pub fn crash(path: &Path) -> Result<CrashFile, ReadError> {
 /// # Errors
 /// [`ReadError`].
 pub fn parse_crash(bytes: &[u8], path: &Path) -> Result<CrashFile, ReadError> {
-    document(bytes, path, "`bourse crash`", CRASH_SCHEMA_VERSION)
+    document(bytes, path, "`bourse crash`", DocumentKind::Crash, CRASH_SCHEMA_VERSION)
 }
 
 /// Reads a `faults.json`.
@@ -86,19 +87,33 @@ pub fn faults(path: &Path) -> Result<FaultsFile, ReadError> {
 /// # Errors
 /// [`ReadError`].
 pub fn parse_faults(bytes: &[u8], path: &Path) -> Result<FaultsFile, ReadError> {
-    document(bytes, path, "`bourse faults`", FAULTS_SCHEMA_VERSION)
+    document(bytes, path, "`bourse faults`", DocumentKind::Faults, FAULTS_SCHEMA_VERSION)
 }
 
 fn bytes(path: &Path) -> Result<Vec<u8>, ReadError> {
     fs::read(path).map_err(|cause| ReadError::File { path: path.to_owned(), cause })
 }
 
-fn document<D: DeserializeOwned>(bytes: &[u8], path: &Path, of: &'static str, known: u32) -> Result<D, ReadError> {
+fn document<D: DeserializeOwned>(
+    bytes: &[u8],
+    path: &Path,
+    of: &'static str,
+    kind: DocumentKind,
+    known: u32,
+) -> Result<D, ReadError> {
     let foreign = |why: String| ReadError::Foreign { path: path.to_owned(), of, why };
-    let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| foreign(error.to_string()))?;
+    let mut value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| foreign(error.to_string()))?;
     // Version first: a document of another version need not have this one's form.
     match value.get("schema_version").and_then(serde_json::Value::as_u64) {
         None => return Err(foreign("it has no schema_version".to_owned())),
+        // Version 1 did not say its kind, and had sentences for warnings.
+        Some(1) => {
+            coded_warnings(&mut value);
+            if let Some(fields) = value.as_object_mut() {
+                fields.insert("document".to_owned(), serde_json::json!(kind));
+                fields.insert("schema_version".to_owned(), known.into());
+            }
+        }
         Some(found) if found != u64::from(known) => {
             return Err(ReadError::Version { path: path.to_owned(), found, known });
         }

@@ -21,7 +21,7 @@ pub fn text(file: &AcidFile, width: usize, color: bool, verbose: bool) -> String
     let engine = &file.engine;
     line(&mut out, width, 0, &format!("{}  ({} {})", engine.target, engine.name, engine.version));
     line(&mut out, width, 0, &format!("durability class {}: {}", engine.durability, engine.durability_reason));
-    line(&mut out, width, 0, &format!("{}; seed {}", file.database, file.seed));
+    line(&mut out, width, 0, &format!("{}; seed {}", file.database, file.provenance.seed));
     let settings: Vec<_> = engine.settings.iter().map(|it| format!("{} {}", it.name, it.value)).collect();
     if verbose && !settings.is_empty() {
         line(&mut out, width, 0, &format!("settings: {}", settings.join(", ")));
@@ -64,7 +64,7 @@ pub fn crash_text(file: &CrashFile, width: usize, color: bool) -> String {
     if file.rows.is_empty() {
         return out;
     }
-    line(&mut out, width, 0, &format!("{}; seed {}", file.database, file.seed));
+    line(&mut out, width, 0, &format!("{}; seed {}", file.database, file.provenance.seed));
     out.push('\n');
     let rows: Vec<[String; 7]> = file.rows.iter().map(CrashRow::cells).collect();
     let verdicts = file.rows.iter().map(|it| if it.holds() { Verdict::Passed } else { Verdict::Failed });

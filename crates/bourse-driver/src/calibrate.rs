@@ -1,12 +1,12 @@
 //! What the harness takes by itself, and what the machine does meanwhile: measured before a run, to doubt it by.
 
 use crate::{
-    Background, Clock, Control, Draw, MS, Nanos, OperationSpec, Performed, Plan, Role, SECOND, Schedule, Seat, Turn,
-    User, Workload,
+    Background, Clock, Control, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, SECOND, Schedule,
+    StopRule, User, UserSpec, Workload,
 };
 use bourse_engine::NullEngine;
-use bourse_record::{MachineUse, NameValue, ProcessUse, Round, Taken};
-use std::sync::atomic::AtomicBool;
+use bourse_record::{Interference, MachineUse, NameValue, ProcessUse, Round, Warning};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a second of measuring nothing showed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -43,27 +43,17 @@ pub fn calibrate(clock: &dyn Clock) -> Calibration {
 }
 
 impl Calibration {
-    /// What casts doubt on figures that are measured now, in words.
-    pub fn warnings(&self) -> Vec<String> {
+    /// What casts doubt on figures that are measured now.
+    pub fn warnings(&self) -> Vec<Warning> {
         let mut warnings = Vec::new();
         if self.scatter_percent > 10.0 {
-            warnings.push(format!(
-                "uneven machine: the same arithmetic took up to {:.0} % longer nine times of ten; small differences cannot \
-                 be told",
-                self.scatter_percent
-            ));
+            warnings.push(Warning::NoisyMachine { slowdown: 1.0 + self.scatter_percent / 100.0 });
         }
-        if self.others + self.stolen > Taken::NOTICED {
-            warnings.push(format!(
-                "busy machine: {:.2} processors were taken by others before the run began",
-                self.others + self.stolen
-            ));
+        if self.others + self.stolen > Interference::NOTICED {
+            warnings.push(Warning::BackgroundLoad { cpus: self.others + self.stolen });
         }
         if self.lag_ns_p99 > MS {
-            warnings.push(format!(
-                "late wake-ups: operations start up to {:.1} ms after they are due, and that is in response times at a rate",
-                self.lag_ns_p99 as f64 / MS as f64
-            ));
+            warnings.push(Warning::SchedulingDelay { delay_ns_p99: self.lag_ns_p99 });
         }
         warnings
     }
@@ -81,8 +71,8 @@ impl Calibration {
 }
 
 /// Waits until others take less than a tenth of a processor, `limit` at most; whether they do. True where the system does not
-/// say.
-pub fn wait_for_quiet(clock: &dyn Clock, limit: Nanos) -> bool {
+/// say. An interruption ends the wait.
+pub fn wait_for_quiet(clock: &dyn Clock, limit: Nanos, interrupted: &AtomicBool) -> bool {
     const LOOK: Nanos = SECOND / 2;
     let end = clock.now() + limit;
     loop {
@@ -91,10 +81,10 @@ pub fn wait_for_quiet(clock: &dyn Clock, limit: Nanos) -> bool {
         let Some(now) = MachineUse::now() else { return true };
         let ours = cpu_s() - ours;
         let taken = now.busy_s - machine.busy_s - ours + now.stolen_s - machine.stolen_s;
-        if taken < Taken::NOTICED * LOOK as f64 / SECOND as f64 {
+        if taken < Interference::NOTICED * LOOK as f64 / SECOND as f64 {
             return true;
         }
-        if clock.now() >= end {
+        if clock.now() >= end || interrupted.load(Ordering::Relaxed) {
             return false;
         }
     }
@@ -141,9 +131,9 @@ impl Workload<'static> for Nothing {
     fn operations(&self) -> &[OperationSpec] {
         &self.specs
     }
-    fn users(&mut self) -> Vec<Seat<'static>> {
+    fn users(&mut self) -> Vec<UserSpec<'static>> {
         let (name, user) = ("nobody".to_owned(), Box::new(Nobody));
-        vec![Seat { name, user, schedule: self.schedule, role: Role::Customer }]
+        vec![UserSpec { name, user, schedule: self.schedule, stop_rule: StopRule::AtIntervalEnd }]
     }
     fn background(&mut self) -> Vec<Background<'static>> {
         Vec::new()
@@ -156,7 +146,7 @@ impl User for Nobody {
     fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
         Draw::Ready
     }
-    fn perform(&mut self, _: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, _: &mut OperationCx<'_>) -> Performed {
         Performed::completed(0)
     }
 }
@@ -174,10 +164,15 @@ mod tests {
         assert_eq!(found.details().len(), 4);
         let quiet =
             Calibration { sample_ns: 80.0, lag_ns_p99: 50_000, scatter_percent: 1.0, others: 0.02, stolen: 0.0 };
-        assert_eq!(quiet.warnings(), [""; 0]);
+        assert_eq!(quiet.warnings(), []);
         let noisy = Calibration { lag_ns_p99: 5 * MS, scatter_percent: 40.0, others: 0.4, stolen: 0.1, ..quiet };
-        let warnings = noisy.warnings();
-        assert_eq!(warnings.len(), 3);
-        assert!(warnings[1].contains("0.50 processors") && warnings[2].contains("5.0 ms"), "{warnings:?}");
+        assert_eq!(
+            noisy.warnings(),
+            [
+                Warning::NoisyMachine { slowdown: 1.4 },
+                Warning::BackgroundLoad { cpus: 0.5 },
+                Warning::SchedulingDelay { delay_ns_p99: 5 * MS },
+            ]
+        );
     }
 }

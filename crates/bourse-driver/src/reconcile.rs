@@ -153,7 +153,7 @@ impl Comparison {
         };
         Check {
             name: name.to_owned(),
-            words: words.to_owned(),
+            condition: words.to_owned(),
             source: Check::RECONCILIATION.to_owned(),
             status,
             evidence,
@@ -167,7 +167,7 @@ fn spoken(outcome: Outcome) -> &'static str {
         Outcome::Completed => "completed",
         Outcome::Warned => "with a warning",
         Outcome::RolledBack => "rolled back",
-        Outcome::ShortDatabase => "explained by a short database",
+        Outcome::TooFewRows => "explained by a short database",
         Outcome::Failed => "failed",
         Outcome::Dropped => "dropped",
     }

@@ -1,33 +1,33 @@
-//! A thread for everybody, phases, the figures of a round.
+//! A round: threads of its users and emulators, phases, figures.
 
 use crate::ledger::Ledger;
 use crate::memory::{Held, Memory, MemoryUse};
 use crate::open_files::OpenFiles;
 use crate::reconcile::{Recording, irreconcilable, reconcile};
 use crate::sampler::{Sampler, io_counts};
-use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, Role, SECOND, Seat, Workload, drive};
+use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, SECOND, StopRule, UserSpec, Workload, drive};
 use bourse_engine::{Engine, FileIo, IoCounts, ServerProcess, Session};
 use bourse_record::{
-    Arrivals, KernelThreads, KindOfFile, LiveReader, MachineUse, OperationSpec, Phase, PhaseKind, ProcessUse, Recorder,
-    Round, ServerUse, SplitMix, Taken,
+    Arrivals, FileActivity, FileKind, Interference, KernelThreads, LiveReader, MachineUse, OperationSpec, Phase,
+    PhaseKind, ProcessUse, Recorder, Round, ServerUse, SplitMix, Warning,
 };
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 
-/// How a round stands, once a second.
+/// Progress of a round, once a second.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
-    /// Where it is.
+    /// The current phase.
     pub phase: PhaseKind,
     /// Seconds since the round began.
     pub elapsed_s: f64,
     /// Seconds of warm-up and measurement interval together, as planned.
     pub planned_s: f64,
-    /// Ended validly in the last second, by operation, a second.
+    /// Valid completions per second in the last second, by operation.
     pub throughput: Vec<f64>,
-    /// Failed in the last second, a second.
+    /// Failures per second in the last second.
     pub failures: f64,
     /// Response time in the last second: median, 90th and 99th percentile, in nanoseconds.
     pub response_ns: Option<[f64; 3]>,
@@ -35,37 +35,37 @@ pub struct Progress {
     pub queue_length: Option<u64>,
 }
 
-/// What a round came to. Whatever ended it, what was measured until then is here.
+/// Result of a round, also of one that ended early.
 #[derive(Debug)]
 pub struct Measured {
     /// The figures, with the checks that reconcile them. Offset in the run, facts of the workload and checks of the database
     /// are the caller's to add.
     pub round: Round,
-    /// What was performed over the whole round, by the driver's own count.
+    /// Operations of the whole round, by the driver's own count.
     pub ledger: Ledger,
-    /// Whether the caller's flag ended it before its time.
+    /// Whether the caller's flag ended it early.
     pub interrupted: bool,
-    /// Why it failed, if it did.
+    /// The fault that ended it, if one did.
     pub fault: Option<Fault>,
 }
 
-/// Everybody at the table, before the clock starts.
-struct Table<'w> {
-    seats: Vec<(Seat<'w>, Box<dyn Session>, Recording)>,
+/// Users with their sessions, and emulators, before the clock starts.
+struct Participants<'w> {
+    user_specs: Vec<(UserSpec<'w>, Box<dyn Session>, Recording)>,
     background: Vec<Background<'w>>,
-    /// What the engine says of so many sessions.
+    /// The engine's remarks about so many sessions.
     notes: Vec<String>,
     memory: Memory,
 }
 
-/// Runs one round: everybody on a thread with a session of its own, through warm-up, measurement interval and drain.
+/// Runs one round: each user on its own thread and session, through warm-up, measurement interval and drain.
 ///
 /// The caller's thread samples resources and calls `progress` once a second. `headline` is the operation whose valid
 /// completions a second are the round's headline; `seed` is where the back-offs' random lengths come from.
 ///
 /// # Errors
-/// A [`Fault`] before the round begins: a schedule that cannot be followed, somebody who gets no session, `interrupt` raised while
-/// sessions are made. Later faults come in [`Measured::fault`].
+/// A [`Fault`] before the round begins: an invalid schedule, a session that cannot be opened, `interrupt` raised while
+/// sessions are opened. Later faults come in [`Measured::fault`].
 #[expect(clippy::too_many_arguments, reason = "they are the seams of a round; a struct of them would be used once")]
 pub fn run<'w>(
     engine: &dyn Engine,
@@ -77,20 +77,22 @@ pub fn run<'w>(
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Measured, Fault> {
-    let mut table = seat(engine, workload, interrupt)?;
+    let mut participants = connect_all(engine, workload, interrupt)?;
     let specs = workload.operations();
-    let cells = table.seats.iter().map(|(_, _, recording)| recording.recorder.live()).collect();
+    let cells = participants.user_specs.iter().map(|(_, _, recording)| recording.recorder.live()).collect();
     let live = LiveReader::new(cells, specs.len());
-    // Everybody waits for this, so that the first of a thousand does not work while the last is started.
+    // All threads wait for this, so that the first of a thousand does not work while the last is started.
     let control = OnceLock::new();
     let mut marks = Marks::default();
     let mut interrupted = false;
 
-    let customers = AtomicUsize::new(table.seats.iter().filter(|(seat, ..)| seat.role == Role::Customer).count());
+    let customers = AtomicUsize::new(
+        participants.user_specs.iter().filter(|(user_spec, ..)| user_spec.stop_rule == StopRule::AtIntervalEnd).count(),
+    );
     let mut seeds = SplitMix::new(seed);
     let (sender, gone) = mpsc::channel();
-    let background = std::mem::take(&mut table.background);
-    let mut left = background.len() + table.seats.len();
+    let background = std::mem::take(&mut participants.background);
+    let mut left = background.len() + participants.user_specs.len();
     let mut starts = Starts { of: left, started: 0, refused: None };
     let mut recordings = Vec::new();
     let mut sampler = thread::scope(|scope| {
@@ -107,21 +109,21 @@ pub fn run<'w>(
                 let _ = sender.send(None);
             });
         }
-        for (mut seat, mut session, mut recording) in table.seats {
+        for (mut user_spec, mut session, mut recording) in participants.user_specs {
             let sender = sender.clone();
             let seed = seeds.next();
-            starts.spawn(scope, &seat.name.clone(), move || {
+            starts.spawn(scope, &user_spec.name.clone(), move || {
                 let control: &Control = control.wait();
-                let (name, role) = (seat.name.clone(), seat.role);
+                let (name, stop_rule) = (user_spec.name.clone(), user_spec.stop_rule);
                 guard(control, clock, &name, || {
-                    drive(&mut seat, session.as_mut(), clock, control, plan, seed, &mut recording)
+                    drive(&mut user_spec, session.as_mut(), clock, control, plan, seed, &mut recording)
                 });
-                if role == Role::Customer && customers.fetch_sub(1, Ordering::Relaxed) == 1 {
+                if stop_rule == StopRule::AtIntervalEnd && customers.fetch_sub(1, Ordering::Relaxed) == 1 {
                     // All customers have finished: there is nothing more to measure. Closing a session is none of it.
                     control.cut(clock.now());
                 }
                 // A user may hold the sending end of another's queue: it must go before anybody waits for that other.
-                drop(seat);
+                drop(user_spec);
                 drop(session);
                 let _ = sender.send(Some(recording));
             });
@@ -183,11 +185,10 @@ pub fn run<'w>(
     let given_up = control.fault().is_none() && end >= control.measure_to().saturating_add(plan.drain_limit_ns);
     let mut round = figures(&total.recorder, &control, marks, sampler, headline, end);
     if given_up {
-        let limit = plan.drain_limit_ns as f64 / SECOND as f64;
-        round.warnings.push(format!("work was still in flight {limit} s after the end, and was given up"));
+        round.warnings.push(Warning::WorkGivenUp { limit_s: plan.drain_limit_ns as f64 / SECOND as f64 });
     }
-    round.facts.extend(table.memory.facts(&held));
-    round.warnings.extend(table.notes);
+    round.facts.extend(participants.memory.facts(&held));
+    round.warnings.extend(participants.notes.into_iter().map(Warning::of_engine));
     round.checks = reconcile(&round.operations, &total.recorder.totals(), &total.ledger);
     if let Some(why) = irreconcilable(&round.checks).or_else(|| nothing_ended(&round, workload.operations(), headline))
     {
@@ -197,32 +198,37 @@ pub fn run<'w>(
     Ok(Measured { round, ledger: total.ledger, interrupted, fault: control.fault() })
 }
 
-fn seat<'w>(engine: &dyn Engine, workload: &mut dyn Workload<'w>, interrupt: &AtomicBool) -> Result<Table<'w>, Fault> {
+fn connect_all<'w>(
+    engine: &dyn Engine,
+    workload: &mut dyn Workload<'w>,
+    interrupt: &AtomicBool,
+) -> Result<Participants<'w>, Fault> {
     let users = workload.users();
     let background = workload.background();
     let specs: Arc<[_]> = workload.operations().into();
-    for Seat { name, schedule, .. } in &users {
+    for UserSpec { name, schedule, .. } in &users {
         schedule.check().map_err(|error| Fault::Schedule { user: name.clone(), error })?;
     }
     let notes = engine.expect_sessions(users.len()).into_iter().collect();
     let mut memory = Memory { before: MemoryUse::now(engine), ..Memory::default() };
     let mut files = OpenFiles::of(users.len());
-    let mut seats = Vec::with_capacity(users.len());
-    for seat in users {
+    let mut user_specs = Vec::with_capacity(users.len());
+    for user_spec in users {
         if interrupt.load(Ordering::Relaxed) {
             return Err(Fault::Interrupted);
         }
-        let session =
-            engine.connect().map_err(|error| Fault::Connect { user: seat.name.clone(), error: error.to_string() })?;
+        let session = engine
+            .connect()
+            .map_err(|error| Fault::Connect { user: user_spec.name.clone(), error: error.to_string() })?;
         files.made()?;
-        let recorder = Recorder::new(specs.clone(), |operation| seat.user.performs(operation));
-        seats.push((seat, session, Recording::new(recorder)));
+        let recorder = Recorder::new(specs.clone(), |operation| user_spec.user.performs(operation));
+        user_specs.push((user_spec, session, Recording::new(recorder)));
     }
     memory.seated = MemoryUse::now(engine);
-    Ok(Table { seats, background, notes, memory })
+    Ok(Participants { user_specs, background, notes, memory })
 }
 
-/// Threads of a round that were started.
+/// Threads of a round that were started, and the fault of one that could not be.
 struct Starts {
     of: usize,
     started: usize,
@@ -250,7 +256,7 @@ impl Starts {
     }
 }
 
-/// Why an interval has no figure in which nothing was done of what the figure counts.
+/// Reason why an interval has no figure: no operation of the headline ended in it.
 fn nothing_ended(round: &Round, operations: &[OperationSpec], headline: usize) -> Option<String> {
     let name = operations.get(headline)?.name;
     let valid = round.operations.get(headline).map_or(0, bourse_record::Operation::valid);
@@ -258,7 +264,7 @@ fn nothing_ended(round: &Round, operations: &[OperationSpec], headline: usize) -
         .then(|| format!("no {name} ended validly in the measurement interval of {:.1} s", round.measured_s))
 }
 
-/// Runs a thread's work; a fault or a panic of it ends the round, and is not lost.
+/// Runs a thread's work; its fault or panic ends the round and is reported.
 fn guard(control: &Control, clock: &dyn Clock, name: &str, work: impl FnOnce() -> Result<(), Fault>) {
     // The recorder a panic leaves behind is still whole: a sample is taken after its operation, never within.
     let fault = match catch_unwind(AssertUnwindSafe(work)) {
@@ -276,7 +282,7 @@ fn guard(control: &Control, clock: &dyn Clock, name: &str, work: impl FnOnce() -
     control.fail(clock.now(), fault);
 }
 
-/// What had been used at a moment.
+/// Resources used until a moment.
 #[derive(Default)]
 struct Mark {
     process: ProcessUse,
@@ -311,7 +317,7 @@ impl Mark {
     }
 }
 
-/// What had been used when the measurement interval began and ended.
+/// Resources used until the beginning and the end of the measurement interval.
 #[derive(Default)]
 struct Marks {
     from: Option<Mark>,
@@ -338,7 +344,7 @@ impl Marks {
 }
 
 /// What others took of the machine from one mark to the other, in so many seconds, where that can be told.
-fn taken(to: &Mark, from: &Mark, server: Option<ServerUse>, measured_s: f64) -> Option<Taken> {
+fn interference(to: &Mark, from: &Mark, server: Option<ServerUse>, measured_s: f64) -> Option<Interference> {
     let (machine, machine_then) = (to.machine?, from.machine?);
     // The machine counts in hundredths of a second.
     if measured_s < 1.0 {
@@ -351,33 +357,35 @@ fn taken(to: &Mark, from: &Mark, server: Option<ServerUse>, measured_s: f64) -> 
     let host = machine.stolen_s - machine_then.stolen_s;
     // The counts are rounded apart: a hundredth less than nothing is nothing.
     let processors = |seconds: f64| seconds.max(0.0) / measured_s;
-    Some(Taken { by_others: processors(others), by_kernel: processors(kernel), by_host: processors(host) })
+    Some(Interference { by_others: processors(others), by_kernel: processors(kernel), by_host: processors(host) })
 }
 
-/// The same in words, where it is noticed.
-fn disturbed(taken: Taken, server_is_known: bool) -> Vec<String> {
+/// What of it is noticed.
+fn disturbed(interference: Interference, server_is_known: bool) -> Vec<Warning> {
     let mut warnings = Vec::new();
-    let Taken { by_others, by_host, .. } = taken;
-    if by_others > Taken::NOTICED {
-        let who = if server_is_known {
-            "processes other than ours and the server's"
-        } else {
-            "other processes, a server under test among them,"
-        };
-        warnings.push(format!("{who} kept {by_others:.2} processors busy in the measurement interval"));
+    let Interference { by_others, by_host, .. } = interference;
+    if by_others > Interference::NOTICED {
+        warnings.push(Warning::OtherProcesses { cpus: by_others, server_is_known });
     }
-    if by_host > Taken::NOTICED {
-        warnings.push(format!("the host of this virtual machine took {by_host:.2} processors away while we measured"));
+    if by_host > Interference::NOTICED {
+        warnings.push(Warning::HostSteal { cpus: by_host });
     }
     warnings
 }
 
 /// Kinds of file for which anything was asked, as the run file keeps them.
-fn kinds_of_file(counts: &IoCounts) -> Vec<KindOfFile> {
+fn file_activity(counts: &IoCounts) -> Vec<FileActivity> {
     let idle = |files: FileIo| FileIo { sync_ns: None, ..files } == FileIo::default();
-    let used = counts.by_kind().into_iter().filter(|(kind, files)| *kind == "database" || !idle(*files));
-    used.map(|(kind, files)| KindOfFile {
-        kind: kind.to_owned(),
+    let kinds = [
+        (FileKind::Database, counts.database),
+        (FileKind::Log, counts.log),
+        (FileKind::Journal, counts.journal),
+        (FileKind::Temporary, counts.temporary),
+        (FileKind::DataAndLog, counts.together),
+    ];
+    let used = kinds.into_iter().filter(|(kind, files)| *kind == FileKind::Database || !idle(*files));
+    used.map(|(kind, files)| FileActivity {
+        kind,
         syncs: files.syncs,
         sync_ns: files.sync_ns,
         writes: files.writes,
@@ -415,25 +423,24 @@ fn figures(
     let bytes = |last: Option<u64>, first: Option<u64>| last.zip(first).map_or(0, |(last, first)| last - first);
     let mut warnings = Vec::new();
     if let Some(error) = &sampler.footprint_error {
-        warnings.push(format!("the engine did not always say how large it is: {error}"));
+        warnings.push(Warning::SizeUnknown { error: error.clone() });
     }
     let clamped: u64 = operations.iter().map(|operation| operation.response.clamped).sum();
     if clamped > 0 {
-        warnings.push(format!("{clamped} response times of over an hour are counted as an hour"));
+        warnings.push(Warning::LatencyClamped { count: clamped });
     }
     let arrivals = total.all_arrivals();
     if let Some(Arrivals { dropped, unstarted, due, .. }) = arrivals {
         if dropped > 0 {
-            warnings.push(format!("{dropped} of {due} operations that were due were dropped: the backlog was full"));
+            warnings.push(Warning::OperationsDropped { dropped, due });
         }
         if unstarted > 0 {
-            warnings
-                .push(format!("{unstarted} of {due} operations that were due still waited when the interval ended"));
+            warnings.push(Warning::OperationsWaiting { waiting: unstarted, due });
         }
     }
     let server = at_last.server_since(&at_first);
-    let taken = taken(&at_last, &at_first, server, measured_s);
-    warnings.extend(taken.into_iter().flat_map(|taken| disturbed(taken, server.is_some())));
+    let interference = interference(&at_last, &at_first, server, measured_s);
+    warnings.extend(interference.into_iter().flat_map(|interference| disturbed(interference, server.is_some())));
     Round {
         offset_s: 0.0,
         phases: phases.into_iter().flatten().collect(),
@@ -443,15 +450,15 @@ fn figures(
         operations,
         arrivals,
         series: sampler.series,
-        closer: bourse_record::Series::default(),
+        fine_series: bourse_record::Series::default(),
         cpu_user_s: seconds_used(last.cpu_user_s, first.cpu_user_s),
         cpu_system_s: seconds_used(last.cpu_system_s, first.cpu_system_s),
         read_bytes: bytes(last.read_bytes, first.read_bytes),
         written_bytes: bytes(last.written_bytes, first.written_bytes),
         io_source: at_last.io.map(|io| io.source.to_owned()).unwrap_or_default(),
         server,
-        taken,
-        io: at_last.io.zip(at_first.io).map_or_else(Vec::new, |(last, first)| kinds_of_file(&last.since(first))),
+        interference,
+        io: at_last.io.zip(at_first.io).map_or_else(Vec::new, |(last, first)| file_activity(&last.since(first))),
         facts: Vec::new(),
         shared: None,
         checks: Vec::new(),

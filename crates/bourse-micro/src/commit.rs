@@ -3,9 +3,9 @@
 use crate::batching::{BATCH, Batching};
 use crate::database::{create, fill, same, sum, with_records};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
-use crate::usual::{STATEMENTS, THREADS, lacking_records, seat, statements};
+use crate::usual::{STATEMENTS, THREADS, lacking_records, statements, user_spec};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes, named};
-use bourse_driver::{Clock, Control, Draw, Nanos, OperationSpec, Performed, SECOND, Seat, Turn, User};
+use bourse_driver::{Clock, Control, Draw, Nanos, OperationCx, OperationSpec, Performed, SECOND, User, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Durability, Engine, EngineError, ErrorKind, Key, RecordField, RecordTable, RecordType,
     Statements, Value,
@@ -89,7 +89,7 @@ impl Planned for Commits {
             .map_err(|error| MicroError::System { doing: "syncing a file beside the database".to_owned(), error })?;
         Ok(Vec::new())
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
         let user = |thread| {
             let committer = Committer {
                 commits: self,
@@ -99,7 +99,7 @@ impl Planned for Commits {
                 left: Left::of(setting.count),
                 setting: setting.clone(),
             };
-            seat(format!("committer {}", thread + 1), committer)
+            user_spec(format!("committer {}", thread + 1), committer)
         };
         (0..self.threads).map(user).collect()
     }
@@ -120,8 +120,8 @@ impl Planned for Commits {
         if let Ok(description) = setting.engine.description()
             && description.durability != Durability::Durable
         {
-            let class = description.durability;
-            round.warnings.push(format!("these commits are not durable ({class}): they need not wait for the disk"));
+            let class = bourse_driver::durability(description.durability);
+            round.warnings.push(bourse_record::Warning::NotDurable { class });
         }
         let Some(counts) = self.raw.lock().unwrap_or_else(PoisonError::into_inner).clone() else {
             let why = if self.raw_syncs == 0 { "not asked for" } else { "the database has no file here to be synced" };
@@ -143,11 +143,11 @@ fn raw_operation(counts: &Counts) -> Operation {
     let count = counts.len();
     Operation {
         name: RAW.to_owned(),
-        outcomes: vec![OutcomeCount { outcome: Outcome::Completed, code: 0, count, example: None }],
+        outcomes: vec![OutcomeCount { outcome: Outcome::Completed, code: 0, count, meaning: None, example: None }],
         retries: 0,
         late: 0,
         samples: count,
-        floor_ns: None,
+        harness_overhead_ns: None,
         mix_target_percent: None,
         mix_tolerance_points: None,
         limit_ns: None,
@@ -217,10 +217,10 @@ impl User for Committer<'_> {
         Draw::Ready
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let (statements, counter, is_real) = (self.commits.statements, self.counter, self.setting.is_real);
         for _ in 0..self.drawn {
-            let done = turn.retrying(|session| {
+            let done = cx.retrying(|session| {
                 with_records(session, statements, |records| {
                     records.begin(Access::Write)?;
                     if !records.add(&COUNTERS, Key::Int(counter), 0, 1)? && is_real {

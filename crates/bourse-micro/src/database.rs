@@ -33,7 +33,7 @@ pub(crate) fn with_records<T>(
 
 /// What is done on records, compiled apart for SQL sessions.
 pub(crate) trait Work {
-    /// What comes of it.
+    /// Result type.
     type Result;
     /// Does it.
     fn on<R: Records + ?Sized>(self, records: &mut R) -> Self::Result;
@@ -164,10 +164,10 @@ pub(crate) fn fill_pairs(engine: &dyn Engine, table: &'static RecordTable, rows:
 }
 
 /// A check of ours: whether `found` is what was `expected`.
-pub(crate) fn same(name: &str, words: String, expected: u64, found: u64) -> Check {
+pub(crate) fn same(name: &str, condition: String, expected: u64, found: u64) -> Check {
     Check {
         name: name.to_owned(),
-        words,
+        condition,
         source: "the workload's own invariant".to_owned(),
         status: if expected == found { CheckStatus::Passed } else { CheckStatus::Failed },
         evidence: format!("expected {expected}, found {found}"),

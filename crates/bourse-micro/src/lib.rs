@@ -6,7 +6,6 @@
 //! | [`workload`] | what a workload is, and one planned with options |
 //! | [`round`] | one round of it: database, warm-up, measurement, checks, the null engine's figure |
 //! | [`keys`] | which keys are asked for |
-//! | [`sweep`] | one option after another through its values |
 //! | `database`, `persons` | making and checking tables; the one that several workloads read and change |
 //! | `usual`, `batching` | options and needs that workloads share; short operations timed together |
 //! | `watch` | sizes of logs, looked at more often than once a second |
@@ -30,7 +29,6 @@ mod read_write;
 pub mod round;
 mod scan;
 mod sql;
-pub mod sweep;
 mod update;
 mod usual;
 mod watch;
@@ -59,16 +57,17 @@ pub static WORKLOADS: &[&WorkloadSpec] = &[
 /// The workload of that name.
 ///
 /// # Errors
-/// There is none; the error names those there are.
+/// [`OptionError::Workload`] if there is none; it names all workloads.
 ///
 /// ```
 /// let case = bourse_micro::find("point-read").unwrap().plan([("rows", "1k"), ("threads", "2")]).unwrap();
 /// assert_eq!(case.headline_unit(), "reads/s");
-/// assert!(bourse_micro::find("point-raed").unwrap_err().to_string().contains("known: point-read, "));
+/// assert!(bourse_micro::find("point-raed").unwrap_err().to_string().contains("did you mean 'point-read'?"));
 /// ```
 pub fn find(name: &str) -> Result<&'static WorkloadSpec, OptionError> {
     WORKLOADS.iter().copied().find(|spec| spec.name == name).ok_or_else(|| OptionError::Workload {
         name: name.to_owned(),
+        hint: bourse_engine::did_you_mean(name, WORKLOADS.iter().map(|spec| spec.name)),
         known: WORKLOADS.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", "),
     })
 }

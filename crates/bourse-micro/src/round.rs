@@ -2,14 +2,14 @@
 
 use crate::workload::{Case, Extent, MicroError, Planned, Setting, Tally, Writes, named};
 use bourse_driver::{
-    Background, Clock, Fault, Ledger, MS, Nanos, OperationSpec, Plan, Progress, SECOND, Seat, Workload,
+    Background, Clock, Fault, Ledger, MS, Nanos, OperationSpec, Plan, Progress, SECOND, UserSpec, Workload,
 };
 use bourse_engine::{Engine, NullEngine};
-use bourse_record::{Check, CheckStatus, Outcome, Round};
+use bourse_record::{Check, CheckStatus, Outcome, Round, Warning};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// How long a round lasts.
+/// Length of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     /// Warm-up before the measurement interval; workloads that end by themselves have none.
@@ -36,14 +36,14 @@ impl Timing {
 pub const NOTICE: &str = "Operations too short to be timed one by one are timed in batches: their quantiles are those of \
 the batches' means. The column «harness» has what the same operation takes on an engine that does nothing.";
 
-/// What a round came to.
+/// Result of a round.
 #[derive(Debug)]
 pub struct RoundResult {
     /// The figures, with checks and facts.
     pub round: Round,
     /// Whether it was ended from outside.
     pub interrupted: bool,
-    /// Why it failed, if it did.
+    /// The fault that ended it, if one did.
     pub fault: Option<Fault>,
 }
 
@@ -64,7 +64,7 @@ impl<'s> Workload<'s> for Driven<'s> {
     fn operations(&self) -> &[OperationSpec] {
         &self.operations
     }
-    fn users(&mut self) -> Vec<Seat<'s>> {
+    fn users(&mut self) -> Vec<UserSpec<'s>> {
         self.planned.users(&self.setting)
     }
     fn background(&mut self) -> Vec<Background<'s>> {
@@ -101,8 +101,7 @@ pub fn run_round(
     let mut round = measured.round;
     round.facts.splice(0..0, facts);
     if case.spec.extent == Extent::Work && round.measured_s >= plan.measure_ns as f64 / SECOND as f64 * 0.999 {
-        let seconds = plan.measure_ns as f64 / SECOND as f64;
-        round.warnings.push(format!("ended after {seconds} s as asked, before its work was done"));
+        round.warnings.push(Warning::EndedEarly { after_s: plan.measure_ns as f64 / SECOND as f64 });
     }
     if is_real && measured.fault.is_none() {
         round.checks.extend(planned.writes().map(|writes| acknowledged(writes, &setting.tally, &measured.ledger)));
@@ -126,7 +125,7 @@ fn acknowledged(writes: Writes, tally: &Tally, ledger: &Ledger) -> Check {
     let expected = valid.saturating_sub(writes.uncommitted)..=valid + failed;
     Check {
         name: "acknowledgements".to_owned(),
-        words: "as many changes were committed as operations ended validly in the whole round; of those that failed, and of \
+        condition: "as many changes were committed as operations ended validly in the whole round; of those that failed, and of \
                 a transaction that the end of the round cut off, any number"
             .to_owned(),
         source: Check::RECONCILIATION.to_owned(),
@@ -196,11 +195,11 @@ fn floors(planned: &dyn Planned, round: &mut Round, seed: u64, clock: &dyn Clock
     for operation in round.operations.iter_mut().filter(|operation| is_short(operation)) {
         let beside = floor.round.operations.iter().find(|floor| floor.name == operation.name);
         let beside = beside.map(|floor| floor.service.summary).filter(|summary| summary.count > 0);
-        operation.floor_ns = beside.map(|summary| summary.mean_ns);
+        operation.harness_overhead_ns = beside.map(|summary| summary.mean_ns);
         let each = operation.service.summary.count as f64 / operation.samples.max(1) as f64;
         let name = &operation.name;
         round.facts.push(named(format!("{name}: timed together, on average"), format!("{each:.1}")));
-        if let Some(floor) = operation.floor_ns {
+        if let Some(floor) = operation.harness_overhead_ns {
             let mean = operation.service.summary.mean_ns;
             let words = format!("{floor:.0} ns of {mean:.0} ns (the same on the null engine)");
             round.facts.push(named(format!("{name}: the harness's own part"), words));

@@ -206,7 +206,7 @@ fn shown(ran: &Ran, durability: Durability) -> Found {
         return Found::Shown(format!("durability class {}", durability.name()));
     }
     match ran.round.warnings.first() {
-        Some(warning) => Found::Shown(warning.clone()),
+        Some(warning) => Found::Shown(warning.to_string()),
         None => Found::Silent,
     }
 }

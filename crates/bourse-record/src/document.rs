@@ -1,7 +1,7 @@
 //! The run file on disk: written whole or not at all, read with errors a person can act on, described by a schema.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{RunFile, SCHEMA_VERSION};
+use crate::{RunFile, SCHEMA_VERSION, version_1};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -45,7 +45,7 @@ pub enum RunFileError {
         reason: String,
     },
     /// A run file of another version.
-    #[error("{path} is a run file of version {found}, this program knows version {SCHEMA_VERSION}\nhint: {hint}")]
+    #[error("{path} is a run file of version {found}, this program knows versions 1 to {SCHEMA_VERSION}\nhint: {hint}")]
     Version {
         /// Which file.
         path: PathBuf,
@@ -95,19 +95,22 @@ impl RunFile {
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, RunFileError> {
         let path = || path.to_owned();
         // Version first: a document of another version need not have this one's form.
-        let document: serde_json::Value =
+        let mut document: serde_json::Value =
             serde_json::from_slice(bytes).map_err(|cause| RunFileError::Json { path: path(), cause })?;
         let found = document
             .get("schema_version")
             .and_then(serde_json::Value::as_u64)
             .ok_or_else(|| RunFileError::Foreign { path: path(), reason: "it has no schema_version".to_owned() })?;
-        if found != u64::from(SCHEMA_VERSION) {
-            let hint = if found > u64::from(SCHEMA_VERSION) {
-                "read it with a newer bourse"
-            } else {
-                "read it with the bourse that wrote it, or run again"
-            };
-            return Err(RunFileError::Version { path: path(), found, hint });
+        match found {
+            1 => version_1::convert(&mut document),
+            _ if found == u64::from(SCHEMA_VERSION) => {}
+            newer if newer > u64::from(SCHEMA_VERSION) => {
+                return Err(RunFileError::Version { path: path(), found, hint: "read it with a newer bourse" });
+            }
+            _ => {
+                let hint = "no bourse has written such a file: take it from its source again";
+                return Err(RunFileError::Version { path: path(), found, hint });
+            }
         }
         serde_json::from_value(document)
             .map_err(|error| RunFileError::Foreign { path: path(), reason: error.to_string() })
@@ -123,8 +126,9 @@ pub fn run_file_schema() -> serde_json::Value {
 mod tests {
     use super::*;
     use crate::{
-        Build, Case, Check, CheckStatus, Column, Counts, Engine, Machine, NameValue, OperationSpec, Outcome, Phase,
-        PhaseKind, Recorder, Round, Sample, Series, Workload,
+        Build, Case, Check, CheckStatus, Column, Conditions, Counts, Durability, Engine, IsolationLevel, Machine,
+        NameValue, OperationIsolation, OperationSpec, Outcome, Phase, PhaseKind, Provenance, Recorder, Round, Sample,
+        Scale, Series, Tunables, Warning, Workload, WorkloadKind,
     };
 
     fn example() -> RunFile {
@@ -146,45 +150,60 @@ mod tests {
             recorder.sample(&sample, true);
         }
         let text = |text: &str| text.to_owned();
-        RunFile {
-            schema_version: SCHEMA_VERSION,
-            name: text("tpce"),
+        let provenance = Provenance {
             started_at: text("2026-11-21T09:00:00+01:00"),
             command: vec![text("bourse"), text("tpce"), text("run")],
             seed: u64::MAX,
             build: Build::of("0.1.0"),
             machine: Machine { load_average: None, ..Machine::this() },
+        };
+        RunFile {
             cases: vec![Case {
                 label: text("sqlite"),
                 engine: Engine {
                     name: text("sqlite"),
                     version: text("3"),
                     target: text("sqlite::memory:"),
-                    durability: text("volatile"),
+                    durability: Durability::Volatile,
                     durability_reason: text("in memory"),
                     settings: vec![NameValue { name: text("journal"), value: text("memory") }],
                     compile_options: vec![],
                 },
                 workload: Workload {
                     name: text("tpce"),
+                    kind: WorkloadKind::Brokerage,
                     parameters: vec![],
                     headline_operation: text("Trade-Result"),
                     headline_unit: text("TR/s"),
                     nominal: Some(2.0),
+                    outcomes: Outcome::PLAIN.to_vec(),
+                    metric_titles: vec![NameValue { name: text("queue_length"), value: text("in the queue") }],
                     notice: None,
+                },
+                conditions: Conditions {
+                    users: Some(2),
+                    scale: Some(Scale { customers: 1_000, scale_factor: 500, initial_days: 10 }),
+                    isolation: vec![OperationIsolation {
+                        operation: text("Trade-Result"),
+                        demanded: IsolationLevel::Serializable,
+                        provided: IsolationLevel::Serializable,
+                    }],
+                    tunables: Some(Tunables::Specification),
+                    free_bytes: Some(1 << 40),
+                    ..Conditions::default()
                 },
                 varied: vec![NameValue { name: text("users"), value: text("1") }],
                 search: Some(crate::Search {
                     unit: text("TR/s"),
-                    found: Some(90.0),
-                    refuted: None,
+                    highest_passing: Some(90.0),
+                    lowest_failing: None,
                     confirmed: true,
                     probes: vec![crate::Probe {
                         rate: 90.0,
                         reached: 89.9,
                         measured_s: 5.0,
-                        worst_of_limit: 0.2,
-                        broke: vec![],
+                        worst_limit_ratio: 0.2,
+                        violations: vec![],
                     }],
                 }),
                 origin: None,
@@ -200,7 +219,7 @@ mod tests {
                         time_s: vec![1.0],
                         columns: vec![Column { metric: text("throughput"), values: vec![None] }],
                     },
-                    closer: Series::default(),
+                    fine_series: Series::default(),
                     cpu_user_s: 0.1,
                     cpu_system_s: 0.0,
                     read_bytes: 0,
@@ -208,12 +227,12 @@ mod tests {
                     io: vec![],
                     io_source: String::new(),
                     server: None,
-                    taken: Some(crate::Taken { by_others: 0.25, by_kernel: 0.125, by_host: 0.0 }),
+                    interference: Some(crate::Interference { by_others: 0.25, by_kernel: 0.125, by_host: 0.0 }),
                     shared: None,
                     facts: vec![],
                     checks: vec![Check {
                         name: text("c1"),
-                        words: text("it holds"),
+                        condition: text("it holds"),
                         source: text("Clause 7.3"),
                         status: CheckStatus::Passed,
                         evidence: text("0 rows"),
@@ -222,8 +241,8 @@ mod tests {
                     warnings: vec![],
                 }],
             }],
-            warnings: vec![],
-            interrupted: false,
+            warnings: vec![Warning::NoisyMachine { slowdown: 1.25 }],
+            ..RunFile::new("tpce", provenance)
         }
     }
 
@@ -245,6 +264,36 @@ mod tests {
         assert!(!schema.is_valid(&document), "the schema must refuse words for numbers");
     }
 
+    #[test]
+    fn version_1_is_converted() {
+        let old = include_bytes!("version_1.json");
+        let run = RunFile::parse(old, Path::new("run.json")).unwrap();
+        let told = |text: &str| Warning::Told { text: text.to_owned() };
+        assert_eq!((run.schema_version, run.warnings), (SCHEMA_VERSION, vec![told("a sentence")]));
+        let case = &run.cases[0];
+        assert_eq!((case.engine.durability, case.workload.kind), (Durability::Durable, WorkloadKind::Brokerage));
+        let left: Vec<_> = case.workload.parameters.iter().map(|it| it.name.as_str()).collect();
+        assert_eq!(left, ["schedule"], "the others are conditions");
+        let Conditions { isolation, scale, .. } = &case.conditions;
+        assert_eq!(
+            isolation.iter().map(|it| it.provided.name()).collect::<Vec<_>>(),
+            ["serializable", "repeatable read", "repeatable read"]
+        );
+        assert_eq!(*scale, Some(Scale { customers: 1_000, scale_factor: 500, initial_days: 10 }));
+        let conditions = &case.conditions;
+        assert_eq!((conditions.users, conditions.free_bytes), (Some(2), Some(82_511_634_432)));
+        assert_eq!((conditions.tunables, conditions.requested_rate), (Some(Tunables::Changed), Some(12.5)));
+        let search = case.search.as_ref().unwrap();
+        assert_eq!((search.highest_passing, search.lowest_failing), (Some(90.0), Some(100.0)));
+        assert_eq!((search.probes[0].worst_limit_ratio, search.probes[0].violations.len()), (1.5, 1));
+        let round = &case.rounds[0];
+        assert_eq!((round.fine_series.time_s.len(), round.interference.unwrap().by_others), (1, 0.5));
+        assert_eq!((round.io[0].kind, &round.warnings[..]), (crate::FileKind::DataAndLog, &[told("another")][..]));
+        let operation = &round.operations[0];
+        assert_eq!((operation.harness_overhead_ns, operation.outcomes[0].outcome), (Some(55.0), Outcome::TooFewRows));
+        assert_eq!(round.checks[0].condition, "it holds");
+    }
+
     fn check(contents: &str, expected: &str) {
         let message = RunFile::parse(contents.as_bytes(), Path::new("x/run.json")).unwrap_err().to_string();
         assert!(message.starts_with(expected), "{message}");
@@ -257,7 +306,9 @@ mod tests {
         check("{\"schema_version\": 1,", "x/run.json is not JSON: EOF");
         check("[]", "x/run.json is JSON but not a run file: it has no schema_version");
         check("{\"schema_version\": 1}", "x/run.json is JSON but not a run file: missing field `name`");
-        check("{\"schema_version\": 99}", "x/run.json is a run file of version 99, this program knows version 1");
+        check("{\"schema_version\": 2}", "x/run.json is JSON but not a run file: missing field `document`");
+        //
+        check("{\"schema_version\": 99}", "x/run.json is a run file of version 99, this program knows versions 1 to 2");
         check("{\"schema_version\": 0}", "x/run.json is a run file of version 0");
         let missing = RunFile::read(Path::new("/nonexistent/run.json")).unwrap_err();
         assert!(missing.to_string().starts_with("cannot read /nonexistent/run.json: "), "{missing}");

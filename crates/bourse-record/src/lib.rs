@@ -1,7 +1,10 @@
 //! From samples to the run file: histograms, series, the machine, and the document that every report is drawn from.
 
+mod brokerage;
+mod conditions;
 mod counts;
 mod document;
+mod figures;
 mod histogram;
 mod live;
 mod machine;
@@ -9,28 +12,38 @@ mod metric;
 mod operation;
 #[cfg(feature = "planted-bug")]
 pub mod planted;
+mod provenance;
 mod recorder;
 mod resources;
+mod round;
 mod run_file;
 mod sample;
 mod series;
 mod stats;
 mod steady;
+mod version_1;
+mod warning;
 
+pub use brokerage::{BROKERAGE_NOTICE, STATUS_CODES};
+pub use conditions::{Conditions, IsolationLevel, OperationIsolation, Scale, Tunables};
 pub use counts::Counts;
 pub use document::{RunFileError, run_file_schema};
+pub use figures::{Distribution, LatencySummary, Operation, Outcome, OutcomeCount, OutcomeLatency, ServerFigures};
 pub use histogram::HistogramError;
 pub use live::{LiveCell, LiveReader, LiveRow};
 pub use machine::noise;
 pub use metric::{Better, METRICS, Metric, metric};
 pub use operation::{MixShare, OperationSpec};
+pub use provenance::{Build, DocumentKind, Machine, NameValue, Provenance};
 pub use recorder::{Recorder, Totals};
 pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};
-pub use run_file::{
-    Arrivals, Build, Case, Check, CheckStatus, Column, Distribution, Engine, KindOfFile, LatencySummary, Machine,
-    NameValue, Operation, Origin, Outcome, OutcomeCount, OutcomeLatency, Phase, PhaseKind, Probe, Round, RunFile,
-    SCHEMA_VERSION, Search, Series, ServerFigures, ServerUse, SharedRound, Taken, Workload,
+pub use round::{
+    Arrivals, Check, CheckStatus, Column, FileActivity, FileKind, Interference, Phase, PhaseKind, Round, Series,
+    ServerUse, SharedRound,
 };
+pub use run_file::{Case, Durability, Engine, Probe, RunFile, SCHEMA_VERSION, Search, Workload, WorkloadKind};
 pub use sample::{Sample, ServerTime};
 pub use stats::{FEWEST_ROUNDS, Interval, SplitMix, median, median_interval, ratio_interval};
 pub use steady::{Steadiness, Steady, SteadyTest};
+pub use version_1::coded_warnings;
+pub use warning::Warning;

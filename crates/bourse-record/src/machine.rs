@@ -1,6 +1,6 @@
 //! The machine and the program, and what about them casts doubt on a figure.
 
-use crate::{Build, Machine, MachineMemory, NameValue};
+use crate::{Build, Machine, MachineMemory, NameValue, Warning};
 use std::fs;
 
 impl Machine {
@@ -58,26 +58,22 @@ impl Build {
     }
 }
 
-/// What about a program and a machine casts doubt on figures of so many busy threads, in words.
-pub fn noise(build: &Build, machine: &Machine, threads: u32) -> Vec<String> {
+/// What about a program and a machine casts doubt on figures of so many busy threads.
+pub fn noise(build: &Build, machine: &Machine, threads: u32) -> Vec<Warning> {
     let mut warnings = Vec::new();
     if build.profile != "release" {
-        warnings.push("debug build: figures say nothing about the engine; build with --release".to_owned());
+        warnings.push(Warning::DebugBuild);
     }
     // A third of a processor taken by others shows in every tail.
     if let Some(load) = machine.load_average.filter(|load| *load > 0.3 * f64::from(machine.cores)) {
-        let cores = machine.cores;
-        warnings.push(format!("busy machine: load average {load} on {cores} processors when the run began"));
+        warnings.push(Warning::BusyMachine { load_average: load, cpus: machine.cores });
     }
     let governor = machine.details.iter().find(|detail| detail.name == "frequency governor");
     if let Some(governor) = governor.filter(|governor| governor.value != "performance") {
-        warnings.push(format!("frequency governor is {}: processors may not run at full speed", governor.value));
+        warnings.push(Warning::FrequencyGovernor { governor: governor.value.clone() });
     }
     if threads > machine.cores {
-        warnings.push(format!(
-            "{threads} busy threads on {} processors: response times include waiting for a processor",
-            machine.cores
-        ));
+        warnings.push(Warning::Oversubscribed { threads, cpus: machine.cores });
     }
     warnings
 }
@@ -105,17 +101,17 @@ mod tests {
             details: vec![NameValue { name: "frequency governor".to_owned(), value: "performance".to_owned() }],
         };
         let release = Build { profile: "release".to_owned(), ..Build::of("1") };
-        assert_eq!(noise(&release, &quiet, 4), [""; 0]);
+        assert_eq!(noise(&release, &quiet, 4), []);
         let mut noisy = Machine { load_average: Some(1.5), cores: 2, ..quiet };
         noisy.details[0].value = "powersave".to_owned();
         let found = noise(&Build { profile: "debug".to_owned(), ..release }, &noisy, 3);
         assert_eq!(
             found,
             [
-                "debug build: figures say nothing about the engine; build with --release",
-                "busy machine: load average 1.5 on 2 processors when the run began",
-                "frequency governor is powersave: processors may not run at full speed",
-                "3 busy threads on 2 processors: response times include waiting for a processor",
+                Warning::DebugBuild,
+                Warning::BusyMachine { load_average: 1.5, cpus: 2 },
+                Warning::FrequencyGovernor { governor: "powersave".to_owned() },
+                Warning::Oversubscribed { threads: 3, cpus: 2 },
             ]
         );
     }

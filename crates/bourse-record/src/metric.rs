@@ -33,7 +33,7 @@ pub const METRICS: &[Metric] = &[
     Metric { name: "response_ns_max", title: "response time, worst", unit: "ns", better: Better::Lower },
     Metric { name: "failures", title: "failed", unit: "1/s", better: Better::Lower },
     Metric { name: "retries", title: "retries after lock conflicts", unit: "1/s", better: Better::Lower },
-    Metric { name: "queue_length", title: "waiting in the market's queue", unit: "1", better: Better::Lower },
+    Metric { name: "queue_length", title: "waiting between the workload's parts", unit: "1", better: Better::Lower },
     Metric { name: "backlog", title: "due and waiting for a user", unit: "1", better: Better::Lower },
     Metric { name: "cpu_user", title: "processor time, user", unit: "s/s", better: Better::Neither },
     Metric { name: "cpu_system", title: "processor time, system", unit: "s/s", better: Better::Neither },

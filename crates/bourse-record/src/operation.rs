@@ -9,12 +9,21 @@ pub struct OperationSpec {
     pub limit_ns: Option<u64>,
     /// Its share of the mix; none if it stands outside the mix.
     pub mix: Option<MixShare>,
+    /// What its status codes mean; it may name codes of other operations too.
+    pub codes: &'static [(i32, &'static str)],
 }
 
 impl OperationSpec {
     /// An operation outside any mix and without a limit.
     pub const fn new(name: &'static str) -> Self {
-        Self { name, limit_ns: None, mix: None }
+        Self { name, limit_ns: None, mix: None, codes: &[] }
+    }
+}
+
+impl OperationSpec {
+    /// What a status code means, if that is declared.
+    pub fn meaning(&self, code: i32) -> Option<&'static str> {
+        self.codes.iter().find(|(known, _)| *known == code && code != 0).map(|(_, meaning)| *meaning)
     }
 }
 

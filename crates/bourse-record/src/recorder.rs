@@ -306,6 +306,7 @@ impl Recorded {
                 outcome: *outcome,
                 code: *code,
                 count: *count,
+                meaning: spec.meaning(*code).map(str::to_owned),
                 example: example.clone(),
             })
             .collect();
@@ -316,7 +317,7 @@ impl Recorded {
             retries: self.retries,
             late: self.late,
             samples: self.samples,
-            floor_ns: None,
+            harness_overhead_ns: None,
             mix_target_percent: spec.mix.map(|mix| mix.target_percent),
             mix_tolerance_points: spec.mix.map(|mix| mix.tolerance_points),
             limit_ns: spec.limit_ns,

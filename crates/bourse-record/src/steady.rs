@@ -5,7 +5,7 @@
 //! Kendall's statistic, over blocks of seconds so long that a block says nothing of the next: neighbouring seconds are alike,
 //! and a test that takes them for independent finds trends everywhere.
 
-use crate::{PhaseKind, Round};
+use crate::{FileKind, PhaseKind, Round};
 
 /// What a steadiness test, or all of them together, came to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -211,7 +211,7 @@ fn parts(values: &[f64]) -> SteadyTest {
 
 /// What the engine wrote to its log in the interval, where it counts that.
 fn log_written(round: &Round) -> Option<f64> {
-    round.io.iter().find(|kind| kind.kind == "log").map(|log| log.written_bytes as f64)
+    round.io.iter().find(|files| files.kind == FileKind::Log).map(|log| log.written_bytes as f64)
 }
 
 /// The log of changes: it may rise and fall, and it may stay, but it must not go on growing. None where there is none.
@@ -371,8 +371,8 @@ mod tests {
             let mut round = round(&flat, |_| 4.0 * mib, None);
             let (syncs, writes, reads, read_bytes) = (0, 0, 0, 0);
             let written_bytes = written_mib << 20;
-            round.io = vec![crate::KindOfFile {
-                kind: "log".to_owned(),
+            round.io = vec![crate::FileActivity {
+                kind: FileKind::Log,
                 syncs,
                 sync_ns: None,
                 writes,

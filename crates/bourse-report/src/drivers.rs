@@ -2,8 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_record::{
-    Arrivals, Case, Check, Column, Distribution, HistogramError, NameValue, Operation, OutcomeCount, OutcomeLatency,
-    Round, RunFile, Series, ServerFigures, SharedRound,
+    Arrivals, Case, Check, Column, Conditions, Distribution, HistogramError, NameValue, Operation, OutcomeCount,
+    OutcomeLatency, Round, RunFile, Series, ServerFigures, SharedRound, Warning,
 };
 use std::collections::BTreeSet;
 use thiserror::Error;
@@ -97,14 +97,17 @@ pub fn together(mut runs: Vec<RunFile>) -> Result<RunFile, NotTogether> {
         };
         if let Some(whole) = [run, first].into_iter().find(|run| !part(run)) {
             let other = [first, run].into_iter().find(|run| part(run)).unwrap_or(first);
-            return Err(NotTogether::Whole { run: whole.started_at.clone(), other: other.started_at.clone() });
+            return Err(NotTogether::Whole {
+                run: whole.provenance.started_at.clone(),
+                other: other.provenance.started_at.clone(),
+            });
         }
         let (mine, theirs) = (names(run), names(first));
         let shape = |run: &RunFile| run.cases.iter().map(|case| case.rounds.len()).collect::<Vec<_>>();
         if mine != theirs || shape(run) != shape(first) {
             return Err(NotTogether::OtherRound {
-                run: run.started_at.clone(),
-                other: first.started_at.clone(),
+                run: run.provenance.started_at.clone(),
+                other: first.provenance.started_at.clone(),
                 mine: mine.join(", "),
                 theirs: theirs.join(", "),
             });
@@ -118,13 +121,30 @@ pub fn together(mut runs: Vec<RunFile>) -> Result<RunFile, NotTogether> {
     for run in others {
         whole.interrupted |= run.interrupted;
         whole.warnings.extend(run.warnings.iter().cloned());
-        if run.machine.system != first.machine.system || run.machine.processor != first.machine.processor {
-            whole.warnings.push(format!("the drivers ran on different machines: {} as well", run.machine.processor));
+        if run.provenance.machine.system != first.provenance.machine.system
+            || run.provenance.machine.processor != first.provenance.machine.processor
+        {
+            whole.warnings.push(Warning::DifferentMachines { processor: run.provenance.machine.processor.clone() });
         }
     }
-    whole.warnings.sort();
-    whole.warnings.dedup();
+    each_once(&mut whole.warnings);
+    let seeds: Vec<String> = runs.iter().map(|run| run.provenance.seed.to_string()).collect();
+    if seeds.iter().any(|seed| Some(seed) != seeds.first()) {
+        let seeds = NameValue { name: "seeds of the drivers".to_owned(), value: seeds.join("; ") };
+        whole.cases.iter_mut().for_each(|case| case.workload.parameters.push(seeds.clone()));
+    }
     Ok(whole)
+}
+
+/// Leaves each warning once, in order.
+pub fn each_once(warnings: &mut Vec<Warning>) {
+    let mut seen: Vec<Warning> = Vec::with_capacity(warnings.len());
+    for warning in warnings.drain(..) {
+        if !seen.contains(&warning) {
+            seen.push(warning);
+        }
+    }
+    *warnings = seen;
 }
 
 /// Makes `case`, the first of the parts, the whole of them.
@@ -133,8 +153,15 @@ fn one_case(case: &mut Case, parts: &[&Case]) -> Result<(), NotTogether> {
     for parameter in &mut case.workload.parameters {
         let values: Vec<&str> =
             parts.iter().filter_map(|part| value(&part.workload.parameters, &parameter.name)).collect();
-        parameter.value = one_value(&parameter.name, &values);
+        parameter.value = one_value(&values);
     }
+    let conditions = |of: fn(&Conditions) -> Option<u64>| {
+        parts.iter().filter_map(|part| of(&part.conditions)).reduce(u64::saturating_add)
+    };
+    case.conditions.users = conditions(|it| it.users);
+    case.conditions.further_users = conditions(|it| it.further_users);
+    case.conditions.requested_rate =
+        parts.iter().filter_map(|part| part.conditions.requested_rate).reduce(|sum, rate| sum + rate);
     for (at, round) in case.rounds.iter_mut().enumerate() {
         one_round(round, &parts.iter().filter_map(|part| part.rounds.get(at)).collect::<Vec<_>>())?;
     }
@@ -145,15 +172,11 @@ fn value<'v>(values: &'v [NameValue], name: &str) -> Option<&'v str> {
     values.iter().find(|value| value.name == name).map(|value| value.value.as_str())
 }
 
-/// Counts of users are added; what is the same everywhere is said once.
-fn one_value(name: &str, values: &[&str]) -> String {
-    let counted: Option<Vec<u64>> = values.iter().map(|value| value.parse().ok()).collect();
-    match counted {
-        Some(counts) if name.ends_with("users") => counts.into_iter().fold(0, u64::saturating_add).to_string(),
-        _ => match values {
-            [first, others @ ..] if others.iter().all(|other| other == first) => (*first).to_owned(),
-            _ => values.join("; "),
-        },
+/// What is the same everywhere is said once.
+fn one_value(values: &[&str]) -> String {
+    match values {
+        [first, others @ ..] if others.iter().all(|other| other == first) => (*first).to_owned(),
+        _ => values.join("; "),
     }
 }
 
@@ -176,9 +199,7 @@ fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
     let longest = parts.iter().map(|part| part.measured_s).fold(0.0, f64::max);
     let shortest = parts.iter().map(|part| part.measured_s).fold(f64::INFINITY, f64::min);
     if longest - shortest > 0.01 * longest + 0.1 {
-        warnings.push(format!(
-            "the drivers measured for {shortest:.1} to {longest:.1} s: their rates are added all the same"
-        ));
+        warnings.push(Warning::DifferentLengths { shortest_s: shortest, longest_s: longest });
     }
     round.measured_s = longest;
     round.headline = parts.iter().map(|part| part.headline).sum();
@@ -200,7 +221,8 @@ fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
     for (part, shared) in parts.iter().zip(&shared) {
         for warning in &part.warnings {
             let everywhere = parts.iter().all(|part| part.warnings.contains(warning));
-            let said = if everywhere { warning.clone() } else { format!("driver {}/{of}: {warning}", shared.number) };
+            let of_driver = || Warning::Driver { number: shared.number, of, warning: Box::new(warning.clone()) };
+            let said = if everywhere { warning.clone() } else { of_driver() };
             if !warnings.contains(&said) {
                 warnings.push(said);
             }
@@ -373,9 +395,8 @@ mod tests {
     }
 
     #[test]
-    fn users_are_counted_together_and_other_values_said_once() {
-        assert_eq!(one_value("users", &["2", "3"]), "5");
-        assert_eq!(one_value("customers", &["2000", "2000"]), "2000");
-        assert_eq!(one_value("seed", &["1", "2"]), "1; 2");
+    fn values_are_said_once_where_they_are_the_same() {
+        assert_eq!(one_value(&["2000", "2000"]), "2000");
+        assert_eq!(one_value(&["1", "2"]), "1; 2");
     }
 }

@@ -5,7 +5,9 @@ use crate::definition::{Published, Table};
 use crate::finding::{self, FindingResult};
 use crate::measure::{Measure, counts};
 use crate::plan::{Plan, PlannedCell};
-use bourse_record::{Build, CheckStatus, Engine, Machine, Round, median, median_interval};
+use bourse_record::{
+    CheckStatus, DocumentKind, Durability, Engine, Provenance, Round, Warning, coded_warnings, median, median_interval,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -13,16 +15,18 @@ use std::path::{Path, PathBuf};
 use thiserror::Error;
 
 /// Version of the document; raised when a reader of the old form would misread the new.
-pub const SUITE_SCHEMA_VERSION: u32 = 1;
+pub const SUITE_SCHEMA_VERSION: u32 = 2;
 
 /// A rerun of a published experiment.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SuiteFile {
+    /// Kind of this document.
+    pub document: DocumentKind,
     /// Version of this document's form.
     pub suite_schema_version: u32,
     /// Name of the suite.
     pub suite: String,
-    /// What it measures.
+    /// Title: what the suite measures.
     pub title: String,
     /// What was published on which machine, with which settings.
     pub published_on: Vec<String>,
@@ -32,28 +36,21 @@ pub struct SuiteFile {
     pub notes: Vec<String>,
     /// What has to stand in every report of these figures.
     pub notice: Option<String>,
-    /// When it began: RFC 3339 with the machine's offset.
-    pub started_at: String,
-    /// How to run it again.
-    pub command: Vec<String>,
-    /// The seed all random sequences follow from.
-    pub seed: u64,
+    /// When, how and on what it ran.
+    #[serde(flatten)]
+    pub provenance: Provenance,
     /// Counts of rows and operations were multiplied by this.
     pub scale: f64,
     /// Rounds asked for, of each case.
     pub rounds: u32,
-    /// The program that ran.
-    pub build: Build,
-    /// The machine it ran on.
-    pub machine: Machine,
     /// What cases ran on, by the name of the target.
     pub engines: BTreeMap<String, EngineUsed>,
     /// The published tables.
     pub tables: Vec<TableResult>,
     /// Whether what was found then holds here.
     pub findings: Vec<FindingResult>,
-    /// What casts doubt on the figures, in words.
-    pub warnings: Vec<String>,
+    /// What casts doubt on the figures.
+    pub warnings: Vec<Warning>,
     /// Whether it was ended before its time.
     pub interrupted: bool,
 }
@@ -61,7 +58,7 @@ pub struct SuiteFile {
 /// What cases ran on, or were to run on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EngineUsed {
-    /// What it is, in a few words.
+    /// Title, in a few words.
     pub title: String,
     /// As read back from it; none if nothing was run on it.
     pub engine: Option<Engine>,
@@ -74,13 +71,13 @@ pub struct EngineUsed {
 pub struct TableResult {
     /// Short name.
     pub id: String,
-    /// What it shows.
+    /// Title of the table.
     pub title: String,
-    /// What its rows are.
+    /// Name of what the rows are.
     pub rows_are: String,
     /// What is counted.
     pub counted: String,
-    /// What is shown of each cell.
+    /// Measures shown in each cell.
     pub measures: Vec<Measure>,
     /// Columns: short name and head.
     pub columns: Vec<Named>,
@@ -88,7 +85,7 @@ pub struct TableResult {
     pub rows: Vec<Named>,
     /// Cells, row by row; every row has one for each column.
     pub cells: Vec<CellResult>,
-    /// What has to be known of it.
+    /// Notes.
     pub notes: Vec<String>,
     /// Whether it was published as charts by row.
     pub charted: bool,
@@ -99,11 +96,11 @@ pub struct TableResult {
 pub struct Named {
     /// Short name.
     pub id: String,
-    /// What is shown.
+    /// Title of the measure.
     pub title: String,
 }
 
-/// What became of a cell.
+/// State of a cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "state", content = "why")]
 pub enum State {
@@ -128,13 +125,13 @@ pub struct CellResult {
     pub row: String,
     /// Short name of its column.
     pub column: String,
-    /// What became of it.
+    /// State of the cell.
     #[serde(flatten)]
     pub state: State,
     /// Name of its target, if it has one.
     pub target: Option<String>,
     /// Durability class it was measured with.
-    pub durability: Option<String>,
+    pub durability: Option<Durability>,
     /// Workload and options, as typed at this scale.
     pub workload: String,
     /// How much there was to do, if the work was to end a round.
@@ -143,9 +140,9 @@ pub struct CellResult {
     pub published_work: Option<u64>,
     /// Seconds of measuring after which a round was to be ended.
     pub cap_s: Option<f64>,
-    /// Its rounds.
+    /// Rounds of the cell.
     pub rounds: Vec<CellRound>,
-    /// What was published.
+    /// Published figures.
     pub published: Published,
     /// What it tells, beside what was published.
     pub figures: Vec<Figure>,
@@ -162,22 +159,22 @@ pub struct CellRound {
     pub capped: bool,
     /// Operations that failed.
     pub failed: u64,
-    /// What was measured.
+    /// Measured figures.
     pub values: BTreeMap<Measure, f64>,
 }
 
 /// A figure of a cell: ours, the published one, and their ratio.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
-    /// Which.
+    /// The measure.
     pub measure: Measure,
     /// Median of our rounds.
     pub ours: Option<f64>,
     /// 95 % bootstrap interval of it over the rounds: lower end.
     pub low: Option<f64>,
-    /// Its upper end.
+    /// Upper end of the interval.
     pub high: Option<f64>,
-    /// What was published.
+    /// Published figure.
     pub published: Option<f64>,
     /// Ours over the published one.
     pub ratio: Option<f64>,
@@ -185,7 +182,7 @@ pub struct Figure {
     pub no_ratio: Option<String>,
 }
 
-/// What became of a case.
+/// Result of a case.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// Its rounds, as far as they were run.
@@ -207,14 +204,10 @@ pub enum Trouble {
 #[derive(Debug, Clone)]
 #[expect(missing_docs, reason = "as in SuiteFile")]
 pub struct Telling {
-    pub started_at: String,
-    pub command: Vec<String>,
-    pub seed: u64,
+    pub provenance: Provenance,
     pub rounds: u32,
-    pub build: Build,
-    pub machine: Machine,
     pub engines: BTreeMap<String, EngineUsed>,
-    pub warnings: Vec<String>,
+    pub warnings: Vec<Warning>,
     pub interrupted: bool,
 }
 
@@ -243,6 +236,7 @@ impl SuiteFile {
             .collect();
         let findings = finding::judge(&suite.findings, &tables);
         Self {
+            document: DocumentKind::Suite,
             suite_schema_version: SUITE_SCHEMA_VERSION,
             suite: suite.name.clone(),
             title: suite.title.clone(),
@@ -250,13 +244,9 @@ impl SuiteFile {
             departures: suite.departures.clone(),
             notes: suite.notes.clone(),
             notice: suite.notice.clone(),
-            started_at: telling.started_at,
-            command: telling.command,
-            seed: telling.seed,
+            provenance: telling.provenance,
             scale: plan.scale,
             rounds: telling.rounds,
-            build: telling.build,
-            machine: telling.machine,
             engines: telling.engines,
             tables,
             findings,
@@ -396,7 +386,7 @@ fn measured_cell(
             .get(&case.target)
             .and_then(|it| it.engine.as_ref())
             .filter(|_| !rounds.is_empty())
-            .map(|engine| engine.durability.clone()),
+            .map(|engine| engine.durability),
         workload: format!("{} {}", case.workload, options.join(" ")).trim_end().to_owned(),
         work: planned.work,
         published_work: planned.published_work,
@@ -486,17 +476,17 @@ pub enum SuiteFileError {
     /// The file cannot be read.
     #[error("cannot read {path}: {cause}")]
     Read {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
         /// The system's words.
         cause: std::io::Error,
     },
-    /// Not such a document.
+    /// The file is not a suite's document.
     #[error("{path} is no document of a suite: {reason}")]
     Foreign {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 }
@@ -525,11 +515,21 @@ impl SuiteFile {
     /// They are no such document, or one of another version.
     pub fn parse(bytes: &[u8], path: &Path) -> Result<Self, SuiteFileError> {
         let foreign = |reason: String| SuiteFileError::Foreign { path: path.into(), reason };
-        let value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| foreign(error.to_string()))?;
+        let mut value: serde_json::Value = serde_json::from_slice(bytes).map_err(|error| foreign(error.to_string()))?;
         match value.get("suite_schema_version").and_then(serde_json::Value::as_u64) {
             Some(version) if version == u64::from(SUITE_SCHEMA_VERSION) => {}
+            // Version 1 did not say its kind, and had sentences for warnings.
+            Some(1) => {
+                coded_warnings(&mut value);
+                if let Some(fields) = value.as_object_mut() {
+                    fields.insert("document".to_owned(), serde_json::json!(DocumentKind::Suite));
+                    fields.insert("suite_schema_version".to_owned(), SUITE_SCHEMA_VERSION.into());
+                }
+            }
             Some(version) => {
-                return Err(foreign(format!("its version is {version}, this program knows {SUITE_SCHEMA_VERSION}")));
+                return Err(foreign(format!(
+                    "its version is {version}, this program knows 1 to {SUITE_SCHEMA_VERSION}"
+                )));
             }
             None => return Err(foreign("it has no suite_schema_version".to_owned())),
         }

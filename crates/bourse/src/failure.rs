@@ -1,9 +1,11 @@
 //! How the program ends when it cannot go on: an exit code, and words for a person.
 
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 
 /// What the exit code says (see `docs/measuring.md`, "Exit codes").
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Exit {
     /// Usage or configuration.
     Usage = 1,
@@ -20,11 +22,11 @@ pub(crate) enum Exit {
 }
 
 /// An error with what a person needs: what failed, on what, the cause in the engine's words, and what to try.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Failure {
     pub(crate) exit: Exit,
     message: String,
-    details: Vec<(&'static str, String)>,
+    details: Vec<(String, String)>,
     hints: Vec<String>,
 }
 
@@ -40,8 +42,8 @@ impl Failure {
     }
 
     /// Adds a named detail on a line of its own.
-    pub(crate) fn detail(mut self, name: &'static str, value: impl Into<String>) -> Self {
-        self.details.push((name, value.into()));
+    pub(crate) fn detail(mut self, name: impl Into<String>, value: impl Into<String>) -> Self {
+        self.details.push((name.into(), value.into()));
         self
     }
 

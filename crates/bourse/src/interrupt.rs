@@ -27,7 +27,7 @@ pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
             std::process::exit(Exit::Interrupted as i32);
         }
     })
-    .map_err(|error| Failure::usage(format!("interruptions cannot be caught: {error}")))?;
+    .map_err(|error| Failure::usage(format!("cannot handle signals: {error}")))?;
     *known = Some(Arc::clone(&flag));
     Ok(flag)
 }
@@ -37,16 +37,12 @@ pub(crate) fn interrupted(what: &str) -> Failure {
     Failure::new(Exit::Interrupted, format!("interrupted: {what}"))
 }
 
-/// The environment variable that has a program end when the one that started it does.
-pub(crate) const END_WITH_PARENT: &str = "BOURSE_END_WITH_PARENT";
-
-/// Ends with the program that started this one, if that asks for it: it may be killed, and nothing is to go on running.
-pub(crate) fn end_with_parent() {
+/// Has this process ended when the one that started it is: that may be killed, and nothing of ours is to go on running.
+pub(crate) fn end_with_parent() -> Result<(), Failure> {
     #[cfg(target_os = "linux")]
-    if std::env::var_os(END_WITH_PARENT).is_some() {
-        // Where the system refuses, the parent's own clean end still stops us.
-        let _ = rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM));
-    }
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))
+        .map_err(|error| Failure::usage(format!("cannot ask the system for a signal at the parent's end: {error}")))?;
+    Ok(())
 }
 
 /// Whether a process of that id runs.

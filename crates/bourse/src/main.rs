@@ -1,10 +1,11 @@
 //! The program: arguments → plan → run → report. It alone prints.
 
 mod args;
-mod compare;
+mod commands;
 mod config;
 mod crash;
 mod engines;
+mod execute;
 mod failure;
 mod faults;
 mod inputs;
@@ -13,8 +14,9 @@ mod limits;
 mod micro;
 mod output;
 mod panics;
+mod plan;
 mod progress;
-mod quick;
+mod provenance;
 mod report;
 mod suite;
 mod tpce;
@@ -26,7 +28,6 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     panics::install();
-    interrupt::end_with_parent();
     // A panic of a thread that nobody waited for is no success either.
     let ended = panics::caught(command).and_then(|code| panics::unreported().map_or(Ok(code), Err));
     ended.unwrap_or_else(|failure| {
@@ -49,6 +50,9 @@ fn command() -> Result<ExitCode, Failure> {
             return Ok(ExitCode::from(code));
         }
     };
+    for warning in args::renamed_in(std::env::args()) {
+        progress::note(&format!("warning: {warning}"));
+    }
     panics::asked_for("start");
     run(arguments.command).map(|()| ExitCode::SUCCESS)
 }
@@ -70,7 +74,7 @@ fn plant() -> Result<(), Failure> {
 
 fn run(command: Command) -> Result<(), Failure> {
     match command {
-        Command::Tpce(Tpce::Run(arguments)) => tpce::run::run(&arguments),
+        Command::Tpce(Tpce::Run(arguments)) => commands::tpce::run(&arguments),
         Command::Tpce(Tpce::Load(arguments)) => tpce::load::load(&arguments),
         Command::Tpce(Tpce::Gen(arguments)) => tpce::generate::generate(&arguments),
         Command::Tpce(Tpce::Serve(arguments)) => tpce::serve::serve(&arguments),
@@ -79,20 +83,20 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Tpce(Tpce::AcidLoad(arguments)) => tpce::acid::load(&arguments),
         Command::Tpce(Tpce::Verify(arguments)) => tpce::verify::run(&arguments),
         Command::Micro(Micro::List { workload }) => output::print(&micro::list::list(workload.as_deref())?),
-        Command::Micro(Micro::Run(arguments)) => micro::run::run(&arguments),
-        Command::Micro(Micro::OneRound) => micro::child::serve(),
+        Command::Micro(Micro::Run(arguments)) => commands::micro::run(&arguments),
+        Command::Round => execute::child::answer(),
         Command::Crash(arguments) => crash::run(&arguments),
         Command::Faults(arguments) => faults::run(&arguments),
         Command::FaultWork(arguments) => faults::work(&arguments),
         Command::Suite(Suite::List) => output::print(&suite::list::list()?),
         Command::Suite(Suite::Show { name }) => output::print(&suite::list::show(&name)?),
-        Command::Suite(Suite::Run(arguments)) => suite::run::run(&arguments),
-        Command::Quick(arguments) => quick::run(&arguments),
+        Command::Suite(Suite::Run(arguments)) => commands::suite::run(&arguments),
+        Command::Quick(arguments) => commands::quick::run(&arguments),
         Command::Run(FromFile { file, more }) => match config::arguments(&file, &more)?.command {
-            Command::Run(_) => Err(Failure::usage("a file cannot run a file")),
+            Command::Run(_) => Err(Failure::usage("invalid command 'run' in the file: a file cannot run another file")),
             command => run(command),
         },
-        Command::Compare(arguments) => compare::compare(&arguments),
+        Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Report(arguments) => report::report(&arguments),
         Command::Engines(arguments) => output::print(&engines::list(arguments.engine.as_deref())?),
         Command::Completions { shell } => {
@@ -104,7 +108,7 @@ fn run(command: Command) -> Result<(), Failure> {
             std::fs::create_dir_all(&directory)
                 .and_then(|()| clap_mangen::generate_to(Arguments::command(), &directory))
                 .map_err(|error| {
-                    Failure::usage("the manual pages cannot be written")
+                    Failure::usage("cannot write the manual pages")
                         .detail("folder", directory.display().to_string())
                         .detail("cause", error.to_string())
                 })?;

@@ -3,7 +3,25 @@
 use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use std::fmt::Write;
 use std::io::IsTerminal;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
+
+/// Whether somebody else tells of what goes on.
+static SILENT: AtomicBool = AtomicBool::new(false);
+
+/// Has nothing said from now on: whoever started this process tells of it.
+pub(crate) fn silence() {
+    SILENT.store(true, Ordering::Relaxed);
+}
+
+fn is_silent() -> bool {
+    SILENT.load(Ordering::Relaxed)
+}
+
+/// Target on which bars are drawn.
+fn drawn() -> ProgressDrawTarget {
+    if is_silent() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
+}
 
 /// A step of which the total is known, or one that just takes its time.
 pub(crate) struct Step {
@@ -16,8 +34,7 @@ pub(crate) struct Step {
 impl Step {
     /// Begins counting `total` of `unit`.
     pub(crate) fn counting(what: impl Into<String>, total: u64, unit: &'static str) -> Self {
-        let step =
-            Self::begin(what.into(), ProgressBar::with_draw_target(Some(total), ProgressDrawTarget::stderr()), unit);
+        let step = Self::begin(what.into(), ProgressBar::with_draw_target(Some(total), drawn()), unit);
         let template = if unit == "bytes" {
             "{msg} {bar:30} {percent:>3}%  {bytes} of {total_bytes}  {binary_bytes_per_sec}  {eta} left"
         } else {
@@ -34,7 +51,7 @@ impl Step {
 
     /// Begins something of unknown length.
     pub(crate) fn waiting(what: impl Into<String>) -> Self {
-        let step = Self::begin(what.into(), ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr()), "");
+        let step = Self::begin(what.into(), ProgressBar::with_draw_target(None, drawn()), "");
         step.bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is right"));
         step.bar.enable_steady_tick(Duration::from_millis(120));
         step
@@ -48,7 +65,7 @@ impl Step {
         Self { bar, what, unit, start: Instant::now() }
     }
 
-    /// So much is done.
+    /// Sets the position.
     pub(crate) fn at(&self, position: u64) {
         self.bar.set_position(position);
     }
@@ -59,7 +76,7 @@ impl Step {
         self.bar.set_position(position);
     }
 
-    /// What is going on now.
+    /// Sets the message.
     pub(crate) fn say(&self, message: impl Into<String>) {
         self.bar.set_message(bourse_report::printable(&message.into()));
     }
@@ -104,6 +121,9 @@ fn seconds(time: Duration) -> String {
 
 /// A line on stderr, or several. Names of files and targets in it are shown, not obeyed by the terminal.
 pub(crate) fn note(line: &str) {
+    if is_silent() {
+        return;
+    }
     let shown: Vec<String> = line.split('\n').map(bourse_report::printable).collect();
     lines(&format!("{}\n", shown.join("\n")));
 }

@@ -5,11 +5,9 @@ use crate::failure::Failure;
 use crate::output::{has_color, print, terminal_width, write_whole};
 use crate::progress::note;
 use bourse_acid::faults::{faults_html, faults_markdown, faults_text};
-use bourse_record::{Origin, RunFile};
+use bourse_record::{DocumentKind, RunFile};
 use bourse_report::{CsvText, drivers};
 use bourse_suite::SuiteFile;
-use serde::Deserialize;
-use serde::de::IgnoredAny;
 use std::path::{Path, PathBuf};
 
 /// Reads the runs, joins their cases and draws the report; or draws a document of another kind.
@@ -17,10 +15,14 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
     let mut others = arguments.runs.iter().filter_map(|path| other_document(path).map(|found| (path, found)));
     if let Some((path, (kind, file))) = others.next() {
         if arguments.runs.len() > 1 {
-            return Err(Failure::usage(format!("{} is {}, which stands alone", path.display(), kind.name()))
-                .hint("name it alone, or runs of a workload alone"));
+            return Err(Failure::usage(format!(
+                "{} is {}, which cannot be merged with others",
+                path.display(),
+                name(kind)
+            ))
+            .hint("give it alone, or only runs of a workload"));
         }
-        return kind.draw(&file, arguments);
+        return draw(kind, &file, arguments);
     }
     let run = joined(&arguments.runs)?;
     let texts = texts(arguments);
@@ -32,8 +34,8 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
     };
     if let Some(path) = arguments.output.as_deref().filter(|path| path.extension() == Some("svg".as_ref())) {
         let curve = bourse_report::svg(&run).ok_or_else(|| {
-            Failure::usage("these runs have no curve")
-                .hint("a curve is drawn of cases that an option with numbers tells apart, as `--sweep users=1,2,4` makes them")
+            Failure::usage("these runs have no sweep to draw a curve of")
+                .hint("a curve needs cases that differ in a numeric option, as `--sweep users=1,2,4` gives")
         })?;
         return written(path, &curve);
     }
@@ -72,124 +74,94 @@ impl Drawn<'_> {
             (Some("md"), _) => (self.markdown)(),
             (Some("csv"), Some(csv)) => csv(),
             (Some("csv"), None) => {
-                return Err(Failure::usage(format!("{}: verdicts and their evidence are no CSV", path.display()))
-                    .hint("name a file that ends in .html or .md; the document itself is JSON"));
+                return Err(Failure::usage(format!(
+                    "unsupported format of {}: verdicts cannot be written as CSV",
+                    path.display()
+                ))
+                .hint("use .html or .md; the document itself is JSON"));
             }
             _ => {
-                return Err(Failure::usage(format!("{} has no ending that says what to write", path.display()))
-                    .hint("name a file that ends in .html, .md or .csv; runs of a sweep have a curve too, .svg"));
+                return Err(Failure::usage(format!("unsupported output format of {}", path.display()))
+                    .hint("use .html, .md or .csv; or .svg for the curve of a sweep"));
             }
         };
         written(path, &text)
     }
 }
 
-/// Documents that are no runs.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
-    Suite,
-    Acid,
-    Crash,
-    Faults,
+/// Name of a kind of document, with its article.
+const fn name(kind: DocumentKind) -> &'static str {
+    match kind {
+        DocumentKind::Run => "a run",
+        DocumentKind::Suite => "a suite's document",
+        DocumentKind::Acid => "a report of ACID tests",
+        DocumentKind::Crash => "a report of crash tests",
+        DocumentKind::Faults => "a report of fault tests",
+    }
 }
 
-impl Kind {
-    const ALL: [Self; 4] = [Self::Suite, Self::Acid, Self::Crash, Self::Faults];
-
-    /// What its file is called in the folder it was written to.
-    const fn file(self) -> &'static str {
-        match self {
-            Self::Suite => "suite.json",
-            Self::Acid => "acid.json",
-            Self::Crash => "crash.json",
-            Self::Faults => "faults.json",
+/// Draws a document of a kind that stands alone.
+fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failure> {
+    let (width, color) = (terminal_width(), has_color());
+    let output = arguments.output.as_deref();
+    match kind {
+        // Runs are joined with others before they are drawn.
+        DocumentKind::Run => Err(Failure::usage(format!("{} is a run", file.display()))),
+        DocumentKind::Suite => {
+            let suite = SuiteFile::read(file).map_err(|error| {
+                Failure::usage(error.to_string()).hint("expected a suite's folder, or the suite.json in it")
+            })?;
+            let drawn = Drawn {
+                terminal: &|| bourse_report::suite_terminal(&suite, width, color),
+                html: &|| bourse_report::suite_html(&suite),
+                markdown: &|| bourse_report::suite_markdown(&suite),
+                csv: Some(&|| bourse_report::suite_csv(&suite, texts(arguments))),
+            };
+            drawn.put(output)
         }
-    }
-
-    const fn name(self) -> &'static str {
-        match self {
-            Self::Suite => "a suite's document",
-            Self::Acid => "an examination by `tpce acid`",
-            Self::Crash => "a table of `crash`",
-            Self::Faults => "a table of `faults`",
+        DocumentKind::Acid => {
+            let tested = bourse_acid::read::acid(file).map_err(|error| Failure::usage(error.to_string()))?;
+            let drawn = Drawn {
+                terminal: &|| bourse_acid::text(&tested, width, color, arguments.verbose),
+                html: &|| bourse_acid::html(&tested),
+                markdown: &|| bourse_acid::markdown(&tested),
+                csv: None,
+            };
+            drawn.put(output)
         }
-    }
-
-    /// Draws a document of this kind.
-    fn draw(self, file: &Path, arguments: &Report) -> Result<(), Failure> {
-        let (width, color) = (terminal_width(), has_color());
-        let output = arguments.output.as_deref();
-        match self {
-            Self::Suite => {
-                let suite = SuiteFile::read(file).map_err(|error| {
-                    Failure::usage(error.to_string()).hint("name a suite's folder, or the suite.json in it")
-                })?;
-                let drawn = Drawn {
-                    terminal: &|| bourse_report::suite_terminal(&suite, width, color),
-                    html: &|| bourse_report::suite_html(&suite),
-                    markdown: &|| bourse_report::suite_markdown(&suite),
-                    csv: Some(&|| bourse_report::suite_csv(&suite, texts(arguments))),
-                };
-                drawn.put(output)
-            }
-            Self::Acid => {
-                let tested = bourse_acid::read::acid(file).map_err(|error| Failure::usage(error.to_string()))?;
-                let drawn = Drawn {
-                    terminal: &|| bourse_acid::text(&tested, width, color, arguments.verbose),
-                    html: &|| bourse_acid::html(&tested),
-                    markdown: &|| bourse_acid::markdown(&tested),
-                    csv: None,
-                };
-                drawn.put(output)
-            }
-            Self::Crash => {
-                let crashed = bourse_acid::read::crash(file).map_err(|error| Failure::usage(error.to_string()))?;
-                let drawn = Drawn {
-                    terminal: &|| bourse_acid::crash_text(&crashed, width, color),
-                    html: &|| bourse_acid::crash_html(&crashed),
-                    markdown: &|| bourse_acid::crash_markdown(&crashed),
-                    csv: None,
-                };
-                drawn.put(output)
-            }
-            Self::Faults => {
-                let tried = bourse_acid::read::faults(file).map_err(|error| Failure::usage(error.to_string()))?;
-                let drawn = Drawn {
-                    terminal: &|| faults_text(&tried, width, color),
-                    html: &|| faults_html(&tried),
-                    markdown: &|| faults_markdown(&tried),
-                    csv: None,
-                };
-                drawn.put(output)
-            }
+        DocumentKind::Crash => {
+            let crashed = bourse_acid::read::crash(file).map_err(|error| Failure::usage(error.to_string()))?;
+            let drawn = Drawn {
+                terminal: &|| bourse_acid::crash_text(&crashed, width, color),
+                html: &|| bourse_acid::crash_html(&crashed),
+                markdown: &|| bourse_acid::crash_markdown(&crashed),
+                csv: None,
+            };
+            drawn.put(output)
+        }
+        DocumentKind::Faults => {
+            let tried = bourse_acid::read::faults(file).map_err(|error| Failure::usage(error.to_string()))?;
+            let drawn = Drawn {
+                terminal: &|| faults_text(&tried, width, color),
+                html: &|| faults_html(&tried),
+                markdown: &|| faults_markdown(&tried),
+                csv: None,
+            };
+            drawn.put(output)
         }
     }
 }
 
-/// The document that is named, if it is no run: by its name in a folder, by what is in it otherwise.
-fn other_document(path: &Path) -> Option<(Kind, PathBuf)> {
-    /// What only one kind of document has.
-    #[derive(Deserialize)]
-    struct Marks {
-        suite_schema_version: Option<IgnoredAny>,
-        tests: Option<IgnoredAny>,
-        rows: Option<IgnoredAny>,
-        transactions: Option<IgnoredAny>,
-    }
+/// The document that is named, if it is no run: by its name in a folder, by what it says of itself otherwise.
+fn other_document(path: &Path) -> Option<(DocumentKind, PathBuf)> {
+    let others = DocumentKind::ALL.into_iter().filter(|kind| *kind != DocumentKind::Run);
     if path.is_dir() {
-        let files = Kind::ALL.map(|kind| (kind, path.join(kind.file())));
-        return files.into_iter().find(|(_, file)| file.exists());
+        return others.map(|kind| (kind, path.join(kind.file_name()))).find(|(_, file)| file.exists());
     }
     // What cannot be read is told when it is read as a run.
     let bytes = std::fs::read(path).ok()?;
-    let kind = match serde_json::from_slice(&bytes).ok()? {
-        Marks { suite_schema_version: Some(_), .. } => Kind::Suite,
-        Marks { tests: Some(_), .. } => Kind::Acid,
-        Marks { rows: Some(_), transactions: Some(_), .. } => Kind::Faults,
-        Marks { rows: Some(_), .. } => Kind::Crash,
-        _ => return None,
-    };
-    Some((kind, path.to_owned()))
+    let kind = DocumentKind::of(&serde_json::from_slice(&bytes).ok()?)?;
+    (kind != DocumentKind::Run).then(|| (kind, path.to_owned()))
 }
 
 /// The runs as one: drivers of the same rounds with their figures added, others side by side, each case labelled by its
@@ -198,22 +170,21 @@ fn joined(paths: &[impl AsRef<Path>]) -> Result<RunFile, Failure> {
     let mut runs = paths.iter().map(|path| read(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
     if runs.len() > 1 && runs.iter().any(drivers::is_part) {
         return drivers::together(runs).map_err(|error| {
-            Failure::usage(format!("these runs cannot be put together: {error}"))
-                .hint("give the runs of all drivers of one round, and no other; or one run alone")
+            Failure::usage(format!("cannot merge these runs: {error}"))
+                .hint("give the runs of all drivers of one round and no other, or a single run")
         });
     }
     if runs.len() > 1 {
         runs.iter_mut().for_each(name_origins);
     }
     let mut runs = runs.into_iter();
-    let mut first = runs.next().ok_or_else(|| Failure::usage("no run is named"))?;
+    let mut first = runs.next().ok_or_else(|| Failure::usage("no run is given"))?;
     for run in runs {
         first.cases.extend(run.cases);
         first.warnings.extend(run.warnings);
         first.interrupted |= run.interrupted;
     }
-    first.warnings.sort();
-    first.warnings.dedup();
+    drivers::each_once(&mut first.warnings);
     Ok(first)
 }
 
@@ -221,18 +192,13 @@ fn joined(paths: &[impl AsRef<Path>]) -> Result<RunFile, Failure> {
 pub(crate) fn read(path: &Path) -> Result<RunFile, Failure> {
     let file = if path.is_dir() { path.join("run.json") } else { path.to_owned() };
     RunFile::read(&file)
-        .map_err(|error| Failure::usage(error.to_string()).hint("name a run's folder, or the run.json in it"))
+        .map_err(|error| Failure::usage(error.to_string()).hint("expected a run's folder, or the run.json in it"))
 }
 
 /// Says of each case when and where it was measured, so that it can stand among others.
 pub(crate) fn name_origins(run: &mut RunFile) {
     for case in &mut run.cases {
-        case.label = format!("{} ({})", case.label, run.started_at);
-        case.origin.get_or_insert_with(|| Origin {
-            started_at: run.started_at.clone(),
-            command: run.command.clone(),
-            build: run.build.clone(),
-            machine: run.machine.clone(),
-        });
+        case.label = format!("{} ({})", case.label, run.provenance.started_at);
+        case.origin.get_or_insert_with(|| run.provenance.clone());
     }
 }

@@ -1,29 +1,24 @@
 //! `faults.json`: which faults an engine met, what it did, what was left, and the verdicts.
 
-use bourse_record::{Build, Machine};
+use bourse_record::{DocumentKind, Provenance};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the document; raised when a reader of the old form would misread the new.
-pub const FAULTS_SCHEMA_VERSION: u32 = 1;
+pub const FAULTS_SCHEMA_VERSION: u32 = 2;
 
 /// Faults on one target after the other.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FaultsFile {
+    /// Kind of this document.
+    pub document: DocumentKind,
     /// Version of this document's form.
     pub schema_version: u32,
-    /// When it began: RFC 3339 with the machine's offset.
-    pub started_at: String,
-    /// How to run it again: program and arguments, without secrets.
-    pub command: Vec<String>,
-    /// The seed that transactions and the moments of the faults follow from.
-    pub seed: u64,
+    /// When, how and on what it ran.
+    #[serde(flatten)]
+    pub provenance: Provenance,
     /// Transactions that each process is given.
     pub transactions: u64,
-    /// The program that tested.
-    pub build: Build,
-    /// The machine it ran on.
-    pub machine: Machine,
     /// Each target with each fault, in order.
     pub rows: Vec<FaultRow>,
     /// Whether it was ended before its time: rows are missing then.

@@ -20,7 +20,7 @@ fn by_target(file: &FaultsFile) -> impl Iterator<Item = &[FaultRow]> {
 }
 
 fn about(file: &FaultsFile) -> String {
-    format!("{} transactions in each process; seed {}", file.transactions, file.seed)
+    format!("{} transactions in each process; seed {}", file.transactions, file.provenance.seed)
 }
 
 /// For the terminal: a table for each target, and the first case of each guarantee that was broken.
@@ -116,7 +116,7 @@ fn case_words(case: &FaultCase) -> String {
 
 /// A table for each target, then every case. Ends with a line feed.
 pub fn faults_markdown(file: &FaultsFile) -> String {
-    let mut out = markdown::title("what engines do about faults", &file.started_at, file.interrupted);
+    let mut out = markdown::title("what engines do about faults", &file.provenance.started_at, file.interrupted);
     markdown::line(&mut out, &about(file));
     for rows in by_target(file) {
         let Some(first) = rows.first() else { continue };
@@ -147,7 +147,7 @@ pub fn faults_markdown(file: &FaultsFile) -> String {
             row(&mut out, cells.iter().map(|text| escaped(text)));
         }
     }
-    markdown::again(&mut out, &file.command, &file.machine, &file.build);
+    markdown::again(&mut out, &file.provenance.command, &file.provenance.machine, &file.provenance.build);
     out
 }
 
@@ -180,7 +180,7 @@ pub fn faults_html(file: &FaultsFile) -> String {
         broken => file.broken(),
         summary => about(file),
         about => ABOUT,
-        command => command_line(&file.command),
+        command => command_line(&file.provenance.command),
     };
     html::render("faults.html", page)
 }

@@ -7,7 +7,7 @@ use bourse_acid::{
     AcidFile, Property, SCHEMA_VERSION, Test, Verdict, acid_file_schema, crash_html, crash_markdown, crash_text, html,
     markdown, read, text,
 };
-use bourse_record::{Build, Engine, Machine, NameValue};
+use bourse_record::{Build, DocumentKind, Engine, Machine, NameValue, Provenance, Warning};
 
 fn file() -> AcidFile {
     let finding = |holds| Finding { what: "CA_BAL <seen>".into(), wanted: "1.00".into(), found: "2.00".into(), holds };
@@ -37,23 +37,26 @@ fn file() -> AcidFile {
     };
     AcidFile {
         schema_version: SCHEMA_VERSION,
-        started_at: "2026-01-05T10:00:00+00:00".into(),
-        command: vec!["bourse".into(), "tpce".into(), "acid".into()],
-        seed: 1,
-        build: Build { version: "0.1.0".into(), profile: "debug".into(), target: "x".into() },
-        machine: Machine {
-            system: "Linux".into(),
-            processor: "a processor".into(),
-            cores: 2,
-            memory_bytes: 1,
-            load_average: None,
-            details: Vec::new(),
+        document: DocumentKind::Acid,
+        provenance: Provenance {
+            started_at: "2026-01-05T10:00:00+00:00".into(),
+            command: vec!["bourse".into(), "tpce".into(), "acid".into()],
+            seed: 1,
+            build: Build { version: "0.1.0".into(), profile: "debug".into(), target: "x".into() },
+            machine: Machine {
+                system: "Linux".into(),
+                processor: "a processor".into(),
+                cores: 2,
+                memory_bytes: 1,
+                load_average: None,
+                details: Vec::new(),
+            },
         },
         engine: Engine {
             name: "sqlite".into(),
             version: "3".into(),
             target: "sqlite:x.db".into(),
-            durability: "durable".into(),
+            durability: bourse_record::Durability::Durable,
             durability_reason: "journal=wal, sync=full: the log is made durable at each commit".into(),
             settings: vec![NameValue { name: "journal_mode".into(), value: "wal".into() }],
             compile_options: Vec::new(),
@@ -70,7 +73,7 @@ fn file() -> AcidFile {
             ),
             test("D1", Property::Durability, Verdict::NotApplicable, "class volatile promises nothing", Vec::new()),
         ],
-        warnings: vec!["a warning".into()],
+        warnings: vec![Warning::of_engine("a warning")],
         interrupted: false,
     }
 }
@@ -89,7 +92,7 @@ fn the_document_fits_its_schema_and_is_read_back() {
 }
 
 fn crashes() -> CrashFile {
-    let AcidFile { build, machine, tests, .. } = file();
+    let AcidFile { provenance: Provenance { build, machine, .. }, tests, .. } = file();
     let outcome = |lost, ruined, promised: &str, holds| Outcome {
         crashes: 2,
         acknowledged: 130,
@@ -143,11 +146,14 @@ fn crashes() -> CrashFile {
     first.sampled = Some(sampled);
     CrashFile {
         schema_version: CRASH_SCHEMA_VERSION,
-        started_at: "2026-01-05T10:00:00+00:00".into(),
-        command: vec!["bourse".into(), "crash".into()],
-        seed: 1,
-        build,
-        machine,
+        document: DocumentKind::Crash,
+        provenance: Provenance {
+            started_at: "2026-01-05T10:00:00+00:00".into(),
+            command: vec!["bourse".into(), "crash".into()],
+            seed: 1,
+            build,
+            machine,
+        },
         database: "1,000 customers, 1 day".into(),
         rows: vec![
             first,
@@ -260,7 +266,17 @@ fn documents_are_read_back_and_what_is_none_is_named() {
     assert!(why.contains("acid.json is no document of `bourse crash`: missing field"), "{why}");
     value["schema_version"] = 7.into();
     write(&value);
-    assert!(read::acid(&path).unwrap_err().to_string().ends_with("of version 7, this program knows version 1"));
+    assert!(read::acid(&path).unwrap_err().to_string().ends_with("of version 7, this program knows versions 1 to 2"));
+    // A document of version 1 says no kind, and has sentences for warnings.
+    let fields = value.as_object_mut().expect("it is an object");
+    fields.remove("document");
+    fields.insert("schema_version".to_owned(), 1.into());
+    fields.insert("warnings".to_owned(), serde_json::json!(["a sentence"]));
+    write(&value);
+    let old = read::acid(&path).expect("can be read");
+    assert_eq!((old.schema_version, old.document), (SCHEMA_VERSION, DocumentKind::Acid));
+    assert_eq!(old.warnings, [Warning::Told { text: "a sentence".to_owned() }]);
+    assert_eq!(old.tests, file().tests);
     std::fs::write(&path, "{").expect("written");
     assert!(read::acid(&path).unwrap_err().to_string().contains("EOF"));
     assert!(read::acid(folder.path()).unwrap_err().to_string().starts_with("cannot read "));

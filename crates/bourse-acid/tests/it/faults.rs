@@ -9,7 +9,7 @@ use bourse_acid::faults::{
 use bourse_acid::read;
 use bourse_engine::Engine as _;
 use bourse_engine_sqlite::open;
-use bourse_record::{Build, Machine};
+use bourse_record::{Build, DocumentKind, Machine, Provenance};
 
 #[test]
 fn the_work_is_told_compared_and_found_again() {
@@ -82,18 +82,21 @@ fn file() -> FaultsFile {
     };
     FaultsFile {
         schema_version: FAULTS_SCHEMA_VERSION,
-        started_at: "2026-01-05T10:00:00+00:00".into(),
-        command: vec!["bourse".into(), "faults".into()],
-        seed: 1,
+        document: DocumentKind::Faults,
         transactions: 120,
-        build: Build { version: "0.1.0".into(), profile: "debug".into(), target: "x".into() },
-        machine: Machine {
-            system: "Linux".into(),
-            processor: "a processor".into(),
-            cores: 2,
-            memory_bytes: 1,
-            load_average: None,
-            details: Vec::new(),
+        provenance: Provenance {
+            started_at: "2026-01-05T10:00:00+00:00".into(),
+            command: vec!["bourse".into(), "faults".into()],
+            seed: 1,
+            build: Build { version: "0.1.0".into(), profile: "debug".into(), target: "x".into() },
+            machine: Machine {
+                system: "Linux".into(),
+                processor: "a processor".into(),
+                cores: 2,
+                memory_bytes: 1,
+                load_average: None,
+                details: Vec::new(),
+            },
         },
         rows: vec![
             row(

@@ -24,7 +24,7 @@ pub(crate) fn run(engine: &dyn Engine, name: &str, options: &[(&str, &str)], tim
     let result = run_round(&case, engine, &timing, 7, &RealClock::start(), &never, &mut |_| {}).unwrap();
     assert!(result.fault.is_none() && !result.interrupted, "{:?}", result.fault);
     for check in &result.round.checks {
-        assert_eq!(check.status, CheckStatus::Passed, "{name}: {}: {}", check.words, check.evidence);
+        assert_eq!(check.status, CheckStatus::Passed, "{name}: {}: {}", check.condition, check.evidence);
     }
     for operation in &result.round.operations {
         let bad = operation.outcomes.iter().find(|outcome| outcome.outcome != Outcome::Completed);

@@ -4,6 +4,7 @@ use crate::support::{TIMING, WHOLE, counted, fact, number, of_database, operatio
 use bourse_driver::MS;
 use bourse_engine::{Engine as _, NullEngine};
 use bourse_micro::{Timing, WORKLOADS};
+use bourse_record::Warning;
 
 #[test]
 fn reads_are_counted_in_batches_with_the_harness_beside() {
@@ -19,8 +20,8 @@ fn reads_are_counted_in_batches_with_the_harness_beside() {
     assert_eq!((read.valid(), read.samples), (5_000, 100));
     let (mean, median) = (read.service.summary.mean_ns, read.service.summary.p50_ns);
     // In a debug build on a busy machine a read may take longer than what counts as short.
-    assert_eq!(read.floor_ns.is_some(), median < 5_000, "{median}");
-    if let Some(floor) = read.floor_ns {
+    assert_eq!(read.harness_overhead_ns.is_some(), median < 5_000, "{median}");
+    if let Some(floor) = read.harness_overhead_ns {
         assert!(floor > 0.0 && floor < mean, "{floor} ns of {mean}");
         assert!(fact(&result, "read: the harness's own part").ends_with(" ns (the same on the null engine)"));
         assert_eq!(fact(&result, "read: timed together, on average"), "50.0");
@@ -156,7 +157,7 @@ fn every_workload_runs_on_the_null_engine() {
 fn a_cap_on_time_is_told() {
     let timing = Timing { measure_ns: Some(300 * MS), ..WHOLE };
     let result = run(&sqlite(), "bulk-load", &[("rows", "100M"), ("per_transaction", "100")], timing);
-    assert_eq!(result.round.warnings, ["ended after 0.3 s as asked, before its work was done"]);
+    assert_eq!(result.round.warnings, [Warning::EndedEarly { after_s: 0.3 }]);
     assert!(operation(&result, "insert").valid() > 0);
 }
 
@@ -193,7 +194,7 @@ fn logs_grow_as_their_checkpoints_let_them() {
         let engine = bourse_engine_sqlite::open(&format!("sqlite:{}?sync=off&{query}", path.display())).unwrap();
         let result = run(&engine, "log-growth", &[&[("rows", "2000")], options].concat(), counted(count));
         ["log_bytes", "journal_bytes"].map(|name| {
-            let column = result.round.closer.column(name).expect("sizes are looked at closely");
+            let column = result.round.fine_series.column(name).expect("sizes are looked at closely");
             column.iter().flatten().copied().fold(0.0, f64::max) as u64
         })
     };
@@ -226,6 +227,6 @@ fn commits_stand_beside_raw_syncs() {
     assert!(fact(&result, "a commit, by raw fdatasyncs (medians)").parse::<f64>().unwrap() > 0.0);
     let result = run(&sqlite(), "commit", &[], counted(50));
     assert_eq!(fact(&result, "raw fdatasync"), "the database has no file here to be synced");
-    assert!(result.round.warnings[0].starts_with("these commits are not durable (volatile)"));
+    assert_eq!(result.round.warnings, [Warning::NotDurable { class: bourse_record::Durability::Volatile }]);
     assert_eq!(number(&engine, "SELECT sum(n) FROM counters"), 60);
 }

@@ -14,18 +14,15 @@ fn if_any(curve: Curve) -> Option<Curve> {
     curve.points.iter().any(|(_, value)| value.is_some_and(|value| value > 0.0)).then_some(curve)
 }
 
-fn panel(title: &'static str, unit: Unit, curves: Vec<Curve>) -> Panel {
-    Panel { title, unit, logarithmic: false, curves, mark: None }
+fn panel(title: impl Into<String>, unit: Unit, curves: Vec<Curve>) -> Panel {
+    Panel { title: title.into(), unit, logarithmic: false, curves, mark: None }
 }
 
 pub(super) fn throughput(subject: &Subject<'_>, chart: &Chart, size: Size) -> Option<String> {
     let operation = &subject.view.case.workload.headline_operation;
     let headline = curve(subject, &format!("throughput.{operation}"), operation, Thin::Mean);
     let all = curve(subject, "throughput", "all", Thin::Mean);
-    let mut first = panel("headline operation, a second", Unit::PerSecond, vec![headline]);
-    if operation == "Trade-Result" {
-        first.title = "Trade-Results a second";
-    }
+    let mut first = panel(format!("{operation}, a second"), Unit::PerSecond, vec![headline]);
     // Only a figure that counts is drawn as the result.
     first.mark = subject.view.valid_figure().map(|_| {
         let result = subject.round.headline;
@@ -36,18 +33,7 @@ pub(super) fn throughput(subject: &Subject<'_>, chart: &Chart, size: Size) -> Op
         subject,
         chart,
         size,
-        vec![
-            first,
-            panel(
-                if subject.view.noun() == "transaction" {
-                    "all transactions, a second"
-                } else {
-                    "all operations, a second"
-                },
-                Unit::PerSecond,
-                vec![all],
-            ),
-        ],
+        vec![first, panel(format!("all {}s, a second", subject.view.noun()), Unit::PerSecond, vec![all])],
     )
 }
 
@@ -118,10 +104,12 @@ pub(super) fn waiting(subject: &Subject<'_>, chart: &Chart, size: Size) -> Optio
     let retries = if_any(curve(subject, "retries", "retries", Thin::Mean));
     let queue = if_any(curve(subject, "queue_length", "queue", Thin::Max));
     let backlog = if_any(curve(subject, "backlog", "backlog", Thin::Max));
+    let queue_title =
+        subject.view.case.workload.metric_title("queue_length").unwrap_or("waiting between the workload's parts");
     let panels = vec![
         panel("users waiting for a lock, on average", Unit::SecondsPerSecond, vec![locks]),
         panel("waits and retries, a second", Unit::PerSecond, waits.into_iter().chain(retries).collect()),
-        panel("in the market's queue", Unit::Count, queue.into_iter().collect()),
+        panel(queue_title, Unit::Count, queue.into_iter().collect()),
         panel("due and waiting for a user", Unit::Count, backlog.into_iter().collect()),
     ];
     time_chart(subject, chart, size, panels)

@@ -22,7 +22,7 @@ pub(super) struct Curve {
 
 /// One axis with its curves.
 pub(super) struct Panel {
-    pub(super) title: &'static str,
+    pub(super) title: String,
     pub(super) unit: Unit,
     pub(super) logarithmic: bool,
     pub(super) curves: Vec<Curve>,
@@ -69,7 +69,7 @@ pub(super) fn time_chart(subject: &Subject<'_>, chart: &Chart, size: Size, panel
     let mut top = -14.0;
     for (nth, panel) in panels.iter().enumerate() {
         top += TITLE;
-        svg.text("panel-title", (layout.left, top - 8.0), Anchor::Start, panel.title);
+        svg.text("panel-title", (layout.left, top - 8.0), Anchor::Start, &panel.title);
         if size == Size::Narrow && panel.curves.len() > 1 {
             top += legend(&mut svg, panel, &layout, top + 8.0);
         }

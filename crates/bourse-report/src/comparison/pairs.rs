@@ -1,7 +1,7 @@
 //! Which cases of two runs are compared with one another, and what speaks against it.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_record::{Case, CheckStatus, RunFile};
+use bourse_record::{Case, CheckStatus, Conditions, RunFile, Scale};
 use thiserror::Error;
 
 /// Two cases to compare.
@@ -119,15 +119,15 @@ impl Pair {
 /// What about two runs makes their difference one of something else, in words.
 fn differences(base: &RunFile, head: &RunFile) -> Vec<String> {
     let mut notes = Vec::new();
-    let (one, other) = (&base.machine, &head.machine);
+    let (one, other) = (&base.provenance.machine, &head.provenance.machine);
     if (&one.processor, one.cores, &one.system) != (&other.processor, other.cores, &other.system) {
         notes.push(format!(
             "other machines: {} with {} cores ({}) and {} with {} cores ({})",
             one.processor, one.cores, one.system, other.processor, other.cores, other.system
         ));
     }
-    if base.build.profile != head.build.profile {
-        notes.push(format!("a {} build and a {} build", base.build.profile, head.build.profile));
+    if base.provenance.build.profile != head.provenance.build.profile {
+        notes.push(format!("a {} build and a {} build", base.provenance.build.profile, head.provenance.build.profile));
     }
     notes.push("the runs did not take turns: what changed on the machine in between is in the difference".to_owned());
     notes
@@ -143,12 +143,42 @@ pub fn unlike(pair: &Pair) -> Vec<String> {
             base.engine.durability, head.engine.durability
         ));
     }
-    let dull = ["seed", "free space", "95 % interval of the median"];
-    for parameter in base.workload.parameters.iter().filter(|it| !dull.contains(&it.name.as_str())) {
+    notes.extend(unlike_conditions(&base.conditions, &head.conditions));
+    for parameter in &base.workload.parameters {
         let other = head.workload.parameters.iter().find(|other| other.name == parameter.name);
         if let Some(other) = other.filter(|other| other.value != parameter.value) {
             notes.push(format!("{} differs: {} and {}", parameter.name, parameter.value, other.value));
         }
     }
     notes
+}
+
+/// What of the conditions of two cases differs, in words. Free space is not the same twice.
+fn unlike_conditions(base: &Conditions, head: &Conditions) -> Vec<String> {
+    let number = |number: Option<u64>| number.map(|number| number.to_string());
+    let scale = |it: &Conditions, of: fn(Scale) -> u64| number(it.scale.map(of));
+    let asked: [(&str, fn(&Conditions) -> Option<u64>); 2] =
+        [("users", |it| it.users), ("market users", |it| it.further_users)];
+    let mut each: Vec<(&str, Option<String>, Option<String>)> =
+        asked.into_iter().map(|(name, of)| (name, number(of(base)), number(of(head)))).collect();
+    let sizes: [(&str, fn(Scale) -> u64); 3] = [
+        ("customers", |it| it.customers),
+        ("scale factor", |it| it.scale_factor),
+        ("initial trade days", |it| it.initial_days),
+    ];
+    each.extend(sizes.into_iter().map(|(name, of)| (name, scale(base, of), scale(head, of))));
+    let rate = |it: &Conditions| it.requested_rate.map(|rate| rate.to_string());
+    each.push(("requested rate", rate(base), rate(head)));
+    let isolation =
+        |it: &Conditions| Some(crate::view::isolation_words(&it.isolation)).filter(|_| !it.isolation.is_empty());
+    each.push(("isolation", isolation(base), isolation(head)));
+    let tunables = |it: &Conditions| it.tunables.map(|tunables| tunables.name().to_owned());
+    each.push(("workload parameters", tunables(base), tunables(head)));
+    each.push(("constraints", base.constraints.clone(), head.constraints.clone()));
+    each.push(("input data", base.input_data.clone(), head.input_data.clone()));
+    // What only one of them tells is no difference.
+    let both = each.into_iter().filter_map(|(name, one, other)| Some((name, one?, other?)));
+    both.filter(|(_, one, other)| one != other)
+        .map(|(name, one, other)| format!("{name} differs: {one} and {other}"))
+        .collect()
 }

@@ -3,8 +3,8 @@
 use crate::charts::{self, CHARTS, Chart, Size, Subject};
 use crate::tables::{self, Align, Table};
 use crate::units;
-use crate::view::{CaseView, Remark, Standing, notices};
-use bourse_record::{CheckStatus, RunFile};
+use crate::view::{CaseView, Remark, Standing, notices, warnings};
+use bourse_record::{CheckStatus, RunFile, WorkloadKind};
 use minijinja::Value;
 use serde::Serialize;
 
@@ -37,7 +37,7 @@ struct CasePage {
     counts: bool,
     nominal: Option<String>,
     spread: Option<String>,
-    durability: String,
+    durability: &'static str,
     durability_reason: String,
     on: String,
     remarks: Vec<Sentence>,
@@ -47,7 +47,7 @@ struct CasePage {
     /// Columns left out because nothing of it happened.
     none: Vec<&'static str>,
     /// `a transaction`, `an operation`.
-    noun: String,
+    noun: &'static str,
     service: Grid,
     server: Option<Grid>,
     outcomes: Grid,
@@ -165,28 +165,20 @@ pub(super) fn page(file: &RunFile) -> Page {
                 not the same work done faster.",
         sizes,
     });
-    let mut warnings: Vec<String> = file.warnings.iter().map(|warning| units::printable(warning)).collect();
-    for case in &file.cases {
-        for (at, round) in case.rounds.iter().enumerate() {
-            let place =
-                if file.cases.len() > 1 { format!("{}, round {}: ", case.label, at + 1) } else { String::new() };
-            warnings.extend(round.warnings.iter().map(|warning| units::printable(&format!("{place}{warning}"))));
-        }
-    }
     Page {
         css: Value::from_safe_string(include_str!("page.css").to_owned()),
         title: title(file, &views),
         name: units::printable(&file.name),
-        started_at: units::printable(&file.started_at),
-        version: units::printable(&file.build.version),
+        started_at: units::printable(&file.provenance.started_at),
+        version: units::printable(&file.provenance.build.version),
         interrupted: file.interrupted,
         comparison,
         comparisons: tables::comparisons(&views).into_iter().map(folded).collect(),
         scaling: scaling(&views),
         cases: views.iter().enumerate().map(|(at, view)| case(at, view)).collect(),
-        warnings,
+        warnings: warnings(file).iter().map(|warning| units::printable(warning)).collect(),
         machines: tables::machines(file).into_iter().map(Grid::from).collect(),
-        command: units::command_line(&file.command),
+        command: units::command_line(&file.provenance.command),
         notices: notices(file).into_iter().map(units::printable).collect(),
     }
 }
@@ -220,7 +212,7 @@ fn title(file: &RunFile, views: &[CaseView<'_>]) -> String {
         },
         _ => String::new(),
     };
-    units::printable(&format!("{answer}{} {} · Bourse", file.name, file.started_at))
+    units::printable(&format!("{answer}{} {} · Bourse", file.name, file.provenance.started_at))
 }
 
 fn case(at: usize, view: &CaseView<'_>) -> CasePage {
@@ -243,7 +235,7 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
         counts: view.standing() == Standing::Counts,
         nominal: workload.nominal.map(units::plain),
         spread: view.spread(),
-        durability: units::printable(&engine.durability),
+        durability: engine.durability.name(),
         durability_reason: units::printable(&engine.durability_reason),
         on: units::printable(&format!("{} · {} {}", engine.target, engine.name, engine.version)),
         remarks: view.remarks().into_iter().map(sentence).collect(),
@@ -251,7 +243,10 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
         checks: checks(view),
         transactions: transactions.into(),
         none,
-        noun: format!("{} {}", if view.noun() == "operation" { "an" } else { "a" }, view.noun()),
+        noun: match workload.kind {
+            WorkloadKind::Brokerage => "a transaction",
+            WorkloadKind::Micro => "an operation",
+        },
         service,
         server,
         outcomes: folded(tables::outcomes(view)),
@@ -290,7 +285,7 @@ fn checks(view: &CaseView<'_>) -> Checks {
     let failed = view.checks().filter(|(_, check)| check.status == CheckStatus::Failed);
     let failed = failed.map(|(round, check)| FailedCheck {
         name: units::printable(&check.name),
-        words: units::printable(&check.words),
+        words: units::printable(&check.condition),
         source: units::printable(&check.source),
         round: several.then_some(round),
         evidence: check.evidence.lines().map(units::printable).collect(),

@@ -54,7 +54,7 @@ pub fn suite_csv(file: &SuiteFile, texts: CsvText) -> String {
             figure.and_then(|it| it.no_ratio.clone()).unwrap_or_default(),
             view::state_words(cell),
             cell.target.clone().unwrap_or_default(),
-            cell.durability.clone().unwrap_or_default(),
+            cell.durability.map(|class| class.to_string()).unwrap_or_default(),
             cell.workload.clone(),
             cell.work.map(|work| work.to_string()).unwrap_or_default(),
             done.map(|(least, _)| least.to_string()).unwrap_or_default(),

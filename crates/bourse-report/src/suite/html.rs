@@ -3,6 +3,7 @@
 use super::chart::charts;
 use super::view::{self, MatrixCell};
 use crate::units;
+use bourse_record::Durability;
 use bourse_suite::SuiteFile;
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
@@ -125,13 +126,13 @@ fn page(file: &SuiteFile) -> Page {
         class,
         items: items.iter().map(|item| units::printable(item)).collect(),
     };
-    let machine = &file.machine;
+    let machine = &file.provenance.machine;
     Page {
         css: Value::from_safe_string(concat!(include_str!("../html/page.css"), include_str!("suite.css")).to_owned()),
         title: units::printable(&file.title),
         suite: units::printable(&file.suite),
-        started_at: units::printable(&file.started_at),
-        version: units::printable(&file.build.version),
+        started_at: units::printable(&file.provenance.started_at),
+        version: units::printable(&file.provenance.build.version),
         summary: view::summary(file).into_iter().map(said).collect(),
         findings: findings(file),
         tables: file.tables.iter().enumerate().map(|(at, _)| table(file, at)).collect(),
@@ -139,7 +140,7 @@ fn page(file: &SuiteFile) -> Page {
             list("What is different here", "", &file.departures),
             list("Doubts about the published figures", "", &file.notes),
             list("Published on", "", &file.published_on),
-            list("Warnings", "doubtful", &file.warnings),
+            list("Warnings", "doubtful", &view::warnings(file)),
         ],
         engines: engines(file),
         lines: view::lines(file).iter().filter(|line| line.cell.target.is_some()).map(evidence).collect(),
@@ -148,10 +149,10 @@ fn page(file: &SuiteFile) -> Page {
             units::counted(u64::from(machine.cores), "core", "cores"),
             units::bytes(machine.memory_bytes as f64),
             units::printable(&machine.system),
-            format!("{} build", units::printable(&file.build.profile)),
-            format!("seed {}", file.seed),
+            format!("{} build", units::printable(&file.provenance.build.profile)),
+            format!("seed {}", file.provenance.seed),
         ],
-        command: units::command_line(&file.command),
+        command: units::command_line(&file.provenance.command),
         notice: file.notice.as_deref().map(units::printable),
     }
 }
@@ -218,7 +219,7 @@ fn engines(file: &SuiteFile) -> Vec<EnginePage> {
         match &used.engine {
             Some(engine) => EnginePage {
                 title,
-                durability: units::printable(&engine.durability),
+                durability: engine.durability.to_string(),
                 reason: units::printable(&engine.durability_reason),
                 on: units::printable(&format!("{} · {} {}", engine.target, engine.name, engine.version)),
                 settings: units::printable(
@@ -275,7 +276,7 @@ fn evidence(line: &view::Line) -> Vec<String> {
         interval,
         cell.rounds.len().to_string(),
         done,
-        units::printable(cell.durability.as_deref().unwrap_or(units::NOTHING)),
+        cell.durability.map_or(units::NOTHING, Durability::name).to_owned(),
         units::printable(&cell.workload),
         view::state_words(cell),
     ]

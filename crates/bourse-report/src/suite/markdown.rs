@@ -7,7 +7,8 @@ use bourse_suite::SuiteFile;
 
 /// A suite as Markdown: the published tables, each cell ours, published and ratio.
 pub fn suite_markdown(file: &SuiteFile) -> String {
-    let mut out = format!("# {}\n\n{}, {}\n\n", escaped(&file.title), escaped(&file.suite), escaped(&file.started_at));
+    let mut out =
+        format!("# {}\n\n{}, {}\n\n", escaped(&file.title), escaped(&file.suite), escaped(&file.provenance.started_at));
     for (_, text) in view::summary(file) {
         out.push_str(&format!("- {}\n", escaped(&text)));
     }
@@ -52,14 +53,14 @@ pub fn suite_markdown(file: &SuiteFile) -> String {
         ("Published on", &file.published_on),
         ("What is different here", &file.departures),
         ("Doubts about the published figures", &file.notes),
-        ("Warnings", &file.warnings),
+        ("Warnings", &view::warnings(file)),
     ] {
         if !items.is_empty() {
             out.push_str(&format!("\n## {title}\n\n"));
             items.iter().for_each(|item| out.push_str(&format!("- {}\n", escaped(item))));
         }
     }
-    out.push_str(&format!("\n## Again\n\n{}\n", code(&units::command_line(&file.command))));
+    out.push_str(&format!("\n## Again\n\n{}\n", code(&units::command_line(&file.provenance.command))));
     if let Some(notice) = &file.notice {
         out.push_str(&format!("\n*{}*\n", escaped(notice)));
     }

@@ -12,7 +12,8 @@ use unicode_width::UnicodeWidthStr;
 /// A table that is too wide is shown in several parts, a few columns each.
 pub fn suite_terminal(file: &SuiteFile, width: usize, color: bool) -> String {
     let mut page = Page { out: String::new(), width: width.max(40), paint: Paint { on: color } };
-    let (version, started) = (units::printable(&file.build.version), units::printable(&file.started_at));
+    let (version, started) =
+        (units::printable(&file.provenance.build.version), units::printable(&file.provenance.started_at));
     page.line(&format!("Bourse {version} · suite {} · {started}", units::printable(&file.suite)));
     page.blank();
     let title = page.paint.bold(&units::printable(&file.title));
@@ -36,7 +37,7 @@ pub fn suite_terminal(file: &SuiteFile, width: usize, color: bool) -> String {
     page.list("Published on", &file.published_on, Tone::Plain);
     page.list("What is different here", &file.departures, Tone::Plain);
     page.list("Doubts about the published figures", &file.notes, Tone::Plain);
-    page.list("Warnings", &file.warnings, Tone::Doubtful);
+    page.list("Warnings", &view::warnings(file), Tone::Doubtful);
     page.heading("Settings");
     for (name, engine) in &file.engines {
         if let Some(used) = &engine.engine {
@@ -47,17 +48,17 @@ pub fn suite_terminal(file: &SuiteFile, width: usize, color: bool) -> String {
             page.paragraph(Tone::Plain, &words, 2);
         }
     }
-    let machine = &file.machine;
+    let machine = &file.provenance.machine;
     let facts = [
         machine.processor.clone(),
         units::counted(u64::from(machine.cores), "core", "cores"),
         units::bytes(machine.memory_bytes as f64),
         machine.system.clone(),
-        format!("{} build", file.build.profile),
-        format!("seed {}", file.seed),
+        format!("{} build", file.provenance.build.profile),
+        format!("seed {}", file.provenance.seed),
     ];
     page.paragraph(Tone::Plain, &facts.join(" · "), 2);
-    page.paragraph(Tone::Plain, &format!("again: {}", units::command_line(&file.command)), 2);
+    page.paragraph(Tone::Plain, &format!("again: {}", units::command_line(&file.provenance.command)), 2);
     if let Some(notice) = &file.notice {
         page.blank();
         page.paragraph(Tone::Faint, notice, 0);

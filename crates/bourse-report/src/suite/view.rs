@@ -170,16 +170,21 @@ fn failures(cell: &CellResult) -> Option<String> {
     (failed > 0).then(|| format!("{} failed, over all rounds", units::counted(failed, "operation", "operations")))
 }
 
+/// The warnings with their advice.
+pub(super) fn warnings(file: &SuiteFile) -> Vec<String> {
+    file.warnings.iter().map(crate::view::warning).collect()
+}
+
 /// Durability classes of a table's targets, in words; and whether they differ.
 pub(super) fn durability(file: &SuiteFile, table: &TableResult) -> (String, bool) {
-    let mut by_class: BTreeMap<&str, Vec<String>> = BTreeMap::new();
+    let mut by_class: BTreeMap<&'static str, Vec<String>> = BTreeMap::new();
     let mut seen = Vec::new();
     for cell in &table.cells {
         let (Some(target), Some(class)) = (&cell.target, &cell.durability) else { continue };
         if !seen.contains(&target) {
             seen.push(target);
             let title = file.engines.get(target).map_or(target.as_str(), |engine| engine.title.as_str());
-            by_class.entry(class).or_default().push(units::printable(title));
+            by_class.entry(class.name()).or_default().push(units::printable(title));
         }
     }
     let classes: Vec<String> =

@@ -1,19 +1,16 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{CaseView, Standing};
-use bourse_record::Round;
+use bourse_record::{Durability, Round};
 
-/// Durability classes, the strongest first. Figures of different classes never stand in one ranking.
-const DURABILITY_CLASSES: [&str; 4] = ["durable", "consistent", "process", "volatile"];
-
-/// The cases by durability class, the strongest class first, by workload and by what they count; within them the best case
+/// The cases by durability class, since figures of different classes never stand in one ranking: the strongest class first, by workload and by what they count; within them the best case
 /// first, void ones last. Each group has its name.
 pub(crate) fn by_class<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<(String, Vec<&'v CaseView<'a>>)> {
-    type Class<'v> = (&'v str, &'v str, &'v str);
+    type Class<'v> = (Durability, &'v str, &'v str);
     let mut classes: Vec<(Class<'_>, Vec<&CaseView<'a>>)> = Vec::new();
     for view in views {
         let workload = &view.case.workload;
-        let class = (view.case.engine.durability.as_str(), workload.name.as_str(), workload.headline_unit.as_str());
+        let class = (view.case.engine.durability, workload.name.as_str(), workload.headline_unit.as_str());
         match classes.iter_mut().find(|(known, _)| *known == class) {
             Some((_, members)) => members.push(view),
             None => classes.push((class, vec![view])),
@@ -26,14 +23,13 @@ pub(crate) fn by_class<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<(String, Vec<&'
         let first = units.next();
         units.any(|unit| Some(unit) != first)
     };
-    let place = |class: &str| DURABILITY_CLASSES.iter().position(|known| *known == class);
-    classes.sort_by_key(|((class, ..), _)| place(class).unwrap_or(DURABILITY_CLASSES.len()));
+    classes.sort_by_key(|((class, ..), _)| std::cmp::Reverse(*class));
     let figure = |view: &CaseView<'_>| view.valid_figure().unwrap_or(f64::NEG_INFINITY);
     for (_, members) in &mut classes {
         members.sort_by(|a, b| figure(b).total_cmp(&figure(a)));
     }
     let name = |(class, workload, unit): Class<'_>| {
-        let mut name = class.to_owned();
+        let mut name = class.to_string();
         if !one_workload {
             name = format!("{name}, {workload}");
         }
@@ -103,7 +99,7 @@ fn row(view: &CaseView<'_>, first: Option<f64>) -> Vec<Cell> {
     let rounds = &view.case.rounds;
     vec![
         Cell::text(&view.case.label),
-        Cell::text(&view.case.engine.durability),
+        Cell::text(view.case.engine.durability.name()),
         result,
         Cell::text(&view.case.workload.headline_unit),
         bound(figures.first()),
@@ -137,7 +133,7 @@ fn of_server(round: &Round) -> (f64, f64) {
 
 /// The largest of a size that was looked at closely; of others a look a second misses what matters.
 fn largest(view: &CaseView<'_>, metric: &str) -> Cell {
-    let closer = view.case.rounds.iter().filter_map(|round| round.closer.column(metric));
-    let largest = closer.flatten().flatten().copied().filter(|bytes| bytes.is_finite()).reduce(f64::max);
+    let fine = view.case.rounds.iter().filter_map(|round| round.fine_series.column(metric));
+    let largest = fine.flatten().flatten().copied().filter(|bytes| bytes.is_finite()).reduce(f64::max);
     Cell::or_nothing(largest.filter(|bytes| *bytes > 0.0).map(|bytes| Cell::figure(bytes, units::bytes)))
 }

@@ -1,7 +1,10 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Kept, rules, values};
-use bourse_record::{Build, CheckStatus, KindOfFile, Machine, NameValue, Round, RunFile, Steady};
+use crate::view::{CaseView, Kept, isolation_words, rules, values};
+use bourse_record::{
+    Build, CheckStatus, Conditions, FileActivity, FileKind, Machine, NameValue, Round, RunFile, Scale, Steady,
+    WorkloadKind,
+};
 
 fn named(key: &'static str, title: &str, facts: impl IntoIterator<Item = (String, Cell)>) -> Table {
     let mut table = Table::new(key, title, vec![Head::left("what", "name"), Head::left("value", "value")]);
@@ -21,18 +24,52 @@ pub(crate) fn parameters(view: &CaseView<'_>) -> Table {
     let phases = view.case.rounds.first().map(phases).unwrap_or_default();
     let mut facts = vec![
         ("durability".to_owned(), Cell::text(&durability(view))),
-        ("seed".to_owned(), Cell::text(&file.seed.to_string())),
+        ("seed".to_owned(), Cell::text(&file.provenance.seed.to_string())),
         ("rounds".to_owned(), Cell::text(&view.case.rounds.len().to_string())),
         ("phases".to_owned(), Cell::text(&phases)),
     ];
+    facts.extend(conditions(view.conditions(), view.unit()).into_iter().map(|(name, value)| (name.to_owned(), value)));
     facts.extend(pairs(&view.case.workload.parameters));
     named("parameters", "What was asked", facts)
+}
+
+/// What is known of the conditions, each with its name.
+fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> {
+    let Conditions {
+        users,
+        further_users,
+        scale,
+        requested_rate,
+        isolation,
+        tunables,
+        constraints,
+        input_data,
+        free_bytes,
+    } = conditions;
+    let count = |number: &u64| Cell::text(&number.to_string());
+    let mut known = Vec::new();
+    if let Some(Scale { customers, scale_factor, initial_days }) = scale {
+        known.push(("customers", count(customers)));
+        known.push(("scale factor", count(scale_factor)));
+        known.push(("initial trade days", count(initial_days)));
+    }
+    known.extend(users.as_ref().map(|users| ("users", count(users))));
+    known.extend(further_users.as_ref().map(|users| ("market users", count(users))));
+    known.extend(requested_rate.map(|rate| ("requested rate", Cell::text(&format!("{} {unit}", units::plain(rate))))));
+    known.extend(constraints.as_ref().map(|words| ("constraints", Cell::text(words))));
+    if !isolation.is_empty() {
+        known.push(("isolation", Cell::text(&isolation_words(isolation))));
+    }
+    known.extend(tunables.map(|tunables| ("workload parameters", Cell::text(tunables.name()))));
+    known.extend(input_data.as_ref().map(|words| ("input data", Cell::text(words))));
+    known.extend(free_bytes.map(|bytes| ("free space", Cell::figure(bytes as f64, units::bytes))));
+    known
 }
 
 fn durability(view: &CaseView<'_>) -> String {
     let engine = &view.case.engine;
     if engine.durability_reason.is_empty() {
-        return engine.durability.clone();
+        return engine.durability.to_string();
     }
     format!("{} ({})", engine.durability, engine.durability_reason)
 }
@@ -69,15 +106,17 @@ pub(crate) fn compile_options(view: &CaseView<'_>) -> Table {
 pub(crate) fn machines(file: &RunFile) -> Vec<Table> {
     let mut seen: Vec<(&Machine, &Build, Vec<&str>)> = Vec::new();
     for case in &file.cases {
-        let (machine, build) =
-            case.origin.as_ref().map_or((&file.machine, &file.build), |origin| (&origin.machine, &origin.build));
+        let (machine, build) = case
+            .origin
+            .as_ref()
+            .map_or((&file.provenance.machine, &file.provenance.build), |origin| (&origin.machine, &origin.build));
         match seen.iter_mut().find(|(known, program, _)| (*known, *program) == (machine, build)) {
             Some((.., labels)) => labels.push(&case.label),
             None => seen.push((machine, build, vec![&case.label])),
         }
     }
     if seen.is_empty() {
-        seen.push((&file.machine, &file.build, Vec::new()));
+        seen.push((&file.provenance.machine, &file.provenance.build, Vec::new()));
     }
     let several = seen.len() > 1;
     let table = |(machine, build, labels): (&Machine, &Build, Vec<&str>)| {
@@ -144,7 +183,7 @@ pub(crate) fn checks(view: &CaseView<'_>) -> Table {
             Cell::text(&round.to_string()),
             Cell::text(&check.name),
             verdict,
-            Cell::text(&check.words),
+            Cell::text(&check.condition),
             Cell::text(&check.source),
             Cell::text(&check.evidence),
             Cell::figure(check.took_s, units::seconds),
@@ -217,7 +256,7 @@ pub(crate) fn search(view: &CaseView<'_>) -> Table {
     let mut table = Table::new("search", "The search for the highest rate", heads);
     let Some(search) = &view.case.search else { return table };
     for probe in &search.probes {
-        let verdict = if probe.broke.is_empty() {
+        let verdict = if probe.violations.is_empty() {
             Cell::text("kept").tone(Tone::Good)
         } else {
             Cell::text("not kept").tone(Tone::Doubtful)
@@ -227,9 +266,9 @@ pub(crate) fn search(view: &CaseView<'_>) -> Table {
             Cell::figure(probe.reached, units::number),
             Cell::text(&search.unit),
             Cell::figure(probe.measured_s, units::seconds),
-            Cell::percent(100.0 * probe.worst_of_limit),
+            Cell::percent(100.0 * probe.worst_limit_ratio),
             verdict,
-            Cell::text(&probe.broke.join("; ")),
+            Cell::text(&probe.violations.join("; ")),
         ]);
     }
     table
@@ -242,7 +281,10 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     let measured_s = view.measured_s();
     // An operation's share of a cost, nothing if there was no operation, or none that counts.
     let valid = if view.valid_figure().is_some() { view.headline_count() } else { 0 };
-    let per = if view.case.workload.headline_unit == "TR/s" { "per TR" } else { "each" };
+    let per = match view.case.workload.kind {
+        WorkloadKind::Brokerage => "per TR",
+        WorkloadKind::Micro => "each",
+    };
     let each = |cost: f64, text: fn(f64) -> String| (valid > 0).then(|| format!("{} {per}", text(cost / valid as f64)));
     let rate = |amount: f64| (measured_s > 0.0).then(|| format!("{} a second", units::bytes(amount / measured_s)));
     let join = |parts: &[Option<String>]| parts.iter().flatten().cloned().collect::<Vec<_>>().join(", ");
@@ -275,19 +317,19 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
         say(name, join(&[Some(units::bytes(bytes)), rate(bytes), each(bytes, units::bytes)]));
     }
     // What the engine counts itself: exact, and with what the file system's cache still keeps from the disk.
-    let kinds = |of: fn(&KindOfFile) -> u64| {
-        let mut sums: Vec<(&str, u64)> = Vec::new();
+    let kinds = |of: fn(&FileActivity) -> u64| {
+        let mut sums: Vec<(FileKind, u64)> = Vec::new();
         for file in rounds.iter().flat_map(|round| &round.io) {
             match sums.iter_mut().find(|(kind, _)| *kind == file.kind) {
                 Some((_, sum)) => *sum += of(file),
-                None => sums.push((&file.kind, of(file))),
+                None => sums.push((file.kind, of(file))),
             }
         }
         sums
     };
-    let parts = |sums: &[(&str, u64)], text: fn(f64) -> String| {
+    let parts = |sums: &[(FileKind, u64)], text: fn(f64) -> String| {
         let used: Vec<_> = sums.iter().filter(|(_, sum)| *sum > 0).collect();
-        let named = |(kind, sum): &&(&str, u64)| format!("{kind} {}", text(*sum as f64));
+        let named = |(kind, sum): &&(FileKind, u64)| format!("{} {}", kind.name(), text(*sum as f64));
         (used.len() > 1).then(|| used.iter().map(named).collect::<Vec<_>>().join(" + "))
     };
     let syncs = kinds(|file| file.syncs);

@@ -35,7 +35,7 @@ pub(crate) fn outcomes(view: &CaseView<'_>) -> Table {
                 code,
                 Cell { text: units::count(outcome.count), ..Cell::count(outcome.count) },
                 Cell::percent(share),
-                Cell::text(&meaning(&operation.name, outcome.outcome, outcome.code)),
+                Cell::text(&meaning(outcome)),
                 outcome.example.as_deref().map_or_else(Cell::default, Cell::text),
             ]);
         }

@@ -1,7 +1,7 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{CaseView, Clock, Latency, OperationView, ServerLatency};
-use bourse_record::LatencySummary;
+use bourse_record::{LatencySummary, Outcome, WorkloadKind};
 
 /// A quantile: title, CSV name, rank, value.
 type Quantile = (&'static str, &'static str, u8, fn(&LatencySummary) -> f64);
@@ -39,19 +39,29 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
     ];
     heads.extend(quantile_heads());
     heads.extend([
-        Head::right("harness", "floor_ns").folds(),
+        Head::right("harness", "harness_overhead_ns").folds(),
         Head::right("in batches of", "timed_together").rank(7).folds(),
         Head::right("limit", "limit_ns").folds(),
         Head::left("kept", "limit_kept").folds(),
         Head::right("late", "late").folds(),
         Head::right("failed", "failed").folds(),
-        Head::right("rolled back", "rolled_back").folds().rank(9),
-        Head::right("warned", "warned").folds().rank(9),
-        Head::right("short db", "short_database").folds().rank(9),
-        Head::right("retried", "retried").folds().rank(8),
-        Head::right("dropped", "dropped").folds(),
     ]);
-    let key = if noun == "transaction" { "transactions" } else { "operations" };
+    // What cannot happen to a workload's operations has no column.
+    type Ending = (Outcome, &'static str, &'static str, fn(&OperationView) -> u64);
+    let endings: [Ending; 3] = [
+        (Outcome::RolledBack, "rolled back", "rolled_back", |operation| operation.rolled_back),
+        (Outcome::Warned, "warned", "warned", |operation| operation.warned),
+        (Outcome::TooFewRows, "few rows", "too_few_rows", |operation| operation.too_few_rows),
+    ];
+    let endings: Vec<_> = endings.into_iter().filter(|(outcome, ..)| view.can_end(*outcome)).collect();
+    heads.extend(endings.iter().map(|(_, title, csv, _)| Head::right(title, csv).folds().rank(9)));
+    heads.push(Head::right("retried", "retried").folds().rank(8));
+    let can_drop = view.can_end(Outcome::Dropped);
+    heads.extend(can_drop.then(|| Head::right("dropped", "dropped").folds()));
+    let key = match view.case.workload.kind {
+        WorkloadKind::Brokerage => "transactions",
+        WorkloadKind::Micro => "operations",
+    };
     let mut table = Table::new(key, title, heads);
     for operation in &view.operations {
         let mut row = vec![
@@ -61,12 +71,13 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
             Cell::or_nothing(operation.target_percent.map(|target| Cell::percent(target).tone(Tone::Faint))),
         ];
         row.extend(quantiles(operation, Clock::Response));
-        row.push(Cell::or_nothing(operation.floor_ns.map(Cell::duration_ns)));
+        row.push(Cell::or_nothing(operation.harness_overhead_ns.map(Cell::duration_ns)));
         row.push(batch(operation));
         row.extend([limit(operation), kept(operation)]);
         row.extend([troubling(operation.late, Tone::Doubtful), troubling(operation.failed, Tone::Bad)]);
-        row.extend([operation.rolled_back, operation.warned, operation.short_database].map(Cell::count));
-        row.extend([troubling(operation.retries, Tone::Plain), troubling(operation.dropped, Tone::Bad)]);
+        row.extend(endings.iter().map(|(.., of)| Cell::count(of(operation))));
+        row.push(troubling(operation.retries, Tone::Plain));
+        row.extend(can_drop.then(|| troubling(operation.dropped, Tone::Bad)));
         table.push(row);
     }
     table

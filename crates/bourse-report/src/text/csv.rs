@@ -107,19 +107,12 @@ fn written_run(file: &RunFile, texts: CsvText) -> CsvTable {
     }
     let mut say = |name: &str, value: &str| table.push(vec![Cell::text(name), Cell::text(value)]);
     say("name", &file.name);
-    say("started_at", &file.started_at);
-    say("seed", &file.seed.to_string());
-    say("command", &crate::units::command_line(&file.command));
+    say("started_at", &file.provenance.started_at);
+    say("seed", &file.provenance.seed.to_string());
+    say("command", &crate::units::command_line(&file.provenance.command));
     say("interrupted", if file.interrupted { "yes" } else { "no" });
-    for warning in &file.warnings {
-        say("warning", warning);
-    }
-    for case in &file.cases {
-        for (at, round) in case.rounds.iter().enumerate() {
-            for warning in &round.warnings {
-                say(&format!("warning of {}, round {}", case.label, at + 1), warning);
-            }
-        }
+    for warning in crate::view::warnings(file) {
+        say("warning", &warning);
     }
     for notice in crate::view::notices(file) {
         say("notice", notice);

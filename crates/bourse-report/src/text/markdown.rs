@@ -1,6 +1,6 @@
 use crate::tables::{self, Align, Cell, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Standing, notices};
+use crate::view::{CaseView, Standing, notices, warnings};
 use bourse_record::RunFile;
 
 /// A run as Markdown (tables as GitHub has them), to be pasted into an issue or a page. Ends with a line feed.
@@ -8,7 +8,11 @@ pub fn markdown(file: &RunFile) -> String {
     let mut out = String::new();
     let views = CaseView::all(file);
     let interrupted = if file.interrupted { " (interrupted)" } else { "" };
-    out.push_str(&format!("# Bourse: {}, {}{interrupted}\n", escaped(&file.name), escaped(&file.started_at)));
+    out.push_str(&format!(
+        "# Bourse: {}, {}{interrupted}\n",
+        escaped(&file.name),
+        escaped(&file.provenance.started_at)
+    ));
     for table in tables::comparisons(&views) {
         section(&mut out, 2, &table);
     }
@@ -21,15 +25,14 @@ pub fn markdown(file: &RunFile) -> String {
     for machine in tables::machines(file) {
         section(&mut out, 2, &machine);
     }
-    let mut warnings: Vec<&String> = file.warnings.iter().collect();
-    warnings.extend(file.cases.iter().flat_map(|case| &case.rounds).flat_map(|round| &round.warnings));
+    let warnings = warnings(file);
     if !warnings.is_empty() {
         out.push_str("\n## Warnings\n\n");
         for warning in warnings {
-            out.push_str(&format!("- {}\n", escaped(warning)));
+            out.push_str(&format!("- {}\n", escaped(&warning)));
         }
     }
-    out.push_str(&format!("\n## Again\n\n{}\n", code(&units::command_line(&file.command))));
+    out.push_str(&format!("\n## Again\n\n{}\n", code(&units::command_line(&file.provenance.command))));
     for notice in notices(file) {
         out.push_str(&format!("\n*{}*\n", escaped(notice)));
     }
@@ -46,7 +49,7 @@ fn case(out: &mut String, view: &CaseView<'_>) {
         (None, Standing::Void) => format!("VOID: no {unit}"),
         (None, _) => format!("no {unit}: nothing measured"),
     };
-    let class = escaped(&engine.durability);
+    let class = engine.durability;
     let on = format!("{} · {} {}", code(&engine.target), escaped(&engine.name), escaped(&engine.version));
     out.push_str(&format!("**{headline}** · {class} · {on}\n\n"));
     if let Some(nominal) = workload.nominal {

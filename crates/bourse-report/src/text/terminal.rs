@@ -5,7 +5,7 @@ use super::grid::{fill, grid};
 use super::paint::Paint;
 use crate::tables::{self, Cell, Head, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Kept, Standing, meaning, notices, outcome_word, rules, values};
+use crate::view::{CaseView, Kept, Standing, meaning, notices, outcome_word, rules, values, warnings};
 use bourse_record::{CheckStatus, Outcome, RunFile};
 
 /// The narrowest terminal we draw for; narrower ones wrap.
@@ -17,12 +17,12 @@ const NARROWEST: usize = 40;
 pub fn terminal(file: &RunFile, width: usize, color: bool) -> String {
     let mut page = Page { out: String::new(), width: width.max(NARROWEST), paint: Paint { on: color } };
     let views = CaseView::all(file);
-    let build = &file.build;
+    let build = &file.provenance.build;
     page.line(&format!(
         "Bourse {} · {} · {}{}",
         units::printable(&build.version),
         units::printable(&file.name),
-        units::printable(&file.started_at),
+        units::printable(&file.provenance.started_at),
         if file.interrupted { " · INTERRUPTED" } else { "" }
     ));
     for table in tables::comparisons(&views) {
@@ -129,7 +129,7 @@ impl Page {
         let engine = &view.case.engine;
         self.blank();
         let unit = units::printable(&workload.headline_unit);
-        let class = units::printable(&engine.durability);
+        let class = engine.durability;
         let figure = view.valid_figure().map(units::number);
         let headline = match (figure, view.standing()) {
             (Some(figure), _) => self.paint.bold(&format!("{figure} {unit}")),
@@ -178,7 +178,7 @@ impl Page {
                     Cell::text(&format!("{} {}", operation.name, outcome_word(outcome.outcome))).tone(tone),
                     Cell::count(outcome.count),
                     Cell::text(&code),
-                    Cell::text(&meaning(&operation.name, outcome.outcome, outcome.code)),
+                    Cell::text(&meaning(outcome)),
                 ]);
                 if let (Outcome::Failed | Outcome::Dropped, Some(example)) = (outcome.outcome, &outcome.example) {
                     let code = if code.is_empty() { code } else { format!(" ({code})") };
@@ -218,7 +218,7 @@ impl Page {
     fn growth(&mut self, view: &CaseView<'_>) {
         let Some(round) = view.case.rounds.first() else { return };
         for (metric, title) in [("log_bytes", "Write-ahead log"), ("journal_bytes", "Rollback journal")] {
-            if round.closer.column(metric).is_none() {
+            if round.fine_series.column(metric).is_none() {
                 continue;
             }
             let points: Vec<_> = values(round, metric).filter_map(|(time, value)| Some((time, value?))).collect();
@@ -280,7 +280,11 @@ impl Page {
         let several = view.case.rounds.len() > 1;
         for (round, check) in view.checks().filter(|(_, check)| check.status == CheckStatus::Failed) {
             let round = if several { format!(", round {round}") } else { String::new() };
-            self.paragraph(Tone::Bad, &format!("FAILED {} ({}){round}: {}", check.name, check.source, check.words), 2);
+            self.paragraph(
+                Tone::Bad,
+                &format!("FAILED {} ({}){round}: {}", check.name, check.source, check.condition),
+                2,
+            );
             // Evidence may be rows, a line each: they stay lines.
             for line in check.evidence.lines() {
                 self.paragraph(Tone::Plain, &format!("found: {line}"), 4);
@@ -309,18 +313,7 @@ impl Page {
     }
 
     fn warnings(&mut self, file: &RunFile) {
-        let mut warnings: Vec<String> = file.warnings.clone();
-        for case in &file.cases {
-            for (at, round) in case.rounds.iter().enumerate() {
-                let place = match (file.cases.len() > 1, case.rounds.len() > 1) {
-                    (false, false) => String::new(),
-                    (true, false) => format!("{}: ", case.label),
-                    (false, true) => format!("round {}: ", at + 1),
-                    (true, true) => format!("{}, round {}: ", case.label, at + 1),
-                };
-                warnings.extend(round.warnings.iter().map(|warning| format!("{place}{warning}")));
-            }
-        }
+        let warnings = warnings(file);
         if warnings.is_empty() {
             return;
         }
@@ -346,7 +339,7 @@ impl Page {
         let mut origins: Vec<_> = file.cases.iter().filter_map(|case| case.origin.as_ref()).collect();
         origins.dedup();
         if origins.is_empty() {
-            self.paragraph(Tone::Plain, &tables::machine_line(&file.machine), 2);
+            self.paragraph(Tone::Plain, &tables::machine_line(&file.provenance.machine), 2);
         }
         for origin in &origins {
             let line = format!("{}: {}", origin.started_at, tables::machine_line(&origin.machine));
@@ -359,6 +352,6 @@ impl Page {
         if file.cases.iter().all(|case| case.origin.is_some()) && !file.cases.is_empty() {
             return;
         }
-        self.paragraph(Tone::Plain, &format!("again: {}", units::command_line(&file.command)), 2);
+        self.paragraph(Tone::Plain, &format!("again: {}", units::command_line(&file.provenance.command)), 2);
     }
 }

@@ -1,8 +1,8 @@
 use super::{OperationView, Remark, Standing, limits, standing};
 use crate::units;
 use bourse_record::{
-    Arrivals, Build, Case, Check, CheckStatus, Machine, PhaseKind, Round, RunFile, ServerUse, Steadiness,
-    median_interval,
+    Arrivals, Build, Case, Check, CheckStatus, Conditions, Machine, Outcome, PhaseKind, Round, RunFile, ServerUse,
+    Steadiness, median, median_interval,
 };
 
 /// A case with its rounds taken together.
@@ -25,12 +25,12 @@ impl<'a> CaseView<'a> {
 
     /// The machine it was measured on.
     pub(crate) fn machine(&self) -> &'a Machine {
-        self.case.origin.as_ref().map_or(&self.file.machine, |origin| &origin.machine)
+        self.case.origin.as_ref().map_or(&self.file.provenance.machine, |origin| &origin.machine)
     }
 
     /// The program that measured it.
     pub(crate) fn build(&self) -> &'a Build {
-        self.case.origin.as_ref().map_or(&self.file.build, |origin| &origin.build)
+        self.case.origin.as_ref().map_or(&self.file.provenance.build, |origin| &origin.build)
     }
 
     /// What became of all that was due by a schedule; none in closed loops.
@@ -47,7 +47,7 @@ impl<'a> CaseView<'a> {
 
     /// Whether each round was in steady state. Empty for workloads whose intervals are not meant to be.
     pub(crate) fn steadiness(&self) -> Vec<Steadiness> {
-        if self.case.workload.name != "tpce" {
+        if !self.case.workload.kind.is_steady() {
             return Vec::new();
         }
         let headline = &self.case.workload.headline_operation;
@@ -75,13 +75,7 @@ impl<'a> CaseView<'a> {
 
     /// The headline: the median of the rounds. None if nothing was measured; whether it counts says [`Self::standing`].
     pub(crate) fn figure(&self) -> Option<f64> {
-        let figures = self.figures();
-        let middle = figures.len() / 2;
-        match figures.len() {
-            0 => None,
-            odd if odd % 2 == 1 => Some(figures[middle]),
-            _ => Some((figures[middle - 1] + figures[middle]) / 2.0),
-        }
+        median(&self.figures())
     }
 
     /// How far the rounds lie apart, and how sure their median is; none of a single round, or of a figure that does not
@@ -136,18 +130,14 @@ impl<'a> CaseView<'a> {
         self.checks().filter(|(_, check)| check.status == status).count() as u64
     }
 
-    /// A parameter of the workload, by any of several names; letter case, `-`, `_` and spaces make no difference.
-    pub(crate) fn parameter(&self, names: &[&str]) -> Option<&'a str> {
-        let plain = |name: &str| name.to_lowercase().replace(['-', '_'], " ");
-        let parameters = &self.case.workload.parameters;
-        let found = names.iter().find_map(|name| parameters.iter().find(|parameter| plain(&parameter.name) == *name));
-        found.map(|parameter| parameter.value.as_str())
+    /// What it was run under.
+    pub(crate) fn conditions(&self) -> &'a Conditions {
+        &self.case.conditions
     }
 
-    /// A parameter that is a number; a unit behind it and commas in it are passed over.
-    pub(crate) fn number(&self, names: &[&str]) -> Option<f64> {
-        let value = self.parameter(names)?.replace([',', '_'], "");
-        value.split_whitespace().next()?.parse().ok()
+    /// Whether its operations can end so at all.
+    pub(crate) fn can_end(&self, outcome: Outcome) -> bool {
+        self.case.workload.outcomes.contains(&outcome)
     }
 
     /// Unit of the headline.
@@ -160,10 +150,9 @@ impl<'a> CaseView<'a> {
         self.operations.iter().find(|operation| operation.name == self.case.workload.headline_operation)
     }
 
-    /// What one of its operations is called: the specification says transaction, other workloads have operations, of
-    /// which a transaction may hold many.
+    /// What one of its operations is called.
     pub(crate) fn noun(&self) -> &'static str {
-        if self.case.workload.name == "tpce" { "transaction" } else { "operation" }
+        self.case.workload.kind.noun()
     }
 
     /// Valid completions of the headline's operation.
@@ -230,8 +219,8 @@ impl<'a> CaseView<'a> {
 
 /// A metric's values with their times, as far as there are any; of a metric that was looked at more closely, those.
 pub(crate) fn values<'a>(round: &'a Round, metric: &str) -> impl Iterator<Item = (f64, Option<f64>)> + use<'a> {
-    let closer = round.closer.column(metric).map(|values| (&round.closer, values));
-    let (series, values) = closer.unwrap_or_else(|| (&round.series, round.series.column(metric).unwrap_or_default()));
+    let fine = round.fine_series.column(metric).map(|values| (&round.fine_series, values));
+    let (series, values) = fine.unwrap_or_else(|| (&round.series, round.series.column(metric).unwrap_or_default()));
     let finite = |value: &Option<f64>| value.filter(|value| value.is_finite());
     series.time_s.iter().copied().zip(values.iter().map(finite))
 }

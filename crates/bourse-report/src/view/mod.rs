@@ -13,26 +13,55 @@ pub(crate) use rules::{Kept, rules};
 pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;
 
-use bourse_record::RunFile;
+use crate::units;
+use bourse_record::{IsolationLevel, OperationIsolation, RunFile, Warning};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
 
 /// The notices that have to stand in every report, each once.
 pub(crate) fn notices(file: &RunFile) -> Vec<&str> {
     let mut notices: Vec<&str> = Vec::new();
-    for case in &file.cases {
-        // A TPC-E-derived run says so even if its file forgot to.
-        let tpce = (case.workload.name == "tpce").then_some(NOTICE);
-        if let Some(notice) = case.workload.notice.as_deref().or(tpce)
-            && !notices.contains(&notice)
-        {
+    // A brokerage run says so even if its file forgot to.
+    let of_cases = file.cases.iter().map(|case| case.workload.notice.as_deref().or(case.workload.kind.notice()));
+    for notice in of_cases.chain([file.notice.as_deref()]).flatten() {
+        if !notices.contains(&notice) {
             notices.push(notice);
         }
-    }
-    if notices.is_empty() && file.name == "tpce" {
-        notices.push(NOTICE);
     }
     notices
 }
 
-/// What every report of the TPC-E-derived workload says.
-const NOTICE: &str = "TPC-E-derived workload, unaudited; results are not comparable with published TPC Benchmark E \
-                      results. TPC Benchmark and TPC-E are trademarks of the Transaction Processing Performance Council.";
+/// Every warning of a run with its advice, in words; those of rounds with their place before them.
+pub(crate) fn warnings(file: &RunFile) -> Vec<String> {
+    let mut all: Vec<String> = file.warnings.iter().map(warning).collect();
+    for case in &file.cases {
+        for (at, round) in case.rounds.iter().enumerate() {
+            let place = match (file.cases.len() > 1, case.rounds.len() > 1) {
+                (false, false) => String::new(),
+                (true, false) => format!("{}: ", case.label),
+                (false, true) => format!("round {}: ", at + 1),
+                (true, true) => format!("{}, round {}: ", case.label, at + 1),
+            };
+            all.extend(round.warnings.iter().map(|it| format!("{place}{}", warning(it))));
+        }
+    }
+    all
+}
+
+/// Isolation levels of a case, the highest first, each with its operations; one level that all have stands alone.
+pub(crate) fn isolation_words(levels: &[OperationIsolation]) -> String {
+    let mut by_level: BTreeMap<Reverse<IsolationLevel>, Vec<&str>> = BTreeMap::new();
+    for it in levels {
+        by_level.entry(Reverse(it.provided)).or_default().push(&it.operation);
+    }
+    if let (1, Some((level, _))) = (by_level.len(), by_level.first_key_value()) {
+        return format!("{} throughout", level.0.name());
+    }
+    let words = by_level.iter().map(|(level, operations)| format!("{}: {}", level.0.name(), operations.join(", ")));
+    units::printable(&words.collect::<Vec<_>>().join("; "))
+}
+
+/// A warning with its advice.
+pub(crate) fn warning(warning: &Warning) -> String {
+    warning.advice().map_or_else(|| warning.to_string(), |advice| format!("{warning}; {advice}"))
+}

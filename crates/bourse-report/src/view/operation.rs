@@ -1,22 +1,6 @@
 use bourse_record::{Distribution, LatencySummary, Operation, Outcome, OutcomeCount, Round, ServerFigures};
 use hdrhistogram::Histogram;
 
-/// The transactions in the order of their clauses (3.3.1 to 3.3.12): the order of every table.
-const ORDER: [&str; 12] = [
-    "Broker-Volume",
-    "Customer-Position",
-    "Market-Feed",
-    "Market-Watch",
-    "Security-Detail",
-    "Trade-Lookup",
-    "Trade-Order",
-    "Trade-Result",
-    "Trade-Status",
-    "Trade-Update",
-    "Data-Maintenance",
-    "Trade-Cleanup",
-];
-
 /// Which of the two clocks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clock {
@@ -85,7 +69,7 @@ pub(crate) struct OperationView {
     pub(crate) completed: u64,
     pub(crate) warned: u64,
     pub(crate) rolled_back: u64,
-    pub(crate) short_database: u64,
+    pub(crate) too_few_rows: u64,
     pub(crate) failed: u64,
     pub(crate) dropped: u64,
     pub(crate) retries: u64,
@@ -93,7 +77,7 @@ pub(crate) struct OperationView {
     /// How many were timed together, on average; none where that is not known.
     pub(crate) batch: Option<f64>,
     /// What the harness itself takes of one, on average of the rounds; given for short ones.
-    pub(crate) floor_ns: Option<f64>,
+    pub(crate) harness_overhead_ns: Option<f64>,
     /// Share of the mix in percent, if it is part of the mix and there were any.
     pub(crate) share_percent: Option<f64>,
     pub(crate) target_percent: Option<f64>,
@@ -122,7 +106,6 @@ impl OperationView {
                 names.push(&operation.name);
             }
         }
-        names.sort_by_key(|name| ORDER.iter().position(|known| known == name).unwrap_or(ORDER.len()));
         let of = |name: &str| -> Vec<&Operation> {
             rounds.iter().flat_map(|round| &round.operations).filter(|operation| operation.name == name).collect()
         };
@@ -145,12 +128,13 @@ impl OperationView {
                 Some(known) => {
                     known.count += outcome.count;
                     known.example = known.example.take().or_else(|| outcome.example.clone());
+                    known.meaning = known.meaning.take().or_else(|| outcome.meaning.clone());
                 }
                 None => outcomes.push(outcome.clone()),
             }
         }
         outcomes.sort_by_key(|outcome| (std::cmp::Reverse(outcome.count), outcome.outcome, outcome.code));
-        let floors: Vec<f64> = parts.iter().filter_map(|part| part.floor_ns).collect();
+        let floors: Vec<f64> = parts.iter().filter_map(|part| part.harness_overhead_ns).collect();
         let timed: u64 = parts.iter().filter(|part| part.samples > 0).map(|part| part.service.summary.count).sum();
         let samples: u64 = parts.iter().map(|part| part.samples).sum();
         let ended = |which: Outcome| {
@@ -163,13 +147,13 @@ impl OperationView {
             completed: ended(Outcome::Completed),
             warned: ended(Outcome::Warned),
             rolled_back: ended(Outcome::RolledBack),
-            short_database: ended(Outcome::ShortDatabase),
+            too_few_rows: ended(Outcome::TooFewRows),
             failed: ended(Outcome::Failed),
             dropped: ended(Outcome::Dropped),
             retries: parts.iter().map(|part| part.retries).sum(),
             late: parts.iter().map(|part| part.late).sum(),
             batch: (samples > 0).then(|| timed as f64 / samples as f64),
-            floor_ns: (!floors.is_empty()).then(|| floors.iter().sum::<f64>() / floors.len() as f64),
+            harness_overhead_ns: (!floors.is_empty()).then(|| floors.iter().sum::<f64>() / floors.len() as f64),
             share_percent: None,
             target_percent: parts.iter().find_map(|part| part.mix_target_percent),
             tolerance_points: parts.iter().find_map(|part| part.mix_tolerance_points),
@@ -188,7 +172,7 @@ impl OperationView {
 
     /// All that ended as the workload allows.
     pub(crate) fn valid(&self) -> u64 {
-        self.completed + self.warned + self.rolled_back + self.short_database
+        self.completed + self.warned + self.rolled_back + self.too_few_rows
     }
 
     /// By one of the two clocks.
@@ -217,7 +201,7 @@ pub(crate) const fn outcome_word(outcome: Outcome) -> &'static str {
         Outcome::Completed => "completed",
         Outcome::Warned => "warned",
         Outcome::RolledBack => "rolled back as designed",
-        Outcome::ShortDatabase => "short database",
+        Outcome::TooFewRows => "too few rows",
         Outcome::Failed => "failed",
         Outcome::Dropped => "dropped",
     }

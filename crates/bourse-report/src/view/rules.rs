@@ -4,7 +4,7 @@ use super::case::measured;
 use super::standing::{SCALE_RULE_PERCENT, percent_of_nominal};
 use super::{CaseView, OperationView};
 use crate::units;
-use bourse_record::{CheckStatus, Steady};
+use bourse_record::{CheckStatus, Durability, Scale, Steady, Tunables, WorkloadKind};
 
 /// Whether a rule was kept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,12 +64,12 @@ const RULES: [(&str, &str, Ask); 18] = [
     ("durability", "an acknowledged commit survives power loss", durability),
     ("growth space", "room for 60 days of eight hours at the rate measured", growth_space),
     ("consistency", "the consistency conditions hold after the run (Clause 7.3)", consistency),
-    ("knobs", "inputs as the specification has them", knobs),
+    ("tunables", "inputs as the specification has them", tunables),
 ];
 
 /// The rules, for TPC-E-derived workloads; empty for others.
 pub(crate) fn rules(view: &CaseView<'_>) -> Vec<Rule> {
-    if view.case.workload.name != "tpce" {
+    if view.case.workload.kind != WorkloadKind::Brokerage {
         return Vec::new();
     }
     let ask = |&(name, demands, ask): &(&'static str, &'static str, Ask)| {
@@ -101,9 +101,10 @@ fn ratio(view: &CaseView<'_>) -> (Kept, String) {
 }
 
 fn customers_for_rate(view: &CaseView<'_>) -> (Kept, String) {
-    let (Some(customers), Some(figure)) =
-        (view.number(&["customers", "configured customers"]), view.valid_figure().filter(|figure| *figure > 0.0))
-    else {
+    let (Some(customers), Some(figure)) = (
+        view.conditions().scale.map(|scale| scale.customers as f64),
+        view.valid_figure().filter(|figure| *figure > 0.0),
+    ) else {
         return unknown();
     };
     let each = customers / figure;
@@ -116,16 +117,19 @@ fn customers_for_rate(view: &CaseView<'_>) -> (Kept, String) {
     (yes_or_no(each >= 500.0 * 100.0 / SCALE_RULE_PERCENT.1), found)
 }
 
-fn at_least(view: &CaseView<'_>, names: &[&str], least: f64) -> (Kept, String) {
-    view.number(names).map_or_else(unknown, |value| (yes_or_no(value >= least), units::plain(value)))
+fn at_least(view: &CaseView<'_>, of: fn(Scale) -> u64, least: u64) -> (Kept, String) {
+    view.conditions()
+        .scale
+        .map(of)
+        .map_or_else(unknown, |value| (yes_or_no(value >= least), units::plain(value as f64)))
 }
 
 fn customers(view: &CaseView<'_>) -> (Kept, String) {
-    at_least(view, &["customers", "configured customers"], 5000.0)
+    at_least(view, |scale| scale.customers, 5_000)
 }
 
 fn initial_days(view: &CaseView<'_>) -> (Kept, String) {
-    at_least(view, &["initial days", "initial trade days", "days of initial trades", "days"], 300.0)
+    at_least(view, |scale| scale.initial_days, 300)
 }
 
 /// What the operation worst off is off by, for those asked: a share of what it may be, and words. Kept if no share is
@@ -261,24 +265,25 @@ fn worst_window_percent(rates: &[(f64, f64)], result: f64, length_s: f64, step_s
 }
 
 fn isolation(view: &CaseView<'_>) -> (Kept, String) {
-    let Some(level) = view.parameter(&["isolation", "isolation level"]) else { return unknown() };
-    let plain = level.to_lowercase();
-    let kept = if plain.contains("serializable") || plain.contains("specification") {
-        Kept::Yes
-    } else if plain.contains("snapshot") || plain.contains("read ") || plain.contains("none") {
-        Kept::No
-    } else {
-        Kept::Unknown
-    };
-    (kept, units::printable(level))
+    let levels = &view.conditions().isolation;
+    if levels.is_empty() {
+        return unknown();
+    }
+    let short = levels.iter().filter(|it| it.provided < it.demanded);
+    let short: Vec<String> =
+        short.map(|it| format!("{} {} instead of {}", it.operation, it.provided.name(), it.demanded.name())).collect();
+    if short.is_empty() {
+        return (Kept::Yes, super::isolation_words(levels));
+    }
+    (Kept::No, units::printable(&short.join(", ")))
 }
 
 fn durability(view: &CaseView<'_>) -> (Kept, String) {
     let engine = &view.case.engine;
-    let class = units::printable(&engine.durability);
+    let class = engine.durability;
     let why = units::printable(&engine.durability_reason);
-    let found = if why.is_empty() { class.clone() } else { format!("{class}: {why}") };
-    (yes_or_no(class == "durable"), found)
+    let found = if why.is_empty() { class.to_string() } else { format!("{class}: {why}") };
+    (yes_or_no(class == Durability::Durable), found)
 }
 
 /// Growth as measured, for as long as the specification wants room, against the room there was.
@@ -293,14 +298,15 @@ fn growth_space(view: &CaseView<'_>) -> (Kept, String) {
     let Some(each_second) = growth.reduce(f64::max) else { return unknown() };
     let needed = each_second * DAY_S * DAYS;
     let grew = format!("{} a second, {} in 60 days", units::bytes(each_second), units::bytes(needed));
-    match view.number(&["free space"]) {
+    match view.conditions().free_bytes.map(|bytes| bytes as f64) {
         Some(free) => (yes_or_no(free >= needed), format!("{grew}; free {}", units::bytes(free))),
         None => (Kept::Unknown, grew),
     }
 }
 
-fn knobs(view: &CaseView<'_>) -> (Kept, String) {
-    view.parameter(&["knobs"]).map_or_else(unknown, |knobs| (yes_or_no(knobs != "changed"), units::printable(knobs)))
+fn tunables(view: &CaseView<'_>) -> (Kept, String) {
+    let found = view.conditions().tunables;
+    found.map_or_else(unknown, |it| (yes_or_no(it == Tunables::Specification), it.name().to_owned()))
 }
 
 fn consistency(view: &CaseView<'_>) -> (Kept, String) {

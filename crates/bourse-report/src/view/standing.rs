@@ -125,10 +125,10 @@ fn search(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     let Some(search) = &view.case.search else { return };
     let unit = units::printable(&search.unit);
     let tried = units::counted(search.probes.len() as u64, "round", "rounds");
-    let Some(found) = search.found else {
+    let Some(found) = search.highest_passing else {
         return say(Tone::Bad, format!("no rate kept every limit in {tried} and a run of full length"));
     };
-    let above = search.refuted.map_or_else(
+    let above = search.lowest_failing.map_or_else(
         || ", and none tried was too high".to_owned(),
         |refuted| format!(", {} {unit} did not", units::plain(refuted)),
     );
@@ -147,7 +147,7 @@ fn search(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
 /// What became of what was due, where a schedule said so.
 fn arrivals(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     let Some(arrivals) = view.arrivals() else { return };
-    if let (Some(asked), Some(figure)) = (view.number(&["rate asked for"]), view.valid_figure())
+    if let (Some(asked), Some(figure)) = (view.conditions().requested_rate, view.valid_figure())
         && figure < 0.97 * asked
     {
         let asked = units::plain(asked);

@@ -1,8 +1,9 @@
 //! Run files for tests: a TPC-E-derived run of known figures, and what is changed about it.
 
 use bourse_record::{
-    Build, Case, Check, CheckStatus, Column, Distribution, Engine, KindOfFile, LatencySummary, Machine, NameValue,
-    Operation, Outcome, OutcomeCount, Phase, PhaseKind, Round, RunFile, SCHEMA_VERSION, Series, Workload,
+    Build, Case, Check, CheckStatus, Column, Conditions, Distribution, Durability, Engine, FileActivity, FileKind,
+    IsolationLevel, LatencySummary, Machine, NameValue, Operation, OperationIsolation, Outcome, OutcomeCount, Phase,
+    PhaseKind, Provenance, Round, RunFile, Scale, Series, Warning, Workload, WorkloadKind,
 };
 use hdrhistogram::Histogram;
 
@@ -45,8 +46,18 @@ pub(crate) fn empty_distribution() -> Distribution {
     Distribution::of(&Histogram::new(3).expect("three figures"), 0)
 }
 
+/// What the workload declares of its status codes.
+fn meaning(code: i32) -> Option<&'static str> {
+    match code {
+        1 => Some("rolled back on purpose, as 1 order in 101 must be"),
+        -911 => Some("not 50 trades of the account were found"),
+        1021 => Some("frame 2 found no trade in its window"),
+        _ => None,
+    }
+}
+
 pub(crate) fn outcome(outcome: Outcome, code: i32, count: u64) -> OutcomeCount {
-    OutcomeCount { outcome, code, count, example: None }
+    OutcomeCount { outcome, code, count, meaning: meaning(code).map(str::to_owned), example: None }
 }
 
 fn operation(name: &str, share: Option<f64>, limit_s: Option<u64>, typical_us: u64, decks: u64) -> Operation {
@@ -55,10 +66,9 @@ fn operation(name: &str, share: Option<f64>, limit_s: Option<u64>, typical_us: u
         "Trade-Order" => {
             (vec![outcome(Outcome::Completed, 0, count - decks), outcome(Outcome::RolledBack, 1, decks)], 12)
         }
-        "Trade-Status" => (
-            vec![outcome(Outcome::Completed, 0, count / 2), outcome(Outcome::ShortDatabase, -911, count - count / 2)],
-            0,
-        ),
+        "Trade-Status" => {
+            (vec![outcome(Outcome::Completed, 0, count / 2), outcome(Outcome::TooFewRows, -911, count - count / 2)], 0)
+        }
         "Trade-Update" => (vec![outcome(Outcome::Completed, 0, count - 3), outcome(Outcome::Warned, 1021, 3)], 0),
         _ => (vec![outcome(Outcome::Completed, 0, count)], 0),
     };
@@ -68,7 +78,7 @@ fn operation(name: &str, share: Option<f64>, limit_s: Option<u64>, typical_us: u
         retries,
         late: 0,
         samples: 0,
-        floor_ns: None,
+        harness_overhead_ns: None,
         server: None,
         mix_target_percent: share,
         mix_tolerance_points: share.map(|_| 0.05),
@@ -119,12 +129,12 @@ fn series() -> Series {
 
 fn check(name: &str, words: &str, source: &str, status: CheckStatus, evidence: &str) -> Check {
     let (name, words, source, evidence) = (name.to_owned(), words.to_owned(), source.to_owned(), evidence.to_owned());
-    Check { name, words, source, status, evidence, took_s: 0.25 }
+    Check { name, condition: words, source, status, evidence, took_s: 0.25 }
 }
 
-fn file(kind: &str, [syncs, writes, written_bytes, reads, read_bytes]: [u64; 5]) -> KindOfFile {
+fn file(kind: FileKind, [syncs, writes, written_bytes, reads, read_bytes]: [u64; 5]) -> FileActivity {
     let sync_ns = Some(syncs * 210_000);
-    KindOfFile { kind: kind.to_owned(), syncs, sync_ns, writes, written_bytes, reads, read_bytes }
+    FileActivity { kind, syncs, sync_ns, writes, written_bytes, reads, read_bytes }
 }
 
 pub(crate) fn round(decks: u64) -> Round {
@@ -146,18 +156,18 @@ pub(crate) fn round(decks: u64) -> Round {
         operations,
         arrivals: None,
         series: series(),
-        closer: Series::default(),
+        fine_series: Series::default(),
         cpu_user_s: 25.5,
         cpu_system_s: 6.0,
         read_bytes: 0,
         written_bytes: 377_487_360,
         io: vec![
-            file("database", [300, 30_000, 122_880_000, 9_000, 36_864_000]),
-            file("log", [29_700, 61_000, 250_000_000, 0, 0]),
+            file(FileKind::Database, [300, 30_000, 122_880_000, 9_000, 36_864_000]),
+            file(FileKind::Log, [29_700, 61_000, 250_000_000, 0, 0]),
         ],
         io_source: String::new(),
         server: None,
-        taken: None,
+        interference: None,
         shared: None,
         facts: vec![pair("trades loaded", "115,200"), pair("database", "reused, fingerprint matched")],
         checks: vec![
@@ -183,9 +193,7 @@ pub(crate) fn round(decks: u64) -> Round {
 /// A run that went well: 30 s on a durable SQLite file.
 pub(crate) fn normal() -> RunFile {
     let arguments = ["bourse", "tpce", "run", "sqlite:bourse-data/tpce.db?journal=wal&sync=full", "--users", "2"];
-    RunFile {
-        schema_version: SCHEMA_VERSION,
-        name: "tpce".to_owned(),
+    let provenance = Provenance {
         started_at: "2026-11-21T09:30:00+00:00".to_owned(),
         command: arguments.map(str::to_owned).to_vec(),
         seed: 20_261_121,
@@ -202,43 +210,61 @@ pub(crate) fn normal() -> RunFile {
             load_average: Some(0.31),
             details: vec![pair("file system of the target", "ext4"), pair("frequency governor", "performance")],
         },
-        cases: vec![case("sqlite durable", "durable", 30)],
-        warnings: vec![],
-        interrupted: false,
+    };
+    RunFile {
+        cases: vec![case("sqlite durable", Durability::Durable, 30)],
+        notice: WorkloadKind::Brokerage.notice().map(str::to_owned),
+        ..RunFile::new("tpce", provenance)
     }
 }
 
-pub(crate) fn case(label: &str, durability: &str, decks: u64) -> Case {
+pub(crate) fn case(label: &str, durability: Durability, decks: u64) -> Case {
     Case {
         label: label.to_owned(),
         engine: Engine {
             name: "sqlite".to_owned(),
             version: "3.54.1".to_owned(),
             target: "sqlite:bourse-data/tpce.db?journal=wal&sync=full".to_owned(),
-            durability: durability.to_owned(),
+            durability,
             durability_reason: "write-ahead log with synchronous=FULL".to_owned(),
             settings: vec![pair("journal_mode", "wal"), pair("synchronous", "2"), pair("page_size", "4096")],
             compile_options: vec!["THREADSAFE=2".to_owned(), "DEFAULT_MEMSTATUS=0".to_owned()],
         },
         workload: Workload {
             name: "tpce".to_owned(),
-            parameters: vec![
-                pair("customers", "1,000"),
-                pair("scale factor", "500"),
-                pair("initial days", "10"),
-                pair("users", "2"),
-                pair("constraints", "foreign keys and checks enforced"),
-                pair("isolation", "serializable"),
-                pair("schedule", "closed loop"),
-            ],
+            kind: WorkloadKind::Brokerage,
+            parameters: vec![pair("schedule", "closed loop")],
             headline_operation: "Trade-Result".to_owned(),
             headline_unit: "TR/s".to_owned(),
             nominal: Some(2.0),
+            outcomes: vec![
+                Outcome::Completed,
+                Outcome::Warned,
+                Outcome::RolledBack,
+                Outcome::TooFewRows,
+                Outcome::Failed,
+                Outcome::Dropped,
+            ],
+            metric_titles: vec![pair("queue_length", "waiting in the market's queue")],
             notice: Some(
                 "TPC-E-derived workload, unaudited; results are not comparable with published TPC Benchmark E results. \
                  TPC Benchmark and TPC-E are trademarks of the Transaction Processing Performance Council."
                     .to_owned(),
             ),
+        },
+        conditions: Conditions {
+            users: Some(2),
+            scale: Some(Scale { customers: 1_000, scale_factor: 500, initial_days: 10 }),
+            isolation: TRANSACTIONS
+                .iter()
+                .map(|(name, ..)| OperationIsolation {
+                    operation: (*name).to_owned(),
+                    demanded: IsolationLevel::ReadCommitted,
+                    provided: IsolationLevel::Serializable,
+                })
+                .collect(),
+            constraints: Some("foreign keys and checks enforced".to_owned()),
+            ..Conditions::default()
         },
         varied: vec![],
         search: None,
@@ -257,12 +283,13 @@ pub(crate) fn void() -> RunFile {
         outcome: Outcome::Failed,
         code: 0,
         count: 4,
+        meaning: None,
         example: Some("frame 2: UPDATE holding: database is locked (SQLITE_BUSY)".to_owned()),
     };
     round.operations[0].outcomes.push(failed);
     round.operations[0].late = 17;
     round.operations[0].limit_ns = Some(3_000_000);
-    round.warnings.push("the machine was busy: load average 3.1 on 2 cores".to_owned());
+    round.warnings.push(Warning::OperationsDropped { dropped: 3, due: 70 });
     file
 }
 
@@ -295,7 +322,7 @@ pub(crate) fn interrupted() -> RunFile {
 pub(crate) fn empty() -> RunFile {
     let mut file = normal();
     file.interrupted = true;
-    file.machine.load_average = None;
+    file.provenance.machine.load_average = None;
     let round = &mut file.cases[0].rounds[0];
     round.measured_s = 0.0;
     round.headline = 0.0;
@@ -316,15 +343,15 @@ pub(crate) fn empty() -> RunFile {
 /// Three cases of two durability classes, one with three rounds, one void.
 pub(crate) fn several() -> RunFile {
     let mut file = normal();
-    let mut rounds = case("sqlite durable", "durable", 30);
+    let mut rounds = case("sqlite durable", Durability::Durable, 30);
     for (at, decks) in [28, 33].into_iter().enumerate() {
         let mut round = round(decks);
         round.offset_s = 45.0 * (at + 1) as f64;
         rounds.rounds.push(round);
     }
-    let slower = case("sqlite durable, delete journal", "durable", 9);
-    let memory = case("sqlite in memory", "volatile", 90);
-    let mut broken = case("null", "volatile", 900);
+    let slower = case("sqlite durable, delete journal", Durability::Durable, 9);
+    let memory = case("sqlite in memory", Durability::Volatile, 90);
+    let mut broken = case("null", Durability::Volatile, 900);
     broken.rounds[0].checks[0].status = CheckStatus::Failed;
     broken.rounds[0].checks[0].evidence = "10 of 10 brokers differ".to_owned();
     file.cases = vec![slower, rounds, broken, memory];
@@ -334,8 +361,8 @@ pub(crate) fn several() -> RunFile {
 /// Figures far out: nanoseconds, hours, petabytes, a value that is no number, a histogram that cannot be read.
 pub(crate) fn extreme() -> RunFile {
     let mut file = normal();
-    file.seed = u64::MAX;
-    file.machine.memory_bytes = u64::MAX;
+    file.provenance.seed = u64::MAX;
+    file.provenance.machine.memory_bytes = u64::MAX;
     file.cases[0].workload.nominal = Some(1e-9);
     let round = &mut file.cases[0].rounds[0];
     round.headline = 98_765_432.1;
@@ -371,15 +398,18 @@ pub(crate) const HOSTILE: &str = "<script>alert('1')</script>\"&|`*_\u{1b}[2J\u{
 pub(crate) fn hostile() -> RunFile {
     let text = || HOSTILE.to_owned();
     let mut file = void();
-    (file.name, file.started_at, file.command) = (text(), text(), vec![text(), "--x".to_owned()]);
-    (file.build.version, file.build.profile, file.build.target) = (text(), text(), text());
-    (file.machine.system, file.machine.processor) = (text(), text());
-    file.machine.details = vec![pair(HOSTILE, HOSTILE)];
-    file.warnings.push(text());
+    (file.name, file.provenance.started_at, file.provenance.command) = (text(), text(), vec![text(), "--x".to_owned()]);
+    (file.provenance.build.version, file.provenance.build.profile, file.provenance.build.target) =
+        (text(), text(), text());
+    (file.provenance.machine.system, file.provenance.machine.processor) = (text(), text());
+    file.provenance.machine.details = vec![pair(HOSTILE, HOSTILE)];
+    file.warnings.push(Warning::Told { text: text() });
     let case = &mut file.cases[0];
     case.label = text();
+    (case.conditions.constraints, case.conditions.input_data) = (Some(text()), Some(text()));
+    case.conditions.isolation[0].operation = text();
     let engine = &mut case.engine;
-    (engine.name, engine.version, engine.target, engine.durability) = (text(), text(), text(), text());
+    (engine.name, engine.version, engine.target) = (text(), text(), text());
     engine.durability_reason = text();
     engine.settings = vec![pair(HOSTILE, HOSTILE)];
     engine.compile_options = vec![text()];
@@ -387,9 +417,9 @@ pub(crate) fn hostile() -> RunFile {
     case.workload.headline_unit = text();
     let round = &mut case.rounds[0];
     round.facts = vec![pair(HOSTILE, HOSTILE)];
-    round.warnings.push(text());
+    round.warnings.push(Warning::of_engine(text()));
     round.checks[1].name = text();
-    round.checks[1].words = text();
+    round.checks[1].condition = text();
     round.checks[1].source = text();
     round.checks[1].evidence = text();
     round.operations.truncate(3);
@@ -409,7 +439,7 @@ pub(crate) fn nothing() -> RunFile {
     let mut file = normal();
     file.cases.clear();
     file.interrupted = true;
-    file.warnings.push("the database was still being loaded".to_owned());
+    file.warnings.push(Warning::BusyMachine { load_average: 3.1, cpus: 2 });
     file
 }
 
@@ -468,10 +498,16 @@ pub(crate) fn all() -> Vec<(&'static str, RunFile)> {
 pub(crate) fn micro() -> RunFile {
     let mut file = normal();
     file.name = "micro".to_owned();
-    let mut cases = vec![case("point-read sqlite", "volatile", 30), case("bulk-load sqlite", "volatile", 20)];
+    file.notice = None;
+    let mut cases =
+        vec![case("point-read sqlite", Durability::Volatile, 30), case("bulk-load sqlite", Durability::Volatile, 20)];
     for (case, (workload, unit)) in cases.iter_mut().zip([("point-read", "reads/s"), ("bulk-load", "rows/s")]) {
         case.workload.name = workload.to_owned();
-        case.workload.parameters = vec![pair("rows", "100,000"), pair("users", "2")];
+        case.workload.kind = WorkloadKind::Micro;
+        case.workload.outcomes = Outcome::PLAIN.to_vec();
+        case.workload.metric_titles.clear();
+        case.conditions = Conditions::default();
+        case.workload.parameters = vec![pair("rows", "100,000"), pair("threads", "2")];
         case.workload.headline_operation = workload.to_owned();
         case.workload.headline_unit = unit.to_owned();
         (case.workload.nominal, case.workload.notice) = (None, None);

@@ -4,3 +4,4 @@ mod damaged;
 mod fixture;
 mod html;
 mod text;
+mod versions;

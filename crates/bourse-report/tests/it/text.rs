@@ -118,9 +118,9 @@ fn nothing_from_a_run_file_is_obeyed_in_markdown() {
     const EVIL: &str = "<img src=x onerror=y>[x](javascript:y)`|\n# head";
     let mut file = fixture::normal();
     file.name = EVIL.to_owned();
-    file.command = vec!["bourse".to_owned(), EVIL.to_owned()];
-    file.warnings = vec![EVIL.to_owned()];
-    file.machine.processor = EVIL.to_owned();
+    file.provenance.command = vec!["bourse".to_owned(), EVIL.to_owned()];
+    file.warnings = vec![bourse_record::Warning::Told { text: EVIL.to_owned() }];
+    file.provenance.machine.processor = EVIL.to_owned();
     let case = &mut file.cases[0];
     (case.label, case.engine.target, case.engine.version) = (EVIL.to_owned(), EVIL.to_owned(), EVIL.to_owned());
     case.workload.headline_unit = EVIL.to_owned();

@@ -1,4 +1,4 @@
-use bourse_record::{Build, Check, CheckStatus, Engine, LatencySummary, Machine, Round};
+use bourse_record::{Build, Check, CheckStatus, Durability, Engine, LatencySummary, Machine, Provenance, Round};
 use bourse_suite::document::{EngineUsed, Outcome, Telling, Trouble};
 use bourse_suite::{Measure, Plan, State, Suite, SuiteFile, Verdict};
 use std::collections::BTreeMap;
@@ -74,23 +74,26 @@ fn file(scale: f64, outcomes: &[Outcome]) -> SuiteFile {
     let suite = Suite::parse(DATA).expect("the data is whole");
     let plan = Plan::new(&suite, scale, None, &[]).expect("the scale is one");
     assert_eq!(plan.cases.len(), 2);
-    let engine = |class: &str| Engine {
+    let engine = |durability: Durability| Engine {
         name: "sqlite".to_owned(),
         version: "3".to_owned(),
         target: "sqlite:a.db".to_owned(),
-        durability: class.to_owned(),
+        durability,
         durability_reason: String::new(),
         settings: Vec::new(),
         compile_options: Vec::new(),
     };
-    let used = |title: &str| EngineUsed { title: title.to_owned(), engine: Some(engine("durable")), not_run: None };
+    let used =
+        |title: &str| EngineUsed { title: title.to_owned(), engine: Some(engine(Durability::Durable)), not_run: None };
     let telling = Telling {
-        started_at: "2026-11-21T09:00:00+00:00".to_owned(),
-        command: vec!["bourse".to_owned()],
-        seed: 1,
+        provenance: Provenance {
+            started_at: "2026-11-21T09:00:00+00:00".to_owned(),
+            command: vec!["bourse".to_owned()],
+            seed: 1,
+            build: Build::of("0.1.0"),
+            machine: Machine::this(),
+        },
         rounds: 3,
-        build: Build::of("0.1.0"),
-        machine: Machine::this(),
         engines: BTreeMap::from([("a".to_owned(), used("A")), ("b".to_owned(), used("B"))]),
         warnings: Vec::new(),
         interrupted: false,
@@ -153,7 +156,7 @@ fn a_failed_check_voids_its_cell() {
     let mut outcome = rounds(&[(1000, 0.1); 3]);
     outcome.rounds[1].checks.push(Check {
         name: "rows".to_owned(),
-        words: "there are as many rows as were inserted".to_owned(),
+        condition: "there are as many rows as were inserted".to_owned(),
         source: "our own".to_owned(),
         status: CheckStatus::Failed,
         evidence: "999".to_owned(),

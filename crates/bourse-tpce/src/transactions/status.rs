@@ -1,5 +1,6 @@
 //! The harness's verdict on a transaction.
 
+use bourse_record::STATUS_CODES;
 use std::fmt;
 
 /// Status of a transaction as the harness of the specification sets it: 0 is success, positive a warning, negative an
@@ -48,7 +49,7 @@ impl Status {
 
     /// What it means; `None` for a code that no check sets.
     pub fn meaning(self) -> Option<&'static str> {
-        MEANINGS.iter().find(|(code, _)| *code == self.0).map(|(_, meaning)| *meaning)
+        STATUS_CODES.iter().find(|(code, _)| *code == self.0).map(|(_, meaning)| *meaning)
     }
 
     /// Notes a check's verdict: an error replaces success and warnings, a warning only success, the first error stays.
@@ -66,45 +67,6 @@ impl Status {
         }
     }
 }
-
-/// The codes of the reference's harness, in the order of Clause 3.3.
-const MEANINGS: [(i32, &str); 35] = [
-    (0, "success"),
-    (1, "Trade-Order rolled back as its input asked"),
-    (-111, "Broker-Volume: more than 40 brokers"),
-    (-211, "Customer-Position: not 1 to 10 accounts"),
-    (-221, "Customer-Position: not 10 to 30 history rows"),
-    (-311, "Market-Feed: fewer prices noted than different securities fed"),
-    (-411, "Market-Watch: neither account nor customer nor industry given"),
-    (-511, "Security-Detail: not 5 to 20 days"),
-    (-512, "Security-Detail: not 20 quarters"),
-    (-513, "Security-Detail: not 2 news items"),
-    (-611, "Trade-Lookup frame 1: a trade was not found"),
-    (-621, "Trade-Lookup frame 2: more trades than asked for"),
-    (621, "Trade-Lookup frame 2: no trade in the window"),
-    (-631, "Trade-Lookup frame 3: more trades than asked for"),
-    (631, "Trade-Lookup frame 3: no trade in the window"),
-    (641, "Trade-Lookup frame 4: no trade from the start on"),
-    (-641, "Trade-Lookup frame 4: more than one first trade"),
-    (-642, "Trade-Lookup frame 4: not 1 to 20 changes of holdings"),
-    (-711, "Trade-Order: the account was not found"),
-    (-721, "Trade-Order: the executor has no permission"),
-    (-731, "Trade-Order: no tax on a gain"),
-    (-732, "Trade-Order: no commission rate"),
-    (-733, "Trade-Order: no charge"),
-    (-811, "Trade-Result: the trade was not found"),
-    (-831, "Trade-Result: no tax on a gain"),
-    (-841, "Trade-Result: no commission rate"),
-    (-911, "Trade-Status: not 50 trades"),
-    (-1011, "Trade-Update frame 1: a trade was not found"),
-    (-1012, "Trade-Update frame 1: not all trades were changed"),
-    (-1021, "Trade-Update frame 2: more trades than asked for"),
-    (-1022, "Trade-Update frame 2: not all trades found were changed"),
-    (1021, "Trade-Update frame 2: no trade was changed"),
-    (-1031, "Trade-Update frame 3: more trades than asked for"),
-    (-1032, "Trade-Update frame 3: more trades changed than found"),
-    (1031, "Trade-Update frame 3: no trade was changed"),
-];
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

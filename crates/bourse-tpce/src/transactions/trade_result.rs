@@ -82,7 +82,7 @@ rows! {
 /// How holdings were moved (frame 2).
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Moved {
-    /// When.
+    /// Date and time of the trade.
     pub trade_dts: Timestamp,
     /// `CA_B_ID`.
     pub broker_id: BrokerId,
@@ -92,7 +92,7 @@ pub struct Moved {
     pub tax_status: u8,
     /// What the lots that were closed cost.
     pub buy_value: Balance,
-    /// What they brought.
+    /// Proceeds of the shares sold.
     pub sell_value: Balance,
 }
 

@@ -14,7 +14,7 @@ pub(super) fn judge(request: &Request, answer: &Answer) -> Performed {
         Status::SUCCESS => Outcome::Completed,
         Status::ROLLED_BACK => Outcome::RolledBack,
         warning if warning.is_warning() => Outcome::Warned,
-        _ if answer.excused => Outcome::ShortDatabase,
+        _ if answer.excused => Outcome::TooFewRows,
         error => {
             let meaning = error.meaning().unwrap_or("a status that no check sets");
             return Performed::failed(operation, error.code(), format!("status {error} ({meaning}) of {request:?}"));
@@ -41,7 +41,7 @@ mod tests {
         let failed = judged(-911, false);
         assert_eq!((failed.outcome, failed.code), (Outcome::Failed, -911));
         assert!(failed.example.unwrap().starts_with("status -911 (Trade-Status: "));
-        assert_eq!(judged(-911, true).outcome, Outcome::ShortDatabase);
+        assert_eq!(judged(-911, true).outcome, Outcome::TooFewRows);
         assert_eq!(judged(641, false).outcome, Outcome::Warned);
         assert_eq!(judged(0, false).outcome, Outcome::Completed);
         assert_eq!(judged(1, false).outcome, Outcome::RolledBack);

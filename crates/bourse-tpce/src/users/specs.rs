@@ -2,7 +2,7 @@
 
 use crate::transactions::Transaction;
 use bourse_driver::{MixShare, OperationSpec, SECOND};
-use bourse_record::Operation;
+use bourse_record::{Operation, STATUS_CODES};
 
 /// The default of [`RunOptions::market_room`](super::RunOptions::market_room).
 ///
@@ -37,6 +37,7 @@ pub(super) fn specs() -> Vec<OperationSpec> {
             name: transaction.name(),
             limit_ns: rules.map(|(_, seconds)| seconds * SECOND),
             mix: rules.map(|(target_percent, _)| MixShare { target_percent, tolerance_points: 0.05 }),
+            codes: STATUS_CODES,
         }
     };
     Transaction::ALL.map(spec).into()

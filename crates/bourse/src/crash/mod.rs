@@ -7,14 +7,15 @@ use crate::args::{Crash, CrashPart};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::output::{self, print};
+use crate::plan::sweep::{Sweep, combinations, with_option};
 use crate::progress::{Step, note};
+use crate::provenance::provenance;
 use crate::tpce::acid::{FileSite, database, database_in_words, default_target};
 use crate::tpce::database::{engine_failure, refuse_foreign};
 use crate::{engines, interrupt};
 use bourse_acid::kept::{CRASH_SCHEMA_VERSION, CrashFile, CrashRow, crashed};
 use bourse_acid::{Conduct, Site, Subject};
-use bourse_micro::sweep::{Sweep, combinations, with_option};
-use bourse_record::{Build, Machine};
+use bourse_record::DocumentKind;
 use bourse_tpce::users;
 use drawn::Traces;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -33,8 +34,10 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     crate::tpce::whole(&arguments.database)?;
     let (wants_states, wants_load) = match (arguments.only, &arguments.target) {
         (Some(CrashPart::States), Some(target)) => {
-            return Err(Failure::usage(format!("--only states enumerates a database of its own, not {target}"))
-                .hint("leave out the target, or --only"));
+            return Err(Failure::usage(format!(
+                "--only states cannot be used with a target ({target}): it uses its own small database"
+            ))
+            .hint("leave out the target, or --only"));
         }
         (Some(CrashPart::States), None) => (true, false),
         (Some(CrashPart::Load), _) | (None, Some(_)) => (false, true),
@@ -58,12 +61,9 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     let interrupted = interrupt::flag()?;
     target.as_deref().map_or(Ok(()), engines::make_folder)?;
     let mut file = CrashFile {
+        document: DocumentKind::Crash,
         schema_version: CRASH_SCHEMA_VERSION,
-        started_at: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
-        command: std::env::args().collect(),
-        seed: arguments.seed,
-        build: Build::of(env!("CARGO_PKG_VERSION")),
-        machine: Machine::this(),
+        provenance: provenance(arguments.seed),
         database: String::new(),
         rows: Vec::new(),
         states: None,
@@ -89,7 +89,10 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     file.interrupted = interrupted.load(Ordering::Relaxed);
     publish(&mut file, &traces, arguments)?;
     if file.broken() > 0 {
-        return Err(Failure::new(Exit::Check, format!("{} of {} promises are broken", file.broken(), file.tried())));
+        return Err(Failure::new(
+            Exit::Check,
+            format!("{} of {} guarantees are violated", file.broken(), file.tried()),
+        ));
     }
     if file.interrupted {
         return Err(interrupt::interrupted("the crashes until then are reported"));
@@ -106,8 +109,7 @@ fn targets(target: &str, sweeps: &[String]) -> Result<Vec<String>, Failure> {
     };
     let usual = SQLITE_SWEEPS.into_iter().filter(|text| is_file && sweeps.is_empty() && !given(text));
     let texts = usual.chain(sweeps.iter().map(String::as_str));
-    let parse = |text: &str| text.parse::<Sweep>().map_err(|error| Failure::usage(error.to_string()));
-    let sweeps: Vec<Sweep> = texts.map(parse).collect::<Result<_, _>>()?;
+    let sweeps: Vec<Sweep> = texts.map(Sweep::parse).collect::<Result<_, _>>()?;
     let with = |chosen: &Vec<(&str, &str)>| {
         chosen.iter().fold(target.to_owned(), |target, (name, value)| with_option(&target, name, value))
     };
@@ -141,7 +143,7 @@ fn row(
         interrupted,
     };
     let mut row = crashed(&subject, target, arguments.times)
-        .map_err(|error| Failure::new(Exit::Target, format!("{target} could not be crashed: {error}")))?;
+        .map_err(|error| Failure::new(Exit::Target, format!("cannot test crashes of {target}: {error}")))?;
     if !interrupted.load(Ordering::Relaxed) {
         traces.sample(&subject, &mut row, number, arguments.samples)?;
     }
@@ -157,7 +159,7 @@ fn publish(file: &mut CrashFile, traces: &Traces, arguments: &Crash) -> Result<(
     output::write_whole(&json, document.as_bytes())?;
     output::write_whole(&page, bourse_acid::crash_html(file).as_bytes())?;
     for state in file.states.iter().flat_map(|states| states.broken_examples()) {
-        let kept = enumerated::keep(&state.state, file.seed, &folder)?;
+        let kept = enumerated::keep(&state.state, file.provenance.seed, &folder)?;
         note(&format!("state:    {}", kept.display()));
     }
     if arguments.output.json {

@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How a process ended.
+/// End of a process.
 pub(super) fn ended(status: ExitStatus) -> Ended {
     // One of the two it is: a process that is only stopped has not ended.
     status.signal().map_or_else(|| Ended::Code(status.code().unwrap_or(-1)), Ended::Signal)
@@ -61,7 +61,14 @@ pub(super) fn run(
     let said = complaints.join().map_err(|_| panicked())?;
     if ended == Ended::Code(1) {
         // It is about our own arguments.
-        return Err(AcidError::Machinery(crate::micro::child::said(&said, said.trim())));
+        return Err(AcidError::Machinery(error_of(&said)));
     }
     Ok(Account { events, ended })
+}
+
+/// The error in what a program said on its stderr, in one line without hints; or else all of it.
+fn error_of(said: &str) -> String {
+    let Some((_, error)) = said.split_once("error: ") else { return said.trim().to_owned() };
+    let lines = error.lines().filter(|line| !line.starts_with("hint: ")).map(str::trim);
+    lines.filter(|line| !line.is_empty()).collect::<Vec<_>>().join("; ")
 }

@@ -1,5 +1,3 @@
-//! `bourse micro …`: the classic workloads.
+//! `bourse micro list`: the classic workloads.
 
-pub(crate) mod child;
 pub(crate) mod list;
-pub(crate) mod run;

@@ -1,6 +1,3 @@
-//! `bourse suite …`: the published experiments.
+//! `bourse suite list` and `show`: the published experiments.
 
-mod brokerage;
 pub(crate) mod list;
-pub(crate) mod run;
-mod targets;

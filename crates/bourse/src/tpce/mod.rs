@@ -2,15 +2,10 @@
 
 pub(crate) mod acid;
 pub(crate) mod check;
-pub(crate) mod contender;
 pub(crate) mod database;
-pub(crate) mod find_max;
 pub(crate) mod generate;
 pub(crate) mod load;
-pub(crate) mod run;
-pub(crate) mod sample;
 pub(crate) mod serve;
-pub(crate) mod venue;
 pub(crate) mod verify;
 
 use crate::args::Database;

@@ -1,8 +1,7 @@
 //! `bourse tpce serve`: the application server, for drivers elsewhere.
 
-use super::database;
-use super::venue::failure;
-use crate::args::Serve;
+use crate::args::{Database, Serve};
+use crate::execute::system::failure;
 use crate::failure::Failure;
 use crate::inputs::inputs;
 use crate::output::print;
@@ -19,8 +18,33 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Loads if needed, listens, serves until it is interrupted.
 pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
-    let target = arguments.target.as_str();
-    super::whole(&arguments.database)?;
+    let options = ServerOptions {
+        workers: arguments.workers.into(),
+        connections: arguments.connections.into(),
+        gather: arguments.gather,
+        silence: arguments.silence,
+        token: Token::find(arguments.token.path.as_deref()).map_err(|error| failure(&arguments.target, &error))?,
+        ..ServerOptions::new(resolved(&arguments.listen)?, env!("CARGO_PKG_VERSION"))
+    };
+    serve_as(&arguments.target, &arguments.database, options, |address| print(&format!("{address}\n")))
+}
+
+/// Serves a database to programs of this machine at a free port, and tells the address.
+pub(crate) fn serve_here(
+    target: &str,
+    database: &Database,
+    told: impl FnOnce(String) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    serve_as(target, database, ServerOptions::new(resolved("127.0.0.1:0")?, env!("CARGO_PKG_VERSION")), told)
+}
+
+fn serve_as(
+    target: &str,
+    database: &Database,
+    options: ServerOptions,
+    told: impl FnOnce(String) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    super::whole(database)?;
     let engine = engines::open(target)?;
     let lacking = users::needs(&engine.capabilities());
     if !lacking.is_empty() {
@@ -28,21 +52,12 @@ pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
             .hint("for instance sqlite:PATH or sqlite::memory:"));
     }
     let failed = |error| failure(target, &error);
-    let token = Token::find(arguments.token.path.as_deref()).map_err(failed)?;
-    let options = ServerOptions {
-        token,
-        workers: arguments.workers.into(),
-        connections: arguments.connections.into(),
-        gather: arguments.gather,
-        silence: arguments.silence,
-        ..ServerOptions::new(resolved(&arguments.listen)?, env!("CARGO_PKG_VERSION"))
-    };
     // What cannot be listened on is refused before minutes of loading; a driver that came already would get no answer.
     drop(Server::bind(options.clone()).map_err(failed)?);
     engines::make_folder(target)?;
-    let inputs = inputs(arguments.database.flat_in.as_deref())?;
+    let inputs = inputs(database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
-    let ready = database::ready(target, engine.as_ref(), &arguments.database, &inputs, Depth::Full, &interrupted)?;
+    let ready = super::database::ready(target, engine.as_ref(), database, &inputs, Depth::Full, &interrupted)?;
     drop(inputs);
 
     let with_token = options.token.is_some();
@@ -59,7 +74,7 @@ pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
             (Address::Tcp { .. }, false) => "this machine's programs may drive it without a token",
         }
     ));
-    print(&format!("{address}\n"))?;
+    told(address.to_string())?;
     let offer = Offer { engine: engine.as_ref(), fingerprint: &ready.fingerprint, history: &ready.history };
     let sent_away = AtomicU64::new(0);
     let ended =
@@ -67,11 +82,11 @@ pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
     if ended.in_a_round {
         return Err(interrupt::interrupted("drivers were in a round; the transactions in hand were finished"));
     }
-    note("the server has ended");
+    note("the server has stopped");
     Ok(())
 }
 
-/// Says what happened; of many that are sent away only some, so that nobody can fill a log.
+/// Prints an event; of many refusals only some, so that nobody can fill a log.
 fn tell(event: &Event, sent_away: &AtomicU64) {
     const EACH: u64 = 20;
     if !matches!(event, Event::Refused { .. }) {
@@ -81,15 +96,15 @@ fn tell(event: &Event, sent_away: &AtomicU64) {
     if count <= EACH {
         note(&event.to_string());
     } else if count.is_power_of_two() {
-        note(&format!("{event}; {count} were sent away until now"));
+        note(&format!("{event}; {count} refused until now"));
     }
 }
 
 /// The place that `--listen` names.
 fn resolved(listen: &str) -> Result<Listen, Failure> {
     let refused = |why: String| {
-        Failure::usage(format!("--listen {listen:?} is no place to listen: {why}"))
-            .hint("HOST:PORT, as 127.0.0.1:4780, or unix:PATH")
+        Failure::usage(format!("invalid value '{listen}' for --listen: {why}"))
+            .hint("expected HOST:PORT, as 127.0.0.1:4780, or unix:PATH")
     };
     if let Some(path) = listen.strip_prefix("unix:") {
         return socket_path(path).map(Listen::Unix).map_err(|why| refused(why.to_owned()));

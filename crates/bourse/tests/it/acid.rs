@@ -97,8 +97,11 @@ fn a_memory_database_is_examined_in_all_but_durability() {
     let markdown = read(&folder.path().join("again.md"));
     assert!(markdown.contains("13 passed, 0 failed, 3 not applicable") && markdown.contains("| D1 | not applicable |"));
     for (arguments, why) in [
-        (["mine.json", "-o", "again.csv"], "again.csv: verdicts and their evidence are no CSV"),
-        (["mine.json", run, "--verbose"], "mine.json is an examination by `tpce acid`, which stands alone"),
+        (["mine.json", "-o", "again.csv"], "unsupported format of again.csv: verdicts cannot be written as CSV"),
+        (
+            ["mine.json", run, "--verbose"],
+            "mine.json is an examination by `tpce acid`, which cannot be merged with others",
+        ),
     ] {
         let refused = again(&arguments);
         assert_eq!(refused.status.code(), Some(1));
@@ -218,7 +221,7 @@ fn drawn_states_are_made_again_and_show_missing_syncs() {
     let violated = (1..=8).map(|number| replay("planted.bin", number)).find(|ended| !ended.status.success());
     let violated = violated.expect("a state shows the fault");
     assert_eq!(violated.status.code(), Some(3), "{}", text(&violated.stderr));
-    assert!(text(&violated.stderr).contains("violates what class durable promises"), "{}", text(&violated.stderr));
+    assert!(text(&violated.stderr).contains("violates the guarantee of class durable"), "{}", text(&violated.stderr));
 
     // Another database than the trace's is refused.
     let mut database = fs::read(folder.join("x.db")).expect("it was loaded");

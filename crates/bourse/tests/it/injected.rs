@@ -150,9 +150,9 @@ fn a_server_that_meets_a_fault_ends_or_tells() {
 fn what_cannot_be_tried_is_refused_before_anything_is_made() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     for (arguments, words) in [
-        (&["sqlite:x.db?journal=wal"][..], "names a place"),
+        (&["sqlite:x.db?journal=wal"][..], "it names the place"),
         (&["sqlite:?jornal=wal"], "jornal"),
-        (&["sqlite:", "--only", "fire"], "no fault is called \"fire\""),
+        (&["sqlite:", "--only", "fire"], "unknown fault 'fire'"),
         (&["sqlite:", "--times", "0"], "invalid value '0' for '--times <N>'"),
     ] {
         let refused = output(folder.path(), &[&["faults"], arguments].concat());

@@ -72,9 +72,9 @@ fn a_search_answers_with_a_rate_and_its_bracket() {
     let search = file.cases[0].search.as_ref().expect("the case is a search's answer");
     assert!(search.probes.len() >= 2, "{search:?}");
     // On a machine that others use the run that confirms may fail; then the search says so.
-    match search.found {
+    match search.highest_passing {
         Some(found) => {
-            assert!(search.confirmed && search.refuted.is_none_or(|refuted| refuted > found), "{search:?}");
+            assert!(search.confirmed && search.lowest_failing.is_none_or(|refuted| refuted > found), "{search:?}");
             let asked = found.to_string();
             assert!(report.contains(&format!("again with --rate {asked}")), "{report}");
         }
@@ -104,16 +104,13 @@ fn options_stand_in_a_file_and_in_the_environment() {
     let ended = command.env("BOURSE_USERS", "3").env("BOURSE_MARKET_USERS", "2").output().expect("it can be started");
     assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
     let file = run_file(folder.path());
-    let parameter = |name: &str| {
-        let all = file.cases[0].workload.parameters.iter();
-        all.filter(|it| it.name == name).map(|it| it.value.clone()).next().expect("the parameter is there")
-    };
-    assert_eq!((file.seed, parameter("users").as_str(), parameter("market users").as_str()), (5, "2", "2"));
+    let conditions = &file.cases[0].conditions;
+    assert_eq!((file.provenance.seed, conditions.users, conditions.further_users), (5, Some(2), Some(2)));
 
     fs::write(folder.path().join("bad.toml"), "command = \"tpce run\"\nuser = 1\n").expect("a file can be written");
     let ended = output(folder.path(), &["run", "bad.toml"]);
     assert_eq!(ended.status.code(), Some(1));
-    assert!(text(&ended.stderr).contains("`user` is no option of tpce run"), "{}", text(&ended.stderr));
+    assert!(text(&ended.stderr).contains("unknown option 'user' for tpce run"), "{}", text(&ended.stderr));
 }
 
 #[test]

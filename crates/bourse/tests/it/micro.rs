@@ -28,8 +28,11 @@ fn every_workload_is_listed_with_its_options() {
 #[test]
 fn what_cannot_work_is_refused_before_anything_runs() {
     refused(&["micro", "run", "point-raed"], &["point-raed", "point-read, bulk-load"]);
-    refused(&["micro", "run", "point-read", "--set", "row=5"], &["\"row\"", "known: rows, "]);
-    refused(&["micro", "run", "point-read", "--sweep", "rows"], &["\"rows\" is no sweep", "threads=1,2,4"]);
+    refused(
+        &["micro", "run", "point-read", "--set", "row=5"],
+        &["unknown option 'row' for point-read; did you mean 'rows'?", "options of point-read: rows, "],
+    );
+    refused(&["micro", "run", "point-read", "--sweep", "rows"], &["invalid value 'rows' for --sweep", "threads=1,2,4"]);
     refused(&["micro", "run", "point-read", "sqlite:x.db", "--sweep", "journal=wal,wall"], &["wall"]);
     refused(
         &["micro", "run", "index-search", "sqlite:x.db", "--set", "index=hash"],
@@ -39,7 +42,7 @@ fn what_cannot_work_is_refused_before_anything_runs() {
         &["micro", "run", "update", "--sweep", "per_transaction=1,10", "--set", "explicit=off"],
         &["not 10 in one"],
     );
-    refused(&["micro", "run", "point-read", "--rounds", "0"], &["'--rounds <N>'", "from 1 to 10000"]);
+    refused(&["micro", "run", "point-read", "--rounds", "0"], &["'--rounds <N>'", "from 1 to 10,000"]);
 }
 
 #[test]
@@ -83,7 +86,6 @@ fn a_sweep_over_both_kinds_of_options_is_a_case_each() {
     );
     for case in &run.cases {
         assert_eq!(case.rounds.len(), 3);
-        assert!(case.workload.parameters.iter().any(|it| it.name == "95 % interval of the median"));
         for round in &case.rounds {
             assert_eq!(round.operations[0].valid(), 100);
             assert!(round.headline > 0.0 && round.checks.iter().filter(|check| check.is_of_database()).count() == 1);

@@ -45,7 +45,7 @@ fn a_run_in_memory_reports_all_transactions_and_passes_its_checks() {
 
     let files = run_files(folder.path());
     let run = RunFile::read(&files[0]).expect("a run file can be read back");
-    assert_eq!((run.seed, run.interrupted), (7, false));
+    assert_eq!((run.provenance.seed, run.interrupted), (7, false));
     let round = &run.cases[0].rounds[0];
     assert!(round.headline > 1.0, "{}", round.headline);
     assert!(round.checks.len() > 90, "{} checks", round.checks.len());

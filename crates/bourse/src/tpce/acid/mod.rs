@@ -12,11 +12,12 @@ use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::output::{self, print};
 use crate::progress::{Step, note};
+use crate::provenance::provenance;
 use crate::{engines, interrupt};
 use bourse_acid::{AcidFile, Conduct, SCHEMA_VERSION, Site, Subject, TESTS, Test, Verdict, run_tests};
 use bourse_egen::Inputs;
 use bourse_engine::{Durability, Engine};
-use bourse_record::{Build, Machine};
+use bourse_record::{DocumentKind, Warning};
 use bourse_tpce::check::Depth;
 use bourse_tpce::load::{Existing, Found, identify};
 use bourse_tpce::users;
@@ -56,14 +57,11 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
         interrupted: &interrupted,
     };
     let mut file = AcidFile {
+        document: DocumentKind::Acid,
         schema_version: SCHEMA_VERSION,
-        started_at: jiff::Zoned::now().strftime("%Y-%m-%dT%H:%M:%S%:z").to_string(),
-        command: std::env::args().collect(),
-        seed: arguments.seed,
-        build: Build::of(env!("CARGO_PKG_VERSION")),
-        machine: Machine::this(),
-        warnings: described.warnings.clone(),
-        engine: super::contender::described_engine(described),
+        provenance: provenance(arguments.seed),
+        warnings: described.warnings.iter().map(Warning::of_engine).collect(),
+        engine: bourse_driver::described(described),
         database: database_in_words(&found, &history),
         tests: Vec::new(),
         interrupted: false,
@@ -74,7 +72,7 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     let tests =
         run_tests(&subject, &wanted, &mut |test: &Test| step.say(format!("{} {}", test.id, test.verdict.name())));
     step.done();
-    file.tests = tests.map_err(|error| Failure::new(Exit::Target, format!("{target} cannot be examined: {error}")))?;
+    file.tests = tests.map_err(|error| Failure::new(Exit::Target, format!("cannot test {target}: {error}")))?;
     file.interrupted = interrupted.load(Ordering::Relaxed);
     drop(site);
     publish(&file, arguments)?;
@@ -117,7 +115,7 @@ fn selected(only: &[String]) -> Result<Vec<String>, Failure> {
         let is_known = |id: &str| id == name || (name.len() == 1 && id.starts_with(name.as_str()));
         if !TESTS.iter().any(|spec| is_known(spec.id)) {
             let known: Vec<_> = TESTS.iter().map(|spec| spec.id).collect();
-            return Err(Failure::usage(format!("--only {name}: there is no such test"))
+            return Err(Failure::usage(format!("unknown test '{name}' in --only"))
                 .hint(format!("tests: {}; or A, C, I, D for all of a property", known.join(", "))));
         }
     }
@@ -136,7 +134,7 @@ const fn durability(class: DurabilityClass) -> Durability {
 /// A file of our own, apart from those of runs: the tests leave trades in it.
 pub(crate) fn default_target(database: &args::Database) -> String {
     let target = format!("sqlite:{}/acid-c{}-d{}.db", super::DATA_FOLDER, database.customers, database.days);
-    note(&format!("no target named: taking {target}"));
+    note(&format!("no target given: using {target}"));
     target
 }
 
@@ -153,8 +151,8 @@ pub(crate) fn database(
         && let Existing::Matches(found) = look()?
     {
         if found.fingerprint.inputs != format!("{:032x}", inputs.fingerprint()) {
-            return Err(Failure::usage(format!("{target} was loaded from other input data"))
-                .hint("--flat-in names the folder that it was loaded from"));
+            return Err(Failure::usage(format!("{target} was loaded with other input data"))
+                .hint("give --flat-in with the folder of that input data"));
         }
         let words = Existing::Matches(found.clone()).to_string();
         note(&format!("{target}: {words}"));

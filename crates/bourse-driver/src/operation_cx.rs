@@ -1,0 +1,145 @@
+//! Context of one operation: its session, and retries after lock conflicts.
+
+use crate::{Clock, MS, Nanos};
+use bourse_engine::{EngineError, ErrorKind, Session};
+use bourse_record::SplitMix;
+use std::cell::Cell;
+use std::fmt;
+
+/// An error with a kind, from which the driver knows whether to retry.
+pub trait Failure: fmt::Display {
+    /// The kind of the error.
+    fn kind(&self) -> ErrorKind;
+}
+
+impl Failure for EngineError {
+    fn kind(&self) -> ErrorKind {
+        self.kind()
+    }
+}
+
+/// Limits of retries after lock conflicts, and of the pauses between them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RetryPolicy {
+    /// Retries before the conflict counts as a failure.
+    pub retries: u32,
+    /// Back-off before the first retry, on average; doubled with each further one.
+    pub first_ns: Nanos,
+    /// The longest back-off, on average.
+    pub longest_ns: Nanos,
+}
+
+impl Default for RetryPolicy {
+    /// Up to 50 retries, 0.1 ms to 20 ms apart: about a second in all.
+    fn default() -> Self {
+        Self { retries: 50, first_ns: MS / 10, longest_ns: 20 * MS }
+    }
+}
+
+/// Context of one operation: the user's session, the clock, retries.
+pub struct OperationCx<'a> {
+    /// The user's session.
+    pub session: &'a mut dyn Session,
+    /// The clock, and the pauses between retries.
+    pub backoff: Backoff<'a>,
+}
+
+impl<'a> OperationCx<'a> {
+    pub(crate) fn new(
+        session: &'a mut dyn Session,
+        clock: &'a dyn Clock,
+        policy: RetryPolicy,
+        random: &'a Cell<SplitMix>,
+    ) -> Self {
+        Self { session, backoff: Backoff::new(clock, policy, random) }
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &'a dyn Clock {
+        self.backoff.clock
+    }
+
+    /// Runs one database transaction, rolled back on any error and tried again after a conflict.
+    ///
+    /// `attempt` must start from the same input each time.
+    ///
+    /// # Errors
+    /// The attempt's: of another kind than conflict, or a conflict that outlasted the policy.
+    pub fn retrying<T, E: Failure>(
+        &mut self,
+        mut attempt: impl FnMut(&mut dyn Session) -> Result<T, E>,
+    ) -> Result<T, E> {
+        let mut attempts = 1;
+        loop {
+            let error = match attempt(self.session) {
+                Ok(value) => return Ok(value),
+                Err(error) => error,
+            };
+            // If even the rollback fails the next statement will say so; the first error is the one to report.
+            let _ = self.session.rollback();
+            if error.kind() != ErrorKind::Conflict || attempts >= self.backoff.attempts() {
+                return Err(error);
+            }
+            attempts += 1;
+            self.backoff.back_off(attempts);
+        }
+    }
+}
+
+/// Pauses between attempts of one operation, counted with the retries.
+///
+/// Apart from the session, so that it can be lent to code that has the session already.
+pub struct Backoff<'a> {
+    clock: &'a dyn Clock,
+    policy: RetryPolicy,
+    random: &'a Cell<SplitMix>,
+    retries: Cell<u32>,
+    back_off_ns: Cell<Nanos>,
+}
+
+impl<'a> Backoff<'a> {
+    /// Backoff for one operation; the lengths of its pauses are drawn from `random`.
+    pub fn new(clock: &'a dyn Clock, policy: RetryPolicy, random: &'a Cell<SplitMix>) -> Self {
+        Self { clock, policy, random, retries: Cell::new(0), back_off_ns: Cell::new(0) }
+    }
+
+    /// The clock.
+    pub fn clock(&self) -> &'a dyn Clock {
+        self.clock
+    }
+
+    /// Most attempts of a transaction, the first included.
+    pub fn attempts(&self) -> u32 {
+        self.policy.retries.saturating_add(1)
+    }
+
+    /// Pauses before attempt number `attempt` (2, 3, …), and counts it as a retry.
+    pub fn back_off(&self, attempt: u32) {
+        let doubled = attempt.saturating_sub(2).min(20);
+        let mean = self.policy.first_ns.saturating_mul(1 << doubled).min(self.policy.longest_ns);
+        let mut random = self.random.take();
+        // Between half and one and a half times the mean: two that collided once must not do so in step.
+        let pause = (mean as f64 * (0.5 + random.unit())) as Nanos;
+        self.random.set(random);
+        let from = self.clock.now();
+        self.clock.sleep_until(from + pause);
+        self.back_off_ns.set(self.back_off_ns.get() + (self.clock.now() - from));
+        self.retries.set(self.retries.get() + 1);
+    }
+
+    /// Adds retries that another process made, with its pauses between them.
+    pub fn note(&self, retries: u32, back_off_ns: Nanos) {
+        self.retries.set(self.retries.get() + retries);
+        self.back_off_ns.set(self.back_off_ns.get() + back_off_ns);
+    }
+
+    /// Number of retries so far.
+    pub fn retries(&self) -> u32 {
+        self.retries.get()
+    }
+
+    /// Time spent in pauses so far.
+    pub fn back_off_ns(&self) -> Nanos {
+        self.back_off_ns.get()
+    }
+}

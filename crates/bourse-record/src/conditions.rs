@@ -1,0 +1,110 @@
+//! What a case was run under, as values: every rule, comparison and filter of a report asks these and no sentence.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The conditions of a case, beside the parameters of its workload. What is not known, or means nothing for the workload, is
+/// absent.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(default)]
+pub struct Conditions {
+    /// Clients at work, each on a session of its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub users: Option<u64>,
+    /// Sessions at work beside those of the clients.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub further_users: Option<u64>,
+    /// How large the database was loaded.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub scale: Option<Scale>,
+    /// Rate that a schedule asked for, in the unit of the headline; none in closed loops.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub requested_rate: Option<f64>,
+    /// Isolation level by operation, as far as levels are demanded.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub isolation: Vec<OperationIsolation>,
+    /// Whether the workload's tunable inputs are those of its specification.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub tunables: Option<Tunables>,
+    /// Which constraints the database has, in words.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub constraints: Option<String>,
+    /// What the generator draws names and texts from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub input_data: Option<String>,
+    /// Room for the database to grow when the run began, in bytes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub free_bytes: Option<u64>,
+}
+
+/// How large a scaled database was loaded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Scale {
+    /// Configured customers.
+    pub customers: u64,
+    /// Customers for each unit of the nominal throughput.
+    pub scale_factor: u64,
+    /// Business days of trades that the database began with.
+    pub initial_days: u64,
+}
+
+/// The isolation level of an operation.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct OperationIsolation {
+    /// Name of the operation.
+    pub operation: String,
+    /// What the workload's specification demands at least.
+    pub demanded: IsolationLevel,
+    /// What the engine gave.
+    pub provided: IsolationLevel,
+}
+
+/// Isolation levels of SQL; of two the greater prevents more.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum IsolationLevel {
+    /// Dirty reads are possible.
+    ReadUncommitted,
+    /// No dirty reads.
+    ReadCommitted,
+    /// What was read stays as it was.
+    RepeatableRead,
+    /// One consistent state is read throughout; write skew is possible.
+    Snapshot,
+    /// As if alone.
+    Serializable,
+}
+
+impl IsolationLevel {
+    /// The words for tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::ReadUncommitted => "read uncommitted",
+            Self::ReadCommitted => "read committed",
+            Self::RepeatableRead => "repeatable read",
+            Self::Snapshot => "snapshot",
+            Self::Serializable => "serializable",
+        }
+    }
+}
+
+/// Tunable inputs of a workload.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Tunables {
+    /// As the specification has them.
+    Specification,
+    /// Something was changed.
+    Changed,
+}
+
+impl Tunables {
+    /// The words for tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Specification => "the specification's",
+            Self::Changed => "changed",
+        }
+    }
+}

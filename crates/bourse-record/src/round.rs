@@ -1,0 +1,284 @@
+//! One round of a case: its figures, series, resources and checks.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+
+use crate::{NameValue, Operation, Outcome, Warning};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// One execution of a case.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Round {
+    /// Seconds from the run's beginning to the round's.
+    pub offset_s: f64,
+    /// Phases in seconds of the round's series: warm-up, measurement, drain.
+    pub phases: Vec<Phase>,
+    /// Length of the measurement interval, in seconds.
+    pub measured_s: f64,
+    /// The headline: valid completions of the headline operation in the measurement interval, per second. Not a number
+    /// (`null` in the document) where the round is `void`.
+    #[serde(deserialize_with = "figure_or_none")]
+    #[schemars(with = "Option<f64>")]
+    pub headline: f64,
+    /// Why the round has no figure, in words, such as a load whose transaction was rolled back. What was counted and timed
+    /// until then stands in the round all the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub void: Option<String>,
+    /// Figures by operation, over the measurement interval.
+    pub operations: Vec<Operation>,
+    /// What became of what was due by a schedule; none in closed loops.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub arrivals: Option<Arrivals>,
+    /// Second by second, over the whole round.
+    pub series: Series,
+    /// Sizes looked at more often than once a second, where a workload is about how they grow; the times are the ends of
+    /// short intervals, the values the largest seen in each.
+    #[serde(default)]
+    pub fine_series: Series,
+    /// Processor seconds of our process in the measurement interval: user.
+    pub cpu_user_s: f64,
+    /// Processor seconds of our process in the measurement interval: system.
+    pub cpu_system_s: f64,
+    /// Bytes our process caused to be read from storage in the measurement interval.
+    pub read_bytes: u64,
+    /// Bytes our process caused to be written to storage in the measurement interval.
+    pub written_bytes: u64,
+    /// What the engine asked of the file system in the measurement interval, by its own exact count; empty where it cannot
+    /// say or has no files.
+    #[serde(default)]
+    pub io: Vec<FileActivity>,
+    /// Who counted `io`, such as a server's own status variables; empty where the engine is in our process and its files
+    /// were counted there.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub io_source: String,
+    /// What the process of a server used in the measurement interval that the engine is in, where it can be looked at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub server: Option<ServerUse>,
+    /// Processors that were not ours in the measurement interval; none where the system does not say, or the interval was
+    /// too short to tell.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interference: Option<Interference>,
+    /// Further figures of the round, such as trades that came with the database, and how it was found.
+    pub facts: Vec<NameValue>,
+    /// The round on an application server that this is a driver's part of.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub shared: Option<SharedRound>,
+    /// Checks of the figures, and of the database after the round.
+    pub checks: Vec<Check>,
+    /// What casts doubt on this round.
+    pub warnings: Vec<Warning>,
+}
+
+impl Round {
+    /// Takes the headline away, with the reason; what was counted and timed stays. The first reason stands.
+    pub fn make_void(&mut self, why: impl Into<String>) {
+        self.headline = f64::NAN;
+        self.void.get_or_insert(why.into());
+    }
+
+    /// Operations that failed in the measurement interval.
+    pub fn failed(&self) -> u64 {
+        let outcomes = self.operations.iter().flat_map(|operation| &operation.outcomes);
+        outcomes.filter(|it| it.outcome == Outcome::Failed).map(|it| it.count).sum()
+    }
+}
+
+/// A figure that may be none: JSON has no «not a number».
+fn figure_or_none<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
+
+/// What became of the operations that a schedule made due in the measurement interval.
+///
+/// `due` = `started` + `dropped` + `unstarted`. One that was started may have ended after the interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Arrivals {
+    /// Due in the interval.
+    pub due: u64,
+    /// Of them, started.
+    pub started: u64,
+    /// Of them, never started, because as many as the backlog holds were waiting.
+    pub dropped: u64,
+    /// Of them, still waiting when the interval ended.
+    pub unstarted: u64,
+    /// How many may wait, over all users.
+    pub backlog_limit: u64,
+    /// The most that one user had waiting.
+    pub backlog_longest: u64,
+}
+
+/// What a server's process used in the measurement interval, as the operating system counts it.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ServerUse {
+    /// Processor seconds in user mode.
+    pub cpu_user_s: f64,
+    /// Processor seconds in the kernel.
+    pub cpu_system_s: f64,
+    /// Bytes it caused to be read from storage.
+    pub read_bytes: u64,
+    /// Bytes it caused to be written to storage.
+    pub written_bytes: u64,
+}
+
+/// What others took of the machine in the measurement interval: processors kept busy, on average.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Interference {
+    /// By processes other than ours and, where it can be looked at, the server's.
+    pub by_others: f64,
+    /// By the kernel, in interrupts and threads of its own. Much of it is for whoever writes and waits for syncs, which may
+    /// be us, so that alone it is no disturbance; where its threads are hidden, they count as others.
+    pub by_kernel: f64,
+    /// By the host of a virtual machine, for other machines.
+    pub by_host: f64,
+}
+
+impl Interference {
+    /// From here on it is told of: a tenth of a processor shows in the tail of the response times.
+    pub const NOTICED: f64 = 0.1;
+
+    /// What surely was not for us.
+    pub fn from_us(self) -> f64 {
+        self.by_others + self.by_host
+    }
+}
+
+/// Files of a database that are counted apart.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum FileKind {
+    /// The database's own files.
+    Database,
+    /// Write-ahead log or redo log.
+    Log,
+    /// Rollback journal.
+    Journal,
+    /// Files for sorting and the like.
+    Temporary,
+    /// Data and log files that are counted together and cannot be told apart.
+    DataAndLog,
+}
+
+impl FileKind {
+    /// The words for tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Database => "database",
+            Self::Log => "log",
+            Self::Journal => "journal",
+            Self::Temporary => "temporary",
+            Self::DataAndLog => "data and log files",
+        }
+    }
+}
+
+/// What was asked of the file system for one kind of file.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct FileActivity {
+    /// Which files.
+    pub kind: FileKind,
+    /// Times the disk was waited for.
+    pub syncs: u64,
+    /// How long those waits took, in nanoseconds, all users' added up; none where the engine does not take the time.
+    #[serde(default)]
+    pub sync_ns: Option<u64>,
+    /// Writes.
+    pub writes: u64,
+    /// Bytes they wrote.
+    pub written_bytes: u64,
+    /// Reads.
+    pub reads: u64,
+    /// Bytes they read.
+    pub read_bytes: u64,
+}
+
+/// Of several drivers that shared a round on an application server, one.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct SharedRound {
+    /// The round's name: the same for all its drivers, and for no other round.
+    pub round: String,
+    /// Which driver, counted from 1; all of them once they are put together: 0.
+    pub number: u32,
+    /// Of how many.
+    pub of: u32,
+    /// Drivers that vanished before the end; their figures are lost.
+    pub vanished: Vec<u32>,
+}
+
+/// A stretch of a round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Phase {
+    /// Which.
+    pub kind: PhaseKind,
+    /// First second, in the series' time.
+    pub from_s: f64,
+    /// End, in the series' time.
+    pub to_s: f64,
+}
+
+/// The stretches of a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum PhaseKind {
+    /// Before measuring.
+    WarmUp,
+    /// The measurement interval.
+    Measurement,
+    /// After measuring: work in flight is finished.
+    Drain,
+}
+
+/// Values second by second; second 0 is the beginning of the warm-up.
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Series {
+    /// The end of each row's interval, in seconds since the round began.
+    pub time_s: Vec<f64>,
+    /// One column a metric.
+    pub columns: Vec<Column>,
+}
+
+/// A metric's values.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Column {
+    /// A name of the metrics table, for some metrics with `.operation` behind it.
+    pub metric: String,
+    /// One value a row; null where there was nothing to measure.
+    pub values: Vec<Option<f64>>,
+}
+
+/// A check of the database, or of the figures against what the driver counted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Check {
+    /// Short name.
+    pub name: String,
+    /// What must hold, in words.
+    pub condition: String,
+    /// Where that is demanded: a clause, or our own invariant.
+    pub source: String,
+    /// How it went.
+    pub status: CheckStatus,
+    /// What was found: counts, offending rows.
+    pub evidence: String,
+    /// How long it took, in seconds.
+    pub took_s: f64,
+}
+
+impl Check {
+    /// The source of checks that compare the recorder's figures with the driver's own count.
+    pub const RECONCILIATION: &'static str = "reconciliation of recorder and driver";
+
+    /// Whether it looked at the database, and not at the figures alone.
+    pub fn is_of_database(&self) -> bool {
+        self.source != Self::RECONCILIATION
+    }
+}
+
+/// How a check went.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckStatus {
+    /// It holds.
+    Passed,
+    /// It does not hold.
+    Failed,
+    /// It could not be asked, or does not apply.
+    NotApplicable,
+}

@@ -1,0 +1,324 @@
+//! What casts doubt on figures: warnings with their values, so that a program can tell them apart, and with advice.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+
+use crate::Durability;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A warning: its code, and the values that belong to it. Shown in words by its `Display`, with [`Warning::advice`] beside.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "code", rename_all = "snake_case")]
+pub enum Warning {
+    /// The program was compiled for debugging.
+    DebugBuild,
+    /// The machine was busy when the run began.
+    BusyMachine {
+        /// Load average over one minute.
+        load_average: f64,
+        /// CPUs of the machine.
+        cpus: u32,
+    },
+    /// CPUs may not run at full speed.
+    FrequencyGovernor {
+        /// The governor in force.
+        governor: String,
+    },
+    /// More busy threads than CPUs.
+    Oversubscribed {
+        /// Threads.
+        threads: u32,
+        /// CPUs of the machine.
+        cpus: u32,
+    },
+    /// The same work took unequal times when the machine was calibrated.
+    NoisyMachine {
+        /// 90th percentile of its time, as a multiple of the median.
+        slowdown: f64,
+    },
+    /// Others used CPUs before the run began.
+    BackgroundLoad {
+        /// CPUs, on average.
+        cpus: f64,
+    },
+    /// Operations start later than they are due.
+    SchedulingDelay {
+        /// 99th percentile of the delay, in nanoseconds.
+        delay_ns_p99: u64,
+    },
+    /// The machine was still busy after the longest time that a round waits for it.
+    NotQuiet,
+    /// Other processes used CPUs in the measurement interval.
+    OtherProcesses {
+        /// CPUs, on average.
+        cpus: f64,
+        /// Whether the server under test, if there is one, was told apart from them.
+        server_is_known: bool,
+    },
+    /// The host of a virtual machine took CPUs away in the measurement interval.
+    HostSteal {
+        /// CPUs, on average.
+        cpus: f64,
+    },
+    /// Of many rounds some were disturbed.
+    DisturbedRounds {
+        /// Rounds in which others used more than a tenth of a CPU.
+        disturbed: u32,
+        /// Rounds for which that is known.
+        known: u32,
+        /// The case most disturbed.
+        most_in: String,
+        /// CPUs that others used in it.
+        most_cpus: f64,
+    },
+    /// Work was still in flight when the drain's longest time was over.
+    WorkGivenUp {
+        /// That time, in seconds.
+        limit_s: f64,
+    },
+    /// The engine did not always say how large it is.
+    SizeUnknown {
+        /// The engine's error.
+        error: String,
+    },
+    /// Response times beyond the range of the histogram.
+    LatencyClamped {
+        /// How many.
+        count: u64,
+    },
+    /// Operations that were due were dropped: the backlog was full.
+    OperationsDropped {
+        /// Dropped.
+        dropped: u64,
+        /// Due.
+        due: u64,
+    },
+    /// Operations that were due still waited when the interval ended.
+    OperationsWaiting {
+        /// Waiting.
+        waiting: u64,
+        /// Due.
+        due: u64,
+    },
+    /// The round was ended by its longest time.
+    EndedEarly {
+        /// That time, in seconds.
+        after_s: f64,
+    },
+    /// A fault ended the round.
+    RoundEnded {
+        /// The fault.
+        cause: String,
+    },
+    /// A round was lost; those before it are reported.
+    RoundLost {
+        /// Its number, from 1.
+        round: u32,
+        /// Why.
+        cause: String,
+    },
+    /// What was to be measured is the waiting for a disk, and nothing waits for it.
+    NotDurable {
+        /// The durability class.
+        class: Durability,
+    },
+    /// A further figure of the round could not be had.
+    FigureMissing {
+        /// Which.
+        figure: String,
+        /// Why.
+        cause: String,
+    },
+    /// Too few rounds for an interval, which published findings are judged by.
+    TooFewRounds {
+        /// Rounds asked for.
+        rounds: u32,
+        /// Rounds needed.
+        needed: u32,
+    },
+    /// Drivers of a round that vanished before its end.
+    DriversVanished {
+        /// Their numbers.
+        numbers: Vec<u32>,
+        /// Drivers of the round.
+        of: u32,
+    },
+    /// Drivers of one round ran on different machines.
+    DifferentMachines {
+        /// Processor of a further machine.
+        processor: String,
+    },
+    /// Drivers of one round measured for different times.
+    DifferentLengths {
+        /// The shortest, in seconds.
+        shortest_s: f64,
+        /// The longest, in seconds.
+        longest_s: f64,
+    },
+    /// A warning of one driver of several.
+    Driver {
+        /// Its number, from 1.
+        number: u32,
+        /// Drivers of the round.
+        of: u32,
+        /// The warning.
+        warning: Box<Warning>,
+    },
+    /// What an engine says of itself and its settings.
+    Engine {
+        /// The target it was said of; empty where that is clear.
+        target: String,
+        /// The engine's words.
+        text: String,
+    },
+    /// A sentence of a document from before warnings had codes.
+    Told {
+        /// The sentence.
+        text: String,
+    },
+}
+
+impl Warning {
+    /// What an engine says, where its target is clear.
+    pub fn of_engine(text: impl Into<String>) -> Self {
+        Self::Engine { target: String::new(), text: text.into() }
+    }
+
+    /// What can be done about it, if anything.
+    pub const fn advice(&self) -> Option<&'static str> {
+        match self {
+            Self::DebugBuild => Some("build with --release"),
+            Self::BusyMachine { .. } | Self::BackgroundLoad { .. } | Self::OtherProcesses { .. } => {
+                Some("stop other programs, or wait until they are done")
+            }
+            Self::FrequencyGovernor { .. } => Some("set the governor to performance"),
+            Self::Oversubscribed { .. } => Some("use fewer users or threads"),
+            Self::NoisyMachine { .. } => Some("run more rounds; small differences cannot be told"),
+            Self::HostSteal { .. } => Some("use a machine that is not shared"),
+            Self::OperationsDropped { .. } | Self::OperationsWaiting { .. } => Some("ask for a lower rate"),
+            Self::EndedEarly { .. } => Some("allow more time, or ask for less work"),
+            Self::TooFewRounds { .. } => Some("ask for more rounds"),
+            Self::Driver { warning, .. } => warning.advice(),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for Warning {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::DebugBuild => f.write_str("debug build: figures say nothing about the engine"),
+            Self::BusyMachine { load_average, cpus } => {
+                write!(f, "busy machine: load average {load_average} on {cpus} CPUs when the run began")
+            }
+            Self::FrequencyGovernor { governor } => {
+                write!(f, "frequency governor {governor}: CPUs may not run at full speed")
+            }
+            Self::Oversubscribed { threads, cpus } => {
+                write!(
+                    f,
+                    "oversubscribed: {threads} busy threads on {cpus} CPUs; response times include waiting for a CPU"
+                )
+            }
+            Self::NoisyMachine { slowdown } => {
+                write!(f, "noisy machine: a fixed CPU loop took up to {slowdown:.1}× its median time (p90)")
+            }
+            Self::BackgroundLoad { cpus } => {
+                write!(f, "background load: other processes used {cpus:.2} CPUs before the run began")
+            }
+            Self::SchedulingDelay { delay_ns_p99 } => {
+                let ms = *delay_ns_p99 as f64 / 1e6;
+                write!(f, "scheduling delay: operations start up to {ms:.1} ms after they are due (p99)")?;
+                f.write_str("; at a rate, response times include that")
+            }
+            Self::NotQuiet => f.write_str("the machine was still busy when this round began"),
+            Self::OtherProcesses { cpus, server_is_known } => {
+                let whose = if *server_is_known { "" } else { ", a server under test among them," };
+                write!(f, "other processes{whose} used {cpus:.2} CPUs in the measurement interval")
+            }
+            Self::HostSteal { cpus } => {
+                write!(f, "the host of this virtual machine took {cpus:.2} CPUs away in the measurement interval")
+            }
+            Self::DisturbedRounds { disturbed, known, most_in, most_cpus } => {
+                write!(f, "busy machine: in {disturbed} of {known} rounds other processes or the host used CPUs")?;
+                write!(f, "; most in {most_in}: {most_cpus:.2}")
+            }
+            Self::WorkGivenUp { limit_s } => {
+                write!(f, "work was still in flight {limit_s} s after the end, and was given up")
+            }
+            Self::SizeUnknown { error } => write!(f, "the engine did not always say how large it is: {error}"),
+            Self::LatencyClamped { count } => {
+                write!(f, "{count} response times of over an hour are counted as an hour")
+            }
+            Self::OperationsDropped { dropped, due } => {
+                write!(f, "{dropped} of {due} operations that were due were dropped: the backlog was full")
+            }
+            Self::OperationsWaiting { waiting, due } => {
+                write!(f, "{waiting} of {due} operations that were due still waited when the interval ended")
+            }
+            Self::EndedEarly { after_s } => write!(f, "ended after {after_s} s as asked, before its work was done"),
+            Self::RoundEnded { cause } => f.write_str(cause),
+            Self::RoundLost { round, cause } => {
+                write!(f, "round {round} was lost, those before it are reported: {cause}")
+            }
+            Self::NotDurable { class } => {
+                write!(f, "these commits are not durable ({class}): they need not wait for the disk")
+            }
+            Self::FigureMissing { figure, cause } => write!(f, "{figure} is not known: {cause}"),
+            Self::TooFewRounds { rounds, needed } => {
+                write!(f, "{rounds} rounds give no interval, which takes {needed}: published findings are not judged")
+            }
+            Self::DriversVanished { numbers, of } => {
+                let gone: Vec<_> = numbers.iter().map(|number| format!("{number}/{of}")).collect();
+                write!(
+                    f,
+                    "vanished before the end: driver {}; its figures are lost, its trades checked",
+                    gone.join(", ")
+                )
+            }
+            Self::DifferentMachines { processor } => {
+                write!(f, "the drivers ran on different machines: {processor} as well")
+            }
+            Self::DifferentLengths { shortest_s, longest_s } => {
+                write!(
+                    f,
+                    "the drivers measured for {shortest_s:.1} to {longest_s:.1} s: their rates are added all the same"
+                )
+            }
+            Self::Driver { number, of, warning } => write!(f, "driver {number}/{of}: {warning}"),
+            Self::Engine { target, text } if target.is_empty() => f.write_str(text),
+            Self::Engine { target, text } => write!(f, "{target}: {text}"),
+            Self::Told { text } => f.write_str(text),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn check(warning: &Warning, json: &str, words: &str) {
+        assert_eq!(serde_json::to_string(warning).unwrap(), json);
+        assert_eq!(&serde_json::from_str::<Warning>(json).unwrap(), warning);
+        assert_eq!(warning.to_string(), words);
+    }
+
+    #[test]
+    fn warnings_have_a_code_values_and_words() {
+        check(&Warning::DebugBuild, r#"{"code":"debug_build"}"#, "debug build: figures say nothing about the engine");
+        assert_eq!(Warning::DebugBuild.advice(), Some("build with --release"));
+        let lost = Warning::OperationsDropped { dropped: 3, due: 70 };
+        let of_driver = Warning::Driver { number: 2, of: 3, warning: Box::new(lost) };
+        check(
+            &of_driver,
+            r#"{"code":"driver","number":2,"of":3,"warning":{"code":"operations_dropped","dropped":3,"due":70}}"#,
+            "driver 2/3: 3 of 70 operations that were due were dropped: the backlog was full",
+        );
+        assert_eq!(of_driver.advice(), Some("ask for a lower rate"), "as the warning itself has it");
+        check(
+            &Warning::NoisyMachine { slowdown: 1.44 },
+            r#"{"code":"noisy_machine","slowdown":1.44}"#,
+            "noisy machine: a fixed CPU loop took up to 1.4× its median time (p90)",
+        );
+    }
+}

@@ -1,0 +1,92 @@
+//! `bourse compare`: two stored runs, or two targets run in turn: how large the difference is, how sure, and whether it is
+//! beyond a tolerance.
+
+use crate::args::{Compare, CompareFormat};
+use crate::execute::{self, verdict::verdict};
+use crate::failure::{Exit, Failure};
+use crate::output::{print, print_report, store};
+use crate::plan::{self, Plan, show::show};
+use crate::report;
+use bourse_report::comparison::{Compared, Incomparable, Pair, TOLERANCE, stored_pairs, unlike};
+use std::path::Path;
+
+/// Compares, prints, and fails if the second is surely slower by more than what is tolerated.
+pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
+    let stored = [&arguments.base, &arguments.head].map(|run| Path::new(run).exists());
+    let (pairs, notes) = match stored {
+        [true, true] => {
+            if arguments.settings.execution.dry_run {
+                return Err(Failure::usage("--dry-run cannot be used with two stored runs: nothing is run"));
+            }
+            let (base, head) = (report::read(Path::new(&arguments.base))?, report::read(Path::new(&arguments.head))?);
+            stored_pairs(base, head).map_err(|why| refused(&why))?
+        }
+        [false, false] => {
+            let plan = plan::compare::plan(arguments)?;
+            if arguments.settings.execution.dry_run {
+                return print(&show(&plan));
+            }
+            measured_pairs(arguments, &plan)?
+        }
+        _ => {
+            return Err(Failure::usage("cannot compare a stored run with a target")
+                .hint("give two runs (folders or run.json files) or two targets (URLs)"));
+        }
+    };
+    let compared = Compared::of(&pairs, notes, arguments.fail_above.unwrap_or(TOLERANCE));
+    print(&match arguments.format() {
+        CompareFormat::Text => compared.text(),
+        CompareFormat::Markdown => compared.markdown(),
+        CompareFormat::Json => format!("{:#}\n", serde_json::json!(compared)),
+    })?;
+    let Some(tolerance) = arguments.fail_above else { return Ok(()) };
+    let slower = compared.slower();
+    if !slower.is_empty() {
+        return Err(Failure::new(Exit::Regression, format!("slower by more than {:.1} %", 100.0 * tolerance))
+            .detail("found", slower.join("\n")));
+    }
+    // A gate that could not be looked at is not passed.
+    let without = compared.without_result();
+    if without.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::Target, "cannot evaluate --fail-above: a comparison has no result")
+        .detail("found", without.join("\n")))
+}
+
+/// Runs that cannot be compared, with the exit code that says why.
+fn refused(why: &Incomparable) -> Failure {
+    let failure = |exit| Failure::new(exit, why.to_string());
+    match why {
+        Incomparable::NothingInCommon => failure(Exit::Usage).hint("compare runs of the same cases"),
+        Incomparable::ChecksFailed { failed, .. } => failure(Exit::Check).detail("failed", failed.clone()),
+        Incomparable::Void { .. } => failure(Exit::Target),
+        Incomparable::Units { .. } => failure(Exit::Usage),
+    }
+}
+
+impl Compare {
+    /// How to print: `--json` is understood here as everywhere.
+    fn format(&self) -> CompareFormat {
+        if self.settings.output.json { CompareFormat::Json } else { self.format }
+    }
+}
+
+/// Runs on both targets in turn: the pair, and what makes a difference one of something else.
+fn measured_pairs(arguments: &Compare, plan: &Plan) -> Result<(Vec<Pair>, Vec<String>), Failure> {
+    let (file, outcome) = execute::run(plan)?.measured()?;
+    store(&file, &arguments.settings.output)?;
+    if arguments.format() == CompareFormat::Text {
+        print_report(&file)?;
+    }
+    outcome?;
+    verdict(&file, plan.require_steady)?;
+    let notes: Vec<String> = file.warnings.iter().map(ToString::to_string).collect();
+    let mut cases = file.cases.into_iter();
+    let (Some(base), Some(head)) = (cases.next(), cases.next()) else {
+        return Err(Failure::new(Exit::Target, "only one of the two targets was measured"));
+    };
+    let pair = Pair { base, head, in_turn: true };
+    let notes = notes.into_iter().chain(unlike(&pair)).collect();
+    Ok((vec![pair], notes))
+}

@@ -1,0 +1,24 @@
+//! Commands that measure: arguments → plan → execute → publish.
+
+pub(crate) mod compare;
+pub(crate) mod micro;
+pub(crate) mod quick;
+pub(crate) mod suite;
+pub(crate) mod tpce;
+
+use crate::args::{Execution, Output};
+use crate::execute::{self, verdict::verdict};
+use crate::failure::Failure;
+use crate::output::{print, publish};
+use crate::plan::{Plan, show::show};
+
+/// Prints a plan, or carries it out, writes the run's files, prints the report, and fails if the figures call for it.
+fn run(plan: &Plan, how: &Execution, output: &Output) -> Result<(), Failure> {
+    if how.dry_run {
+        return print(&show(plan));
+    }
+    let (file, outcome) = execute::run(plan)?.measured()?;
+    publish(&file, output)?;
+    outcome?;
+    verdict(&file, plan.require_steady)
+}

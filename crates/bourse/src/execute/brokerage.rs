@@ -1,0 +1,164 @@
+//! A round of the brokerage workload: database put back, run, checks.
+
+use super::databases::{Databases, PreparedDatabase};
+use super::system::SystemUnderTest;
+use super::{RoundOutcome, RoundRequest, RunContext};
+use crate::failure::{Exit, Failure};
+use crate::plan::Brokerage;
+use crate::progress::Step;
+use crate::tpce::database::engine_failure;
+use crate::{interrupt, panics};
+use bourse_driver::Progress;
+use bourse_engine::Location;
+use bourse_record::{Conditions, NameValue};
+use bourse_tpce::transactions::Transaction;
+use bourse_tpce::users::{self, Ran, RunError, RunOptions};
+
+/// Runs the round.
+pub(super) fn round(
+    request: &RoundRequest,
+    job: &Brokerage,
+    databases: &mut Databases,
+    context: &RunContext,
+    label: &str,
+) -> Result<RoundOutcome, Failure> {
+    let target = &request.target;
+    let at = databases.ready(target, job, context)?;
+    let options = RunOptions { part: databases.at(at).ready.fingerprint.part, ..job.options(request.seed)? };
+    let engine = databases.at(at).system.engine();
+    // What is told once is what every round will have; the rounds themselves say what it changed.
+    let _ = engine.expect_sessions(options.sessions());
+    let described = engine.description().map_err(|error| engine_failure(target, &error))?;
+    let conditions = conditions(&options, job, databases.at(at));
+    let workload = users::workload(&options);
+    let history = match &request.history {
+        Some(history) => history.clone(),
+        None => databases.begin(at, request.begins_alike)?,
+    };
+    let options = RunOptions { seed: request.own_seed(), ..options };
+    let database = databases.at(at);
+    let not_quiet = request.wait(context);
+    let (mut ran, mut failure) = run(database, target, job, &options, context, label)?;
+    ran.round.facts.insert(0, named("database", database.system.found(history)));
+    ran.round.warnings.extend(not_quiet);
+    if request.is_first && !request.is_probe {
+        ran.round.checks.splice(0..0, database.ready.checks.iter().cloned());
+    }
+    // A server ends a round by checking it, whoever looks at the figures.
+    let is_server = matches!(database.system, SystemUnderTest::Server(_));
+    if failure.is_none() && (is_server || !request.is_probe) {
+        match panics::caught(|| {
+            panics::asked_for("check");
+            let step = Step::waiting(format!("checking {target}"));
+            let checked = database.system.check(target, &options, &mut ran, &context.clock, &mut |name| step.say(name));
+            step.done();
+            checked
+        }) {
+            Ok(checks) => ran.round.checks.extend(checks),
+            Err(found) => {
+                ran.round.make_void(format!("the database could not be checked: {}", found.line()));
+                failure = Some(found);
+            }
+        }
+    }
+    Ok(RoundOutcome {
+        interrupted: ran.interrupted,
+        round: ran.round,
+        warnings: described.warnings.clone(),
+        engine: bourse_driver::described(described),
+        workload,
+        conditions,
+        failure,
+    })
+}
+
+/// The figures of a round, and the failure it ended with.
+fn run(
+    database: &PreparedDatabase,
+    target: &str,
+    job: &Brokerage,
+    options: &RunOptions,
+    context: &RunContext,
+    label: &str,
+) -> Result<(Ran, Option<Failure>), Failure> {
+    let inputs = context.inputs(job.database.flat_in.as_deref())?;
+    let step = Step::waiting(format!("running on {label}"));
+    let mut say = |progress: &Progress| step.say(live(label, progress));
+    let ran = database.system.run(&inputs, options, &context.clock, &context.interrupted, &mut say);
+    let mut ran = match ran {
+        Ok(ran) => ran,
+        Err(error) => {
+            step.abandon();
+            return Err(run_failure(target, &error));
+        }
+    };
+    step.done();
+    ran.round.shared = database.system.shared(options);
+    let failure = ran.fault.take().map(|fault| {
+        ran.round.make_void(format!("the round was ended: {fault}"));
+        database.system.abandon();
+        Failure::new(Exit::Target, format!("the run on {target} failed")).detail("cause", fault.to_string())
+    });
+    Ok((ran, failure))
+}
+
+/// What it is run under, as the document says it.
+fn conditions(options: &RunOptions, job: &Brokerage, database: &PreparedDatabase) -> Conditions {
+    let data = match &job.database.flat_in {
+        None => "built-in".to_owned(),
+        Some(folder) => format!("files of {}", folder.display()),
+    };
+    let system = database.system.engine();
+    Conditions {
+        constraints: Some(database.ready.fingerprint.constraints.to_string()),
+        input_data: Some(data),
+        free_bytes: free_bytes(&system.location()),
+        ..users::conditions(options, &system.capabilities())
+    }
+}
+
+/// Room for the database to grow, in bytes: where its files are, or in the machine's memory. None for servers, whose place we
+/// do not know.
+fn free_bytes(location: &Location) -> Option<u64> {
+    match location {
+        Location::Memory => Some(bourse_record::MachineMemory::now()?.free_bytes),
+        elsewhere => elsewhere.free_bytes(),
+    }
+}
+
+fn named(name: &str, value: String) -> NameValue {
+    NameValue { name: name.to_owned(), value }
+}
+
+/// One line of live figures.
+fn live(label: &str, progress: &Progress) -> String {
+    let results = progress.throughput.get(Transaction::TradeResult as usize).copied();
+    let all: f64 = progress.throughput.iter().sum();
+    let phase = match progress.phase {
+        bourse_record::PhaseKind::WarmUp => "warm-up",
+        bourse_record::PhaseKind::Measurement => "measuring",
+        bourse_record::PhaseKind::Drain => "drain",
+    };
+    let waiting = progress.queue_length.unwrap_or(0);
+    let p90 = progress.response_ns.map_or_else(String::new, |[_, p90, _]| format!(", p90 {:.2} ms", p90 / 1e6));
+    format!(
+        "{label}  {phase} {:.0} of {:.0} s  {:.0} TR/s, {all:.0} transactions/s{p90}, {waiting} waiting",
+        progress.elapsed_s.min(progress.planned_s),
+        progress.planned_s,
+        results.unwrap_or(0.0),
+    )
+}
+
+fn run_failure(target: &str, error: &RunError) -> Failure {
+    match error {
+        RunError::Options(error) => Failure::usage(error.to_string()),
+        RunError::Engine(error) => engine_failure(target, error),
+        RunError::Interrupted => interrupt::interrupted("the round had not begun"),
+        RunError::Refused(why) => {
+            Failure::new(Exit::Target, format!("{target} refused this round")).detail("cause", why.clone())
+        }
+        other => {
+            Failure::new(Exit::Target, format!("cannot start the run on {target}")).detail("cause", other.to_string())
+        }
+    }
+}

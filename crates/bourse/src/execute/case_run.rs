@@ -1,0 +1,101 @@
+//! A case with the rounds it has had.
+
+use super::RoundOutcome;
+use crate::failure::Failure;
+use crate::plan::{Job, PlannedCase};
+use bourse_record::{Case, Round, Search};
+
+/// A case that is being run.
+pub(crate) struct CaseRun {
+    /// The planned case.
+    pub(crate) planned: PlannedCase,
+    /// What is run, which a search changes.
+    pub(crate) job: Job,
+    /// The case of the document, once a round was run.
+    pub(crate) case: Option<Case>,
+    /// Of each round, whether it ran to its end.
+    whole: Vec<bool>,
+    /// Failure of the case.
+    pub(crate) failure: Option<Failure>,
+    /// The search it is the answer of.
+    pub(super) search: Option<Search>,
+}
+
+impl CaseRun {
+    pub(super) fn new(planned: PlannedCase) -> Self {
+        let job = planned.job.clone();
+        Self { planned, job, case: None, whole: Vec::new(), failure: None, search: None }
+    }
+
+    /// Its name, as reports show it.
+    pub(crate) fn label(&self) -> &str {
+        &self.planned.label
+    }
+
+    /// Whether further rounds of it are run.
+    pub(super) fn goes_on(&self) -> bool {
+        self.planned.not_run.is_none() && self.failure.is_none()
+    }
+
+    /// Whether the highest rate is searched.
+    pub(super) fn is_searched(&self) -> bool {
+        matches!(&self.planned.job, Job::Brokerage(job) if job.find_max)
+    }
+
+    /// Records a failure.
+    pub(super) fn fail(&mut self, failure: Failure) {
+        self.failure.get_or_insert(failure);
+    }
+
+    /// Whether that failure is told of with a round that is kept.
+    pub(super) fn ended_with(&self, failure: &Failure) -> bool {
+        self.failure.as_ref() == Some(failure)
+    }
+
+    /// Forgets its rounds: others take their place.
+    pub(super) fn clear(&mut self) {
+        (self.case, self.whole) = (None, Vec::new());
+    }
+
+    /// Keeps a round; its failure, if it ended with one.
+    pub(super) fn keep(&mut self, outcome: RoundOutcome, offset_s: f64) -> Result<(), Failure> {
+        let RoundOutcome { mut round, engine, workload, conditions, interrupted, failure, .. } = outcome;
+        round.offset_s = offset_s;
+        let case = self.case.get_or_insert_with(|| Case {
+            label: self.planned.label.clone(),
+            engine,
+            workload,
+            conditions,
+            varied: self.planned.varied.clone(),
+            search: None,
+            origin: None,
+            rounds: Vec::new(),
+        });
+        case.rounds.push(round);
+        self.whole.push(failure.is_none() && !interrupted);
+        match failure {
+            Some(failure) => {
+                self.failure = Some(failure.clone());
+                Err(failure)
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// Every round.
+    pub(crate) fn rounds(&self) -> &[Round] {
+        self.case.as_ref().map_or(&[], |case| &case.rounds)
+    }
+
+    /// Its rounds that ran to their end.
+    pub(crate) fn whole_rounds(&self) -> impl Iterator<Item = &Round> {
+        self.rounds().iter().zip(&self.whole).filter(|(_, whole)| **whole).map(|(round, _)| round)
+    }
+
+    /// The case of the document, if a round of it was run.
+    pub(super) fn finished(self) -> Option<Case> {
+        let mut case = self.case?;
+        case.search = self.search;
+        Some(case)
+    }
+}

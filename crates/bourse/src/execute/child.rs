@@ -1,0 +1,172 @@
+//! A round in a process of its own, so that its memory and its engine are its own: the program itself, told by a line of JSON
+//! on stdin, which answers with one on stdout.
+
+use super::databases::Databases;
+use super::{RoundOutcome, RoundRequest, RunContext, round};
+use crate::args::Database;
+use crate::failure::{Exit, Failure};
+use crate::{engines, interrupt, output, progress, tpce};
+use serde::{Deserialize, Serialize};
+use std::io::{BufRead as _, Read, Write as _};
+use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// What a process of ours is to do.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum Request {
+    /// Run a round and answer with its outcome.
+    Round(Box<RoundRequest>),
+    /// Serve a database to drivers of this machine, and answer with the address.
+    Serve {
+        /// What is served, as a URL.
+        target: String,
+        /// Options of the database.
+        database: Database,
+    },
+}
+
+/// `bourse round`: reads a request, does it, answers. A failure is an answer too.
+pub(crate) fn answer() -> Result<(), Failure> {
+    let mut line = String::new();
+    let request: Request = std::io::stdin()
+        .lock()
+        .read_line(&mut line)
+        .map_err(|error| error.to_string())
+        .and_then(|_| serde_json::from_str(&line).map_err(|error| error.to_string()))
+        .map_err(|error| Failure::usage(format!("this command is for the program itself alone: {error}")))?;
+    interrupt::end_with_parent()?;
+    // Whoever asks tells of what goes on.
+    progress::silence();
+    match request {
+        Request::Round(request) => {
+            reply(&crate::panics::caught(|| round::round(&request, &mut Databases::default(), &RunContext::new()?, "")))
+        }
+        Request::Serve { target, database } => {
+            let ended = tpce::serve::serve_here(&target, &database, |address| reply(&Ok(address)));
+            // Nobody who has the address waits for another answer.
+            ended.or_else(|failure| reply::<String>(&Err(failure)))
+        }
+    }
+}
+
+fn reply<T: Serialize>(answer: &Result<T, Failure>) -> Result<(), Failure> {
+    let text = serde_json::to_string(answer)
+        .map_err(|error| Failure::new(Exit::Target, format!("cannot pass on the outcome: {error}")))?;
+    output::print(&format!("{text}\n"))
+}
+
+/// Has a round run by a process of its own.
+pub(super) fn run(request: &RoundRequest, interrupted: &AtomicBool) -> Result<RoundOutcome, Failure> {
+    let (workload, target) = (request.job.workload(), &request.target);
+    let lost = |cause: String| {
+        Failure::new(Exit::Target, format!("a round of {workload} on {target} was lost")).detail("cause", cause)
+    };
+    let (mut child, stdin) = start().map_err(lost)?;
+    // The answer is read while the child runs: it may be longer than a pipe holds.
+    let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
+    let told = tell(stdin, &Request::Round(Box::new(request.clone())));
+    let status = wait(&mut child, interrupted).map_err(|error| lost(error.to_string()))?;
+    let text = |reader: JoinHandle<String>| reader.join().expect("reading does not panic");
+    let (answer, words) = (text(stdout), text(stderr));
+    if let Ok(answer) = serde_json::from_str::<Result<RoundOutcome, Failure>>(&answer) {
+        return answer;
+    }
+    if status.code().is_none() {
+        // It could not take its server with it.
+        engines::cleanup(target);
+    }
+    let mut cause = match status.code() {
+        None => format!("its process was ended from outside: {status}"),
+        Some(_) => format!("its process gave no answer: {status}"),
+    };
+    if let Err(error) = told {
+        cause.push_str(&format!("; it could not be told what to do: {error}"));
+    }
+    let failure = lost(cause);
+    Err(if words.trim().is_empty() { failure } else { failure.detail("its words", words.trim()) })
+}
+
+/// Starts a process of ours that waits for its request.
+pub(super) fn start() -> Result<(Child, ChildStdin), String> {
+    let program = std::env::current_exe().map_err(|error| error.to_string())?;
+    let mut child = Command::new(program)
+        .arg("round")
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .map_err(|error| error.to_string())?;
+    let stdin = child.stdin.take().expect("it was asked for");
+    Ok((child, stdin))
+}
+
+/// Tells a process of ours what to do.
+pub(super) fn tell(mut stdin: ChildStdin, request: &Request) -> Result<(), String> {
+    let line = serde_json::to_string(request).map_err(|error| error.to_string())?;
+    stdin.write_all(format!("{line}\n").as_bytes()).map_err(|error| error.to_string())
+}
+
+/// Reads all that comes, so that no pipe is ever full.
+pub(super) fn reader(from: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(mut from) = from {
+            // What it said as far as it can be read is better than nothing.
+            let _ = from.read_to_end(&mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// Waits for the child; an interruption that reached us alone is passed on to it.
+fn wait(child: &mut Child, interrupted: &AtomicBool) -> std::io::Result<ExitStatus> {
+    let mut told = false;
+    loop {
+        if let Some(status) = child.try_wait()? {
+            return Ok(status);
+        }
+        if interrupted.load(Ordering::Relaxed) && !told {
+            told = true;
+            let id = rustix::process::Pid::from_child(child);
+            // One that has just ended needs no telling.
+            let _ = rustix::process::kill_process(id, rustix::process::Signal::TERM);
+        }
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::plan::{Classic, Job};
+
+    #[test]
+    fn requests_and_failures_are_data() {
+        let job = Classic {
+            workload: "point-read".to_owned(),
+            options: vec![("rows".to_owned(), "5".to_owned())],
+            warm_up_ns: 1,
+            measure_ns: None,
+            count: Some(7),
+        };
+        let request = Request::Round(Box::new(RoundRequest {
+            target: "null:".to_owned(),
+            job: Job::Classic(job),
+            seed: 1,
+            round: 2,
+            begins_alike: true,
+            is_first: false,
+            is_probe: false,
+            history: None,
+            wait_quiet_ns: Some(5),
+        }));
+        let text = serde_json::to_string(&request).unwrap();
+        assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), request);
+        let failure = Failure::new(Exit::Check, "lost").detail("cause", "a\nb").hint("look");
+        let text = serde_json::to_string(&Err::<RoundOutcome, _>(failure.clone())).unwrap();
+        assert_eq!(serde_json::from_str::<Result<RoundOutcome, Failure>>(&text).unwrap(), Err(failure));
+    }
+}

@@ -1,0 +1,70 @@
+//! A round of a classic workload: its tables made anew, warm-up, measurement, checks.
+
+use super::{RoundOutcome, RoundRequest, RunContext};
+use crate::engines;
+use crate::failure::{Exit, Failure};
+use crate::interrupt;
+use crate::plan::Classic;
+use crate::tpce::database::{engine_failure, refuse_foreign, refused};
+use bourse_driver::Fault;
+use bourse_engine::{EngineError, ErrorKind};
+use bourse_micro::{MicroError, NOTICE, run_round};
+use bourse_record::{Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
+
+/// Runs the round.
+pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext) -> Result<RoundOutcome, Failure> {
+    let target = &request.target;
+    let case = job.case()?;
+    let engine = engines::open(target)?;
+    let engine = engine.as_ref();
+    let failed = |cause: String| {
+        Failure::new(Exit::Target, format!("cannot run {} on {target}", job.workload)).detail("cause", cause)
+    };
+    // Asked for its description, an engine would open what is not ours.
+    refuse_foreign(target, engine)?;
+    engines::make_folder(target)?;
+    // This is what starts a server of ours. One that does not come up ends the round: asked again, it would be started
+    // again.
+    let stopped = |error: EngineError| match error.kind() {
+        ErrorKind::Refused => engine_failure(target, &error),
+        _ => failed(error.to_string()),
+    };
+    let before = engine.description().map_err(stopped)?;
+    let not_quiet = request.wait(context);
+    let (timing, seed) = (job.timing(), request.own_seed());
+    let result = run_round(&case, engine, &timing, seed, &context.clock, &context.interrupted, &mut |_| {});
+    let result = result.map_err(|error| match error {
+        MicroError::Foreign => refused(target, &error.to_string()),
+        MicroError::Engine { error, .. } if error.kind() == ErrorKind::Refused => refused(target, error.message()),
+        MicroError::Fault(Fault::Interrupted) => interrupt::interrupted("nothing was measured"),
+        other => failed(other.to_string()),
+    })?;
+    // An engine that was lost on the way tells nothing any more; what was measured is kept all the same.
+    let described = engine.description().unwrap_or(before);
+    let fault = result.fault.map(|fault| fault.to_string());
+    let mut round = result.round;
+    round.warnings.extend(not_quiet);
+    round.warnings.extend(fault.clone().map(|cause| Warning::RoundEnded { cause }));
+    let parameters =
+        case.options.effective().map(|(name, value)| NameValue { name: name.to_owned(), value: value.to_owned() });
+    Ok(RoundOutcome {
+        round,
+        warnings: described.warnings.clone(),
+        engine: bourse_driver::described(described),
+        workload: Workload {
+            name: job.workload.clone(),
+            kind: WorkloadKind::Micro,
+            parameters: parameters.collect(),
+            headline_operation: case.headline_operation().to_owned(),
+            headline_unit: case.headline_unit().to_owned(),
+            nominal: None,
+            outcomes: Outcome::PLAIN.to_vec(),
+            metric_titles: Vec::new(),
+            notice: Some(NOTICE.to_owned()),
+        },
+        conditions: Conditions::default(),
+        interrupted: result.interrupted,
+        failure: fault
+            .map(|fault| Failure::new(Exit::Target, format!("the run on {target} failed")).detail("cause", fault)),
+    })
+}

@@ -1,0 +1,365 @@
+//! Carries out a plan: databases, rounds in turn, what they came to.
+//!
+//! | module | does |
+//! |---|---|
+//! | `databases` | databases loaded once, kept, and put back before a round |
+//! | `system` | the system under test: an engine in this process, or a server that is called |
+//! | `round` | one round of a job: a request in, an outcome out |
+//! | `brokerage`, `classic` | the round of each kind of job |
+//! | `child` | a round in a process of its own: the request and the outcome as JSON |
+//! | `server` | the application server of a case that is served |
+//! | `case_run` | a case with the rounds it has had |
+//! | `find_max` | the search for the highest rate, over the same rounds |
+//! | `sample` | the lockstep sample after the rounds |
+//! | `scratch` | the folder of databases that is removed with the run |
+//! | `verdict` | the exit code that the figures call for |
+
+mod brokerage;
+mod case_run;
+pub(crate) mod child;
+mod classic;
+mod databases;
+mod find_max;
+mod round;
+mod sample;
+mod scratch;
+mod server;
+pub(crate) mod system;
+pub(crate) mod verdict;
+
+pub(crate) use case_run::CaseRun;
+pub(crate) use round::{RoundOutcome, RoundRequest};
+
+use crate::failure::{Exit, Failure};
+use crate::plan::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn};
+use crate::progress::{Step, note};
+use crate::provenance::provenance;
+use crate::tpce::database::refuse_foreign;
+use crate::{engines, interrupt, panics};
+use bourse_driver::{Clock as _, RealClock, calibrate};
+use bourse_egen::Inputs;
+use bourse_record::{RunFile, Warning};
+use bourse_serve::Address;
+use databases::Databases;
+use scratch::Scratch;
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Context of all rounds of a run.
+pub(crate) struct RunContext {
+    /// The only clock.
+    pub(crate) clock: RealClock,
+    /// Whether the run was interrupted.
+    pub(crate) interrupted: Arc<AtomicBool>,
+    /// Input data for generators, by the folder it was read from.
+    inputs: RefCell<BTreeMap<Option<PathBuf>, Rc<Inputs>>>,
+}
+
+impl RunContext {
+    pub(crate) fn new() -> Result<Self, Failure> {
+        Ok(Self { clock: RealClock::start(), interrupted: interrupt::flag()?, inputs: RefCell::default() })
+    }
+
+    /// Whether the run was interrupted.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// The official input files of a folder, or the built-in data; read once.
+    pub(crate) fn inputs(&self, folder: Option<&Path>) -> Result<Rc<Inputs>, Failure> {
+        let folder = folder.map(Path::to_owned);
+        if let Some(known) = self.inputs.borrow().get(&folder) {
+            return Ok(Rc::clone(known));
+        }
+        let read = Rc::new(crate::inputs::inputs(folder.as_deref())?);
+        self.inputs.borrow_mut().insert(folder, Rc::clone(&read));
+        Ok(read)
+    }
+}
+
+/// Result of an executed plan.
+pub(crate) struct Executed {
+    /// The run's document without its cases.
+    begun: RunFile,
+    /// The plan's cases, in its order.
+    pub(crate) cases: Vec<CaseRun>,
+    /// What ended the run, if it was not its end.
+    pub(crate) outcome: Result<(), Failure>,
+}
+
+impl Executed {
+    /// The run's document: of each case that had rounds.
+    pub(crate) fn file(self) -> RunFile {
+        let cases = self.cases.into_iter().filter_map(CaseRun::finished).collect();
+        RunFile { cases, ..self.begun }
+    }
+
+    /// The run's document, and what ended the run; a failure if nothing was measured.
+    pub(crate) fn measured(mut self) -> Result<(RunFile, Result<(), Failure>), Failure> {
+        let outcome = std::mem::replace(&mut self.outcome, Ok(()));
+        let is_searched = self.cases.iter().any(CaseRun::is_searched);
+        let file = self.file();
+        if file.cases.is_empty() {
+            outcome?;
+            if file.interrupted {
+                return Err(interrupt::interrupted("nothing was measured"));
+            }
+            if !is_searched {
+                return Err(Failure::new(Exit::Target, "nothing could be run").hint("--dry-run tells why of each case"));
+            }
+            return Err(Failure::new(Exit::Target, "found no rate that meets every response-time limit")
+                .hint("try fewer --users or --customers, other options of the target, or a longer --for"));
+        }
+        Ok((file, outcome))
+    }
+}
+
+/// Carries out a plan.
+pub(crate) fn run(plan: &Plan) -> Result<Executed, Failure> {
+    let context = RunContext::new()?;
+    let _scratch = plan.scratch.as_deref().map(Scratch::new).transpose()?;
+    for case in plan.cases().filter(|case| case.not_run.is_none()) {
+        refuse_foreign_target(&case.target)?;
+    }
+    let mut executor =
+        Executor { plan, context, databases: Databases::default(), begun: None, begin: 0, warnings: Vec::new() };
+    let mut cases = Vec::new();
+    let mut outcome = Ok(());
+    for block in &plan.blocks {
+        let mut of_block: Vec<CaseRun> = block.cases.iter().map(|case| CaseRun::new(case.clone())).collect();
+        if outcome.is_ok() && !executor.context.is_interrupted() {
+            outcome = executor.block(block, &mut of_block);
+        }
+        // What the next block runs on has the machine for itself.
+        executor.databases = Databases::default();
+        cases.extend(of_block);
+    }
+    let Executor { context, begun, warnings, .. } = executor;
+    let Some(mut begun) = begun else {
+        // No round was begun: whatever kept it from that is the failure.
+        outcome?;
+        return Err(interrupt::interrupted("nothing was measured"));
+    };
+    begun.warnings.extend(warnings);
+    begun.interrupted = context.is_interrupted();
+    Ok(Executed { begun, cases, outcome })
+}
+
+/// Refuses a target whose place is taken by something that is not ours, before anything is made anywhere.
+fn refuse_foreign_target(target: &str) -> Result<(), Failure> {
+    if Address::is_meant(target) {
+        return Ok(());
+    }
+    refuse_foreign(target, engines::open(target)?.as_ref())
+}
+
+/// A plan that is being carried out.
+struct Executor<'p> {
+    plan: &'p Plan,
+    context: RunContext,
+    databases: Databases,
+    /// The run's document, once the first round is about to begin.
+    begun: Option<RunFile>,
+    /// Moment of the beginning.
+    begin: u64,
+    warnings: Vec<Warning>,
+}
+
+/// What a round is to be beside what its case says.
+#[derive(Clone, Copy)]
+struct Turn<'t> {
+    /// The job, which a search changes.
+    job: &'t Job,
+    /// Number of the round.
+    number: u32,
+    /// Whether other rounds run on the same database.
+    begins_alike: bool,
+    /// Whether its figures are looked at and not kept.
+    is_probe: bool,
+    /// What is shown while it runs.
+    label: &'t str,
+}
+
+impl Executor<'_> {
+    /// Runs the rounds of a block, and samples its transactions afterwards.
+    fn block(&mut self, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
+        self.prepare(cases)?;
+        self.begin();
+        let searched = cases.iter().any(CaseRun::is_searched);
+        if searched {
+            self.searches(block, cases)?
+        } else {
+            self.rounds(block, cases)?
+        }
+        if self.context.is_interrupted() {
+            return Ok(());
+        }
+        sample::sample_all(cases, &self.context)
+    }
+
+    /// Makes sure that the databases are there which rounds find as they were.
+    fn prepare(&mut self, cases: &mut [CaseRun]) -> Result<(), Failure> {
+        for case in cases {
+            let planned = &case.planned;
+            let Job::Brokerage(job) = &planned.job else { continue };
+            if planned.not_run.is_some() || !self.is_prepared_here(planned) {
+                continue;
+            }
+            match (self.databases.ready(&planned.target, job, &self.context), self.plan.on_failure) {
+                (Ok(at), _) => self.databases.join(at),
+                (Err(failure), OnFailure::LeaveOutCase) if !self.context.is_interrupted() => {
+                    note(&format!("{}: failed: {}", case.label(), failure.line()));
+                    case.fail(failure);
+                }
+                (Err(failure), _) => return Err(failure),
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether a case's database is prepared by this process: its rounds run here, or its files are there for others.
+    fn is_prepared_here(&self, case: &PlannedCase) -> bool {
+        let keeps = case.job.abilities().is_ok_and(|abilities| abilities.snapshot.lacks().is_none());
+        let is_file = || engines::location(&case.target).is_ok_and(|location| location.file().is_some());
+        keeps && (case.rounds_in == RoundsIn::ThisProcess || is_file())
+    }
+
+    /// Notes what the run is, and measures machine and harness alone, just before the first round.
+    fn begin(&mut self) {
+        if self.begun.is_some() {
+            return;
+        }
+        let mut head = provenance(self.plan.seed);
+        let threads = self.plan.cases().map(|case| case.job.threads()).max().unwrap_or(1);
+        let mut warnings = bourse_record::noise(&head.build, &head.machine, threads);
+        if self.plan.calibrate {
+            let step = Step::waiting("calibrating (harness overhead, machine noise)".to_owned());
+            let calibration = calibrate(&self.context.clock);
+            step.done();
+            warnings.extend(calibration.warnings());
+            head.machine.details.extend(calibration.details());
+        }
+        self.begun = Some(RunFile { warnings, ..RunFile::new(self.plan.name.clone(), head) });
+        self.begin = self.context.clock.now();
+    }
+
+    /// Seconds since the first round began.
+    fn offset_s(&self) -> f64 {
+        (self.context.clock.now() - self.begin) as f64 / 1e9
+    }
+
+    /// The rounds, in turn: A B, B A, A B … What was measured before a failure stays.
+    fn rounds(&mut self, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
+        let of = block.rounds;
+        for round in 0..of {
+            let turns: Vec<usize> = block.turns(round).into_iter().filter(|at| cases[*at].goes_on()).collect();
+            for (nth, at) in turns.iter().enumerate() {
+                if self.context.is_interrupted() {
+                    return Ok(());
+                }
+                let case = &mut cases[*at];
+                let label = match (self.plan.on_failure, of) {
+                    (OnFailure::LeaveOutCase, _) => {
+                        let (round, nth, all, label) = (round + 1, nth + 1, turns.len(), case.label());
+                        format!("round {round} of {of}, case {nth} of {all}: {label}")
+                    }
+                    (OnFailure::EndRun, 1) => case.label().to_owned(),
+                    (OnFailure::EndRun, _) => format!("{}, round {} of {of}", case.label(), round + 1),
+                };
+                self.turn(case, round, of, &label)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A case's round; its failure ends the run, or leaves the case out.
+    fn turn(&mut self, case: &mut CaseRun, round: u32, of: u32, label: &str) -> Result<(), Failure> {
+        let ran = panics::caught(|| {
+            panics::asked_for(&format!("round {}", round + 1));
+            self.round(case, round, of, label)
+        });
+        let Err(failure) = ran else { return Ok(()) };
+        match self.plan.on_failure {
+            OnFailure::EndRun => {
+                if failure.exit == Exit::Target && case.case.is_some() && !case.ended_with(&failure) {
+                    self.warnings.push(Warning::RoundLost { round: round + 1, cause: failure.line() });
+                }
+                Err(failure)
+            }
+            OnFailure::LeaveOutCase => {
+                if !self.context.is_interrupted() {
+                    note(&format!("{}: failed: {}", case.label(), failure.line()));
+                    case.fail(failure);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Runs a round of a case and keeps it, whatever ended it.
+    fn round(&mut self, case: &mut CaseRun, number: u32, of: u32, label: &str) -> Result<(), Failure> {
+        let offset_s = self.offset_s();
+        let job = case.job.clone();
+        let turn = Turn { job: &job, number, begins_alike: of > 1, is_probe: false, label };
+        let outcome = self.outcome(case, turn)?;
+        let of_engine =
+            |text: &String| Warning::Engine { target: case.planned.subject.to_string(), text: text.clone() };
+        for warning in outcome.warnings.iter().map(of_engine) {
+            if !self.warnings.contains(&warning) {
+                self.warnings.push(warning);
+            }
+        }
+        case.keep(outcome, offset_s)
+    }
+
+    /// What a round of a case comes to, in this process or in one of its own.
+    fn outcome(&mut self, case: &CaseRun, turn: Turn<'_>) -> Result<RoundOutcome, Failure> {
+        let planned = &case.planned;
+        let mut request = RoundRequest {
+            target: planned.target.clone(),
+            job: turn.job.clone(),
+            seed: self.plan.seed,
+            round: turn.number,
+            begins_alike: turn.begins_alike,
+            is_first: case.case.is_none(),
+            is_probe: turn.is_probe,
+            history: None,
+            wait_quiet_ns: self.plan.wait_quiet_ns,
+        };
+        if planned.rounds_in == RoundsIn::ThisProcess {
+            return round::round(&request, &mut self.databases, &self.context, turn.label);
+        }
+        // A process of its own has one round: what it finds is prepared here, or its own.
+        request.begins_alike = false;
+        if let (Job::Brokerage(job), true) = (turn.job, self.is_prepared_here(planned)) {
+            let at = self.databases.ready(&planned.target, job, &self.context)?;
+            request.history = Some(self.databases.begin(at, turn.begins_alike)?);
+        }
+        let step = Step::waiting(turn.label.to_owned());
+        let ran = self.in_child(request);
+        match &ran {
+            Ok(_) => step.done(),
+            Err(_) => step.abandon(),
+        }
+        ran
+    }
+
+    fn in_child(&self, mut request: RoundRequest) -> Result<RoundOutcome, Failure> {
+        let interrupted = &self.context.interrupted;
+        let mut server = None;
+        if let Job::Brokerage(job) = &request.job
+            && job.served
+        {
+            let started = server::Server::start(&request.target, &job.database, interrupted)?;
+            request.target.clone_from(&started.address);
+            server = Some(started);
+        }
+        let ran = child::run(&request, interrupted);
+        drop(server);
+        ran
+    }
+}

@@ -1,0 +1,81 @@
+//! One round of a job: a request, and what it came to; both are data, so that another process can run it.
+
+use super::databases::Databases;
+use super::{RunContext, brokerage, classic};
+use crate::failure::Failure;
+use crate::plan::Job;
+use crate::progress::Step;
+use bourse_driver::wait_for_quiet;
+use bourse_record::{Conditions, Engine, Round, Warning, Workload};
+use serde::{Deserialize, Serialize};
+
+/// Request for a round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RoundRequest {
+    /// What it runs on, as a URL.
+    pub(crate) target: String,
+    /// The job of a round.
+    pub(crate) job: Job,
+    /// Seed of the run.
+    pub(crate) seed: u64,
+    /// Number of the round: rounds differ in their requests, as two runs would, and still follow from the run's seed.
+    pub(crate) round: u32,
+    /// Whether other rounds run on the same database, so that each is to find it as the first did.
+    pub(crate) begins_alike: bool,
+    /// Whether it is its case's first: its document has the checks of the database before.
+    pub(crate) is_first: bool,
+    /// Whether its figures are looked at and not kept: no checks that could be left out.
+    pub(crate) is_probe: bool,
+    /// How whoever asks has prepared the database, if they have.
+    pub(crate) history: Option<String>,
+    /// How long it waits for a quiet machine, in nanoseconds.
+    pub(crate) wait_quiet_ns: Option<u64>,
+}
+
+impl RoundRequest {
+    /// Seed of the round.
+    pub(crate) fn own_seed(&self) -> u64 {
+        self.seed.wrapping_add(u64::from(self.round))
+    }
+
+    /// Waits for a quiet machine as long as is asked for; a warning if it did not become quiet.
+    pub(super) fn wait(&self, context: &RunContext) -> Option<Warning> {
+        let limit = self.wait_quiet_ns?;
+        let step = Step::waiting("waiting for background load to drop".to_owned());
+        let is_quiet = wait_for_quiet(&context.clock, limit, &context.interrupted);
+        step.done();
+        (!is_quiet).then_some(Warning::NotQuiet)
+    }
+}
+
+/// Result of a round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RoundOutcome {
+    /// The figures, with their checks.
+    pub(crate) round: Round,
+    /// What it ran on, as read back.
+    pub(crate) engine: Engine,
+    /// The workload.
+    pub(crate) workload: Workload,
+    /// What it was run under.
+    pub(crate) conditions: Conditions,
+    /// What the engine's description warns of.
+    pub(crate) warnings: Vec<String>,
+    /// Whether it was cut off from outside.
+    pub(crate) interrupted: bool,
+    /// What ended it, if it did not end by itself.
+    pub(crate) failure: Option<Failure>,
+}
+
+/// Runs a round in this process.
+pub(crate) fn round(
+    request: &RoundRequest,
+    databases: &mut Databases,
+    context: &RunContext,
+    label: &str,
+) -> Result<RoundOutcome, Failure> {
+    match &request.job {
+        Job::Brokerage(job) => brokerage::round(request, job, databases, context, label),
+        Job::Classic(job) => classic::round(request, job, context),
+    }
+}

@@ -1,0 +1,219 @@
+//! The lockstep sample of a run's checks: some thousand transactions compared with the model, each output and each row that
+//! changes, on a small database of its own with the target's engine and settings.
+//!
+//! The database of the run itself is no place for it: the model has the generator's rows, which earlier runs have changed, and
+//! needs memory for all of them. The sample comes after the rounds, so that neither its memory nor what it leaves to be
+//! written is in their figures.
+
+use super::{CaseRun, RunContext};
+use crate::args::CheckDepth;
+use crate::failure::{Exit, Failure};
+use crate::plan::Job;
+use crate::progress::{Step, note};
+use crate::tpce::database::engine_failure;
+use crate::{engines, interrupt};
+use bourse_driver::Clock as _;
+use bourse_egen::{Inputs, Part};
+use bourse_engine::{Engine, ErrorKind, Location, target_with_path};
+use bourse_model::Model;
+use bourse_record::{Check, CheckStatus};
+use bourse_serve::Address;
+use bourse_tpce::load::{Existing, LoadError, LoadOptions, identify, load};
+use bourse_tpce::transactions::Transaction;
+use bourse_tpce::verify::{Plan, SqlSubject, Subject, Verdict, VerifyError, sample};
+use std::collections::BTreeMap;
+use std::ops::ControlFlow;
+
+/// Customers and days of the sample's database: the smallest there is.
+const SIZE: (i64, i64) = (1_000, 1);
+const NAME: &str = "lockstep sample";
+
+/// Samples each target once whose transactions are to be checked in full, and notes what came of it with the first round of
+/// each of its cases.
+pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<(), Failure> {
+    let mut sampled: BTreeMap<String, Check> = BTreeMap::new();
+    for case in cases {
+        let Job::Brokerage(job) = &case.planned.job else { continue };
+        let is_wanted = job.check == CheckDepth::Full && case.failure.is_none();
+        let Some(round) = case.case.as_mut().and_then(|case| case.rounds.first_mut()).filter(|_| is_wanted) else {
+            continue;
+        };
+        let target = case.planned.target.clone();
+        let check = match sampled.get(&target) {
+            Some(check) => check.clone(),
+            None => {
+                let begin = context.clock.now();
+                let inputs = context.inputs(job.database.flat_in.as_deref())?;
+                let (status, evidence) = of_target(&target, &inputs, context)?;
+                let check = Check {
+                    name: NAME.to_owned(),
+                    condition: "transactions do what the specification says: the same outputs and rows as the model's"
+                        .to_owned(),
+                    source: "Clause 3.3".to_owned(),
+                    status,
+                    evidence,
+                    took_s: (context.clock.now() - begin) as f64 / 1e9,
+                };
+                note(&format!("{target}: {NAME}, {:.1} s: {}", check.took_s, check.evidence));
+                sampled.insert(target, check.clone());
+                check
+            }
+        };
+        round.checks.push(check);
+    }
+    Ok(())
+}
+
+/// What came of a target's sample, with its evidence.
+fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> Result<(CheckStatus, String), Failure> {
+    let side = match Side::of(target)? {
+        Ok(side) => side,
+        Err(why) => return Ok((CheckStatus::NotApplicable, format!("not run: {why}"))),
+    };
+    let (customers, days) = SIZE;
+    let part = Part::whole(customers, days).expect("the smallest database is one");
+    let step = Step::waiting(format!("sampling transactions on {target}"));
+    let go_on = || if context.is_interrupted() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) };
+    let (loaded, model) = std::thread::scope(|scope| {
+        let model = scope.spawn(|| Model::new(inputs, part));
+        let loaded = load(&*side.engine, inputs, part, &LoadOptions::default(), &mut |_| go_on());
+        (loaded, model.join())
+    });
+    let outcome = match (loaded, model) {
+        (Err(LoadError::Stopped), _) => Err(interrupt::interrupted("the sample of transactions was not ended")),
+        (Err(LoadError::Engine(error)), _) if matches!(error.kind(), ErrorKind::Full | ErrorKind::Unsupported) => {
+            Ok((CheckStatus::NotApplicable, format!("not run: no database for it: {}", error.message())))
+        }
+        (Err(LoadError::Engine(error)), _) => Err(engine_failure(target, &error)),
+        (Err(error), _) => Ok((CheckStatus::Failed, format!("its database: {error}"))),
+        (Ok(_), Err(_)) => Err(Failure::new(Exit::Target, "cannot fill the reference model")),
+        (Ok(_), Ok(model)) => compare(target, &*side.engine, model, part, inputs, &mut go_on.clone()),
+    };
+    match &outcome {
+        Ok(_) => step.done(),
+        Err(_) => step.abandon(),
+    }
+    side.remove()?;
+    outcome
+}
+
+fn compare(
+    target: &str,
+    engine: &dyn Engine,
+    model: Model,
+    part: Part,
+    inputs: &Inputs,
+    go_on: &mut dyn FnMut() -> ControlFlow<()>,
+) -> Result<(CheckStatus, String), Failure> {
+    let database = bourse_egen::driver::Database::of(part.total_customers(), part.scale_factor(), part.days());
+    let plan = Plan::of_sample(database);
+    let session = engine.connect().map_err(|error| engine_failure(target, &error))?;
+    let subject = SqlSubject::new(target, session, database.first_free_trade());
+    let mut subjects: Vec<Box<dyn Subject>> = vec![Box::new(subject), Box::new(model)];
+    let verdict = sample(&mut subjects, inputs, &plan, &mut |_| go_on()).map_err(|error| match error {
+        VerifyError::Rows { cause, .. } => engine_failure(target, &cause),
+        other => Failure::new(Exit::Target, other.to_string()),
+    })?;
+    if verdict.interrupted {
+        return Err(interrupt::interrupted(&format!("{} sampled transactions were alike", verdict.transactions)));
+    }
+    Ok(judged(&verdict, part))
+}
+
+fn judged(verdict: &Verdict, part: Part) -> (CheckStatus, String) {
+    let done = verdict.transactions;
+    if let Some(difference) = &verdict.difference {
+        return (
+            CheckStatus::Failed,
+            format!("{done} transactions alike, then: {}", difference.to_string().trim_end()),
+        );
+    }
+    let missing: Vec<_> = verdict.missing().into_iter().map(Transaction::name).collect();
+    if !missing.is_empty() {
+        return (CheckStatus::Failed, format!("of {done} transactions none was {}", missing.join(", none ")));
+    }
+    let rows = verdict.rows_compared;
+    let (customers, days) = (part.customers(), part.days());
+    let words = format!(
+        "{done} transactions of all kinds and {rows} rows alike, on a database of its own ({customers} customers, {days} day)"
+    );
+    (CheckStatus::Passed, words)
+}
+
+/// The sample's own database.
+struct Side {
+    engine: Box<dyn Engine>,
+    /// Of a file: removed with all that is in it.
+    folder: Option<tempfile::TempDir>,
+    /// The statement that removes it from a server.
+    removal: Option<String>,
+}
+
+impl Side {
+    /// A database beside a target's, or why there can be none.
+    fn of(target: &str) -> Result<Result<Self, String>, Failure> {
+        if Address::is_meant(target) {
+            return Ok(Err("the transactions are performed where the server runs".to_owned()));
+        }
+        let (place, query) = match target.split_once('?') {
+            Some((place, query)) => (place, format!("?{query}")),
+            None => (target, String::new()),
+        };
+        let location = engines::location(target)?;
+        if let Some(folder) = location.folder().filter(|_| location.file().is_some()) {
+            let made = tempfile::Builder::new().prefix(".bourse-sample-").tempdir_in(&folder);
+            let made = match made {
+                Ok(made) => made,
+                Err(error) => return Ok(Err(format!("cannot make a folder in {}: {error}", folder.display()))),
+            };
+            let engine = engines::open(&target_with_path(target, &made.path().join("sample.db")))?;
+            return Ok(Ok(Self { engine, folder: Some(made), removal: None }));
+        }
+        match place.split_once(':') {
+            // Another database in memory, or another server of ours.
+            _ if location == Location::Memory => {
+                Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None }))
+            }
+            Some((scheme, "")) if scheme.ends_with("+private") => {
+                Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None }))
+            }
+            Some((scheme, _)) if scheme.ends_with("+private") => {
+                Ok(Err("a private server with a directory of its own cannot be started twice".to_owned()))
+            }
+            _ => Self::on_server(place, &query),
+        }
+    }
+
+    fn on_server(place: &str, query: &str) -> Result<Result<Self, String>, Failure> {
+        let Some((server, database)) = place.rsplit_once('/').filter(|(_, database)| !database.is_empty()) else {
+            return Ok(Err("no database can be named beside the target's".to_owned()));
+        };
+        let name = format!("{database}_bourse_sample");
+        let target = format!("{server}/{name}{query}");
+        let engine = engines::open(&target)?;
+        let failed = |error| engine_failure(&target, &error);
+        if engine.exists().map_err(failed)?
+            && let Existing::Foreign(why) = identify(&*engine).map_err(failed)?
+        {
+            return Ok(Err(format!("a database {name} exists that Bourse did not make: {why}")));
+        }
+        Ok(Ok(Self { engine, folder: None, removal: Some(format!("DROP DATABASE IF EXISTS `{name}`")) }))
+    }
+
+    fn remove(self) -> Result<(), Failure> {
+        if let Some(removal) = &self.removal
+            && self.engine.exists().is_ok_and(|exists| exists)
+        {
+            let dropped = self.engine.connect().and_then(|mut session| session.execute_text(removal, &[]));
+            dropped.map_err(|error| engine_failure("the sample's database", &error))?;
+        }
+        drop(self.engine);
+        if let Some(folder) = self.folder {
+            let path = folder.path().display().to_string();
+            folder.close().map_err(|error| {
+                Failure::new(Exit::Target, format!("cannot remove {path}")).detail("cause", error.to_string())
+            })?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,236 @@
+//! The system under test: an engine in this process, or a server that is called.
+
+use crate::args::CheckDepth;
+use crate::engines;
+use crate::failure::{Exit, Failure};
+use crate::plan::{Brokerage, targets};
+use crate::progress::note;
+use crate::tpce::database::{self, Ready, refuse_foreign};
+use bourse_driver::{Clock, Progress};
+use bourse_egen::{Inputs, Part};
+use bourse_engine::Engine;
+use bourse_record::{Check, SharedRound};
+use bourse_serve::client::{Wait, Waiting};
+use bourse_serve::{Address, Remote, ServeError, Token};
+use bourse_tpce::check::Depth;
+use bourse_tpce::load::{Constraints, Fingerprint};
+use bourse_tpce::sut::InProcess;
+use bourse_tpce::users::{self, Ran, RunError, RunOptions};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Mutex, PoisonError};
+
+/// System that runs the transactions.
+pub(crate) enum SystemUnderTest {
+    InProcess(Box<dyn Engine>),
+    Server(Box<Remote>),
+}
+
+impl SystemUnderTest {
+    /// Opens a target, or calls its server; refuses what cannot run this workload.
+    pub(crate) fn open(target: &str, job: &Brokerage) -> Result<Self, Failure> {
+        if Address::is_meant(target) {
+            return call(target, job).map(|remote| Self::Server(Box::new(remote)));
+        }
+        targets::check(target, job)?;
+        let engine = engines::open(target)?;
+        refuse_foreign(target, engine.as_ref())?;
+        Ok(Self::InProcess(engine))
+    }
+
+    /// The database's engine.
+    pub(crate) fn engine(&self) -> &dyn Engine {
+        match self {
+            Self::InProcess(engine) => engine.as_ref(),
+            Self::Server(remote) => remote.as_ref(),
+        }
+    }
+
+    /// Makes sure that the database is the one that is wanted; in process it is loaded if it has to be.
+    pub(crate) fn ready(
+        &self,
+        target: &str,
+        job: &Brokerage,
+        inputs: &Inputs,
+        interrupted: &AtomicBool,
+    ) -> Result<Ready, Failure> {
+        match self {
+            Self::InProcess(engine) => {
+                engines::make_folder(target)?;
+                let depth = match job.check {
+                    CheckDepth::Full => Depth::Full,
+                    CheckDepth::Quick => Depth::Quick,
+                };
+                database::ready(target, engine.as_ref(), &job.database, inputs, depth, interrupted)
+            }
+            Self::Server(remote) => {
+                let fingerprint = served(target, remote, job, inputs)?;
+                note(&format!("{target}: {}", remote.history()));
+                let history = format!("when the server found it: {}", remote.history());
+                Ok(Ready { fingerprint, history, checks: Vec::new() })
+            }
+        }
+    }
+
+    /// Runs a round.
+    pub(crate) fn run(
+        &self,
+        inputs: &Inputs,
+        options: &RunOptions,
+        clock: &dyn Clock,
+        interrupted: &AtomicBool,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Ran, RunError> {
+        match self {
+            Self::InProcess(engine) => {
+                users::run_on(&InProcess::new(engine.as_ref()), inputs, options, clock, interrupted, progress)
+            }
+            Self::Server(remote) => users::run_on(remote.as_ref(), inputs, options, clock, interrupted, progress),
+        }
+    }
+
+    /// Checks the database and the books of a round; a server does that once all drivers of the round have ended.
+    pub(crate) fn check(
+        &self,
+        target: &str,
+        options: &RunOptions,
+        ran: &mut Ran,
+        clock: &dyn Clock,
+        say: &mut dyn FnMut(String),
+    ) -> Result<Vec<Check>, Failure> {
+        let remote = match self {
+            Self::InProcess(engine) => {
+                return users::verify(engine.as_ref(), options.part, Some(ran), clock, &mut |check| {
+                    say(check.name.clone());
+                })
+                .map_err(|error| database::engine_failure(target, &error));
+            }
+            Self::Server(remote) => remote,
+        };
+        let end = remote.close(ran.acknowledged).map_err(|error| failure(target, &error))?;
+        if !end.vanished.is_empty() {
+            let (numbers, of) = (end.vanished.clone(), options.share.of());
+            ran.round.warnings.push(bourse_record::Warning::DriversVanished { numbers, of });
+        }
+        if let Some(shared) = &mut ran.round.shared {
+            shared.vanished = end.vanished;
+        }
+        Ok(end.checks)
+    }
+
+    /// The round on a server that was run last, and this driver's part of it.
+    pub(crate) fn shared(&self, options: &RunOptions) -> Option<SharedRound> {
+        let Self::Server(remote) = self else { return None };
+        let (number, of) = (options.share.number(), options.share.of());
+        Some(SharedRound { round: remote.round()?, number, of, vanished: Vec::new() })
+    }
+
+    /// How the round that was run last found its database: with what a server did to it before.
+    pub(crate) fn found(&self, history: String) -> String {
+        match self {
+            Self::Server(remote) if !remote.prepared().is_empty() => format!("{history}; {}", remote.prepared()),
+            _ => history,
+        }
+    }
+
+    /// Leaves a round that has failed: a server takes this driver for vanished, and the others go on.
+    pub(crate) fn abandon(&self) {
+        if let Self::Server(remote) = self {
+            remote.leave();
+        }
+    }
+}
+
+/// What a server is called with; what it would refuse, or cannot do, is refused before it is called.
+pub(crate) fn caller(target: &str, job: &Brokerage) -> Result<(Address, Option<Token>), Failure> {
+    if job.database.reload {
+        return Err(Failure::usage(format!("--reload cannot be used with the server {target}"))
+            .hint("stop the server, and start it again with --reload"));
+    }
+    if let Some(part) = job.driver().filter(|part| part.of() > 1 && job.find_max) {
+        return Err(Failure::usage(format!("--find-max cannot be used with driver {part} of several"))
+            .hint("use one driver, without --part; or give each driver its share of a known --rate"));
+    }
+    let address: Address = target.parse().map_err(|error| failure(target, &error))?;
+    let token = Token::find(job.token_file.as_deref()).map_err(|error| failure(target, &error))?;
+    Ok((address, token))
+}
+
+fn call(target: &str, job: &Brokerage) -> Result<Remote, Failure> {
+    let (address, token) = caller(target, job)?;
+    // The server says every second who is waited for; a person wants to hear of each wait once.
+    let told = Mutex::new(None);
+    let waiting = move |Waiting { ready, of, what }: Waiting| {
+        let last = told.lock().unwrap_or_else(PoisonError::into_inner).replace(what);
+        let words = match what {
+            _ if of == 1 || last == Some(what) => return,
+            Wait::Beginning => "are there; waiting for the others to come (Ctrl-C gives up)",
+            Wait::Ending => "have ended; waiting for the others before the database is checked",
+            Wait::Checking => return,
+        };
+        note(&format!("{ready} of {of} drivers {words}"));
+    };
+    Remote::call(address, token, env!("CARGO_PKG_VERSION"), waiting).map_err(|error| failure(target, &error))
+}
+
+/// The server's database, if that is what was asked for.
+fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &Inputs) -> Result<Fingerprint, Failure> {
+    let there = remote.fingerprint();
+    let database = &job.database;
+    let set = job.explicitly_set;
+    let or_served = |set: bool, asked: i64, served: i64| if set { asked } else { served };
+    let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
+    let customers = or_served(set.customers, signed(database.customers), there.part.total_customers());
+    let part = Part::new(
+        there.part.first_customer(),
+        if set.customers { customers } else { there.part.customers() },
+        customers,
+        or_served(set.scale_factor, database.scale_factor.into(), there.part.scale_factor()),
+        or_served(set.days, database.days.into(), there.part.days()),
+    )
+    .map_err(|error| Failure::usage(error.to_string()))?;
+    let constraints = match database.constraints {
+        _ if !set.constraints => there.constraints,
+        crate::args::Constraints::Full => Constraints::Full,
+        crate::args::Constraints::Keys => Constraints::KeysOnly,
+    };
+    let ours = Fingerprint::of(remote, inputs, part, constraints);
+    // The schema is hashed in the dialect of the server's engine, which is not ours to know.
+    let wanted = Fingerprint { schema: there.schema.clone(), ..ours };
+    let differences = wanted.differences(there);
+    if differences.is_empty() {
+        return Ok(wanted);
+    }
+    let mut refused = Failure::usage(format!("{target} serves a different database: {}", differences.join("; ")))
+        .hint("a driver takes customers, days and scale factor from the server unless they are given");
+    if wanted.inputs != there.inputs {
+        refused = refused.hint("the server uses other input data: give --flat-in on both sides, or on neither");
+    }
+    Err(refused)
+}
+
+/// An error between driver and server, as it is told.
+pub(crate) fn failure(target: &str, error: &ServeError) -> Failure {
+    let usage = |hint: &str| Failure::usage(error.to_string()).hint(hint);
+    match error {
+        ServeError::Address { .. } => usage("expected bourse://HOST:PORT or bourse+unix:PATH"),
+        ServeError::Token { .. } | ServeError::TokenNeeded { .. } => usage(
+            "put a secret of 8 bytes or more into BOURSE_TOKEN, or into a file named by --token-file, on both sides",
+        ),
+        ServeError::Listen { .. } => {
+            usage("--listen HOST:PORT or unix:PATH names another place; port 0 takes a free one")
+        }
+        ServeError::Connect { .. } => Failure::new(Exit::Target, error.to_string())
+            .hint("`bourse tpce serve TARGET` starts a server and prints its address"),
+        ServeError::Version { .. } => usage("run the same version on both sides"),
+        ServeError::NotAServer { .. } => usage("check the port"),
+        ServeError::Engine(error) => database::engine_failure(target, error),
+        ServeError::Refused(why) if why.contains("token") => Failure::usage(format!("{target} refused: {why}"))
+            .hint("set BOURSE_TOKEN or --token-file to the server's token"),
+        ServeError::Refused(why) => {
+            Failure::new(Exit::Target, format!("{target} refused")).detail("cause", why.clone())
+        }
+        ServeError::Lost(_) | ServeError::Codec(_) | ServeError::Unexpected { .. } => {
+            Failure::new(Exit::Target, format!("{target} was lost")).detail("cause", error.to_string())
+        }
+    }
+}

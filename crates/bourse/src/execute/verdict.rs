@@ -1,0 +1,87 @@
+//! The exit code that a run's figures call for.
+
+use crate::failure::{Exit, Failure};
+use crate::interrupt;
+use bourse_record::{CheckStatus, Outcome, RunFile, Steadiness, Steady};
+
+/// How many failed operations a round may have: none.
+const ALLOWED_FAILURES: u64 = 0;
+
+/// Fails if a check failed, operations failed, the run was interrupted, a round has no figure, or a steady state is demanded
+/// and was not shown; in that order.
+pub(crate) fn verdict(file: &RunFile, require_steady: bool) -> Result<(), Failure> {
+    let checks = || file.cases.iter().flat_map(|case| &case.rounds).flat_map(|round| &round.checks);
+    let broken: Vec<&str> =
+        checks().filter(|check| check.status == CheckStatus::Failed).map(|check| check.name.as_str()).collect();
+    if !broken.is_empty() {
+        return Err(Failure::new(Exit::Check, "the figures are void: checks of the database failed")
+            .detail("failed", broken.join(", ")));
+    }
+    if let Some(failed) = failed_operations(file) {
+        return Err(failed);
+    }
+    if file.interrupted {
+        return Err(interrupt::interrupted("what was measured until then is reported"));
+    }
+    let mut rounds = file.cases.iter().flat_map(|case| case.rounds.iter().map(move |round| (case, round)));
+    if let Some((case, why)) = rounds.find_map(|(case, round)| Some((case, round.void.as_deref()?))) {
+        return Err(Failure::new(
+            Exit::Usage,
+            format!("no figure of {} on {}", case.workload.name, case.engine.target),
+        )
+        .detail("cause", why)
+        .hint("a longer --for, fewer users or rows, or a higher --rate"));
+    }
+    if require_steady { steady(file) } else { Ok(()) }
+}
+
+/// Fails if a round was not shown to be in steady state.
+pub(crate) fn steady(file: &RunFile) -> Result<(), Failure> {
+    let mut unsteady = Vec::new();
+    for case in &file.cases {
+        for (at, round) in case.rounds.iter().enumerate() {
+            let found = Steadiness::of(round, &case.workload.headline_operation);
+            if found.steady != Steady::Yes {
+                let (word, evidence) = (found.steady.name(), found.evidence());
+                unsteady.push(format!("{}, round {}: {word}; {evidence}", case.label, at + 1));
+            }
+        }
+    }
+    if unsteady.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::new(Exit::NotSteady, "no steady state, as --require-steady demands")
+        .detail("found", unsteady.join("\n"))
+        .hint("use a longer --warmup, or a longer --for"))
+}
+
+/// The failure of a run whose operations failed more often than is allowed, with an example of each case; with the reason of
+/// a round that has no figure for it.
+fn failed_operations(file: &RunFile) -> Option<Failure> {
+    let rounds = || file.cases.iter().flat_map(|case| case.rounds.iter().map(move |round| (case, round)));
+    let mut found = Vec::new();
+    let mut void = None;
+    for (case, round) in rounds().filter(|(_, round)| round.failed() > ALLOWED_FAILURES) {
+        void = void.or_else(|| round.void.as_deref());
+        for operation in &round.operations {
+            let failed = || operation.outcomes.iter().filter(|it| it.outcome == Outcome::Failed);
+            let count: u64 = failed().map(|it| it.count).sum();
+            if count > 0 {
+                let example = failed().find_map(|it| it.example.as_deref()).unwrap_or("no example was kept");
+                found.push(format!("{}: {count} of {}, as {example}", case.label, operation.name));
+            }
+        }
+    }
+    if found.is_empty() {
+        return None;
+    }
+    let all: u64 = rounds().map(|(_, round)| round.failed()).sum();
+    let operations = if all == 1 { "operation" } else { "operations" };
+    let failure =
+        Failure::new(Exit::Target, format!("{all} {operations} failed: at most {ALLOWED_FAILURES} are allowed"))
+            .detail("failed", found.join("\n"));
+    Some(match void {
+        Some(why) => failure.detail("no figure", why),
+        None => failure,
+    })
+}

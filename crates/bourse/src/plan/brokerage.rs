@@ -1,0 +1,229 @@
+//! The brokerage workload as a job, and what `bourse tpce run` asks for.
+
+use super::sweep::{Sweep, combinations, with_option};
+use super::targets::{self, default_target, with_size};
+use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds, varied};
+use crate::args::{Arrivals, CheckDepth, Database, ExplicitlySet, Run, RunSettings, numbers};
+use crate::failure::Failure;
+use crate::tpce::whole;
+use bourse_record::NameValue;
+use bourse_serve::Address;
+use bourse_tpce::sut::Share;
+use bourse_tpce::users::RunOptions;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Name of the workload.
+pub(crate) const WORKLOAD: &str = "tpce";
+
+/// A round of the brokerage workload, all of it but the target and the seed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Brokerage {
+    /// Options of the database.
+    pub(crate) database: Database,
+    /// The database's options that were set explicitly.
+    pub(crate) explicitly_set: ExplicitlySet,
+    /// Customers' threads.
+    pub(crate) users: usize,
+    /// Threads that run what the market sends.
+    pub(crate) market_users: usize,
+    /// Trade-Results a second to ask for; none in a closed loop.
+    pub(crate) rate: Option<f64>,
+    /// Whether what is asked for at a rate is due at even distances.
+    pub(crate) evenly: bool,
+    /// Transactions that may be due and wait.
+    pub(crate) backlog: Option<usize>,
+    /// Whether the highest rate is looked for that keeps every response limit.
+    pub(crate) find_max: bool,
+    /// Warm-up, in nanoseconds.
+    pub(crate) warm_up_ns: u64,
+    /// The measurement interval, in nanoseconds.
+    pub(crate) measure_ns: u64,
+    /// Which driver of a round on a server this is, of how many.
+    pub(crate) part: Option<(u32, u32)>,
+    /// How thoroughly database and transactions are checked.
+    pub(crate) check: CheckDepth,
+    /// File with the token that a server wants.
+    pub(crate) token_file: Option<PathBuf>,
+    /// Whether an application server of ours stands between the users and the database.
+    pub(crate) served: bool,
+}
+
+impl Brokerage {
+    /// Which driver of a round on a server this is, if several share one.
+    pub(crate) fn driver(&self) -> Option<Share> {
+        self.part.and_then(|(number, of)| Share::new(number, of))
+    }
+
+    /// The options of a round with that seed.
+    pub(crate) fn options(&self, seed: u64) -> Result<RunOptions, Failure> {
+        let default = RunOptions::new(whole(&self.database)?);
+        let options = RunOptions {
+            users: self.users,
+            market_users: self.market_users,
+            load: self.rate.map_or(default.load, |rate| RunOptions::at_rate(rate, self.evenly)),
+            backlog: self.backlog,
+            plan: bourse_driver::Plan { warm_up_ns: self.warm_up_ns, measure_ns: self.measure_ns, ..default.plan },
+            seed,
+            share: self.driver().unwrap_or(default.share),
+            ..default
+        };
+        options.check().map_err(|error| Failure::usage(error.to_string()))?;
+        Ok(options)
+    }
+
+    /// The workload on that database with everything else as it is by default.
+    pub(super) fn on(database: Database) -> Result<Self, Failure> {
+        let default = RunOptions::new(whole(&database)?);
+        Ok(Self {
+            database,
+            explicitly_set: ExplicitlySet::default(),
+            users: default.users,
+            market_users: default.market_users,
+            rate: None,
+            evenly: false,
+            backlog: None,
+            find_max: false,
+            warm_up_ns: default.plan.warm_up_ns,
+            measure_ns: default.plan.measure_ns,
+            part: None,
+            check: CheckDepth::Full,
+            token_file: None,
+            served: false,
+        })
+    }
+
+    fn of(arguments: &Run) -> Result<Self, Failure> {
+        let settings = &arguments.settings;
+        let default = Self::on(settings.database.clone())?;
+        Ok(Self {
+            explicitly_set: arguments.explicitly_set,
+            users: settings.users.unwrap_or(default.users),
+            market_users: settings.market_users.unwrap_or(default.market_users),
+            rate: settings.rate,
+            evenly: settings.arrivals == Arrivals::Constant,
+            backlog: settings.backlog,
+            find_max: settings.find_max,
+            warm_up_ns: nanoseconds(settings.warmup),
+            measure_ns: nanoseconds(settings.duration),
+            part: arguments.part.map(|part| (part.number(), part.of())),
+            check: settings.check,
+            token_file: arguments.token.path.clone(),
+            ..default
+        })
+    }
+}
+
+/// The plan of `bourse tpce run`.
+pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
+    let settings = &arguments.settings;
+    let block = Block { cases: cases(arguments)?, rounds: settings.rounds.unwrap_or(1) };
+    Plan::of(WORKLOAD, block, settings.seed, &settings.execution, &settings.output).checked()
+}
+
+/// A case of each target with each combination of the sweeps, everything checked.
+pub(super) fn cases(arguments: &Run) -> Result<Vec<PlannedCase>, Failure> {
+    let Run { targets, settings, .. } = arguments;
+    if settings.duration < Duration::from_secs(1) {
+        return Err(Failure::usage("invalid value for --for: expected 1s or more").hint("for instance --for 30s"));
+    }
+    let sweeps = Sweep::parse_all(&settings.sweep)?;
+    if settings.find_max && sweeps.iter().any(|sweep| sweep.name == "rate") {
+        return Err(Failure::usage("--find-max cannot be combined with --sweep rate"));
+    }
+    let named: Vec<Option<&String>> = if targets.is_empty() { vec![None] } else { targets.iter().map(Some).collect() };
+    let mut planned = Vec::new();
+    for target in named {
+        for chosen in combinations(&sweeps) {
+            planned.push(case(target, arguments, &chosen)?);
+        }
+    }
+    Ok(planned)
+}
+
+fn case(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Result<PlannedCase, Failure> {
+    let mut run = arguments.clone();
+    let settings = &mut run.settings;
+    let mut of_target = Vec::new();
+    let mut sized = false;
+    let is_server = target.is_some_and(|target| Address::is_meant(target));
+    for &(name, value) in chosen {
+        match vary(settings, name, value)? {
+            Varied::Target | Varied::Database if is_server => {
+                let target = target.map_or("", String::as_str);
+                return Err(Failure::usage(format!(
+                    "--sweep {name}: the server {target} has already opened its database"
+                ))
+                .hint(
+                    "serve each setting or size on its own port and name these servers; users, market-users, rate \
+                           and backlog belong to the driver and can be swept",
+                ));
+            }
+            Varied::Target => of_target.push((name, value)),
+            Varied::Database => sized = true,
+            Varied::Run => {}
+        }
+    }
+    let job = Brokerage::of(&run)?;
+    let mut target = match target {
+        None => default_target(&job.database),
+        Some(target) if sized => with_size(target, &job.database),
+        Some(target) => target.clone(),
+    };
+    for (name, value) in of_target {
+        target = with_option(&target, name, value);
+    }
+    targets::check(&target, &job)?;
+    job.options(0)?;
+    let varied = varied(chosen);
+    let mut label = target.clone();
+    for NameValue { name, value } in &varied {
+        // What the target's URL says need not be said again.
+        if !target.split(['?', '&']).any(|option| option.split_once('=') == Some((name, value))) {
+            label.push_str(&format!(" {name}={value}"));
+        }
+    }
+    Ok(PlannedCase {
+        label,
+        subject: target.clone(),
+        target,
+        job: Job::Brokerage(Box::new(job)),
+        varied,
+        rounds_in: RoundsIn::ThisProcess,
+        not_run: None,
+    })
+}
+
+/// What a swept option belongs to.
+enum Varied {
+    Run,
+    /// Another value is another database.
+    Database,
+    Target,
+}
+
+/// Sets a swept option, unless it is the target's.
+fn vary(settings: &mut RunSettings, name: &str, value: &str) -> Result<Varied, Failure> {
+    let refused = |why: String| Failure::usage(format!("invalid value '{value}' for '--sweep {name}': {why}"));
+    match name.replace('_', "-").as_str() {
+        "users" => settings.users = Some(numbers::threads(value).map_err(refused)?),
+        "market-users" => settings.market_users = Some(numbers::threads(value).map_err(refused)?),
+        "rate" => settings.rate = Some(numbers::rate(value).map_err(refused)?),
+        "backlog" => settings.backlog = Some(numbers::backlog(value).map_err(refused)?),
+        "customers" => {
+            settings.database.customers = numbers::customers(value).map_err(refused)?;
+            return Ok(Varied::Database);
+        }
+        "days" => {
+            settings.database.days = numbers::days(value).map_err(refused)?;
+            return Ok(Varied::Database);
+        }
+        "scale-factor" => {
+            settings.database.scale_factor = numbers::scale_factor(value).map_err(refused)?;
+            return Ok(Varied::Database);
+        }
+        _ => return Ok(Varied::Target),
+    }
+    Ok(Varied::Run)
+}

@@ -1,0 +1,190 @@
+//! Classic workloads as jobs, and what `bourse micro run` asks for.
+
+use super::sweep::{Sweep, combinations, with_option};
+use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds, targets, varied};
+use crate::args::MicroRun;
+use crate::engines;
+use crate::failure::Failure;
+use bourse_micro::{Extent, Timing, WorkloadSpec, find};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+
+/// Where classic workloads run if no target is named.
+const DEFAULT_TARGET: &str = "sqlite::memory:";
+
+/// A round of a classic workload, all of it but the target and the seed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Classic {
+    /// Name of the workload.
+    pub(crate) workload: String,
+    /// Its options, as far as they are not defaults.
+    pub(crate) options: Vec<(String, String)>,
+    /// Warm-up, in nanoseconds.
+    pub(crate) warm_up_ns: u64,
+    /// The measurement interval, or the longest a round may measure.
+    pub(crate) measure_ns: Option<u64>,
+    /// Operations of each thread, instead of a time.
+    pub(crate) count: Option<u64>,
+}
+
+impl Classic {
+    /// Specification of the workload.
+    pub(crate) fn spec(&self) -> Result<&'static WorkloadSpec, Failure> {
+        known(&self.workload)
+    }
+
+    /// The workload with its options.
+    pub(crate) fn case(&self) -> Result<bourse_micro::Case, Failure> {
+        let spec = self.spec()?;
+        let options = self.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
+        spec.plan(options)
+            .map_err(|error| Failure::usage(error.to_string()).hint(format!("`bourse micro list {}`", spec.name)))
+    }
+
+    /// Phases of a round.
+    pub(crate) fn timing(&self) -> Timing {
+        Timing { warm_up_ns: self.warm_up_ns, measure_ns: self.measure_ns, count: self.count }
+    }
+
+    pub(super) fn threads(&self) -> u32 {
+        self.case().map_or(1, |case| u32::try_from(case.threads()).unwrap_or(u32::MAX))
+    }
+
+    pub(super) fn lasts_ns(&self) -> Option<u64> {
+        let ends_by_itself = self.count.is_some() || self.spec().is_ok_and(|spec| spec.extent == Extent::Work);
+        let measured = self.measure_ns.unwrap_or(Timing::USUAL_NS);
+        (!ends_by_itself).then(|| self.warm_up_ns.saturating_add(measured))
+    }
+}
+
+/// The workload of that name.
+fn known(name: &str) -> Result<&'static WorkloadSpec, Failure> {
+    find(name).map_err(|error| Failure::usage(error.to_string()).hint("`bourse micro list` describes them"))
+}
+
+/// What is asked of a classic workload, whichever command asks.
+pub(crate) struct Asked<'a> {
+    /// Name of the workload.
+    pub(crate) workload: &'a str,
+    /// Options of the workload, as `rows=1000`.
+    pub(crate) set: &'a [String],
+    /// Sweeps of its options, or the targets'.
+    pub(crate) sweep: &'a [String],
+    /// Threads, if not by `set`.
+    pub(crate) threads: Option<u64>,
+    /// Operations of each thread.
+    pub(crate) count: Option<u64>,
+    /// The measurement interval.
+    pub(crate) duration: Option<Duration>,
+    /// Warm-up.
+    pub(crate) warmup: Duration,
+}
+
+/// The plan of `bourse micro run`.
+pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
+    let asked = Asked {
+        workload: &arguments.workload,
+        set: &arguments.set,
+        sweep: &arguments.sweep,
+        threads: arguments.threads,
+        count: arguments.count,
+        duration: arguments.duration,
+        warmup: arguments.warmup,
+    };
+    let block = Block { cases: asked.cases(&arguments.targets)?, rounds: arguments.rounds };
+    let name = format!("micro-{}", arguments.workload);
+    Plan::of(name, block, arguments.seed, &arguments.execution, &arguments.output).checked()
+}
+
+impl Asked<'_> {
+    /// A case of each target with each combination of the sweeps, everything checked.
+    pub(crate) fn cases(&self, targets: &[String]) -> Result<Vec<PlannedCase>, Failure> {
+        let spec = known(self.workload)?;
+        let mut fixed = Vec::new();
+        for text in self.set {
+            let sweep = Sweep::parse(text)?;
+            let [value] = sweep.values.as_slice() else {
+                return Err(Failure::usage(format!("invalid value '{text}' for --set: expected one value"))
+                    .hint(format!("use --sweep {text} for several")));
+            };
+            fixed.push((sweep.name.clone(), value.clone()));
+        }
+        fixed.extend(self.threads.map(|threads| ("threads".to_owned(), threads.to_string())));
+        let sweeps = Sweep::parse_all(self.sweep)?;
+        let mut targets = targets.to_vec();
+        if spec.takes_file() {
+            fixed.extend(statements_file(&mut targets, &fixed)?.map(|file| ("file".to_owned(), file)));
+        }
+        if targets.is_empty() {
+            targets.push(DEFAULT_TARGET.to_owned());
+        }
+        let mut cases = Vec::new();
+        for target in &targets {
+            for chosen in combinations(&sweeps) {
+                cases.push(self.case(spec, target, &fixed, &chosen)?);
+            }
+        }
+        Ok(cases)
+    }
+
+    /// The job, with every option of the workload as it is by default.
+    pub(super) fn job(&self) -> Result<Classic, Failure> {
+        Ok(Classic {
+            workload: known(self.workload)?.name.to_owned(),
+            options: Vec::new(),
+            warm_up_ns: nanoseconds(self.warmup),
+            measure_ns: self.duration.map(nanoseconds),
+            count: self.count,
+        })
+    }
+
+    fn case(
+        &self,
+        spec: &'static WorkloadSpec,
+        target: &str,
+        fixed: &[(String, String)],
+        chosen: &[(&str, &str)],
+    ) -> Result<PlannedCase, Failure> {
+        let mut options = fixed.to_vec();
+        let mut target = target.to_owned();
+        let mut label = Vec::new();
+        for &(name, value) in chosen {
+            // The workload's own options first; what it does not know is the target's.
+            if spec.options.iter().any(|option| option.name == name) {
+                options.retain(|(known, _)| known != name);
+                options.push((name.to_owned(), value.to_owned()));
+                label.push(format!("{name}={value}"));
+            } else {
+                target = with_option(&target, name, value);
+            }
+        }
+        label.insert(0, target.clone());
+        let job = Classic { options, ..self.job()? };
+        let lacking = targets::lacking(&target, &job)?;
+        if !lacking.is_empty() {
+            return Err(Failure::usage(format!("{target} cannot run {}: {}", spec.name, lacking.join("; "))));
+        }
+        Ok(PlannedCase {
+            label: label.join(" "),
+            subject: target.clone(),
+            target,
+            job: Job::Classic(job),
+            varied: varied(chosen),
+            rounds_in: RoundsIn::Child,
+            not_run: None,
+        })
+    }
+}
+
+/// The file that stands before the targets, taken from them, unless an option names one.
+fn statements_file(targets: &mut Vec<String>, fixed: &[(String, String)]) -> Result<Option<String>, Failure> {
+    if fixed.iter().any(|(name, _)| name == "file") {
+        return Ok(None);
+    }
+    match targets.first() {
+        Some(first) if !engines::is_target(first) => Ok(Some(targets.remove(0))),
+        _ => Err(Failure::usage("the workload sql needs a file of statements")
+            .hint("bourse micro run sql FILE.toml TARGET…")
+            .hint("-s file=example runs a small shop, to see what a file looks like: `bourse micro list sql`")),
+    }
+}

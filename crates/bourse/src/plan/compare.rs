@@ -1,0 +1,95 @@
+//! What `bourse compare` runs on two targets: the brokerage workload, or any classic one.
+
+use super::brokerage::{self, WORKLOAD};
+use super::classic::Asked;
+use super::{Block, Plan, able};
+use crate::args::{Compare, ExplicitlySet, Run};
+use crate::failure::Failure;
+use std::time::Duration;
+
+/// Rounds on each of two targets, unless told otherwise: fewer give no interval worth its name.
+const ROUNDS: u32 = 7;
+/// How long a round waits for a quiet machine, unless told otherwise.
+const PATIENCE: Duration = Duration::from_secs(20);
+/// Warm-up of a classic workload, unless told otherwise.
+const WARM_UP: Duration = Duration::from_millis(500);
+
+/// Options of the brokerage workload alone, by their names here and as they are typed.
+const OF_BROKERAGE: [(&str, &str); 13] = [
+    ("customers", "--customers"),
+    ("days", "--days"),
+    ("scale_factor", "--scale-factor"),
+    ("flat_in", "--flat-in"),
+    ("constraints", "--constraints"),
+    ("threads", "--load-threads"),
+    ("reload", "--reload"),
+    ("users", "--users"),
+    ("market_users", "--market-users"),
+    ("arrivals", "--arrivals"),
+    ("backlog", "--backlog"),
+    ("check", "--check"),
+    ("path", "--token-file"),
+];
+
+/// The plan of `bourse compare` with two targets.
+pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
+    let settings = &arguments.settings;
+    if !settings.sweep.is_empty() || settings.find_max {
+        return Err(Failure::usage(
+            "--sweep and --find-max cannot be used with compare: it runs each target with one setting",
+        ));
+    }
+    let targets = vec![arguments.base.clone(), arguments.head.clone()];
+    let cases = if arguments.workload == WORKLOAD {
+        if !arguments.set.is_empty() || arguments.count.is_some() {
+            return Err(Failure::usage("--set and --count cannot be used with the brokerage workload")
+                .hint("choose a microbenchmark, as --workload point-read; `bourse micro list` lists them"));
+        }
+        let (settings, token) = (settings.clone(), arguments.token.clone());
+        let given = |id: &str| arguments.given.given(id);
+        let explicitly_set = ExplicitlySet {
+            customers: given("customers"),
+            days: given("days"),
+            scale_factor: given("scale_factor"),
+            constraints: given("constraints"),
+        };
+        brokerage::cases(&Run { targets, settings, part: None, token, explicitly_set })?
+    } else {
+        classic(arguments).cases(&targets).and_then(|cases| {
+            only_classic(arguments, cases.first().map(|case| &case.job))?;
+            Ok(cases)
+        })?
+    };
+    let block = Block { cases, rounds: settings.rounds.unwrap_or(ROUNDS) };
+    let plan = Plan::of("compare", block, settings.seed, &settings.execution, &settings.output);
+    Plan { wait_quiet_ns: settings.execution.wait_quiet_ns(Some(PATIENCE)), ..plan }.checked()
+}
+
+fn classic(arguments: &Compare) -> Asked<'_> {
+    let (settings, given) = (&arguments.settings, &arguments.given);
+    Asked {
+        workload: &arguments.workload,
+        set: &arguments.set,
+        sweep: &[],
+        threads: None,
+        count: arguments.count,
+        // What is long enough for customers is much too long for reads.
+        duration: given.given("duration").then_some(settings.duration),
+        warmup: if given.given("warmup") { settings.warmup } else { WARM_UP },
+    }
+}
+
+/// Refuses options that a classic workload cannot follow.
+fn only_classic(arguments: &Compare, job: Option<&super::Job>) -> Result<(), Failure> {
+    let workload = &arguments.workload;
+    if let Some(job) = job.filter(|_| arguments.settings.rate.is_some()) {
+        able(workload, "--rate", job.abilities()?.rate)?;
+    }
+    match OF_BROKERAGE.iter().find(|(id, _)| arguments.given.typed(id)) {
+        None => Ok(()),
+        Some((_, typed)) => {
+            Err(Failure::usage(format!("{typed} can only be used with the brokerage workload, not with {workload}"))
+                .hint(format!("`bourse micro list {workload}` lists the options for -s")))
+        }
+    }
+}

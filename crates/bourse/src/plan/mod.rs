@@ -1,0 +1,297 @@
+//! What is to be run, as data: every command that measures resolves to a [`Plan`] before anything is opened.
+//!
+//! | module | resolves |
+//! |---|---|
+//! | `brokerage` | `tpce run` |
+//! | `classic` | `micro run` |
+//! | `compare`, `quick`, `suite` | those commands |
+//! | `targets` | what targets can do, by their text and their engine's capabilities alone |
+//! | `sweep` | options that take several values |
+//! | `show` | nothing: the plan as `--dry-run` prints it |
+//!
+//! `execute` carries it out.
+
+pub(crate) mod brokerage;
+pub(crate) mod classic;
+pub(crate) mod compare;
+pub(crate) mod quick;
+pub(crate) mod show;
+pub(crate) mod suite;
+pub(crate) mod sweep;
+pub(crate) mod targets;
+
+pub(crate) use brokerage::Brokerage;
+pub(crate) use classic::Classic;
+
+use crate::args::{Execution, Output};
+use crate::failure::Failure;
+use bourse_driver::{Abilities, Ability};
+use bourse_record::NameValue;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::time::Duration;
+
+/// Everything that a command is going to run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Plan {
+    /// Name of the run: of its folder and in its document.
+    pub(crate) name: String,
+    /// What is run, one block after the other.
+    pub(crate) blocks: Vec<Block>,
+    /// Seed of all random sequences.
+    pub(crate) seed: u64,
+    /// How long a round waits for a quiet machine, at most, in nanoseconds.
+    pub(crate) wait_quiet_ns: Option<u64>,
+    /// Whether harness and machine are measured alone before the first round.
+    pub(crate) calibrate: bool,
+    /// Whether a round that is not in steady state is a failure.
+    pub(crate) require_steady: bool,
+    /// What a round that fails ends.
+    pub(crate) on_failure: OnFailure,
+    /// Folder that gets a folder for this run.
+    pub(crate) output: PathBuf,
+    /// Files that are written into that.
+    pub(crate) files: Vec<String>,
+    /// Folder for databases that is made for the run and removed with it.
+    pub(crate) scratch: Option<PathBuf>,
+}
+
+/// Cases that take turns.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Block {
+    /// The cases.
+    pub(crate) cases: Vec<PlannedCase>,
+    /// Rounds of each.
+    pub(crate) rounds: u32,
+}
+
+impl Block {
+    /// The order of the cases in a round: A B, then B A, then A B …, so that what drifts meets all alike.
+    pub(crate) fn turns(&self, round: u32) -> Vec<usize> {
+        let order = 0..self.cases.len();
+        if round % 2 == 1 { order.rev().collect() } else { order.collect() }
+    }
+}
+
+/// One job on one target with one set of settings.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct PlannedCase {
+    /// Name of the case in every report.
+    pub(crate) label: String,
+    /// What it runs on, as remarks name it.
+    pub(crate) subject: String,
+    /// What it runs on, as a URL.
+    pub(crate) target: String,
+    /// The job of a round.
+    pub(crate) job: Job,
+    /// What sweeps vary, with this case's values.
+    pub(crate) varied: Vec<NameValue>,
+    /// Process in which its rounds run.
+    pub(crate) rounds_in: RoundsIn,
+    /// Why it is not run, if it is not.
+    pub(crate) not_run: Option<String>,
+}
+
+/// Process that a round runs in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum RoundsIn {
+    /// This one: databases in memory are loaded once and put back.
+    ThisProcess,
+    /// One of its own for each round: its memory and its engine are its own.
+    Child,
+}
+
+/// What a round that fails ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum OnFailure {
+    /// The run; what was measured is reported.
+    EndRun,
+    /// Its case; the others go on.
+    LeaveOutCase,
+}
+
+/// Job of a round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Job {
+    /// The brokerage workload.
+    Brokerage(Box<Brokerage>),
+    /// A classic workload.
+    Classic(Classic),
+}
+
+impl Job {
+    /// Name of the workload.
+    pub(crate) fn workload(&self) -> &str {
+        match self {
+            Self::Brokerage(_) => brokerage::WORKLOAD,
+            Self::Classic(classic) => &classic.workload,
+        }
+    }
+
+    /// What the workload can be asked for.
+    pub(crate) fn abilities(&self) -> Result<Abilities, Failure> {
+        match self {
+            Self::Brokerage(_) => Ok(bourse_tpce::users::ABILITIES),
+            Self::Classic(classic) => Ok(classic.spec()?.abilities()),
+        }
+    }
+
+    /// Threads that are busy at once.
+    pub(crate) fn threads(&self) -> u32 {
+        match self {
+            Self::Brokerage(job) => u32::try_from(job.users.saturating_add(job.market_users)).unwrap_or(u32::MAX),
+            Self::Classic(classic) => classic.threads(),
+        }
+    }
+
+    /// Warm-up and measurement of a round, in nanoseconds; none where only its work ends it.
+    pub(crate) fn lasts_ns(&self) -> Option<u64> {
+        match self {
+            Self::Brokerage(job) => Some(job.warm_up_ns.saturating_add(job.measure_ns)),
+            Self::Classic(classic) => classic.lasts_ns(),
+        }
+    }
+
+    /// The longest that a round measures whose work ends it, in nanoseconds; none if nothing else does.
+    pub(crate) fn at_most_ns(&self) -> Option<u64> {
+        match self {
+            Self::Brokerage(_) => self.lasts_ns(),
+            Self::Classic(classic) => classic.measure_ns,
+        }
+    }
+}
+
+impl Plan {
+    /// A plan of one block whose first failure ends it, in the way that was asked for.
+    pub(crate) fn of(
+        name: impl Into<String>,
+        block: Block,
+        seed: Option<u64>,
+        how: &Execution,
+        output: &Output,
+    ) -> Self {
+        Self {
+            name: name.into(),
+            blocks: vec![block],
+            seed: seed.unwrap_or_else(drawn_seed),
+            wait_quiet_ns: how.wait_quiet_ns(None),
+            calibrate: true,
+            require_steady: how.require_steady,
+            on_failure: OnFailure::EndRun,
+            output: output.directory.clone(),
+            files: ["run.json", "report.html"].map(str::to_owned).into(),
+            scratch: None,
+        }
+    }
+
+    /// Every case.
+    pub(crate) fn cases(&self) -> impl Iterator<Item = &PlannedCase> {
+        self.blocks.iter().flat_map(|block| &block.cases)
+    }
+
+    /// The plan, unless a workload of it cannot do what is asked for.
+    pub(crate) fn checked(self) -> Result<Self, Failure> {
+        for case in self.cases().filter(|case| case.not_run.is_none()) {
+            let abilities = case.job.abilities()?;
+            if self.require_steady {
+                able(case.job.workload(), "--require-steady", abilities.steadiness)?;
+            }
+            if let Job::Brokerage(job) = &case.job {
+                if job.rate.is_some() {
+                    able(case.job.workload(), "--rate", abilities.rate)?;
+                }
+                if job.find_max {
+                    able(case.job.workload(), "--find-max", abilities.search)?;
+                }
+            }
+        }
+        Ok(self)
+    }
+}
+
+/// Refuses an option that a workload cannot follow.
+pub(crate) fn able(workload: &str, option: &str, ability: Ability) -> Result<(), Failure> {
+    match ability.lacks() {
+        None => Ok(()),
+        Some(why) => Err(Failure::usage(format!("{option} cannot be used with {workload}: {why}"))),
+    }
+}
+
+/// Seed that nobody named: from the clock, kept small enough to be typed again.
+fn drawn_seed() -> u64 {
+    jiff::Timestamp::now().as_microsecond().unsigned_abs() % 1_000_000_000
+}
+
+/// A length of time in nanoseconds.
+pub(crate) fn nanoseconds(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+fn varied(chosen: &[(&str, &str)]) -> Vec<NameValue> {
+    chosen.iter().map(|&(name, value)| NameValue { name: name.to_owned(), value: value.to_owned() }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn case(label: &str) -> PlannedCase {
+        let job = Classic {
+            workload: "bulk-load".to_owned(),
+            options: Vec::new(),
+            warm_up_ns: 0,
+            measure_ns: None,
+            count: None,
+        };
+        PlannedCase {
+            label: label.to_owned(),
+            subject: label.to_owned(),
+            target: "null:".to_owned(),
+            job: Job::Classic(job),
+            varied: Vec::new(),
+            rounds_in: RoundsIn::Child,
+            not_run: None,
+        }
+    }
+
+    fn plan(require_steady: bool) -> Plan {
+        Plan {
+            name: "x".to_owned(),
+            blocks: vec![Block { cases: vec![case("a"), case("b"), case("c")], rounds: 2 }],
+            seed: 1,
+            wait_quiet_ns: None,
+            calibrate: false,
+            require_steady,
+            on_failure: OnFailure::EndRun,
+            output: "runs".into(),
+            files: Vec::new(),
+            scratch: None,
+        }
+    }
+
+    #[test]
+    fn cases_take_turns_forwards_and_backwards() {
+        let plan = plan(false);
+        let turns: Vec<Vec<usize>> = (0..3).map(|round| plan.blocks[0].turns(round)).collect();
+        assert_eq!(turns, [[0, 1, 2], [2, 1, 0], [0, 1, 2]]);
+    }
+
+    #[test]
+    fn a_workload_is_not_asked_for_what_it_cannot() {
+        assert!(plan(false).checked().is_ok());
+        let refused = plan(true).checked().unwrap_err().render();
+        assert!(
+            refused.contains("--require-steady cannot be used with bulk-load: it ends when its work is done"),
+            "{refused}"
+        );
+    }
+
+    #[test]
+    fn a_plan_is_data() {
+        let text = serde_json::to_string(&plan(true)).unwrap();
+        assert_eq!(serde_json::from_str::<Plan>(&text).unwrap(), plan(true));
+    }
+}

@@ -1,0 +1,114 @@
+//! What `bourse quick` runs: every engine that works in this process and is here, chosen by what it can.
+
+use super::brokerage::Brokerage;
+use super::classic::Asked;
+use super::targets::{self, size};
+use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds};
+use crate::args::{CheckDepth, Database, Quick};
+use crate::engines::{self, ENGINES, EngineKind};
+use crate::failure::Failure;
+use bourse_engine::did_you_mean;
+use bourse_tpce::users;
+use std::time::Duration;
+
+/// Warm-up of the brokerage workload.
+const WARM_UP: Duration = Duration::from_secs(5);
+/// Warm-up of a classic workload.
+const CLASSIC_WARM_UP: Duration = Duration::from_millis(500);
+
+/// The plan of `bourse quick`: a block for the brokerage workload, and one for each classic workload.
+pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
+    let classic = named(&arguments.workloads)?;
+    let rounds = arguments.rounds;
+    let brokerage = Block { cases: brokerage_cases(arguments)?, rounds };
+    let mut plan = Plan::of("quick", brokerage, arguments.seed, &arguments.execution, &arguments.output);
+    for workload in classic {
+        let asked = Asked {
+            workload,
+            set: &[],
+            sweep: &[],
+            threads: None,
+            count: None,
+            duration: Some(arguments.duration.div_f64(5.0)),
+            warmup: CLASSIC_WARM_UP,
+        };
+        plan.blocks.push(Block { cases: classic_cases(&asked)?, rounds });
+    }
+    plan.checked()
+}
+
+/// The classic workloads of those names, all known.
+fn named(names: &[String]) -> Result<Vec<&'static str>, Failure> {
+    // What runs a file of statements needs the file.
+    let known = || bourse_micro::WORKLOADS.iter().filter(|spec| !spec.takes_file()).map(|spec| spec.name);
+    let find = |name: &String| {
+        known().find(|known| known == name).ok_or_else(|| {
+            Failure::usage(format!("unknown workload '{name}' in --workloads{}", did_you_mean(name, known())))
+                .hint(format!("workloads: {}", known().collect::<Vec<_>>().join(", ")))
+        })
+    };
+    names.iter().map(find).collect()
+}
+
+/// The engines that work in this process and are here. Servers are no part of a quick look, and the null engine is part of
+/// every report already.
+fn here() -> impl Iterator<Item = &'static EngineKind> {
+    ENGINES.iter().filter(|kind| kind.in_process.is_some() && kind.version().is_ok())
+}
+
+/// Whether an engine is another build of one that is here too.
+fn is_variant(kind: &EngineKind) -> bool {
+    kind.in_process.as_ref().is_some_and(|it| it.variant_of.is_some())
+}
+
+/// The brokerage workload on every engine that can run it, in a file and in memory.
+fn brokerage_cases(arguments: &Quick) -> Result<Vec<PlannedCase>, Failure> {
+    let mut cases = Vec::new();
+    for kind in here().filter(|kind| !is_variant(kind)) {
+        let job = Brokerage {
+            warm_up_ns: nanoseconds(WARM_UP),
+            measure_ns: nanoseconds(arguments.duration.max(Duration::from_secs(1))),
+            check: CheckDepth::Quick,
+            ..Brokerage::on(Database::of_days(arguments.days))?
+        };
+        let file = kind.file_target(&format!("tpce{}", size(&job.database)));
+        for target in file.into_iter().chain(kind.memory_target()) {
+            if !users::needs(&engines::open(&target)?.capabilities()).is_empty() {
+                continue;
+            }
+            cases.push(PlannedCase {
+                label: target.clone(),
+                subject: target.clone(),
+                target,
+                job: Job::Brokerage(Box::new(job.clone())),
+                varied: Vec::new(),
+                rounds_in: RoundsIn::ThisProcess,
+                not_run: None,
+            });
+        }
+    }
+    Ok(cases)
+}
+
+/// A classic workload on every engine, in a file and in memory; labels say which workload they are of.
+fn classic_cases(asked: &Asked<'_>) -> Result<Vec<PlannedCase>, Failure> {
+    let mut cases = Vec::new();
+    for kind in here() {
+        // What another build saves is processor time, which a disk would hide.
+        let file = kind.file_target("quick").filter(|_| !is_variant(kind));
+        for target in file.into_iter().chain(kind.memory_target()) {
+            let job = asked.job()?;
+            let lacking = targets::lacking(&target, &job)?;
+            cases.push(PlannedCase {
+                label: format!("{}, {target}", asked.workload),
+                subject: target.clone(),
+                target,
+                job: Job::Classic(job),
+                varied: Vec::new(),
+                rounds_in: RoundsIn::Child,
+                not_run: (!lacking.is_empty()).then(|| lacking.join("; ")),
+            });
+        }
+    }
+    Ok(cases)
+}

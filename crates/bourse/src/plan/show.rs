@@ -1,0 +1,168 @@
+//! The plan as `--dry-run` prints it: cases, order, how long, what will be written.
+
+use super::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn};
+use crate::engines;
+use bourse_engine::Location;
+use std::collections::BTreeSet;
+
+/// The plan for a person.
+pub(crate) fn show(plan: &Plan) -> String {
+    let mut text = format!("plan of {}\n", plan.name);
+    let mut number = 0;
+    for block in &plan.blocks {
+        text.push('\n');
+        for case in &block.cases {
+            number += 1;
+            text.push_str(&format!("{number:>3}. {}\n     {}\n", case.label, what(case)));
+        }
+        text.push_str(&format!("     {}\n", order(block, number)));
+    }
+    text.push_str(&format!("\nseed     {}\n", plan.seed));
+    if plan.calibrate {
+        text.push_str("first    harness and machine are measured alone, about a second\n");
+    }
+    if let Some(limit) = plan.wait_quiet_ns {
+        text.push_str(&format!("wait     before each round up to {} for a quiet machine\n", time(limit)));
+    }
+    if plan.require_steady {
+        text.push_str("steady   every round has to be in steady state, or the exit code is 5\n");
+    }
+    let failing = match plan.on_failure {
+        OnFailure::EndRun => "a round that fails ends the run; what was measured is reported",
+        OnFailure::LeaveOutCase => "a case that fails is left out from then on; the others go on",
+    };
+    text.push_str(&format!("failure  {failing}\n"));
+    text.push_str(&format!("time     {}\n", duration(plan)));
+    for line in writes(plan) {
+        text.push_str(&format!("writes   {line}\n"));
+    }
+    text
+}
+
+/// What a case runs, on what and where.
+fn what(case: &PlannedCase) -> String {
+    if let Some(why) = &case.not_run {
+        return format!("{}: not run: {why}", case.job.workload());
+    }
+    let mut words = match &case.job {
+        Job::Brokerage(job) => {
+            let days = if job.database.days == 1 { "day" } else { "days" };
+            let users = if job.users == 1 { "user" } else { "users" };
+            let load = match job.rate {
+                _ if job.find_max => "the highest rate within the limits".to_owned(),
+                Some(rate) => format!("{rate} TR/s asked for"),
+                None => "closed loop".to_owned(),
+            };
+            format!(
+                "{}: {} customers, {} {days} of trades, {} {users} and {} of the market, {load}",
+                case.job.workload(),
+                job.database.customers,
+                job.database.days,
+                job.users,
+                job.market_users
+            )
+        }
+        Job::Classic(job) => {
+            let options: Vec<String> = job.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
+            let count = job.count.map(|count| format!(" count={count}")).unwrap_or_default();
+            format!("{} {}{count}", case.job.workload(), options.join(" ")).trim_end().to_owned()
+        }
+    };
+    if case.subject != case.target || !case.label.contains(&case.target) {
+        words.push_str(&format!(" on {}", case.subject));
+    }
+    words.push_str(match case.rounds_in {
+        RoundsIn::ThisProcess => ", in this process",
+        RoundsIn::Child => ", each round in a process of its own",
+    });
+    words
+}
+
+fn order(block: &Block, last: usize) -> String {
+    let rounds = if block.rounds == 1 { "1 round".to_owned() } else { format!("{} rounds", block.rounds) };
+    let first = last + 1 - block.cases.len().max(1);
+    match block.cases.len() {
+        0 | 1 => format!("{rounds} of it"),
+        2 => format!("{rounds} of each, in turn: {first} {last}, {last} {first}, …"),
+        _ => format!("{rounds} of each, in turn: {first} … {last}, {last} … {first}, …"),
+    }
+}
+
+/// How long it takes, as far as that is known.
+fn duration(plan: &Plan) -> String {
+    let (mut rounds, mut timed_ns, mut untimed) = (0_u64, 0_u64, 0_u64);
+    // The longest that a round may take whose work ends it, if each has such a limit.
+    let mut longest_ns = Some(0);
+    for block in &plan.blocks {
+        for case in block.cases.iter().filter(|case| case.not_run.is_none()) {
+            rounds += u64::from(block.rounds);
+            match case.job.lasts_ns() {
+                Some(ns) => timed_ns = timed_ns.saturating_add(ns.saturating_mul(block.rounds.into())),
+                None => {
+                    untimed += u64::from(block.rounds);
+                    longest_ns = longest_ns.zip(case.job.at_most_ns()).map(|(longest, ns)| ns.max(longest));
+                }
+            }
+        }
+    }
+    let mut words = vec![if rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") }];
+    if timed_ns > 0 {
+        words.push(format!("{} of warm-up and measuring", time(timed_ns)));
+    }
+    if untimed > 0 {
+        let longest = longest_ns.map(|ns| format!(", {} each at most", time(ns))).unwrap_or_default();
+        words.push(format!("{untimed} of them as long as their work takes{longest}"));
+    }
+    let searches = plan.cases().any(|case| matches!(&case.job, Job::Brokerage(job) if job.find_max));
+    if searches {
+        words.push("a dozen short rounds of each search before".to_owned());
+    }
+    format!("{}; loading, checks and waiting come on top", words.join(", "))
+}
+
+/// Files that will be written.
+fn writes(plan: &Plan) -> Vec<String> {
+    let files = plan.files.join(", ");
+    let mut lines = vec![format!("{}/<time>-{}/: {files}", plan.output.display(), plan.name)];
+    if let Some(scratch) = &plan.scratch {
+        // The number in it is this process's, which will be another then.
+        let parent = scratch.parent().unwrap_or(scratch);
+        lines.push(format!("databases in a folder below {}, removed with the run", parent.display()));
+        return lines;
+    }
+    let mut places = BTreeSet::new();
+    for case in plan.cases().filter(|case| case.not_run.is_none()) {
+        let how = match &case.job {
+            Job::Brokerage(job) if job.database.reload => "loaded anew",
+            Job::Brokerage(_) => "loaded unless it is there, and left with the run's trades",
+            Job::Classic(_) => "made anew for each round",
+        };
+        if let Some(path) = engines::location(&case.target).ok().as_ref().and_then(Location::file) {
+            places.insert(format!("{}: {how}", path.display()));
+        }
+    }
+    lines.extend(places);
+    lines
+}
+
+/// A length of time as people say it.
+fn time(ns: u64) -> String {
+    let seconds = ns as f64 / 1e9;
+    let whole = seconds.round() as u64;
+    match whole {
+        0..60 => format!("{} s", (seconds * 10.0).round() / 10.0),
+        60..3600 => format!("{} min {} s", whole / 60, whole % 60),
+        _ => format!("{} h {} min", whole / 3600, whole % 3600 / 60),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_said_as_people_say_them() {
+        let said = [1_500_000_000, 45_000_000_000, 560_000_000_000, 7_380_000_000_000].map(time);
+        assert_eq!(said, ["1.5 s", "45 s", "9 min 20 s", "2 h 3 min"]);
+    }
+}

@@ -1,0 +1,179 @@
+//! What `bourse suite run` runs: the cases of a published experiment.
+
+use super::brokerage::{Brokerage, WORKLOAD};
+use super::{Block, Classic, Job, OnFailure, Plan, PlannedCase, RoundsIn, targets};
+use crate::args::{CheckDepth, Database, SuiteRun, numbers};
+use crate::engines;
+use crate::failure::Failure;
+use bourse_suite::plan::PlannedCase as SuiteCase;
+use bourse_suite::{Plan as Cells, Suite};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// How long a round waits for a quiet machine at full scale, unless told otherwise.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// A suite's plan.
+pub(crate) struct SuitePlan<'s> {
+    /// What is run: the cases of `cells`, in their order.
+    pub(crate) plan: Plan,
+    /// Cells that each case fills.
+    pub(crate) cells: Cells<'s>,
+    /// Each target's URL by its name in the suite, or why it cannot be used.
+    pub(crate) urls: BTreeMap<String, Result<String, String>>,
+}
+
+/// The plan of `bourse suite run`.
+pub(crate) fn plan<'s>(suite: &'s Suite, arguments: &SuiteRun) -> Result<SuitePlan<'s>, Failure> {
+    let cap_s = arguments.cap.map(|cap| cap.as_secs_f64());
+    if cap_s == Some(0.0) {
+        return Err(Failure::usage("invalid value for --cap: expected more than 0").hint("for instance --cap 10s"));
+    }
+    let cells = Cells::new(suite, arguments.scale, cap_s, &arguments.only)
+        .map_err(|error| Failure::usage(error.to_string()))?;
+    let scratch = scratch(&arguments.data, &suite.name);
+    let mut urls = BTreeMap::new();
+    for name in cells.cases.iter().map(|case| &case.target) {
+        urls.entry(name.clone()).or_insert_with(|| url(suite, name, &scratch));
+    }
+    let mut cases = Vec::with_capacity(cells.cases.len());
+    for (at, case) in cells.cases.iter().enumerate() {
+        cases.push(planned(&cells, at, case, &urls[&case.target])?);
+    }
+    let block = Block { cases, rounds: arguments.rounds.unwrap_or(suite.rounds) };
+    let how = &arguments.execution;
+    let plan = Plan {
+        // A quick look at a part of the work does not wait.
+        wait_quiet_ns: how.wait_quiet_ns((arguments.scale >= 1.0).then_some(PATIENCE)),
+        on_failure: OnFailure::LeaveOutCase,
+        files: ["suite.json", "report.html", "tables.md", "tables.csv", "run.json"].map(str::to_owned).into(),
+        scratch: Some(scratch),
+        ..Plan::of(format!("suite-{}", suite.name), block, arguments.seed, how, &arguments.output)
+    };
+    Ok(SuitePlan { plan: plan.checked()?, cells, urls })
+}
+
+/// The folder for a suite's databases below `parent`.
+fn scratch(parent: &Path, name: &str) -> PathBuf {
+    parent.join(format!("suite-{name}-{}", std::process::id()))
+}
+
+/// A target's URL with its placeholders filled in, or why it cannot be used here.
+fn url(suite: &Suite, name: &str, data: &Path) -> Result<String, String> {
+    let target = &suite.targets[name];
+    let hinted = |why: String| match &target.hint {
+        Some(hint) => format!("{why} ({hint})"),
+        None => why,
+    };
+    let url = filled(&target.url, data).map_err(hinted)?;
+    engines::is_here(&url).map_err(hinted)?;
+    engines::open(&url).map_err(|failure| hinted(failure.line()))?;
+    Ok(url)
+}
+
+/// A URL with its placeholders filled in, or why they cannot be.
+fn filled(url: &str, data: &Path) -> Result<String, String> {
+    let mut url = url.replace("{data}", &engines::escaped(data));
+    while let Some(start) = url.find("{env:") {
+        let end = url[start..].find('}').map_or(url.len(), |end| start + end);
+        let name = url[start + 5..end].to_owned();
+        let value = std::env::var(&name).map_err(|_| format!("the variable {name} is not set"))?;
+        url.replace_range(start..=end.min(url.len() - 1), &value);
+    }
+    Ok(url)
+}
+
+fn planned(
+    cells: &Cells<'_>,
+    at: usize,
+    case: &SuiteCase,
+    url: &Result<String, String>,
+) -> Result<PlannedCase, Failure> {
+    let mut not_run = url.as_ref().err().cloned();
+    let target = url.clone().unwrap_or_default();
+    let job = if case.workload == WORKLOAD {
+        let served = cells.suite.targets[&case.target].served;
+        Job::Brokerage(Box::new(brokerage(case, served)?))
+    } else {
+        let job = classic(case);
+        job.case().map_err(|failure| failure.hint("the scale may be too small for this suite's counts"))?;
+        if not_run.is_none() {
+            let lacking = targets::lacking(&target, &job)?;
+            not_run = (!lacking.is_empty()).then(|| lacking.join("; "));
+        }
+        Job::Classic(job)
+    };
+    Ok(PlannedCase {
+        label: label(cells, at),
+        subject: case.target.clone(),
+        target,
+        job,
+        varied: Vec::new(),
+        rounds_in: RoundsIn::Child,
+        not_run,
+    })
+}
+
+fn nanoseconds(seconds: f64) -> u64 {
+    (seconds * 1e9) as u64
+}
+
+fn classic(case: &SuiteCase) -> Classic {
+    Classic {
+        workload: case.workload.clone(),
+        options: case.options.clone(),
+        warm_up_ns: nanoseconds(case.warm_up_s.unwrap_or(0.5)),
+        measure_ns: Some(nanoseconds(case.seconds.unwrap_or(case.cap_s))),
+        count: case.count,
+    }
+}
+
+fn brokerage(case: &SuiteCase, served: bool) -> Result<Brokerage, Failure> {
+    let mut database = Database::of_days(10);
+    let mut users = None;
+    for (name, value) in &case.options {
+        let refused = |why: String| Failure::usage(format!("invalid value '{value}' for '{name}': {why}"));
+        match name.as_str() {
+            "customers" => database.customers = numbers::customers(value).map_err(refused)?,
+            "days" => database.days = numbers::days(value).map_err(refused)?,
+            "scale_factor" => database.scale_factor = numbers::scale_factor(value).map_err(refused)?,
+            "users" => users = Some(numbers::threads(value).map_err(refused)?),
+            other => {
+                return Err(Failure::usage(format!("unknown option '{other}' for the brokerage workload of a suite"))
+                    .hint("options: customers, days, scale_factor, users"));
+            }
+        }
+    }
+    let job = Brokerage::on(database)?;
+    Ok(Brokerage {
+        users: users.unwrap_or(job.users),
+        warm_up_ns: nanoseconds(case.warm_up_s.unwrap_or(5.0)),
+        measure_ns: nanoseconds(case.seconds.unwrap_or(case.cap_s).min(case.cap_s)),
+        check: CheckDepth::Quick,
+        served,
+        ..job
+    })
+}
+
+/// The cells that a case fills: `1a/2/private`.
+fn label(cells: &Cells<'_>, case: usize) -> String {
+    let filled = cells.cells.iter().filter(|cell| cell.case == case).map(|cell| {
+        let table = &cells.suite.tables[cell.table];
+        format!("{}/{}/{}", table.id, table.rows[cell.row].id, table.columns[cell.column].id)
+    });
+    filled.collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn placeholders_are_filled_in_or_missed_by_name() {
+        let whole = filled("sqlite:{data}/x.db?journal=wal", Path::new("a?b%"));
+        assert_eq!(whole.as_deref(), Ok("sqlite:a%3Fb%25/x.db?journal=wal"));
+        let missed = filled("fastdb:{data}/x?library={env:BOURSE_NOWHERE_SET}&size=1GiB", Path::new("d"));
+        assert_eq!(missed, Err("the variable BOURSE_NOWHERE_SET is not set".to_owned()));
+    }
+}

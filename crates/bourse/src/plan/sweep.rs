@@ -1,0 +1,95 @@
+//! Sweep of an option: one value after another; every combination of all sweeps is a case of its own.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+
+use crate::failure::Failure;
+
+/// Option with the values it is to take in turn.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Sweep {
+    /// Name of the option.
+    pub(crate) name: String,
+    /// Values, in order.
+    pub(crate) values: Vec<String>,
+}
+
+impl Sweep {
+    /// Reads a sweep as it is typed: `threads=1,2,4`.
+    pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
+        let refuse =
+            || Failure::usage(format!("invalid value '{text}' for --sweep: expected OPTION=A,B,C, as threads=1,2,4"));
+        let (name, values) = text.split_once('=').ok_or_else(refuse)?;
+        let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
+        let name = name.trim();
+        if name.is_empty() || values.iter().any(String::is_empty) {
+            return Err(refuse());
+        }
+        Ok(Self { name: name.to_owned(), values })
+    }
+
+    /// Reads several.
+    pub(crate) fn parse_all(texts: &[String]) -> Result<Vec<Self>, Failure> {
+        texts.iter().map(|text| Self::parse(text)).collect()
+    }
+}
+
+/// Every combination of the sweeps' values: the last sweep's change fastest. One empty combination without sweeps.
+pub(crate) fn combinations(sweeps: &[Sweep]) -> Vec<Vec<(&str, &str)>> {
+    sweeps.iter().fold(vec![Vec::new()], |so_far, sweep| {
+        so_far
+            .iter()
+            .flat_map(|before| {
+                sweep.values.iter().map(move |value| {
+                    let mut all = before.clone();
+                    all.push((sweep.name.as_str(), value.as_str()));
+                    all
+                })
+            })
+            .collect()
+    })
+}
+
+/// A target with one option set: replaced where the URL has it, added where it has not.
+pub(crate) fn with_option(target: &str, name: &str, value: &str) -> String {
+    let (place, query) = target.split_once('?').unwrap_or((target, ""));
+    let mut options: Vec<&str> = query.split('&').filter(|option| !option.is_empty()).collect();
+    options.retain(|option| option.split('=').next() != Some(name));
+    let mut url = format!("{place}?");
+    for option in options {
+        url.push_str(option);
+        url.push('&');
+    }
+    url.push_str(&format!("{name}={value}"));
+    url
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_sweep_is_an_option_with_its_values() {
+        let sweep = Sweep::parse("journal=delete, wal").unwrap();
+        assert_eq!((sweep.name.as_str(), sweep.values), ("journal", vec!["delete".to_owned(), "wal".to_owned()]));
+        for text in ["journal", "journal=wal,", "=wal", ""] {
+            assert!(Sweep::parse(text).unwrap_err().render().contains("for --sweep: expected OPTION=A,B,C"), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_last_sweep_changes_fastest() {
+        let sweeps = Sweep::parse_all(&["a=1,2".to_owned(), "b=x,y".to_owned()]).unwrap();
+        let all: Vec<String> = combinations(&sweeps)
+            .iter()
+            .map(|each| each.iter().map(|(name, value)| format!("{name}{value}")).collect())
+            .collect();
+        assert_eq!(all, ["a1bx", "a1by", "a2bx", "a2by"]);
+        assert_eq!(combinations(&[]), [[]]);
+    }
+
+    #[test]
+    fn an_option_of_a_target_is_replaced_or_added() {
+        assert_eq!(with_option("sqlite:x.db", "journal", "wal"), "sqlite:x.db?journal=wal");
+        let replaced = with_option("sqlite:x.db?journal=delete&sync=off", "journal", "wal");
+        assert_eq!(replaced, "sqlite:x.db?sync=off&journal=wal");
+    }
+}

@@ -1,0 +1,102 @@
+//! Targets as a plan sees them: read by their grammar and asked for their capabilities; nothing is opened.
+
+use super::{Brokerage, Classic};
+use crate::args::Database;
+use crate::engines;
+use crate::execute::system;
+use crate::failure::Failure;
+use bourse_serve::Address;
+use bourse_tpce::users;
+
+/// What a target lacks for a classic workload; empty if nothing.
+pub(crate) fn lacking(target: &str, job: &Classic) -> Result<Vec<String>, Failure> {
+    let case = job.case()?;
+    let engine = engines::open(target)?;
+    let mut lacking = case.lacking(&engine.capabilities());
+    lacking.extend(case.wordless(engine.dialect()));
+    Ok(lacking)
+}
+
+/// Refuses a target that cannot run the brokerage workload. A server is called when its turn comes: one that is asked twice
+/// would take us for two drivers.
+pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
+    if Address::is_meant(target) {
+        return system::caller(target, job).map(|_| ());
+    }
+    if let Some(driver) = job.driver() {
+        return Err(Failure::usage(format!(
+            "--part {driver}: {target} is not a server, which several drivers could share"
+        ))
+        .hint(format!("`bourse tpce serve {target}` serves it; then run each part on bourse://HOST:PORT")));
+    }
+    let lacking = users::needs(&engines::open(target)?.capabilities());
+    if lacking.is_empty() {
+        return Ok(());
+    }
+    Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
+        .hint("for instance sqlite:PATH or sqlite::memory:"))
+}
+
+/// A file of our own whose name tells what is in it.
+pub(super) fn default_target(database: &Database) -> String {
+    let mut name = format!("tpce{}", size(database));
+    if database.constraints == crate::args::Constraints::Keys {
+        name.push_str("-keys");
+    }
+    if database.flat_in.is_some() {
+        name.push_str("-official");
+    }
+    let usual = &engines::ENGINES[0];
+    usual.file_target(&name).expect("the first engine has files")
+}
+
+/// What tells databases of different sizes apart, in a name.
+pub(super) fn size(database: &Database) -> String {
+    let mut size = format!("-c{}-d{}", database.customers, database.days);
+    if database.scale_factor != 500 {
+        size.push_str(&format!("-f{}", database.scale_factor));
+    }
+    size
+}
+
+/// The target for a database of another size: files of different sizes need names of their own.
+pub(super) fn with_size(target: &str, database: &Database) -> String {
+    let (place, query) = target.split_once('?').map_or((target, None), |(place, query)| (place, Some(query)));
+    if !engines::location(target).is_ok_and(|location| location.file().is_some()) {
+        return target.to_owned();
+    }
+    let size = size(database);
+    let place = match place.rsplit_once('.').filter(|(_, ending)| !ending.contains('/')) {
+        Some((stem, ending)) => format!("{stem}{size}.{ending}"),
+        None => format!("{place}{size}"),
+    };
+    query.map_or(place.clone(), |query| format!("{place}?{query}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args::Constraints;
+
+    #[test]
+    fn files_of_other_sizes_have_other_names() {
+        let database = Database {
+            customers: 5_000,
+            days: 2,
+            scale_factor: 500,
+            flat_in: None,
+            constraints: Constraints::Full,
+            threads: None,
+            reload: false,
+        };
+        for (target, sized) in [
+            ("sqlite:x.db?journal=wal", "sqlite:x-c5000-d2.db?journal=wal"),
+            ("sqlite-lean:x.db", "sqlite-lean:x-c5000-d2.db"),
+            ("sqlite-lean::memory:", "sqlite-lean::memory:"),
+            ("sqlite:a.b/x", "sqlite:a.b/x-c5000-d2"),
+            ("sqlite::memory:?memory=memdb", "sqlite::memory:?memory=memdb"),
+        ] {
+            assert_eq!(with_size(target, &database), sized);
+        }
+    }
+}
