@@ -316,7 +316,11 @@ mod tests {
         Simulated { name: "independent, 20 %", is_steady: true, make: |n, random| alike(n, random, 0.0, 0.20) },
         Simulated { name: "autocorrelated 0.7, 10 %", is_steady: true, make: |n, random| alike(n, random, 0.7, 0.10) },
         Simulated { name: "autocorrelated 0.95, 5 %", is_steady: true, make: |n, random| alike(n, random, 0.95, 0.05) },
-        Simulated { name: "autocorrelated 0.95, 20 %", is_steady: true, make: |n, random| alike(n, random, 0.95, 0.20) },
+        Simulated {
+            name: "autocorrelated 0.95, 20 %",
+            is_steady: true,
+            make: |n, random| alike(n, random, 0.95, 0.20),
+        },
         Simulated { name: "bursts of a neighbour", is_steady: true, make: bursts },
         Simulated {
             name: "a cycle of 7 s",
@@ -415,9 +419,8 @@ mod tests {
              series is that of 400 events a second. After 300 s the tail has changed the mean by 0.8 %.\n",
         );
         // Another machine's logarithms may differ in the last bit, and turn an answer of the 400.
-        let numbers = |text: &str| -> Vec<i32> {
-            text.split([' ', '\n']).filter_map(|word| word.parse().ok()).collect()
-        };
+        let numbers =
+            |text: &str| -> Vec<i32> { text.split([' ', '\n']).filter_map(|word| word.parse().ok()).collect() };
         let words = |text: &str| text.split([' ', '\n']).filter(|it| it.parse::<i32>().is_err()).collect::<String>();
         let written = include_str!("steady.md");
         let is_near = numbers(written).iter().zip(numbers(&table)).all(|(one, other)| (one - other).abs() <= 1);
@@ -430,7 +433,8 @@ mod tests {
             for (count, [yes, no, _]) in LENGTHS.into_iter().zip(answers) {
                 // After five minutes a tail of 8 s is 0.8 % of the mean: the series is steady. Half a minute is too short to
                 // tell a neighbour's burst from a step.
-                let is_excused = count == 300 && series.name.contains("tail") || count == 30 && series.name.contains("bursts");
+                let is_excused =
+                    count == 300 && series.name.contains("tail") || count == 30 && series.name.contains("bursts");
                 let wrong = if series.is_steady { no } else { yes };
                 assert!(is_excused || *wrong <= 5, "{} of {count} s: {wrong} % wrong", series.name);
             }
