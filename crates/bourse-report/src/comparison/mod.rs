@@ -6,7 +6,8 @@ mod text;
 
 pub use pairs::{Incomparable, Pair, stored_pairs, unlike};
 
-use bourse_record::{Case, Interval, LatencySummary, Round, median, median_interval, ratio_interval};
+use bourse_record::{Case, LatencySummary, Round, median};
+use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, signed_rank};
 use serde::Serialize;
 
 /// Tolerance where none is named: within it two figures are called alike.
@@ -46,20 +47,34 @@ pub struct Difference {
     pub base: f64,
     /// Median of the rounds of the second case.
     pub head: f64,
-    /// Head divided by base.
+    /// Head divided by base: the Hodges–Lehmann estimate over the pairs of rounds, which need not be the medians' ratio.
     pub ratio: f64,
-    /// 95 % interval of the ratio; none of too few rounds.
+    /// Interval of the ratio, that of the estimate; none of too few rounds.
     #[serde(serialize_with = "ends")]
     pub interval: Option<Interval>,
-    /// Verdict from the interval.
+    /// Level of the interval, at least 0.95.
+    pub level: Option<f64>,
+    /// What the interval says. Empty for a metric that is shown without a verdict: all but the headline, unless they differ
+    /// by Holm's correction.
     pub verdict: &'static str,
     #[serde(skip)]
     text: fn(f64) -> String,
+    #[serde(skip)]
+    higher_is_better: bool,
+    /// Probability of such a difference by chance, of rounds that took turns.
+    #[serde(skip)]
+    p: Option<f64>,
 }
 
 fn ends<S: serde::Serializer>(interval: &Option<Interval>, serializer: S) -> Result<S::Ok, S::Error> {
     interval.map(|interval| [interval.low, interval.high]).serialize(serializer)
 }
+
+/// Pairs from which on the metrics beside the headline have verdicts: with fewer not even all pairs on one side would be
+/// enough for four of them at once.
+const PAIRS_FOR_ALL: usize = 8;
+/// Probability of a false verdict on any of them.
+const FALSE_VERDICT: f64 = 0.05;
 
 /// A metric of a round: name, whether more is better, value, text.
 type Metric = (&'static str, bool, fn(&Round, &str) -> Option<f64>, fn(f64) -> String);
@@ -137,13 +152,23 @@ impl Compared {
 impl Comparison {
     fn of(pair: &Pair, tolerance: f64) -> Self {
         let name = &pair.base.workload.headline_operation;
-        let headline = difference(pair, &HEADLINE, name, tolerance);
+        let headline = difference(pair, &HEADLINE, name);
         let no_result = match &headline {
             Ok(_) => None,
             Err(why) => Some(*why),
         };
-        let headline = headline.ok().map(|it| Difference { name: pair.base.workload.headline_unit.clone(), ..it });
-        let others = METRICS.iter().filter_map(|metric| difference(pair, metric, name, tolerance).ok());
+        let headline = headline.ok().map(|it| {
+            let verdict = judged(it.interval, it.higher_is_better, tolerance);
+            Difference { name: pair.base.workload.headline_unit.clone(), verdict, ..it }
+        });
+        let mut others: Vec<Difference> =
+            METRICS.iter().filter_map(|metric| difference(pair, metric, name).ok()).collect();
+        let probabilities: Vec<f64> = others.iter().map(|it| it.p.unwrap_or(1.0)).collect();
+        for (other, differs) in others.iter_mut().zip(holm::judge(&probabilities, FALSE_VERDICT)) {
+            if differs {
+                other.verdict = side(other.ratio, other.higher_is_better);
+            }
+        }
         Self {
             base: pair.base.label.clone(),
             head: pair.head.label.clone(),
@@ -158,37 +183,41 @@ impl Comparison {
     }
 }
 
-/// How a metric differs between the cases of a pair, or why there is no ratio.
-fn difference(pair: &Pair, metric: &Metric, operation: &str, tolerance: f64) -> Result<Difference, &'static str> {
+/// How a metric differs between the cases of a pair, or why there is no ratio; the verdict is still to be given.
+fn difference(pair: &Pair, metric: &Metric, operation: &str) -> Result<Difference, &'static str> {
     let (name, higher_is_better, of, text) = metric;
-    let values = |case: &Case| -> Vec<f64> {
-        case.rounds.iter().filter_map(|round| of(round, operation)).filter(|value| value.is_finite()).collect()
+    let values = |case: &Case| -> Vec<Option<f64>> {
+        case.rounds.iter().map(|round| of(round, operation).filter(|value| value.is_finite())).collect()
     };
     let (base, head) = (values(&pair.base), values(&pair.head));
+    // The first goes with the first, also where another round of one side has no figure.
+    let pairs: Vec<(f64, f64)> = base.iter().zip(&head).filter_map(|(base, head)| (*base).zip(*head)).collect();
+    let flat = |values: Vec<Option<f64>>| -> Vec<f64> { values.into_iter().flatten().collect() };
+    let (base, head) = (flat(base), flat(head));
     let (Some(one), Some(other)) = (median(&base), median(&head)) else {
         return Err("a case has no round with a figure");
     };
-    let ratio = other / one;
     // A figure too small to divide by is as good as none.
-    if one <= 0.0 || !ratio.is_finite() {
+    if one <= 0.0 || !(other / one).is_finite() {
         return Err("the first case's figure is 0, which nothing can be divided by");
     }
-    let interval = if pair.in_turn && base.len() == head.len() {
-        // Rounds that took turns met the same noise: their ratios scatter less than they do.
-        let ratios: Vec<f64> = base.iter().zip(&head).map(|(base, head)| head / base).collect();
-        median_interval(&ratios).filter(|_| base.iter().all(|round| *round > 0.0))
-    } else {
-        ratio_interval(&base, &head)
-    };
-    let interval = interval.filter(|it| it.low.is_finite() && it.high.is_finite());
+    // Rounds that took turns met the same noise: their ratios scatter less than they do.
+    let estimate = if pair.in_turn { ratio_of_pairs(&pairs) } else { ratio_of_groups(&base, &head) };
+    let estimate = estimate.filter(|it| it.value.is_finite());
+    let interval = estimate.and_then(|it| it.interval).filter(|it| it.low.is_finite() && it.high.is_finite());
+    let p = signed_rank::p_of_pairs(&pairs).filter(|_| pair.in_turn && pairs.len() >= PAIRS_FOR_ALL);
     Ok(Difference {
         name: (*name).to_owned(),
         base: one,
         head: other,
-        ratio,
+        // A round of nothing has no logarithm; the medians have a ratio still.
+        ratio: estimate.map_or(other / one, |it| it.value),
         interval,
-        verdict: judged(interval, *higher_is_better, tolerance),
+        level: interval.map(|it| it.level),
+        verdict: "",
         text: *text,
+        higher_is_better: *higher_is_better,
+        p,
     })
 }
 
@@ -197,21 +226,29 @@ impl Difference {
         let change = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
         match self.interval {
             None => format!("{} (too few rounds for an interval)", change(self.ratio)),
-            Some(Interval { low, high }) => {
-                format!("{} (95 % interval {} to {})", change(self.ratio), change(low), change(high))
+            Some(Interval { low, high, level }) => {
+                let (ratio, low, high) = (change(self.ratio), change(low), change(high));
+                format!("{ratio} ({} interval {low} to {high})", percent(level))
             }
         }
     }
 }
 
+/// The word for a difference.
+fn side(ratio: f64, higher_is_better: bool) -> &'static str {
+    match (ratio > 1.0, higher_is_better) {
+        (true, true) => "faster",
+        (false, true) => "slower",
+        (true, false) => "more",
+        (false, false) => "less",
+    }
+}
+
 /// What an interval of head divided by base says.
 fn judged(interval: Option<Interval>, higher_is_better: bool, tolerance: f64) -> &'static str {
-    let Some(Interval { low, high }) = interval else { return "inconclusive: too few rounds" };
-    let (better, worse) = if higher_is_better { ("faster", "slower") } else { ("less", "more") };
-    if low > 1.0 {
-        if higher_is_better { better } else { worse }
-    } else if high < 1.0 {
-        if higher_is_better { worse } else { better }
+    let Some(Interval { low, high, .. }) = interval else { return "inconclusive: too few rounds" };
+    if low > 1.0 || high < 1.0 {
+        side(low, higher_is_better)
     } else if low >= 1.0 - tolerance && high <= 1.0 + tolerance {
         "no difference shown"
     } else {
@@ -229,7 +266,7 @@ fn sentence(compared: &Comparison, tolerance: f64) -> String {
         "inconclusive: within noise" => {
             "inconclusive: the difference is within noise; use more rounds or a quieter machine".to_owned()
         }
-        "inconclusive: too few rounds" => "inconclusive: too few rounds; use --rounds 7 or more".to_owned(),
+        "inconclusive: too few rounds" => "inconclusive: too few rounds; use --rounds 8 or more".to_owned(),
         other => format!("B is {other}: {}", result.difference()),
     }
 }
@@ -240,12 +277,13 @@ mod tests {
 
     #[test]
     fn verdicts_follow_from_the_interval_and_the_tolerance() {
-        let of = |low, high| judged(Some(Interval { low, high }), true, 0.05);
-        assert_eq!(of(1.01, 1.10), "faster");
-        assert_eq!(of(0.80, 0.99), "slower");
-        assert_eq!(of(0.98, 1.03), "no difference shown");
-        assert_eq!(of(0.90, 1.20), "inconclusive: within noise");
-        assert_eq!(judged(None, true, 0.05), "inconclusive: too few rounds");
-        assert_eq!(judged(Some(Interval { low: 1.1, high: 1.2 }), false, 0.05), "more");
+        let judged = |low, high, more| judged(Some(Interval { low, high, level: 0.95 }), more, 0.05);
+        assert_eq!(judged(1.01, 1.10, true), "faster");
+        assert_eq!(judged(0.80, 0.99, true), "slower");
+        assert_eq!(judged(0.98, 1.03, true), "no difference shown");
+        assert_eq!(judged(0.90, 1.20, true), "inconclusive: within noise");
+        assert_eq!(super::judged(None, true, 0.05), "inconclusive: too few rounds");
+        assert_eq!(judged(1.1, 1.2, false), "more");
+        assert_eq!(judged(0.8, 0.9, false), "less");
     }
 }

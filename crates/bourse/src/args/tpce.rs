@@ -109,7 +109,7 @@ pub(crate) struct RunSettings {
     /// option, as journal=delete,wal; several --sweep are combined
     #[arg(long, value_name = "OPTION=A,B,C", help_heading = "Rounds")]
     pub(crate) sweep: Vec<String>,
-    /// Rounds on each target, each on the restored database; targets are interleaved (A B B A …) [default: 1; 7 when
+    /// Rounds on each target, each on the restored database; targets are interleaved (A B B A …) [default: 1; 8 when
     /// targets are compared]
     #[arg(long, allow_negative_numbers = true, help_heading = "Rounds", value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: Option<u32>,

@@ -1,0 +1,105 @@
+//! Mean of one series with its interval, by batch means: neighbouring seconds are alike, means of long enough stretches are not.
+//!
+//! The length of a batch follows from the integrated autocorrelation time, the number of neighbouring values that are worth
+//! one independent value: 1 + 2 Σ ρ(k), the sum taken over pairs of neighbouring lags until a pair is no longer positive
+//! (Geyer, Practical Markov Chain Monte Carlo, 1992). The mean's interval is then Student's over the batches' means
+//! (Law, Simulation Modeling and Analysis, 9.5.3).
+
+use crate::{Estimate, Interval};
+
+/// Fewest batches that have an interval.
+pub const FEWEST_BATCHES: usize = 15;
+
+/// Batches are this many times as long as the autocorrelation.
+const LENGTHS: f64 = 2.0;
+
+/// Mean of a series, with what its interval rests on.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct SeriesMean {
+    /// Mean; its interval is none where there are too few batches.
+    pub mean: Estimate,
+    /// Neighbouring values that are worth one independent value, at least 1.
+    pub autocorrelation: f64,
+    /// Values in a batch.
+    pub batch: usize,
+    /// Batches.
+    pub batches: usize,
+}
+
+/// Mean of a series of values at equal distances. None without values.
+pub fn mean(values: &[f64]) -> Option<SeriesMean> {
+    mean_at(values, crate::LEVEL)
+}
+
+pub fn mean_at(values: &[f64], level: f64) -> Option<SeriesMean> {
+    if values.is_empty() {
+        return None;
+    }
+    let autocorrelation = autocorrelation_time(values);
+    let batch = ((LENGTHS * autocorrelation).round() as usize).clamp(1, values.len());
+    let means = batches(values, batch);
+    let value = means.iter().sum::<f64>() / means.len() as f64;
+    let interval = (means.len() >= FEWEST_BATCHES).then(|| {
+        let count = means.len() as f64;
+        let variance = means.iter().map(|it| (it - value).powi(2)).sum::<f64>() / (count - 1.0);
+        let common: f64 = means.windows(2).map(|it| (it[0] - value) * (it[1] - value)).sum::<f64>() / (count - 1.0);
+        let left = (common / variance + 1.0 / count).clamp(0.0, 0.9);
+        let half = student(count - 1.0, level) * (variance / count * (1.0 + left) / (1.0 - left)).sqrt();
+        Interval { low: value - half, high: value + half, level }
+    });
+    Some(SeriesMean { mean: Estimate { value, interval }, autocorrelation, batch, batches: means.len() })
+}
+
+/// Means of so many values in a row; what is left over is left out at the beginning.
+pub fn batches(values: &[f64], length: usize) -> Vec<f64> {
+    let left = values.len() % length;
+    values[left..].chunks_exact(length).map(|it| it.iter().sum::<f64>() / length as f64).collect()
+}
+
+/// Neighbouring values that are worth one independent value; at least 1.
+pub fn autocorrelation_time(values: &[f64]) -> f64 {
+    let n = values.len();
+    let mean = values.iter().sum::<f64>() / n as f64;
+    let variance: f64 = values.iter().map(|it| (it - mean).powi(2)).sum();
+    if variance <= 0.0 || n < 4 {
+        return 1.0;
+    }
+    let rho = |lag: usize| {
+        let common: f64 = values.iter().zip(&values[lag..]).map(|(one, other)| (one - mean) * (other - mean)).sum();
+        common / variance
+    };
+    let mut sum = 0.0;
+    let mut lag = 1;
+    // rho(0) + rho(1) first, as the sequence of pair sums begins.
+    let mut pair = 1.0 + rho(1);
+    loop {
+        if pair <= 0.0 || lag + 2 >= n {
+            break;
+        }
+        sum += pair;
+        pair = rho(lag + 1) + rho(lag + 2);
+        lag += 2;
+    }
+    let raw = (2.0 * sum - 1.0).max(1.0);
+    // Measured against the series' own mean every lag is too small by about the time itself divided by the length.
+    raw / (1.0 - (raw / n as f64).min(0.5))
+}
+
+/// Student's quantile: |t| stays below it in that share of cases.
+pub fn student(freedom: f64, level: f64) -> f64 {
+    // Cornish and Fisher's expansion around the normal quantile: 0.1 % at 10 degrees of freedom.
+    let z = normal_quantile(0.5 + level / 2.0);
+    let (z3, z5, z7) = (z.powi(3), z.powi(5), z.powi(7));
+    z + (z3 + z) / (4.0 * freedom)
+        + (5.0 * z5 + 16.0 * z3 + 3.0 * z) / (96.0 * freedom.powi(2))
+        + (3.0 * z7 + 19.0 * z5 + 17.0 * z3 - 15.0 * z) / (384.0 * freedom.powi(3))
+}
+
+fn normal_quantile(share: f64) -> f64 {
+    let (mut low, mut high) = (-10.0, 10.0);
+    for _ in 0..60 {
+        let middle = (low + high) / 2.0;
+        if crate::signed_rank::normal_below(middle) < share { low = middle } else { high = middle }
+    }
+    (low + high) / 2.0
+}

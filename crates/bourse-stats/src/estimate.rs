@@ -1,0 +1,99 @@
+//! An estimate, its interval, and the order statistics that both come from.
+
+/// Level that an interval has at least: the share of experiments whose interval holds the true value.
+pub const LEVEL: f64 = 0.95;
+
+/// Range that a figure lies in, as far as its rounds tell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Interval {
+    /// Lower end.
+    pub low: f64,
+    /// Upper end.
+    pub high: f64,
+    /// True level, at least [`LEVEL`]: with few values only some levels can be had.
+    pub level: f64,
+}
+
+impl Interval {
+    /// Whether a value lies in it.
+    pub fn holds(&self, value: f64) -> bool {
+        self.low <= value && value <= self.high
+    }
+
+    /// Half of its width.
+    pub fn half_width(&self) -> f64 {
+        (self.high - self.low) / 2.0
+    }
+
+    /// The interval of a figure that rises with this one.
+    #[must_use]
+    pub fn map(self, rising: impl Fn(f64) -> f64) -> Self {
+        Self { low: rising(self.low), high: rising(self.high), level: self.level }
+    }
+}
+
+/// Estimate of a figure, with the interval that belongs to it.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Estimate {
+    /// The figure.
+    pub value: f64,
+    /// Where it lies; none of too few values.
+    pub interval: Option<Interval>,
+}
+
+impl Estimate {
+    /// The estimate of a figure that rises with this one.
+    #[must_use]
+    pub fn map(self, rising: impl Fn(f64) -> f64) -> Self {
+        Self { value: rising(self.value), interval: self.interval.map(|it| it.map(&rising)) }
+    }
+}
+
+/// Middle of the sorted values; of an even number the mean of the two in the middle. None without values.
+///
+/// ```
+/// assert_eq!(bourse_stats::median(&[3.0, 1.0, 2.0]), Some(2.0));
+/// assert_eq!(bourse_stats::median(&[]), None);
+/// ```
+pub fn median(values: &[f64]) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    of_sorted(&sorted)
+}
+
+/// Median of values that are sorted already.
+pub(crate) fn of_sorted(sorted: &[f64]) -> Option<f64> {
+    let middle = sorted.len() / 2;
+    match sorted.len() {
+        0 => None,
+        odd if odd % 2 == 1 => Some(sorted[middle]),
+        _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
+    }
+}
+
+/// Value below which that share of the values lies, between two of them in proportion (R's default, type 7). None without
+/// values.
+///
+/// ```
+/// assert_eq!(bourse_stats::quantile(&[1.0, 2.0, 3.0, 4.0, 5.0], 0.75), Some(4.0));
+/// ```
+pub fn quantile(values: &[f64], share: f64) -> Option<f64> {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    let place = share.clamp(0.0, 1.0) * sorted.len().checked_sub(1)? as f64;
+    let (below, above) = (place.floor() as usize, place.ceil() as usize);
+    Some(sorted[below] + (sorted[above] - sorted[below]) * place.fract())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn medians_and_quantiles_lie_between_their_neighbours() {
+        assert_eq!(median(&[4.0, 1.0, 2.0, 3.0]), Some(2.5));
+        assert_eq!(quantile(&[10.0, 20.0], 0.25), Some(12.5));
+        assert_eq!(quantile(&[7.0], 0.9), Some(7.0));
+        assert_eq!(quantile(&[], 0.5), None);
+    }
+}

@@ -1,0 +1,212 @@
+//! Hodges–Lehmann estimate with the Wilcoxon signed-rank interval: for a figure over several rounds, and for pairs of rounds.
+//!
+//! The estimate is the median of all means of two values (Walsh averages, each value with itself too). If the values scatter
+//! symmetrically around the truth, the number of averages below the truth is distributed as the signed-rank statistic: over
+//! all 2^n choices of signs, the sum of the ranks with a plus. That distribution is counted here, so levels are exact. It asks
+//! for nothing but symmetry, which differences of two rounds under equal conditions have (Hollander and Wolfe, Nonparametric
+//! Statistical Methods, 3.1 to 3.3).
+
+use crate::estimate::of_sorted;
+use crate::{Estimate, Interval, LEVEL};
+
+/// Values beyond which the normal approximation replaces counting; its error is below 0.001 there.
+const COUNTED: usize = 60;
+
+/// Hodges–Lehmann estimate of the centre of values, with its interval. The interval needs six values. None without values.
+///
+/// ```
+/// let centre = bourse_stats::center(&[98.0, 100.0, 101.0, 99.0, 103.0, 100.5]).unwrap();
+/// let interval = centre.interval.unwrap();
+/// assert_eq!((centre.value, interval.low, interval.high), (100.25, 98.0, 103.0));
+/// assert_eq!(bourse_stats::center(&[1.0, 2.0]).unwrap().interval, None);
+/// ```
+pub fn center(values: &[f64]) -> Option<Estimate> {
+    let averages = walsh(values);
+    let value = of_sorted(&averages)?;
+    let interval = place(values.len()).map(|(place, level)| Interval {
+        low: averages[place - 1],
+        high: averages[averages.len() - place],
+        level,
+    });
+    Some(Estimate { value, interval })
+}
+
+/// Ratio of the second to the first of pairs of rounds that took turns, with its interval: the centre of the logarithms of
+/// the pairs' ratios. None unless every round is above 0.
+pub fn ratio_of_pairs(pairs: &[(f64, f64)]) -> Option<Estimate> {
+    Some(center(&log_ratios(pairs)?)?.map(f64::exp))
+}
+
+/// Probability that pairs differ as much as these or more, if there were no difference: two-sided, exact up to 60 pairs.
+/// Ties count against a difference. None unless every round is above 0.
+pub fn p_of_pairs(pairs: &[(f64, f64)]) -> Option<f64> {
+    let averages = walsh(&log_ratios(pairs)?);
+    let not_above = averages.iter().filter(|it| **it <= 0.0).count();
+    let not_below = averages.iter().filter(|it| **it >= 0.0).count();
+    Some((2.0 * below(pairs.len(), not_above.min(not_below))).min(1.0))
+}
+
+/// Fewest values that have an interval: 2 / 2^n must not exceed 1 − [`LEVEL`].
+pub const FEWEST: usize = 6;
+
+/// Half width that the interval of `count` values will have on average, in standard deviations of a value that scatters
+/// normally: what a comparison of so many pairs will be able to show. None below [`FEWEST`].
+///
+/// By simulation, always with the same random numbers.
+///
+/// ```
+/// let eight = bourse_stats::signed_rank::expected_half_width(8).unwrap();
+/// assert!((0.85..1.0).contains(&eight), "{eight}");
+/// ```
+pub fn expected_half_width(count: usize) -> Option<f64> {
+    const TRIALS: u32 = 400;
+    let mut random = crate::SplitMix::new(count as u64);
+    let mut sum = 0.0;
+    for _ in 0..TRIALS {
+        let values: Vec<f64> = (0..count.min(COUNTED)).map(|_| random.normal()).collect();
+        sum += center(&values)?.interval?.half_width();
+    }
+    let counted = sum / f64::from(TRIALS);
+    Some(counted * (count.min(COUNTED) as f64 / count as f64).sqrt())
+}
+
+fn log_ratios(pairs: &[(f64, f64)]) -> Option<Vec<f64>> {
+    pairs.iter().map(|&(one, other)| (one > 0.0 && other > 0.0).then(|| (other / one).ln())).collect()
+}
+
+/// Means of all two values, each with itself too; sorted.
+fn walsh(values: &[f64]) -> Vec<f64> {
+    let with = |at: usize| values[at..].iter().map(move |other| (values[at] + other) / 2.0);
+    let mut averages: Vec<f64> = (0..values.len()).flat_map(with).collect();
+    averages.sort_by(f64::total_cmp);
+    averages
+}
+
+/// Which of the sorted averages, from either end, is the interval's, and the level it gives.
+fn place(count: usize) -> Option<(usize, f64)> {
+    let level = |place: usize| 1.0 - 2.0 * below(count, place - 1);
+    let most = count * (count + 1) / 4;
+    let place = (1..=most).take_while(|place| level(*place) >= LEVEL).last()?;
+    Some((place, level(place)))
+}
+
+/// Probability that the signed-rank statistic of `count` values is at most `sum`.
+fn below(count: usize, sum: usize) -> f64 {
+    if count > COUNTED {
+        let n = count as f64;
+        let (mean, variance) = (n * (n + 1.0) / 4.0, n * (n + 1.0) * (2.0 * n + 1.0) / 24.0);
+        return normal_below((sum as f64 + 0.5 - mean) / variance.sqrt());
+    }
+    let mut share = vec![0.0; count * (count + 1) / 2 + 1];
+    share[0] = 1.0;
+    for rank in 1..=count {
+        // With a minus the rank adds nothing, with a plus itself.
+        for at in (0..share.len()).rev() {
+            let with = if at >= rank { share[at - rank] } else { 0.0 };
+            share[at] = (share[at] + with) / 2.0;
+        }
+    }
+    share.iter().take(sum + 1).sum()
+}
+
+/// Normal distribution function, to 1e-7 (Abramowitz and Stegun 26.2.17).
+pub(crate) fn normal_below(z: f64) -> f64 {
+    let t = 1.0 / (1.0 + 0.231_641_9 * z.abs());
+    let series = [1.330_274_429, -1.821_255_978, 1.781_477_937, -0.356_563_782, 0.319_381_530];
+    let tail = series.iter().fold(0.0, |sum, factor| (sum + factor) * t);
+    let tail = tail * (-z * z / 2.0).exp() / std::f64::consts::TAU.sqrt();
+    if z > 0.0 { 1.0 - tail } else { tail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::SplitMix;
+
+    #[test]
+    fn levels_are_those_of_the_tables() {
+        assert!((0..FEWEST).all(|count| place(count).is_none()));
+        // Hollander and Wolfe, table A.4: places and levels.
+        for (count, expected, level) in
+            [(6, 1, 0.968_75), (7, 3, 0.953_125), (8, 4, 0.960_937_5), (9, 6, 0.960_937_5), (10, 9, 0.951_171_875)]
+        {
+            let (place, found) = place(count).unwrap();
+            assert_eq!(place, expected, "{count}");
+            assert!((found - level).abs() < 1e-12, "{count}: {found}");
+        }
+    }
+
+    #[test]
+    fn counting_and_the_normal_approximation_meet() {
+        let counted = place(COUNTED).unwrap();
+        let n = COUNTED as f64;
+        let (mean, variance) = (n * (n + 1.0) / 4.0, n * (n + 1.0) * (2.0 * n + 1.0) / 24.0);
+        let near = normal_below((counted.0 as f64 - 0.5 - mean) / variance.sqrt());
+        assert!((1.0 - 2.0 * near - counted.1).abs() < 1e-3);
+        assert!((normal_below(1.959_964) - 0.975).abs() < 1e-6 && (normal_below(-1.0) - 0.158_655).abs() < 1e-6);
+    }
+
+    /// A and A in turn, 10,000 sessions of each kind: how often the interval does not hold 1, and its level. A round's noise
+    /// is `alike` of the one before, and the session slows down by `drift`.
+    fn told_apart(rounds: u32, alike: f64, drift: f64) -> (f64, f64) {
+        const SESSIONS: u32 = 10_000;
+        let mut random = SplitMix::new(u64::from(rounds));
+        let mut wrong = 0;
+        let mut level = 0.0;
+        for _ in 0..SESSIONS {
+            let (mut noise, mut at) = (random.normal(), 0);
+            let mut round = || {
+                noise = alike * noise + (1.0 - alike * alike).sqrt() * random.normal();
+                at += 1;
+                (0.05 * noise - drift * f64::from(at) / f64::from(2 * rounds)).exp()
+            };
+            let pairs: Vec<(f64, f64)> = (0..rounds)
+                .map(|pair| {
+                    let (first, second) = (round(), round());
+                    // A B, B A, A B …
+                    if pair % 2 == 0 { (first, second) } else { (second, first) }
+                })
+                .collect();
+            let interval = ratio_of_pairs(&pairs).unwrap().interval.unwrap();
+            level = interval.level;
+            wrong += u32::from(!interval.holds(1.0));
+        }
+        (f64::from(wrong) / f64::from(SESSIONS), level)
+    }
+
+    #[test]
+    fn a_and_a_are_told_apart_as_seldom_as_the_level_says() {
+        // Three standard deviations of a share of 5 % among 10,000.
+        const CHANCE: f64 = 0.0065;
+        for rounds in [6, 7, 8, 12] {
+            let (wrong, level) = told_apart(rounds, 0.0, 0.0);
+            assert!((wrong - (1.0 - level)).abs() <= CHANCE, "{rounds} independent rounds: {wrong} at {level}");
+        }
+        // Rounds that are like their neighbours make two pairs alike whose neighbouring rounds are of one side: 6 % instead
+        // of 5. A session that slows down costs nothing where the number of pairs is even; of an odd number one side comes
+        // first once more than the other.
+        for rounds in [6, 8, 12] {
+            for (alike, drift) in [(0.5, 0.0), (0.8, 0.0), (0.0, 0.15), (0.8, 0.15)] {
+                let (wrong, _) = told_apart(rounds, alike, drift);
+                let allowed = if alike > 0.0 { 0.065 } else { 1.0 - LEVEL };
+                assert!(wrong <= allowed + CHANCE, "{rounds} rounds, {alike}, {drift}: {wrong}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_estimate_lies_in_its_interval_and_p_agrees_with_it() {
+        let mut random = SplitMix::new(3);
+        for trial in 0..500 {
+            let shift = 0.02 * f64::from(trial % 5);
+            let pairs: Vec<(f64, f64)> = (0..8).map(|_| (1.0, (shift + 0.02 * random.normal()).exp())).collect();
+            let ratio = ratio_of_pairs(&pairs).unwrap();
+            let interval = ratio.interval.unwrap();
+            assert!(interval.holds(ratio.value));
+            assert_eq!(p_of_pairs(&pairs).unwrap() <= 1.0 - LEVEL, !interval.holds(1.0), "{pairs:?}");
+        }
+        assert_eq!(p_of_pairs(&[(1.0, 1.0); 8]), Some(1.0), "nothing but ties");
+        assert!((p_of_pairs(&[(1.0, 2.0); 8]).unwrap() - 2.0 / 256.0).abs() < 1e-12);
+        assert_eq!(ratio_of_pairs(&[(1.0, 0.0); 8]), None);
+    }
+}
