@@ -32,12 +32,12 @@ pub struct Comparison {
     pub head: String,
     /// Each metric that both have; the headline first, if both have one.
     pub metrics: Vec<Difference>,
-    /// Why there is no result, if so.
+    /// Reason why there is no result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_result: Option<&'static str>,
 }
 
-/// How a metric differs.
+/// Difference in one metric.
 #[derive(Debug, Clone, Serialize)]
 pub struct Difference {
     /// The metric, in words; of the headline its unit.
@@ -51,7 +51,7 @@ pub struct Difference {
     /// 95 % interval of the ratio; none of too few rounds.
     #[serde(serialize_with = "ends")]
     pub interval: Option<Interval>,
-    /// What the interval says.
+    /// Verdict from the interval.
     pub verdict: &'static str,
     #[serde(skip)]
     text: fn(f64) -> String,
@@ -75,7 +75,7 @@ const METRICS: [Metric; 4] = [
         |round, name| Some((round.cpu_user_s + round.cpu_system_s) * 1e9 / valid(round, name)?),
         milliseconds,
     ),
-    ("written each", false, |round, name| Some(round.written_bytes as f64 / valid(round, name)?), kibibytes),
+    ("bytes written/op", false, |round, name| Some(round.written_bytes as f64 / valid(round, name)?), kibibytes),
 ];
 
 fn response(round: &Round, name: &str) -> Option<LatencySummary> {
@@ -206,7 +206,7 @@ impl Difference {
 
 /// What an interval of head divided by base says.
 fn judged(interval: Option<Interval>, higher_is_better: bool, tolerance: f64) -> &'static str {
-    let Some(Interval { low, high }) = interval else { return "too few rounds to tell" };
+    let Some(Interval { low, high }) = interval else { return "inconclusive: too few rounds" };
     let (better, worse) = if higher_is_better { ("faster", "slower") } else { ("less", "more") };
     if low > 1.0 {
         if higher_is_better { better } else { worse }
@@ -215,7 +215,7 @@ fn judged(interval: Option<Interval>, higher_is_better: bool, tolerance: f64) ->
     } else if low >= 1.0 - tolerance && high <= 1.0 + tolerance {
         "no difference shown"
     } else {
-        "too noisy to tell"
+        "inconclusive: within noise"
     }
 }
 
@@ -226,8 +226,10 @@ fn sentence(compared: &Comparison, tolerance: f64) -> String {
     };
     match result.verdict {
         "no difference shown" => format!("B is not shown to differ: within {}", percent(tolerance)),
-        "too noisy to tell" => "B is too noisy to tell from A: more rounds, or a quieter machine, could".to_owned(),
-        "too few rounds to tell" => "B is not to be told from A by so few rounds: --rounds 7 could".to_owned(),
+        "inconclusive: within noise" => {
+            "inconclusive: the difference is within noise; use more rounds or a quieter machine".to_owned()
+        }
+        "inconclusive: too few rounds" => "inconclusive: too few rounds; use --rounds 7 or more".to_owned(),
         other => format!("B is {other}: {}", result.difference()),
     }
 }
@@ -242,8 +244,8 @@ mod tests {
         assert_eq!(of(1.01, 1.10), "faster");
         assert_eq!(of(0.80, 0.99), "slower");
         assert_eq!(of(0.98, 1.03), "no difference shown");
-        assert_eq!(of(0.90, 1.20), "too noisy to tell");
-        assert_eq!(judged(None, true, 0.05), "too few rounds to tell");
+        assert_eq!(of(0.90, 1.20), "inconclusive: within noise");
+        assert_eq!(judged(None, true, 0.05), "inconclusive: too few rounds");
         assert_eq!(judged(Some(Interval { low: 1.1, high: 1.2 }), false, 0.05), "more");
     }
 }
