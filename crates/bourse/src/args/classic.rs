@@ -15,7 +15,7 @@ pub(crate) enum Micro {
         workload: Option<String>,
     },
     /// Run a workload on one or several targets, in interleaved rounds, and report
-    Run(MicroRun),
+    Run(Box<MicroRun>),
 }
 
 #[derive(Debug, Args)]

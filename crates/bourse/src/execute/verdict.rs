@@ -62,7 +62,7 @@ fn failed_operations(file: &RunFile) -> Option<Failure> {
     let mut found = Vec::new();
     let mut void = None;
     for (case, round) in rounds().filter(|(_, round)| round.failed() > ALLOWED_FAILURES) {
-        void = void.or_else(|| round.void.as_deref());
+        void = void.or(round.void.as_deref());
         for operation in &round.operations {
             let failed = || operation.outcomes.iter().filter(|it| it.outcome == Outcome::Failed);
             let count: u64 = failed().map(|it| it.count).sum();
