@@ -4,8 +4,8 @@
 //! stretch.
 
 use bourse_driver::{
-    Clock, Control, Draw, OperationSpec, Performed, Plan, RealClock, Recording, Role, SECOND, Schedule, Seat, Turn,
-    User, drive,
+    Clock, Control, Draw, OperationCx, OperationSpec, Performed, Plan, RealClock, Recording, SECOND, Schedule,
+    StopRule, User, UserSpec, drive,
 };
 use bourse_engine::{Engine, NullEngine};
 use bourse_record::{ProcessUse, Recorder};
@@ -16,7 +16,7 @@ impl User for Idle {
     fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
         Draw::Ready
     }
-    fn perform(&mut self, _: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, _: &mut OperationCx<'_>) -> Performed {
         Performed::completed(0)
     }
 }
@@ -28,8 +28,12 @@ fn main() {
         let plan = Plan { warm_up_ns: 0, measure_ns: SECOND, ..Plan::default() };
         let mut session = NullEngine.connect().expect("the null engine always connects");
         let mut recording = Recording::new(Recorder::new([OperationSpec::new("nothing")].into(), |_| true));
-        let mut seat =
-            Seat { name: "user".to_owned(), user: Box::new(Idle), schedule: Schedule::Closed, role: Role::Customer };
+        let mut user_spec = UserSpec {
+            name: "user".to_owned(),
+            user: Box::new(Idle),
+            schedule: Schedule::Closed,
+            stop_rule: StopRule::AtIntervalEnd,
+        };
         let control = Control::new(&plan, clock.now());
         let cpu_s = || {
             let used = ProcessUse::now();
@@ -37,7 +41,7 @@ fn main() {
         };
         let before = cpu_s();
         let allocations = allocation_counter::measure(|| {
-            drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recording)
+            drive(&mut user_spec, session.as_mut(), &clock, &control, &plan, 1, &mut recording)
                 .expect("nothing can be lost");
         });
         let cpu_ns = (cpu_s() - before) * 1e9;

@@ -1,8 +1,8 @@
 //! What the harness takes by itself, and what the machine does meanwhile: measured before a run, to doubt it by.
 
 use crate::{
-    Background, Clock, Control, Draw, MS, Nanos, OperationSpec, Performed, Plan, Role, SECOND, Schedule, Seat, Turn,
-    User, Workload,
+    Background, Clock, Control, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, SECOND, Schedule,
+    StopRule, User, UserSpec, Workload,
 };
 use bourse_engine::NullEngine;
 use bourse_record::{Interference, MachineUse, NameValue, ProcessUse, Round, Warning};
@@ -131,9 +131,9 @@ impl Workload<'static> for Nothing {
     fn operations(&self) -> &[OperationSpec] {
         &self.specs
     }
-    fn users(&mut self) -> Vec<Seat<'static>> {
+    fn users(&mut self) -> Vec<UserSpec<'static>> {
         let (name, user) = ("nobody".to_owned(), Box::new(Nobody));
-        vec![Seat { name, user, schedule: self.schedule, role: Role::Customer }]
+        vec![UserSpec { name, user, schedule: self.schedule, stop_rule: StopRule::AtIntervalEnd }]
     }
     fn background(&mut self) -> Vec<Background<'static>> {
         Vec::new()
@@ -146,7 +146,7 @@ impl User for Nobody {
     fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
         Draw::Ready
     }
-    fn perform(&mut self, _: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, _: &mut OperationCx<'_>) -> Performed {
         Performed::completed(0)
     }
 }

@@ -1,4 +1,4 @@
-//! Phases of a round, and why one ended early.
+//! Phases of a round, and the faults that end one early.
 
 use crate::{Nanos, RetryPolicy, SECOND};
 use bourse_record::PhaseKind;
@@ -6,18 +6,18 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use thiserror::Error;
 
-/// How long a round's phases last, and how patiently conflicts are retried.
+/// Lengths of a round's phases, and limits of its retries and its backlog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
     /// Warm-up before the measurement interval.
     pub warm_up_ns: Nanos,
     /// The measurement interval; it ends sooner if all customers finish.
     pub measure_ns: Nanos,
-    /// The longest the drain may take; what is then in flight is given up, and the round says so.
+    /// Longest drain; work still in flight then is abandoned, with a warning.
     pub drain_limit_ns: Nanos,
     /// Retries after conflicts.
     pub retry: RetryPolicy,
-    /// How many operations of one user may be due and wait, where a schedule makes them due; what more comes is dropped.
+    /// Most operations of one user that may be due and wait, where a schedule makes them due; more are dropped.
     pub backlog: usize,
 }
 
@@ -34,29 +34,29 @@ impl Default for Plan {
     }
 }
 
-/// Why a round ended before its time.
+/// Reason why a round could not begin, or ended early.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum Fault {
-    /// A user got no session.
-    #[error("{user} got no session: {error}")]
+    /// A session could not be opened.
+    #[error("cannot open a session for {user}: {error}")]
     Connect {
-        /// Who.
+        /// The user's name.
         user: String,
-        /// The engine's words.
+        /// The engine's error.
         error: String,
     },
     /// A user's schedule cannot be followed.
     #[error("{user}: {error}")]
     Schedule {
-        /// Whose.
+        /// The user's name.
         user: String,
-        /// Why.
+        /// The reason.
         error: crate::RateError,
     },
     /// The sessions need more open files than the system allows.
     #[error(
-        "{sessions} sessions need about {needed} open files, and {limit} are allowed: {fit} sessions fit; \
-         `ulimit -n` shows and sets the limit"
+        "{sessions} sessions need about {needed} open files, but the limit is {limit}: use at most {fit} sessions, or raise the \
+         limit with `ulimit -n`"
     )]
     OpenFiles {
         /// Sessions that were asked for.
@@ -68,40 +68,40 @@ pub enum Fault {
         /// Sessions that fit.
         fit: u64,
     },
-    /// The system refuses another thread.
-    #[error("thread {number} of {of} could not be started: {error}; fewer users fit")]
+    /// The system refused to start a thread.
+    #[error("cannot start thread {number} of {of}: {error}; use fewer users")]
     Thread {
-        /// Which, counted from 1.
+        /// The thread's number, from 1.
         number: usize,
-        /// Of how many.
+        /// The number of threads to start.
         of: usize,
-        /// The system's words.
+        /// The system's error.
         error: String,
     },
-    /// The caller's flag was raised while sessions were made.
-    #[error("interrupted while sessions were made")]
+    /// Interrupted while sessions were opened.
+    #[error("interrupted while sessions were opened")]
     Interrupted,
     /// A session was lost, or the disk is full.
     #[error("{user} cannot go on after {operation} failed: {error}")]
     Lost {
-        /// Whose.
+        /// The user's name.
         user: String,
-        /// In which operation.
+        /// The operation that failed.
         operation: String,
-        /// The engine's words.
+        /// The engine's error.
         error: String,
     },
-    /// A thread of ours panicked.
+    /// A thread panicked.
     #[error("{thread} panicked: {message}")]
     Panicked {
-        /// Which.
+        /// The thread's name.
         thread: String,
-        /// Its last words.
+        /// The panic message.
         message: String,
     },
 }
 
-/// The round's phases as all threads see them: derived from the clock, so that nobody has to be told.
+/// Phases of a round as all threads see them, derived from the clock.
 #[derive(Debug)]
 pub struct Control {
     begin: Nanos,
@@ -114,7 +114,7 @@ pub struct Control {
 }
 
 impl Control {
-    /// A round of that plan that begins at `begin`.
+    /// Control of a round of that plan that begins at `begin`.
     pub fn new(plan: &Plan, begin: Nanos) -> Self {
         let measure_from = begin.saturating_add(plan.warm_up_ns);
         Self {
@@ -127,7 +127,7 @@ impl Control {
         }
     }
 
-    /// The round's first moment, when everybody is seated.
+    /// First moment of the round, when all threads have started.
     pub fn begin(&self) -> Nanos {
         self.begin
     }
@@ -158,29 +158,29 @@ impl Control {
         }
     }
 
-    /// Whether customers are done at `now` and only work in flight is finished.
+    /// Whether the measurement interval has ended at `now`, so that only work in flight is completed.
     pub fn draining(&self, now: Nanos) -> bool {
         now >= self.measure_to()
     }
 
-    /// Whether everybody must stop at once: the round failed, or its drain outlasted its limit.
+    /// Whether all threads must stop at once: the round failed, or its drain exceeded its limit.
     pub fn ended(&self, now: Nanos) -> bool {
         self.ended.load(Ordering::Relaxed) || now >= self.measure_to().saturating_add(self.drain_limit_ns)
     }
 
-    /// Ends the measurement interval at `now`, unless it has ended before: interruption, or all customers finished.
+    /// Ends the measurement interval at `now`, unless it has ended: on interruption, or when all users have finished.
     pub fn cut(&self, now: Nanos) {
         self.measure_to.fetch_min(now, Ordering::Relaxed);
     }
 
-    /// Ends the round at once; what was measured until `now` is kept. The first fault is the one reported.
+    /// Ends the round at once; measurements until `now` are kept. The first fault is reported.
     pub fn fail(&self, now: Nanos, fault: Fault) {
         self.fault.lock().expect("nothing panics while it holds this lock").get_or_insert(fault);
         self.ended.store(true, Ordering::Relaxed);
         self.cut(now);
     }
 
-    /// Why the round failed, if it did.
+    /// The fault that ended the round, if one did.
     pub fn fault(&self) -> Option<Fault> {
         self.fault.lock().expect("nothing panics while it holds this lock").clone()
     }

@@ -1,18 +1,18 @@
-//! The one loop: draw, wait, perform, record.
+//! The measurement loop of a user: draw, wait, perform, record.
 
 use crate::backlog::Backlog;
 use crate::reconcile::Recording;
-use crate::{Clock, Control, Draw, Fault, MS, Nanos, Plan, Role, Sample, Seat, Turn};
+use crate::{Clock, Control, Draw, Fault, MS, Nanos, OperationCx, Plan, Sample, StopRule, UserSpec};
 use bourse_engine::{ErrorKind, Session};
 use bourse_record::SplitMix;
 use std::cell::Cell;
 
-/// Lets one user work on its session until the round is over for it.
+/// Runs one user on its session until its part of the round ends.
 ///
 /// # Errors
 /// [`Fault::Lost`] if the session cannot go on.
 pub fn drive(
-    seat: &mut Seat<'_>,
+    user_spec: &mut UserSpec<'_>,
     session: &mut dyn Session,
     clock: &dyn Clock,
     control: &Control,
@@ -20,8 +20,8 @@ pub fn drive(
     seed: u64,
     recording: &mut Recording,
 ) -> Result<(), Fault> {
-    let mut backlog = Backlog::new(seat.schedule.pacer(control.begin().max(clock.now())), plan.backlog);
-    let end = work(seat, session, clock, control, plan, seed, &mut backlog, recording);
+    let mut backlog = Backlog::new(user_spec.schedule.pacer(control.begin().max(clock.now())), plan.backlog);
+    let end = work(user_spec, session, clock, control, plan, seed, &mut backlog, recording);
     let Recording { recorder, ledger } = recording;
     recorder.live().waiting(0);
     if let Some(response_ns) = backlog.response_ns() {
@@ -34,18 +34,18 @@ pub fn drive(
     Ok(())
 }
 
-/// Why a user stopped.
+/// Reason why a user stopped.
 #[derive(PartialEq, Eq)]
 enum End {
-    /// The round is over for it.
+    /// Its stop rule or the end of the round.
     Over,
-    /// It has nothing more to do.
+    /// No input will come any more.
     Finished,
 }
 
 #[expect(clippy::too_many_arguments, reason = "the one caller has them all at hand")]
 fn work(
-    seat: &mut Seat<'_>,
+    user_spec: &mut UserSpec<'_>,
     session: &mut dyn Session,
     clock: &dyn Clock,
     control: &Control,
@@ -54,11 +54,11 @@ fn work(
     backlog: &mut Backlog,
     recording: &mut Recording,
 ) -> Result<End, Fault> {
-    let Seat { name, user, schedule: _, role } = seat;
+    let UserSpec { name, user, schedule: _, stop_rule } = user_spec;
     let Recording { recorder, ledger } = recording;
     let random = Cell::new(SplitMix::new(seed));
     let live = recorder.live();
-    let over = |now| control.ended(now) || (*role == Role::Customer && control.draining(now));
+    let over = |now| control.ended(now) || (*stop_rule == StopRule::AtIntervalEnd && control.draining(now));
     // What the schedule wants next; none while an operation is performed.
     let mut scheduled = None;
     // The clock is read as rarely as can be: a reading is the larger part of what a sample costs.
@@ -97,9 +97,9 @@ fn work(
         if let Some(due) = scheduled.take() {
             backlog.started(due, control);
         }
-        let mut turn = Turn::new(session, clock, plan.retry, &random);
-        let performed = user.perform(&mut turn);
-        let (retries, back_off_ns) = (turn.patience.retries(), turn.patience.back_off_ns());
+        let mut cx = OperationCx::new(session, clock, plan.retry, &random);
+        let performed = user.perform(&mut cx);
+        let (retries, back_off_ns) = (cx.backoff.retries(), cx.backoff.back_off_ns());
         let end = clock.now();
         now = end;
         if performed.fatal.is_some() {
@@ -141,7 +141,7 @@ fn work(
     Ok(End::Over)
 }
 
-/// Waits in short naps, so that an interruption need not wait for a distant moment.
+/// Waits in short naps, so that an interruption is noticed soon.
 fn wait(clock: &dyn Clock, until: Nanos, over: &impl Fn(Nanos) -> bool) {
     const NAP: Nanos = 20 * MS;
     loop {

@@ -2,21 +2,21 @@
 //!
 //! | module | what |
 //! |---|---|
-//! | [`abilities`] | what a workload can be asked for besides being run |
-//! | [`clock`] | the clock, real or simulated: nobody else knows what time it is |
-//! | [`schedule`] | when a user's operations are due |
-//! | `backlog` | what is due and waits for a user |
-//! | [`workload`] | what there is to do, and the users who do it |
-//! | [`turn`] | one operation on its session, with retries after lock conflicts |
-//! | [`control`] | phases of a round, and why one ended early |
-//! | [`drive`](mod@drive) | the one loop: draw, wait, perform, record |
+//! | [`abilities`] | what a workload supports besides running: rate, search, steadiness, snapshot |
+//! | [`clock`] | the clock, real or simulated: the only source of time |
+//! | [`schedule`] | the moments at which a user's operations are due |
+//! | `backlog` | operations that are due and wait for a user |
+//! | [`workload`] | workloads, and the users who perform them |
+//! | [`operation_cx`] | context of one operation: session, retries after lock conflicts |
+//! | [`control`] | phases of a round, and the faults that end one early |
+//! | [`drive`](mod@drive) | the measurement loop of a user: draw, wait, perform, record |
 //! | [`ledger`] | the driver's own count of what was performed |
 //! | [`reconcile`](mod@reconcile) | the recorder's figures compared with that count |
-//! | [`calibrate`](mod@calibrate) | what harness and machine do by themselves |
-//! | `description` | what an engine says of itself, as documents have it |
-//! | `memory` | memory that users take, the harness's and the engine's |
-//! | `open_files` | how many sessions fit into the limit of open files |
-//! | [`round`] | a thread for everybody, phases, the figures of a round |
+//! | [`calibrate`](mod@calibrate) | calibration: harness overhead, machine noise |
+//! | `description` | an engine's description, as documents have it |
+//! | `memory` | memory of users: the harness's and the engine's |
+//! | `open_files` | number of sessions that fit the limit of open files |
+//! | [`round`] | a round: threads, phases, figures |
 
 pub mod abilities;
 mod backlog;
@@ -28,11 +28,11 @@ pub mod drive;
 pub mod ledger;
 mod memory;
 mod open_files;
+pub mod operation_cx;
 pub mod reconcile;
 pub mod round;
 mod sampler;
 pub mod schedule;
-pub mod turn;
 pub mod workload;
 
 pub use abilities::{Abilities, Ability};
@@ -43,11 +43,11 @@ pub use control::{Control, Fault, Plan};
 pub use description::{described, durability};
 pub use drive::drive;
 pub use ledger::{Entry, Ledger};
+pub use operation_cx::{Backoff, Failure, OperationCx, RetryPolicy};
 pub use reconcile::Recording;
 pub use round::{Measured, Progress, run};
 pub use schedule::{Pacer, RateError, Schedule};
-pub use turn::{Failure, Patience, RetryPolicy, Turn};
-pub use workload::{Background, Draw, Emulator, Performed, Role, Seat, User, Workload};
+pub use workload::{Background, Draw, Emulator, Performed, StopRule, User, UserSpec, Workload};
 
 /// Nanoseconds since the round began.
 pub type Nanos = u64;

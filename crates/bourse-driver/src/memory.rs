@@ -22,7 +22,7 @@ impl MemoryUse {
     }
 }
 
-/// Memory before and after sessions were made.
+/// Memory before and after sessions were opened.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Memory {
     pub(crate) before: MemoryUse,

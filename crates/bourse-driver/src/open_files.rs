@@ -1,11 +1,11 @@
-//! How many sessions fit into the limit of open files, as far as the first ones tell.
+//! Number of sessions that fit the limit of open files, estimated from the first two.
 
 use crate::Fault;
 
 /// Files left for what is opened later: journals, sorting, reports.
 const RESERVE: u64 = 32;
 
-/// Watches how many files sessions open.
+/// Counter of the files that sessions open.
 #[derive(Debug)]
 pub(crate) struct OpenFiles {
     sessions: u64,
@@ -51,7 +51,7 @@ fn fit(sessions: u64, first: u64, second: u64, limit: u64) -> Result<(), Fault> 
     Err(Fault::OpenFiles { sessions, needed, limit, fit })
 }
 
-/// Files that this process may have open; none where it may have any number, or the system does not say.
+/// Limit of this process's open files; `None` if there is none, or the system does not tell.
 #[cfg(unix)]
 fn limit() -> Option<u64> {
     rustix::process::getrlimit(rustix::process::Resource::Nofile).current
@@ -62,7 +62,7 @@ fn limit() -> Option<u64> {
     None
 }
 
-/// Files that this process has open now, where the system tells.
+/// Number of files that this process has open, where the system tells.
 fn open() -> Option<u64> {
     // The folder that is read is one of them, and closed again.
     let listed = std::fs::read_dir("/proc/self/fd").ok()?.count() as u64;
@@ -80,7 +80,7 @@ mod tests {
         let refused = fit(1_000, 10, 12, 1_024).unwrap_err();
         assert_eq!(refused, Fault::OpenFiles { sessions: 1_000, needed: 2_040, limit: 1_024, fit: 492 });
         assert_eq!(fit(492, 10, 12, 1_024), Ok(()));
-        assert!(refused.to_string().contains("492 sessions fit"), "{refused}");
+        assert!(refused.to_string().contains("at most 492 sessions"), "{refused}");
     }
 
     #[cfg(target_os = "linux")]

@@ -1,11 +1,11 @@
-//! A thread for everybody, phases, the figures of a round.
+//! A round: threads of its users and emulators, phases, figures.
 
 use crate::ledger::Ledger;
 use crate::memory::{Held, Memory, MemoryUse};
 use crate::open_files::OpenFiles;
 use crate::reconcile::{Recording, irreconcilable, reconcile};
 use crate::sampler::{Sampler, io_counts};
-use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, Role, SECOND, Seat, Workload, drive};
+use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, SECOND, StopRule, UserSpec, Workload, drive};
 use bourse_engine::{Engine, FileIo, IoCounts, ServerProcess, Session};
 use bourse_record::{
     Arrivals, FileActivity, FileKind, Interference, KernelThreads, LiveReader, MachineUse, OperationSpec, Phase,
@@ -16,18 +16,18 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::thread;
 
-/// How a round stands, once a second.
+/// Progress of a round, once a second.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Progress {
-    /// Where it is.
+    /// The current phase.
     pub phase: PhaseKind,
     /// Seconds since the round began.
     pub elapsed_s: f64,
     /// Seconds of warm-up and measurement interval together, as planned.
     pub planned_s: f64,
-    /// Ended validly in the last second, by operation, a second.
+    /// Valid completions per second in the last second, by operation.
     pub throughput: Vec<f64>,
-    /// Failed in the last second, a second.
+    /// Failures per second in the last second.
     pub failures: f64,
     /// Response time in the last second: median, 90th and 99th percentile, in nanoseconds.
     pub response_ns: Option<[f64; 3]>,
@@ -35,37 +35,37 @@ pub struct Progress {
     pub queue_length: Option<u64>,
 }
 
-/// What a round came to. Whatever ended it, what was measured until then is here.
+/// Result of a round, also of one that ended early.
 #[derive(Debug)]
 pub struct Measured {
     /// The figures, with the checks that reconcile them. Offset in the run, facts of the workload and checks of the database
     /// are the caller's to add.
     pub round: Round,
-    /// What was performed over the whole round, by the driver's own count.
+    /// Operations of the whole round, by the driver's own count.
     pub ledger: Ledger,
-    /// Whether the caller's flag ended it before its time.
+    /// Whether the caller's flag ended it early.
     pub interrupted: bool,
-    /// Why it failed, if it did.
+    /// The fault that ended it, if one did.
     pub fault: Option<Fault>,
 }
 
-/// Everybody at the table, before the clock starts.
-struct Table<'w> {
-    seats: Vec<(Seat<'w>, Box<dyn Session>, Recording)>,
+/// Users with their sessions, and emulators, before the clock starts.
+struct Participants<'w> {
+    user_specs: Vec<(UserSpec<'w>, Box<dyn Session>, Recording)>,
     background: Vec<Background<'w>>,
-    /// What the engine says of so many sessions.
+    /// The engine's remarks about so many sessions.
     notes: Vec<String>,
     memory: Memory,
 }
 
-/// Runs one round: everybody on a thread with a session of its own, through warm-up, measurement interval and drain.
+/// Runs one round: each user on its own thread and session, through warm-up, measurement interval and drain.
 ///
 /// The caller's thread samples resources and calls `progress` once a second. `headline` is the operation whose valid
 /// completions a second are the round's headline; `seed` is where the back-offs' random lengths come from.
 ///
 /// # Errors
-/// A [`Fault`] before the round begins: a schedule that cannot be followed, somebody who gets no session, `interrupt` raised while
-/// sessions are made. Later faults come in [`Measured::fault`].
+/// A [`Fault`] before the round begins: an invalid schedule, a session that cannot be opened, `interrupt` raised while
+/// sessions are opened. Later faults come in [`Measured::fault`].
 #[expect(clippy::too_many_arguments, reason = "they are the seams of a round; a struct of them would be used once")]
 pub fn run<'w>(
     engine: &dyn Engine,
@@ -77,20 +77,22 @@ pub fn run<'w>(
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Measured, Fault> {
-    let mut table = seat(engine, workload, interrupt)?;
+    let mut participants = connect_all(engine, workload, interrupt)?;
     let specs = workload.operations();
-    let cells = table.seats.iter().map(|(_, _, recording)| recording.recorder.live()).collect();
+    let cells = participants.user_specs.iter().map(|(_, _, recording)| recording.recorder.live()).collect();
     let live = LiveReader::new(cells, specs.len());
-    // Everybody waits for this, so that the first of a thousand does not work while the last is started.
+    // All threads wait for this, so that the first of a thousand does not work while the last is started.
     let control = OnceLock::new();
     let mut marks = Marks::default();
     let mut interrupted = false;
 
-    let customers = AtomicUsize::new(table.seats.iter().filter(|(seat, ..)| seat.role == Role::Customer).count());
+    let customers = AtomicUsize::new(
+        participants.user_specs.iter().filter(|(user_spec, ..)| user_spec.stop_rule == StopRule::AtIntervalEnd).count(),
+    );
     let mut seeds = SplitMix::new(seed);
     let (sender, gone) = mpsc::channel();
-    let background = std::mem::take(&mut table.background);
-    let mut left = background.len() + table.seats.len();
+    let background = std::mem::take(&mut participants.background);
+    let mut left = background.len() + participants.user_specs.len();
     let mut starts = Starts { of: left, started: 0, refused: None };
     let mut recordings = Vec::new();
     let mut sampler = thread::scope(|scope| {
@@ -107,21 +109,21 @@ pub fn run<'w>(
                 let _ = sender.send(None);
             });
         }
-        for (mut seat, mut session, mut recording) in table.seats {
+        for (mut user_spec, mut session, mut recording) in participants.user_specs {
             let sender = sender.clone();
             let seed = seeds.next();
-            starts.spawn(scope, &seat.name.clone(), move || {
+            starts.spawn(scope, &user_spec.name.clone(), move || {
                 let control: &Control = control.wait();
-                let (name, role) = (seat.name.clone(), seat.role);
+                let (name, stop_rule) = (user_spec.name.clone(), user_spec.stop_rule);
                 guard(control, clock, &name, || {
-                    drive(&mut seat, session.as_mut(), clock, control, plan, seed, &mut recording)
+                    drive(&mut user_spec, session.as_mut(), clock, control, plan, seed, &mut recording)
                 });
-                if role == Role::Customer && customers.fetch_sub(1, Ordering::Relaxed) == 1 {
+                if stop_rule == StopRule::AtIntervalEnd && customers.fetch_sub(1, Ordering::Relaxed) == 1 {
                     // All customers have finished: there is nothing more to measure. Closing a session is none of it.
                     control.cut(clock.now());
                 }
                 // A user may hold the sending end of another's queue: it must go before anybody waits for that other.
-                drop(seat);
+                drop(user_spec);
                 drop(session);
                 let _ = sender.send(Some(recording));
             });
@@ -185,8 +187,8 @@ pub fn run<'w>(
     if given_up {
         round.warnings.push(Warning::WorkGivenUp { limit_s: plan.drain_limit_ns as f64 / SECOND as f64 });
     }
-    round.facts.extend(table.memory.facts(&held));
-    round.warnings.extend(table.notes.into_iter().map(Warning::of_engine));
+    round.facts.extend(participants.memory.facts(&held));
+    round.warnings.extend(participants.notes.into_iter().map(Warning::of_engine));
     round.checks = reconcile(&round.operations, &total.recorder.totals(), &total.ledger);
     if let Some(why) = irreconcilable(&round.checks).or_else(|| nothing_ended(&round, workload.operations(), headline))
     {
@@ -196,32 +198,37 @@ pub fn run<'w>(
     Ok(Measured { round, ledger: total.ledger, interrupted, fault: control.fault() })
 }
 
-fn seat<'w>(engine: &dyn Engine, workload: &mut dyn Workload<'w>, interrupt: &AtomicBool) -> Result<Table<'w>, Fault> {
+fn connect_all<'w>(
+    engine: &dyn Engine,
+    workload: &mut dyn Workload<'w>,
+    interrupt: &AtomicBool,
+) -> Result<Participants<'w>, Fault> {
     let users = workload.users();
     let background = workload.background();
     let specs: Arc<[_]> = workload.operations().into();
-    for Seat { name, schedule, .. } in &users {
+    for UserSpec { name, schedule, .. } in &users {
         schedule.check().map_err(|error| Fault::Schedule { user: name.clone(), error })?;
     }
     let notes = engine.expect_sessions(users.len()).into_iter().collect();
     let mut memory = Memory { before: MemoryUse::now(engine), ..Memory::default() };
     let mut files = OpenFiles::of(users.len());
-    let mut seats = Vec::with_capacity(users.len());
-    for seat in users {
+    let mut user_specs = Vec::with_capacity(users.len());
+    for user_spec in users {
         if interrupt.load(Ordering::Relaxed) {
             return Err(Fault::Interrupted);
         }
-        let session =
-            engine.connect().map_err(|error| Fault::Connect { user: seat.name.clone(), error: error.to_string() })?;
+        let session = engine
+            .connect()
+            .map_err(|error| Fault::Connect { user: user_spec.name.clone(), error: error.to_string() })?;
         files.made()?;
-        let recorder = Recorder::new(specs.clone(), |operation| seat.user.performs(operation));
-        seats.push((seat, session, Recording::new(recorder)));
+        let recorder = Recorder::new(specs.clone(), |operation| user_spec.user.performs(operation));
+        user_specs.push((user_spec, session, Recording::new(recorder)));
     }
     memory.seated = MemoryUse::now(engine);
-    Ok(Table { seats, background, notes, memory })
+    Ok(Participants { user_specs, background, notes, memory })
 }
 
-/// Threads of a round that were started.
+/// Threads of a round that were started, and the fault of one that could not be.
 struct Starts {
     of: usize,
     started: usize,
@@ -249,7 +256,7 @@ impl Starts {
     }
 }
 
-/// Why an interval has no figure in which nothing was done of what the figure counts.
+/// Reason why an interval has no figure: no operation of the headline ended in it.
 fn nothing_ended(round: &Round, operations: &[OperationSpec], headline: usize) -> Option<String> {
     let name = operations.get(headline)?.name;
     let valid = round.operations.get(headline).map_or(0, bourse_record::Operation::valid);
@@ -257,7 +264,7 @@ fn nothing_ended(round: &Round, operations: &[OperationSpec], headline: usize) -
         .then(|| format!("no {name} ended validly in the measurement interval of {:.1} s", round.measured_s))
 }
 
-/// Runs a thread's work; a fault or a panic of it ends the round, and is not lost.
+/// Runs a thread's work; its fault or panic ends the round and is reported.
 fn guard(control: &Control, clock: &dyn Clock, name: &str, work: impl FnOnce() -> Result<(), Fault>) {
     // The recorder a panic leaves behind is still whole: a sample is taken after its operation, never within.
     let fault = match catch_unwind(AssertUnwindSafe(work)) {
@@ -275,7 +282,7 @@ fn guard(control: &Control, clock: &dyn Clock, name: &str, work: impl FnOnce() -
     control.fail(clock.now(), fault);
 }
 
-/// What had been used at a moment.
+/// Resources used until a moment.
 #[derive(Default)]
 struct Mark {
     process: ProcessUse,
@@ -310,7 +317,7 @@ impl Mark {
     }
 }
 
-/// What had been used when the measurement interval began and ended.
+/// Resources used until the beginning and the end of the measurement interval.
 #[derive(Default)]
 struct Marks {
     from: Option<Mark>,

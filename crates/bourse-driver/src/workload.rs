@@ -1,6 +1,6 @@
-//! What there is to do, and the users who do it.
+//! Workloads, and the users who perform them.
 
-use crate::{Clock, Control, Failure, Nanos, Outcome, Schedule, Turn};
+use crate::{Clock, Control, Failure, Nanos, OperationCx, Outcome, Schedule};
 use bourse_engine::{Capabilities, ErrorKind};
 use bourse_record::{OperationSpec, ServerTime};
 
@@ -8,141 +8,141 @@ use bourse_record::{OperationSpec, ServerTime};
 ///
 /// Users and emulators may borrow from what lives as long as `'w`: input data, queues, counters.
 pub trait Workload<'w> {
-    /// What it does, in the order of its reports; a user names an operation by its index here.
+    /// Its operations, in the order of reports. A user names an operation by its index here.
     fn operations(&self) -> &[OperationSpec];
 
-    /// What an engine with these capabilities lacks for this workload, in words; empty if nothing.
+    /// What an engine with these capabilities lacks for this workload, as sentences; empty if nothing.
     fn needs(&self, capabilities: &Capabilities) -> Vec<String> {
         let _ = capabilities;
         Vec::new()
     }
 
-    /// Everybody with a session: each gets a thread of its own.
-    fn users(&mut self) -> Vec<Seat<'w>>;
+    /// Its users: each gets a session and a thread.
+    fn users(&mut self) -> Vec<UserSpec<'w>>;
 
-    /// Emulators without a session: each gets a thread of its own.
+    /// Its emulators without a session: each gets a thread.
     fn background(&mut self) -> Vec<Background<'w>> {
         Vec::new()
     }
 
-    /// How many requests wait between the workload's parts now, if they have a queue. Asked once a second.
+    /// Number of requests waiting between the workload's parts, if they have a queue. Read once a second.
     fn queue_length(&self) -> Option<u64> {
         None
     }
 }
 
-/// A user with its place in the round.
-pub struct Seat<'w> {
+/// A user of a round, with its name, its schedule and its stop rule.
+pub struct UserSpec<'w> {
     /// Name of its thread, as a person reads it.
     pub name: String,
-    /// Who sits there.
+    /// The user.
     pub user: Box<dyn User + 'w>,
-    /// When its operations are due.
+    /// The moments at which its operations are due.
     pub schedule: Schedule,
-    /// When it may go home.
-    pub role: Role,
+    /// The condition under which it stops.
+    pub stop_rule: StopRule,
 }
 
-/// When a user stops.
+/// The condition under which a user stops.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Role {
-    /// At the end of the measurement interval, after the operation in hand.
-    Customer,
-    /// Not before its draw says [`Draw::Finished`]: it finishes work that customers left in flight.
-    Worker,
+pub enum StopRule {
+    /// It stops at the end of the measurement interval, after the operation in progress.
+    AtIntervalEnd,
+    /// It stops when its draw returns [`Draw::Finished`]: it completes work that others left in flight.
+    WhenFinished,
 }
 
 /// An emulator without a session, on a thread of its own.
 pub struct Background<'w> {
     /// Name of its thread, as a person reads it.
     pub name: String,
-    /// What it does, until the round [drains](Control::draining) and its own work is done, or the round has
+    /// Its work. It returns when the round [drains](Control::draining) and the work is done, or when the round has
     /// [ended](Control::ended).
     pub run: Emulator<'w>,
 }
 
-/// What a [`Background`] thread does.
+/// Work of a [`Background`] thread.
 pub type Emulator<'w> = Box<dyn FnOnce(&dyn Clock, &Control) + Send + 'w>;
 
-/// What drawing the next input came to.
+/// Result of drawing the next input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Draw {
-    /// An input is kept; it is due by the schedule, or at once.
+    /// An input was drawn; it is due by the schedule, or at once.
     Ready,
-    /// An input is kept that is due at this moment, past or future.
+    /// An input was drawn that is due at this moment, past or future.
     Due(Nanos),
-    /// Nothing to do yet: ask again at this moment.
+    /// No input yet: draw again at this moment.
     Wait(Nanos),
-    /// Nothing will come any more.
+    /// No input will come any more.
     Finished,
 }
 
 /// One emulated client on one session.
 ///
-/// Two methods, so that drawing inputs cannot be timed by mistake.
+/// Drawing and performing are two methods, so that drawing inputs cannot be timed by mistake.
 pub trait User: Send {
-    /// Whether it ever performs that operation of the workload's list; saves memory where it does not.
+    /// Whether the user ever performs that operation. No histogram is kept for an operation that it does not perform.
     fn performs(&self, operation: usize) -> bool {
         let _ = operation;
         true
     }
 
-    /// Chooses and keeps the next input. Not timed; may block for some 20 ms.
+    /// Draws the next input and keeps it. Not timed; may block for about 20 ms.
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw;
 
-    /// Passes over an input that it would have drawn, because too many wait already; which operation it would have been.
-    /// None if it cannot say: then nothing is passed over, and what comes next is what would have come now.
+    /// Skips the next input because the backlog is full, and returns its operation. `None` if it cannot skip: the next draw
+    /// then returns the same input.
     fn skip(&mut self) -> Option<usize> {
         None
     }
 
-    /// Performs what was drawn. Timed.
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed;
+    /// Performs the input that was drawn. Timed.
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed;
 }
 
-/// How an operation ended.
+/// Result of an operation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Performed {
-    /// Which: an index into [`Workload::operations`].
+    /// The operation: an index into [`Workload::operations`].
     pub operation: usize,
-    /// How many of them, timed together; 1 unless [told](Self::times) otherwise.
+    /// Number of operations timed together; 1 unless [set](Self::times) otherwise.
     pub count: u32,
-    /// How.
+    /// The outcome.
     pub outcome: Outcome,
     /// The workload's status code, where it has one; else 0.
     pub code: i32,
-    /// For failures: an example in words.
+    /// An example of the error, for failures.
     pub example: Option<String>,
-    /// What an application server took of it, if it went through one.
+    /// Time spent at an application server, if it went through one.
     pub server: Option<ServerTime>,
-    /// Set if the session cannot go on: the round ends.
+    /// The kind of an error after which the session cannot go on: the round ends.
     pub fatal: Option<ErrorKind>,
 }
 
 impl Performed {
-    /// Ended as it should.
+    /// A completed operation.
     pub const fn completed(operation: usize) -> Self {
         Self::ended(operation, Outcome::Completed, 0)
     }
 
-    /// Ended so, with a status code.
+    /// An operation with that outcome and status code.
     pub const fn ended(operation: usize, outcome: Outcome, code: i32) -> Self {
         Self { operation, count: 1, outcome, code, example: None, server: None, fatal: None }
     }
 
-    /// That many of them in one sample: operations too short to be timed one by one.
+    /// Sets the number of operations in one sample: for operations too short to be timed one by one.
     #[must_use]
     pub const fn times(mut self, count: u32) -> Self {
         self.count = count;
         self
     }
 
-    /// Failed with a status code, for a reason.
+    /// A failed operation with its status code and the reason.
     pub fn failed(operation: usize, code: i32, example: impl Into<String>) -> Self {
         Self { example: Some(example.into()), ..Self::ended(operation, Outcome::Failed, code) }
     }
 
-    /// Failed with an error; ends the round if there is no going on after it.
+    /// An operation that failed with an error; the round ends if the session cannot go on.
     pub fn error(operation: usize, error: &impl Failure) -> Self {
         let kind = error.kind();
         let fatal = matches!(kind, ErrorKind::ConnectionLost | ErrorKind::Full | ErrorKind::Interrupted);

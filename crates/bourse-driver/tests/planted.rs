@@ -1,8 +1,8 @@
 //! Rounds whose recorders have a planted fault: each round is void, and one without a fault is not.
 
 use bourse_driver::{
-    Background, Clock, Control, Draw, Measured, OperationSpec, Performed, Plan, RealClock, Role, SECOND, Schedule,
-    Seat, Turn, User, Workload, run,
+    Background, Clock, Control, Draw, Measured, OperationCx, OperationSpec, Performed, Plan, RealClock, SECOND,
+    Schedule, StopRule, User, UserSpec, Workload, run,
 };
 use bourse_engine::NullEngine;
 use bourse_record::CheckStatus;
@@ -15,11 +15,11 @@ impl User for Sleeping {
     fn draw(&mut self, _: &dyn Clock, _: &Control) -> Draw {
         Draw::Ready
     }
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         self.0 += 1;
         // One in twenty takes so long that those after it wait.
         let ms = if self.0.is_multiple_of(20) { 5 } else { 0 };
-        turn.clock().sleep_until(turn.clock().now() + ms * bourse_driver::MS);
+        cx.clock().sleep_until(cx.clock().now() + ms * bourse_driver::MS);
         Performed::completed(0)
     }
 }
@@ -30,15 +30,15 @@ impl Workload<'static> for Two {
     fn operations(&self) -> &[OperationSpec] {
         &self.0
     }
-    fn users(&mut self) -> Vec<Seat<'static>> {
+    fn users(&mut self) -> Vec<UserSpec<'static>> {
         let schedule = Schedule::Constant { per_second: 1_000.0 };
-        let seat = |number| Seat {
+        let user_spec = |number| UserSpec {
             name: format!("user {number}"),
             user: Box::new(Sleeping(0)),
             schedule,
-            role: Role::Customer,
+            stop_rule: StopRule::AtIntervalEnd,
         };
-        vec![seat(1), seat(2)]
+        vec![user_spec(1), user_spec(2)]
     }
     fn background(&mut self) -> Vec<Background<'static>> {
         Vec::new()

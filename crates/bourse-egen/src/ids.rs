@@ -57,7 +57,7 @@ pub const fn first_account(customer: CustomerId) -> AccountId {
     AccountId((customer.0 - 1) * ACCOUNTS_PER_CUSTOMER + 1)
 }
 
-/// Whose account it is.
+/// Customer who owns an account.
 pub const fn owner(account: AccountId) -> CustomerId {
     CustomerId((account.0 - 1) / ACCOUNTS_PER_CUSTOMER + 1)
 }

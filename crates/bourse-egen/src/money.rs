@@ -16,10 +16,10 @@ use bourse_schema::Decimal;
 pub struct Money(i64);
 
 impl Money {
-    /// Nothing.
+    /// Zero.
     pub const ZERO: Self = Self(0);
 
-    /// So many cents.
+    /// The amount of that many cents.
     pub const fn from_cents(cents: i64) -> Self {
         Self(cents)
     }
@@ -31,7 +31,7 @@ impl Money {
         Self((100.0 * dollars + 0.5) as i64)
     }
 
-    /// How many cents.
+    /// The amount in cents.
     pub const fn cents(self) -> i64 {
         self.0
     }

@@ -95,7 +95,7 @@ impl Part {
         self.first
     }
 
-    /// How many customers.
+    /// Number of customers.
     pub const fn customers(self) -> i64 {
         self.count
     }
@@ -115,7 +115,7 @@ impl Part {
         self.days
     }
 
-    /// How many load units.
+    /// Number of load units.
     pub const fn load_units(self) -> i64 {
         self.count / LOAD_UNIT
     }

@@ -22,7 +22,7 @@ pub struct PriceCurve {
     elapsed: i64,
 }
 
-/// Which way a price moves.
+/// Direction of a price.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     /// Towards 30 dollars.

@@ -1,6 +1,6 @@
 use bourse_schema::TableRow;
 
-/// Where generated rows go.
+/// Sink of generated rows.
 ///
 /// Generic over the row so that a flat line is formatted, or a row stored, without a virtual call.
 pub trait RowSink {

@@ -37,7 +37,7 @@ impl TradeType {
         Self::IDS.iter().position(|known| *known == id).map(|at| Self::ALL[at])
     }
 
-    /// Whether it sells.
+    /// Whether it is a sell order.
     pub const fn is_sell(self) -> bool {
         matches!(self, Self::MarketSell | Self::StopLoss | Self::LimitSell)
     }

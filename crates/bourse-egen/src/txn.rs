@@ -126,7 +126,7 @@ pub struct TradeOrder {
     pub co_name: Text<60>,
     /// The issue; empty if the symbol is given.
     pub issue: Text<6>,
-    /// What kind of order.
+    /// Type of the order.
     pub trade_type: TradeType,
     /// Shares.
     pub trade_qty: Quantity,
@@ -156,7 +156,7 @@ pub struct TradeResult {
 pub struct TickerEntry {
     /// The security.
     pub symbol: Symbol,
-    /// Its price now.
+    /// Current price of the security.
     pub price_quote: Price,
     /// Shares traded.
     pub trade_qty: Quantity,
@@ -183,11 +183,11 @@ pub enum TradeAction {
 /// An order on its way from the brokerage house to the market exchange.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 pub struct TradeRequest {
-    /// What to do.
+    /// Action of the market.
     pub action: TradeAction,
     /// The trade.
     pub trade_id: TradeId,
-    /// Its type.
+    /// Type of the trade.
     pub trade_type: TradeType,
     /// The security.
     pub symbol: Symbol,

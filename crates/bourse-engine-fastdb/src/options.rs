@@ -2,7 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_engine::target::{
-    Grammar, OptionSpec, Parsed, TargetError, Wanted, parse_bytes, parse_switch, show_bytes, show_switch,
+    Grammar, OptionSpec, Parsed, Scheme, TargetError, Wanted, parse_bytes, parse_switch, show_bytes, show_switch,
 };
 use bourse_engine::{IndexKind, option_words};
 use std::path::PathBuf;
@@ -45,8 +45,8 @@ impl Options {
 /// How FastDB targets are written.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "FastDB",
-    scheme: "fastdb",
-    forms: "`fastdb:PATH`",
+    schemes: &[Scheme::plain("fastdb")],
+    forms: "fastdb:PATH",
     options: &[
         OptionSpec {
             name: "library",
@@ -97,6 +97,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             show: |options| show_bytes(options.size_bytes),
         },
     ],
+    renamed: &[],
 };
 
 /// Reads a target.

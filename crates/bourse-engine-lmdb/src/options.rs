@@ -2,7 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_engine::option_words;
-use bourse_engine::target::{Grammar, OptionSpec, parse_bytes, parse_switch, show_bytes, show_switch};
+use bourse_engine::target::{Grammar, OptionSpec, Scheme, parse_bytes, parse_switch, show_bytes, show_switch};
 
 /// What a commit waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,8 +36,8 @@ impl Options {
 /// How LMDB targets are written.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "LMDB",
-    scheme: "lmdb",
-    forms: "`lmdb:PATH`",
+    schemes: &[Scheme::plain("lmdb")],
+    forms: "lmdb:PATH",
     options: &[
         OptionSpec {
             name: "sync",
@@ -64,4 +64,5 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             show: |options| show_bytes(options.map_bytes),
         },
     ],
+    renamed: &[],
 };

@@ -7,7 +7,8 @@ use crate::ownership;
 use crate::server::{DATABASE, Launch, PrivateServer, installed, parent};
 use crate::session::MysqlSession;
 use crate::status::{Status, process_use, told_process};
-use crate::target::{Place, Target, TargetError};
+use crate::target::{Place, Target};
+use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, IoCounts, Isolation, Lives, Loader,
     Location, RecordCapabilities, Session,

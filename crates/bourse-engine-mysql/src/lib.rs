@@ -7,7 +7,7 @@
 //! | `mariadb+private:/big/disk?flush_log=1` | the same, its data below `/big/disk` |
 //! | `mysql+private:?server=/opt/mysql/bin/mysqld` | a MySQL server of our own |
 //!
-//! [`open`] reads a target; [`OPTIONS`] is the table of all settings. Passwords come from the variable
+//! [`open`] reads a target; [`GRAMMAR`] has the table of all options. Passwords come from the variable
 //! `BOURSE_MYSQL_PASSWORD` or from the file that `password_file` names, never from the target.
 //!
 //! # Getting a server
@@ -46,6 +46,6 @@ mod target;
 mod value;
 
 pub use engine::{MysqlEngine, open};
-pub use options::{Flavour, FlushLog, FlushMethod, OPTIONS, OptionSpec, Options, Scope, Storage};
+pub use options::{Flavour, FlushLog, FlushMethod, GRAMMAR, Options, Storage};
 pub use server::{Installed, Launch, installed, sweep, sweep_target};
-pub use target::{Place, Target, TargetError};
+pub use target::{Place, Target};

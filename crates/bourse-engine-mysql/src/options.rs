@@ -1,8 +1,8 @@
-//! Settings of a target, as typed values; the table [`OPTIONS`] is what is parsed, shown in help and documented.
+//! Options of a target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_engine::option_words;
-use bourse_engine::target::{Wanted, parse_bytes, parse_switch, show_bytes, show_switch};
+use bourse_engine::target::{Grammar, OptionSpec, Scheme, Wanted, parse_bytes, parse_switch, show_bytes, show_switch};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -110,165 +110,145 @@ impl Options {
     };
 }
 
-/// Which targets can have a setting.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Scope {
-    /// All.
-    Any,
-    /// Those of a server that runs already.
-    Running,
-    /// Those of a private server.
-    Private,
-}
-
-/// One setting: how it is written, what it means and where it goes.
-pub struct OptionSpec {
-    /// Its key in a target's query.
-    pub name: &'static str,
-    /// The values it takes.
-    pub values: &'static str,
-    /// What it does.
-    pub meaning: &'static str,
-    /// Which targets can have it.
-    pub scope: Scope,
-    pub(crate) set: fn(&mut Options, &str) -> Result<(), Wanted>,
-    pub(crate) show: fn(&Options) -> String,
-}
-
-impl OptionSpec {
-    /// The value it has in `options`, as it would be written.
-    pub fn shown(&self, options: &Options) -> String {
-        (self.show)(options)
-    }
-}
-
 option_words!(Storage { Innodb = "innodb", Memory = "memory" });
 option_words!(FlushLog { EverySecond = "0", AtCommit = "1", WrittenAtCommit = "2" });
 option_words!(FlushMethod { Fsync = "fsync", Direct = "o_direct" });
 
-/// Every setting a target can have, in the order of help and documents.
-pub static OPTIONS: &[OptionSpec] = &[
-    OptionSpec {
-        name: "lock_timeout",
-        values: "a time in whole seconds, 1s to 3600s",
-        meaning: "how long a session waits for a lock before it reports a conflict (`innodb_lock_wait_timeout`, `lock_wait_timeout`)",
-        scope: Scope::Any,
-        set: |options, text| seconds(text, 1, 3_600).map(|value| options.lock_timeout = value),
-        show: |options| show_seconds(options.lock_timeout),
-    },
-    OptionSpec {
-        name: "answer_timeout",
-        values: "a time in whole seconds, 1s to 86400s",
-        meaning: "a server that says nothing for so long is taken for lost",
-        scope: Scope::Any,
-        set: |options, text| seconds(text, 1, 86_400).map(|value| options.answer_timeout = value),
-        show: |options| show_seconds(options.answer_timeout),
-    },
-    OptionSpec {
-        name: "foreign_keys",
-        values: "on, off",
-        meaning: "whether sessions enforce the foreign keys that are declared (`foreign_key_checks`)",
-        scope: Scope::Any,
-        set: |options, text| parse_switch(text).map(|value| options.foreign_keys = value),
-        show: |options| show_switch(options.foreign_keys),
-    },
-    OptionSpec {
-        name: "snapshot_isolation",
-        values: "on, off",
-        meaning: "whether a repeatable-read transaction conflicts with a change made since its snapshot instead of overwriting it (`innodb_snapshot_isolation`; servers without it go on as if off, and the report warns)",
-        scope: Scope::Any,
-        set: |options, text| parse_switch(text).map(|value| options.snapshot_isolation = value),
-        show: |options| show_switch(options.snapshot_isolation),
-    },
-    OptionSpec {
-        name: "storage",
-        values: "innodb, memory",
-        meaning: "the storage engine of tables that are made (`default_storage_engine`); memory has no transactions: what a workload asks of them is not kept, and TPC-E cannot be run",
-        scope: Scope::Any,
-        set: |options, text| Storage::parse(text).map(|value| options.storage = value),
-        show: |options| options.storage.word().to_owned(),
-    },
-    OptionSpec {
-        name: "socket",
-        values: "a path",
-        meaning: "the server's socket; without it the server is reached over TCP, also on this machine",
-        scope: Scope::Running,
-        set: |options, text| path(text).map(|value| options.socket = Some(value)),
-        show: |options| show_path(options.socket.as_ref()),
-    },
-    OptionSpec {
-        name: "password_file",
-        values: "a path",
-        meaning: "a file whose first line is the password; without it the variable BOURSE_MYSQL_PASSWORD is",
-        scope: Scope::Running,
-        set: |options, text| path(text).map(|value| options.password_file = Some(value)),
-        show: |options| show_path(options.password_file.as_ref()),
-    },
-    OptionSpec {
-        name: "ram",
-        values: "on, off",
-        meaning: "whether the data directory is in memory (/dev/shm)",
-        scope: Scope::Private,
-        set: |options, text| parse_switch(text).map(|value| options.ram = value),
-        show: |options| show_switch(options.ram),
-    },
-    OptionSpec {
-        name: "server",
-        values: "a path",
-        meaning: "the server's program; without it, PATH and the usual folders are searched",
-        scope: Scope::Private,
-        set: |options, text| path(text).map(|value| options.server = Some(value)),
-        show: |options| show_path(options.server.as_ref()),
-    },
-    OptionSpec {
-        name: "innodb_buffer_pool",
-        values: "bytes, as 512MiB, from 5MiB to 1TiB",
-        meaning: "the page cache that all sessions share (`innodb_buffer_pool_size`)",
-        scope: Scope::Private,
-        set: |options, text| parse_bytes(text, 5 << 20, 1 << 40).map(|value| options.buffer_pool_bytes = value),
-        show: |options| show_bytes(options.buffer_pool_bytes),
-    },
-    OptionSpec {
-        name: "log_file",
-        values: "bytes, as 256MiB, from 8MiB to 128GiB",
-        meaning: "size of the redo log (`innodb_log_file_size`, `innodb_redo_log_capacity`)",
-        scope: Scope::Private,
-        set: |options, text| parse_bytes(text, 8 << 20, 128 << 30).map(|value| options.log_file_bytes = value),
-        show: |options| show_bytes(options.log_file_bytes),
-    },
-    OptionSpec {
-        name: "flush_log",
-        values: "0, 1, 2",
-        meaning: "at a commit the redo log is left in memory (0), made durable (1) or only written (2); 0 and 2 make it durable once a second (`innodb_flush_log_at_trx_commit`)",
-        scope: Scope::Private,
-        set: |options, text| FlushLog::parse(text).map(|value| options.flush_log = value),
-        show: |options| options.flush_log.word().to_owned(),
-    },
-    OptionSpec {
-        name: "flush_method",
-        values: "fsync, o_direct",
-        meaning: "whether data files are written through the operating system's cache or past it; by default past it, in memory through it (`innodb_flush_method`)",
-        scope: Scope::Private,
-        set: |options, text| FlushMethod::parse(text).map(|value| options.flush_method = Some(value)),
-        show: |options| options.flush_method.map_or_else(String::new, |method| method.word().to_owned()),
-    },
-    OptionSpec {
-        name: "doublewrite",
-        values: "on, off",
-        meaning: "whether pages are written twice, so that a torn one can be mended (`innodb_doublewrite`)",
-        scope: Scope::Private,
-        set: |options, text| parse_switch(text).map(|value| options.doublewrite = value),
-        show: |options| show_switch(options.doublewrite),
-    },
-    OptionSpec {
-        name: "start_timeout",
-        values: "a time in whole seconds, 1s to 3600s",
-        meaning: "how long the server may take to start",
-        scope: Scope::Private,
-        set: |options, text| seconds(text, 1, 3_600).map(|value| options.start_timeout = value),
-        show: |options| show_seconds(options.start_timeout),
-    },
-];
+/// Options of a server that runs already.
+const RUNNING_ONLY: &[&str] = &["socket", "password_file"];
+
+/// Options of a private server.
+const PRIVATE_ONLY: &[&str] =
+    &["ram", "server", "innodb_buffer_pool", "log_file", "flush_log", "flush_method", "doublewrite", "start_timeout"];
+
+const fn running(name: &'static str) -> Scheme {
+    let because = "it belongs to the server's own configuration";
+    Scheme { name, kind: "a server that runs already", without: PRIVATE_ONLY, because }
+}
+
+const fn private(name: &'static str) -> Scheme {
+    Scheme {
+        name,
+        kind: "a private server",
+        without: RUNNING_ONLY,
+        because: "we start the server, and know how to reach it",
+    }
+}
+
+/// The grammar of MariaDB and MySQL targets, with every option in the order of help and documents.
+pub static GRAMMAR: Grammar<Options> = Grammar {
+    engine: "MariaDB and MySQL",
+    schemes: &[running("mysql"), running("mariadb"), private("mysql+private"), private("mariadb+private")],
+    forms: "mysql://USER@HOST/DATABASE, mariadb://USER@HOST/DATABASE, mysql+private: or mariadb+private:, each with ?OPTION=VALUE&… where wanted",
+    options: &[
+        OptionSpec {
+            name: "lock_timeout",
+            values: "a time in whole seconds, 1s to 3600s",
+            meaning: "how long a session waits for a lock before it reports a conflict (`innodb_lock_wait_timeout`, `lock_wait_timeout`)",
+            set: |options, text| seconds(text, 1, 3_600).map(|value| options.lock_timeout = value),
+            show: |options| show_seconds(options.lock_timeout),
+        },
+        OptionSpec {
+            name: "answer_timeout",
+            values: "a time in whole seconds, 1s to 86400s",
+            meaning: "a server that says nothing for so long is taken for lost",
+            set: |options, text| seconds(text, 1, 86_400).map(|value| options.answer_timeout = value),
+            show: |options| show_seconds(options.answer_timeout),
+        },
+        OptionSpec {
+            name: "foreign_keys",
+            values: "on, off",
+            meaning: "whether sessions enforce the foreign keys that are declared (`foreign_key_checks`)",
+            set: |options, text| parse_switch(text).map(|value| options.foreign_keys = value),
+            show: |options| show_switch(options.foreign_keys),
+        },
+        OptionSpec {
+            name: "snapshot_isolation",
+            values: "on, off",
+            meaning: "whether a repeatable-read transaction conflicts with a change made since its snapshot instead of overwriting it (`innodb_snapshot_isolation`; servers without it go on as if off, and the report warns)",
+            set: |options, text| parse_switch(text).map(|value| options.snapshot_isolation = value),
+            show: |options| show_switch(options.snapshot_isolation),
+        },
+        OptionSpec {
+            name: "storage",
+            values: "innodb, memory",
+            meaning: "the storage engine of tables that are made (`default_storage_engine`); memory has no transactions: what a workload asks of them is not kept, and TPC-E cannot be run",
+            set: |options, text| Storage::parse(text).map(|value| options.storage = value),
+            show: |options| options.storage.word().to_owned(),
+        },
+        OptionSpec {
+            name: "socket",
+            values: "a path",
+            meaning: "the server's socket; without it the server is reached over TCP, also on this machine",
+            set: |options, text| path(text).map(|value| options.socket = Some(value)),
+            show: |options| show_path(options.socket.as_ref()),
+        },
+        OptionSpec {
+            name: "password_file",
+            values: "a path",
+            meaning: "a file whose first line is the password; without it the variable BOURSE_MYSQL_PASSWORD is",
+            set: |options, text| path(text).map(|value| options.password_file = Some(value)),
+            show: |options| show_path(options.password_file.as_ref()),
+        },
+        OptionSpec {
+            name: "ram",
+            values: "on, off",
+            meaning: "whether the data directory is in memory (/dev/shm)",
+            set: |options, text| parse_switch(text).map(|value| options.ram = value),
+            show: |options| show_switch(options.ram),
+        },
+        OptionSpec {
+            name: "server",
+            values: "a path",
+            meaning: "the server's program; without it, PATH and the usual folders are searched",
+            set: |options, text| path(text).map(|value| options.server = Some(value)),
+            show: |options| show_path(options.server.as_ref()),
+        },
+        OptionSpec {
+            name: "innodb_buffer_pool",
+            values: "bytes, as 512MiB, from 5MiB to 1TiB",
+            meaning: "the page cache that all sessions share (`innodb_buffer_pool_size`)",
+            set: |options, text| parse_bytes(text, 5 << 20, 1 << 40).map(|value| options.buffer_pool_bytes = value),
+            show: |options| show_bytes(options.buffer_pool_bytes),
+        },
+        OptionSpec {
+            name: "log_file",
+            values: "bytes, as 256MiB, from 8MiB to 128GiB",
+            meaning: "size of the redo log (`innodb_log_file_size`, `innodb_redo_log_capacity`)",
+            set: |options, text| parse_bytes(text, 8 << 20, 128 << 30).map(|value| options.log_file_bytes = value),
+            show: |options| show_bytes(options.log_file_bytes),
+        },
+        OptionSpec {
+            name: "flush_log",
+            values: "0, 1, 2",
+            meaning: "at a commit the redo log is left in memory (0), made durable (1) or only written (2); 0 and 2 make it durable once a second (`innodb_flush_log_at_trx_commit`)",
+            set: |options, text| FlushLog::parse(text).map(|value| options.flush_log = value),
+            show: |options| options.flush_log.word().to_owned(),
+        },
+        OptionSpec {
+            name: "flush_method",
+            values: "fsync, o_direct",
+            meaning: "whether data files are written through the operating system's cache or past it; by default past it, in memory through it (`innodb_flush_method`)",
+            set: |options, text| FlushMethod::parse(text).map(|value| options.flush_method = Some(value)),
+            show: |options| options.flush_method.map_or_else(String::new, |method| method.word().to_owned()),
+        },
+        OptionSpec {
+            name: "doublewrite",
+            values: "on, off",
+            meaning: "whether pages are written twice, so that a torn one can be mended (`innodb_doublewrite`)",
+            set: |options, text| parse_switch(text).map(|value| options.doublewrite = value),
+            show: |options| show_switch(options.doublewrite),
+        },
+        OptionSpec {
+            name: "start_timeout",
+            values: "a time in whole seconds, 1s to 3600s",
+            meaning: "how long the server may take to start",
+            set: |options, text| seconds(text, 1, 3_600).map(|value| options.start_timeout = value),
+            show: |options| show_seconds(options.start_timeout),
+        },
+    ],
+    renamed: &[],
+};
 
 fn in_range(number: u64, least: u64, most: u64) -> Result<u64, Wanted> {
     if (least..=most).contains(&number) { Ok(number) } else { Err(Wanted::InRange) }

@@ -1,27 +1,27 @@
 //! Targets, checked whole before anything is started or reached.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::options::{Flavour, OPTIONS, OptionSpec, Options, Scope};
-use bourse_engine::target::Wanted;
+use crate::options::{Flavour, GRAMMAR, Options};
+use bourse_engine::target::TargetError;
 use std::path::PathBuf;
 
-/// Where the server is.
+/// The place of the server: one that runs, or a private one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Place {
-    /// It runs already.
+    /// A server that runs already.
     Running {
-        /// Name or address.
+        /// The host's name or address.
         host: String,
         /// TCP port.
         port: u16,
-        /// Who we are there.
+        /// The user to log in as.
         user: String,
         /// The database that is loaded and used.
         database: String,
     },
-    /// Ours, started at first use.
+    /// A private server, started at first use.
     Private {
-        /// Its folder is made in this one; the system's for temporary files if none is named.
+        /// The folder that the server's folder is made in; the system's folder for temporary files if none is named.
         directory: Option<PathBuf>,
     },
 }
@@ -29,114 +29,21 @@ pub enum Place {
 /// A parsed target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Target {
-    /// As it was given; it has no password.
+    /// The target as it was typed; it has no password.
     pub text: String,
     /// The server that the scheme names.
     pub flavour: Flavour,
-    /// Where.
+    /// The server's place.
     pub place: Place,
-    /// Settings, with their defaults where nothing was said.
+    /// The options, with defaults for those that were not given.
     pub options: Options,
-}
-
-const FORMS: &str = "`mysql://user@host/db`, `mariadb://user@host/db`, `mariadb+private:` or `mysql+private:`, each with `?key=value&…`";
-
-/// Why a target is refused.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-pub enum TargetError {
-    /// Not ours.
-    #[error("`{target}` is not a MariaDB or MySQL target: wanted {FORMS}")]
-    Scheme {
-        /// As given.
-        target: String,
-    },
-    /// A part is missing or malformed. The target is not repeated where it may hold a password.
-    #[error("the target {why}: wanted {FORMS}")]
-    Malformed {
-        /// What is wrong.
-        why: &'static str,
-    },
-    /// A password where everybody can read it.
-    #[error(
-        "the target holds a password: put it into the variable BOURSE_MYSQL_PASSWORD or into a file that `password_file` names"
-    )]
-    Password,
-    /// `%` without two hexadecimal digits, or bytes that are no text.
-    #[error("`{text}` has a `%` that is not followed by the two digits of a character; a `%` itself is `%25`")]
-    Escape {
-        /// The part in question.
-        text: String,
-    },
-    /// Not `key=value`.
-    #[error("`{text}` is not of the form `key=value`")]
-    NotAPair {
-        /// The part in question.
-        text: String,
-    },
-    /// An unknown key.
-    #[error("MariaDB and MySQL targets have no option `{name}`{}\nknown options:\n{}", near(name), known())]
-    UnknownOption {
-        /// The key.
-        name: String,
-    },
-    /// A key given twice.
-    #[error("option `{name}` is given twice")]
-    Twice {
-        /// The key.
-        name: &'static str,
-    },
-    /// A value that is none.
-    #[error("`{value}` is no value of option `{name}`{}: wanted {values}", if *wanted == Wanted::InRange { " (out of range)" } else { "" })]
-    BadValue {
-        /// The key.
-        name: &'static str,
-        /// The value as given.
-        value: String,
-        /// What was wrong.
-        wanted: Wanted,
-        /// The values the option takes.
-        values: &'static str,
-    },
-    /// A setting that this target cannot have.
-    #[error("`{name}` cannot be had with {with}: {why}")]
-    Impossible {
-        /// The setting.
-        name: &'static str,
-        /// What it clashes with.
-        with: &'static str,
-        /// Why.
-        why: &'static str,
-    },
-}
-
-fn known() -> String {
-    let line = |option: &OptionSpec| {
-        let scope = match option.scope {
-            Scope::Any => "",
-            Scope::Running => "; servers that run already",
-            Scope::Private => "; private servers",
-        };
-        format!("  {} ({}{scope}): {}", option.name, option.values, option.meaning)
-    };
-    OPTIONS.iter().map(line).collect::<Vec<_>>().join("\n")
-}
-
-/// `; did you mean …` where a known option has most of the letters.
-fn near(name: &str) -> String {
-    let plain = |text: &str| text.replace(['_', '-'], "").to_lowercase();
-    let wanted = plain(name);
-    let is_near = |option: &&OptionSpec| {
-        let candidate = plain(option.name);
-        wanted.len() >= 3 && (candidate.contains(&wanted) || wanted.contains(&candidate))
-    };
-    OPTIONS.iter().find(is_near).map_or_else(String::new, |option| format!("; did you mean `{}`?", option.name))
 }
 
 impl Target {
     /// Reads a target.
     ///
     /// # Errors
-    /// [`TargetError`]: what is wrong, where, and what is known.
+    /// [`TargetError`]: what is wrong, where, and what was expected.
     ///
     /// ```
     /// use bourse_engine_mysql::{Flavour, Place, Target};
@@ -146,112 +53,75 @@ impl Target {
     /// assert!(target.options.ram);
     /// ```
     pub fn parse(text: &str) -> Result<Self, TargetError> {
-        let (scheme, rest) = text.split_once(':').unwrap_or((text, ""));
-        let (flavour, is_private) = match scheme {
-            "mysql" => (Flavour::Mysql, false),
-            "mariadb" => (Flavour::Mariadb, false),
-            "mysql+private" => (Flavour::Mysql, true),
-            "mariadb+private" => (Flavour::Mariadb, true),
-            _ => return Err(TargetError::Scheme { target: text.to_owned() }),
-        };
-        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
-        let place = if is_private { private(place)? } else { running(place)? };
-        let (options, given) = parse_options(query)?;
-        check_together(&place, &options, &given)?;
-        Ok(Self { text: text.to_owned(), flavour, place, options })
+        let split = GRAMMAR.split(text)?;
+        // Before any error repeats a part of the text.
+        if split.query.split(['&', '?', ';']).any(holds_password) {
+            return Err(PASSWORD);
+        }
+        let flavour = if split.scheme.name.starts_with("mariadb") { Flavour::Mariadb } else { Flavour::Mysql };
+        let is_private = split.scheme.name.ends_with("+private");
+        let place = if is_private { private(split.place)? } else { running(split.place)? };
+        let parsed = GRAMMAR.read(text, split, split.place.to_owned(), Options::DEFAULT)?;
+        if matches!(place, Place::Private { directory: Some(_) }) && parsed.options.ram {
+            let why = "the data directory is either in memory or in that folder";
+            return Err(TargetError::Impossible { what: "ram=on".to_owned(), with: "a folder", why });
+        }
+        Ok(Self { text: parsed.text, flavour, place, options: parsed.options })
     }
 }
 
-fn parse_options(query: &str) -> Result<(Options, Vec<&'static OptionSpec>), TargetError> {
-    let mut options = Options::DEFAULT;
-    let mut given: Vec<&'static OptionSpec> = Vec::new();
-    for pair in query.split('&').filter(|pair| !pair.is_empty()) {
-        let (name, value) = pair.split_once('=').ok_or_else(|| TargetError::NotAPair { text: pair.to_owned() })?;
-        if matches!(name, "password" | "pass" | "pwd") {
-            return Err(TargetError::Password);
-        }
-        let option = OPTIONS
-            .iter()
-            .find(|option| option.name == name)
-            .ok_or_else(|| TargetError::UnknownOption { name: name.to_owned() })?;
-        if given.iter().any(|other| other.name == name) {
-            return Err(TargetError::Twice { name: option.name });
-        }
-        let value = decode(value)?;
-        (option.set)(&mut options, &value).map_err(|wanted| TargetError::BadValue {
-            name: option.name,
-            value,
-            wanted,
-            values: option.values,
-        })?;
-        given.push(option);
-    }
-    Ok((options, given))
+const PASSWORD: TargetError = TargetError::Password {
+    instead: "put it into the variable BOURSE_MYSQL_PASSWORD, or into a file that the option 'password_file' names",
+};
+
+/// Whether `pair` is an option that other tools have for a password.
+fn holds_password(pair: &str) -> bool {
+    let name = pair.split('=').next().unwrap_or_default();
+    ["password", "passwd", "pass", "pwd"].iter().any(|word| name.eq_ignore_ascii_case(word))
 }
 
 fn private(path: &str) -> Result<Place, TargetError> {
-    let path = decode(path.strip_prefix("//").unwrap_or(path))?;
+    let path = decoded(path.strip_prefix("//").unwrap_or(path))?;
     Ok(Place::Private { directory: (!path.is_empty()).then(|| path.into()) })
 }
 
-/// `//user@host:port/database`
+/// Reads `//user@host:port/database`.
 fn running(text: &str) -> Result<Place, TargetError> {
-    let malformed = |why| TargetError::Malformed { why };
-    let text = text.strip_prefix("//").ok_or_else(|| malformed("has no `//` behind its scheme"))?;
-    let (authority, database) = text.split_once('/').ok_or_else(|| malformed("names no database"))?;
+    let invalid = |why| TargetError::Place { engine: GRAMMAR.engine, why, forms: GRAMMAR.forms };
+    let text = text.strip_prefix("//").ok_or_else(|| invalid("its scheme is not followed by '//'"))?;
+    let (authority, database) = text.split_once('/').ok_or_else(|| invalid("it names no database"))?;
     // The last `@`: one within a password that is in the wrong place anyway must not make it a part of the host.
     let (user, address) = authority.rsplit_once('@').unwrap_or(("root", authority));
     if user.contains(':') {
-        return Err(TargetError::Password);
+        return Err(PASSWORD);
     }
     let (host, port) = match address.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
         Some((host, "")) => (host, None),
-        Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or_else(|| malformed("has no port behind `]`"))?)),
+        Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or_else(|| invalid("no port follows the ']'"))?)),
         None => address.split_once(':').map_or((address, None), |(host, port)| (host, Some(port))),
     };
     let port = match port {
         None => 3_306,
-        Some(digits) => digits.parse().map_err(|_| malformed("has a port that is no number"))?,
+        Some(digits) => digits.parse().map_err(|_| invalid("its port is not a number from 0 to 65535"))?,
     };
-    let database = decode(database)?;
+    let database = decoded(database)?;
     if database.is_empty() {
-        return Err(malformed("names no database"));
+        return Err(invalid("it names no database"));
     }
     if database.contains(['`', '/', '\\', '.']) || database.len() > 40 {
-        return Err(malformed("names a database with one of `/\\. or more than 40 bytes"));
+        return Err(invalid("its database name has more than 40 bytes, or one of the characters ` / \\ ."));
     }
-    let user = decode(user)?;
+    let user = decoded(user)?;
     if user.is_empty() {
-        return Err(malformed("names no user before `@`"));
+        return Err(invalid("no user stands before the '@'"));
     }
-    let host = if host.is_empty() { "127.0.0.1".to_owned() } else { decode(host)? };
+    let host = if host.is_empty() { "127.0.0.1".to_owned() } else { decoded(host)? };
     Ok(Place::Running { host, port, user, database })
 }
 
-fn check_together(place: &Place, options: &Options, given: &[&'static OptionSpec]) -> Result<(), TargetError> {
-    let clash = |scope| given.iter().find(|option| option.scope == scope).map(|option| option.name);
-    match place {
-        Place::Running { .. } => clash(Scope::Private).map_or(Ok(()), |name| {
-            Err(TargetError::Impossible {
-                name,
-                with: "a server that runs already",
-                why: "it is for the server's own configuration",
-            })
-        }),
-        Place::Private { directory } => {
-            if let Some(name) = clash(Scope::Running) {
-                let why = "we start it, and know how to reach it";
-                return Err(TargetError::Impossible { name, with: "a private server", why });
-            }
-            if directory.is_some() && options.ram {
-                let why = "the data directory is either in memory or in that folder";
-                return Err(TargetError::Impossible { name: "ram", with: "a folder", why });
-            }
-            Ok(())
-        }
-    }
-}
-
-fn decode(text: &str) -> Result<String, TargetError> {
-    bourse_engine::target::unescape(text).ok_or_else(|| TargetError::Escape { text: text.to_owned() })
+fn decoded(text: &str) -> Result<String, TargetError> {
+    // Not repeated: a password may stand in the wrong place.
+    let why = "it has a '%' that is not followed by the two hexadecimal digits of a character (a '%' itself is '%25')";
+    let invalid = TargetError::Place { engine: GRAMMAR.engine, why, forms: GRAMMAR.forms };
+    bourse_engine::target::unescape(text).ok_or(invalid)
 }

@@ -2,7 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_engine::option_words;
-use bourse_engine::target::{Grammar, OptionSpec, parse_bytes, parse_switch, show_bytes, show_switch};
+use bourse_engine::target::{Grammar, OptionSpec, Scheme, parse_bytes, parse_switch, show_bytes, show_switch};
 
 /// What a commit waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,8 +34,8 @@ impl Options {
 /// How redb targets are written.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "redb",
-    scheme: "redb",
-    forms: "`redb:PATH` or `redb::memory:`",
+    schemes: &[Scheme::plain("redb")],
+    forms: "redb:PATH or redb::memory:",
     options: &[
         OptionSpec {
             name: "durability",
@@ -62,4 +62,5 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             show: |options| show_bytes(options.cache_bytes),
         },
     ],
+    renamed: &[],
 };

@@ -22,7 +22,7 @@ macro_rules! scheme {
 /// The engine's name in targets, lists and reports.
 pub(crate) const SCHEME: &str = scheme!();
 /// The forms of a target.
-pub(crate) const FORMS: &str = concat!("`", scheme!(), ":PATH` or `", scheme!(), "::memory:`");
+pub(crate) const FORMS: &str = concat!(scheme!(), ":PATH or ", scheme!(), "::memory:");
 /// The engine's name for a person.
 pub(crate) const ENGINE: &str = if cfg!(lean) { "SQLite (lean build)" } else { "SQLite" };
 /// Whether several sessions can have one cache.

@@ -3,7 +3,7 @@
 
 use crate::library::{ENGINE, FORMS, SCHEME};
 use bourse_engine::option_words;
-use bourse_engine::target::{Grammar, OptionSpec, Wanted, parse_bytes, parse_switch, show_bytes, show_switch};
+use bourse_engine::target::{Grammar, OptionSpec, Scheme, Wanted, parse_bytes, parse_switch, show_bytes, show_switch};
 use std::time::Duration;
 
 /// How a transaction can be undone and is kept apart from readers: `PRAGMA journal_mode`.
@@ -207,7 +207,7 @@ pub(crate) const FILE_ONLY: [&str; 5] = ["sync", "mmap", "autocheckpoint", "lock
 /// How SQLite targets are written: every setting in the order of help and documents.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: ENGINE,
-    scheme: SCHEME,
+    schemes: &[Scheme::plain(SCHEME)],
     forms: FORMS,
     options: &[
         OptionSpec {
@@ -365,6 +365,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             show: |options| options.disk.word().to_owned(),
         },
     ],
+    renamed: &[],
 };
 
 fn in_range(number: u64, least: u64, most: u64) -> Result<u64, Wanted> {

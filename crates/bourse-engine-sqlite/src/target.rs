@@ -69,7 +69,7 @@ fn known_elsewhere(error: TargetError) -> TargetError {
         TargetError::UnknownOption { name, .. } if name == "index" => TargetError::Impossible {
             what: "index".to_owned(),
             with: ENGINE,
-            why: "it finds rows by trees alone; did you mean an engine with hash indexes, as `fastdb:PATH?index=hash`?",
+            why: "it finds rows by trees alone; did you mean an engine with hash indexes, as 'fastdb:PATH?index=hash'?",
         },
         other => other,
     }

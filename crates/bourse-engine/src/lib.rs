@@ -16,6 +16,7 @@ pub mod records;
 mod session;
 mod side_file;
 mod sql;
+mod suggest;
 pub mod target;
 mod target_file;
 
@@ -39,4 +40,5 @@ pub use session::{
 };
 pub use side_file::{SideFile, SideFileKind};
 pub use sql::Sql;
+pub use suggest::{did_you_mean, nearest};
 pub use target_file::{TargetFile, beside};

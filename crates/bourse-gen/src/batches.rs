@@ -15,7 +15,7 @@ const NEWS: usize = 8;
 /// Batches of a unit that wait for the consumer.
 const WAITING: usize = 8;
 
-/// What to make, and how.
+/// Options of generation in batches.
 #[derive(Debug, Clone)]
 pub struct BatchOptions {
     /// Only these tables; all if `None`.

@@ -11,7 +11,7 @@ use crate::GenError;
 use crate::sequence::{Output, Sequence};
 use crate::sink::FlatSink;
 
-/// How rows are written.
+/// Format of the files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Format {
     /// As the reference generator does: `|` between fields, no header, `.txt`.
@@ -22,7 +22,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Of the files' names.
+    /// Extension of the files' names.
     pub fn extension(self) -> &'static str {
         match self {
             Self::Flat => "txt",
@@ -40,14 +40,14 @@ pub struct Progress {
     pub expected_bytes: u64,
 }
 
-/// What to write, and how.
+/// Options of writing flat files.
 #[derive(Clone)]
 pub struct FlatOptions<'a> {
     /// Only these tables; all if `None`.
     pub tables: Option<Vec<&'static Table>>,
     /// Threads to use, at least one.
     pub threads: usize,
-    /// How rows are written.
+    /// Format of the files.
     pub format: Format,
     /// Set by the caller to end the generation early.
     pub cancel: Arc<AtomicBool>,
@@ -61,7 +61,7 @@ impl Default for FlatOptions<'_> {
     }
 }
 
-/// What was written.
+/// Files that were written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Written {
     /// Each table's file, in the specification's order of tables.

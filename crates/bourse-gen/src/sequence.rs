@@ -68,7 +68,7 @@ pub(crate) struct Sequence {
     pub(crate) numbers: Vec<usize>,
     partials: Vec<PathBuf>,
     outputs: Mutex<Vec<Output>>,
-    /// Which unit may write.
+    /// Number of the unit that may write.
     turn: AtomicUsize,
     /// Units that are done but whose turn has not come.
     parked: Mutex<BTreeMap<usize, Vec<Spool>>>,

@@ -11,7 +11,7 @@ use crate::{Format, GenError, csv};
 /// Few enough that the buffers of the trades' tables stay in a core's own cache until they are written.
 const GATHER: usize = 48 << 10;
 
-/// How many tables there are.
+/// Number of tables.
 const TABLES: usize = tables::NAMES.len();
 
 /// Formats the rows of units into buffers, a buffer a table, and passes full ones on.

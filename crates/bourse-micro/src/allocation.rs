@@ -2,7 +2,9 @@
 
 use crate::WORKLOADS;
 use crate::workload::{Setting, Tally};
-use bourse_driver::{Clock, Control, Draw, MS, Performed, Plan, RealClock, Recording, Role, Seat, Turn, User, drive};
+use bourse_driver::{
+    Clock, Control, Draw, MS, OperationCx, Performed, Plan, RealClock, Recording, StopRule, User, UserSpec, drive,
+};
 use bourse_engine::{Engine as _, NullEngine};
 use bourse_record::Recorder;
 use std::sync::Arc;
@@ -22,9 +24,9 @@ impl User for Counted<'_> {
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
         self.user.draw(clock, control)
     }
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let mut performed = None;
-        let counted = allocation_counter::measure(|| performed = Some(self.user.perform(turn)));
+        let counted = allocation_counter::measure(|| performed = Some(self.user.perform(cx)));
         self.times += 1;
         if self.times > FIRST {
             self.allocations.fetch_add(counted.count_total, Ordering::Relaxed);
@@ -47,15 +49,21 @@ fn the_timed_part_allocates_nothing() {
             tally: Arc::new(Tally::default()),
         };
         let plan = Plan { warm_up_ns: 0, measure_ns: 30 * MS, ..Plan::default() };
-        for seat in case.planned.users(&setting).into_iter().filter(|seat| seat.role == Role::Customer).take(1) {
+        for user_spec in case
+            .planned
+            .users(&setting)
+            .into_iter()
+            .filter(|user_spec| user_spec.stop_rule == StopRule::AtIntervalEnd)
+            .take(1)
+        {
             let clock = RealClock::start();
             let control = Control::new(&plan, clock.now());
             let allocations = Arc::new(AtomicU64::new(0));
-            let user = Counted { user: seat.user, times: 0, allocations: allocations.clone() };
-            let mut seat = Seat { user: Box::new(user), ..seat };
+            let user = Counted { user: user_spec.user, times: 0, allocations: allocations.clone() };
+            let mut user_spec = UserSpec { user: Box::new(user), ..user_spec };
             let mut session = NullEngine.connect().unwrap();
             let mut recording = Recording::new(Recorder::new(case.planned.operations().into(), |_| true));
-            drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recording).unwrap();
+            drive(&mut user_spec, session.as_mut(), &clock, &control, &plan, 1, &mut recording).unwrap();
             let samples: u64 = recording.recorder.figures().iter().map(|operation| operation.samples).sum();
             assert!(samples > FIRST, "{}: {samples} samples", spec.name);
             assert_eq!(allocations.load(Ordering::Relaxed), 0, "{} in {samples} samples", spec.name);

@@ -4,10 +4,10 @@ use crate::database::{Work, count, create, pairs, push_pair_text, same, work_on_
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::persons::{Filler, Texts, WIDTH, persons};
 use crate::update::EXPLICIT;
-use crate::usual::{ROWS, STATEMENTS, lacking_records, seat, statements};
+use crate::usual::{ROWS, STATEMENTS, lacking_records, statements, user_spec};
 use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes};
 use arrayvec::ArrayVec;
-use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
+use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Engine, EngineError, IndexKind, Key, RecordTable, Records, Statements, Value,
 };
@@ -180,7 +180,7 @@ impl Planned for BulkLoad {
         create(engine, if self.after { &self.bare } else { &self.tables })?;
         Ok(Vec::new())
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
         let loader = Loader {
             load: self,
             at: 0,
@@ -190,7 +190,7 @@ impl Planned for BulkLoad {
             index: self.after,
             setting: setting.clone(),
         };
-        vec![seat("loader".to_owned(), loader)]
+        vec![user_spec("loader".to_owned(), loader)]
     }
     fn counts_before_commit(&self) -> bool {
         true
@@ -399,18 +399,18 @@ impl User for Loader<'_> {
         Draw::Ready
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         if self.until == self.at {
-            return build_index(self.load, turn);
+            return build_index(self.load, cx);
         }
         let (from, statements) = (self.at, self.load.statements);
         let rows = (self.until - from) as u32;
         // Nobody else writes here: what fails is not tried again.
-        match work_on_records(turn.session, statements, Inserting(self)) {
+        match work_on_records(cx.session, statements, Inserting(self)) {
             Ok(()) => Performed::completed(INSERT).times(rows),
             Err(error) => {
                 // What is left of the transaction goes with it; the first error is the one to report.
-                let _ = turn.session.rollback();
+                let _ = cx.session.rollback();
                 self.in_transaction = 0;
                 self.at = self.all();
                 self.index = false;
@@ -420,9 +420,9 @@ impl User for Loader<'_> {
     }
 }
 
-fn build_index(load: &BulkLoad, turn: &mut Turn<'_>) -> Performed {
+fn build_index(load: &BulkLoad, cx: &mut OperationCx<'_>) -> Performed {
     for statement in load.tables.iter().flat_map(|table| table.create_index_sql()) {
-        if let Err(error) = turn.session.execute_text(&statement, &[]) {
+        if let Err(error) = cx.session.execute_text(&statement, &[]) {
             return Performed::error(INDEX, &error);
         }
     }

@@ -8,9 +8,9 @@ mod statements;
 use crate::batching::{BATCH, Batching};
 use crate::database::{create_by, same};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
-use crate::usual::{STATEMENTS, seat, statements};
+use crate::usual::{STATEMENTS, statements, user_spec};
 use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes};
-use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
+use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Engine, EngineError, ErrorKind, Isolation, RowExt as _, SessionExt as _, Statements,
 };
@@ -175,7 +175,7 @@ impl Planned for ClientMix {
         self.fill(engine).map_err(MicroError::engine("loading the tables"))?;
         Ok(Vec::new())
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
         let (clients, tasks) = (self.threads() as u64, self.tasks());
         let mut seeds = SplitMix::new(setting.seed);
         let client = |number| {
@@ -195,7 +195,7 @@ impl Planned for ClientMix {
                 }),
                 setting: setting.clone(),
             };
-            seat(format!("client {}", number + 1), client)
+            user_spec(format!("client {}", number + 1), client)
         };
         (0..clients).map(client).collect()
     }
@@ -259,7 +259,7 @@ impl User for Client<'_> {
         Draw::Ready
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let Self { mix, setting, .. } = self;
         let tasks = self.drawn.len() as u32;
         let mut count = 0;
@@ -268,16 +268,16 @@ impl User for Client<'_> {
             let rows = mix.rows(self.turn % TABLES.len() as u64);
             self.turn += 1;
             let done = match mix.phase {
-                Phase::Insert => turn.retrying(|session| {
+                Phase::Insert => cx.retrying(|session| {
                     one(run(session, mix.statements, &table.insert, &values.all(), &mut |_| Ok(()))?, setting)
                 }),
-                Phase::Update => turn.retrying(|session| {
+                Phase::Update => cx.retrying(|session| {
                     all(run(session, mix.statements, &table.update_all, &UPDATED, &mut |_| Ok(()))?, rows, setting)
                 }),
-                Phase::Delete => turn.retrying(|session| {
+                Phase::Delete => cx.retrying(|session| {
                     all(run(session, mix.statements, &table.delete_all, &[], &mut |_| Ok(()))?, rows, setting)
                 }),
-                Phase::Select => turn.retrying(|session| {
+                Phase::Select => cx.retrying(|session| {
                     let mut found = 0;
                     run(session, mix.statements, &table.select_all, &[], &mut |row| {
                         // Each row has to be taken, as a client would.
@@ -286,7 +286,7 @@ impl User for Client<'_> {
                     })?;
                     all(found, rows, setting).map(|_| 1)
                 }),
-                Phase::Mixed => mixed(turn, mix.statements, table, values, setting),
+                Phase::Mixed => mixed(cx, mix.statements, table, values, setting),
             };
             match done {
                 Ok(changed) => {
@@ -303,18 +303,18 @@ impl User for Client<'_> {
 
 /// Four statements, each a transaction of its own.
 fn mixed(
-    turn: &mut Turn<'_>,
+    cx: &mut OperationCx<'_>,
     statements: Statements,
     table: &'static TableStatements,
     values: &InsertValues,
     setting: &Setting<'_>,
 ) -> Result<u64, EngineError> {
     let nothing = &mut |_: &dyn bourse_engine::Row| Ok(());
-    turn.retrying(|session| one(run(session, statements, &table.insert, &values.all(), nothing)?, setting))?;
+    cx.retrying(|session| one(run(session, statements, &table.insert, &values.all(), nothing)?, setting))?;
     // Ids are drawn from many, but two clients may have drawn the same: then one finds the rows of both, or none.
-    turn.retrying(|session| run(session, statements, &table.update_one, &values.update(), nothing))?;
-    turn.retrying(|session| run(session, statements, &table.select_one, &values.id(), nothing))?;
-    turn.retrying(|session| run(session, statements, &table.delete_one, &values.id(), nothing))?;
+    cx.retrying(|session| run(session, statements, &table.update_one, &values.update(), nothing))?;
+    cx.retrying(|session| run(session, statements, &table.select_one, &values.id(), nothing))?;
+    cx.retrying(|session| run(session, statements, &table.delete_one, &values.id(), nothing))?;
     Ok(MIXED)
 }
 

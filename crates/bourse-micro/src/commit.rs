@@ -3,9 +3,9 @@
 use crate::batching::{BATCH, Batching};
 use crate::database::{create, fill, same, sum, with_records};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
-use crate::usual::{STATEMENTS, THREADS, lacking_records, seat, statements};
+use crate::usual::{STATEMENTS, THREADS, lacking_records, statements, user_spec};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes, named};
-use bourse_driver::{Clock, Control, Draw, Nanos, OperationSpec, Performed, SECOND, Seat, Turn, User};
+use bourse_driver::{Clock, Control, Draw, Nanos, OperationCx, OperationSpec, Performed, SECOND, User, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Durability, Engine, EngineError, ErrorKind, Key, RecordField, RecordTable, RecordType,
     Statements, Value,
@@ -89,7 +89,7 @@ impl Planned for Commits {
             .map_err(|error| MicroError::System { doing: "syncing a file beside the database".to_owned(), error })?;
         Ok(Vec::new())
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
         let user = |thread| {
             let committer = Committer {
                 commits: self,
@@ -99,7 +99,7 @@ impl Planned for Commits {
                 left: Left::of(setting.count),
                 setting: setting.clone(),
             };
-            seat(format!("committer {}", thread + 1), committer)
+            user_spec(format!("committer {}", thread + 1), committer)
         };
         (0..self.threads).map(user).collect()
     }
@@ -217,10 +217,10 @@ impl User for Committer<'_> {
         Draw::Ready
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let (statements, counter, is_real) = (self.commits.statements, self.counter, self.setting.is_real);
         for _ in 0..self.drawn {
-            let done = turn.retrying(|session| {
+            let done = cx.retrying(|session| {
                 with_records(session, statements, |records| {
                     records.begin(Access::Write)?;
                     if !records.add(&COUNTERS, Key::Int(counter), 0, 1)? && is_real {

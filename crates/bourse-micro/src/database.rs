@@ -33,7 +33,7 @@ pub(crate) fn with_records<T>(
 
 /// What is done on records, compiled apart for SQL sessions.
 pub(crate) trait Work {
-    /// What comes of it.
+    /// Result type.
     type Result;
     /// Does it.
     fn on<R: Records + ?Sized>(self, records: &mut R) -> Self::Result;

@@ -3,9 +3,9 @@
 use crate::database::{count, create, fill_pairs, pairs, same, with_records};
 use crate::index_search::{INDEX, PAIRS, index_kind};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
-use crate::usual::{ROWS, STATEMENTS, lacking_records, seat, statements};
+use crate::usual::{ROWS, STATEMENTS, lacking_records, statements, user_spec};
 use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes};
-use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
+use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Engine, EngineError, ErrorKind, IndexKind, Key, RecordTable, Records, Statements,
 };
@@ -101,9 +101,9 @@ impl Planned for Delete {
         fill_pairs(engine, self.table, self.rows)?;
         Ok(Vec::new())
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
         let deleter = Deleter { delete: self, at: 0, until: 0, in_transaction: 0, setting: setting.clone() };
-        vec![seat("deleter".to_owned(), deleter)]
+        vec![user_spec("deleter".to_owned(), deleter)]
     }
     fn counts_before_commit(&self) -> bool {
         true
@@ -177,14 +177,14 @@ impl User for Deleter<'_> {
         Draw::Ready
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let (statements, rows) = (self.delete.statements, (self.until - self.at) as u32);
         // Nobody else writes here: what fails is not tried again.
-        match with_records(turn.session, statements, |records| self.delete(records)) {
+        match with_records(cx.session, statements, |records| self.delete(records)) {
             Ok(()) => Performed::completed(0).times(rows),
             Err(error) => {
                 // What is left of the transaction goes with it; the first error is the one to report.
-                let _ = turn.session.rollback();
+                let _ = cx.session.rollback();
                 self.in_transaction = 0;
                 self.at = self.delete.rows;
                 Performed::error(0, &error).times(rows)

@@ -4,9 +4,9 @@ use crate::batching::{BATCH, Batching};
 use crate::database::{create, fill_pairs, pair_text, pairs, with_records};
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
-use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, seat, statements};
+use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, statements, user_spec};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, WorkloadSpec};
-use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
+use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
 use bourse_engine::{
     Capabilities, Engine, EngineError, ErrorKind, IndexKind, Key, RecordTable, RowExt as _, Statements, Value,
 };
@@ -15,7 +15,7 @@ use bourse_record::NameValue;
 /// How pairs are found by their number.
 pub(crate) const INDEX: OptionSpec =
     OptionSpec { name: "index", kind: Kind::Word(&["tree", "hash"]), default: "tree", meaning: "the index on int_key" };
-/// What the pairs are.
+/// Description of the table of pairs.
 pub(crate) const PAIRS: &str = "pairs (int_key whole number, primary key; str_key text of 28 characters, indexed)";
 
 /// The workload.
@@ -109,7 +109,7 @@ impl Planned for IndexSearch {
         fill_pairs(engine, self.table, self.rows)?;
         Ok(Vec::new())
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
         let user = |thread| {
             let keys = KeyStream::new(self.keys.clone(), self.rows, setting.seed, thread, self.threads);
             let searcher = Searcher {
@@ -122,7 +122,7 @@ impl Planned for IndexSearch {
                 left: Left::of(setting.count),
                 is_real: setting.is_real,
             };
-            seat(format!("searcher {}", thread + 1), searcher)
+            user_spec(format!("searcher {}", thread + 1), searcher)
         };
         (0..self.threads).map(user).collect()
     }
@@ -158,11 +158,11 @@ impl User for Searcher<'_> {
         Draw::Ready
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let IndexSearch { table, statements, .. } = *self.search;
         let (drawn, texts) = (&self.drawn, &self.texts);
         let operation = self.turn;
-        let searched = turn.retrying(|session| {
+        let searched = cx.retrying(|session| {
             with_records(session, statements, |records| {
                 let mut found = 0;
                 for (at, &number) in drawn.iter().enumerate() {

@@ -57,16 +57,17 @@ pub static WORKLOADS: &[&WorkloadSpec] = &[
 /// The workload of that name.
 ///
 /// # Errors
-/// There is none; the error names those there are.
+/// [`OptionError::Workload`] if there is none; it names all workloads.
 ///
 /// ```
 /// let case = bourse_micro::find("point-read").unwrap().plan([("rows", "1k"), ("threads", "2")]).unwrap();
 /// assert_eq!(case.headline_unit(), "reads/s");
-/// assert!(bourse_micro::find("point-raed").unwrap_err().to_string().contains("known: point-read, "));
+/// assert!(bourse_micro::find("point-raed").unwrap_err().to_string().contains("did you mean 'point-read'?"));
 /// ```
 pub fn find(name: &str) -> Result<&'static WorkloadSpec, OptionError> {
     WORKLOADS.iter().copied().find(|spec| spec.name == name).ok_or_else(|| OptionError::Workload {
         name: name.to_owned(),
+        hint: bourse_engine::did_you_mean(name, WORKLOADS.iter().map(|spec| spec.name)),
         known: WORKLOADS.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", "),
     })
 }

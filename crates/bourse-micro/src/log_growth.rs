@@ -6,10 +6,12 @@ use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options, SWITCH};
 use crate::persons::{Persons, TABLES, WIDTH};
 use crate::update::all_there;
-use crate::usual::{ROWS, STATEMENTS, lacking_records, seat, statements};
+use crate::usual::{ROWS, STATEMENTS, lacking_records, statements, user_spec};
 use crate::watch::{EVERY, Seen, Watched, look, seen, watcher};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes, named};
-use bourse_driver::{Background, Clock, Control, Draw, MS, Nanos, OperationSpec, Performed, Role, Seat, Turn, User};
+use bourse_driver::{
+    Background, Clock, Control, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, StopRule, User, UserSpec,
+};
 use bourse_engine::{
     Access, Capabilities, Checkpoint, Engine, EngineError, ErrorKind, Isolation, Key, Records, Statements, Value,
 };
@@ -129,7 +131,9 @@ impl Planned for LogGrowth {
             lacking.push(format!("checkpoint={} needs a write-ahead log", checkpoint.name()));
         } else if let (Some(checkpoint), true) = (self.checkpoint, capabilities.one_session) {
             let name = checkpoint.name();
-            lacking.push(format!("checkpoint={name} needs a session beside the writer's, and here is one at a time"));
+            lacking.push(format!(
+                "checkpoint={name} needs a session beside the writer's, and this target allows one at a time"
+            ));
         }
         if self.pinned && !capabilities.snapshots {
             lacking.push("pinned=on needs readers that leave writers alone".to_owned());
@@ -144,7 +148,7 @@ impl Planned for LogGrowth {
         self.unfinished.store(0, Ordering::Relaxed);
         self.persons.make(engine)
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
         let writer = Writer {
             growth: self,
             keys: KeyStream::new(self.keys.clone(), self.persons.rows, setting.seed, 0, 1),
@@ -158,16 +162,18 @@ impl Planned for LogGrowth {
             left: Left::of(setting.count),
             setting: setting.clone(),
         };
-        let mut seats = vec![seat("writer".to_owned(), writer)];
+        let mut user_specs = vec![user_spec("writer".to_owned(), writer)];
         if let Some(checkpoint) = self.checkpoint {
             let user = Checkpointer { checkpoint, growth: self, due: self.checkpoint_every };
-            seats.push(Seat { role: Role::Worker, ..seat("checkpointer".to_owned(), user) });
+            user_specs
+                .push(UserSpec { stop_rule: StopRule::WhenFinished, ..user_spec("checkpointer".to_owned(), user) });
         }
         if self.pinned {
             let reader = PinnedReader { growth: self, has_begun: false };
-            seats.push(Seat { role: Role::Worker, ..seat("pinned reader".to_owned(), reader) });
+            user_specs
+                .push(UserSpec { stop_rule: StopRule::WhenFinished, ..user_spec("pinned reader".to_owned(), reader) });
         }
-        seats
+        user_specs
     }
     fn background<'s>(&'s self, setting: &Setting<'s>) -> Vec<Background<'s>> {
         if setting.is_real { vec![watcher(setting.engine, &self.watched)] } else { Vec::new() }
@@ -216,7 +222,7 @@ struct Writer<'s> {
     next_row: u64,
     /// Changes made and not yet committed.
     in_transaction: u64,
-    /// When the round began.
+    /// Beginning of the round.
     begin: Nanos,
     /// Whether the sample ends the transaction, where that has more than one change.
     commits: bool,
@@ -240,9 +246,9 @@ impl Writer<'_> {
     }
 
     /// Transactions of one change each.
-    fn singly(&self, turn: &mut Turn<'_>) -> Result<(), EngineError> {
+    fn singly(&self, cx: &mut OperationCx<'_>) -> Result<(), EngineError> {
         for &number in &self.drawn {
-            turn.retrying(|session| {
+            cx.retrying(|session| {
                 with_records(session, self.growth.statements, |records| {
                     records.begin(Access::Write)?;
                     self.change(records, number)?;
@@ -255,13 +261,13 @@ impl Writer<'_> {
     }
 
     /// A part of a transaction. A conflict in its midst cannot be tried again: what came before is drawn no more.
-    fn part(&mut self, turn: &mut Turn<'_>) -> Result<(), EngineError> {
+    fn part(&mut self, cx: &mut OperationCx<'_>) -> Result<(), EngineError> {
         if self.in_transaction == 0 {
-            turn.retrying(|session| {
+            cx.retrying(|session| {
                 with_records(session, self.growth.statements, |records| records.begin(Access::Write))
             })?;
         }
-        with_records(turn.session, self.growth.statements, |records| {
+        with_records(cx.session, self.growth.statements, |records| {
             self.drawn.iter().try_for_each(|&number| self.change(records, number))
         })?;
         self.in_transaction += self.drawn.len() as u64;
@@ -269,9 +275,9 @@ impl Writer<'_> {
             // A journal is largest now, and gone when a watcher comes by. Asking takes some microseconds, of a transaction
             // that takes a thousand; smaller ones are many, and the watcher will meet some.
             if self.in_transaction >= SAMPLE && self.setting.is_real {
-                look(self.setting.engine, &self.growth.watched, self.begin, turn.clock().now());
+                look(self.setting.engine, &self.growth.watched, self.begin, cx.clock().now());
             }
-            with_records(turn.session, self.growth.statements, |records| records.commit())?;
+            with_records(cx.session, self.growth.statements, |records| records.commit())?;
             Tally::add(&self.setting.tally.changes, std::mem::take(&mut self.in_transaction));
         }
         Ok(())
@@ -310,14 +316,14 @@ impl User for Writer<'_> {
         Draw::Ready
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
-        let done = if self.growth.per_transaction == 1 { self.singly(turn) } else { self.part(turn) };
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+        let done = if self.growth.per_transaction == 1 { self.singly(cx) } else { self.part(cx) };
         let changes = self.drawn.len() as u32;
         match done {
             Ok(()) => Performed::completed(WRITE).times(changes),
             Err(error) => {
                 // The first error is the one to report.
-                let _ = turn.session.rollback();
+                let _ = cx.session.rollback();
                 self.in_transaction = 0;
                 Performed::error(WRITE, &error).times(changes)
             }
@@ -351,8 +357,8 @@ impl User for Checkpointer<'_> {
         Draw::Ready
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
-        match turn.session.checkpoint(self.checkpoint) {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+        match cx.session.checkpoint(self.checkpoint) {
             Ok(whole) => {
                 self.growth.unfinished.fetch_add(u64::from(!whole), Ordering::Relaxed);
                 Performed::completed(CHECKPOINT)
@@ -389,10 +395,10 @@ impl User for PinnedReader<'_> {
         Draw::Ready
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let LogGrowth { statements, persons, .. } = self.growth;
         // A transaction sees what there is when it reads first.
-        let begun = turn.retrying(|session| {
+        let begun = cx.retrying(|session| {
             // Not as if alone: some engines would lock what is read.
             session.begin(Isolation::RepeatableRead, Access::Read)?;
             with_records(session, *statements, |records| records.get(persons.table, Key::Int(1), &mut |_| Ok(())))

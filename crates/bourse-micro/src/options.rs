@@ -1,7 +1,8 @@
-//! Options of workloads, as data: help, checking and sweeps read the same rows. Every value has a name and a text, so that
-//! a command line, a sweep and a data file address it alike.
+//! Options of workloads, as data: help, parsing and sweeps read the same table. Every value has a text form, so that a
+//! command line, a sweep and a data file write it alike.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
+use bourse_engine::did_you_mean;
 use std::collections::BTreeMap;
 use thiserror::Error;
 
@@ -10,15 +11,15 @@ use thiserror::Error;
 pub struct OptionSpec {
     /// Name, as in `rows=100000`.
     pub name: &'static str,
-    /// What values it takes.
+    /// The values it takes.
     pub kind: Kind,
-    /// Its value where none is given, as it would be typed.
+    /// The default value, as it would be typed.
     pub default: &'static str,
-    /// What it means, in a sentence without full stop.
+    /// The meaning, in one sentence without full stop.
     pub meaning: &'static str,
 }
 
-/// What values an option takes.
+/// Values that an option takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
     /// A whole number from `min` to `max`; `100_000`, `100k` and `1M` are understood.
@@ -49,18 +50,19 @@ pub enum Kind {
 pub const SWITCH: Kind = Kind::Word(&["on", "off"]);
 
 impl Kind {
-    /// What values it takes, in words.
+    /// Description of the values, for help and errors.
     pub fn values(self) -> String {
         match self {
             Self::Count { min, max } => range(min, max),
-            Self::CountOr { word, min, max } => format!("{} or {word}", range(min, max)),
+            Self::CountOr { word, min, max } => format!("{}, or {word}", range(min, max)),
             Self::Fraction => "a number above 0 and up to 1".to_owned(),
-            Self::Word(words) => words.join("|"),
+            Self::Word([first, second]) => format!("{first} or {second}"),
+            Self::Word(words) => words.join(", "),
             Self::Text(what) => what.to_owned(),
         }
     }
 
-    /// The value as it is kept, if it is one.
+    /// The value in its normal form; `None` if it is invalid.
     fn normal(self, text: &str) -> Option<String> {
         let counted = |min, max| count(text).filter(|number| (min..=max).contains(number)).map(|it| it.to_string());
         match self {
@@ -78,7 +80,15 @@ impl Kind {
 }
 
 fn range(min: u64, max: u64) -> String {
-    if max == u64::MAX { format!("a number of at least {min}") } else { format!("a number from {min} to {max}") }
+    let (least, most) = (grouped(min), grouped(max));
+    if max == u64::MAX { format!("{least} or more") } else { format!("a whole number from {least} to {most}") }
+}
+
+/// A number with commas between its thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let groups: Vec<_> = digits.as_bytes().rchunks(3).rev().map(String::from_utf8_lossy).collect();
+    groups.join(",")
 }
 
 /// A whole number as people write it.
@@ -90,40 +100,44 @@ fn count(text: &str) -> Option<u64> {
     digits.replace('_', "").parse::<u64>().ok()?.checked_mul(unit)
 }
 
-/// An option that is not there, or whose value it does not take.
+/// Error of a workload's name or of its options.
 #[derive(Debug, Clone, PartialEq, Eq, Error)]
 pub enum OptionError {
     /// There is no such workload.
-    #[error("no workload is called {name:?}; known: {known}")]
+    #[error("unknown workload '{name}'{hint}\nworkloads: {known}")]
     Workload {
-        /// What was asked for.
+        /// The name as it was typed.
         name: String,
-        /// Those there are.
+        /// `; did you mean …`, or nothing.
+        hint: String,
+        /// Every workload.
         known: String,
     },
     /// There is no such option.
-    #[error("{workload} has no option {name:?}; known: {known}")]
+    #[error("unknown option '{name}' for {workload}{hint}\noptions of {workload}: {known}")]
     Unknown {
         /// The workload.
         workload: &'static str,
-        /// What was given.
+        /// The name as it was typed.
         name: String,
-        /// Those there are.
+        /// `; did you mean …`, or nothing.
+        hint: String,
+        /// Every option.
         known: String,
     },
-    /// It does not take this value.
-    #[error("{workload}: {name}={value} is none of its values: {expected}")]
+    /// The option does not take this value.
+    #[error("invalid value '{value}' for '{name}' of {workload}: expected {expected}")]
     Value {
         /// The workload.
         workload: &'static str,
         /// The option.
         name: &'static str,
-        /// What was given.
+        /// The value as it was typed.
         value: String,
-        /// What it takes.
+        /// The values that it takes.
         expected: String,
     },
-    /// A file that an option names cannot be read, or says what cannot be done.
+    /// A file that an option names cannot be read or used.
     #[error("{place}: {what}")]
     File {
         /// The file, with the line if it is about one.
@@ -131,12 +145,12 @@ pub enum OptionError {
         /// What is wrong, and what was expected.
         what: String,
     },
-    /// Values that do not go together.
+    /// Values that cannot be combined.
     #[error("{workload}: {what}")]
     Combination {
         /// The workload.
         workload: &'static str,
-        /// Which, and why not.
+        /// The values, and the reason.
         what: String,
     },
 }
@@ -163,6 +177,7 @@ impl Options {
             let spec = specs.iter().find(|spec| spec.name == name).ok_or_else(|| OptionError::Unknown {
                 workload,
                 name: name.to_owned(),
+                hint: did_you_mean(name, specs.iter().map(|spec| spec.name)),
                 known: specs.iter().map(|spec| spec.name).collect::<Vec<_>>().join(", "),
             })?;
             let normal = spec.kind.normal(value).ok_or_else(|| OptionError::Value {
@@ -209,7 +224,7 @@ impl Options {
         self.text(name).parse().expect("fractions were checked when they were given")
     }
 
-    /// Whether it is that word.
+    /// Whether the option has that word as its value.
     pub fn is(&self, name: &str, word: &str) -> bool {
         self.text(name) == word
     }
@@ -253,11 +268,15 @@ mod tests {
     #[test]
     fn what_is_not_known_is_refused_with_what_is() {
         let check = |name, value, expected: &str| assert_eq!(parse(&[(name, value)]).unwrap_err(), expected);
-        check("row", "1", "test has no option \"row\"; known: rows, batch, part, pinned");
-        check("rows", "2M", "test: rows=2M is none of its values: a number from 1 to 1000000");
-        check("rows", "-1", "test: rows=-1 is none of its values: a number from 1 to 1000000");
-        check("batch", "0", "test: batch=0 is none of its values: a number from 1 to 9 or auto");
-        check("part", "nan", "test: part=nan is none of its values: a number above 0 and up to 1");
-        check("pinned", "yes", "test: pinned=yes is none of its values: on|off");
+        check(
+            "row",
+            "1",
+            "unknown option 'row' for test; did you mean 'rows'?\noptions of test: rows, batch, part, pinned",
+        );
+        check("rows", "2M", "invalid value '2M' for 'rows' of test: expected a whole number from 1 to 1,000,000");
+        check("rows", "-1", "invalid value '-1' for 'rows' of test: expected a whole number from 1 to 1,000,000");
+        check("batch", "0", "invalid value '0' for 'batch' of test: expected a whole number from 1 to 9, or auto");
+        check("part", "nan", "invalid value 'nan' for 'part' of test: expected a number above 0 and up to 1");
+        check("pinned", "yes", "invalid value 'yes' for 'pinned' of test: expected on or off");
     }
 }

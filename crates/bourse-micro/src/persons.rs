@@ -13,14 +13,14 @@ pub(crate) const WIDTH: OptionSpec = OptionSpec {
     default: "100",
     meaning: "characters of each of a row's two texts",
 };
-/// What finds them.
+/// Option: the key by which rows are found.
 pub(crate) const KEY: OptionSpec = OptionSpec {
     name: "key",
     kind: Kind::Word(&["integer", "text"]),
     default: "integer",
     meaning: "the primary key: the row's number, or a text of 28 characters whose order is not that of the rows",
 };
-/// Where they are looked up.
+/// Description of the table.
 pub(crate) const TABLES: &str =
     "persons (id whole number, primary key; c1 whole number; c2, c3 texts of `width` characters)";
 

@@ -5,9 +5,9 @@ use crate::database::{pair_text, with_records};
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::persons::{KEY, Persons, WIDTH};
-use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, seat, statements};
+use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, statements, user_spec};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
-use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
+use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
 use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, RecordTable, Statements, Value};
 use bourse_record::{NameValue, Round};
 
@@ -79,11 +79,11 @@ impl Planned for PointRead {
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
         self.persons.make(engine)
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
         let user = |thread| {
             let keys = KeyStream::new(self.keys.clone(), self.range, setting.seed, thread, self.threads);
             let reader = Reader::new(0, &self.persons, keys, self.statements, setting, self.batch);
-            seat(format!("reader {}", thread + 1), reader)
+            user_spec(format!("reader {}", thread + 1), reader)
         };
         (0..self.threads).map(user).collect()
     }
@@ -177,10 +177,10 @@ impl User for Reader<'_> {
         Draw::Ready
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let (table, statements, drawn, texts) = (self.table, self.statements, &self.drawn[..], &self.texts[..]);
         let count = drawn.len() + texts.len();
-        let read = turn.retrying(|session| {
+        let read = cx.retrying(|session| {
             with_records(session, statements, |records| {
                 let mut found = 0;
                 records.get_each(table, drawn, &mut |at, row| {

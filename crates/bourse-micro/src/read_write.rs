@@ -6,9 +6,9 @@ use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::persons::{Persons, TABLES, WIDTH};
 use crate::point_read::Reader;
 use crate::update::{EXPLICIT, How, PER_TRANSACTION, Updater, all_there};
-use crate::usual::{ROWS, STATEMENTS, lacking_records, seat};
+use crate::usual::{ROWS, STATEMENTS, lacking_records, user_spec};
 use crate::workload::{Extent, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes, named};
-use bourse_driver::{Clock, OperationSpec, Seat};
+use bourse_driver::{Clock, OperationSpec, UserSpec};
 use bourse_engine::{Capabilities, Engine};
 use bourse_record::{Check, NameValue, Round};
 use std::sync::Arc;
@@ -91,7 +91,7 @@ impl Planned for ReadWrite {
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
         self.persons.make(engine)
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
         let threads = self.readers + self.writers;
         let keys = |thread| KeyStream::new(self.keys.clone(), self.persons.rows, setting.seed, thread, threads);
         // What readers read is not to be counted as changes.
@@ -99,12 +99,12 @@ impl Planned for ReadWrite {
         let readers = (0..self.readers).map(|thread| {
             let statements = self.how.statements;
             let reader = Reader::new(READ, &self.persons, keys(thread), statements, &reading, self.how.batch);
-            seat(format!("reader {}", thread + 1), reader.with_count(setting.count))
+            user_spec(format!("reader {}", thread + 1), reader.with_count(setting.count))
         });
         let writers = (0..self.writers).map(|thread| {
             let updater = Updater::new(WRITE, self.persons.table, keys(self.readers + thread), self.how, setting);
             let count = setting.count.and(self.writes).or(setting.count);
-            seat(format!("writer {}", thread + 1), updater.with_count(count))
+            user_spec(format!("writer {}", thread + 1), updater.with_count(count))
         });
         readers.chain(writers).collect()
     }

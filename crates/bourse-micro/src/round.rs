@@ -2,14 +2,14 @@
 
 use crate::workload::{Case, Extent, MicroError, Planned, Setting, Tally, Writes, named};
 use bourse_driver::{
-    Background, Clock, Fault, Ledger, MS, Nanos, OperationSpec, Plan, Progress, SECOND, Seat, Workload,
+    Background, Clock, Fault, Ledger, MS, Nanos, OperationSpec, Plan, Progress, SECOND, UserSpec, Workload,
 };
 use bourse_engine::{Engine, NullEngine};
 use bourse_record::{Check, CheckStatus, Outcome, Round, Warning};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// How long a round lasts.
+/// Length of a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Timing {
     /// Warm-up before the measurement interval; workloads that end by themselves have none.
@@ -36,14 +36,14 @@ impl Timing {
 pub const NOTICE: &str = "Operations too short to be timed one by one are timed in batches: their quantiles are those of \
 the batches' means. The column «harness» has what the same operation takes on an engine that does nothing.";
 
-/// What a round came to.
+/// Result of a round.
 #[derive(Debug)]
 pub struct RoundResult {
     /// The figures, with checks and facts.
     pub round: Round,
     /// Whether it was ended from outside.
     pub interrupted: bool,
-    /// Why it failed, if it did.
+    /// The fault that ended it, if one did.
     pub fault: Option<Fault>,
 }
 
@@ -64,7 +64,7 @@ impl<'s> Workload<'s> for Driven<'s> {
     fn operations(&self) -> &[OperationSpec] {
         &self.operations
     }
-    fn users(&mut self) -> Vec<Seat<'s>> {
+    fn users(&mut self) -> Vec<UserSpec<'s>> {
         self.planned.users(&self.setting)
     }
     fn background(&mut self) -> Vec<Background<'s>> {

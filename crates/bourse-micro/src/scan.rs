@@ -5,9 +5,9 @@ use crate::database::with_records;
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::persons::{Persons, TABLES, WIDTH};
-use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, seat, statements};
+use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, statements, user_spec};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
-use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
+use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
 use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Key, RowExt as _, Statements};
 use bourse_record::{NameValue, Round};
 
@@ -77,7 +77,7 @@ impl Planned for Scan {
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
         self.persons.make(engine)
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
         let user = |thread| {
             let scanner = Scanner {
                 scan: self,
@@ -88,7 +88,7 @@ impl Planned for Scan {
                 left: Left::of(setting.count),
                 setting: setting.clone(),
             };
-            seat(format!("scanner {}", thread + 1), scanner)
+            user_spec(format!("scanner {}", thread + 1), scanner)
         };
         (0..self.threads).map(user).collect()
     }
@@ -128,11 +128,11 @@ impl User for Scanner<'_> {
         Draw::Ready
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let Scan { length, statements, .. } = *self.scan;
         let table = self.scan.persons.table;
         let drawn = &self.drawn;
-        let scanned = turn.retrying(|session| {
+        let scanned = cx.retrying(|session| {
             with_records(session, statements, |records| {
                 let mut in_order = 0;
                 for &from in drawn {

@@ -5,9 +5,9 @@ use crate::database::{same, sum, with_records};
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options, SWITCH};
 use crate::persons::{Persons, TABLES, WIDTH};
-use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, seat, statements};
+use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, statements, user_spec};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes};
-use bourse_driver::{Clock, Control, Draw, OperationSpec, Performed, Seat, Turn, User};
+use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
 use bourse_engine::{Access, Capabilities, Engine, EngineError, ErrorKind, Key, RecordTable, Statements};
 use bourse_record::{Check, NameValue};
 
@@ -44,7 +44,7 @@ struct Update {
     how: How,
 }
 
-/// How updates are made.
+/// Form of the updates.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct How {
     pub(crate) per_transaction: u64,
@@ -55,7 +55,7 @@ pub(crate) struct How {
 }
 
 impl How {
-    /// As the options say.
+    /// The form that the options choose.
     pub(crate) fn chosen(options: &Options) -> Result<Self, OptionError> {
         let how = Self {
             per_transaction: options.count(PER_TRANSACTION.name),
@@ -107,10 +107,10 @@ impl Planned for Update {
     fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
         self.persons.make(engine)
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
         let user = |thread| {
             let keys = KeyStream::new(self.keys.clone(), self.persons.rows, setting.seed, thread, self.threads);
-            seat(format!("writer {}", thread + 1), Updater::new(0, self.persons.table, keys, self.how, setting))
+            user_spec(format!("writer {}", thread + 1), Updater::new(0, self.persons.table, keys, self.how, setting))
         };
         (0..self.threads).map(user).collect()
     }
@@ -182,11 +182,11 @@ impl User for Updater<'_> {
         Draw::Ready
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let (table, how, is_real) = (self.table, self.how, self.setting.is_real);
         let all = self.drawn.len() as u32;
         for transaction in self.drawn.chunks(how.per_transaction as usize) {
-            let done = turn.retrying(|session| {
+            let done = cx.retrying(|session| {
                 with_records(session, how.statements, |records| {
                     if how.explicit {
                         records.begin(Access::Write)?;

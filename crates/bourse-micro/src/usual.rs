@@ -1,7 +1,7 @@
 //! Options and needs that several workloads share.
 
 use crate::options::{Kind, OptionSpec, Options};
-use bourse_driver::{Role, Schedule, Seat, User};
+use bourse_driver::{Schedule, StopRule, User, UserSpec};
 use bourse_engine::{Capabilities, Statements};
 
 /// Rows of the table.
@@ -44,7 +44,7 @@ pub(crate) fn lacking_records(capabilities: &Capabilities, statements: Statement
     lacking
 }
 
-/// A customer in a closed loop.
-pub(crate) fn seat<'s>(name: String, user: impl User + 's) -> Seat<'s> {
-    Seat { name, user: Box::new(user), schedule: Schedule::Closed, role: Role::Customer }
+/// A user in a closed loop, until the end of the interval.
+pub(crate) fn user_spec<'s>(name: String, user: impl User + 's) -> UserSpec<'s> {
+    UserSpec { name, user: Box::new(user), schedule: Schedule::Closed, stop_rule: StopRule::AtIntervalEnd }
 }

@@ -22,7 +22,7 @@ const SIZES: [Size; 3] = [
     ("data_bytes", |footprint| footprint.data_bytes),
 ];
 
-/// What was seen.
+/// Sizes seen in a round.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Seen {
     /// The end of each interval and the largest of each size in it.
@@ -54,12 +54,12 @@ impl Seen {
         }
     }
 
-    /// How often it looked.
+    /// Number of readings.
     pub(crate) fn looks(&self) -> u64 {
         self.looks
     }
 
-    /// As a round keeps it.
+    /// The readings as a series of the round.
     pub(crate) fn series(&self) -> Series {
         let mut series = Series::default();
         for (end, sizes) in &self.intervals {
@@ -89,7 +89,7 @@ fn merge(largest: &mut [u64; SIZES.len()], more: [u64; SIZES.len()]) {
 /// What a watcher saw, for whoever asks after the round.
 pub(crate) type Watched = Arc<Mutex<Seen>>;
 
-/// What was seen so far.
+/// Sizes seen so far.
 pub(crate) fn seen(watched: &Watched) -> Seen {
     watched.lock().unwrap_or_else(PoisonError::into_inner).clone()
 }

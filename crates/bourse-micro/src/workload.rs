@@ -1,7 +1,7 @@
 //! What a classic workload is: its facts as data, and one of it planned with options, ready to run.
 
 use crate::options::{OptionError, OptionSpec, Options};
-use bourse_driver::{Abilities, Ability, Background, Clock, OperationSpec, Seat};
+use bourse_driver::{Abilities, Ability, Background, Clock, OperationSpec, UserSpec};
 use bourse_engine::{Capabilities, Engine, EngineError};
 use bourse_record::{Check, NameValue, Round};
 use std::sync::Arc;
@@ -17,11 +17,11 @@ pub struct WorkloadSpec {
     pub summary: &'static str,
     /// The tables it makes.
     pub tables: &'static str,
-    /// What it needs of an engine.
+    /// Requirements on the engine, as a sentence.
     pub needs: &'static str,
-    /// Its options.
+    /// Options of the workload.
     pub options: &'static [OptionSpec],
-    /// When it ends by itself.
+    /// Extent: whether and when a round ends by itself.
     pub extent: Extent,
     pub(crate) plan: fn(&Options) -> Result<Box<dyn Planned>, OptionError>,
 }
@@ -72,9 +72,9 @@ impl WorkloadSpec {
 
 /// A workload with its options, ready to run.
 pub struct Case {
-    /// Which.
+    /// The workload.
     pub spec: &'static WorkloadSpec,
-    /// Its effective options.
+    /// Effective options.
     pub options: Options,
     pub(crate) planned: Box<dyn Planned>,
 }
@@ -84,7 +84,10 @@ impl Case {
     pub fn lacking(&self, capabilities: &Capabilities) -> Vec<String> {
         let mut lacking = self.planned.lacking(capabilities);
         if capabilities.one_session && self.threads() > 1 {
-            lacking.push(format!("its {} threads need a session each, and here is one at a time", self.threads()));
+            lacking.push(format!(
+                "its {} threads need a session each, and this target allows one at a time",
+                self.threads()
+            ));
         }
         lacking
     }
@@ -116,7 +119,7 @@ pub enum MicroError {
     /// The engine failed outside the timed part.
     #[error("{doing}: {error}")]
     Engine {
-        /// What was being done.
+        /// The step in progress.
         doing: String,
         /// The engine's words.
         error: EngineError,
@@ -127,12 +130,12 @@ pub enum MicroError {
     /// The machine failed: a file beside the database.
     #[error("{doing}: {error}")]
     System {
-        /// What was being done.
+        /// The step in progress.
         doing: String,
         /// The system's words.
         error: std::io::Error,
     },
-    /// A user got no session.
+    /// A session could not be opened.
     #[error(transparent)]
     Fault(#[from] bourse_driver::Fault),
 }
@@ -147,7 +150,7 @@ impl MicroError {
 /// What a round is to be run with.
 #[derive(Clone)]
 pub struct Setting<'e> {
-    /// On what.
+    /// The engine.
     pub engine: &'e dyn Engine,
     /// Seed of its keys.
     pub seed: u64,
@@ -205,7 +208,7 @@ pub(crate) trait Planned: Send + Sync {
     fn prepare(&self, engine: &dyn Engine, clock: &dyn Clock) -> Result<Vec<NameValue>, MicroError>;
 
     /// Everybody with a session.
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>>;
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>>;
 
     /// Emulators without a session.
     fn background<'s>(&'s self, setting: &Setting<'s>) -> Vec<Background<'s>> {
@@ -239,7 +242,7 @@ pub(crate) trait Planned: Send + Sync {
 /// An operation that changes rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Writes {
-    /// Which.
+    /// Index of the operation.
     pub(crate) operation: usize,
     /// How many of them may have ended when the round does, in a transaction that is not committed any more.
     pub(crate) uncommitted: u64,
@@ -280,7 +283,7 @@ impl Left {
         *left
     }
 
-    /// So many are drawn.
+    /// Counts drawn rows.
     pub(crate) fn draw(&mut self, drawn: u64) {
         self.drawn = drawn;
     }

@@ -19,7 +19,7 @@ pub enum Catalog {
 pub struct Object {
     /// `table`, `index`, `column`, `foreign key` or `checks`; of what is not declared the engine's word.
     pub kind: String,
-    /// Its table.
+    /// Name of its table.
     pub table: String,
     /// Its name; of foreign keys, which have none of ours, their columns.
     pub name: String,

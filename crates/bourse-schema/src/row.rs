@@ -20,10 +20,10 @@ pub trait Batch: Send {
     /// The rows' table.
     fn table(&self) -> &'static Table;
 
-    /// How many rows.
+    /// Number of rows.
     fn len(&self) -> usize;
 
-    /// Whether there are none.
+    /// Whether there are no rows.
     fn is_empty(&self) -> bool {
         self.len() == 0
     }

@@ -69,7 +69,7 @@ pub struct Index {
     pub name: &'static str,
     /// Columns, in order.
     pub columns: &'static [&'static str],
-    /// Which frames need it.
+    /// Frames that need the index.
     pub reason: &'static str,
 }
 
@@ -100,7 +100,7 @@ pub enum Group {
 /// Rows of the initial database.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cardinality {
-    /// So many, always.
+    /// A fixed number of rows.
     Fixed(u64),
     /// So many for each load unit of a thousand customers, plus a constant for the whole.
     PerLoadUnit(u64, u64),

@@ -200,7 +200,7 @@ impl<const N: usize> Text<N> {
         (&self.bytes, self.len as usize)
     }
 
-    /// Whether nothing is in it.
+    /// Whether the text is empty.
     pub fn is_empty(&self) -> bool {
         self.len == 0
     }
@@ -257,7 +257,7 @@ impl<const N: usize> PartialEq<&str> for Text<N> {
     }
 }
 
-/// As the text it is.
+/// Serialized as a string.
 impl<const N: usize> Serialize for Text<N> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.serialize_str(self.as_str())

@@ -14,7 +14,7 @@ pub enum Value<'a> {
     Bool(bool),
     /// An exact decimal: `units` of `10^-scale`.
     Decimal {
-        /// How many smallest units.
+        /// Number of smallest units.
         units: i64,
         /// Digits after the point.
         scale: u8,

@@ -6,7 +6,7 @@ use std::fmt;
 use std::net::SocketAddr;
 use std::path::PathBuf;
 
-/// A server, as a driver names it.
+/// Address of a server, as a driver names it.
 ///
 /// ```
 /// use bourse_serve::Address;
@@ -20,25 +20,25 @@ use std::path::PathBuf;
 pub enum Address {
     /// A host and a port.
     Tcp {
-        /// Name or address, without brackets.
+        /// The host's name or address, without brackets.
         host: String,
-        /// From 1 to 65535.
+        /// The port, from 1 to 65535.
         port: u16,
     },
-    /// A socket of this machine.
+    /// A Unix socket.
     Unix {
-        /// Its file.
+        /// The socket's file.
         path: PathBuf,
     },
 }
 
 impl Address {
-    /// What stands before `://` of a host and a port.
+    /// Scheme of a TCP address, before its `://`.
     pub const SCHEME: &'static str = "bourse";
-    /// What stands before the colon and a socket's path.
+    /// Scheme of a Unix socket, before its colon.
     pub const UNIX_SCHEME: &'static str = "bourse+unix";
 
-    /// Whether a target's text means to name a server, rightly or wrongly written.
+    /// Whether a target's text has a server's scheme, even if the rest is wrong.
     pub fn is_meant(target: &str) -> bool {
         let scheme = target.split_once(':').map(|(scheme, _)| scheme);
         scheme.is_some_and(|scheme| scheme == Self::SCHEME || scheme == Self::UNIX_SCHEME)
@@ -81,9 +81,9 @@ impl std::str::FromStr for Address {
 /// The path of a socket, as it stands in a target or behind `unix:`.
 ///
 /// # Errors
-/// What is wrong with it.
+/// The reason why the path cannot be used.
 pub fn socket_path(text: &str) -> Result<PathBuf, &'static str> {
-    /// What a socket's address has room for, without the zero behind it.
+    /// Longest path that fits a socket's address, without its final zero.
     const LONGEST: usize = 107;
     match text.len() {
         0 => Err("the socket's path is missing"),
@@ -103,7 +103,7 @@ impl fmt::Display for Address {
     }
 }
 
-/// Where a server is told to listen.
+/// Address that a server listens on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Listen {
     /// An address and a port; port 0 takes a free one.
@@ -127,16 +127,16 @@ impl fmt::Display for Listen {
     }
 }
 
-/// Who is at the other end of a server's connection.
+/// The other end of a server's connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Peer {
-    /// Somebody at an address.
+    /// A TCP peer.
     Tcp(SocketAddr),
-    /// A process of this machine, by the kernel's word when it connected.
+    /// A process of this machine, identified by the kernel when it connected.
     Unix {
-        /// Its number.
+        /// The process id.
         process: u32,
-        /// The number of the user that it runs as.
+        /// The user id that the process runs as.
         user: u32,
     },
 }
@@ -177,7 +177,7 @@ mod tests {
             "sqlite:x",
         ] {
             let error = text.parse::<Address>().unwrap_err().to_string();
-            assert!(error.starts_with(&format!("{text:?} names no server: ")), "{error}");
+            assert!(error.starts_with(&format!("invalid server address '{text}': ")), "{error}");
         }
         assert!(Address::is_meant("bourse:x") && Address::is_meant("bourse+unix:x") && !Address::is_meant("bourse.db"));
     }

@@ -2,13 +2,13 @@ use crate::protocol::{CodecError, PROTOCOL};
 use std::io;
 use thiserror::Error;
 
-/// What can go wrong between a driver and a server.
+/// Error between a driver and a server.
 #[derive(Debug, Error)]
 pub enum ServeError {
-    /// The text names no server.
-    #[error("{text:?} names no server: {why}")]
+    /// The text is not a server's address.
+    #[error("invalid server address '{text}': {why}")]
     Address {
-        /// As given.
+        /// The text as it was typed.
         text: String,
         /// What is wrong with it.
         why: &'static str,
@@ -16,65 +16,67 @@ pub enum ServeError {
     /// The server cannot listen there.
     #[error("cannot listen on {address}: {cause}")]
     Listen {
-        /// Where.
+        /// The address.
         address: String,
-        /// The system's words.
+        /// The system's error.
         cause: io::Error,
     },
-    /// Listening where others could come in, without a token.
-    #[error("{address} can be reached from other machines, and there is no token to keep strangers out")]
+    /// Other machines could connect, and no token is set.
+    #[error("{address} can be reached from other machines, and no token is set: set BOURSE_TOKEN or --token-file")]
     TokenNeeded {
-        /// Where.
+        /// The address.
         address: String,
     },
-    /// A token that is none.
-    #[error("the token of {origin} cannot be used: {why}")]
+    /// The token cannot be used.
+    #[error("invalid token in {origin}: {why}")]
     Token {
-        /// Where it is from.
+        /// The file or variable that holds it.
         origin: String,
         /// What is wrong with it.
         why: String,
     },
-    /// Nobody listens there.
+    /// No server listens at the address.
     #[error("no server answers at {address}: {cause}")]
     Connect {
-        /// Where.
+        /// The address.
         address: String,
-        /// The system's words.
+        /// The system's error.
         cause: io::Error,
     },
-    /// Somebody else listens there.
-    #[error("what listens at {address} is no server of bourse")]
-    Stranger {
-        /// Where.
+    /// Another program listens at the address.
+    #[error("the program that listens at {address} is not a Bourse server")]
+    NotAServer {
+        /// The address.
         address: String,
     },
     /// A server of another version.
-    #[error("the server is version {program} and speaks protocol {found}, this program speaks {PROTOCOL}")]
+    #[error(
+        "the server (version {program}) speaks protocol {found}, this program speaks protocol {PROTOCOL}: use the same version"
+    )]
     Version {
-        /// Its protocol.
+        /// The server's protocol version.
         found: u16,
-        /// Its version.
+        /// The server's program version.
         program: String,
     },
-    /// The server will not have us, in its words.
-    #[error("the server refuses: {0}")]
+    /// The server refused, with its reason.
+    #[error("the server refused: {0}")]
     Refused(String),
     /// The connection ended, or was silent for too long.
     #[error("the connection was lost: {0}")]
     Lost(#[from] io::Error),
-    /// A message that is none.
-    #[error("a message cannot be read: {0}")]
+    /// A message cannot be decoded.
+    #[error("invalid message: {0}")]
     Codec(#[from] CodecError),
-    /// A reply to another question.
-    #[error("the peer says {found} where {wanted} was due")]
+    /// The reply is not one to the request.
+    #[error("unexpected reply: got {found}, expected {wanted}")]
     Unexpected {
-        /// What was due.
+        /// Name of the expected reply.
         wanted: &'static str,
-        /// What came.
+        /// Name of the reply received.
         found: &'static str,
     },
-    /// The engine's, on the server.
+    /// An error of the server's engine.
     #[error(transparent)]
     Engine(#[from] bourse_engine::EngineError),
 }

@@ -4,13 +4,13 @@
 //! One connection a user, over TCP or a socket of this machine, with one transaction outstanding, as sessions in process
 //! are; one more connection a driver for what concerns the whole round. Customers, the market exchange and maintenance are
 //! the driver's, as the specification and the published architecture have them; the server keeps the database, the numbers
-//! of new trades, the moment that is written into rows, and the books.
+//! of new trades, the time that is written into rows, and the totals that runs are reconciled with.
 //!
 //! | module | what |
 //! |---|---|
 //! | [`protocol`] | messages and their encoding: pure, without sockets |
 //! | [`address`] | where a server listens, as a URL; who is at the other end |
-//! | [`token`] | the secret that lets a driver in, and its proof |
+//! | [`token`] | the access token and its proof |
 //! | `wire` | frames on a connection, with deadlines |
 //! | `stream` | a connection's bytes |
 //! | [`server`] | the application server |

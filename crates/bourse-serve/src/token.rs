@@ -1,4 +1,4 @@
-//! The secret that lets a driver in.
+//! The access token of a server.
 //!
 //! It never crosses the network: the server sends a number used once, the driver answers with its HMAC-SHA-256 under the
 //! token, and the server compares in constant time. What follows is not encrypted: where the network is not your own,
@@ -101,7 +101,7 @@ mod tests {
     #[test]
     fn a_token_that_keeps_nobody_out_is_refused() {
         let error = Token::new("short \n", "tokens/mine").unwrap_err().to_string();
-        assert_eq!(error, "the token of tokens/mine cannot be used: 5 bytes are too few, 8 are needed");
+        assert_eq!(error, "invalid token in tokens/mine: 5 bytes are too few, 8 are needed");
         assert!(Token::new(&"x".repeat(4_097), "a test").is_err());
     }
 }

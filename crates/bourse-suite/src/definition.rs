@@ -34,23 +34,23 @@ pub struct Suite {
     pub rounds: u32,
     /// Seconds that a round may take to measure where no cap is asked for.
     pub cap_s: f64,
-    /// What cases run on, by name.
+    /// Targets by name.
     pub targets: BTreeMap<String, Target>,
     /// Tables, in the published order.
     pub tables: Vec<Table>,
-    /// What was found.
+    /// Findings of the publication.
     #[serde(default)]
     pub findings: Vec<Finding>,
 }
 
-/// What cases run on.
+/// Target of cases.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Target {
     /// Its URL. `{data}` is the folder for databases; `{env:NAME}` an environment variable, without which the target's cells
     /// are not run.
     pub url: String,
-    /// What it is, in a few words.
+    /// Title, in a few words.
     pub title: String,
     /// Whether the workload reaches it through the application server (`bourse tpce serve`).
     #[serde(default)]
@@ -66,7 +66,7 @@ pub struct Target {
 pub struct Table {
     /// Short name, by which findings refer to it.
     pub id: String,
-    /// What it shows.
+    /// Title of the table.
     pub title: String,
     /// What its rows are: head of the first column.
     pub rows_are: String,
@@ -74,14 +74,14 @@ pub struct Table {
     pub measures: Vec<Measure>,
     /// What is counted: `reads`, `rows`.
     pub counted: String,
-    /// What all its cells share.
+    /// Parts that all its cells share.
     #[serde(default)]
     pub case: CasePatch,
     /// Columns, from left to right.
     pub columns: Vec<Column>,
     /// Rows, from top to bottom.
     pub rows: Vec<Row>,
-    /// What has to be known of it.
+    /// Notes.
     #[serde(default)]
     pub notes: Vec<String>,
     /// Whether what one operation costs depends on how many rows there are, so that rates at another scale cannot be compared.
@@ -102,7 +102,7 @@ pub struct Table {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct MeanRow {
-    /// What stands before it.
+    /// Label of the row.
     pub title: String,
     /// What was published, by column.
     pub published: BTreeMap<String, Published>,
@@ -114,9 +114,9 @@ pub struct MeanRow {
 pub struct Column {
     /// Short name.
     pub id: String,
-    /// Its head.
+    /// Head of the column.
     pub title: String,
-    /// What its cells share.
+    /// Parts that its cells share.
     #[serde(default)]
     pub case: CasePatch,
     /// Its cells are not measured but the sums of these columns' times.
@@ -130,9 +130,9 @@ pub struct Column {
 pub struct Row {
     /// Short name.
     pub id: String,
-    /// What stands before it.
+    /// Label of the row.
     pub title: String,
-    /// What its cells share.
+    /// Parts that its cells share.
     #[serde(default)]
     pub case: CasePatch,
     /// What was published, by column.
@@ -143,7 +143,7 @@ pub struct Row {
     pub cells: BTreeMap<String, CellSpec>,
 }
 
-/// What is said of one cell.
+/// Part of one cell's definition.
 #[derive(Debug, Clone, PartialEq, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct CellSpec {
@@ -174,7 +174,7 @@ pub struct Published {
     /// Bytes.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub bytes: Option<f64>,
-    /// What is doubtful about it.
+    /// Doubt about the published figure.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -240,7 +240,7 @@ pub struct Finding {
     /// All of these must hold. None where it cannot be tested here, for the reason [`untested`](Self::untested) gives.
     #[serde(default)]
     pub tests: Vec<Test>,
-    /// Why it is not tested.
+    /// Reason why it is not tested.
     #[serde(default)]
     pub untested: Option<String>,
 }
@@ -249,14 +249,14 @@ pub struct Finding {
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Test {
-    /// What is compared, in words.
+    /// The comparison, as a sentence.
     pub says: String,
     /// The cell: `table/row/column`.
     pub cell: String,
     /// The cell it is divided by.
     #[serde(default)]
     pub by: Option<String>,
-    /// Of which figure.
+    /// Measure that is compared.
     pub measure: Measure,
     /// The value is the exponent with which the figure grows from the cell `by` to this one: log of their ratio over the log of
     /// the ratio of their rows' work.
@@ -274,9 +274,9 @@ pub struct Test {
 #[derive(Debug, Error)]
 pub enum SuiteError {
     /// No suite of that name.
-    #[error("no suite is called {name:?}; known: {known}")]
+    #[error("unknown suite '{name}'; suites: {known}")]
     Unknown {
-        /// What was asked for.
+        /// The name as it was typed.
         name: String,
         /// Those there are.
         known: String,
@@ -287,9 +287,9 @@ pub enum SuiteError {
     /// A name that nothing has.
     #[error("{suite}: {what}")]
     Dangling {
-        /// Which suite.
+        /// Name of the suite.
         suite: String,
-        /// What is wrong.
+        /// The mistake.
         what: String,
     },
     /// A scale that makes no sense.

@@ -26,7 +26,7 @@ pub struct SuiteFile {
     pub suite_schema_version: u32,
     /// Name of the suite.
     pub suite: String,
-    /// What it measures.
+    /// Title: what the suite measures.
     pub title: String,
     /// What was published on which machine, with which settings.
     pub published_on: Vec<String>,
@@ -58,7 +58,7 @@ pub struct SuiteFile {
 /// What cases ran on, or were to run on.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct EngineUsed {
-    /// What it is, in a few words.
+    /// Title, in a few words.
     pub title: String,
     /// As read back from it; none if nothing was run on it.
     pub engine: Option<Engine>,
@@ -71,13 +71,13 @@ pub struct EngineUsed {
 pub struct TableResult {
     /// Short name.
     pub id: String,
-    /// What it shows.
+    /// Title of the table.
     pub title: String,
-    /// What its rows are.
+    /// Name of what the rows are.
     pub rows_are: String,
     /// What is counted.
     pub counted: String,
-    /// What is shown of each cell.
+    /// Measures shown in each cell.
     pub measures: Vec<Measure>,
     /// Columns: short name and head.
     pub columns: Vec<Named>,
@@ -85,7 +85,7 @@ pub struct TableResult {
     pub rows: Vec<Named>,
     /// Cells, row by row; every row has one for each column.
     pub cells: Vec<CellResult>,
-    /// What has to be known of it.
+    /// Notes.
     pub notes: Vec<String>,
     /// Whether it was published as charts by row.
     pub charted: bool,
@@ -96,11 +96,11 @@ pub struct TableResult {
 pub struct Named {
     /// Short name.
     pub id: String,
-    /// What is shown.
+    /// Title of the measure.
     pub title: String,
 }
 
-/// What became of a cell.
+/// State of a cell.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case", tag = "state", content = "why")]
 pub enum State {
@@ -125,7 +125,7 @@ pub struct CellResult {
     pub row: String,
     /// Short name of its column.
     pub column: String,
-    /// What became of it.
+    /// State of the cell.
     #[serde(flatten)]
     pub state: State,
     /// Name of its target, if it has one.
@@ -140,9 +140,9 @@ pub struct CellResult {
     pub published_work: Option<u64>,
     /// Seconds of measuring after which a round was to be ended.
     pub cap_s: Option<f64>,
-    /// Its rounds.
+    /// Rounds of the cell.
     pub rounds: Vec<CellRound>,
-    /// What was published.
+    /// Published figures.
     pub published: Published,
     /// What it tells, beside what was published.
     pub figures: Vec<Figure>,
@@ -159,22 +159,22 @@ pub struct CellRound {
     pub capped: bool,
     /// Operations that failed.
     pub failed: u64,
-    /// What was measured.
+    /// Measured figures.
     pub values: BTreeMap<Measure, f64>,
 }
 
 /// A figure of a cell: ours, the published one, and their ratio.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Figure {
-    /// Which.
+    /// The measure.
     pub measure: Measure,
     /// Median of our rounds.
     pub ours: Option<f64>,
     /// 95 % bootstrap interval of it over the rounds: lower end.
     pub low: Option<f64>,
-    /// Its upper end.
+    /// Upper end of the interval.
     pub high: Option<f64>,
-    /// What was published.
+    /// Published figure.
     pub published: Option<f64>,
     /// Ours over the published one.
     pub ratio: Option<f64>,
@@ -182,7 +182,7 @@ pub struct Figure {
     pub no_ratio: Option<String>,
 }
 
-/// What became of a case.
+/// Result of a case.
 #[derive(Debug, Clone, Default)]
 pub struct Outcome {
     /// Its rounds, as far as they were run.
@@ -476,17 +476,17 @@ pub enum SuiteFileError {
     /// The file cannot be read.
     #[error("cannot read {path}: {cause}")]
     Read {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
         /// The system's words.
         cause: std::io::Error,
     },
-    /// Not such a document.
+    /// The file is not a suite's document.
     #[error("{path} is no document of a suite: {reason}")]
     Foreign {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong.
+        /// The reason.
         reason: String,
     },
 }

@@ -23,7 +23,7 @@ pub enum Verdict {
 }
 
 impl Verdict {
-    /// In words.
+    /// The verdict as text.
     pub const fn words(self) -> &'static str {
         match self {
             Self::Holds => "holds",
@@ -36,7 +36,7 @@ impl Verdict {
 /// A published finding, and whether it holds here.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FindingResult {
-    /// What was found.
+    /// The finding, as a sentence.
     pub says: String,
     /// The published figures it rests on.
     pub rests_on: String,
@@ -44,14 +44,14 @@ pub struct FindingResult {
     pub verdict: Verdict,
     /// Why it was not tested, if it was not.
     pub untested: Option<String>,
-    /// Its tests.
+    /// Tests of the finding.
     pub tests: Vec<TestResult>,
 }
 
 /// One test of a finding.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TestResult {
-    /// What is compared.
+    /// The comparison, as a sentence.
     pub says: String,
     /// Median over the rounds.
     pub value: Option<f64>,
@@ -59,11 +59,11 @@ pub struct TestResult {
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
-    /// What the range begins with.
+    /// Lower end of the range.
     pub at_least: Option<f64>,
-    /// What it ends with.
+    /// Upper end of the range.
     pub at_most: Option<f64>,
-    /// Whether it holds.
+    /// Verdict on the finding.
     pub verdict: Verdict,
     /// Why there is no value or no interval, if there is none.
     pub why: Option<String>,

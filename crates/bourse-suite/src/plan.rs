@@ -2,7 +2,7 @@
 
 use crate::definition::{CasePatch, Suite, SuiteError};
 
-/// What has to be run.
+/// Plan of a suite: the cases to run.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Plan<'s> {
     /// The suite.
@@ -64,7 +64,7 @@ impl<'s> Plan<'s> {
         }
         if let Some(unknown) = only.iter().find(|id| suite.table(id).is_none()) {
             let known = suite.tables.iter().map(|table| table.id.as_str()).collect::<Vec<_>>().join(", ");
-            let what = format!("no table is called {unknown:?}; known: {known}");
+            let what = format!("unknown table '{unknown}'; tables: {known}");
             return Err(SuiteError::Dangling { suite: suite.name.clone(), what });
         }
         let mut plan = Self { suite, scale, cases: Vec::new(), cells: Vec::new() };

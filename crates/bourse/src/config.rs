@@ -4,6 +4,7 @@
 
 use crate::args::Arguments;
 use crate::failure::Failure;
+use bourse_engine::did_you_mean;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 use serde_json::{Value, json};
 use std::path::Path;
@@ -12,7 +13,7 @@ use std::path::Path;
 pub(crate) fn arguments(path: &Path, typed: &[String]) -> Result<Arguments, Failure> {
     let refuse = |message: &str| Failure::usage(message).detail("file", path.display().to_string());
     let content = std::fs::read_to_string(path)
-        .map_err(|error| refuse("the file cannot be read").detail("cause", error.to_string()))?;
+        .map_err(|error| refuse("cannot read the file").detail("cause", error.to_string()))?;
     arguments_of(&content, typed).map_err(|failure| failure.detail("file", path.display().to_string()))
 }
 
@@ -43,7 +44,7 @@ fn override_itself(command: &mut Command) {
 fn words(content: &str) -> Result<Vec<String>, Failure> {
     let refuse = |message: String| Failure::usage(message);
     let mut table: toml::Table =
-        content.parse().map_err(|error: toml::de::Error| refuse(format!("the file is no TOML: {error}")))?;
+        content.parse().map_err(|error: toml::de::Error| refuse(format!("the file is not valid TOML: {error}")))?;
     let known = leaves();
     let names = || known.iter().map(|(name, _)| name.as_str()).collect::<Vec<_>>().join(", ");
     let Some(toml::Value::String(wanted)) = table.remove("command") else {
@@ -51,24 +52,33 @@ fn words(content: &str) -> Result<Vec<String>, Failure> {
             .hint(format!("command is one of: {}", names())));
     };
     let Some((name, command)) = known.iter().find(|(name, _)| *name == wanted) else {
-        return Err(refuse(format!("command = {wanted:?} is none")).hint(format!("command is one of: {}", names())));
+        return Err(refuse(format!(
+            "unknown command '{wanted}'{}",
+            did_you_mean(&wanted, known.iter().map(|(name, _)| name.as_str()))
+        ))
+        .hint(format!("command is one of: {}", names())));
     };
     let mut words: Vec<String> = name.split(' ').map(str::to_owned).collect();
     let mut positional: Vec<(usize, Vec<String>)> = Vec::new();
     for (key, value) in table {
-        let Some(arg) = command.get_arguments().find(|arg| listed(arg) && key_of(arg) == key.replace('_', "-")) else {
+        let written = key.replace('_', "-");
+        let Some(arg) = command.get_arguments().find(|arg| listed(arg) && is_called(arg, &written)) else {
             let all: Vec<String> = command.get_arguments().filter(|arg| listed(arg)).map(key_of).collect();
-            return Err(refuse(format!("`{key}` is no option of {name}"))
+            let near = did_you_mean(&key, all.iter().map(String::as_str));
+            return Err(refuse(format!("unknown option '{key}' for {name}{near}"))
                 .hint(format!("options of {name}: {}", all.join(", "))));
         };
-        let values = texts(value)
-            .ok_or_else(|| refuse(format!("`{key}` is a table or a date, and no option takes such a value")))?;
+        let values = texts(value).ok_or_else(|| {
+            refuse(format!(
+                "invalid value for '{key}': expected a text, a number, true or false, or a list, not a table or a date"
+            ))
+        })?;
         match (arg.get_index(), arg.get_action()) {
             (Some(index), _) => positional.push((index, values)),
             (None, ArgAction::SetTrue) => match values.as_slice() {
-                [word] if word == "true" => words.push(format!("--{key}").replace('_', "-")),
+                [word] if word == "true" => words.push(format!("--{}", key_of(arg))),
                 [word] if word == "false" => {}
-                _ => return Err(refuse(format!("`{key}` is true or false"))),
+                _ => return Err(refuse(format!("invalid value for '{key}': expected true or false"))),
             },
             // With the name and an equals sign in front no value can be taken for another option.
             (None, _) => words.extend(values.iter().map(|value| format!("--{}={value}", key_of(arg)))),
@@ -118,6 +128,11 @@ fn leaves() -> Vec<(String, Command)> {
 /// Whether an argument is one of ours, and shown.
 fn listed(arg: &Arg) -> bool {
     !arg.is_hide_set() && !["help", "version"].contains(&arg.get_id().as_str())
+}
+
+/// Whether a file may call an argument so: by its name, or by another that the command line knows.
+fn is_called(arg: &Arg, key: &str) -> bool {
+    key_of(arg) == key || arg.get_all_aliases().is_some_and(|aliases| aliases.contains(&key))
 }
 
 /// What an argument is called in a file: its long name, or what it stands for.
@@ -215,10 +230,11 @@ mod tests {
         for (content, said) in [
             ("users = 4", "command = "),
             ("command = \"tpce\"", "command is one of: tpce run"),
-            ("command = \"tpce run\"\nuser = 4", "`user` is no option of tpce run"),
-            ("command = \"tpce run\"\nusers = ", "no TOML"),
+            ("command = \"tpce run\"\nuser = 4", "unknown option 'user' for tpce run; did you mean 'users'?"),
+            ("command = \"tpce run\"\nusers = ", "not valid TOML"),
             ("command = \"tpce run\"\nfind-max = 3", "true or false"),
             ("command = \"tpce run\"\n[users]\na = 1", "table"),
+            ("command = \"tpce rum\"", "unknown command 'tpce rum'; did you mean 'tpce run'?"),
         ] {
             let failure = typed(content).expect_err("the file is wrong");
             assert!(failure.contains(said), "{content}: {failure}");

@@ -16,7 +16,7 @@ pub(crate) fn inputs(folder: Option<&Path>) -> Result<Inputs, Failure> {
             GenError::Cancelled => failure,
         };
         failure
-            .hint("the folder has to hold the 22 files of EGen's flat_in as they are")
+            .hint("the folder must hold the 22 files of EGen's flat_in, unchanged")
             .hint("leave --flat-in out to use the built-in data")
     })
 }

@@ -27,7 +27,7 @@ pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
             std::process::exit(Exit::Interrupted as i32);
         }
     })
-    .map_err(|error| Failure::usage(format!("interruptions cannot be caught: {error}")))?;
+    .map_err(|error| Failure::usage(format!("cannot handle signals: {error}")))?;
     *known = Some(Arc::clone(&flag));
     Ok(flag)
 }
@@ -41,7 +41,7 @@ pub(crate) fn interrupted(what: &str) -> Failure {
 pub(crate) fn end_with_parent() -> Result<(), Failure> {
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::TERM))
-        .map_err(|error| Failure::usage(format!("the system refuses a signal for the parent's end: {error}")))?;
+        .map_err(|error| Failure::usage(format!("cannot ask the system for a signal at the parent's end: {error}")))?;
     Ok(())
 }
 

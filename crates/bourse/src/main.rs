@@ -50,6 +50,9 @@ fn command() -> Result<ExitCode, Failure> {
             return Ok(ExitCode::from(code));
         }
     };
+    for warning in args::renamed_in(std::env::args()) {
+        progress::note(&format!("warning: {warning}"));
+    }
     panics::asked_for("start");
     run(arguments.command).map(|()| ExitCode::SUCCESS)
 }
@@ -90,7 +93,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Suite(Suite::Run(arguments)) => commands::suite::run(&arguments),
         Command::Quick(arguments) => commands::quick::run(&arguments),
         Command::Run(FromFile { file, more }) => match config::arguments(&file, &more)?.command {
-            Command::Run(_) => Err(Failure::usage("a file cannot run a file")),
+            Command::Run(_) => Err(Failure::usage("invalid command 'run' in the file: a file cannot run another file")),
             command => run(command),
         },
         Command::Compare(arguments) => commands::compare::run(&arguments),
@@ -105,7 +108,7 @@ fn run(command: Command) -> Result<(), Failure> {
             std::fs::create_dir_all(&directory)
                 .and_then(|()| clap_mangen::generate_to(Arguments::command(), &directory))
                 .map_err(|error| {
-                    Failure::usage("the manual pages cannot be written")
+                    Failure::usage("cannot write the manual pages")
                         .detail("folder", directory.display().to_string())
                         .detail("cause", error.to_string())
                 })?;

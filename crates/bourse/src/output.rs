@@ -14,7 +14,7 @@ pub(crate) fn publish(run: &RunFile, output: &Output) -> Result<(), Failure> {
     let json = store(run, output)?;
     if output.json {
         let text = std::fs::read_to_string(&json)
-            .map_err(|error| Failure::usage(format!("the run file cannot be read back: {error}")))?;
+            .map_err(|error| Failure::usage(format!("cannot read the run file back: {error}")))?;
         print(&text)?;
     } else {
         print_report(run)?;
@@ -55,7 +55,7 @@ pub(crate) fn print(text: &str) -> Result<(), Failure> {
     let mut stdout = std::io::stdout().lock();
     match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
         Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::usage(format!("the output cannot be written: {error}")))
+            Err(Failure::usage(format!("cannot write the output: {error}")))
         }
         _ => Ok(()),
     }
@@ -75,7 +75,7 @@ pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
         })
     });
     written.map_err(|error| {
-        Failure::usage("a file cannot be written")
+        Failure::usage("cannot write a file")
             .detail("file", path.display().to_string())
             .detail("cause", error.to_string())
     })
@@ -117,10 +117,10 @@ pub(crate) fn print_suite(suite: &SuiteFile) -> Result<(), Failure> {
 /// Makes `<directory>/<time>-<name>`, with a number behind it if that is taken.
 pub(crate) fn new_folder(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
     let refuse = |path: &Path, error: std::io::Error| {
-        Failure::new(Exit::Usage, "the folder for this run cannot be made")
+        Failure::new(Exit::Usage, "cannot make a folder for this run")
             .detail("folder", path.display().to_string())
             .detail("cause", error.to_string())
-            .hint("-o names another place for runs")
+            .hint("-o chooses another folder for runs")
     };
     std::fs::create_dir_all(directory).map_err(|error| refuse(directory, error))?;
     let stem = format!("{}-{name}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"));

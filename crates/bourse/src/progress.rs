@@ -18,7 +18,7 @@ fn is_silent() -> bool {
     SILENT.load(Ordering::Relaxed)
 }
 
-/// Where bars are drawn.
+/// Target on which bars are drawn.
 fn drawn() -> ProgressDrawTarget {
     if is_silent() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
 }
@@ -65,7 +65,7 @@ impl Step {
         Self { bar, what, unit, start: Instant::now() }
     }
 
-    /// So much is done.
+    /// Sets the position.
     pub(crate) fn at(&self, position: u64) {
         self.bar.set_position(position);
     }
@@ -76,7 +76,7 @@ impl Step {
         self.bar.set_position(position);
     }
 
-    /// What is going on now.
+    /// Sets the message.
     pub(crate) fn say(&self, message: impl Into<String>) {
         self.bar.set_message(bourse_report::printable(&message.into()));
     }

@@ -14,8 +14,12 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
     let mut others = arguments.runs.iter().filter_map(|path| other_document(path).map(|found| (path, found)));
     if let Some((path, (kind, file))) = others.next() {
         if arguments.runs.len() > 1 {
-            return Err(Failure::usage(format!("{} is {}, which stands alone", path.display(), name(kind)))
-                .hint("name it alone, or runs of a workload alone"));
+            return Err(Failure::usage(format!(
+                "{} is {}, which cannot be merged with others",
+                path.display(),
+                name(kind)
+            ))
+            .hint("give it alone, or only runs of a workload"));
         }
         return draw(kind, &file, arguments);
     }
@@ -29,8 +33,8 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
     };
     if let Some(path) = arguments.output.as_deref().filter(|path| path.extension() == Some("svg".as_ref())) {
         let curve = bourse_report::svg(&run).ok_or_else(|| {
-            Failure::usage("these runs have no curve")
-                .hint("a curve is drawn of cases that an option with numbers tells apart, as `--sweep users=1,2,4` makes them")
+            Failure::usage("these runs have no sweep to draw a curve of")
+                .hint("a curve needs cases that differ in a numeric option, as `--sweep users=1,2,4` gives")
         })?;
         return written(path, &curve);
     }
@@ -68,22 +72,22 @@ impl Drawn<'_> {
             Some("md") => (self.markdown)(),
             Some("csv") => (self.csv)(),
             _ => {
-                return Err(Failure::usage(format!("{} has no ending that says what to write", path.display()))
-                    .hint("name a file that ends in .html, .md or .csv; runs of a sweep have a curve too, .svg"));
+                return Err(Failure::usage(format!("unsupported output format of {}", path.display()))
+                    .hint("use .html, .md or .csv; or .svg for the curve of a sweep"));
             }
         };
         written(path, &text)
     }
 }
 
-/// What a document that is no run is called.
+/// Name of a kind of document, with its article.
 const fn name(kind: DocumentKind) -> &'static str {
     match kind {
         DocumentKind::Run => "a run",
         DocumentKind::Suite => "a suite's document",
-        DocumentKind::Acid => "an examination by `tpce acid`",
-        DocumentKind::Crash => "a table of `crash`",
-        DocumentKind::Faults => "a table of `faults`",
+        DocumentKind::Acid => "a report of ACID tests",
+        DocumentKind::Crash => "a report of crash tests",
+        DocumentKind::Faults => "a report of fault tests",
     }
 }
 
@@ -96,7 +100,7 @@ fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failu
         DocumentKind::Run => Err(Failure::usage(format!("{} is a run", file.display()))),
         DocumentKind::Suite => {
             let suite = SuiteFile::read(file).map_err(|error| {
-                Failure::usage(error.to_string()).hint("name a suite's folder, or the suite.json in it")
+                Failure::usage(error.to_string()).hint("expected a suite's folder, or the suite.json in it")
             })?;
             let drawn = Drawn {
                 terminal: &|| bourse_report::suite_terminal(&suite, width, color),
@@ -157,15 +161,15 @@ fn joined(paths: &[impl AsRef<Path>]) -> Result<RunFile, Failure> {
     let mut runs = paths.iter().map(|path| read(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
     if runs.len() > 1 && runs.iter().any(drivers::is_part) {
         return drivers::together(runs).map_err(|error| {
-            Failure::usage(format!("these runs cannot be put together: {error}"))
-                .hint("give the runs of all drivers of one round, and no other; or one run alone")
+            Failure::usage(format!("cannot merge these runs: {error}"))
+                .hint("give the runs of all drivers of one round and no other, or a single run")
         });
     }
     if runs.len() > 1 {
         runs.iter_mut().for_each(name_origins);
     }
     let mut runs = runs.into_iter();
-    let mut first = runs.next().ok_or_else(|| Failure::usage("no run is named"))?;
+    let mut first = runs.next().ok_or_else(|| Failure::usage("no run is given"))?;
     for run in runs {
         first.cases.extend(run.cases);
         first.warnings.extend(run.warnings);
@@ -179,7 +183,7 @@ fn joined(paths: &[impl AsRef<Path>]) -> Result<RunFile, Failure> {
 pub(crate) fn read(path: &Path) -> Result<RunFile, Failure> {
     let file = if path.is_dir() { path.join("run.json") } else { path.to_owned() };
     RunFile::read(&file)
-        .map_err(|error| Failure::usage(error.to_string()).hint("name a run's folder, or the run.json in it"))
+        .map_err(|error| Failure::usage(error.to_string()).hint("expected a run's folder, or the run.json in it"))
 }
 
 /// Says of each case when and where it was measured, so that it can stand among others.

@@ -8,7 +8,7 @@ use crate::test_bed::AcidError;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
 use bourse_engine_sqlite::power::{Recording, Scope};
-use bourse_tpce::check::books::Snapshot;
+use bourse_tpce::check::reconciliation::Snapshot;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};

@@ -9,7 +9,7 @@ use bourse_egen::TradeType;
 use bourse_egen::txn::TradeOrder;
 use bourse_record::acid::{Case, Finding, Test};
 use bourse_schema::{TradeId, tables};
-use bourse_tpce::check::books::Snapshot;
+use bourse_tpce::check::reconciliation::Snapshot;
 use bourse_tpce::transactions::{Output, Request, Status};
 
 /// The shares ordered.

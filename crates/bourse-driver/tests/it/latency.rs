@@ -1,9 +1,9 @@
 //! Response and service times on a simulated clock, and what a sample costs.
 
-use crate::users::{SPECS, seat};
+use crate::users::{SPECS, user_spec};
 use bourse_driver::{
-    Clock, Control, Draw, MS, Nanos, Outcome, Performed, Plan, Recording, RetryPolicy, Role, SECOND, Schedule, Seat,
-    SimulatedClock, Turn, User, drive,
+    Clock, Control, Draw, MS, Nanos, OperationCx, Outcome, Performed, Plan, Recording, RetryPolicy, SECOND, Schedule,
+    SimulatedClock, StopRule, User, UserSpec, drive,
 };
 use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine};
 use bourse_record::{Arrivals, Operation, Recorder};
@@ -13,14 +13,14 @@ fn simulate(
     clock: &SimulatedClock,
     schedule: Schedule,
     length_ns: Nanos,
-    perform: impl FnMut(&mut Turn<'_>) -> Performed + Send,
+    perform: impl FnMut(&mut OperationCx<'_>) -> Performed + Send,
 ) -> (Vec<Operation>, Option<Arrivals>) {
     let plan = Plan { warm_up_ns: 0, measure_ns: length_ns, ..Plan::default() };
     let control = Control::new(&plan, 0);
     let mut session = NullEngine.connect().unwrap();
     let mut recording = Recording::new(Recorder::new(SPECS.into(), |_| true));
-    let mut seat = seat(schedule, Role::Customer, perform);
-    drive(&mut seat, session.as_mut(), clock, &control, &plan, 1, &mut recording).unwrap();
+    let mut user_spec = user_spec(schedule, StopRule::AtIntervalEnd, perform);
+    drive(&mut user_spec, session.as_mut(), clock, &control, &plan, 1, &mut recording).unwrap();
     (recording.recorder.figures(), recording.recorder.all_arrivals())
 }
 
@@ -85,7 +85,7 @@ fn an_overload_is_bounded_and_what_finds_no_room_is_dropped_and_named() {
             self.1 += 1;
             Some((self.1 % 2) as usize)
         }
-        fn perform(&mut self, _: &mut Turn<'_>) -> Performed {
+        fn perform(&mut self, _: &mut OperationCx<'_>) -> Performed {
             self.0.advance(10 * MS);
             Performed::completed(0)
         }
@@ -97,8 +97,8 @@ fn an_overload_is_bounded_and_what_finds_no_room_is_dropped_and_named() {
     let mut recording = Recording::new(Recorder::new(SPECS.into(), |_| true));
     let user = Box::new(Slow(&clock, 0));
     let schedule = Schedule::Constant { per_second: 1_000.0 };
-    let mut seat = Seat { name: "slow".to_owned(), user, schedule, role: Role::Customer };
-    drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recording).unwrap();
+    let mut user_spec = UserSpec { name: "slow".to_owned(), user, schedule, stop_rule: StopRule::AtIntervalEnd };
+    drive(&mut user_spec, session.as_mut(), &clock, &control, &plan, 1, &mut recording).unwrap();
     let (figures, arrivals) = (recording.recorder.figures(), recording.recorder.all_arrivals().unwrap());
     // A thousand a second come and a hundred are done; those that got in waited behind fifty others.
     assert_eq!((arrivals.due, arrivals.started, arrivals.unstarted), (10_000, 1_000, 50));
@@ -116,9 +116,9 @@ fn an_overload_is_bounded_and_what_finds_no_room_is_dropped_and_named() {
 #[test]
 fn back_off_lengthens_the_response_and_not_the_service() {
     let clock = SimulatedClock::new();
-    let (figures, _) = simulate(&clock, Schedule::Constant { per_second: 1.0 }, SECOND, |turn| {
+    let (figures, _) = simulate(&clock, Schedule::Constant { per_second: 1.0 }, SECOND, |cx| {
         let mut left = 3;
-        let result = turn.retrying(|_| {
+        let result = cx.retrying(|_| {
             clock.advance(MS);
             left -= 1;
             if left > 0 { Err(EngineError::new(ErrorKind::Conflict, "in the way")) } else { Ok(()) }
@@ -140,9 +140,9 @@ fn patience_ends_and_other_errors_are_not_retried() {
     let attempts = |kind| {
         let mut attempts = 0;
         let mut outcome = None;
-        simulate(&clock, Schedule::Closed, clock.now() + 10 * MS, |turn| {
+        simulate(&clock, Schedule::Closed, clock.now() + 10 * MS, |cx| {
             attempts = 0;
-            let error = turn
+            let error = cx
                 .retrying(|_| -> Result<(), _> {
                     attempts += 1;
                     Err(EngineError::new(kind, "no"))
@@ -170,16 +170,17 @@ fn the_timed_loop_does_not_allocate_after_the_warm_up() {
         let plan = Plan { warm_up_ns, measure_ns, ..Plan::default() };
         let control = Control::new(&plan, clock.now());
         let mut done = 0u64;
-        let mut seat = seat(Schedule::Poisson { per_second: 50_000.0, seed: 3 }, Role::Customer, |_| {
-            done += 1;
-            clock.advance(10_000);
-            let outcome = if done.is_multiple_of(3) { Outcome::Warned } else { Outcome::Completed };
-            Performed::ended((done % 2) as usize, outcome, (done % 5) as i32)
-        });
+        let mut user_spec =
+            user_spec(Schedule::Poisson { per_second: 50_000.0, seed: 3 }, StopRule::AtIntervalEnd, |_| {
+                done += 1;
+                clock.advance(10_000);
+                let outcome = if done.is_multiple_of(3) { Outcome::Warned } else { Outcome::Completed };
+                Performed::ended((done % 2) as usize, outcome, (done % 5) as i32)
+            });
         let allocations = allocation_counter::measure(|| {
-            drive(&mut seat, session.as_mut(), &clock, &control, &plan, 1, &mut recording).unwrap();
+            drive(&mut user_spec, session.as_mut(), &clock, &control, &plan, 1, &mut recording).unwrap();
         });
-        drop(seat);
+        drop(user_spec);
         assert!(done > 40_000, "{done}");
         allocations.count_total
     };

@@ -1,9 +1,9 @@
 //! Whole rounds on threads: interruption, drain, panics, lost connections.
 
-use crate::users::{Acting, Given, SPECS, seat};
+use crate::users::{Acting, Given, SPECS, user_spec};
 use bourse_driver::{
-    Background, Clock, Control, Draw, Fault, MS, Measured, Performed, Plan, Progress, RealClock, Role, SECOND,
-    Schedule, Seat, Turn, run,
+    Background, Clock, Control, Draw, Fault, MS, Measured, OperationCx, Performed, Plan, Progress, RealClock, SECOND,
+    Schedule, StopRule, UserSpec, run,
 };
 use bourse_engine::{EngineError, ErrorKind, NullEngine};
 use bourse_record::{Check, CheckStatus, Outcome, PhaseKind};
@@ -19,27 +19,27 @@ const PLAN: Plan = Plan {
     backlog: 100,
 };
 
-fn measure(plan: &Plan, seats: Vec<Seat<'_>>, background: Vec<Background<'_>>) -> Measured {
-    let mut workload = Given { seats, background };
+fn measure(plan: &Plan, user_specs: Vec<UserSpec<'_>>, background: Vec<Background<'_>>) -> Measured {
+    let mut workload = Given { user_specs, background };
     run(&NullEngine, &mut workload, plan, 0, 1, &RealClock::start(), &AtomicBool::new(false), &mut |_| {}).unwrap()
 }
 
 /// Performs after half a millisecond.
-fn busy(turn: &mut Turn<'_>) -> Performed {
-    let now = turn.clock().now();
-    turn.clock().sleep_until(now + MS / 2);
+fn busy(cx: &mut OperationCx<'_>) -> Performed {
+    let now = cx.clock().now();
+    cx.clock().sleep_until(now + MS / 2);
     Performed::completed(0)
 }
 
 #[test]
 fn only_what_ends_in_the_interval_counts() {
     let performed = AtomicU64::new(0);
-    let count = |turn: &mut Turn<'_>| {
+    let count = |cx: &mut OperationCx<'_>| {
         performed.fetch_add(1, Relaxed);
-        busy(turn)
+        busy(cx)
     };
-    let seats = (0..2).map(|_| seat(Schedule::Closed, Role::Customer, count)).collect();
-    let measured = measure(&PLAN, seats, vec![]);
+    let user_specs = (0..2).map(|_| user_spec(Schedule::Closed, StopRule::AtIntervalEnd, count)).collect();
+    let measured = measure(&PLAN, user_specs, vec![]);
     let round = measured.round;
     assert!(!measured.interrupted && measured.fault.is_none());
     assert_eq!(round.measured_s, 0.25);
@@ -66,11 +66,11 @@ fn only_what_ends_in_the_interval_counts() {
 fn interruption_keeps_what_was_measured() {
     let interrupt = AtomicBool::new(false);
     let mut workload = Given {
-        seats: vec![seat(Schedule::Closed, Role::Customer, |turn| {
-            if turn.clock().now() > 1_200 * MS {
+        user_specs: vec![user_spec(Schedule::Closed, StopRule::AtIntervalEnd, |cx| {
+            if cx.clock().now() > 1_200 * MS {
                 interrupt.store(true, Relaxed);
             }
-            busy(turn)
+            busy(cx)
         })],
         background: vec![],
     };
@@ -94,12 +94,12 @@ fn the_drain_finishes_everything_in_flight() {
     let (to_workers, results) = mpsc::sync_channel(10_000);
     let sent = AtomicU64::new(0);
     let (customers_sent, done) = (&sent, AtomicU64::new(0));
-    let customer = move |turn: &mut Turn<'_>| {
+    let customer = move |cx: &mut OperationCx<'_>| {
         customers_sent.fetch_add(1, Relaxed);
-        to_market.send(turn.clock().now() + 300 * MS).unwrap();
-        busy(turn)
+        to_market.send(cx.clock().now() + 300 * MS).unwrap();
+        busy(cx)
     };
-    let customer = seat(Schedule::Closed, Role::Customer, customer);
+    let customer = user_spec(Schedule::Closed, StopRule::AtIntervalEnd, customer);
     let market = move |clock: &dyn Clock, _: &Control| {
         // Ends when the last customer has gone home and dropped its end of the channel.
         for due in orders {
@@ -114,17 +114,22 @@ fn the_drain_finishes_everything_in_flight() {
             Err(mpsc::RecvTimeoutError::Timeout) => Draw::Wait(clock.now()),
             Err(mpsc::RecvTimeoutError::Disconnected) => Draw::Finished,
         },
-        perform: |_: &mut Turn<'_>| {
+        perform: |_: &mut OperationCx<'_>| {
             worker_done.fetch_add(1, Relaxed);
             Performed::completed(1)
         },
     };
-    let seats = vec![
+    let user_specs = vec![
         customer,
-        Seat { name: "worker".to_owned(), user: Box::new(worker), schedule: Schedule::Arrivals, role: Role::Worker },
+        UserSpec {
+            name: "worker".to_owned(),
+            user: Box::new(worker),
+            schedule: Schedule::Arrivals,
+            stop_rule: StopRule::WhenFinished,
+        },
     ];
     let background = vec![Background { name: "market".to_owned(), run: Box::new(market) }];
-    let measured = measure(&PLAN, seats, background);
+    let measured = measure(&PLAN, user_specs, background);
     assert!(measured.fault.is_none());
     assert!(sent.load(Relaxed) > 20);
     assert_eq!(done.load(Relaxed), sent.load(Relaxed), "an order sent before the end must be executed after it");
@@ -135,38 +140,38 @@ fn the_drain_finishes_everything_in_flight() {
 #[test]
 fn a_drain_that_does_not_end_is_given_up() {
     let plan = Plan { drain_limit_ns: 50 * MS, ..PLAN };
-    let measured = measure(&plan, vec![seat(Schedule::Closed, Role::Worker, busy)], vec![]);
+    let measured = measure(&plan, vec![user_spec(Schedule::Closed, StopRule::WhenFinished, busy)], vec![]);
     assert_eq!(measured.round.warnings, [bourse_record::Warning::WorkGivenUp { limit_s: 0.05 }]);
 }
 
 #[test]
 fn a_panic_is_the_rounds_failure_and_not_the_programs() {
     let mut left = 60;
-    let panicking = seat(Schedule::Closed, Role::Customer, move |turn| {
+    let panicking = user_spec(Schedule::Closed, StopRule::AtIntervalEnd, move |cx| {
         left -= 1;
         assert!(left > 0, "a bug of ours");
-        busy(turn)
+        busy(cx)
     });
     let plan = Plan { warm_up_ns: 0, measure_ns: 3_600 * SECOND, ..PLAN };
-    let measured = measure(&plan, vec![panicking, seat(Schedule::Closed, Role::Customer, busy)], vec![]);
+    let measured = measure(&plan, vec![panicking, user_spec(Schedule::Closed, StopRule::AtIntervalEnd, busy)], vec![]);
     let expected = Fault::Panicked { thread: "user".to_owned(), message: "a bug of ours".to_owned() };
     assert_eq!(measured.fault, Some(expected));
     assert!(measured.round.operations[0].response.summary.count >= 59, "the figures until then are kept");
     let emulator: bourse_driver::Emulator<'_> = Box::new(|_, _| panic!("a bug of the market"));
     let background = vec![Background { name: "market".to_owned(), run: emulator }];
-    let measured = measure(&plan, vec![seat(Schedule::Closed, Role::Customer, busy)], background);
+    let measured = measure(&plan, vec![user_spec(Schedule::Closed, StopRule::AtIntervalEnd, busy)], background);
     assert_eq!(measured.fault.unwrap().to_string(), "market panicked: a bug of the market");
 }
 
 #[test]
 fn a_lost_connection_ends_the_round_and_keeps_its_figures() {
     let mut left = 60;
-    let losing = seat(Schedule::Closed, Role::Customer, move |turn| {
+    let losing = user_spec(Schedule::Closed, StopRule::AtIntervalEnd, move |cx| {
         left -= 1;
         if left == 0 {
             return Performed::error(0, &EngineError::new(ErrorKind::ConnectionLost, "server has gone away"));
         }
-        busy(turn)
+        busy(cx)
     });
     let plan = Plan { warm_up_ns: 0, measure_ns: 3_600 * SECOND, ..PLAN };
     let measured = measure(&plan, vec![losing], vec![]);
@@ -185,9 +190,14 @@ fn customers_that_finish_end_the_interval() {
         if left < 0 { Draw::Finished } else { Draw::Ready }
     };
     let user = Box::new(Acting { draw, perform: busy });
-    let seats = vec![Seat { name: "user".to_owned(), user, schedule: Schedule::Closed, role: Role::Customer }];
+    let user_specs = vec![UserSpec {
+        name: "user".to_owned(),
+        user,
+        schedule: Schedule::Closed,
+        stop_rule: StopRule::AtIntervalEnd,
+    }];
     let plan = Plan { warm_up_ns: 0, measure_ns: 3_600 * SECOND, ..PLAN };
-    let measured = measure(&plan, seats, vec![]);
+    let measured = measure(&plan, user_specs, vec![]);
     assert!(!measured.interrupted && measured.fault.is_none());
     assert_eq!(measured.round.operations[0].response.summary.count, 30);
     assert_eq!(measured.round.operations.len(), SPECS.len());
@@ -196,9 +206,12 @@ fn customers_that_finish_end_the_interval() {
 #[test]
 fn a_round_is_reconciled_and_says_what_memory_its_users_took() {
     let schedule = Schedule::Constant { per_second: 200.0 };
-    let seats = vec![seat(schedule, Role::Customer, busy), seat(Schedule::Closed, Role::Worker, busy)];
+    let user_specs = vec![
+        user_spec(schedule, StopRule::AtIntervalEnd, busy),
+        user_spec(Schedule::Closed, StopRule::WhenFinished, busy),
+    ];
     let plan = Plan { drain_limit_ns: 50 * MS, ..PLAN };
-    let measured = measure(&plan, seats, vec![]);
+    let measured = measure(&plan, user_specs, vec![]);
     let round = &measured.round;
     let passed = |check: &Check| check.status == CheckStatus::Passed && !check.is_of_database();
     assert!(round.checks.iter().all(passed), "{:?}", round.checks);
@@ -215,17 +228,17 @@ fn a_round_is_reconciled_and_says_what_memory_its_users_took() {
 
 #[test]
 fn an_interval_without_a_completed_operation_has_no_figure() {
-    let fails = |turn: &mut Turn<'_>| {
-        busy(turn);
+    let fails = |cx: &mut OperationCx<'_>| {
+        busy(cx);
         Performed::failed(0, 0, "not today")
     };
     for round in [
-        measure(&PLAN, vec![seat(Schedule::Closed, Role::Customer, fails)], vec![]).round,
+        measure(&PLAN, vec![user_spec(Schedule::Closed, StopRule::AtIntervalEnd, fails)], vec![]).round,
         measure(
             &PLAN,
-            vec![seat(Schedule::Constant { per_second: 1e-6 }, Role::Customer, |turn| {
+            vec![user_spec(Schedule::Constant { per_second: 1e-6 }, StopRule::AtIntervalEnd, |cx| {
                 // Only the operation that is due at the beginning, in the warm-up.
-                busy(turn)
+                busy(cx)
             })],
             vec![],
         )
@@ -239,18 +252,18 @@ fn an_interval_without_a_completed_operation_has_no_figure() {
 
 #[test]
 fn what_cannot_begin_is_refused_before_it_does() {
-    let refused = |seats, interrupt| {
-        let mut workload = Given { seats, background: vec![] };
+    let refused = |user_specs, interrupt| {
+        let mut workload = Given { user_specs, background: vec![] };
         let clock = RealClock::start();
         run(&NullEngine, &mut workload, &PLAN, 0, 1, &clock, &AtomicBool::new(interrupt), &mut |_| {}).unwrap_err()
     };
-    assert_eq!(refused(vec![seat(Schedule::Closed, Role::Customer, busy)], true), Fault::Interrupted);
+    assert_eq!(refused(vec![user_spec(Schedule::Closed, StopRule::AtIntervalEnd, busy)], true), Fault::Interrupted);
     for per_second in [1e300, 1e-300, f64::NAN] {
-        let seats = vec![
-            seat(Schedule::Closed, Role::Customer, busy),
-            seat(Schedule::Poisson { per_second, seed: 1 }, Role::Customer, busy),
+        let user_specs = vec![
+            user_spec(Schedule::Closed, StopRule::AtIntervalEnd, busy),
+            user_spec(Schedule::Poisson { per_second, seed: 1 }, StopRule::AtIntervalEnd, busy),
         ];
-        let fault = refused(seats, false).to_string();
+        let fault = refused(user_specs, false).to_string();
         assert!(fault.starts_with("user: a rate of ") && fault.contains("cannot be drawn"), "{fault}");
     }
 }
@@ -261,11 +274,11 @@ fn many_users_begin_together_and_take_little_memory() {
     let counter = &begun;
     let user = |_: usize| {
         let mut performed = 0u64;
-        seat(Schedule::Closed, Role::Customer, move |turn: &mut Turn<'_>| {
-            let now = turn.clock().now();
+        user_spec(Schedule::Closed, StopRule::AtIntervalEnd, move |cx: &mut OperationCx<'_>| {
+            let now = cx.clock().now();
             counter.fetch_add(u64::from(performed == 0), Relaxed);
             performed += 1;
-            turn.clock().nap_until(now + 5 * MS);
+            cx.clock().nap_until(now + 5 * MS);
             Performed::completed((performed % 2) as usize)
         })
     };

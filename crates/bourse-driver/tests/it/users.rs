@@ -1,7 +1,8 @@
 //! Users and workloads to test with.
 
 use bourse_driver::{
-    Background, Clock, Control, Draw, MixShare, OperationSpec, Performed, Schedule, Seat, Turn, User, Workload,
+    Background, Clock, Control, Draw, MixShare, OperationCx, OperationSpec, Performed, Schedule, User, UserSpec,
+    Workload,
 };
 
 pub(crate) const SPECS: [OperationSpec; 2] = [
@@ -23,29 +24,29 @@ pub(crate) struct Acting<D, P> {
 impl<D, P> User for Acting<D, P>
 where
     D: FnMut(&dyn Clock, &Control) -> Draw + Send,
-    P: FnMut(&mut Turn<'_>) -> Performed + Send,
+    P: FnMut(&mut OperationCx<'_>) -> Performed + Send,
 {
     fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
         (self.draw)(clock, control)
     }
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
-        (self.perform)(turn)
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+        (self.perform)(cx)
     }
 }
 
 /// A seat for a user that is always ready.
-pub(crate) fn seat<'w>(
+pub(crate) fn user_spec<'w>(
     schedule: Schedule,
-    role: bourse_driver::Role,
-    perform: impl FnMut(&mut Turn<'_>) -> Performed + Send + 'w,
-) -> Seat<'w> {
+    stop_rule: bourse_driver::StopRule,
+    perform: impl FnMut(&mut OperationCx<'_>) -> Performed + Send + 'w,
+) -> UserSpec<'w> {
     let draw = |_: &dyn Clock, _: &Control| Draw::Ready;
-    Seat { name: "user".to_owned(), user: Box::new(Acting { draw, perform }), schedule, role }
+    UserSpec { name: "user".to_owned(), user: Box::new(Acting { draw, perform }), schedule, stop_rule }
 }
 
 /// A workload of given seats and emulators.
 pub(crate) struct Given<'w> {
-    pub(crate) seats: Vec<Seat<'w>>,
+    pub(crate) user_specs: Vec<UserSpec<'w>>,
     pub(crate) background: Vec<Background<'w>>,
 }
 
@@ -53,8 +54,8 @@ impl<'w> Workload<'w> for Given<'w> {
     fn operations(&self) -> &[OperationSpec] {
         &SPECS
     }
-    fn users(&mut self) -> Vec<Seat<'w>> {
-        std::mem::take(&mut self.seats)
+    fn users(&mut self) -> Vec<UserSpec<'w>> {
+        std::mem::take(&mut self.user_specs)
     }
     fn background(&mut self) -> Vec<Background<'w>> {
         std::mem::take(&mut self.background)

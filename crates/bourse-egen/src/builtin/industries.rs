@@ -14,7 +14,7 @@ pub(super) struct Sector {
     pub(super) industries: &'static [Industry],
 }
 
-/// What some companies do.
+/// Industry of some companies.
 pub(super) struct Industry {
     pub(super) name: &'static str,
     /// Words that a company of this industry has in its name.

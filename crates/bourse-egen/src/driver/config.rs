@@ -10,15 +10,15 @@ pub enum ConfigError {
     /// A percentage over 100.
     #[error("{knob} is {value}, a percentage is 0 to 100")]
     Percent {
-        /// Which knob.
+        /// Name of the parameter.
         knob: &'static str,
-        /// Its value.
+        /// Value of the parameter.
         value: u32,
     },
     /// Percentages that belong together do not sum to 100.
     #[error("{transaction} percentages must sum to 100: {parts}")]
     Sum {
-        /// Whose percentages.
+        /// Name of the transaction.
         transaction: &'static str,
         /// The parts as given.
         parts: String,
@@ -26,11 +26,11 @@ pub enum ConfigError {
     /// More rows than a frame takes.
     #[error("{knob} of frame {frame} is {value}, a frame takes at most 20 trades")]
     Rows {
-        /// Which knob.
+        /// Name of the parameter.
         knob: &'static str,
         /// The frame, from 1.
         frame: usize,
-        /// Its value.
+        /// Value of the parameter.
         value: u32,
     },
     /// Every level of the mix is 0.
@@ -75,9 +75,9 @@ pub enum ConfigError {
     /// A number that must be positive is not.
     #[error("{knob} is {value}, a positive number is needed")]
     Positive {
-        /// Which number.
+        /// Name of the number.
         knob: &'static str,
-        /// Its value.
+        /// Value of the number.
         value: i64,
     },
     /// A partition that is not made of load units of the active customers.

@@ -7,7 +7,7 @@ use bourse_schema::{AccountId, BrokerId, CompanyId, CustomerId, Symbol, Text, Tr
 
 /// Of so many trades that the initial population begins one is aborted, and leaves its number unused.
 const ABORT_EVERY: i64 = 101;
-/// Which of them.
+/// Of so many orders, the one that is aborted.
 const ABORTED: i64 = 51;
 
 /// A database with the input files it was made from.

@@ -14,9 +14,9 @@ pub enum InputError {
         file: &'static str,
         /// Counted from 1, blank lines included.
         line: usize,
-        /// What the line should hold.
+        /// Expected content of the line.
         expected: String,
-        /// What it holds.
+        /// Content found.
         found: String,
     },
     /// A file as a whole is not what the generator can work with.
@@ -24,9 +24,9 @@ pub enum InputError {
     File {
         /// Name without `.txt`.
         file: &'static str,
-        /// What the file should hold.
+        /// Expected content of the file.
         expected: String,
-        /// What it holds.
+        /// Content found.
         found: String,
     },
 }

@@ -34,7 +34,7 @@ pub enum Country {
 }
 
 impl Country {
-    /// As addresses spell it.
+    /// Name in addresses.
     pub fn name(self) -> &'static str {
         match self {
             Self::Usa => "USA",
@@ -61,7 +61,7 @@ pub struct CompanyRecord {
     pub name: Text<60>,
     /// Industry.
     pub industry: IndustryId,
-    /// What it does.
+    /// Description of the company.
     pub description: Text<150>,
 }
 

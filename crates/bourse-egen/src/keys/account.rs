@@ -8,7 +8,7 @@ use crate::ids::{self, BROKERS_PER_LOAD_UNIT, LOAD_UNIT, SHIFT};
 /// How an account's gains are taxed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TaxStatus {
-    /// Not at all.
+    /// Not taxable.
     NonTaxable,
     /// The tax is withheld from the settlement.
     Withheld,

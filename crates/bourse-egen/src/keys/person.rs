@@ -25,7 +25,7 @@ impl From<CompanyId> for Person {
     }
 }
 
-/// Of a person.
+/// Gender of a person.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Gender {
     /// Written `F`.
@@ -35,7 +35,7 @@ pub enum Gender {
 }
 
 impl Gender {
-    /// Its letter.
+    /// Letter of the gender.
     pub fn letter(self) -> &'static str {
         match self {
             Self::Female => "F",

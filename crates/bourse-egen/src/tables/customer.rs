@@ -20,7 +20,7 @@ const AGES: [(i64, i32, i32); 9] = [
     (100, 85, 100),
 ];
 
-/// Of electronic mail.
+/// Domains of e-mail addresses.
 const DOMAINS: [&str; 6] = ["@msn.com", "@hotmail.com", "@rr.com", "@netzero.com", "@earthlink.com", "@attbi.com"];
 
 /// Seeds of the three telephones' area codes.

@@ -6,7 +6,7 @@ use super::TABLE_SEED;
 use crate::ids::{self, COMPANIES_PER_LOAD_UNIT};
 use crate::{Money, Part, Rng};
 
-/// Of each company.
+/// Quarters of each company.
 const QUARTERS: u16 = 20;
 /// Random numbers a company takes: six at first and six each quarter.
 const DRAWS: u64 = 6 + 6 * QUARTERS as u64;

@@ -19,7 +19,7 @@ pub(super) struct Accounts {
 pub(super) struct Owner {
     /// Whose name trades are executed in.
     pub(super) name: Text<49>,
-    /// How many accounts.
+    /// Number of accounts.
     pub(super) accounts: i64,
     /// Country's and division's tax together, as a fraction.
     pub(super) tax_rate: f64,

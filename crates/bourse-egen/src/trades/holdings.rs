@@ -41,9 +41,9 @@ impl Lot {
 pub struct Change {
     /// The trade that made the lot.
     pub lot: TradeId,
-    /// Its quantity before.
+    /// Quantity before the trade.
     pub before: Quantity,
-    /// Its quantity after.
+    /// Quantity after the trade.
     pub after: Quantity,
 }
 

@@ -21,7 +21,7 @@ use crate::{Inputs, Money, Part, Rng, TradeType};
 
 /// Orders of which one is aborted.
 const ABORT_EVERY: i64 = 101;
-/// Which of them.
+/// Of so many orders, the one that is aborted.
 const ABORTED: i64 = 51;
 /// Shares of an order.
 const QUANTITIES: [Quantity; 4] = [100, 200, 400, 800];
@@ -55,13 +55,13 @@ pub struct Completed {
     pub id: TradeId,
     /// Type.
     pub kind: TradeType,
-    /// Who ordered it.
+    /// The customer who ordered it.
     pub customer: CustomerId,
     /// The customer's tier.
     pub tier: u8,
     /// On which account.
     pub account: AccountId,
-    /// Which security, by index.
+    /// Index of the security.
     pub security: i64,
     /// Its place in the account's basket, from 1.
     pub basket_place: u8,
@@ -73,9 +73,9 @@ pub struct Completed {
     pub price: Money,
     /// When a limit order was placed; `None` for market orders.
     pub pending: Option<Seconds>,
-    /// When it reached the market.
+    /// Time at which it reached the market.
     pub submitted: Seconds,
-    /// When it was done.
+    /// Time at which it was completed.
     pub completed: Seconds,
     /// Whether the newest lots are sold first.
     pub lifo: bool,
@@ -91,7 +91,7 @@ pub struct Completed {
     pub tax: Money,
     /// What the account receives, or pays if negative.
     pub settlement: Money,
-    /// Of the account.
+    /// Tax status of the account.
     pub tax_status: TaxStatus,
     /// The account's broker.
     pub broker: BrokerId,

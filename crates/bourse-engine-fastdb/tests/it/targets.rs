@@ -30,8 +30,8 @@ fn settings_are_read() {
 #[test]
 fn what_cannot_be_is_refused_with_what_is_known() {
     refused("fastdb:", "names no place");
-    refused("fastdb:x?commit=half", "wanted full, precommit");
-    refused("fastdb:x?size=64MiB", "(out of range)");
+    refused("fastdb:x?commit=half", "expected full, precommit");
+    refused("fastdb:x?size=64MiB", "out of range; expected");
     refused("fastdb:x?comit=full", "known options:\n  library");
     refused("fastdb:a%25b", "a format of printf");
 }

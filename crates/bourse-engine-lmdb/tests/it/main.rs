@@ -210,8 +210,8 @@ fn targets_are_read_or_refused() {
     }
     for (target, expected) in [
         ("lmdb:", "names no place"),
-        ("lmdb:x?sync=some", "wanted full, meta, off"),
-        ("lmdb:x?map_size=1", "(out of range)"),
+        ("lmdb:x?sync=some", "expected full, meta, off"),
+        ("lmdb:x?map_size=1", "out of range; expected"),
     ] {
         let message = open(target).unwrap_err().to_string();
         assert!(message.contains(expected), "{target}: {message}");

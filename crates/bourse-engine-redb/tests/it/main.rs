@@ -155,8 +155,8 @@ fn targets_are_read_or_refused() {
     }
     for (target, expected) in [
         ("redb:", "names no place"),
-        ("redb:x?durability=some", "wanted immediate, none"),
-        ("redb:x?cache=1", "(out of range)"),
+        ("redb:x?durability=some", "expected immediate, none"),
+        ("redb:x?cache=1", "out of range; expected"),
         ("redb::memory:?durability=none", "it is about files"),
     ] {
         let message = open(target).unwrap_err().to_string();

@@ -41,16 +41,16 @@ fn it_conforms_in_memory() {
 #[test]
 fn what_it_was_compiled_without_is_refused() {
     for (target, what) in [
-        ("sqlite-lean:x.db?shared_cache=on&journal=delete", "`shared_cache=on`"),
-        ("sqlite-lean::memory:?shared_cache=on", "`shared_cache=on`"),
-        ("sqlite-lean::memory:?memory=shared", "`memory=shared`"),
+        ("sqlite-lean:x.db?shared_cache=on&journal=delete", "'shared_cache=on'"),
+        ("sqlite-lean::memory:?shared_cache=on", "'shared_cache=on'"),
+        ("sqlite-lean::memory:?memory=shared", "'memory=shared'"),
     ] {
         let message = Target::parse(target).expect_err(target).to_string();
-        let why = "cannot be had with SQLite (lean build): it is compiled without shared caches";
+        let why = "cannot be used with SQLite (lean build): it is compiled without shared caches";
         assert!(message.contains(what) && message.contains(why), "{target}: {message}");
     }
     let message = Target::parse("sqlite:x.db").expect_err("of the other build").to_string();
-    assert!(message.contains("wanted `sqlite-lean:PATH` or `sqlite-lean::memory:`"), "{message}");
+    assert!(message.contains("expected sqlite-lean:PATH or sqlite-lean::memory:"), "{message}");
 }
 
 #[test]

@@ -47,29 +47,29 @@ fn every_setting_is_read_as_it_is_shown() {
 
 #[test]
 fn what_cannot_be_is_refused_with_what_is_known() {
-    refused("postgres:x", "no SQLite target: wanted `sqlite:PATH`");
+    refused("postgres:x", "invalid SQLite target 'postgres:x': expected sqlite:PATH");
     refused("sqlite:", "names no place");
     refused("sqlite:x.db?jornal=wal", "known options:\n  journal (wal, delete");
-    refused("sqlite:x.db?busytimeout=1s", "did you mean `busy_timeout`?");
-    refused("sqlite:x.db?journal=wall", "`wall` is no value of option `journal`: wanted wal, delete");
-    refused("sqlite:x.db?page_size=1000", "(out of range)");
-    refused("sqlite:x.db?page_size=128KiB", "(out of range)");
-    refused("sqlite:x.db?cache=99999999999999TiB", "(out of range)");
-    refused("sqlite:x.db?cache=64MB", "`64MB` is no value");
-    refused("sqlite:x.db?busy_timeout=5", "wanted a time");
+    refused("sqlite:x.db?busytimeout=1s", "did you mean 'busy_timeout'?");
+    refused("sqlite:x.db?journal=wall", "invalid value 'wall' for 'journal': expected wal, delete");
+    refused("sqlite:x.db?page_size=1000", "out of range; expected");
+    refused("sqlite:x.db?page_size=128KiB", "out of range; expected");
+    refused("sqlite:x.db?cache=99999999999999TiB", "out of range; expected");
+    refused("sqlite:x.db?cache=64MB", "invalid value '64MB'");
+    refused("sqlite:x.db?busy_timeout=5", "expected a time");
     refused("sqlite:x.db?sync=off&sync=full", "given twice");
-    refused("sqlite:x.db?sync", "`key=value`");
-    refused("sqlite:x%zz.db", "`%25`");
-    refused("sqlite:x%00.db", "followed by");
-    refused("sqlite::memory:?memory=memdb&journal=wal", "`journal=wal` cannot be had with a database in memory");
+    refused("sqlite:x.db?sync", "expected OPTION=VALUE");
+    refused("sqlite:x%zz.db", "'%25'");
+    refused("sqlite:x%00.db", "invalid '%' in 'x%00.db'");
+    refused("sqlite::memory:?memory=memdb&journal=wal", "'journal=wal' cannot be used with a database in memory");
     refused("sqlite::memory:?sync=full", "it is about files");
     refused("sqlite:x.db?journal=delete&autocheckpoint=5", "nothing to checkpoint");
     refused("sqlite:x.db?shared_cache=on&locking=exclusive", "shared by several sessions");
-    refused("sqlite::memory:?shared_cache=on&journal=wal", "`journal=wal` cannot be had with a database in memory");
-    refused("sqlite::memory:?shared_cache=on&memory=memdb", "`memory=memdb` cannot be had with shared_cache=on");
+    refused("sqlite::memory:?shared_cache=on&journal=wal", "'journal=wal' cannot be used with a database in memory");
+    refused("sqlite::memory:?shared_cache=on&memory=memdb", "'memory=memdb' cannot be used with shared_cache=on");
     refused("sqlite::memory:?memory=private&journal=wal", "only memory=ram has files");
-    refused("sqlite:x.db?memory=memdb", "`memory=memdb` cannot be had with a database in a file");
-    refused("sqlite:x.db?index=hash", "`index` cannot be had with SQLite: it finds rows by trees alone; did you mean");
+    refused("sqlite:x.db?memory=memdb", "'memory=memdb' cannot be used with a database in a file");
+    refused("sqlite:x.db?index=hash", "'index' cannot be used with SQLite: it finds rows by trees alone; did you mean");
     assert!(matches!(Target::parse("sqlite:x?a=b"), Err(TargetError::UnknownOption { .. })));
 }
 

@@ -19,7 +19,7 @@ pub(super) struct TableStatements {
     /// Values of [`InsertValues::id`], as the next.
     pub(super) select_one: Sql,
     pub(super) delete_one: Sql,
-    /// How many rows there are.
+    /// Statement that counts the rows.
     pub(super) count: Sql,
     /// How many an update has reached.
     pub(super) count_updated: Sql,
@@ -88,13 +88,13 @@ impl InsertValues {
         values
     }
 
-    /// What an update by id needs.
+    /// Parameters of an update by id.
     pub(super) fn update(self) -> [Value<'static>; 6] {
         let [text, ..] = UPDATED;
         [text, text, text, text, text, Value::Int(self.id)]
     }
 
-    /// What a search by id needs.
+    /// Parameters of a search by id.
     pub(super) const fn id(self) -> [Value<'static>; 1] {
         [Value::Int(self.id)]
     }

@@ -34,7 +34,7 @@ impl Literal {
         }
     }
 
-    /// As a person reads it.
+    /// Description for a person.
     pub(super) fn words(&self) -> String {
         match self {
             Self::Int(number) => number.to_string(),
@@ -58,7 +58,7 @@ pub(super) enum Declared {
     Unique(i64),
     /// Floating-point numbers.
     Real([f64; 2]),
-    /// So many random letters.
+    /// A text of that many random letters.
     Text(usize),
     /// One of these, all as often.
     Choice(Vec<Literal>),

@@ -16,9 +16,9 @@ mod user;
 use crate::batching::BATCH;
 use crate::database::create_by;
 use crate::options::{Kind, OptionError, OptionSpec, Options};
-use crate::usual::{STATEMENTS, THREADS, seat, statements};
+use crate::usual::{STATEMENTS, THREADS, statements, user_spec};
 use crate::workload::{Extent, MicroError, Planned, Setting, WorkloadSpec, named};
-use bourse_driver::{Clock, MixShare, OperationSpec, Seat};
+use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Dialect, Engine, EngineError, Isolation, Row, Session, Sql, Statements, Value,
 };
@@ -259,7 +259,7 @@ impl Planned for OwnStatements {
         self.set_up(engine, first)?;
         Ok(Vec::new())
     }
-    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<Seat<'s>> {
+    fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
         let ready = self.ready();
         let dialect = setting.engine.dialect();
         let sqls =
@@ -274,7 +274,7 @@ impl Planned for OwnStatements {
             let streams = streams.collect();
             let performer =
                 Performer::new(&self.script, sqls.clone(), streams, self.statements, self.batch, setting, thread);
-            seat(format!("user {}", thread + 1), performer)
+            user_spec(format!("user {}", thread + 1), performer)
         };
         (0..self.threads).map(user).collect()
     }

@@ -55,7 +55,7 @@ pub(super) struct Statement {
     pub(super) sql: String,
     /// Of each of its places the parameter, by its number in the file.
     pub(super) parameters: Vec<usize>,
-    /// Whether it gives rows.
+    /// Whether the statement returns rows.
     pub(super) is_query: bool,
 }
 

@@ -5,7 +5,7 @@ use super::run;
 use super::script::{MOST_PARAMETERS, Operation, Script};
 use crate::batching::Batching;
 use crate::workload::{Left, Setting};
-use bourse_driver::{Clock, Control, Draw, Performed, Turn, User};
+use bourse_driver::{Clock, Control, Draw, OperationCx, Performed, User};
 use bourse_engine::{Access, EngineError, ErrorKind, Isolation, Session, Sql, Statements, Value};
 use bourse_record::SplitMix;
 use std::sync::Arc;
@@ -98,11 +98,11 @@ impl User for Performer<'_> {
         Draw::Ready
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let (at, is_real, statements) = (self.operation, self.is_real, self.statements);
         let (operation, sqls) = (&self.script.operations[at], &self.sqls[at]);
         for values in &self.drawn[..self.times] {
-            let done = turn.retrying(|session| perform(session, operation, sqls, statements, values, is_real));
+            let done = cx.retrying(|session| perform(session, operation, sqls, statements, values, is_real));
             if let Err(error) = done {
                 return Performed::error(at, &error).times(self.times as u32);
             }

@@ -29,7 +29,10 @@ fn combinations_that_contradict_each_other() {
         &[("per_transaction", "5")],
         "delete: mode=all is one transaction: per_transaction=5 goes with mode=each",
     );
-    assert!(refused("point-read", &[("row", "5")]).starts_with("point-read has no option \"row\"; known: rows, "));
+    assert!(
+        refused("point-read", &[("row", "5")])
+            .starts_with("unknown option 'row' for point-read; did you mean 'rows'?\noptions of point-read: rows, ")
+    );
 }
 
 #[test]

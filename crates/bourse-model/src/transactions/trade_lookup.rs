@@ -91,7 +91,7 @@ impl Market {
         }
     }
 
-    /// What became of a trade.
+    /// Detail of a trade.
     pub(super) fn detail<T>(&self, row: &Trade, trade: T) -> Detail<T> {
         let settlement = self.tables.settlement.get(&(row.t_id,)).map(|row| Settled {
             amount: row.se_amt,

@@ -52,9 +52,50 @@ pub struct Difference {
     #[serde(serialize_with = "ends")]
     pub interval: Option<Interval>,
     /// What the interval says.
-    pub verdict: &'static str,
+    pub verdict: Verdict,
     #[serde(skip)]
     text: fn(f64) -> String,
+}
+
+/// What the interval of a ratio says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(into = "&'static str")]
+pub enum Verdict {
+    /// More of what more is better of.
+    Faster,
+    /// Less of it.
+    Slower,
+    /// Less of a cost.
+    Less,
+    /// More of a cost.
+    More,
+    /// Within the tolerance, surely.
+    NoDifference,
+    /// Neither beyond the tolerance nor within it.
+    TooNoisy,
+    /// No interval.
+    TooFewRounds,
+}
+
+impl Verdict {
+    /// The words for tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Less => "less",
+            Self::More => "more",
+            Self::NoDifference => "no difference shown",
+            Self::TooNoisy => "too noisy to tell",
+            Self::TooFewRounds => "too few rounds to tell",
+        }
+    }
+}
+
+impl From<Verdict> for &'static str {
+    fn from(verdict: Verdict) -> Self {
+        verdict.name()
+    }
 }
 
 fn ends<S: serde::Serializer>(interval: &Option<Interval>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -205,17 +246,18 @@ impl Difference {
 }
 
 /// What an interval of head divided by base says.
-fn judged(interval: Option<Interval>, higher_is_better: bool, tolerance: f64) -> &'static str {
-    let Some(Interval { low, high }) = interval else { return "too few rounds to tell" };
-    let (better, worse) = if higher_is_better { ("faster", "slower") } else { ("less", "more") };
+fn judged(interval: Option<Interval>, higher_is_better: bool, tolerance: f64) -> Verdict {
+    let Some(Interval { low, high }) = interval else { return Verdict::TooFewRounds };
+    let (better, worse) =
+        if higher_is_better { (Verdict::Faster, Verdict::Slower) } else { (Verdict::Less, Verdict::More) };
     if low > 1.0 {
         if higher_is_better { better } else { worse }
     } else if high < 1.0 {
         if higher_is_better { worse } else { better }
     } else if low >= 1.0 - tolerance && high <= 1.0 + tolerance {
-        "no difference shown"
+        Verdict::NoDifference
     } else {
-        "too noisy to tell"
+        Verdict::TooNoisy
     }
 }
 
@@ -225,10 +267,12 @@ fn sentence(compared: &Comparison, tolerance: f64) -> String {
         return format!("none: {}", compared.no_result.unwrap_or("nothing was measured"));
     };
     match result.verdict {
-        "no difference shown" => format!("B is not shown to differ: within {}", percent(tolerance)),
-        "too noisy to tell" => "B is too noisy to tell from A: more rounds, or a quieter machine, could".to_owned(),
-        "too few rounds to tell" => "B is not to be told from A by so few rounds: --rounds 7 could".to_owned(),
-        other => format!("B is {other}: {}", result.difference()),
+        Verdict::NoDifference => format!("B is not shown to differ: within {}", percent(tolerance)),
+        Verdict::TooNoisy => {
+            "inconclusive: the difference is within noise; more rounds, or a quieter machine, could tell".to_owned()
+        }
+        Verdict::TooFewRounds => "inconclusive: too few rounds; use --rounds 7 or more".to_owned(),
+        other => format!("B is {}: {}", other.name(), result.difference()),
     }
 }
 
@@ -239,11 +283,11 @@ mod tests {
     #[test]
     fn verdicts_follow_from_the_interval_and_the_tolerance() {
         let of = |low, high| judged(Some(Interval { low, high }), true, 0.05);
-        assert_eq!(of(1.01, 1.10), "faster");
-        assert_eq!(of(0.80, 0.99), "slower");
-        assert_eq!(of(0.98, 1.03), "no difference shown");
-        assert_eq!(of(0.90, 1.20), "too noisy to tell");
-        assert_eq!(judged(None, true, 0.05), "too few rounds to tell");
-        assert_eq!(judged(Some(Interval { low: 1.1, high: 1.2 }), false, 0.05), "more");
+        assert_eq!(of(1.01, 1.10), Verdict::Faster);
+        assert_eq!(of(0.80, 0.99), Verdict::Slower);
+        assert_eq!(of(0.98, 1.03), Verdict::NoDifference);
+        assert_eq!(of(0.90, 1.20), Verdict::TooNoisy);
+        assert_eq!(judged(None, true, 0.05), Verdict::TooFewRounds);
+        assert_eq!(judged(Some(Interval { low: 1.1, high: 1.2 }), false, 0.05), Verdict::More);
     }
 }

@@ -14,7 +14,7 @@ pub(super) fn text(compared: &Compared) -> String {
                 (metric.text)(metric.base),
                 (metric.text)(metric.head),
                 metric.difference(),
-                metric.verdict
+                metric.verdict.name()
             ));
         }
         out.push_str(&format!("verdict: {}\n\n", sentence(it, compared.tolerance)));

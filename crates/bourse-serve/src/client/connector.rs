@@ -5,18 +5,18 @@ use crate::protocol::codec::{self, REPLY_BYTES, REQUEST_BYTES};
 use crate::protocol::control::RoundTerms;
 use crate::protocol::{Reply, Request};
 use crate::wire::{Wire, at_most};
-use bourse_driver::{ServerTime, Turn};
+use bourse_driver::{OperationCx, ServerTime};
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_tpce::sut::{Answer, Connector};
 use bourse_tpce::transactions::{SendToMarket, TxnError};
 use std::time::Duration;
 
-/// No transaction takes longer, unless its server is gone.
-const PATIENCE: Duration = Duration::from_secs(120);
+/// Longest wait for a transaction's reply.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(120);
 
 /// A time that a server tells. It took no longer than was waited for, and sums of such times overflow nothing.
-fn within_patience(told_ns: u64) -> u64 {
-    const MOST_NS: u64 = PATIENCE.as_secs() * 1_000_000_000;
+fn within_longest(told_ns: u64) -> u64 {
+    const MOST_NS: u64 = REPLY_TIMEOUT.as_secs() * 1_000_000_000;
     told_ns.min(MOST_NS)
 }
 
@@ -33,7 +33,7 @@ impl RemoteConnector {
 
     fn ask(&mut self, request: &Request) -> Result<(codec::Times, Reply), ServeError> {
         self.wire.send(request, REQUEST_BYTES)?;
-        let frame = self.wire.frame(REPLY_BYTES, &mut at_most(PATIENCE))?;
+        let frame = self.wire.frame(REPLY_BYTES, &mut at_most(REPLY_TIMEOUT))?;
         Ok(codec::timed_message(frame)?)
     }
 }
@@ -41,7 +41,7 @@ impl RemoteConnector {
 impl Connector for RemoteConnector {
     fn perform(
         &mut self,
-        turn: &mut Turn<'_>,
+        cx: &mut OperationCx<'_>,
         request: &Request,
         market: &dyn SendToMarket,
     ) -> Result<Answer, TxnError> {
@@ -58,7 +58,7 @@ impl Connector for RemoteConnector {
             self.broken = Some(why.clone());
             lost(why)
         })?;
-        turn.patience.note(reply.retries.min(RoundTerms::MOST_RETRIES), within_patience(reply.back_off_ns));
+        cx.backoff.note(reply.retries.min(RoundTerms::MOST_RETRIES), within_longest(reply.back_off_ns));
         reply.orders.iter().for_each(|order| market.send(order));
         let (output, excused) = reply.outcome.map_err(|failed| failed.error(asked))?;
         if output.transaction() != asked {
@@ -67,7 +67,7 @@ impl Connector for RemoteConnector {
             return Err(lost(why));
         }
         let server =
-            ServerTime { server_ns: within_patience(times.server_ns), engine_ns: within_patience(times.engine_ns) };
+            ServerTime { server_ns: within_longest(times.server_ns), engine_ns: within_longest(times.engine_ns) };
         Ok(Answer { output, excused, server: Some(server) })
     }
 }

@@ -11,8 +11,8 @@ use std::os::unix::net::UnixStream;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How long to wait for a server that may be far away, for its greeting, and for its admission.
-const PATIENCE: Duration = Duration::from_secs(10);
+/// Longest wait for a connection, a greeting and an admission.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// What is needed to call a server.
 #[derive(Debug, Clone)]
@@ -29,18 +29,18 @@ impl Caller {
         let address = self.address.to_string();
         let stream = self.connect().map_err(|cause| ServeError::Connect { address: address.clone(), cause })?;
         let mut wire = Wire::new(Arc::new(stream))?;
-        let greeting = wire.receive(GREETING_BYTES, &mut at_most(PATIENCE));
+        let greeting = wire.receive(GREETING_BYTES, &mut at_most(REPLY_TIMEOUT));
         let greeting: Greeting = match greeting {
             Ok(greeting) => greeting,
-            Err(ServeError::Codec(_)) => return Err(ServeError::Stranger { address }),
+            Err(ServeError::Codec(_)) => return Err(ServeError::NotAServer { address }),
             // A web server waits for us to speak first; ours closes only if it has no room.
             Err(ServeError::Lost(error)) if error.kind() == io::ErrorKind::TimedOut => {
-                return Err(ServeError::Stranger { address });
+                return Err(ServeError::NotAServer { address });
             }
             Err(error) => return Err(error),
         };
         if greeting.magic != MAGIC {
-            return Err(ServeError::Stranger { address });
+            return Err(ServeError::NotAServer { address });
         }
         if greeting.protocol != PROTOCOL {
             return Err(ServeError::Version { found: greeting.protocol, program: greeting.program });
@@ -54,7 +54,7 @@ impl Caller {
         };
         let hello = Hello { protocol: PROTOCOL, program: self.version.clone(), proof, purpose };
         wire.send(&hello, GREETING_BYTES)?;
-        match wire.receive(REPLY_BYTES, &mut at_most(PATIENCE))? {
+        match wire.receive(REPLY_BYTES, &mut at_most(REPLY_TIMEOUT))? {
             Admission::Refused(why) => Err(ServeError::Refused(why)),
             admission => Ok((wire, admission)),
         }
@@ -67,7 +67,7 @@ impl Caller {
         };
         let mut last = io::Error::new(io::ErrorKind::NotFound, "the name has no address");
         for address in (host, port).to_socket_addrs()? {
-            match TcpStream::connect_timeout(&address, PATIENCE) {
+            match TcpStream::connect_timeout(&address, REPLY_TIMEOUT) {
                 Ok(stream) => return Ok(Stream::Tcp(stream)),
                 Err(error) => last = error,
             }

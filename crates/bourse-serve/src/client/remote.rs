@@ -15,17 +15,17 @@ use bourse_engine::{
 };
 use bourse_record::Check;
 use bourse_schema::Dialect;
-use bourse_tpce::check::books::Acknowledged;
+use bourse_tpce::check::reconciliation::Acknowledged;
 use bourse_tpce::load::Fingerprint;
 use bourse_tpce::sut::{Connector, OpenError, Opened, Sut, Terms};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Duration;
 
-/// Sizes and counts are told at once, unless the server is gone.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Longest wait for sizes and counts, which a live server sends at once.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// A server, called.
+/// A server to which the driver is connected.
 pub struct Remote {
     caller: Caller,
     welcome: Welcome,
@@ -46,23 +46,23 @@ struct Opening {
     cannot: bool,
 }
 
-/// Who is waited for.
+/// Progress of a wait for other drivers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Waiting {
-    /// Drivers that are ready.
+    /// Number of drivers that are ready.
     pub ready: u32,
-    /// Drivers of the round.
+    /// Number of drivers of the round.
     pub of: u32,
-    /// What for.
+    /// What is waited for.
     pub what: Wait,
 }
 
-/// How a round ended.
+/// Result of a round at the server.
 #[derive(Debug, Clone, PartialEq)]
 pub struct RoundEnd {
     /// Drivers that vanished before the end.
     pub vanished: Vec<u32>,
-    /// Checks of the database, and of the books of all drivers together.
+    /// Checks of the database, and its reconciliation with all drivers together.
     pub checks: Vec<Check>,
 }
 
@@ -98,12 +98,12 @@ impl Remote {
         })
     }
 
-    /// What the server's database was made of.
+    /// Fingerprint of the server's database.
     pub fn fingerprint(&self) -> &Fingerprint {
         &self.fingerprint
     }
 
-    /// How the server found it.
+    /// History of the server's database: loaded now, or reused.
     pub fn history(&self) -> &str {
         &self.welcome.history
     }
@@ -122,7 +122,7 @@ impl Remote {
         }
     }
 
-    /// What the server did for the round opened last to begin like others, in words; empty for nothing.
+    /// What the server did to prepare the database for the last round, as a sentence; empty if nothing was.
     pub fn prepared(&self) -> String {
         self.opening().prepared.clone()
     }
@@ -131,14 +131,14 @@ impl Remote {
         self.round.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Ends the round: says what this driver's users were told, waits for the other drivers and the server's checks.
+    /// Ends the round: sends what was acknowledged to this driver's users, waits for the other drivers and the server's checks.
     ///
     /// # Errors
     /// [`ServeError`].
-    pub fn close(&self, told: Acknowledged) -> Result<RoundEnd, ServeError> {
+    pub fn close(&self, acknowledged: Acknowledged) -> Result<RoundEnd, ServeError> {
         // A run that was interrupted is checked too; a second interruption ends the whole program.
         let patient = AtomicBool::new(false);
-        let closed = self.long_wait(&Control::Close(told), &patient);
+        let closed = self.long_wait(&Control::Close(acknowledged), &patient);
         self.line.rests(true);
         let ClosedRound { vanished, checks } = match closed? {
             News::Closed(closed) => *closed,
@@ -147,7 +147,7 @@ impl Remote {
         Ok(RoundEnd { vanished, checks })
     }
 
-    /// Leaves for good: in a round the server takes this driver for vanished.
+    /// Leaves for good. In a round, the server counts this driver as lost.
     pub fn leave(&self) {
         self.line.rests(false);
         // A server that is gone need not be told.
@@ -181,7 +181,7 @@ impl Remote {
         let mut wire = self.wire();
         let mut answer = || {
             wire.send(asked, REQUEST_BYTES)?;
-            wire.receive(REPLY_BYTES, &mut at_most(PATIENCE))
+            wire.receive(REPLY_BYTES, &mut at_most(REPLY_TIMEOUT))
         };
         match answer() {
             Ok(News::Refused(why)) => Err(EngineError::new(ErrorKind::Other, why)),
@@ -190,7 +190,7 @@ impl Remote {
         }
     }
 
-    /// Who counts at the server, kept for as long as the program runs: once for each server that is called.
+    /// The server's name for its counts, kept for the life of the program: one text for each server called.
     fn io_source(&self, told: &str) -> &'static str {
         const LONGEST: usize = 200;
         self.io_source.get_or_init(|| match told {

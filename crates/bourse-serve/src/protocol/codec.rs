@@ -12,29 +12,29 @@ pub const REQUEST_BYTES: usize = 16 * 1_024;
 /// The largest message from a server: two news items of 100,000 bytes, or a hundred checks with their evidence.
 pub const REPLY_BYTES: usize = 4 * 1_024 * 1_024;
 
-/// Bytes that are no message of ours, or a message that is too large.
+/// Error of bytes that are not a message, or of a message that is too large.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum CodecError {
     /// A frame of more bytes than are allowed.
-    #[error("{bytes} bytes announced, {limit} are allowed")]
+    #[error("a frame of {bytes} bytes was announced, the limit is {limit}")]
     TooLarge {
-        /// As announced.
+        /// The size announced.
         bytes: usize,
-        /// The most there may be.
+        /// The limit.
         limit: usize,
     },
-    /// Not a message of the kind that is due.
-    #[error("{bytes} bytes that are not the message that is due ({cause})")]
+    /// The bytes are not a message of the expected kind.
+    #[error("{bytes} bytes that are not the expected message ({cause})")]
     Form {
-        /// How many there are.
+        /// The number of bytes.
         bytes: usize,
-        /// The decoder's words.
+        /// The decoder's error.
         cause: String,
     },
     /// More bytes than the message has.
     #[error("{left} bytes left over behind a message")]
     Trailing {
-        /// How many.
+        /// The number of bytes left.
         left: usize,
     },
 }

@@ -1,72 +1,72 @@
-//! What concerns the whole round: beginning it together, its books, its checks.
+//! Messages about a whole round: its beginning, its reconciliation, its checks.
 
 use super::resources::{Io, Sizes};
 use bourse_driver::RetryPolicy;
 use bourse_egen::Part;
 use bourse_record::Check;
-use bourse_tpce::check::books::{Acknowledged, Snapshot};
+use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot};
 use bourse_tpce::sut::{Share, Terms};
 use bourse_tpce::transactions::trade_cleanup::TradeCleanupOutput;
 use serde::{Deserialize, Serialize};
 
-/// What a driver asks.
+/// Request of a driver.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Control {
-    /// To begin a round, together with the other drivers that the terms speak of.
+    /// Begin a round, together with the other drivers that the terms name.
     Open(RoundTerms),
-    /// How large the database is, and what the server uses.
+    /// Ask for the sizes of the database and the resources that the server uses.
     Footprint,
-    /// What the engine has asked of the file system.
+    /// Ask for the engine's counts of file operations.
     IoCounts,
-    /// How many limit orders wait.
+    /// Ask for the number of pending limit orders.
     PendingOrders,
-    /// To end the round: what the driver's users were told. Checks follow when the last driver has ended.
+    /// End the round, with what was acknowledged to the driver's users. Checks follow when the last driver has ended.
     Close(Acknowledged),
-    /// Nothing more.
+    /// Leave for good.
     Leave,
-    /// Nothing yet: outside a round, that the driver is still there. There is no answer.
+    /// Sign of life outside a round. There is no answer.
     Alive,
 }
 
-/// What a server says to a driver.
+/// Reply to a driver.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum News {
-    /// Others are waited for; once a second.
+    /// The round waits for others; sent once a second.
     Waiting {
-        /// Drivers that are ready.
+        /// Number of drivers that are ready.
         ready: u32,
-        /// Drivers of the round.
+        /// Number of drivers of the round.
         of: u32,
-        /// What for.
+        /// What is waited for.
         what: Wait,
     },
     /// The round begins now.
     Opened(Box<OpenedRound>),
-    /// Sizes, and what the server uses.
+    /// Sizes of the database and resources that the server uses.
     Footprint(Sizes),
-    /// What the engine has asked of the file system, if it counts that.
+    /// The engine's counts of file operations, if it counts them.
     IoCounts(Option<Box<Io>>),
-    /// Limit orders that wait.
+    /// Number of pending limit orders.
     PendingOrders(u64),
-    /// The round is over.
+    /// The round has ended.
     Closed(Box<ClosedRound>),
-    /// That cannot be; why.
+    /// The request is refused, with the reason.
     Refused(String),
 }
 
-/// What drivers of a round wait for.
+/// Reason why the drivers of a round wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wait {
-    /// Others to come, or Trade-Cleanup.
+    /// Other drivers have not joined, or Trade-Cleanup runs.
     Beginning,
-    /// Others to end.
+    /// Other drivers have not ended.
     Ending,
-    /// The checks.
+    /// The checks run.
     Checking,
 }
 
 impl News {
-    /// What it is, for errors.
+    /// Name of the message, for errors.
     pub const fn name(&self) -> &'static str {
         match self {
             Self::Waiting { .. } => "waiting",
@@ -80,17 +80,17 @@ impl News {
     }
 }
 
-/// The database that a round is to begin with.
+/// State of the database that a round begins with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub enum Beginning {
-    /// As it is.
+    /// The database as it is.
     #[default]
     AsItIs,
-    /// As it is, and the server keeps a copy of it, in place of any other.
+    /// The database as it is; the server keeps a snapshot of it, in place of any other.
     Keep,
-    /// As that copy has it.
+    /// The database restored from a snapshot.
     PutBack {
-        /// Its number, told with the round that asked to keep it.
+        /// The snapshot's number, sent when it was taken.
         copy: u64,
     },
 }
@@ -108,15 +108,15 @@ impl Beginning {
 /// [`Terms`] as they cross the network: the database is the server's to know.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct RoundTerms {
-    /// Which driver, from 1.
+    /// The driver's number, from 1.
     pub number: u32,
-    /// Of how many.
+    /// The number of drivers.
     pub of: u32,
     /// Warm-up before the measurement interval.
     pub warm_up_ns: u64,
     /// The measurement interval.
     pub measure_ns: u64,
-    /// What database to begin with.
+    /// The database to begin with.
     pub beginning: Beginning,
     /// Retries after conflicts, which the server makes.
     pub retries: u32,
@@ -143,9 +143,9 @@ impl From<&Terms> for RoundTerms {
 }
 
 impl RoundTerms {
-    /// How often a driver may have a transaction retried.
+    /// Most retries of a transaction that a driver may ask for.
     pub(crate) const MOST_RETRIES: u32 = 1_000;
-    /// How long it may have the server back off.
+    /// Longest back-off that a driver may ask for, in nanoseconds.
     const LONGEST_NS: u64 = 1_000_000_000;
 
     /// The terms for a database; `None` if there is no such driver.
@@ -159,7 +159,7 @@ impl RoundTerms {
         Some(Terms { part, share, warm_up_ns: self.warm_up_ns, measure_ns: self.measure_ns, retry })
     }
 
-    /// What another driver of the same round wants otherwise, in words.
+    /// Differences between the terms of two drivers of one round, as sentences.
     pub fn differences(&self, other: &Self) -> Vec<String> {
         let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
         let pairs = [
@@ -177,25 +177,25 @@ impl RoundTerms {
 /// A round that has begun.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct OpenedRound {
-    /// Its name: the same for all its drivers, and for no other round of any server.
+    /// The round's name: the same for all its drivers, and different from every other round's.
     pub round: String,
-    /// The copy of the database that was kept, by its number.
+    /// Number of the snapshot that was taken.
     pub kept: Option<u64>,
-    /// What was done for the database to be as the terms have it, in words; empty for nothing.
+    /// What was done to prepare the database, as a sentence; empty if nothing was.
     pub prepared: String,
-    /// What Trade-Cleanup did.
+    /// Result of Trade-Cleanup.
     pub cleaned: TradeCleanupOutput,
-    /// How long it took.
+    /// Time that Trade-Cleanup took.
     pub cleanup_ns: u64,
-    /// The books after it.
+    /// Totals of the database after Trade-Cleanup.
     pub before: Snapshot,
 }
 
-/// A round that is over.
+/// A round that has ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ClosedRound {
     /// Drivers that vanished before the end.
     pub vanished: Vec<u32>,
-    /// Checks of the database and of the books of all drivers together.
+    /// Checks of the database, and its reconciliation with all drivers together.
     pub checks: Vec<Check>,
 }

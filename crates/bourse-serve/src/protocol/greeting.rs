@@ -1,4 +1,4 @@
-//! How a connection begins.
+//! Messages that begin a connection: greeting, hello, admission.
 
 use crate::token::{Nonce, Proof};
 use bourse_egen::{Part, PartError};
@@ -6,7 +6,7 @@ use bourse_engine::{Description, Durability, Setting};
 use bourse_tpce::load::{Constraints, Fingerprint};
 use serde::{Deserialize, Serialize};
 
-/// The server's first words.
+/// The server's first message.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Greeting {
     /// [`MAGIC`](super::MAGIC).
@@ -15,66 +15,66 @@ pub struct Greeting {
     pub protocol: u16,
     /// The server's version.
     pub program: String,
-    /// What the driver's proof is to be made of.
+    /// The number that the driver's proof is computed from.
     pub nonce: Nonce,
-    /// Whether there must be a proof.
+    /// Whether a proof is required.
     pub token: bool,
 }
 
-/// The driver's answer.
+/// The driver's answer to the greeting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hello {
     /// [`PROTOCOL`](super::PROTOCOL).
     pub protocol: u16,
     /// The driver's version.
     pub program: String,
-    /// That it knows the token.
+    /// Proof that the driver knows the token.
     pub proof: Option<Proof>,
-    /// What it wants.
+    /// The purpose of the connection.
     pub purpose: Purpose,
 }
 
-/// What a connection is for.
+/// Purpose of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Purpose {
-    /// A driver, new here.
+    /// The connection of a driver.
     Driver,
-    /// A user of a driver that has been admitted, by the driver's number: random, so that no stranger can name it.
+    /// The connection of a driver's user. It names the admitted driver by its number, which is random, so nobody else can guess it.
     User {
-        /// The number.
+        /// The driver's number.
         driver: u64,
     },
 }
 
-/// Whether a connection is admitted.
+/// Answer to a hello: admitted or refused.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Admission {
-    /// As a driver.
+    /// Admitted as a driver.
     Driver(Box<Welcome>),
-    /// As a user.
+    /// Admitted as a user.
     User,
-    /// Not; why.
+    /// Refused, with the reason.
     Refused(String),
 }
 
-/// What is served.
+/// The database and the engine that are served.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Welcome {
-    /// The number that the driver's users have to name.
+    /// The driver's number, which its users must name.
     pub driver: u64,
-    /// What the database was made of.
+    /// Fingerprint of the database.
     pub database: Database,
-    /// How it was found.
+    /// The database's history: loaded now, or reused.
     pub history: String,
     /// The engine and its settings, read back from it.
     pub engine: Engine,
-    /// Sessions that all users together take turns at.
+    /// Number of sessions, which all users share.
     pub workers: u32,
-    /// How long the driver may say nothing outside a round, in milliseconds.
+    /// Silence allowed to the driver outside a round, in milliseconds.
     pub idle_ms: u64,
 }
 
-/// What a database was made of, as it crosses the network.
+/// Fingerprint of a database in the protocol's form.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Database {
     schema: String,
@@ -98,7 +98,7 @@ impl From<&Fingerprint> for Database {
 }
 
 impl Database {
-    /// What the database was made of.
+    /// Fingerprint of the database.
     ///
     /// # Errors
     /// If there can be no such database.
@@ -114,7 +114,7 @@ impl Database {
     }
 }
 
-/// An engine's description and what of its capabilities reports name, as they cross the network.
+/// Description of an engine in the protocol's form, with the capabilities that reports name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Engine {
     name: String,
@@ -125,7 +125,7 @@ pub struct Engine {
     settings: Vec<(String, String)>,
     compile_options: Vec<String>,
     warnings: Vec<String>,
-    /// Whether several writers can be at work at once.
+    /// Whether several writers can work at the same time.
     pub concurrent_writers: bool,
     /// Whether the engine enforces foreign keys.
     pub foreign_keys: bool,

@@ -11,19 +11,19 @@ pub(super) struct Copy {
     snapshot: Box<dyn Snapshot>,
 }
 
-/// What was done before a round.
+/// Preparation of the database before a round.
 #[derive(Default)]
 pub(super) struct Prepared {
     /// The copy that was kept, by its number.
     pub(super) kept: Option<u64>,
-    /// In words; empty for nothing.
+    /// What was done, as a sentence; empty if nothing was.
     pub(super) words: String,
 }
 
-/// Has the database be as a round is to find it. No transaction may be in hand.
+/// Brings the database into the state that a round begins with. No transaction may be running.
 ///
 /// # Errors
-/// Why that cannot be, in words.
+/// The reason, as a sentence.
 pub(super) fn prepare(shared: &Shared<'_>, beginning: Beginning) -> Result<Prepared, String> {
     if beginning == Beginning::AsItIs {
         return Ok(Prepared::default());
@@ -45,7 +45,7 @@ pub(super) fn prepare(shared: &Shared<'_>, beginning: Beginning) -> Result<Prepa
     *copy = None;
     match shared.offer.engine.snapshot() {
         Ok(snapshot) => {
-            let number = super::door::random_number();
+            let number = super::listener::random_number();
             let words = format!("a copy kept in {:.1} s for further rounds", begun.elapsed().as_secs_f64());
             *copy = Some(Copy { number, snapshot });
             Ok(Prepared { kept: Some(number), words })

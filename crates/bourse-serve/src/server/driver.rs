@@ -1,4 +1,4 @@
-//! One driver's connection: its place in a round.
+//! One driver's connection: its part in a round.
 
 use super::round::{Gone, Member, Round, Tell, Waiting};
 use super::{Driver, Event, Shared, lock};
@@ -14,10 +14,10 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
-/// The round that a driver is in.
+/// The round that a driver takes part in.
 type InRound = (Arc<Round>, Arc<Member>);
 
-/// Answers a driver, until it goes or must go; a driver that goes in a round has vanished.
+/// Answers a driver's requests until the connection ends. A driver whose connection ends during a round is lost.
 ///
 /// # Errors
 /// How the connection ended.
@@ -37,7 +37,7 @@ fn converse(shared: &Shared<'_>, wire: &mut Wire, state: &mut State<'_>) -> Resu
                 return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the server is closing").into());
             }
             if heard.elapsed() > silence {
-                let words = format!("nothing was heard of it for {} s", silence.as_secs_f64());
+                let words = format!("nothing was received for {} s", silence.as_secs_f64());
                 return Err(io::Error::new(io::ErrorKind::TimedOut, words).into());
             }
             Ok(())
@@ -51,19 +51,19 @@ fn converse(shared: &Shared<'_>, wire: &mut Wire, state: &mut State<'_>) -> Resu
     }
 }
 
-/// Where a driver stands between its messages.
+/// State of a driver's connection between its messages.
 pub(super) struct State<'d> {
     driver: &'d Driver,
     from: Peer,
     round: Option<InRound>,
 }
 
-/// What comes of a driver's message.
+/// Answer to a driver's message.
 pub(super) enum Answer {
     News(News),
-    /// It wants no answer.
+    /// No answer is due.
     Nothing,
-    /// It was the last.
+    /// It was the last message.
     Farewell,
 }
 
@@ -72,10 +72,10 @@ impl<'d> State<'d> {
         Self { driver, from, round: None }
     }
 
-    /// Takes a driver's message. What waits for others tells so by `tell`.
+    /// Handles a driver's message. `tell` is called while it waits for others.
     ///
     /// # Errors
-    /// Why the driver must go.
+    /// The reason to close the connection.
     pub(super) fn answer(&mut self, shared: &Shared<'_>, asked: Control, tell: Tell<'_>) -> Result<Answer, ServeError> {
         let news = match asked {
             Control::Leave => return Ok(Answer::Farewell),
@@ -89,12 +89,12 @@ impl<'d> State<'d> {
                 Err(error) => News::Refused(error.to_string()),
             },
             // Between rounds the database may be put back, which no session must see.
-            Control::PendingOrders if self.round.is_none() => News::Refused("this driver is in no round".to_owned()),
+            Control::PendingOrders if self.round.is_none() => News::Refused("this driver is not in a round".to_owned()),
             Control::PendingOrders => match BrokerageHouse::pending_orders(shared.offer.engine) {
                 Ok(pending) => News::PendingOrders(pending),
                 Err(error) => News::Refused(error.to_string()),
             },
-            Control::Open(_) if self.round.is_some() => News::Refused("this driver is in a round already".to_owned()),
+            Control::Open(_) if self.round.is_some() => News::Refused("this driver is already in a round".to_owned()),
             Control::Open(terms) => {
                 let from = self.from;
                 let mut came = |member: &Arc<Member>| {
@@ -110,7 +110,7 @@ impl<'d> State<'d> {
                 }
             }
             Control::Close(told) => match self.round.take() {
-                None => News::Refused("this driver is in no round".to_owned()),
+                None => News::Refused("this driver is not in a round".to_owned()),
                 Some((ending, member)) => {
                     *lock(&self.driver.member) = None;
                     match shared.rounds.finish(shared, &ending, &member, told, tell) {
@@ -123,14 +123,14 @@ impl<'d> State<'d> {
         Ok(Answer::News(news))
     }
 
-    /// The driver is gone, and its users go too; in a round it has vanished.
+    /// Ends the driver and its users; during a round the driver is lost.
     pub(super) fn end(self, shared: &Shared<'_>, ended: &Result<(), ServeError>) {
         self.driver.gone.store(true, Ordering::Relaxed);
         if let Some((round, member)) = self.round
             && shared.rounds.vanish(shared, &round, &member)
         {
             let why = match ended {
-                Ok(()) => "it left in the middle of the round".to_owned(),
+                Ok(()) => "it left during the round".to_owned(),
                 Err(error) => error.to_string(),
             };
             (shared.tell)(Event::Vanished { from: self.from, number: member.number, of: member.of, why });
@@ -145,13 +145,13 @@ fn refusal(gone: Gone) -> Result<News, ServeError> {
     }
 }
 
-/// Tells a driver that waits, once a second; and how one that is gone is noticed at once.
+/// Sends a waiting driver the progress once a second; notices at once if it has gone.
 fn teller(wire: &mut Wire) -> impl FnMut(Waiting) -> Result<(), ServeError> {
     let mut told = Instant::now();
     move |Waiting { ready, of, what }| {
-        // Who waits has nothing to say: what comes is its farewell, or the end of the connection.
+        // A waiting driver sends nothing: what comes is its farewell, or the end of the connection.
         if wire.is_heard() {
-            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it gave up while it waited").into());
+            return Err(io::Error::new(io::ErrorKind::UnexpectedEof, "it disconnected while it waited").into());
         }
         if told.elapsed() < Duration::from_secs(1) {
             return Ok(());

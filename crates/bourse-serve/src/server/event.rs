@@ -1,57 +1,57 @@
 use crate::Peer;
 use std::fmt;
 
-/// What the server tells of itself, a line each.
+/// Event of the server, printed as one line.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Event {
-    /// Somebody was not let in, or was sent away.
+    /// A connection was refused or closed.
     Refused {
-        /// Who.
+        /// The other end of the connection.
         from: Peer,
-        /// Why.
+        /// The reason.
         why: String,
     },
-    /// A driver has taken its place and waits for the others.
+    /// A driver joined a round and waits for the others.
     Joined {
-        /// Who.
+        /// The other end of the connection.
         from: Peer,
-        /// Which driver.
+        /// The driver's number, from 1.
         number: u32,
-        /// Of how many.
+        /// The number of drivers of the round.
         of: u32,
     },
-    /// All drivers of a round have come, and it begins.
+    /// All drivers of a round have joined, and it begins.
     Opened {
-        /// Its name.
+        /// The round's name.
         round: String,
-        /// How many drivers.
+        /// The number of drivers of the round.
         of: u32,
     },
-    /// A driver went away before the end.
+    /// A driver was lost before the round ended.
     Vanished {
-        /// Who.
+        /// The other end of the connection.
         from: Peer,
-        /// Which driver.
+        /// The driver's number, from 1.
         number: u32,
-        /// Of how many.
+        /// The number of drivers of the round.
         of: u32,
-        /// How it showed.
+        /// How the loss was noticed.
         why: String,
     },
-    /// A round is over.
+    /// A round ended.
     Closed {
-        /// Its name.
+        /// The round's name.
         round: String,
-        /// Trade-Results that were committed.
+        /// Trade-Results committed in the round.
         results: u64,
-        /// Checks that passed, and all; none were run if no driver was left.
+        /// Number of checks passed and of checks run; `None` if no driver was left to ask for them.
         checks: Option<(usize, usize)>,
-        /// Why they could not be run.
+        /// The error that kept the checks from running.
         error: Option<String>,
     },
-    /// A transaction of ours panicked; its session was given up.
+    /// A transaction panicked; its session was closed.
     Panicked {
-        /// Its last words.
+        /// The panic message.
         words: String,
     },
 }
@@ -59,17 +59,17 @@ pub enum Event {
 impl fmt::Display for Event {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Refused { from, why } => write!(f, "{from} was sent away: {why}"),
+            Self::Refused { from, why } => write!(f, "refused {from}: {why}"),
             Self::Joined { from, number, of } => write!(f, "driver {number}/{of} joined from {from}"),
             Self::Opened { round, of: 1 } => write!(f, "round {round} begins"),
             Self::Opened { round, of } => write!(f, "round {round} begins with {of} drivers"),
-            Self::Vanished { from, number, of, why } => write!(f, "driver {number}/{of} at {from} vanished: {why}"),
+            Self::Vanished { from, number, of, why } => write!(f, "lost driver {number}/{of} at {from}: {why}"),
             Self::Closed { round, results, checks, error } => {
-                write!(f, "round {round} is over: {results} Trade-Results committed")?;
+                write!(f, "round {round} ended: {results} Trade-Results committed")?;
                 match (checks, error) {
-                    (_, Some(error)) => write!(f, ", the checks could not be run: {error}"),
+                    (_, Some(error)) => write!(f, ", checks not run: {error}"),
                     (Some((passed, all)), None) => write!(f, ", {passed} of {all} checks passed"),
-                    (None, None) => write!(f, ", no driver was left to ask for checks"),
+                    (None, None) => write!(f, ", checks not run: no driver was left"),
                 }
             }
             Self::Panicked { words } => write!(f, "a transaction panicked and was rolled back: {words}"),

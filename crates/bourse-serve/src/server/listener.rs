@@ -1,66 +1,241 @@
-//! Where connections come in: a TCP port, or a socket of this machine.
+//! The accept loop of the server: connections are admitted or refused, served, and closed.
 
-use super::ServerOptions;
-use super::local::LocalListener;
-use crate::ServeError;
-use crate::address::{Address, Listen, Peer};
+use super::connections::{Connection, Connections};
+use super::local::{may_enter, own_user};
+use super::socket::Listener;
+use super::{Driver, Event, Offer, ServerOptions, Shared, driver, lock, user};
+use crate::protocol::codec::{GREETING_BYTES, REPLY_BYTES};
+use crate::protocol::{Admission, Greeting, Hello, MAGIC, PROTOCOL, Purpose, Welcome, greeting};
 use crate::stream::Stream;
+use crate::token::Nonce;
+use crate::wire::{Wire, at_most};
+use crate::{Address, Peer, ServeError, Token};
+use bourse_driver::Clock;
 use std::io;
-use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 
-/// A place that listens; nobody is let in yet.
+/// Time within which a connection must have authenticated.
+const GREETING_TIMEOUT: Duration = Duration::from_secs(5);
+/// Time between two looks at the listening socket.
+const POLL: Duration = Duration::from_millis(5);
+
+/// A server that listens and does not serve yet.
 #[derive(Debug)]
-pub(super) enum Listener {
-    Tcp(TcpListener),
-    Local(LocalListener),
+pub struct Server {
+    listener: Listener,
+    address: Address,
+    options: ServerOptions,
 }
 
-impl Listener {
-    /// Listens; accepting does not block, so that the flag that ends the server is seen.
+/// End of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ended {
+    /// Whether drivers were in a round, or waiting for one.
+    pub in_a_round: bool,
+}
+
+impl Server {
+    /// Starts to listen.
     ///
     /// # Errors
-    /// [`ServeError::TokenNeeded`] if others than this machine's processes could come in and there is no token;
+    /// [`ServeError::TokenNeeded`] if other machines can connect and there is no token;
     /// [`ServeError::Listen`].
-    pub(super) fn bind(options: &ServerOptions) -> Result<Self, ServeError> {
+    pub fn bind(options: ServerOptions) -> Result<Self, ServeError> {
+        let listener = Listener::bind(&options)?;
         let failed = |cause| ServeError::Listen { address: options.listen.to_string(), cause };
-        match &options.listen {
-            Listen::Tcp(address) if !address.ip().is_loopback() && options.token.is_none() => {
-                Err(ServeError::TokenNeeded { address: address.to_string() })
-            }
-            Listen::Tcp(address) => {
-                let listener = TcpListener::bind(address).map_err(failed)?;
-                listener.set_nonblocking(true).map_err(failed)?;
-                Ok(Self::Tcp(listener))
-            }
-            Listen::Unix(path) => LocalListener::bind(path).map(Self::Local).map_err(failed),
-        }
+        let address = listener.address().map_err(failed)?;
+        Ok(Self { listener, address, options })
     }
 
-    /// Where drivers find it.
-    ///
-    /// # Errors
-    /// The system's.
-    pub(super) fn address(&self) -> io::Result<Address> {
-        Ok(match self {
-            Self::Tcp(listener) => {
-                let address = listener.local_addr()?;
-                Address::Tcp { host: address.ip().to_string(), port: address.port() }
-            }
-            Self::Local(listener) => Address::Unix { path: listener.path().to_owned() },
-        })
+    /// The address for drivers, with the port that the system chose if port 0 was asked for.
+    pub const fn address(&self) -> &Address {
+        &self.address
     }
 
-    /// The next connection, and who is at its other end.
+    /// Serves until `stop`; then running transactions are finished and all connections closed. `clock` gives the time that is
+    /// written into rows and sent to drivers; `tell` is called with each event.
     ///
     /// # Errors
-    /// The system's; [`WouldBlock`](io::ErrorKind::WouldBlock) if there is none.
-    pub(super) fn accept(&self) -> io::Result<(Stream, Peer)> {
-        match self {
-            Self::Tcp(listener) => {
-                let (stream, from) = listener.accept()?;
-                Ok((Stream::Tcp(stream), Peer::Tcp(from)))
+    /// The engine's, if it cannot describe itself.
+    pub fn run(
+        self,
+        offer: Offer<'_>,
+        clock: &dyn Clock,
+        stop: &AtomicBool,
+        tell: &(dyn Fn(Event) + Sync),
+    ) -> Result<Ended, ServeError> {
+        let engine = greeting::Engine::of(offer.engine)?;
+        let Self { listener, address: _, options } = self;
+        let shared = Shared::new(options, offer, clock, stop, tell);
+        let limits = Connections::new(shared.options.connections);
+        let mut in_a_round = false;
+        thread::scope(|scope| {
+            while !shared.stopping() {
+                if limits.are_taken() {
+                    thread::sleep(POLL);
+                    continue;
+                }
+                let (stream, from) = match listener.accept() {
+                    Ok(accepted) => accepted,
+                    Err(error) => {
+                        // Out of file handles, or a peer that is gone already: neither ends the server.
+                        let pause = if error.kind() == io::ErrorKind::WouldBlock { POLL } else { 20 * POLL };
+                        thread::sleep(pause);
+                        continue;
+                    }
+                };
+                let stream = Arc::new(stream);
+                let connection = match limits.enter(from, &stream) {
+                    Ok((connection, closed)) => {
+                        if let Some(from) = closed {
+                            let why = "not authenticated in time, closed for a new connection".to_owned();
+                            tell(Event::Refused { from, why });
+                        }
+                        connection
+                    }
+                    Err(why) => {
+                        tell(Event::Refused { from, why });
+                        continue;
+                    }
+                };
+                let (shared, engine) = (&shared, &engine);
+                let spawned = thread::Builder::new()
+                    .name("peer".to_owned())
+                    .spawn_scoped(scope, move || converse(shared, engine, stream, connection));
+                if let Err(error) = spawned {
+                    tell(Event::Refused { from, why: format!("the system refused to start a thread: {error}") });
+                }
             }
-            Self::Local(listener) => listener.accept().map(|(stream, peer)| (Stream::Unix(stream), peer)),
+            in_a_round = shared.rounds.busy();
+        });
+        Ok(Ended { in_a_round })
+    }
+}
+
+fn converse(shared: &Shared<'_>, engine: &greeting::Engine, stream: Arc<Stream>, mut connection: Connection<'_>) {
+    let from = connection.from;
+    let refuse = |why: String| (shared.tell)(Event::Refused { from, why });
+    let mut wire = match Wire::new(stream) {
+        Ok(wire) => wire,
+        Err(error) => return refuse(error.to_string()),
+    };
+    let greeted = greet(shared, &mut wire, from);
+    if !connection.admitted() {
+        // It was closed for a new connection, which has been reported.
+        return;
+    }
+    let hello = match greeted {
+        Ok(hello) => hello,
+        Err(error) => return refuse(error.to_string()),
+    };
+    match hello.purpose {
+        Purpose::Driver => {
+            let number = random_number();
+            let driver = Arc::new(Driver::default());
+            let welcome = Welcome {
+                driver: number,
+                database: shared.offer.fingerprint.into(),
+                history: shared.offer.history.to_owned(),
+                engine: engine.clone(),
+                idle_ms: u64::try_from(shared.options.idle.as_millis()).unwrap_or(u64::MAX),
+                workers: u32::try_from(shared.options.workers).unwrap_or(u32::MAX),
+            };
+            lock(&shared.drivers).insert(number, Arc::clone(&driver));
+            let sent = wire.send(&Admission::Driver(Box::new(welcome)), REPLY_BYTES);
+            let ended = sent.and_then(|()| driver::serve(shared, &mut wire, &driver, from));
+            driver.gone.store(true, Ordering::Relaxed);
+            lock(&shared.drivers).remove(&number);
+            report_malformed(shared, from, ended);
+        }
+        Purpose::User { driver } => {
+            let found = lock(&shared.drivers).get(&driver).cloned();
+            let Some(driver) = found else {
+                let why = "unknown driver number".to_owned();
+                // The connection is closed whether this arrives or not.
+                let _ = wire.send(&Admission::Refused(why.clone()), GREETING_BYTES);
+                return refuse(why);
+            };
+            let served = wire.send(&Admission::User, GREETING_BYTES);
+            let seed = random_number();
+            report_malformed(shared, from, served.and_then(|()| user::serve(shared, &mut wire, &driver, seed)));
         }
     }
+}
+
+/// Reports a connection that sent an invalid message; one that merely ended is not reported.
+fn report_malformed(shared: &Shared<'_>, from: Peer, ended: Result<(), ServeError>) {
+    let is_malformed = match &ended {
+        Err(ServeError::Codec(_)) => true,
+        Err(ServeError::Lost(error)) => error.kind() == io::ErrorKind::TimedOut,
+        _ => false,
+    };
+    if let Err(error) = ended
+        && is_malformed
+    {
+        (shared.tell)(Event::Refused { from, why: error.to_string() });
+    }
+}
+
+/// Sends the greeting and authenticates the peer.
+fn greet(shared: &Shared<'_>, wire: &mut Wire, from: Peer) -> Result<Hello, ServeError> {
+    let Shared { options, .. } = shared;
+    let nonce = random();
+    let greeting = Greeting {
+        magic: MAGIC,
+        protocol: PROTOCOL,
+        program: options.version.clone(),
+        nonce,
+        token: options.token.is_some(),
+    };
+    wire.send(&greeting, GREETING_BYTES)?;
+    let mut in_time = at_most(GREETING_TIMEOUT);
+    let hello: Hello = wire.receive(GREETING_BYTES, &mut || {
+        if shared.stopping() {
+            return Err(io::Error::new(io::ErrorKind::ConnectionAborted, "the server is closing").into());
+        }
+        in_time()
+    })?;
+    match admit(from, options.token.as_ref(), &nonce, &hello) {
+        Ok(()) => Ok(hello),
+        Err(why) => {
+            // The connection is closed whether this arrives or not.
+            let _ = wire.send(&Admission::Refused(why.clone()), GREETING_BYTES);
+            Err(ServeError::Refused(why))
+        }
+    }
+}
+
+/// Admits a peer, or gives the reason to refuse it.
+pub(super) fn admit(from: Peer, token: Option<&Token>, nonce: &Nonce, hello: &Hello) -> Result<(), String> {
+    if let Peer::Unix { user, .. } = from
+        && !may_enter(user, own_user())
+    {
+        return Err(format!("user {user} is not admitted: the server runs as user {}", own_user()));
+    }
+    if hello.protocol != PROTOCOL {
+        let Hello { protocol, program, .. } = hello;
+        return Err(format!(
+            "the driver (version {program}) speaks protocol {protocol}, the server speaks protocol {PROTOCOL}"
+        ));
+    }
+    match (token, &hello.proof) {
+        (None, _) => Ok(()),
+        (Some(_), None) => Err("a token is required, and none was sent".to_owned()),
+        (Some(token), Some(proof)) if token.verify(nonce, proof) => Ok(()),
+        (Some(_), Some(_)) => Err("wrong token".to_owned()),
+    }
+}
+
+fn random<const N: usize>() -> [u8; N] {
+    let mut bytes = [0; N];
+    getrandom::fill(&mut bytes).expect("the system has random numbers");
+    bytes
+}
+
+/// A random number that cannot be guessed.
+pub(super) fn random_number() -> u64 {
+    u64::from_le_bytes(random())
 }

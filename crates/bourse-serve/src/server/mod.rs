@@ -1,38 +1,38 @@
 //! The application server: the brokerage house's side, for drivers elsewhere.
 //!
-//! A thread a connection, as many sessions as there are workers, lent to one transaction at a time. Everything is bounded:
-//! connections, those among them that have not said who they are, the bytes of a message, the time it may take to arrive
-//! and to be taken, the drivers of a round, the time to wait for them, the time a driver may say nothing. A connection has
-//! one transaction outstanding, so that no more can wait for a session than there are connections.
+//! Each connection has a thread. Sessions are shared: one for each worker, lent to one transaction at a time. Everything is
+//! bounded: connections, unauthenticated connections, the size of a message, the time it may take to arrive and to be sent,
+//! the drivers of a round, the wait for them, and a driver's silence. A connection has one transaction outstanding, so at
+//! most as many wait for a session as there are connections.
 //!
 //! | file | what |
 //! |---|---|
-//! | `door` | accepting, admitting, closing |
-//! | `listener` | where connections come in: a TCP port, a socket of this machine |
-//! | `local` | that socket's file, and who may come in by it |
-//! | `places` | how many connections there may be, and who leaves for a newcomer |
-//! | `driver` | one driver's connection: its place in a round |
+//! | `listener` | the accept loop: admits or refuses connections, and closes them |
+//! | `socket` | what is listened on: a TCP port or a Unix socket |
+//! | `local` | the Unix socket's file and its access control |
+//! | `connections` | the limits of open and of unauthenticated connections |
+//! | `driver` | one driver's connection: its part in a round |
 //! | `user` | one user's connection: its transactions |
-//! | `copy` | a copy of the database, so that rounds can begin alike |
-//! | `pool` | sessions that are taken in turn |
-//! | `round` | drivers that begin together and end together, their books and checks |
-//! | `event` | what the server tells of itself |
-//! | `rehearsal` | messages handed to a server without connections: what a fuzzer drives |
+//! | `copy` | the snapshot of the database that later rounds begin from |
+//! | `pool` | the sessions that connections share |
+//! | `round` | a round of one or several drivers: its beginning, end, reconciliation and checks |
+//! | `event` | events that the server reports |
+//! | `rehearsal` | a server without connections, for fuzzing |
 
+mod connections;
 mod copy;
-mod door;
 mod driver;
 mod event;
 mod listener;
 mod local;
-mod places;
 mod pool;
 mod rehearsal;
 mod round;
+mod socket;
 mod user;
 
-pub use door::{Ended, Server};
 pub use event::Event;
+pub use listener::{Ended, Server};
 pub use rehearsal::rehearse;
 
 use crate::Token;
@@ -45,31 +45,29 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// How to serve.
+/// Options of a server.
 #[derive(Debug, Clone)]
 pub struct ServerOptions {
-    /// Where to listen.
+    /// The address to listen on.
     pub listen: Listen,
-    /// What a driver has to know; needed where others than this machine's processes can come in.
+    /// The access token; needed where other machines can connect.
     pub token: Option<Token>,
-    /// Sessions, and so transactions at a time.
+    /// Number of sessions, which is the most transactions at a time.
     pub workers: usize,
-    /// Connections at a time: one a user, one a driver.
+    /// Most connections at a time: one for each user and one for each driver.
     pub connections: usize,
-    /// How long the drivers of a round wait for one another.
+    /// Longest wait of the drivers of a round for one another.
     pub gather: Duration,
-    /// How long a driver in a round may say nothing, before it is given up with its users. One that is well asks for sizes
-    /// every second.
+    /// Silence after which a driver in a round counts as lost, with its users. A live driver asks for sizes every second.
     pub silence: Duration,
-    /// How long a driver outside a round may say nothing, before it is closed. One that is well says at times that it is
-    /// still there.
+    /// Silence after which a driver outside a round is closed. A live driver sends `Alive` from time to time.
     pub idle: Duration,
-    /// The program's version, which drivers are told.
+    /// The program's version, sent to drivers.
     pub version: String,
 }
 
 impl ServerOptions {
-    /// 64 sessions and 512 connections there; 30 s of silence in a round, 60 s outside one.
+    /// Default options for that address: 64 sessions, 512 connections, 30 s of silence in a round and 60 s outside one.
     pub fn new(listen: impl Into<Listen>, version: &str) -> Self {
         Self {
             listen: listen.into(),
@@ -84,18 +82,18 @@ impl ServerOptions {
     }
 }
 
-/// What is served.
+/// The engine and the database that are served.
 #[derive(Clone, Copy)]
 pub struct Offer<'s> {
     /// The engine, with its database.
     pub engine: &'s dyn Engine,
-    /// What the database was made of.
+    /// Fingerprint of the database: its size and input data.
     pub fingerprint: &'s Fingerprint,
-    /// How it was found.
+    /// The database's history: loaded now, or reused.
     pub history: &'s str,
 }
 
-/// What all connections share.
+/// State that all connections share.
 struct Shared<'s> {
     options: ServerOptions,
     offer: Offer<'s>,
@@ -108,12 +106,12 @@ struct Shared<'s> {
     tell: &'s (dyn Fn(Event) + Sync),
 }
 
-/// A driver that was admitted.
+/// An admitted driver.
 #[derive(Debug, Default)]
 struct Driver {
-    /// Its users must go too.
+    /// Whether the driver has gone, so that its users' connections are to be closed.
     gone: AtomicBool,
-    /// Its place in the round that is open.
+    /// The driver's part in the open round.
     member: Mutex<Option<Arc<round::Member>>>,
 }
 
@@ -143,7 +141,7 @@ impl<'s> Shared<'s> {
     }
 }
 
-/// A lock whose content is whole whatever happened to a thread that held it: only plain values are put in.
+/// Locks a mutex, also after a panic of another thread: its content is only ever replaced by plain values.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

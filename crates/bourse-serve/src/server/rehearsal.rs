@@ -1,7 +1,7 @@
 //! Messages handed to a server one after the other, without connections, threads and waiting: what a fuzzer drives.
 
 use super::driver::{Answer, State};
-use super::{Driver, Offer, ServerOptions, Shared, door, local, user};
+use super::{Driver, Offer, ServerOptions, Shared, listener, local, user};
 use crate::ServeError;
 use crate::address::Peer;
 use crate::protocol::codec::{self, GREETING_BYTES, REPLY_BYTES, REQUEST_BYTES, Times};
@@ -29,12 +29,12 @@ pub fn rehearse(offer: Offer<'_>, options: ServerOptions, clock: &dyn Clock, scr
     let shared = Shared::new(options, offer, clock, &stop, &|_| {});
     let mut said = Vec::new();
     let mut script = script;
-    let mut seat = 0;
+    let mut user_spec = 0;
     while !script.is_empty() {
         // Drivers that were lost make room for others: a script of any length has two at a time.
         let drivers: [Driver; DRIVERS] = Default::default();
-        seat += 1;
-        script = until_lost(&shared, &drivers, seat, script, &mut said);
+        user_spec += 1;
+        script = until_lost(&shared, &drivers, user_spec, script, &mut said);
     }
     said
 }
@@ -43,13 +43,13 @@ pub fn rehearse(offer: Offer<'_>, options: ServerOptions, clock: &dyn Clock, scr
 fn until_lost<'b>(
     shared: &Shared<'_>,
     drivers: &[Driver; DRIVERS],
-    seat: u64,
+    user_spec: u64,
     mut script: &'b [u8],
     said: &mut Vec<Vec<u8>>,
 ) -> &'b [u8] {
     let from = Peer::Unix { process: 1, user: local::own_user() };
     let mut states = drivers.each_ref().map(|driver| State::new(driver, from));
-    let random = Cell::new(SplitMix::new(seat));
+    let random = Cell::new(SplitMix::new(user_spec));
     let mut lost = false;
     while let Some((who, bytes, rest)) = step(script).filter(|_| !lost) {
         script = rest;
@@ -58,7 +58,7 @@ fn until_lost<'b>(
         let mut frame = Vec::new();
         let spoken = match who >> 1 & 3 {
             0 => control(shared, state, bytes, &mut frame),
-            1 => request(shared, driver, seat * 2 + u64::from(who & 1), bytes, &random, &mut frame).map(|()| true),
+            1 => request(shared, driver, user_spec * 2 + u64::from(who & 1), bytes, &random, &mut frame).map(|()| true),
             2 => hello(shared, from, bytes, &mut frame).map(|()| true),
             _ => Ok(false),
         };
@@ -118,7 +118,7 @@ fn request(
 
 fn hello(shared: &Shared<'_>, from: Peer, bytes: &[u8], frame: &mut Vec<u8>) -> Result<(), ServeError> {
     let hello: Hello = codec::message(within(bytes, GREETING_BYTES)?)?;
-    let admission = match door::admit(from, shared.options.token.as_ref(), &[0; 32], &hello) {
+    let admission = match listener::admit(from, shared.options.token.as_ref(), &[0; 32], &hello) {
         Ok(()) => Admission::User,
         Err(why) => Admission::Refused(why),
     };

@@ -1,14 +1,14 @@
-//! Drivers that begin together and end together, and their books.
+//! A round of one or several drivers: its beginning, its end, its reconciliation and checks.
 
 use super::{Event, Offer, Shared, copy, lock};
 use crate::protocol::control::{ClosedRound, OpenedRound, RoundTerms, Wait};
 use crate::wire::TICK;
 use bourse_driver::RetryPolicy;
 use bourse_record::{Check, CheckStatus};
-use bourse_tpce::check::books::Acknowledged;
+use bourse_tpce::check::reconciliation::Acknowledged;
 use bourse_tpce::sut::BrokerageHouse;
 use bourse_tpce::transactions::{Output, Status, Transaction};
-use bourse_tpce::users::verify_books;
+use bourse_tpce::users::verify_and_reconcile;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
@@ -90,7 +90,7 @@ impl Place {
         self.member.retry
     }
 
-    /// Notes a transaction in the server's own books, by the rule the driver's users follow.
+    /// Notes a transaction in the server's own count, by the rule the driver's users follow.
     pub(super) fn committed(&self, output: &Output) {
         if output.status() != Status::SUCCESS {
             return;
@@ -329,7 +329,7 @@ enum Entered {
 impl Round {
     fn new(terms: RoundTerms) -> Self {
         let table = Table { stage: Stage::Gathering, members: Vec::new(), waiting: 0 };
-        let name = format!("{:016x}", super::door::random_number());
+        let name = format!("{:016x}", super::listener::random_number());
         Self { name, terms, stage: Mutex::new(table), changed: Condvar::new() }
     }
 
@@ -455,7 +455,7 @@ fn wait_for_transactions(members: &[(Arc<Member>, Standing)]) {
     }
 }
 
-/// Checks the database, the books of all drivers together, and that each driver was told what was committed for it.
+/// Checks the database, its reconciliation with all drivers together, and that each driver was told what was committed for it.
 fn check(
     shared: &Shared<'_>,
     opened: &OpenedRound,
@@ -479,7 +479,7 @@ fn check(
         }
     }
     let books = Some((&opened.before, &total));
-    let mut checks = verify_books(engine, fingerprint.part, books, shared.clock, &mut |_| {})
+    let mut checks = verify_and_reconcile(engine, fingerprint.part, books, shared.clock, &mut |_| {})
         .map_err(|error| format!("the database could not be checked: {error}"))?;
     checks.splice(0..0, answers);
     let gone = members.iter().filter(|(_, standing)| *standing == Standing::Vanished);
@@ -499,7 +499,7 @@ fn agreement(member: &Member, told: &Acknowledged, committed: &Acknowledged) -> 
         condition:
             "the driver was told of each Trade-Order and Trade-Result that the server committed for it, and of no other"
                 .to_owned(),
-        source: "books of the run".to_owned(),
+        source: "reconciliation with the database".to_owned(),
         status: if orders && results { CheckStatus::Passed } else { CheckStatus::Failed },
         evidence: format!(
             "Trade-Orders: {} told, {} in doubt, {} committed; Trade-Results: {} told, {} in doubt, {} committed",

@@ -6,7 +6,7 @@ use crate::protocol::codec::{self, REPLY_BYTES, REQUEST_BYTES, Times};
 use crate::protocol::reply::{Failed, Reply};
 use crate::wire::Wire;
 use crate::{ServeError, protocol::Request};
-use bourse_driver::Patience;
+use bourse_driver::Backoff;
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_record::SplitMix;
 use bourse_tpce::sut::Answer;
@@ -22,7 +22,7 @@ use std::sync::atomic::Ordering;
 /// How the connection ended.
 pub(super) fn serve(shared: &Shared<'_>, wire: &mut Wire, driver: &Driver, seed: u64) -> Result<(), ServeError> {
     let random = Cell::new(SplitMix::new(seed));
-    let owner = super::door::random_number();
+    let owner = super::listener::random_number();
     let _release = Release { shared, owner };
     let mut frame = Vec::new();
     let mut still_wanted = || {
@@ -89,18 +89,18 @@ fn perform(shared: &Shared<'_>, place: &Place, owner: u64, request: &Request, ra
         Ok(lent) => lent,
         Err(error) => return (refused(request, error), 0),
     };
-    let patience = Patience::new(clock, place.retry(), random);
+    let backoff = Backoff::new(clock, place.retry(), random);
     let orders = RefCell::new(Vec::new());
     let begin = clock.now();
     let outcome = catch_unwind(AssertUnwindSafe(|| {
-        let back_off = |attempt| patience.back_off(attempt);
-        let retry = Retry { attempts: patience.attempts(), back_off: &back_off };
+        let back_off = |attempt| backoff.back_off(attempt);
+        let retry = Retry { attempts: backoff.attempts(), back_off: &back_off };
         let send = |order: &_| orders.borrow_mut().push(*order);
         place.house().perform(lent.session(), clock, retry, request, &send)
     }));
-    let engine_ns = (clock.now() - begin).saturating_sub(patience.back_off_ns());
+    let engine_ns = (clock.now() - begin).saturating_sub(backoff.back_off_ns());
     let reply = |outcome| {
-        let (retries, back_off_ns) = (patience.retries(), patience.back_off_ns());
+        let (retries, back_off_ns) = (backoff.retries(), backoff.back_off_ns());
         Reply { retries, back_off_ns, orders: orders.take(), outcome }
     };
     let reply = match outcome {

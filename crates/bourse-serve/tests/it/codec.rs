@@ -71,7 +71,7 @@ fn what_is_too_large_left_over_or_out_of_its_domain_is_refused() {
     // A symbol longer than its column; a table that maintenance does not know.
     let mut long = Vec::new();
     codec::frame(&"SYMBOL-OF-SIXTEEN".to_owned(), 100, &mut long).expect("a small message");
-    assert!(codec::message::<Symbol>(&long[HEADER..]).unwrap_err().to_string().contains("not the message"));
+    assert!(codec::message::<Symbol>(&long[HEADER..]).unwrap_err().to_string().contains("not the expected message"));
     let request = requests().into_iter().find(|request| matches!(request, Request::DataMaintenance(_)));
     codec::frame(&request.expect("there is one"), 1_000, &mut frame).expect("a small message");
     let at = frame.windows(7).position(|text| text == b"ACCOUNT").expect("the first table is ACCOUNT_PERMISSION");

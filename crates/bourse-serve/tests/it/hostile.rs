@@ -1,11 +1,11 @@
-//! Peers that are strangers, slow, or mad: each is sent away, and the others never notice.
+//! Peers that are unauthenticated, slow, or send garbage: each is refused, and the others never notice.
 
 use crate::world::{Database, Served, assert_sound, call, call_with, options, plain, serve, terms};
 use bourse_driver::RealClock;
 use bourse_serve::protocol::codec::{self, GREETING_BYTES, HEADER};
 use bourse_serve::protocol::{Admission, Greeting, Hello, PROTOCOL, Purpose};
 use bourse_serve::{Address, ServeError, Server, ServerOptions, Token};
-use bourse_tpce::check::books::Acknowledged;
+use bourse_tpce::check::reconciliation::Acknowledged;
 use bourse_tpce::sut::Sut;
 use serde::de::DeserializeOwned;
 use std::io::{Read, Write};
@@ -51,9 +51,9 @@ fn assert_well(address: &Address) {
     assert_sound(&remote.close(Acknowledged::default()).expect("closes").checks);
 }
 
-fn assert_sent_away(served: &Served, words: &str) {
-    let found = served.events.iter().any(|event| event.contains("was sent away: ") && event.contains(words));
-    assert!(found, "nobody was sent away for {words:?}: {:#?}", served.events);
+fn assert_refused_for(served: &Served, words: &str) {
+    let found = served.events.iter().any(|event| event.contains("refused ") && event.contains(words));
+    assert!(found, "nobody was refused for {words:?}: {:#?}", served.events);
 }
 
 #[test]
@@ -83,9 +83,9 @@ fn bytes_that_are_no_messages_end_their_own_connection() {
         closed(&mut driver);
         assert_well(address);
     });
-    assert_sent_away(&served, "4294967295 bytes announced, 1024 are allowed");
-    assert_sent_away(&served, "65736 bytes announced, 16384 are allowed");
-    assert_sent_away(&served, "3 bytes that are not the message that is due");
+    assert_refused_for(&served, "a frame of 4294967295 bytes was announced, the limit is 1024");
+    assert_refused_for(&served, "a frame of 65736 bytes was announced, the limit is 16384");
+    assert_refused_for(&served, "3 bytes that are not the expected message");
 }
 
 #[test]
@@ -117,12 +117,12 @@ fn peers_that_are_slow_or_silent_are_not_waited_for() {
             assert_well(address);
         });
     });
-    assert_sent_away(&served, "nothing was heard for 5 s");
-    assert_sent_away(&served, "a message was not whole 5 s after its first byte");
+    assert_refused_for(&served, "nothing was heard for 5 s");
+    assert_refused_for(&served, "a message was not whole 5 s after its first byte");
 }
 
-/// How many were sent away for that reason.
-fn sent_away(served: &Served, words: &str) -> usize {
+/// How many were refused for that reason.
+fn refused_for(served: &Served, words: &str) -> usize {
     served.events.iter().filter(|event| event.contains(words)).count()
 }
 
@@ -140,7 +140,7 @@ fn silent_strangers_leave_for_a_driver_that_says_who_it_is() {
         drop(strangers);
     });
     // One leaves for each that comes when 32 are there; a driver that is let in leaves its place free for the next.
-    let closed = sent_away(&served, "a newcomer wanted its place");
+    let closed = refused_for(&served, "closed for a new connection");
     assert!((HELD - 32..=HELD - 32 + DRIVERS + 1).contains(&closed), "{closed} of {HELD}: {:#?}", served.events);
 }
 
@@ -176,7 +176,7 @@ fn strangers_that_come_back_keep_no_driver_out() {
             assert_eq!(let_in, DRIVERS, "each was let in at its first try");
         });
     });
-    let closed = sent_away(&served, "a newcomer wanted its place");
+    let closed = refused_for(&served, "closed for a new connection");
     assert!(closed >= STRANGERS - 32, "{closed} left for others");
 }
 
@@ -191,7 +191,7 @@ fn only_so_many_connections_are_let_in() {
         crate::world::wait_for("the drivers to be gone", || call_with(address, None).is_ok());
         assert_well(address);
     });
-    assert_sent_away(&served, "40 connections are open, the most there may be");
+    assert_refused_for(&served, "40 connections are open, the limit");
 }
 
 /// 512 of them kept everybody else out for good.
@@ -219,7 +219,7 @@ fn admitted_drivers_that_do_nothing_are_closed() {
         honest.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("it is still there");
         assert_sound(&honest.close(Acknowledged::default()).expect("closes").checks);
     });
-    assert_eq!(sent_away(&served, "nothing was heard of it for 1 s"), 4, "{:#?}", served.events);
+    assert_eq!(refused_for(&served, "nothing was received for 1 s"), 4, "{:#?}", served.events);
 }
 
 /// Added up, such counts overflowed, and the thread that runs the checks with them.
@@ -246,36 +246,36 @@ fn a_token_keeps_strangers_out_and_is_told_to_nobody() {
     let options = ServerOptions { token: Some(token), ..options() };
     let served = serve(&database.engine, options, |address| {
         let refused = |token| call_with(address, token).expect_err("is refused").to_string();
-        assert_eq!(refused(Some("a guess of theirs")), "the server refuses: the token is not the right one");
-        assert_eq!(refused(None), "the server refuses: a token is needed, and none is set");
+        assert_eq!(refused(Some("a guess of theirs")), "the server refused: wrong token");
+        assert_eq!(refused(None), "the server refused: a token is needed, and none is set");
         let mut without = plain(address);
         let greeting: Greeting = hear(&mut without);
         assert!(greeting.token);
         say(&mut without, &hello(Purpose::Driver));
-        let words = "a token is needed, and none was shown".to_owned();
+        let words = "a token is required, and none was sent".to_owned();
         assert_eq!(hear::<Admission>(&mut without), Admission::Refused(words));
         let let_in = call_with(address, Some("a secret of ours")).expect("knows it");
         let shown = format!("{let_in:?} {:?}", bourse_engine::Engine::description(&let_in).expect("describes itself"));
         assert!(!shown.contains("secret of ours"), "{shown}");
     });
-    assert_sent_away(&served, "the token is not the right one");
+    assert_refused_for(&served, "wrong token");
 }
 
 #[test]
-fn other_versions_and_other_drivers_users_are_sent_away() {
+fn other_versions_and_other_drivers_users_are_refused() {
     let database = Database::new("version.db");
     let served = serve(&database.engine, options(), |address| {
         let mut old = plain(address);
         let _: Greeting = hear(&mut old);
         say(&mut old, &Hello { protocol: PROTOCOL + 1, ..hello(Purpose::Driver) });
         let Admission::Refused(why) = hear(&mut old) else { panic!("is refused") };
-        assert!(why.contains(&format!("protocol {}, the server {PROTOCOL}", PROTOCOL + 1)), "{why}");
+        assert!(why.contains(&format!("protocol {}, the server speaks protocol {PROTOCOL}", PROTOCOL + 1)), "{why}");
         let mut nobodys = plain(address);
         let _: Greeting = hear(&mut nobodys);
         say(&mut nobodys, &hello(Purpose::User { driver: 1 }));
         assert!(matches!(hear(&mut nobodys), Admission::Refused(_)));
     });
-    assert_sent_away(&served, "it names a driver that is not here");
+    assert_refused_for(&served, "unknown driver number");
 }
 
 #[test]
@@ -297,7 +297,7 @@ fn what_is_no_server_of_ours_is_told_from_one() {
         stream.write_all(b"SSH-2.0-OpenSSH_9.6\r\n").expect("is taken");
     });
     let error = call_with(&address, None).expect_err("is no server");
-    assert!(matches!(error, ServeError::Stranger { .. }), "{error}");
+    assert!(matches!(error, ServeError::NotAServer { .. }), "{error}");
     other.join().expect("ends");
     let error = call_with(&address, None).expect_err("nobody is there any more");
     assert!(error.to_string().starts_with(&format!("no server answers at {address}")), "{error}");

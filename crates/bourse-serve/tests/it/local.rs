@@ -6,7 +6,7 @@ use bourse_driver::RealClock;
 use bourse_serve::protocol::codec::{self, HEADER};
 use bourse_serve::protocol::{Admission, Greeting, Hello, PROTOCOL, Purpose};
 use bourse_serve::{Address, Server};
-use bourse_tpce::check::books::Acknowledged;
+use bourse_tpce::check::reconciliation::Acknowledged;
 use bourse_tpce::sut::Sut;
 use std::io::{Read, Write};
 use std::os::unix::fs::PermissionsExt as _;
@@ -58,10 +58,10 @@ fn a_round_over_a_socket_of_this_machine() {
 /// Where the file's mode does not keep another user out, the kernel's word does.
 #[test]
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn another_user_is_sent_away() {
+fn another_user_is_refused() {
     const NOBODY: u32 = 65_534;
     if !rustix::process::geteuid().is_root() {
-        eprintln!("skipped: local::another_user_is_sent_away (only root can become another user)");
+        eprintln!("skipped: local::another_user_is_refused (only root can become another user)");
         return;
     }
     let database = Database::new("another.db");
@@ -80,8 +80,12 @@ fn another_user_is_sent_away() {
             };
             scope.spawn(become_another).join().expect("does not panic")
         });
-        let words = "user 65534 is not the one that the server runs as (user 0)".to_owned();
+        let words = "user 65534 is not admitted: the server runs as user 0".to_owned();
         assert_eq!(other, Admission::Refused(words));
     });
-    assert!(served.events.iter().any(|event| event.contains("of user 65534 was sent away: ")), "{:#?}", served.events);
+    assert!(
+        served.events.iter().any(|event| event.starts_with("refused ") && event.contains("of user 65534: ")),
+        "{:#?}",
+        served.events
+    );
 }

@@ -8,7 +8,7 @@ use bourse_serve::protocol::codec::{self, HEADER, REQUEST_BYTES};
 use bourse_serve::protocol::control::RoundTerms;
 use bourse_serve::protocol::{Admission, Control, Hello, News, PROTOCOL, Purpose, Reply};
 use bourse_serve::server::{Offer, rehearse};
-use bourse_tpce::check::books::Acknowledged;
+use bourse_tpce::check::reconciliation::Acknowledged;
 use bourse_tpce::load::{Constraints, Fingerprint};
 use bourse_tpce::verify::Stream;
 use proptest::prelude::*;

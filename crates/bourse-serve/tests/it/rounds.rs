@@ -7,7 +7,7 @@ use bourse_engine::{Engine, ErrorKind, NullEngine};
 use bourse_record::{CheckStatus, Outcome, SplitMix};
 use bourse_serve::{Address, ServeError, ServerOptions};
 use bourse_testkit::{Failing, Fault, Stalling};
-use bourse_tpce::check::books::Acknowledged;
+use bourse_tpce::check::reconciliation::Acknowledged;
 use bourse_tpce::sut::{Connector, OpenError, Share, Sut, Terms};
 use bourse_tpce::transactions::{Request, Transaction, TxnError};
 use bourse_tpce::users::{Ran, RunOptions, run_on};
@@ -24,7 +24,7 @@ fn drive(address: &Address, number: u32, of: u32) -> (Ran, Result<bourse_serve::
     let share = Share::new(number, of).expect("a driver");
     let options = RunOptions { users: 1, share, plan, seed: 5, ..RunOptions::new(part()) };
     let ran = run_on(&remote, inputs(), &options, &RealClock::start(), &NEVER, &mut |_| {}).expect("runs");
-    let end = remote.close(ran.told);
+    let end = remote.close(ran.acknowledged);
     (ran, end)
 }
 
@@ -47,9 +47,9 @@ fn perform(connector: &mut dyn Connector, request: &Request) -> Result<(), TxnEr
     let clock = RealClock::start();
     let random = Cell::new(SplitMix::new(1));
     let mut session = NullEngine.connect().expect("the null engine has sessions");
-    let patience = bourse_driver::Patience::new(&clock, bourse_driver::RetryPolicy::default(), &random);
-    let mut turn = bourse_driver::Turn { session: &mut *session, patience };
-    connector.perform(&mut turn, request, &|_: &_| {}).map(|_| ())
+    let backoff = bourse_driver::Backoff::new(&clock, bourse_driver::RetryPolicy::default(), &random);
+    let mut cx = bourse_driver::OperationCx { session: &mut *session, backoff };
+    connector.perform(&mut cx, request, &|_: &_| {}).map(|_| ())
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn two_drivers_share_a_round_and_its_checks() {
         assert!(named.iter().all(|name| name.starts_with("answers to driver ")), "{named:?}");
         for (ran, _) in &drivers {
             assert_eq!(ran.fault, None);
-            assert!(ran.told.orders > 5 && ran.told.results > 0, "{:?}", ran.told);
+            assert!(ran.acknowledged.orders > 5 && ran.acknowledged.results > 0, "{:?}", ran.acknowledged);
             let operation = &ran.round.operations[Transaction::TradeStatus as usize];
             let server = operation.server.as_ref().expect("a server was asked");
             assert_eq!(server.network.summary.count, operation.response.summary.count);
@@ -105,13 +105,13 @@ fn a_driver_that_vanishes_takes_nothing_with_it() {
         assert_eq!((ran.fault, end.vanished), (None, vec![2]));
         assert_sound(&end.checks);
         let orders = end.checks.iter().find(|check| check.name == "orders").expect("the books are checked");
-        assert_eq!(orders.evidence, format!("wanted {0}, found {0}", ran.told.orders + 3));
+        assert_eq!(orders.evidence, format!("wanted {0}, found {0}", ran.acknowledged.orders + 3));
         // The next round begins as if nothing had been.
         let (ran, end) = drive(address, 1, 1);
         assert_eq!(ran.fault, None);
         assert_sound(&end.expect("is told the checks").checks);
     });
-    let vanished = served.events.iter().filter(|event| event.contains("driver 2/2") && event.contains("vanished"));
+    let vanished = served.events.iter().filter(|event| event.contains("lost driver 2/2"));
     assert_eq!(vanished.count(), 1, "{:?}", served.events);
 }
 
@@ -146,8 +146,8 @@ fn a_driver_that_falls_silent_is_given_up_with_its_users() {
         }
         assert_sound(&asks.close(Acknowledged::default()).expect("closes").checks);
     });
-    let vanished: Vec<_> = served.events.iter().filter(|event| event.contains("vanished")).collect();
-    assert!(vanished.len() == 1 && vanished[0].ends_with("nothing was heard of it for 1 s"), "{:?}", served.events);
+    let vanished: Vec<_> = served.events.iter().filter(|event| event.contains("lost driver")).collect();
+    assert!(vanished.len() == 1 && vanished[0].ends_with("nothing was received for 1 s"), "{:?}", served.events);
 }
 
 #[test]
@@ -333,7 +333,7 @@ fn drivers_that_do_not_belong_together_are_told_why() {
         remote.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
         assert!(open(terms(1, 1)).contains("comes too late"));
         assert_sound(&remote.close(Acknowledged::default()).expect("closes").checks);
-        assert!(remote.close(Acknowledged::default()).unwrap_err().to_string().contains("in no round"));
+        assert!(remote.close(Acknowledged::default()).unwrap_err().to_string().contains("not in a round"));
     });
     assert!(!served.ended.in_a_round);
 }

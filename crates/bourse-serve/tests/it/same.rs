@@ -1,13 +1,13 @@
 //! The same transactions in process and through a server have the same outputs.
 
 use crate::world::{Database, assert_sound, call, inputs, options, part, serve_by, terms};
-use bourse_driver::{Patience, RetryPolicy, SimulatedClock, Turn};
+use bourse_driver::{Backoff, OperationCx, RetryPolicy, SimulatedClock};
 use bourse_egen::driver;
 use bourse_egen::txn::TradeRequest;
 use bourse_engine::Engine;
 use bourse_record::SplitMix;
 use bourse_serve::ServerOptions;
-use bourse_tpce::check::books::Acknowledged;
+use bourse_tpce::check::reconciliation::Acknowledged;
 use bourse_tpce::sut::{Connector, InProcess, Sut};
 use bourse_tpce::transactions::{Output, Request, Status};
 use bourse_tpce::verify::Stream;
@@ -23,11 +23,11 @@ fn perform(
 ) -> (Output, bool, Vec<TradeRequest>) {
     let random = Cell::new(SplitMix::new(1));
     let mut session = engine.connect().expect("a session");
-    let patience = Patience::new(clock, RetryPolicy::default(), &random);
+    let backoff = Backoff::new(clock, RetryPolicy::default(), &random);
     let sent = RefCell::new(Vec::new());
-    let mut turn = Turn { session: &mut *session, patience };
+    let mut cx = OperationCx { session: &mut *session, backoff };
     let send = |order: &TradeRequest| sent.borrow_mut().push(*order);
-    let answer = connector.perform(&mut turn, request, &send).expect("nothing is in the way");
+    let answer = connector.perform(&mut cx, request, &send).expect("nothing is in the way");
     (answer.output, answer.excused, sent.into_inner())
 }
 
@@ -85,5 +85,5 @@ fn assert_same(names: [&'static str; 2], options: ServerOptions, steps: u32, res
         assert_eq!(end.checks[0].name, "answers to driver 1/1");
     });
     assert!(!served.ended.in_a_round);
-    assert!(served.events.iter().all(|event| !event.contains("sent away")), "{:?}", served.events);
+    assert!(served.events.iter().all(|event| !event.starts_with("refused ")), "{:?}", served.events);
 }

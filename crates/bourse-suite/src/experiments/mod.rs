@@ -26,7 +26,7 @@ pub fn all() -> Result<Vec<Suite>, SuiteError> {
 ///
 /// ```
 /// assert_eq!(bourse_suite::find("sqlite-wal").unwrap().name, "sqlite-wal");
-/// assert!(bourse_suite::find("sqlite-wall").unwrap_err().to_string().contains("known: sqlite-basics, sqlite-wal"));
+/// assert!(bourse_suite::find("sqlite-wall").unwrap_err().to_string().contains("suites: sqlite-basics, sqlite-wal"));
 /// ```
 pub fn find(name: &str) -> Result<Suite, SuiteError> {
     let suites = all()?;

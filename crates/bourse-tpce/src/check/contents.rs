@@ -14,7 +14,7 @@ use twox_hash::XxHash3_128;
 /// The digest of some rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RowDigest {
-    /// How many rows.
+    /// Number of rows.
     pub rows: u64,
     sum: u128,
 }
@@ -42,7 +42,7 @@ impl fmt::Display for RowDigest {
 pub struct Contents {
     /// The table.
     pub table: &'static Table,
-    /// Of all columns.
+    /// Digest of all columns.
     pub whole: RowDigest,
     /// Of what transactions never change: see [`Lasting`].
     pub lasting: RowDigest,
@@ -233,7 +233,7 @@ pub fn kept(db: &mut dyn Session) -> Result<Option<Vec<Contents>>, EngineError> 
     }
 }
 
-/// Which tables are compared.
+/// Selection of the tables to compare.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
     /// Those that runs do not make larger.

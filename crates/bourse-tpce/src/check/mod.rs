@@ -11,14 +11,14 @@
 //! | [`schema`] | whether tables, indexes and constraints are the declared ones |
 //! | [`contents`], [`lasting`] | whether the rows are those that were generated, and which of them stay |
 //! | `before` | what is checked before a run: schema, row counts, contents |
-//! | [`books`] | what a run must have changed, by what was acknowledged to its users |
+//! | [`reconciliation`] | what a run must have changed, by what was acknowledged to its users |
 
 mod before;
-pub mod books;
 pub mod conditions;
 pub mod contents;
 pub mod counts;
 pub mod lasting;
+pub mod reconciliation;
 pub mod schema;
 
 pub use before::before_run;
@@ -38,20 +38,20 @@ pub struct Check {
     pub name: &'static str,
     /// The clause it is from, or where else it comes from.
     pub source: &'static str,
-    /// What must hold.
+    /// The condition, as a sentence.
     pub words: &'static str,
     /// A query for the rows that break it.
     pub sql: &'static str,
 }
 
-/// What came of a check.
+/// Result of a check.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Checked {
     /// Short name.
     pub name: String,
     /// The clause it is from, or where else it comes from.
     pub source: String,
-    /// What must hold.
+    /// The condition, as a sentence.
     pub words: String,
     /// The query that looked for offences; empty where numbers are compared.
     pub sql: String,

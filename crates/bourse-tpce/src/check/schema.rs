@@ -12,11 +12,11 @@ use std::fmt;
 pub struct SchemaDifference {
     /// `table`, `index`, `column`, `foreign key` or `checks`, or the engine's word for what is not declared.
     pub kind: String,
-    /// Its table.
+    /// Name of its table.
     pub table: String,
-    /// Its name.
+    /// Name of the object.
     pub name: String,
-    /// What is different.
+    /// The difference.
     pub change: Change,
 }
 
@@ -29,9 +29,9 @@ pub enum Change {
     Extra,
     /// It is another than the declared one.
     Differs {
-        /// As it is declared.
+        /// The declared form.
         declared: String,
-        /// As it is.
+        /// The form found.
         found: String,
     },
 }

@@ -5,10 +5,10 @@ use bourse_engine::{Engine, EngineError, ErrorKind, RowExt as _};
 use bourse_schema::{TableRow as _, TradeId, tables};
 use std::fmt;
 
-/// What lies at a target.
+/// Content of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Existing {
-    /// Nothing.
+    /// There is no database.
     Absent,
     /// Something that is not a database of ours, with the reason.
     Foreign(String),
@@ -16,7 +16,7 @@ pub enum Existing {
     Unfinished,
     /// A database of ours made of something else.
     Differs {
-        /// What it is made of.
+        /// Fingerprint of the database found.
         found: Fingerprint,
         /// What is different, in words.
         differences: Vec<String>,
@@ -28,7 +28,7 @@ pub enum Existing {
 /// A database of ours.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// What it was made of.
+    /// Fingerprint of the database.
     pub fingerprint: Fingerprint,
     /// Trades it has now.
     pub trades: u64,

@@ -13,7 +13,7 @@ use bourse_schema::Batch;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// How to load.
+/// Options of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct LoadOptions {
     /// Which constraints to declare.
@@ -28,10 +28,10 @@ impl Default for LoadOptions {
     }
 }
 
-/// How far a load is.
+/// Progress of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// What is being done.
+    /// The current phase.
     pub phase: Phase,
     /// The table it is done to.
     pub table: &'static str,
@@ -41,7 +41,7 @@ pub struct Progress {
     pub rows_expected: u64,
 }
 
-/// What is being done.
+/// Phase of a load.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Phase {
     /// Rows are written.
@@ -56,7 +56,7 @@ pub enum Phase {
     Finish,
 }
 
-/// What was loaded.
+/// Result of a load.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LoadReport {
     /// What the database is made of.
@@ -85,7 +85,7 @@ pub enum LoadError {
         table: &'static str,
         /// How many there must be, in words.
         wanted: String,
-        /// How many there are.
+        /// Number of rows found.
         found: u64,
     },
     /// A table has other rows than those that were written.

@@ -3,7 +3,7 @@
 use bourse_engine::Sql;
 use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 
-/// What a bug makes wrong.
+/// Part of a run that a bug breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Breaks {
     /// Rows of the database.
@@ -14,12 +14,12 @@ pub enum Breaks {
     Indexes,
     /// The figures alone.
     Figures,
-    /// What the settings promise.
+    /// The guarantee of the settings.
     Promise,
 }
 
 impl Breaks {
-    /// As the page shows it.
+    /// Name on the page.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Data => "data",
@@ -43,21 +43,21 @@ macro_rules! bugs {
         pub const ALL: &[Bug] = &[$(Bug::$bug,)+];
 
         impl Bug {
-            /// Its identifier.
+            /// Name of the bug.
             pub const fn name(self) -> &'static str {
                 match self {
                     $(Self::$bug => stringify!($bug),)+
                 }
             }
 
-            /// What is wrong, in words.
+            /// Description of the bug.
             pub const fn words(self) -> &'static str {
                 match self {
                     $(Self::$bug => $words,)+
                 }
             }
 
-            /// What it breaks.
+            /// The part that the bug breaks.
             pub const fn breaks(self) -> Breaks {
                 match self {
                     $(Self::$bug => Breaks::$breaks,)+

@@ -1,7 +1,7 @@
 //! The brokerage house: what transactions share beside the database, and the books of a round.
 
 use super::{Answer, OpenError, Opened, ShortDatabase};
-use crate::check::books::{Acknowledged, Snapshot};
+use crate::check::reconciliation::{Acknowledged, Snapshot};
 use crate::transactions::trade_cleanup::trade_cleanup;
 use crate::transactions::{Context, Request, Retry, SendToMarket, TradeIds, TxnError, perform};
 use bourse_driver::Clock;

@@ -2,7 +2,7 @@
 
 use super::{Answer, BrokerageHouse, Connector, OpenError, Opened, Sut, Terms};
 use crate::transactions::{Request, Retry, SendToMarket, TxnError};
-use bourse_driver::{Clock, Turn};
+use bourse_driver::{Clock, OperationCx};
 use bourse_engine::{Engine, EngineError};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -49,13 +49,13 @@ struct OwnSession {
 impl Connector for OwnSession {
     fn perform(
         &mut self,
-        turn: &mut Turn<'_>,
+        cx: &mut OperationCx<'_>,
         request: &Request,
         market: &dyn SendToMarket,
     ) -> Result<Answer, TxnError> {
-        let Turn { session, patience } = turn;
-        let back_off = |attempt| patience.back_off(attempt);
-        let retry = Retry { attempts: patience.attempts(), back_off: &back_off };
-        self.house.perform(*session, patience.clock(), retry, request, market)
+        let OperationCx { session, backoff } = cx;
+        let back_off = |attempt| backoff.back_off(attempt);
+        let retry = Retry { attempts: backoff.attempts(), back_off: &back_off };
+        self.house.perform(*session, backoff.clock(), retry, request, market)
     }
 }

@@ -18,10 +18,10 @@ pub use house::BrokerageHouse;
 pub use in_process::InProcess;
 pub use short::ShortDatabase;
 
-use crate::check::books::Snapshot;
+use crate::check::reconciliation::Snapshot;
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
 use crate::transactions::{FrameError, Output, Request, SendToMarket, TxnError};
-use bourse_driver::{Clock, Nanos, RetryPolicy, ServerTime, Turn};
+use bourse_driver::{Clock, Nanos, OperationCx, RetryPolicy, ServerTime};
 use bourse_egen::Part;
 use bourse_egen::driver::Partition;
 use bourse_engine::{Engine, EngineError};
@@ -63,16 +63,16 @@ pub trait Connector: Send {
     /// whether the transaction was committed.
     fn perform(
         &mut self,
-        turn: &mut Turn<'_>,
+        cx: &mut OperationCx<'_>,
         request: &Request,
         market: &dyn SendToMarket,
     ) -> Result<Answer, TxnError>;
 }
 
-/// What came of a transaction.
+/// Result of a transaction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Answer {
-    /// Its output.
+    /// The transaction's output.
     pub output: Output,
     /// Whether a check of the harness that failed is explained by a [`ShortDatabase`].
     pub excused: bool,
@@ -100,13 +100,13 @@ pub struct Terms {
 pub struct Opened {
     /// What Trade-Cleanup did.
     pub cleaned: TradeCleanupOutput,
-    /// How long it took.
+    /// Time that Trade-Cleanup took.
     pub cleanup_ns: Nanos,
     /// The books after it.
     pub before: Snapshot,
 }
 
-/// Why a round cannot begin.
+/// Error of a round that cannot begin.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum OpenError {
     /// The engine's, or the network's.
@@ -154,7 +154,7 @@ impl Share {
         self.of
     }
 
-    /// Whether it is the only one.
+    /// Whether there is one driver only.
     pub const fn is_whole(self) -> bool {
         self.of == 1
     }

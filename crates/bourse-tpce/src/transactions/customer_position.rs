@@ -76,11 +76,11 @@ rows! {
         pub email_2: Text<50>,
     }
 
-    /// What an account is worth.
+    /// Cash and value of an account.
     pub struct AccountPosition {
         /// The account.
         pub acct_id: AccountId,
-        /// Its cash.
+        /// Cash balance.
         pub cash_bal: Balance,
         /// Its holdings at their last price; negative where more is owed than held.
         pub asset_total: Balance,
@@ -90,13 +90,13 @@ rows! {
     pub struct HistoryRow {
         /// The trade.
         pub trade_id: TradeId,
-        /// Its security.
+        /// Symbol of its security.
         pub symbol: Symbol,
-        /// Its quantity.
+        /// Number of shares.
         pub qty: Quantity,
         /// The status in words.
         pub trade_status: Text<10>,
-        /// When it was reached.
+        /// Date and time of the status.
         pub hist_dts: Timestamp,
     }
 }

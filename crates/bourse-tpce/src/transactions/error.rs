@@ -11,9 +11,9 @@ pub enum FrameError {
     /// A statement met another number of rows than it must: a benchmark that changes no row is fast and wrong.
     #[error("{found} rows where {wanted} was due\n  statement: {}", one_line(statement))]
     Rows {
-        /// How many there must be.
+        /// Expected number of rows.
         wanted: u64,
-        /// How many there were.
+        /// Number of rows found.
         found: u64,
         /// The statement as written.
         statement: &'static str,
@@ -41,13 +41,13 @@ fn one_line(statement: &str) -> String {
 /// A transaction that failed, with the frame it failed in. Whatever it had changed is rolled back.
 #[derive(Debug, Clone)]
 pub struct TxnError {
-    /// Which transaction.
+    /// The transaction.
     pub transaction: Transaction,
     /// Which frame; `None` if it could not begin.
     pub frame: Option<u8>,
     /// How often it was tried: more than once only after conflicts.
     pub attempts: u32,
-    /// Why.
+    /// The frame's error.
     pub cause: FrameError,
 }
 

@@ -73,7 +73,7 @@ impl Transaction {
         }
     }
 
-    /// Whether it writes.
+    /// Access of the transaction: reading only, or writing.
     pub const fn access(self) -> Access {
         match self {
             Self::TradeOrder

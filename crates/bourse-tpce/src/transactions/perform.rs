@@ -106,10 +106,10 @@ impl From<MarketRequest> for Request {
     }
 }
 
-/// What came of a transaction.
+/// Result of a transaction.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Performed<T = Output> {
-    /// Its output.
+    /// The transaction's output.
     pub output: T,
     /// How often it had to be started again because another transaction was in the way.
     pub retries: u32,

@@ -38,9 +38,9 @@ rows! {
     pub(super) struct Lot {
         /// The trade.
         pub(super) trade_id: TradeId,
-        /// How many are left.
+        /// Quantity left.
         pub(super) qty: Quantity,
-        /// What each cost, or brought.
+        /// Price per share, paid or received.
         pub(super) price: Price,
     }
 }

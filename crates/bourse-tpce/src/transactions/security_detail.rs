@@ -106,7 +106,7 @@ rows! {
 
     /// A competitor.
     pub struct Competitor {
-        /// Its name.
+        /// Name of the competitor.
         pub cp_co_name: Text<60>,
         /// The industry in which it competes.
         pub cp_in_name: Text<50>,

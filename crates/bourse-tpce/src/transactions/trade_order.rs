@@ -90,9 +90,9 @@ pub struct Estimate {
     pub charge_amount: Amount,
     /// For a trade on margin: cash and holdings of the account. It is read, but nothing depends on it.
     pub acct_assets: Balance,
-    /// Whether it executes at once.
+    /// Whether it is a market order, which executes at once.
     pub type_is_market: bool,
-    /// Whether shares are sold.
+    /// Whether it is a sell order.
     pub type_is_sell: bool,
     /// The status the trade begins with.
     pub status_id: StatusId,

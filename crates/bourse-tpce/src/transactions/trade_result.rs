@@ -82,7 +82,7 @@ rows! {
 /// How holdings were moved (frame 2).
 #[derive(Debug, Clone, PartialEq, serde::Serialize, serde::Deserialize)]
 pub struct Moved {
-    /// When.
+    /// Date and time of the trade.
     pub trade_dts: Timestamp,
     /// `CA_B_ID`.
     pub broker_id: BrokerId,
@@ -92,7 +92,7 @@ pub struct Moved {
     pub tax_status: u8,
     /// What the lots that were closed cost.
     pub buy_value: Balance,
-    /// What they brought.
+    /// Proceeds of the shares sold.
     pub sell_value: Balance,
 }
 
@@ -163,7 +163,7 @@ const SETTLEMENT_DAYS: i32 = 2;
 
 /// The load unit of a thousand customers that a customer belongs to, from 1.
 fn load_unit(customer: CustomerId) -> i64 {
-    (customer.0 - 4_300_000_000 - 1) / 1_000 + 1
+    (customer.0 - bourse_egen::ids::SHIFT - 1) / 1_000 + 1
 }
 
 /// What the customer gets, or pays if negative; tax only if the broker withholds it.

@@ -25,19 +25,19 @@ rows! {
     pub struct StatusRow {
         /// The trade.
         pub trade_id: TradeId,
-        /// When it reached its status.
+        /// Date and time of its status.
         pub trade_dts: Timestamp,
-        /// Its status.
+        /// Name of its status.
         pub status_name: Text<10>,
-        /// Its type.
+        /// Name of its type.
         pub type_name: Text<12>,
-        /// Its security.
+        /// Symbol of its security.
         pub symbol: Symbol,
-        /// Its quantity.
+        /// Number of shares.
         pub trade_qty: Quantity,
-        /// Who ordered it.
+        /// Name of the person who ordered it.
         pub exec_name: Text<49>,
-        /// What the broker charges.
+        /// The broker's charge.
         pub charge: Amount,
         /// The security's name.
         pub s_name: Text<70>,
@@ -56,7 +56,7 @@ rows! {
     }
 }
 
-/// How many trades are shown.
+/// Number of trades shown.
 const ROWS: usize = 50;
 
 /// Runs Trade-Status.

@@ -69,7 +69,7 @@ rows! {
         pub trade_type: TradeTypeId,
     }
 
-    /// How a trade was settled.
+    /// Settlement of a trade.
     pub struct Settled {
         /// `SE_AMT`.
         pub amount: Amount,

@@ -1,7 +1,7 @@
 //! The market exchange on a thread of its own, and the queues before and behind it.
 //!
-//! Orders go to it as soon as they are committed; when their emulated delay ends it puts Trade-Results and Market-Feeds into
-//! the queue that the market's users work off.
+//! Orders go to it as soon as they are committed. When their emulated delay ends it puts Trade-Results and Market-Feeds into
+//! the queue of the market's users.
 
 use bourse_driver::{Clock, Control, MS, Nanos};
 use bourse_egen::Inputs;
@@ -21,44 +21,44 @@ pub(super) struct Arrival {
     pub(super) request: MarketRequest,
 }
 
-/// Nobody waits for a queue longer than this before looking at the time again.
+/// Longest wait for a queue before the clock is read again.
 const NAP: Duration = Duration::from_millis(20);
 
 /// While orders keep coming they are gathered for so long: the emulator counts in whole milliseconds anyway, and each
 /// wake-up of its thread would be paid for by the customer who sends the order.
 const GATHER: Duration = Duration::from_millis(1);
 
-/// What customers, exchange and the market's users share.
-pub(super) struct Floor {
+/// Queues between customers, the market exchange and the market's users.
+pub(super) struct MarketQueues {
     /// Unbounded, since a customer must not wait within its transaction; what bounds it is that customers pause.
     orders: (Sender<TradeRequest>, Receiver<TradeRequest>),
     requests: (Sender<Arrival>, Receiver<Arrival>),
-    /// How many requests may wait before customers pause.
+    /// Number of requests that may wait before customers pause.
     room: usize,
-    /// How long a customer pauses before it looks at the time again.
+    /// Time that a customer pauses before it reads the clock again.
     pause: Duration,
-    /// Customers that still ask.
+    /// Customers that have not ended.
     customers: AtomicUsize,
-    /// Requests in the queue or in a user's hands.
+    /// Requests in the queue or being performed.
     in_flight: AtomicUsize,
-    /// Set when nothing will come any more.
+    /// Set when no request will come any more.
     closed: AtomicBool,
-    /// Users of the market with nothing to do, until a request has arrived. They rest here and not in the channel, which
-    /// would first spin a while for a request: those come at the ends of milliseconds.
-    arrived: Resting,
-    /// Customers pausing, until enough requests are worked off.
-    worked_off: Resting,
-    pub(super) seen: Seen,
+    /// Idle market users, until a request arrives. They wait here and not in the channel, which would first spin a while:
+    /// requests come at the ends of milliseconds.
+    arrived: Waiters,
+    /// Pausing customers, until enough requests are performed.
+    drained: Waiters,
+    pub(super) counters: MarketCounters,
 }
 
-/// What the floor counts over a round.
+/// Counts of the market over a round.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct MarketCounters {
     /// Orders to be executed at once.
     pub(super) market_orders: AtomicU64,
     /// Limit orders that wait for their price.
     pub(super) limit_orders: AtomicU64,
-    /// Limit orders set off by a Market-Feed.
+    /// Limit orders triggered by a Market-Feed.
     pub(super) triggered: AtomicU64,
     /// The longest the queue was.
     pub(super) longest_queue: AtomicUsize,
@@ -66,7 +66,7 @@ pub(super) struct Seen {
     pub(super) pacing_ns: AtomicU64,
 }
 
-impl Floor {
+impl MarketQueues {
     /// More requests than this never wait: `room` and the orders of five seconds at rates no engine reaches yet. The
     /// exchange would wait with the next; nothing is dropped.
     const CAPACITY: usize = 1 << 17;
@@ -81,25 +81,25 @@ impl Floor {
             customers: AtomicUsize::new(customers),
             in_flight: AtomicUsize::new(0),
             closed: AtomicBool::new(false),
-            arrived: Resting::default(),
-            worked_off: Resting::default(),
-            seen: Seen::default(),
+            arrived: Waiters::default(),
+            drained: Waiters::default(),
+            counters: MarketCounters::default(),
         }
     }
 
-    /// Sends an order to the exchange: a customer's.
+    /// Sends a customer's order to the exchange.
     pub(super) fn order(&self, order: &TradeRequest) {
         let counter = match order.action {
-            TradeAction::ProcessOrder => &self.seen.market_orders,
-            TradeAction::SetLimitTrigger => &self.seen.limit_orders,
+            TradeAction::ProcessOrder => &self.counters.market_orders,
+            TradeAction::SetLimitTrigger => &self.counters.limit_orders,
         };
         counter.fetch_add(1, Ordering::Relaxed);
         self.send(order);
     }
 
-    /// Sends an order to the exchange: a limit order that a Market-Feed has set off.
+    /// Sends a limit order that a Market-Feed has triggered to the exchange.
     pub(super) fn trigger(&self, order: &TradeRequest) {
-        self.seen.triggered.fetch_add(1, Ordering::Relaxed);
+        self.counters.triggered.fetch_add(1, Ordering::Relaxed);
         self.send(order);
     }
 
@@ -107,7 +107,7 @@ impl Floor {
         self.orders.0.send(*order).expect("the receiving end lives as long as this end");
     }
 
-    /// How many requests wait.
+    /// Number of waiting requests.
     pub(super) fn waiting(&self) -> usize {
         self.requests.1.len()
     }
@@ -115,7 +115,7 @@ impl Floor {
     /// The next order, or none that came within `ahead`.
     fn next_order(&self, ahead: Duration, gathers: &mut bool) -> Option<TradeRequest> {
         let orders = &self.orders.1;
-        // Both ends live as long as the floor: an error says that there is none.
+        // Both ends live as long as the queues: an error says that there is none.
         let order = orders.try_recv().ok().or_else(|| {
             if std::mem::take(gathers) {
                 // Not by the clock, which would spin to be on time.
@@ -129,21 +129,21 @@ impl Floor {
         order
     }
 
-    /// Lets a customer pause a while if too many requests wait; whether it may draw now.
+    /// Pauses a customer for a while if too many requests wait; true if it may draw now.
     pub(super) fn may_draw(&self, clock: &dyn Clock) -> bool {
         if self.waiting() <= self.room {
             return true;
         }
         let from = clock.now();
         // A short time, so that the end of the round is seen too.
-        self.worked_off.wait_while(self.pause, || self.waiting() > self.room);
-        self.seen.pacing_ns.fetch_add(clock.now() - from, Ordering::Relaxed);
+        self.drained.wait_while(self.pause, || self.waiting() > self.room);
+        self.counters.pacing_ns.fetch_add(clock.now() - from, Ordering::Relaxed);
         self.waiting() <= self.room
     }
 
     /// Takes the next request for a user: `Ok(None)` if there is none now, `Err` if there never will be.
     pub(super) fn take(&self) -> Result<Option<Arrival>, Closed> {
-        // Whatever was sent before the floor closed is still found: the flag is read first.
+        // Whatever was sent before the queues closed is still found: the flag is read first.
         let closed = self.closed.load(Ordering::Acquire);
         let requests = &self.requests.1;
         let mut arrival = requests.try_recv().ok();
@@ -154,9 +154,9 @@ impl Floor {
             self.arrived.wait_while(NAP, || requests.is_empty());
             arrival = requests.try_recv().ok();
         }
-        if arrival.is_some() && self.worked_off.is_used() && self.waiting() <= self.room {
+        if arrival.is_some() && self.drained.is_used() && self.waiting() <= self.room {
             // Not all at once: a thousand that wake together only get into each other's way.
-            self.worked_off.wake(self.room.max(1));
+            self.drained.wake(self.room.max(1));
         }
         Ok(arrival)
     }
@@ -166,78 +166,78 @@ impl Floor {
         self.in_flight.fetch_sub(1, Ordering::Release);
     }
 
-    /// A customer has gone home.
+    /// A customer has ended.
     pub(super) fn leave(&self) {
         self.customers.fetch_sub(1, Ordering::Release);
     }
 
-    /// Whether no order can come any more but those already sent.
+    /// Whether no order can come any more except those already sent.
     fn quiet(&self) -> bool {
         self.customers.load(Ordering::Acquire) == 0 && self.in_flight.load(Ordering::Acquire) == 0
     }
 }
 
-/// Where threads rest until others have changed something.
+/// Threads that wait until others have changed something.
 #[derive(Debug, Default)]
-struct Resting {
+struct Waiters {
     threads: AtomicUsize,
     lock: Mutex<()>,
     changed: Condvar,
 }
 
-impl Resting {
+impl Waiters {
     fn enter(&self) -> MutexGuard<'_, ()> {
         self.lock.lock().expect("nothing panics while it holds this lock")
     }
 
-    /// Rests while `unchanged` holds, and so long at most.
+    /// Waits while `unchanged` holds, for at most that time.
     fn wait_while(&self, at_most: Duration, unchanged: impl Fn() -> bool) {
         let lock = self.enter();
-        // Counted before it is looked: who changes something thereafter sees that somebody rests.
+        // Counted before the condition is read: who changes something thereafter sees that a thread waits.
         self.threads.fetch_add(1, Ordering::SeqCst);
         let rested = self.changed.wait_timeout_while(lock, at_most, |()| unchanged());
         self.threads.fetch_sub(1, Ordering::SeqCst);
         drop(rested.expect("nothing panics while it holds this lock"));
     }
 
-    /// Whether somebody rests here, to be asked after something was changed.
+    /// Whether a thread waits here; to be asked after a change.
     fn is_used(&self) -> bool {
         self.threads.load(Ordering::SeqCst) > 0
     }
 
     fn wake_one(&self) {
-        // Who is counted holds the lock until he rests.
+        // A counted thread holds the lock until it waits.
         drop(self.enter());
         self.changed.notify_one();
     }
 
-    /// Wakes so many at most.
+    /// Wakes at most that many threads.
     fn wake(&self, most: usize) {
         drop(self.enter());
         (0..self.threads.load(Ordering::SeqCst).min(most)).for_each(|_| self.changed.notify_one());
     }
 }
 
-/// Nothing will come any more.
+/// No request will come any more.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Closed;
 
-/// The exchange before it opens.
+/// The market exchange before it opens.
 pub(super) struct Exchange<'w> {
     pub(super) inputs: &'w Inputs,
     pub(super) database: Database,
     pub(super) ticker_tape_seed: u64,
     pub(super) trading_floor_seed: u64,
-    pub(super) floor: &'w Floor,
+    pub(super) queues: &'w MarketQueues,
 }
 
 impl Exchange<'_> {
-    /// Runs the exchange until customers have gone home and the last order is executed.
+    /// Runs the exchange until all customers have ended and the last order is executed.
     ///
-    /// The ticker tape stops with the customers, so that the last feeds set off the last limit orders; executing what is
-    /// outstanding then takes up to ten seconds, since a delay cut to nothing waits a turn of the wheel.
+    /// The ticker tape stops with the customers, so that the last feeds trigger the last limit orders; executing what is
+    /// outstanding then takes up to ten seconds, since a delay cut to nothing waits a full turn of the timer wheel.
     pub(super) fn run(self, clock: &dyn Clock, control: &Control) {
-        let floor = self.floor;
+        let queues = self.queues;
         // The emulator counts whole milliseconds; those of its time stamps are those of the clock.
         let origin_ms = clock.timestamp().millis() - (clock.now() / MS) as i64;
         let stamp = |now: Nanos| Timestamp::from_millis(origin_ms + (now / MS) as i64);
@@ -263,9 +263,9 @@ impl Exchange<'_> {
                 market.set_ticker_tape(false);
             }
             // Read before the queue is: an order sent before it became quiet is then surely found there.
-            let quiet = draining && floor.quiet();
+            let quiet = draining && queues.quiet();
             let ahead = next.map_or(NAP, |at| Duration::from_nanos(at.saturating_sub(now)).min(NAP));
-            let order = floor.next_order(ahead, &mut gathers);
+            let order = queues.next_order(ahead, &mut gathers);
             if order.is_none() && quiet && market.outstanding_orders() == 0 {
                 break;
             }
@@ -273,18 +273,18 @@ impl Exchange<'_> {
             // What comes out now was due when the emulator said, however late this thread was woken.
             let due = next.map_or(now, |at| at.min(now));
             let mut sink = |request| {
-                floor.in_flight.fetch_add(1, Ordering::Relaxed);
+                queues.in_flight.fetch_add(1, Ordering::Relaxed);
                 let mut arrival = Arrival { due, request };
-                while let Err(full) = floor.requests.0.send_timeout(arrival, NAP) {
+                while let Err(full) = queues.requests.0.send_timeout(arrival, NAP) {
                     if control.ended(clock.now()) {
                         return;
                     }
                     arrival = full.into_inner();
                 }
-                if floor.arrived.is_used() {
-                    floor.arrived.wake_one();
+                if queues.arrived.is_used() {
+                    queues.arrived.wake_one();
                 }
-                floor.seen.longest_queue.fetch_max(floor.waiting(), Ordering::Relaxed);
+                queues.counters.longest_queue.fetch_max(queues.waiting(), Ordering::Relaxed);
             };
             let wait = match order {
                 Some(order) => market
@@ -295,6 +295,6 @@ impl Exchange<'_> {
             // The emulator may say zero although nothing is due in this millisecond.
             next = wait.map(|wait| (now / MS + (wait.as_millis() as Nanos).max(1)) * MS);
         }
-        floor.closed.store(true, Ordering::Release);
+        queues.closed.store(true, Ordering::Release);
     }
 }

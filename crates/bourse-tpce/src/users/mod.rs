@@ -1,16 +1,16 @@
-//! A run of TPC-E: customers, the market and maintenance on threads, Trade-Cleanup before, the books after.
+//! A run of TPC-E: Trade-Cleanup, then customers, market and maintenance on threads, then reconciliation.
 //!
 //! | file | what |
 //! |---|---|
-//! | [`options`] | how a run is to be |
-//! | `run` | the whole of it: cleanup, round, facts |
+//! | [`options`] | options of a run |
+//! | `run` | the run: Trade-Cleanup, round, facts |
 //! | `specs` | the transactions as operations: limits, mix, tolerance |
 //! | `people` | customers, the market's users, maintenance |
-//! | `exchange` | the market exchange on its thread, the queues around it |
-//! | `outcome` | what a status is to the run, and what a short database excuses |
+//! | `exchange` | the market exchange on its thread, the queues before and behind it |
+//! | `outcome` | the outcome that a status is, and what a short database excuses |
 //! | `achieved` | input parameters as they were drawn |
 //! | `simulated` | with the feature `planted-bug`: a run on one thread in simulated time |
-//! | [`verify()`] | checks of the database and the books, for the run file |
+//! | [`verify()`] | checks and reconciliation of the database, for the run file |
 
 mod achieved;
 mod exchange;
@@ -26,4 +26,4 @@ pub mod verify;
 
 pub use options::{ABILITIES, Load, OptionsError, RunOptions};
 pub use run::{NOTICE, OUTCOMES, Ran, RunError, conditions, needs, run, run_on, workload};
-pub use verify::{before_run, verify, verify_books};
+pub use verify::{before_run, verify, verify_and_reconcile};

@@ -1,4 +1,4 @@
-//! How a run is to be: who asks, for how long, how fast.
+//! Options of a run: its users, its length, its load.
 
 use super::specs::MARKET_ROOM;
 use crate::sut::{Share, Terms};
@@ -7,41 +7,41 @@ use bourse_egen::driver::{Database, Tunables};
 use bourse_egen::{Part, driver};
 use std::ops::RangeInclusive;
 
-/// What this workload can be asked for besides being run: everything.
+/// What this workload supports besides running: everything.
 pub const ABILITIES: Abilities =
     Abilities { rate: Ability::Has, search: Ability::Has, steadiness: Ability::Has, snapshot: Ability::Has };
 
-/// How a run is to be.
+/// Options of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct RunOptions {
-    /// The database: what it was loaded with.
+    /// The database's size, as it was loaded.
     pub part: Part,
-    /// Customers' threads, each with a session.
+    /// Number of customers' threads, each with a session.
     pub users: usize,
-    /// Threads that run what the market sends, each with a session.
+    /// Number of threads that perform the market's requests, each with a session.
     pub market_users: usize,
-    /// Which driver of the round this is, if there are several.
+    /// This driver's share of the round, if there are several drivers.
     pub share: Share,
     /// Phases and retries.
     pub plan: Plan,
-    /// Where all random sequences of the run follow from.
+    /// Seed of all random numbers of the run.
     pub seed: u64,
-    /// When customers ask.
+    /// The load: when transactions are due.
     pub load: Load,
-    /// The customers' knobs; the specification's by default.
+    /// Parameters of the customer emulators; the specification's by default.
     pub tunables: Tunables,
     /// Customers pause before they draw while more requests of the market than this wait.
     pub market_room: usize,
-    /// How many of the customers' transactions may be due and wait, all together; none is five seconds of the rate. What
-    /// more comes is dropped. Of no account in a closed loop.
+    /// Most customers' transactions that may be due and wait, all together; `None` is five seconds of the rate. More are
+    /// dropped. Not used in a closed loop.
     pub backlog: Option<usize>,
 }
 
 impl RunOptions {
-    /// Trade-Results a second that can be asked for.
+    /// Trade-Results a second that a run can ask for.
     pub const RATES: RangeInclusive<f64> = 0.001..=1_000_000.0;
 
-    /// A run of that database at the defaults of this machine.
+    /// Default options on this machine for that database.
     ///
     /// One customer for each processor we may use, and one thread for the market. Measured with SQLite on two cores, 1, 2
     /// and 4 customers with 1 and 2 market threads (`examples/rounds.rs`; the machine was busy with other work): in
@@ -80,19 +80,19 @@ impl RunOptions {
         self.users.saturating_add(self.market_users).saturating_add(usize::from(self.share.number() == 1))
     }
 
-    /// What the headline should be near by the specification's scale rule: customers / scale factor, a second; of several
-    /// drivers each has the same share in it.
+    /// Nominal rate by the specification's scale rule: customers / scale factor, per second; several drivers share it
+    /// equally.
     pub fn nominal(&self) -> f64 {
         self.part.total_customers() as f64 / self.part.scale_factor() as f64 / f64::from(self.share.of())
     }
 
-    /// What the system under test has to know of the run.
+    /// Terms of the run for the system under test.
     pub fn terms(&self) -> Terms {
         let Plan { warm_up_ns, measure_ns, retry, .. } = self.plan;
         Terms { part: self.part, share: self.share, warm_up_ns, measure_ns, retry }
     }
 
-    /// Refuses what cannot be run.
+    /// Checks that the options can be used.
     ///
     /// # Errors
     /// [`OptionsError`] with the value at fault.
@@ -112,7 +112,7 @@ impl RunOptions {
         }
     }
 
-    /// The load of so many Trade-Results a second, at random moments or evenly.
+    /// Load that gives that many Trade-Results a second, evenly spaced or at random moments.
     ///
     /// By the mix: 10 in 100 transactions are Trade-Results and 89 the customers', in a run so long that no limit order waits
     /// for its price any more.
@@ -121,7 +121,7 @@ impl RunOptions {
         if evenly { Load::Constant { per_second } } else { Load::Poisson { per_second } }
     }
 
-    /// Trade-Results a second that the load asks for; none in a closed loop.
+    /// Trade-Results a second that the load asks for; `None` in a closed loop.
     pub fn asked(&self) -> Option<f64> {
         match self.load {
             Load::Closed => None,
@@ -131,7 +131,7 @@ impl RunOptions {
 
     /// The plan of a round: that of the options, with each user's part of the backlog.
     pub(super) fn round_plan(&self) -> Plan {
-        /// Longer than any limit, so that a broken one shows, and short enough to be worked off in a drain.
+        /// Longer than any limit, so that a broken one shows, and short enough for a drain.
         const SECONDS: f64 = 5.0;
         let whole = match (self.backlog, self.asked()) {
             (Some(backlog), _) => backlog as f64,
@@ -152,49 +152,48 @@ impl RunOptions {
     }
 }
 
-/// Customers' transactions for each Trade-Result, by the mix.
+/// Customers' transactions per Trade-Result, by the mix.
 const CUSTOMERS_PER_RESULT: f64 = 8.9;
 
-/// When customers ask, all together.
+/// Load of all customers together.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Load {
-    /// Each as soon as its last transaction has ended.
+    /// Closed loop: each customer asks again as soon as its last transaction has ended.
     Closed,
-    /// So many transactions a second, evenly.
+    /// Open loop at a rate, evenly spaced.
     Constant {
         /// Customers' transactions a second: 8.9 for each Trade-Result.
         per_second: f64,
     },
-    /// So many transactions a second on average, at random moments.
+    /// Open loop at a rate on average, at random moments.
     Poisson {
         /// Customers' transactions a second: 8.9 for each Trade-Result.
         per_second: f64,
     },
 }
 
-/// A run that cannot be.
+/// Error of options that cannot be used.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum OptionsError {
-    /// The emulators refuse database or knobs.
+    /// The emulators refuse the database or their parameters.
     #[error(transparent)]
     Emulators(#[from] driver::ConfigError),
     /// A count of 0.
-    #[error("a run needs at least one of its {what}, 0 are given")]
+    #[error("invalid number of {what} '0': expected 1 or more")]
     Nobody {
-        /// Of whom.
+        /// What is counted.
         what: &'static str,
     },
-    /// A rate that is none, or that cannot be drawn.
+    /// A rate out of range.
     #[error(
-        "a rate of {per_second} transactions a second cannot be kept by {users} users: each can be asked from {} to {} times \
-         a second",
+        "invalid rate of {per_second} transactions a second for {users} users: expected {} to {} a second for each user",
         Schedule::LOWEST,
         Schedule::HIGHEST
     )]
     Rate {
-        /// The rate as given.
+        /// The rate in question.
         per_second: f64,
-        /// The users who share it.
+        /// Number of users that share it.
         users: usize,
     },
 }

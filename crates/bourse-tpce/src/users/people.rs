@@ -1,12 +1,12 @@
-//! Who has a session: customers, the market's users, maintenance.
+//! Users with a session: customers, the market's users, maintenance.
 
 use super::achieved::Achieved;
-use super::exchange::Floor;
+use super::exchange::MarketQueues;
 use super::outcome::judge;
-use crate::check::books::Acknowledged;
+use crate::check::reconciliation::Acknowledged;
 use crate::sut::Connector;
 use crate::transactions::{Output, Request, Transaction, TxnError};
-use bourse_driver::{Clock, Control, Draw, Failure, MS, Nanos, Outcome, Performed, SECOND, Turn, User};
+use bourse_driver::{Clock, Control, Draw, Failure, MS, Nanos, OperationCx, Outcome, Performed, SECOND, User};
 use bourse_egen::driver::{CustomerEmulator, MaintenanceEmulator};
 use bourse_egen::txn::TradeRequest;
 use bourse_engine::ErrorKind;
@@ -18,32 +18,32 @@ impl Failure for TxnError {
     }
 }
 
-/// What all people of a round share.
-pub(super) struct House {
-    pub(super) floor: Floor,
-    /// What people were told, added when each goes home.
-    pub(super) told: Mutex<(Acknowledged, Achieved)>,
+/// State of the driver that all users of a round share.
+pub(super) struct DriverState {
+    pub(super) queues: MarketQueues,
+    /// Acknowledged commits and drawn parameters, added when each user ends.
+    pub(super) acknowledged: Mutex<(Acknowledged, Achieved)>,
 }
 
-impl House {
-    /// Performs a request: timed.
+impl DriverState {
+    /// Performs a request. Timed.
     pub(super) fn serve(
         &self,
-        turn: &mut Turn<'_>,
+        cx: &mut OperationCx<'_>,
         connector: &mut dyn Connector,
         request: &Request,
-        told: &mut Acknowledged,
+        acknowledged: &mut Acknowledged,
         send: &dyn Fn(&TradeRequest),
     ) -> Performed {
         let send = |order: &TradeRequest| send(order);
         let operation = request.transaction();
-        match connector.perform(turn, request, &send) {
+        match connector.perform(cx, request, &send) {
             Ok(answer) => {
                 let judged = Performed { server: answer.server, ..judge(request, &answer) };
                 if judged.outcome == Outcome::Completed {
                     match answer.output {
-                        Output::TradeOrder(_) => told.orders += 1,
-                        Output::TradeResult(_) => told.results += 1,
+                        Output::TradeOrder(_) => acknowledged.orders += 1,
+                        Output::TradeResult(_) => acknowledged.results += 1,
                         _ => {}
                     }
                 }
@@ -54,8 +54,8 @@ impl House {
                 if performed.fatal.is_some() {
                     // The commit may have been the last thing that went through.
                     match operation {
-                        Transaction::TradeOrder => told.orders_in_doubt += 1,
-                        Transaction::TradeResult => told.results_in_doubt += 1,
+                        Transaction::TradeOrder => acknowledged.orders_in_doubt += 1,
+                        Transaction::TradeResult => acknowledged.results_in_doubt += 1,
                         _ => {}
                     }
                 }
@@ -64,26 +64,33 @@ impl House {
         }
     }
 
-    pub(super) fn add(&self, told: &Acknowledged, achieved: &Achieved) {
-        let mut sum = self.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        sum.0.add(told);
+    pub(super) fn add(&self, acknowledged: &Acknowledged, achieved: &Achieved) {
+        let mut sum = self.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        sum.0.add(acknowledged);
         sum.1.merge(achieved);
     }
 }
 
-/// A customer: asks for the eight transactions of the mix.
+/// A customer: performs the eight transactions of the mix.
 pub(super) struct Customer<'w> {
-    house: &'w House,
+    state: &'w DriverState,
     connector: Box<dyn Connector>,
     emulator: CustomerEmulator<'w>,
     request: Option<Request>,
-    told: Acknowledged,
+    acknowledged: Acknowledged,
     achieved: Achieved,
 }
 
 impl<'w> Customer<'w> {
-    pub(super) fn new(house: &'w House, connector: Box<dyn Connector>, emulator: CustomerEmulator<'w>) -> Self {
-        Self { house, connector, emulator, request: None, told: Acknowledged::default(), achieved: Achieved::default() }
+    pub(super) fn new(state: &'w DriverState, connector: Box<dyn Connector>, emulator: CustomerEmulator<'w>) -> Self {
+        Self {
+            state,
+            connector,
+            emulator,
+            request: None,
+            acknowledged: Acknowledged::default(),
+            achieved: Achieved::default(),
+        }
     }
 }
 
@@ -96,7 +103,7 @@ impl User for Customer<'_> {
 
     fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
         // Pausing here and not after the draw: which transaction comes next must not depend on how busy the market is.
-        if !self.house.floor.may_draw(clock) {
+        if !self.state.queues.may_draw(clock) {
             return Draw::Wait(clock.now());
         }
         let request = self.emulator.next();
@@ -109,31 +116,31 @@ impl User for Customer<'_> {
         Some(Request::from(self.emulator.next()).transaction() as usize)
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let request = self.request.as_ref().expect("a request is drawn before it is performed");
-        let send = |order: &TradeRequest| self.house.floor.order(order);
-        self.house.serve(turn, &mut *self.connector, request, &mut self.told, &send)
+        let send = |order: &TradeRequest| self.state.queues.order(order);
+        self.state.serve(cx, &mut *self.connector, request, &mut self.acknowledged, &send)
     }
 }
 
 impl Drop for Customer<'_> {
     fn drop(&mut self) {
-        self.house.add(&self.told, &self.achieved);
-        self.house.floor.leave();
+        self.state.add(&self.acknowledged, &self.achieved);
+        self.state.queues.leave();
     }
 }
 
-/// One who runs what the market sends.
+/// A market user: performs the requests of the market exchange.
 pub(super) struct MarketUser<'w> {
-    house: &'w House,
+    state: &'w DriverState,
     connector: Box<dyn Connector>,
     request: Option<Request>,
-    told: Acknowledged,
+    acknowledged: Acknowledged,
 }
 
 impl<'w> MarketUser<'w> {
-    pub(super) fn new(house: &'w House, connector: Box<dyn Connector>) -> Self {
-        Self { house, connector, request: None, told: Acknowledged::default() }
+    pub(super) fn new(state: &'w DriverState, connector: Box<dyn Connector>) -> Self {
+        Self { state, connector, request: None, acknowledged: Acknowledged::default() }
     }
 }
 
@@ -143,7 +150,7 @@ impl User for MarketUser<'_> {
     }
 
     fn draw(&mut self, clock: &dyn Clock, _: &Control) -> Draw {
-        match self.house.floor.take() {
+        match self.state.queues.take() {
             Ok(Some(arrival)) => {
                 self.request = Some(arrival.request.into());
                 Draw::Due(arrival.due)
@@ -153,24 +160,24 @@ impl User for MarketUser<'_> {
         }
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let request = self.request.take().expect("a request is drawn before it is performed");
-        let send = |order: &TradeRequest| self.house.floor.trigger(order);
-        let performed = self.house.serve(turn, &mut *self.connector, &request, &mut self.told, &send);
-        self.house.floor.done();
+        let send = |order: &TradeRequest| self.state.queues.trigger(order);
+        let performed = self.state.serve(cx, &mut *self.connector, &request, &mut self.acknowledged, &send);
+        self.state.queues.done();
         performed
     }
 }
 
 impl Drop for MarketUser<'_> {
     fn drop(&mut self) {
-        self.house.add(&self.told, &Achieved::default());
+        self.state.add(&self.acknowledged, &Achieved::default());
     }
 }
 
-/// Data-Maintenance, every minute.
+/// The user of Data-Maintenance, which runs every minute.
 pub(super) struct Maintenance<'w> {
-    house: &'w House,
+    state: &'w DriverState,
     connector: Box<dyn Connector>,
     emulator: MaintenanceEmulator<'w>,
     /// When the next is due; set at the first draw.
@@ -182,8 +189,12 @@ impl<'w> Maintenance<'w> {
     /// The first comes so soon in the measurement interval that a short run shows one.
     const FIRST: Nanos = 100 * MS;
 
-    pub(super) fn new(house: &'w House, connector: Box<dyn Connector>, emulator: MaintenanceEmulator<'w>) -> Self {
-        Self { house, connector, emulator, due: None }
+    pub(super) fn new(
+        state: &'w DriverState,
+        connector: Box<dyn Connector>,
+        emulator: MaintenanceEmulator<'w>,
+    ) -> Self {
+        Self { state, connector, emulator, due: None }
     }
 }
 
@@ -198,9 +209,9 @@ impl User for Maintenance<'_> {
         Draw::Due(due)
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
-        // Drawing costs nothing here, and a maintenance that is never due must not use up a table's turn.
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+        // Drawing costs nothing here, and a maintenance that is never due must not use up a table's place in the sequence.
         let request = Request::from(self.emulator.next());
-        self.house.serve(turn, &mut *self.connector, &request, &mut Acknowledged::default(), &|_| {})
+        self.state.serve(cx, &mut *self.connector, &request, &mut Acknowledged::default(), &|_| {})
     }
 }

@@ -1,24 +1,28 @@
-//! Reconciliation of what users were answered with what the driver counted. The database is compared with the answers later.
+//! Reconciliation of what was acknowledged to users with what the driver counted. The database is compared with it later.
 
-use crate::check::books::Acknowledged;
+use crate::check::reconciliation::Acknowledged;
 use crate::transactions::Transaction;
 use bourse_driver::{Ledger, Outcome};
 use bourse_egen::driver::{CustomerTransaction, Mix};
 use bourse_record::{Check, CheckStatus};
 
 /// Checks that as many Trade-Orders and Trade-Results were acknowledged as the driver counted.
-pub(super) fn acknowledged(told: &Acknowledged, ledger: &Ledger) -> Check {
+pub(super) fn acknowledgements(acknowledged: &Acknowledged, ledger: &Ledger) -> Check {
     let of = |transaction: Transaction| ledger.entry(transaction as usize);
     let (order, result) = (of(Transaction::TradeOrder), of(Transaction::TradeResult));
     let pairs = [
-        ("Trade-Orders committed", told.orders, order.ended(Outcome::Completed)),
-        ("Trade-Orders in doubt", told.orders_in_doubt, order.in_doubt),
-        ("Trade-Results committed", told.results, result.ended(Outcome::Completed)),
-        ("Trade-Results in doubt", told.results_in_doubt, result.in_doubt),
+        ("Trade-Orders committed", acknowledged.orders, order.ended(Outcome::Completed)),
+        ("Trade-Orders in doubt", acknowledged.orders_in_doubt, order.in_doubt),
+        ("Trade-Results committed", acknowledged.results, result.ended(Outcome::Completed)),
+        ("Trade-Results in doubt", acknowledged.results_in_doubt, result.in_doubt),
     ];
-    let status =
-        if pairs.iter().all(|(_, told, counted)| told == counted) { CheckStatus::Passed } else { CheckStatus::Failed };
-    let evidence = pairs.map(|(what, told, counted)| format!("{what}: {told} acknowledged, {counted} counted"));
+    let status = if pairs.iter().all(|(_, acknowledged, counted)| acknowledged == counted) {
+        CheckStatus::Passed
+    } else {
+        CheckStatus::Failed
+    };
+    let evidence =
+        pairs.map(|(what, acknowledged, counted)| format!("{what}: {acknowledged} acknowledged, {counted} counted"));
     Check {
         name: "acknowledgements".to_owned(),
         condition:
@@ -41,7 +45,7 @@ fn tolerance(variance: f64) -> f64 {
 }
 
 /// Checks that customers performed each of their transactions as often as their deck deals it.
-pub(super) fn dealt(ledger: &Ledger, mix: &Mix) -> Check {
+pub(super) fn mix_of_requests(ledger: &Ledger, mix: &Mix) -> Check {
     let levels = mix.levels().map(|(dealt, level)| (performed(dealt), f64::from(level)));
     let cards: f64 = levels.iter().map(|(_, level)| level).sum();
     let counts = levels.map(|(transaction, _)| ledger.entry(transaction as usize).whole_round.iter().sum::<u64>());
@@ -105,10 +109,10 @@ mod tests {
             };
             ledger.enter(&sample, false);
         }
-        let told = Acknowledged { orders: 2, ..Acknowledged::default() };
-        assert_eq!(acknowledged(&told, &ledger).status, CheckStatus::Passed);
-        for wrong in [Acknowledged { orders: 3, ..told }, Acknowledged { results: 1, ..told }] {
-            assert_eq!(acknowledged(&wrong, &ledger).status, CheckStatus::Failed);
+        let acknowledged = Acknowledged { orders: 2, ..Acknowledged::default() };
+        assert_eq!(acknowledgements(&acknowledged, &ledger).status, CheckStatus::Passed);
+        for wrong in [Acknowledged { orders: 3, ..acknowledged }, Acknowledged { results: 1, ..acknowledged }] {
+            assert_eq!(acknowledgements(&wrong, &ledger).status, CheckStatus::Failed);
         }
     }
 
@@ -137,10 +141,14 @@ mod tests {
             }
             ledger
         };
-        assert_eq!(dealt(&ledger(None), &mix).status, CheckStatus::Passed);
-        let missing = dealt(&ledger(Some(Transaction::MarketWatch)), &mix);
+        assert_eq!(mix_of_requests(&ledger(None), &mix).status, CheckStatus::Passed);
+        let missing = mix_of_requests(&ledger(Some(Transaction::MarketWatch)), &mix);
         assert_eq!(missing.status, CheckStatus::Failed);
         assert!(missing.evidence.contains("Market-Watch: 0, 144 expected"), "{}", missing.evidence);
-        assert_eq!(dealt(&Ledger::new(Transaction::ALL.len()), &mix).status, CheckStatus::Passed, "nothing was asked");
+        assert_eq!(
+            mix_of_requests(&Ledger::new(Transaction::ALL.len()), &mix).status,
+            CheckStatus::Passed,
+            "nothing was asked"
+        );
     }
 }

@@ -1,17 +1,17 @@
-//! The whole of a run: Trade-Cleanup, round, drain, facts.
+//! A run: Trade-Cleanup, round, drain, facts.
 
-use super::exchange::{Exchange, Floor};
+use super::exchange::{Exchange, MarketQueues};
 use super::options::{OptionsError, RunOptions};
-use super::people::{Customer, House, Maintenance, MarketUser};
+use super::people::{Customer, DriverState, Maintenance, MarketUser};
 use super::{reconcile, specs};
-use crate::check::books::{Acknowledged, Snapshot};
+use crate::check::reconciliation::{Acknowledged, Snapshot};
 use crate::planted::planted;
 use crate::sut::{InProcess, OpenError, Opened, Sut};
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
 use crate::transactions::{FrameError, Transaction, TxnError};
 use bourse_driver::{
-    Background, Clock, Control, Fault, Nanos, OperationSpec, Outcome, Progress, Role, Sample, Schedule, Seat, SplitMix,
-    Workload,
+    Background, Clock, Control, Fault, Nanos, OperationSpec, Outcome, Progress, Sample, Schedule, SplitMix, StopRule,
+    UserSpec, Workload,
 };
 use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
@@ -22,17 +22,17 @@ use bourse_record::{
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What has to stand in every report of this workload.
+/// Notice that every report of this workload must have.
 pub const NOTICE: &str = bourse_record::BROKERAGE_NOTICE;
 
-/// How transactions may end.
+/// Outcomes that transactions may have.
 pub const OUTCOMES: [Outcome; 6] =
     [Outcome::Completed, Outcome::Warned, Outcome::RolledBack, Outcome::TooFewRows, Outcome::Failed, Outcome::Dropped];
 
 /// A run that could not begin. What goes wrong later is a [`Fault`] beside the figures.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum RunError {
-    /// What was asked for cannot be.
+    /// The options cannot be used.
     #[error(transparent)]
     Options(#[from] OptionsError),
     /// The engine refused before the first transaction.
@@ -44,22 +44,22 @@ pub enum RunError {
     /// Trade-Cleanup failed.
     #[error(transparent)]
     Cleanup(#[from] TxnError),
-    /// The system under test will not have this run.
+    /// The system under test refused the run.
     #[error("{0}")]
     Refused(String),
     /// Interrupted before the round began.
     #[error("interrupted before the round began")]
     Interrupted,
-    /// Somebody got no session.
+    /// A session or a thread could not be made.
     #[error(transparent)]
-    Seats(Fault),
+    Setup(Fault),
 }
 
 impl From<Fault> for RunError {
     fn from(fault: Fault) -> Self {
         match fault {
             Fault::Interrupted => Self::Interrupted,
-            other => Self::Seats(other),
+            other => Self::Setup(other),
         }
     }
 }
@@ -76,22 +76,22 @@ impl From<OpenError> for RunError {
     }
 }
 
-/// What a run came to.
+/// Result of a run.
 #[derive(Debug)]
 pub struct Ran {
     /// The figures, without checks.
     pub round: Round,
-    /// The books before the round, after Trade-Cleanup.
+    /// Totals of the database before the round, after Trade-Cleanup.
     pub before: Snapshot,
-    /// What the run's users were told, over the whole round.
-    pub told: Acknowledged,
+    /// Commits acknowledged to the run's users, over the whole round.
+    pub acknowledged: Acknowledged,
     /// Whether it was interrupted.
     pub interrupted: bool,
-    /// Why the round failed, if it did.
+    /// The fault that ended the round, if one did.
     pub fault: Option<Fault>,
 }
 
-/// What was run, as the run file says it; what it was run under say [`conditions`].
+/// The workload as the run file has it, without its [`conditions`].
 pub fn workload(options: &RunOptions) -> bourse_record::Workload {
     let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
     let load = match options.load {
@@ -121,7 +121,7 @@ pub fn workload(options: &RunOptions) -> bourse_record::Workload {
     }
 }
 
-/// What a run on an engine of these capabilities is run under, as far as its options tell.
+/// Conditions of a run on an engine of these capabilities, as far as its options tell.
 pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditions {
     let part = options.part;
     let count = |number: usize| Some(number as u64);
@@ -140,7 +140,7 @@ pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditio
     }
 }
 
-/// What is demanded of a transaction, and what it gets: the lowest level on offer that is enough.
+/// The isolation level that a transaction requires, and the one it gets: the lowest offered that is enough.
 fn isolation(transaction: Transaction, capabilities: &Capabilities) -> OperationIsolation {
     const LEVELS: [(Isolation, IsolationLevel); 3] = [
         (Isolation::ReadCommitted, IsolationLevel::ReadCommitted),
@@ -158,7 +158,7 @@ fn isolation(transaction: Transaction, capabilities: &Capabilities) -> Operation
     OperationIsolation { operation: transaction.name().to_owned(), demanded, provided }
 }
 
-/// A schedule in words.
+/// Description of an open-loop schedule.
 fn open_loop(options: &RunOptions, per_second: f64, how: &str) -> String {
     let waiting = options.round_plan().backlog.saturating_mul(options.users);
     let asked = (options.asked().unwrap_or_default() * 1e6).round() / 1e6;
@@ -168,7 +168,7 @@ fn open_loop(options: &RunOptions, per_second: f64, how: &str) -> String {
     )
 }
 
-/// Which driver of how many, and for whom it asks.
+/// Description of one driver of several, with its part of the customers.
 fn share(options: &RunOptions) -> String {
     match options.share.customers(options.part) {
         None => format!("{}, for all customers", options.share),
@@ -229,14 +229,15 @@ pub fn run_on(
     let maintenance = MaintenanceEmulator::new(inputs, database, next_seed()).map_err(OptionsError::from)?;
 
     let Opened { cleaned, cleanup_ns, before } = sut.open(&options.terms(), clock, interrupt)?;
-    let house = House { floor: Floor::new(options.users, options.market_room), told: Mutex::default() };
-    let mut brokerage = Brokerage { specs: specs::specs(), house: &house, seats: Vec::new(), exchange: None };
+    let state =
+        DriverState { queues: MarketQueues::new(options.users, options.market_room), acknowledged: Mutex::default() };
+    let mut brokerage = Brokerage { specs: specs::specs(), state: &state, user_specs: Vec::new(), exchange: None };
     brokerage.exchange = Some(Exchange {
         inputs,
         database,
         ticker_tape_seed: next_seed(),
         trading_floor_seed: next_seed(),
-        floor: &house.floor,
+        queues: &state.queues,
     });
     for number in 1..=options.users {
         if interrupt.load(Ordering::Relaxed) {
@@ -251,20 +252,30 @@ pub fn run_on(
         };
         let emulator = CustomerEmulator::new(inputs, &config, next_seed(), next_seed()).map_err(OptionsError::from)?;
         let schedule = options.schedule(next_seed());
-        let user = Box::new(Customer::new(&house, sut.connector()?, emulator));
-        brokerage.seats.push(Seat { name: format!("customer {number}"), user, schedule, role: Role::Customer });
+        let user = Box::new(Customer::new(&state, sut.connector()?, emulator));
+        brokerage.user_specs.push(UserSpec {
+            name: format!("customer {number}"),
+            user,
+            schedule,
+            stop_rule: StopRule::AtIntervalEnd,
+        });
     }
     for number in 1..=options.market_users {
         let name = format!("market user {number}");
-        let user = Box::new(MarketUser::new(&house, sut.connector()?));
-        brokerage.seats.push(Seat { name, user, schedule: Schedule::Arrivals, role: Role::Worker });
+        let user = Box::new(MarketUser::new(&state, sut.connector()?));
+        brokerage.user_specs.push(UserSpec {
+            name,
+            user,
+            schedule: Schedule::Arrivals,
+            stop_rule: StopRule::WhenFinished,
+        });
     }
     if options.share.number() == 1 {
-        brokerage.seats.push(Seat {
+        brokerage.user_specs.push(UserSpec {
             name: "maintenance".to_owned(),
-            user: Box::new(Maintenance::new(&house, sut.connector()?, maintenance)),
+            user: Box::new(Maintenance::new(&state, sut.connector()?, maintenance)),
             schedule: Schedule::Arrivals,
-            role: Role::Customer,
+            stop_rule: StopRule::AtIntervalEnd,
         });
     }
 
@@ -278,10 +289,10 @@ pub fn run_on(
     if options.share.number() == 1 {
         round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
     }
-    let (told, achieved) = *house.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    round.checks.push(reconcile::acknowledged(&told, &measured.ledger));
-    round.checks.push(reconcile::dealt(&measured.ledger, &options.tunables.mix));
-    round.facts.extend(facts(&house, &cleaned, &told, options));
+    let (acknowledged, achieved) = *state.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    round.checks.push(reconcile::acknowledgements(&acknowledged, &measured.ledger));
+    round.checks.push(reconcile::mix_of_requests(&measured.ledger, &options.tunables.mix));
+    round.facts.extend(facts(&state, &cleaned, &acknowledged, options));
     // The database's own count: the market forgets an order once its tape has shown the price.
     match sut.pending_orders() {
         Ok(pending) => round
@@ -293,7 +304,7 @@ pub fn run_on(
         }),
     }
     round.facts.extend(achieved.facts(&options.tunables));
-    Ok(Ran { round, before, told, interrupted: measured.interrupted, fault: measured.fault })
+    Ok(Ran { round, before, acknowledged, interrupted: measured.interrupted, fault: measured.fault })
 }
 
 /// Trade-Cleanup as an operation of its own: it comes once, before the round.
@@ -316,9 +327,14 @@ pub(super) fn cleanup_figures(took_ns: Nanos) -> bourse_record::Operation {
     recorder.figures().swap_remove(operation)
 }
 
-fn facts(house: &House, cleaned: &TradeCleanupOutput, told: &Acknowledged, options: &RunOptions) -> Vec<NameValue> {
-    let seen = &house.floor.seen;
-    let pacing_s = seen.pacing_ns.load(Ordering::Relaxed) as f64 / 1e9;
+fn facts(
+    state: &DriverState,
+    cleaned: &TradeCleanupOutput,
+    acknowledged: &Acknowledged,
+    options: &RunOptions,
+) -> Vec<NameValue> {
+    let counters = &state.queues.counters;
+    let pacing_s = counters.pacing_ns.load(Ordering::Relaxed) as f64 / 1e9;
     let facts = [
         (
             "Trade-Cleanup",
@@ -328,22 +344,22 @@ fn facts(house: &House, cleaned: &TradeCleanupOutput, told: &Acknowledged, optio
             ),
         ),
         ("pacing", format!("customers paused {pacing_s:.3} s in all for the market, of {} users", options.users)),
-        ("longest market queue", seen.longest_queue.load(Ordering::Relaxed).to_string()),
-        ("orders executed at once", seen.market_orders.load(Ordering::Relaxed).to_string()),
-        ("limit orders placed", seen.limit_orders.load(Ordering::Relaxed).to_string()),
-        ("limit orders set off", seen.triggered.load(Ordering::Relaxed).to_string()),
-        ("Trade-Orders committed in the whole round", told.orders.to_string()),
-        ("Trade-Results committed in the whole round", told.results.to_string()),
+        ("longest market queue", counters.longest_queue.load(Ordering::Relaxed).to_string()),
+        ("orders executed at once", counters.market_orders.load(Ordering::Relaxed).to_string()),
+        ("limit orders placed", counters.limit_orders.load(Ordering::Relaxed).to_string()),
+        ("limit orders triggered", counters.triggered.load(Ordering::Relaxed).to_string()),
+        ("Trade-Orders committed in the whole round", acknowledged.orders.to_string()),
+        ("Trade-Results committed in the whole round", acknowledged.results.to_string()),
         ("seeds", "each user's mix, inputs and choice of accounts follow from the run's seed".to_owned()),
     ];
     facts.map(|(name, value)| NameValue { name: name.to_owned(), value }).into()
 }
 
-/// The workload of a round: everybody seated.
+/// The workload of a round, with its users ready.
 struct Brokerage<'w> {
     specs: Vec<OperationSpec>,
-    house: &'w House,
-    seats: Vec<Seat<'w>>,
+    state: &'w DriverState,
+    user_specs: Vec<UserSpec<'w>>,
     exchange: Option<Exchange<'w>>,
 }
 
@@ -356,8 +372,8 @@ impl<'w> Workload<'w> for Brokerage<'w> {
         needs(capabilities)
     }
 
-    fn users(&mut self) -> Vec<Seat<'w>> {
-        std::mem::take(&mut self.seats)
+    fn users(&mut self) -> Vec<UserSpec<'w>> {
+        std::mem::take(&mut self.user_specs)
     }
 
     fn background(&mut self) -> Vec<Background<'w>> {
@@ -372,19 +388,20 @@ impl<'w> Workload<'w> for Brokerage<'w> {
     }
 
     fn queue_length(&self) -> Option<u64> {
-        Some(self.house.floor.waiting() as u64)
+        Some(self.state.queues.waiting() as u64)
     }
 }
 
-/// What an engine lacks for TPC-E, in words; empty if nothing.
+/// What an engine lacks for TPC-E, as sentences; empty if nothing.
 pub fn needs(capabilities: &Capabilities) -> Vec<String> {
     let mut lacking = Vec::new();
     if !capabilities.sql {
         lacking.push("tpce needs SQL".to_owned());
     }
     if capabilities.one_session {
-        lacking
-            .push("customers, market and maintenance need sessions of their own, and here is one at a time".to_owned());
+        lacking.push(
+            "customers, market and maintenance need a session each, and this target allows one at a time".to_owned(),
+        );
     }
     for transaction in Transaction::ALL {
         let wanted = transaction.isolation();

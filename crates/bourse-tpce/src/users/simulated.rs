@@ -3,19 +3,19 @@
 //! It goes the way of a run: the brokerage house opens, the driver's loop draws, performs and records, what users were
 //! told is added up. No time passes but what transactions are said to take, so that a run is the same every time.
 
-use super::exchange::Floor;
-use super::people::House;
+use super::exchange::MarketQueues;
+use super::people::DriverState;
 use super::run::cleanup_figures;
 use super::{Ran, RunError, RunOptions, reconcile, specs};
-use crate::check::books::Acknowledged;
+use crate::check::reconciliation::Acknowledged;
 use crate::sut::{Connector, InProcess, Opened, Sut as _};
 use crate::transactions::Transaction;
 use crate::users::achieved::Achieved;
 use crate::verify::Stream;
 use crate::verify::stream::START;
 use bourse_driver::{
-    Clock, Control, Draw, MS, Nanos, OperationSpec, Performed, Plan, Role, SECOND, Schedule, Seat, SimulatedClock,
-    Turn, User, Workload,
+    Clock, Control, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, SECOND, Schedule, SimulatedClock,
+    StopRule, User, UserSpec, Workload,
 };
 use bourse_egen::Inputs;
 use bourse_egen::txn::TradeRequest;
@@ -59,38 +59,38 @@ pub fn simulate(
         .map_err(super::OptionsError::from)?;
     // The house has done the Trade-Cleanup that it begins with.
     stream.next_step();
-    let house = House { floor: Floor::new(1, usize::MAX), told: Mutex::default() };
+    let state = DriverState { queues: MarketQueues::new(1, usize::MAX), acknowledged: Mutex::default() };
     let user = Everybody {
-        house: &house,
+        state: &state,
         connector: sut.connector()?,
         clock: &clock,
         stream,
         left: transactions,
         done: 0,
         request: None,
-        told: Acknowledged::default(),
+        acknowledged: Acknowledged::default(),
     };
-    let mut alone = Alone { specs: specs::specs(), seats: Vec::new() };
-    alone.seats.push(Seat {
+    let mut alone = Alone { specs: specs::specs(), user_specs: Vec::new() };
+    alone.user_specs.push(UserSpec {
         name: "everybody".to_owned(),
         user: Box::new(user),
         schedule: Schedule::Arrivals,
-        role: Role::Worker,
+        stop_rule: StopRule::WhenFinished,
     });
     let headline = Transaction::TradeResult as usize;
     let measured = bourse_driver::run(engine, &mut alone, &plan, headline, options.seed, &clock, &never, &mut |_| {})?;
     let mut round = measured.round;
     specs::tolerate(&mut round.operations, plan.warm_up_ns as f64 / 1e9, round.measured_s);
     round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
-    let (told, _) = *house.told.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    round.checks.push(reconcile::acknowledged(&told, &measured.ledger));
-    round.checks.push(reconcile::dealt(&measured.ledger, &options.tunables.mix));
-    Ok(Ran { round, before, told, interrupted: measured.interrupted, fault: measured.fault })
+    let (acknowledged, _) = *state.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+    round.checks.push(reconcile::acknowledgements(&acknowledged, &measured.ledger));
+    round.checks.push(reconcile::mix_of_requests(&measured.ledger, &options.tunables.mix));
+    Ok(Ran { round, before, acknowledged, interrupted: measured.interrupted, fault: measured.fault })
 }
 
 /// Customers, market and maintenance in one.
 struct Everybody<'w> {
-    house: &'w House,
+    state: &'w DriverState,
     connector: Box<dyn Connector>,
     clock: &'w SimulatedClock,
     stream: Stream<'w>,
@@ -98,7 +98,7 @@ struct Everybody<'w> {
     left: u64,
     done: u64,
     request: Option<crate::transactions::Request>,
-    told: Acknowledged,
+    acknowledged: Acknowledged,
 }
 
 impl User for Everybody<'_> {
@@ -115,11 +115,11 @@ impl User for Everybody<'_> {
         Draw::Due(due)
     }
 
-    fn perform(&mut self, turn: &mut Turn<'_>) -> Performed {
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let request = self.request.take().expect("a request is drawn before it is performed");
         let sent: RefCell<Vec<TradeRequest>> = RefCell::default();
         let send = |order: &TradeRequest| sent.borrow_mut().push(*order);
-        let performed = self.house.serve(turn, &mut *self.connector, &request, &mut self.told, &send);
+        let performed = self.state.serve(cx, &mut *self.connector, &request, &mut self.acknowledged, &send);
         self.stream.send(&sent.into_inner()).expect("orders name securities of the database");
         self.done += 1;
         self.clock.advance(if self.done.is_multiple_of(10) { 10 * TAKES } else { TAKES });
@@ -129,14 +129,14 @@ impl User for Everybody<'_> {
 
 impl Drop for Everybody<'_> {
     fn drop(&mut self) {
-        self.house.add(&self.told, &Achieved::default());
+        self.state.add(&self.acknowledged, &Achieved::default());
     }
 }
 
 /// The workload of one user.
 struct Alone<'w> {
     specs: Vec<OperationSpec>,
-    seats: Vec<Seat<'w>>,
+    user_specs: Vec<UserSpec<'w>>,
 }
 
 impl<'w> Workload<'w> for Alone<'w> {
@@ -144,7 +144,7 @@ impl<'w> Workload<'w> for Alone<'w> {
         &self.specs
     }
 
-    fn users(&mut self) -> Vec<Seat<'w>> {
-        std::mem::take(&mut self.seats)
+    fn users(&mut self) -> Vec<UserSpec<'w>> {
+        std::mem::take(&mut self.user_specs)
     }
 }

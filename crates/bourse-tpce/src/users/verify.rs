@@ -1,7 +1,7 @@
-//! Checks of the database and the books after a run, as the run file keeps them.
+//! Checks and reconciliation of the database after a run, as the run file has them.
 
 use super::Ran;
-use crate::check::books::{Acknowledged, Snapshot};
+use crate::check::reconciliation::{Acknowledged, Snapshot};
 use crate::check::{self, Checked, Depth};
 use crate::load::Fingerprint;
 use bourse_driver::Clock;
@@ -9,7 +9,7 @@ use bourse_egen::Part;
 use bourse_engine::{Engine, EngineError};
 use bourse_record::{Check, CheckStatus};
 
-/// Checks the database, and the books of the run if one is given. `progress` hears of each check as it is done.
+/// Checks the database, and reconciles it with the run if one is given. `progress` is called with each check.
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.
@@ -20,17 +20,17 @@ pub fn verify(
     clock: &dyn Clock,
     progress: &mut dyn FnMut(&Check),
 ) -> Result<Vec<Check>, EngineError> {
-    verify_books(engine, part, ran.map(|ran| (&ran.before, &ran.told)), clock, progress)
+    verify_and_reconcile(engine, part, ran.map(|ran| (&ran.before, &ran.acknowledged)), clock, progress)
 }
 
-/// [`verify`] with the books themselves: as they were before a run, and what its users were told.
+/// [`verify`] with the run's parts: the database's totals before it, and what was acknowledged to its users.
 ///
 /// # Errors
 /// The engine's; what a check finds is no error.
-pub fn verify_books(
+pub fn verify_and_reconcile(
     engine: &dyn Engine,
     part: Part,
-    books: Option<(&Snapshot, &Acknowledged)>,
+    run: Option<(&Snapshot, &Acknowledged)>,
     clock: &dyn Clock,
     progress: &mut dyn FnMut(&Check),
 ) -> Result<Vec<Check>, EngineError> {
@@ -44,8 +44,8 @@ pub fn verify_books(
         progress(&check);
         done.push(check);
     };
-    if let Some((before, told)) = books {
-        before.compare(&mut *session, told)?.iter().for_each(&mut note);
+    if let Some((before, acknowledged)) = run {
+        before.compare(&mut *session, acknowledged)?.iter().for_each(&mut note);
         note(&before.cleaned(&mut *session)?);
     }
     check::check(&mut *session, part, &mut note)?;

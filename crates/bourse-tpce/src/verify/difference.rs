@@ -7,7 +7,7 @@ use bourse_schema::Table;
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// What differs.
+/// Kind of a difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum What {
     /// A field of the transaction's output.
@@ -16,7 +16,7 @@ pub enum What {
     Failure {
         /// What the first says; `None` if it did not fail.
         first: Option<String>,
-        /// What the second says.
+        /// Value of the second subject.
         second: Option<String>,
     },
     /// An order sent to the market.
@@ -27,9 +27,9 @@ pub enum What {
         key: RowKey,
         /// The column.
         column: &'static str,
-        /// What the first has there.
+        /// Value of the first subject.
         first: String,
-        /// What the second has there.
+        /// Value of the second subject.
         second: String,
     },
     /// A row that one of the two does not have.
@@ -55,7 +55,7 @@ pub struct Difference {
     pub exact: bool,
     /// The two subjects' names.
     pub subjects: [String; 2],
-    /// What differs.
+    /// The kind of the difference.
     pub what: What,
     /// The statement on either side that wrote or read the value, where it is known.
     pub statements: [Option<Statement>; 2],

@@ -9,7 +9,7 @@ pub struct FieldDifference {
     pub path: String,
     /// What the first has there; `None` if it has nothing.
     pub first: Option<String>,
-    /// What the second has there.
+    /// Value of the second subject.
     pub second: Option<String>,
 }
 

@@ -11,7 +11,7 @@ use bourse_schema::{Table, tables};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// What is run.
+/// Options of a verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
     /// The database that every subject begins with.
@@ -39,7 +39,7 @@ impl Plan {
     }
 }
 
-/// How far a run is.
+/// Progress of a verification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Progress {
     /// So many transactions have been compared.
@@ -48,7 +48,7 @@ pub enum Progress {
     Table(&'static str, u64),
 }
 
-/// What came of a run.
+/// Result of a verification.
 #[derive(Debug, Clone, Default)]
 pub struct Verdict {
     /// Transactions that all subjects performed alike.
@@ -82,15 +82,15 @@ pub enum VerifyError {
     /// A subject could not show its rows.
     #[error("{subject}: {cause}")]
     Rows {
-        /// Which subject.
+        /// Name of the subject.
         subject: String,
-        /// Why.
+        /// The engine's error.
         cause: EngineError,
     },
     /// An order that all subjects sent names no security.
     #[error(transparent)]
     Order(#[from] UnknownSymbol),
-    /// Nothing to compare.
+    /// Fewer than two subjects.
     #[error("{0} subjects: at least two are needed to compare")]
     Subjects(usize),
 }

@@ -22,9 +22,9 @@ const MAINTENANCE_MS: i64 = 60_000;
 pub struct Step {
     /// Counted from 1.
     pub number: u64,
-    /// When it takes place.
+    /// Simulated time of the step.
     pub now: Timestamp,
-    /// Its input.
+    /// Input of the transaction.
     pub request: Request,
 }
 

@@ -39,7 +39,7 @@ impl fmt::Display for RowKey {
 /// A statement that a subject ran.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Statement {
-    /// Its text, as written.
+    /// The statement's text.
     pub sql: &'static str,
     /// Its parameters, as a person reads them.
     pub params: Vec<String>,

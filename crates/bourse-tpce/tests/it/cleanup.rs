@@ -3,7 +3,7 @@
 use crate::world::{FIRST_TRADE, MORNING, UNTAXED, World, buy};
 use bourse_egen::txn::{TradeCleanup, TradeOrder, TradeType};
 use bourse_schema::TradeId;
-use bourse_tpce::check::books::Snapshot;
+use bourse_tpce::check::reconciliation::Snapshot;
 use bourse_tpce::transactions::{Output, TradeIds};
 
 #[test]

@@ -96,7 +96,7 @@ fn a_run_shows_all_transactions_in_their_mix_and_leaves_sound_books() {
     assert!(fact("pacing").is_some() && fact("input: Trade-Order buying").is_some());
     let number = |name: &str| -> u64 { fact(name).unwrap().parse().unwrap() };
     let pending = number("limit orders pending at the end");
-    assert_eq!(pending, number("limit orders placed") - number("limit orders set off"));
+    assert_eq!(pending, number("limit orders placed") - number("limit orders triggered"));
     assert_eq!(pending, count(&engine, "SELECT count(*) FROM trade_request"));
 }
 
@@ -113,8 +113,8 @@ fn every_market_order_gets_exactly_one_result() {
     assert!(new("t_tt_id IN ('TMB', 'TMS')") > 20);
     assert_eq!(new("t_tt_id IN ('TMB', 'TMS') AND t_st_id <> 'CMPT'"), 0, "market orders without a result");
     assert_eq!(new("t_st_id = 'SBMT'"), 0, "limit orders that were set off and not executed");
-    assert_eq!(new("t_st_id = 'CMPT'"), ran.told.results);
-    assert_eq!(new("1 = 1"), ran.told.orders);
+    assert_eq!(new("t_st_id = 'CMPT'"), ran.acknowledged.results);
+    assert_eq!(new("1 = 1"), ran.acknowledged.orders);
     let twice = "SELECT count(*) FROM (SELECT th_t_id FROM trade_history WHERE th_st_id = 'CMPT' \
         GROUP BY th_t_id HAVING count(*) > 1) AS x";
     assert_eq!(count(engine, twice), 0);
@@ -206,7 +206,7 @@ fn a_rate_beyond_reach_drops_what_finds_no_room() {
 #[test]
 fn what_cannot_be_run_is_refused() {
     let nobody = RunOptions { users: 0, ..options(0, SECOND) };
-    assert_eq!(nobody.check().unwrap_err().to_string(), "a run needs at least one of its users, 0 are given");
+    assert_eq!(nobody.check().unwrap_err().to_string(), "invalid number of users '0': expected 1 or more");
     let never = RunOptions { load: Load::Constant { per_second: 0.0 }, ..options(0, SECOND) };
     assert_eq!(never.check(), Err(OptionsError::Rate { per_second: 0.0, users: never.users }));
     assert_eq!(needs(&bourse_engine::NullEngine.capabilities()), ["tpce needs SQL"]);

@@ -8,7 +8,7 @@ use bourse_egen::driver::{
 use bourse_egen::txn::{MarketRequest, TradeRequest};
 use bourse_engine::{Engine as _, Session};
 use bourse_schema::{Date, Timestamp};
-use bourse_tpce::check::books::{Acknowledged, Snapshot};
+use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot};
 use bourse_tpce::check::{Depth, check, contents};
 use bourse_tpce::load::{Existing, identify};
 use bourse_tpce::transactions::{Context, Output, Request, Retry, Status, TradeIds, Transaction, perform};

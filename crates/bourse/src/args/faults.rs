@@ -7,32 +7,33 @@ use std::time::Duration;
 
 /// Exit codes, as they stand in the help.
 const EXIT_CODES: &str = "Exit codes: 0 no guarantee broken, 1 usage or configuration, 2 a trial could not be made, 3 something \
-acknowledged was lost or corrupted and the engine did not say so, 130 interrupted (what was found is still written). What a \
-lying disk loses, and what the settings do not promise, is expected and no failure.";
+acknowledged was lost or corrupted and the engine reported no error, 130 interrupted (what was found is still written). \
+Losses that a lying disk causes, or that the settings allow, are expected and no failure.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Faults {
-    /// Engines with their options and without a place, as sqlite:?journal=wal [default: SQLite in several settings, LMDB,
-    /// redb, and MariaDB where it is installed]
+    /// Engines with options and without a place, as sqlite:?journal=wal [default: SQLite in several settings, LMDB, redb, and
+    /// MariaDB where it is installed]
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
-    /// Faults to try, by name [default: all]
+    /// Names of the faults to inject [default: all]
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
-    /// Trials of each fault, spread over the work
+    /// Trials of each fault, spread over the transactions
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = numbers::rounds)]
     pub(crate) times: u32,
     /// Transactions in each trial
     #[arg(long, value_name = "N", default_value_t = 120, value_parser = numbers::counted)]
     pub(crate) transactions: u64,
-    /// Seed of the transactions, the moments of the faults, and what survives a loss of power
+    /// Seed of the transactions, the moments of the faults, and what survives a power loss
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
-    /// How long a trial may take before it counts as hung
-    #[arg(long, value_name = "TIME", default_value = "30s", value_parser = numbers::duration)]
+    /// Time after which a trial counts as hung
+    #[arg(long = "timeout", alias = "patience", value_name = "TIME", default_value = "30s", value_parser = numbers::duration)]
     pub(crate) patience: Duration,
-    /// Folder for the databases, which are removed [default: ./bourse-data, for servers the system's temporary folder]
+    /// Folder for the databases, which are removed afterwards [default: ./bourse-data; the system's temporary folder for
+    /// servers]
     #[arg(long = "in", value_name = "DIR")]
     pub(crate) folder: Option<PathBuf>,
     #[command(flatten)]

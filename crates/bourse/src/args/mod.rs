@@ -1,4 +1,4 @@
-//! What can be typed. Every option can also stand in the environment as `BOURSE_…`; what is typed wins.
+//! Arguments of the command line. Most options can also stand in the environment as `BOURSE_…`; the command line wins.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 mod classic;
@@ -9,8 +9,8 @@ mod tpce;
 pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun};
 pub(crate) use faults::{FaultWork, Faults};
 pub(crate) use tpce::{
-    Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, Format, Gen, Load, Run, RunSettings, Said, Serve,
-    Tpce, Verify,
+    Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, ExplicitlySet, Format, Gen, Load, Run, RunSettings,
+    Serve, Tpce, Verify,
 };
 
 use clap::parser::ValueSource;
@@ -20,7 +20,7 @@ use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::Duration;
 
-/// Learn how a database really behaves: TPC-E-derived and classic workloads on embedded and in-memory engines.
+/// Benchmark embedded and in-memory databases with a TPC-E-derived workload and classic micro-workloads.
 #[derive(Debug, Parser)]
 #[command(name = "bourse", version, propagate_version = true, arg_required_else_help = true, max_term_width = 100)]
 pub(crate) struct Arguments {
@@ -29,12 +29,12 @@ pub(crate) struct Arguments {
 }
 
 impl Arguments {
-    /// What was typed, with what of it was typed rather than taken as default where that matters.
+    /// Arguments from what clap matched, with the options that were set explicitly where that matters.
     pub(crate) fn of(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut arguments = Self::from_arg_matches(matches)?;
         let run = matches.subcommand_matches("tpce").and_then(|tpce| tpce.subcommand_matches("run"));
         if let (Command::Tpce(Tpce::Run(run)), Some(matches)) = (&mut arguments.command, run) {
-            run.said = Said::of(matches);
+            run.explicitly_set = ExplicitlySet::of(matches);
         }
         if let (Command::Compare(compare), Some(matches)) =
             (&mut arguments.command, matches.subcommand_matches("compare"))
@@ -45,78 +45,108 @@ impl Arguments {
     }
 }
 
+/// Long options that have a new name: command, old name, new name. The old one is an alias for one release.
+const RENAMED: &[(&str, &str, &str)] = &[
+    ("crash", "threads", "load-threads"),
+    ("faults", "patience", "timeout"),
+    ("compare", "threads", "load-threads"),
+    ("tpce acid", "patience", "block-timeout"),
+    ("tpce acid", "threads", "load-threads"),
+    ("tpce load", "threads", "load-threads"),
+    ("tpce run", "threads", "load-threads"),
+    ("tpce serve", "threads", "load-threads"),
+    ("tpce verify", "threads", "load-threads"),
+];
+
+/// Warnings of old names among the words of a command line.
+pub(crate) fn renamed_in(words: impl IntoIterator<Item = String>) -> Vec<String> {
+    let words: Vec<String> = words.into_iter().skip(1).take_while(|word| word != "--").collect();
+    let is_of = |command: &str| command.split(' ').zip(&words).all(|(wanted, word)| wanted == word);
+    let is_used = |old: &str| {
+        let written = |word: &String| word.strip_prefix("--").is_some_and(|word| word.split('=').next() == Some(old));
+        words.iter().any(written)
+    };
+    let used = RENAMED.iter().filter(|(command, old, _)| is_of(command) && is_used(old));
+    let warning = |&(_, old, new): &(&str, &str, &str)| {
+        let clients = if old == "threads" { " (concurrent clients are --users)" } else { "" };
+        format!("--{old} is now called --{new}{clients}; the old name will not be read in the next release")
+    };
+    used.map(warning).collect()
+}
+
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
-    /// The brokerage workload derived from TPC-E
+    /// Run, load, check and verify the brokerage workload derived from TPC-E
     #[command(subcommand)]
     Tpce(Tpce),
-    /// The classic workloads: point reads, bulk loads, updates …
+    /// Run microbenchmarks: point reads, bulk loads, updates and others
     #[command(subcommand)]
     Micro(Micro),
-    /// Kill processes and fail the power of a simulated disk: what each durability setting really keeps
+    /// Test what survives a killed process and a power loss, for each durability setting
     Crash(Crash),
-    /// Let reads, writes and syncs fail while engines work: what they report, and what they lose
+    /// Inject I/O errors while engines work, and test what they report and what they lose
     Faults(Faults),
-    /// The process that faults befall: for `bourse faults` alone
+    /// Work on a database while faults are injected: started by `bourse faults`
     #[command(hide = true)]
     FaultWork(FaultWork),
-    /// The published experiments, rerun beside their figures
+    /// Rerun published experiments and show your figures beside theirs
     #[command(subcommand)]
     Suite(Suite),
-    /// The picture of a machine in a few minutes: every engine that runs in process, in short rounds
+    /// Compare every available in-process engine in short rounds, in a few minutes
     Quick(Quick),
-    /// Run what a TOML file says; options typed behind it win
+    /// Run a command whose options stand in a TOML file
     Run(FromFile),
-    /// Compare two stored runs, or two targets run in turn
+    /// Compare two stored runs, or two targets in interleaved rounds
     Compare(Box<Compare>),
-    /// Run the one round that stdin describes: for the program itself alone
+    /// Run one round that stdin describes: for the program itself
     #[command(hide = true)]
     Round,
-    /// Draw the report of stored runs again
+    /// Draw the report of stored runs
     Report(Report),
-    /// What can run here, and the options of each engine
+    /// List the engines: which are available, and the options of each
     Engines(Engines),
-    /// Print a shell's completion script
+    /// Print a completion script for a shell
     Completions {
-        /// The shell
+        /// Shell to complete for
         shell: clap_complete::Shell,
     },
     /// Write the manual pages
     Man {
-        /// Where to write them
+        /// Folder to write the pages to
         #[arg(value_name = "DIR")]
         directory: PathBuf,
     },
-    /// Print the JSON Schema of run files, or of other documents
+    /// Print the JSON Schema of run files or of another document
     Schema {
-        /// Of which
+        /// Document to describe
         #[arg(value_enum, default_value_t = Document::Run)]
         document: Document,
     },
 }
 
-/// Which database: its size and its input data.
+/// Options of the database: its size and its input data.
 #[derive(Debug, Clone, PartialEq, Args, Serialize, Deserialize)]
+#[command(next_help_heading = "Database")]
 pub(crate) struct Database {
-    /// Customers, a multiple of 1,000
+    /// Number of customers, a multiple of 1,000, as 5000 or 5k
     #[arg(long, value_name = "N", default_value_t = Self::CUSTOMERS, value_parser = numbers::customers, env = "BOURSE_CUSTOMERS")]
     pub(crate) customers: u64,
-    /// Days of trades that the database begins with
+    /// Days of initial trades
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::days, env = "BOURSE_DAYS")]
     pub(crate) days: u32,
-    /// Customers for each Trade-Result a second that the workload is nominally run at
+    /// TPC-E scale factor: customers per Trade-Result a second of the nominal rate
     #[arg(long, value_name = "N", default_value_t = Self::SCALE_FACTOR, value_parser = numbers::scale_factor, env = "BOURSE_SCALE_FACTOR")]
     pub(crate) scale_factor: u32,
-    /// Folder with the official input files, instead of the built-in data
+    /// Folder with EGen's official input files (flat_in) [default: built-in data]
     #[arg(long, value_name = "DIR", env = "BOURSE_FLAT_IN_DIR")]
     pub(crate) flat_in: Option<PathBuf>,
-    /// Declare and enforce foreign keys and checks, or primary keys only
+    /// Constraints that the database declares and enforces
     #[arg(long, value_enum, default_value_t = Constraints::Full, env = "BOURSE_CONSTRAINTS")]
     pub(crate) constraints: Constraints,
-    /// Threads that generate rows while loading [default: the processors there are]
-    #[arg(long, value_name = "N", value_parser = numbers::threads, env = "BOURSE_THREADS")]
+    /// Threads that generate rows while loading; concurrent clients are --users [default: number of CPUs]
+    #[arg(long = "load-threads", alias = "threads", value_name = "N", value_parser = numbers::threads, env = "BOURSE_THREADS")]
     pub(crate) threads: Option<usize>,
-    /// Replace whatever database is there
+    /// Load anew, replacing an existing database
     #[arg(long)]
     pub(crate) reload: bool,
 }
@@ -150,54 +180,55 @@ pub(crate) enum Constraints {
     Keys,
 }
 
-/// Exit codes, as they stand in the help of each command that runs something.
-const EXIT_CODES: &str = "Exit codes: 0 fine, 1 usage or configuration, 2 the target failed or was lost, 3 a check failed, \
+/// Exit codes, for the help of each command that runs something.
+const EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 the target failed or was lost, 3 a check failed, \
 130 interrupted (what was measured is still written).";
 
-/// The same for commands that can demand a steady state.
-const RUN_EXIT_CODES: &str = "Exit codes: 0 fine, 1 usage or configuration, 2 the target failed or was lost, 3 a check \
+/// Exit codes of commands that have --require-steady.
+const RUN_EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 the target failed or was lost, 3 a check \
 failed, 5 not steady with --require-steady, 130 interrupted (what was measured is still written).";
 
-/// Where a server's token is.
+/// The file of a server's token.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TokenFile {
-    /// File with the token that a server wants; the environment can hold the token itself, as BOURSE_TOKEN
+    /// File with the server's access token; BOURSE_TOKEN can hold the token itself
     #[arg(long = "token-file", value_name = "FILE", env = "BOURSE_TOKEN_FILE")]
     pub(crate) path: Option<PathBuf>,
 }
 
-/// How rounds are carried out, whatever they measure.
+/// Options of the execution of rounds, whatever they measure.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Rounds")]
 pub(crate) struct Execution {
-    /// End with exit code 5 if a round was not in steady state
+    /// End with exit code 5 if a round did not reach steady state
     #[arg(long, env = "BOURSE_REQUIRE_STEADY")]
     pub(crate) require_steady: bool,
-    /// Before each round wait so long, at most, until other processes leave the machine idle [default: not; in `compare` 20s,
-    /// in `suite run` at full scale 5s]
+    /// Longest wait before each round for background load to drop [default: no wait; 20s in `compare`, 5s in `suite run` at
+    /// full scale]
     #[arg(long, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_WAIT_QUIET")]
     pub(crate) wait_quiet: Option<Duration>,
-    /// Do not wait for a quiet machine
+    /// Do not wait for background load to drop
     #[arg(long)]
     pub(crate) no_wait: bool,
-    /// Print the plan (cases, order, how long, what will be written) and end: nothing is opened, nothing is written
+    /// Print the plan (cases, order, duration, files that will be written) and exit without opening or writing anything
     #[arg(long)]
     pub(crate) dry_run: bool,
 }
 
 impl Execution {
-    /// How long a round waits for a quiet machine, in nanoseconds.
+    /// Longest wait of a round for a quiet machine, in nanoseconds.
     pub(crate) fn wait_quiet_ns(&self, default: Option<Duration>) -> Option<u64> {
         let limit = self.wait_quiet.or(default).filter(|_| !self.no_wait)?;
         Some(u64::try_from(limit.as_nanos()).unwrap_or(u64::MAX))
     }
 }
 
-/// Options that were given: typed, or set in the environment.
+/// Options that were set explicitly: typed, or set in the environment.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Given {
-    /// Typed.
+    /// Ids of the options that were typed.
     typed: BTreeSet<String>,
-    /// Set in the environment.
+    /// Ids of the options that were set in the environment.
     environment: BTreeSet<String>,
 }
 
@@ -215,19 +246,20 @@ impl Given {
         self.typed.contains(id)
     }
 
-    /// Whether an option is no default.
+    /// Whether an option was typed or set in the environment.
     pub(crate) fn given(&self, id: &str) -> bool {
         self.typed(id) || self.environment.contains(id)
     }
 }
 
-/// Where results go.
+/// Options of the results: their folder and their form.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Output")]
 pub(crate) struct Output {
-    /// Folder that gets a folder for each run
+    /// Folder for results: each run makes a folder in it
     #[arg(short = 'o', long = "output", value_name = "DIR", default_value = "bourse-runs", env = "BOURSE_OUTPUT")]
     pub(crate) directory: PathBuf,
-    /// Print the run file instead of the report
+    /// Print the run file (JSON) instead of the report
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -235,38 +267,39 @@ pub(crate) struct Output {
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, mut_arg("days", |days| days.default_value("1")))]
 pub(crate) struct Crash {
-    /// Database to crash copies of under load, as a URL [default: a SQLite file below ./bourse-data]
+    /// Database URL; copies of it are crashed under load [default: a SQLite file below ./bourse-data]
     #[arg(value_name = "TARGET")]
     pub(crate) target: Option<String>,
-    /// Run this part alone [default: both; with a TARGET, load]
+    /// Run only this part [default: both; with a TARGET, load]
     #[arg(long, value_enum)]
     pub(crate) only: Option<CrashPart>,
-    /// States of each setting that are enumerated, about; `all` for every one within the bound
+    /// Approximate number of disk states enumerated for each setting; `all` for every state within the bound
     #[arg(long, value_name = "N|all", default_value = "3000", value_parser = states)]
     pub(crate) states: States,
-    /// Settings whose states are enumerated
+    /// Settings for which disk states are enumerated
     #[arg(long, value_enum, default_value_t = CrashCases::Usual)]
     pub(crate) cases: CrashCases,
-    /// How often each fault is planted, to show what the enumeration finds; 0 plants none
+    /// Times that each fault is planted, to show that the enumeration finds it; 0 plants none
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) faults: u32,
-    /// Make one state again, check it and keep its files: an enumerated one, as wal-full/12:one-3, with --seed as in the run that
-    /// found it; or one drawn from a stored trace, as DIR/trace-1.bin#7, on the database the trace was recorded on
+    /// Rebuild one disk state, check it and keep its files. Either an enumerated state, as wal-full/12:one-3, with the
+    /// --seed of the run that found it; or a state drawn from a stored trace, as DIR/trace-1.bin#7, on the database that the
+    /// trace was recorded on
     #[arg(long, value_name = "STATE", conflicts_with_all = ["target", "only", "sweep"])]
     pub(crate) replay: Option<String>,
     #[command(flatten)]
     pub(crate) database: Database,
-    /// Crash with each of these values of the target's options; several sweeps are combined [default for SQLite files:
+    /// Repeat with each of these values of a target option; several --sweep are combined [default for SQLite files:
     /// journal=wal,delete and sync=full,normal,off]
     #[arg(long, value_name = "OPTION=A,B,C")]
     pub(crate) sweep: Vec<String>,
-    /// Crashes of each kind on each target, at sampled moments
+    /// Crashes of each kind on each target, at random moments
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = numbers::rounds)]
     pub(crate) times: u32,
-    /// States drawn from a recorded load on each SQLite target; 0 records none
+    /// Disk states drawn from a recorded load on each SQLite target; 0 records no load
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub(crate) samples: u32,
-    /// Seed that the small workload, its states and the moments of the crashes follow from
+    /// Seed of the workload, the disk states and the moments of the crashes
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
     #[command(flatten)]
@@ -276,22 +309,22 @@ pub(crate) struct Crash {
 /// The parts of `crash`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CrashPart {
-    /// Every state that a power loss may leave of a small SQLite database
+    /// Every disk state that a power loss may leave of a small SQLite database
     States,
-    /// Crashes of copies of a database under load, at sampled moments
+    /// Crashes of copies of a database under load, at random moments
     Load,
 }
 
 /// Which settings are enumerated.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CrashCases {
-    /// Those in use, on the device that SQLite assumes; some on stricter ones
+    /// Common settings, on the device that SQLite assumes, and some on stricter devices
     Usual,
-    /// Each journal mode with each sync on each device
+    /// Each journal mode with each sync setting on each device
     All,
 }
 
-/// How many states of a setting; `None` for all within the bound.
+/// Number of states of a setting; `None` for all within the bound.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct States(pub(crate) Option<u64>);
 
@@ -299,7 +332,7 @@ fn states(text: &str) -> Result<States, String> {
     match text.parse::<u64>() {
         Ok(number @ 100..=1_000_000_000) => Ok(States(Some(number))),
         _ if text == "all" => Ok(States(None)),
-        _ => Err("expected a number from 100 to 1000000000, or all".to_owned()),
+        _ => Err("expected a whole number from 100 to 1,000,000,000, or 'all'".to_owned()),
     }
 }
 
@@ -322,47 +355,47 @@ pub(crate) enum Document {
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// Run files, or folders of runs; of drivers that shared a round all of them, which become one. Or the folder or document
-    /// of a suite, of `tpce acid`, of `crash` or of `faults`
+    /// Run files or folders of runs; drivers that shared a round become one run if all are given. Also documents or folders
+    /// of `suite run`, `tpce acid`, `crash` and `faults`
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<PathBuf>,
-    /// Where to write; the ending says what: .html, .md, .csv, or .svg for the curve of a sweep [default: the terminal]
+    /// File to write; its ending chooses the format: .html, .md, .csv, or .svg for the curve of a sweep [default: terminal]
     #[arg(short, long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Texts in CSV
+    /// How texts are written in CSV
     #[arg(long, value_enum, value_name = "TEXTS", default_value_t = CsvCells::Guarded)]
     pub(crate) csv: CsvCells,
-    /// Of `tpce acid`: show every case with its steps and findings, and the settings in force
+    /// Show every case of `tpce acid` with its steps and findings, and the settings in force
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }
 
-/// How texts stand in CSV.
+/// Form of texts in CSV.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CsvCells {
-    /// With an apostrophe before those that begin with =, +, -, @, a tabulator or a carriage return: spreadsheets would take
-    /// them for formulas
+    /// With an apostrophe before a text that a spreadsheet would take for a formula: one that begins with =, +, -, @, a tab
+    /// or a carriage return
     Guarded,
-    /// As they are
+    /// Unchanged
     Raw,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXIT_CODES)]
 pub(crate) struct Quick {
-    /// Length of the brokerage workload's measurement interval; the classic workloads take a fifth of it
-    #[arg(short = 'T', long = "for", value_name = "TIME", default_value = "10s", value_parser = numbers::duration)]
+    /// Measurement interval of the brokerage workload; microbenchmarks take a fifth of it
+    #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = numbers::duration)]
     pub(crate) duration: Duration,
-    /// Classic workloads to run besides, by the names of `bourse micro list`
+    /// Microbenchmarks to run as well, by their names in `bourse micro list`
     #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = "point-read,update,bulk-load")]
     pub(crate) workloads: Vec<String>,
     /// Rounds of each case
     #[arg(long, value_name = "N", default_value_t = 3, value_parser = numbers::rounds)]
     pub(crate) rounds: u32,
-    /// Days of trades that the brokerage databases begin with
+    /// Days of initial trades in the brokerage databases
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::days)]
     pub(crate) days: u32,
-    /// Seed of all random sequences [default: drawn, and shown]
+    /// Seed of all random numbers [default: drawn, and shown]
     #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
@@ -373,64 +406,112 @@ pub(crate) struct Quick {
 
 #[derive(Debug, Args)]
 pub(crate) struct FromFile {
-    /// A TOML file: command = "tpce run", and its options by their long names
+    /// TOML file with command = "tpce run", for instance, and options by their long names
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Options of that command, which win over the file's
+    /// Options of that command; they override the file
     #[arg(value_name = "OPTIONS", trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) more: Vec<String>,
 }
 
-/// Exit codes of a comparison.
-const COMPARE_EXIT_CODES: &str = "Exit codes: 0 fine, 1 usage or configuration, 2 a target failed or was lost, 3 a check \
+/// Exit codes of `compare`.
+const COMPARE_EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 a target failed or was lost, 3 a check \
 failed, 4 slower by more than --fail-above, 5 not steady with --require-steady, 130 interrupted.";
 
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_EXIT_CODES)]
 pub(crate) struct Compare {
-    /// What to compare with: a stored run, or a target to run on
+    /// Baseline: a stored run, or a target to run on
     #[arg(value_name = "A")]
     pub(crate) base: String,
-    /// What is compared: a stored run, or a target to run on
+    /// Candidate: a stored run, or a target to run on
     #[arg(value_name = "B")]
     pub(crate) head: String,
-    /// What two targets run: tpce, or a classic workload of `bourse micro list`
+    /// Workload that two targets run: tpce, or a microbenchmark of `bourse micro list`
     #[arg(long, value_name = "WORKLOAD", default_value = "tpce")]
     pub(crate) workload: String,
-    /// Set an option of a classic workload
+    /// Set an option of the microbenchmark
     #[arg(short = 's', long, value_name = "OPTION=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Operations of each thread of a classic workload, instead of a time
+    /// Operations of each thread of the microbenchmark, instead of a time
     #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) count: Option<u64>,
-    /// End with exit code 4 if B is slower by more than this, as 5%, and surely so: the whole interval lies beyond
+    /// End with exit code 4 if B is slower by more than this, as 5%, with its whole confidence interval
     #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, env = "BOURSE_FAIL_ABOVE")]
     pub(crate) fail_above: Option<f64>,
-    /// How the comparison is printed
+    /// Format of the comparison
     #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
     pub(crate) format: CompareFormat,
     #[command(flatten)]
     pub(crate) settings: RunSettings,
     #[command(flatten)]
     pub(crate) token: TokenFile,
-    /// Which options were given.
+    /// Options that were set explicitly.
     #[arg(skip)]
     pub(crate) given: Given,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CompareFormat {
-    /// For a terminal
+    /// Plain text for a terminal
     Text,
-    /// For a comment on a change
+    /// Markdown for a comment on a change
     Markdown,
-    /// For programs
+    /// JSON for programs
     Json,
 }
 
 #[derive(Debug, Args)]
 pub(crate) struct Engines {
-    /// Show every option of this engine's targets
+    /// Engine whose options are listed
     #[arg(value_name = "ENGINE")]
     pub(crate) engine: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory as _;
+
+    fn words(typed: &str) -> Vec<String> {
+        typed.split(' ').map(str::to_owned).collect()
+    }
+
+    #[track_caller]
+    fn run_of(typed: &str) -> Run {
+        let matches = Arguments::command().try_get_matches_from(words(typed)).unwrap_or_else(|error| panic!("{error}"));
+        match Arguments::of(&matches).unwrap().command {
+            Command::Tpce(Tpce::Run(run)) => run,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn the_words_of_other_tools_are_understood() {
+        for typed in ["-u 4 -T 5s", "--clients 4 --duration 5s", "-c 4 -d 5s", "--connections 4 --time 5"] {
+            let run = run_of(&format!("bourse tpce run {typed}"));
+            assert_eq!((run.settings.users, run.settings.duration), (Some(4), Duration::from_secs(5)), "{typed}");
+        }
+        assert_eq!(run_of("bourse tpce run --customers 5k").settings.database.customers, 5_000);
+    }
+
+    #[test]
+    fn an_old_name_is_read_with_a_warning() {
+        assert_eq!(run_of("bourse tpce run --threads 3").settings.database.threads, Some(3));
+        let warned = |typed: &str| renamed_in(words(typed));
+        let now = "--threads is now called --load-threads (concurrent clients are --users)";
+        assert!(warned("bourse tpce run x --threads=3").iter().any(|warning| warning.starts_with(now)));
+        for typed in
+            ["bourse tpce run --load-threads 3", "bourse tpce gen --threads 3", "bourse micro run a --threads 3"]
+        {
+            assert_eq!(warned(typed), [""; 0], "{typed}");
+        }
+        // Each name in the table is one, and the old one leads to the new.
+        for (command, old, new) in RENAMED {
+            let mut root = Arguments::command();
+            let leaf = command.split(' ').fold(&mut root, |at, word| at.find_subcommand_mut(word).expect(word));
+            let arg = leaf.get_arguments().find(|arg| arg.get_long() == Some(*new)).expect(new);
+            assert!(arg.get_all_aliases().is_some_and(|aliases| aliases.contains(old)), "{command} --{old}");
+        }
+    }
 }

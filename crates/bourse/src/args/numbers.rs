@@ -1,66 +1,88 @@
-//! Numbers and times that can be typed, each with its range. A refusal names the range:
-//! `invalid value '0' for '--users <N>': expected a whole number from 1 to 10000`.
+//! Numbers and times of the command line, each with its range. An error names the range:
+//! `invalid value '0' for '--users <N>': expected a whole number from 1 to 10,000`.
 
 use bourse_tpce::users::RunOptions;
-use std::fmt::Display;
-use std::str::FromStr;
+use jiff::{SignedDuration, Span, SpanRelativeTo};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 /// Longest time; sums of several are still far from the clock's end.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// A whole number of a range.
-fn whole<T>(least: T, most: T) -> impl Fn(&str) -> Result<T, String>
-where
-    T: FromStr + PartialOrd + Display,
-{
+/// A whole number within a range; `5k` and `1M` are thousands and millions, and `_` may stand between digits.
+fn whole<T: TryFrom<u64> + Into<u64> + Copy>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> {
+    let (least, most): (u64, u64) = ((*range.start()).into(), (*range.end()).into());
     move |text: &str| {
-        let number = text.parse().ok().filter(|number| (&least..=&most).contains(&number));
-        number.ok_or_else(|| format!("expected a whole number from {least} to {most}"))
+        let number = whole_number(text).filter(|number| (least..=most).contains(number));
+        let number = number.and_then(|number| T::try_from(number).ok());
+        number.ok_or_else(|| format!("expected a whole number from {} to {}", grouped(least), grouped(most)))
     }
+}
+
+/// A whole number as people write it.
+fn whole_number(text: &str) -> Option<u64> {
+    let (digits, unit) = match text.strip_suffix(['k', 'K']) {
+        Some(digits) => (digits, 1_000),
+        None => text.strip_suffix('M').map_or((text, 1), |digits| (digits, 1_000_000)),
+    };
+    let is_plain = digits.starts_with(|first: char| first.is_ascii_digit());
+    let digits = digits.replace('_', "");
+    if is_plain { digits.parse::<u64>().ok()?.checked_mul(unit) } else { None }
+}
+
+/// A number with commas between its thousands.
+fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && digits.len().saturating_sub(at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 /// Threads of one kind: users, or those that generate rows.
 pub(crate) fn threads(text: &str) -> Result<usize, String> {
-    whole(1, 10_000)(text)
+    whole(1..=10_000_u32)(text).map(|number| number as usize)
 }
 
 /// Rounds, repeats or crashes.
 pub(crate) fn rounds(text: &str) -> Result<u32, String> {
-    whole(1, 10_000)(text)
+    whole(1..=10_000)(text)
 }
 
 /// A count of operations or transactions: the most is more than any machine does in a year.
 pub(crate) fn counted(text: &str) -> Result<u64, String> {
-    whole(1, 1_000_000_000_000_000)(text)
+    whole(1..=1_000_000_000_000_000)(text)
 }
 
 /// Transactions that may wait.
 pub(crate) fn backlog(text: &str) -> Result<usize, String> {
-    whole(0, 100_000_000)(text)
+    whole(0..=100_000_000_u32)(text).map(|number| number as usize)
 }
 
 /// Days of trades. How many there can be depends on the scale factor too.
 pub(crate) fn days(text: &str) -> Result<u32, String> {
-    whole(1, 10_000)(text)
+    whole(1..=10_000)(text)
 }
 
 /// Customers for each Trade-Result a second. What it must divide is the generator's to say.
 pub(crate) fn scale_factor(text: &str) -> Result<u32, String> {
-    whole(1, 28_800_000)(text)
+    whole(1..=28_800_000)(text)
 }
 
 /// A seed.
 pub(crate) fn seed(text: &str) -> Result<u64, String> {
-    whole(0, u64::MAX)(text)
+    whole(0..=u64::MAX)(text)
 }
 
 /// A number of customers.
 pub(crate) fn customers(text: &str) -> Result<u64, String> {
     let most = bourse_egen::MOST_CUSTOMERS.unsigned_abs();
-    let number =
-        text.parse().ok().filter(|number: &u64| (1_000..=most).contains(number) && number.is_multiple_of(1_000));
-    number.ok_or_else(|| format!("expected a multiple of 1000 from 1000 to {most}"))
+    let number = whole_number(text).filter(|number| (1_000..=most).contains(number) && number.is_multiple_of(1_000));
+    number.ok_or_else(|| format!("expected a multiple of 1,000 from 1,000 to {}", grouped(most)))
 }
 
 /// Trade-Results a second.
@@ -88,31 +110,38 @@ pub(crate) fn percent(text: &str) -> Result<f64, String> {
 
 /// Transactions a simulated second.
 pub(crate) fn requests(text: &str) -> Result<u32, String> {
-    whole(1, 1_000_000)(text)
+    whole(1..=1_000_000)(text)
 }
 
 /// How often all tables are compared: 0 is never in between.
 pub(crate) fn every(text: &str) -> Result<u64, String> {
-    whole(0, 1_000_000_000_000_000)(text)
+    whole(0..=1_000_000_000_000_000)(text)
 }
 
 /// Threads of a server that work, and so sessions.
 pub(crate) fn workers(text: &str) -> Result<u16, String> {
-    whole(1, 4_096)(text)
+    whole(1..=4_096)(text)
 }
 
 /// Connections of a server.
 pub(crate) fn connections(text: &str) -> Result<u16, String> {
-    whole(2, 16_384)(text)
+    whole(2..=16_384)(text)
 }
 
-/// A length of time; a number alone is seconds.
+/// A length of time, as `30s` or `1m30s`; a number alone is seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse::<f64>().ok().map(|_| format!("{text}s"));
-    match humantime::parse_duration(seconds.as_deref().unwrap_or(text)) {
-        Ok(duration) if duration <= LONGEST => Ok(duration),
-        _ => Err("expected a number with its unit, as 30s, 5m or 2h, of 365d at most".to_owned()),
-    }
+    let seconds = text.parse::<f64>().ok().map(Duration::try_from_secs_f64);
+    let duration = seconds.map_or_else(|| spelled(text), Result::ok);
+    duration
+        .filter(|duration| *duration <= LONGEST)
+        .ok_or_else(|| "expected a length of time such as 500ms, 30s, 1m30s or 2h, from 0 to 365d".to_owned())
+}
+
+/// A length of time with its units.
+fn spelled(text: &str) -> Option<Duration> {
+    let span: Span = text.parse().ok()?;
+    let duration: SignedDuration = span.to_duration(SpanRelativeTo::days_are_24_hours()).ok()?;
+    Duration::try_from(duration).ok()
 }
 
 #[cfg(test)]
@@ -120,14 +149,18 @@ mod tests {
     use super::*;
 
     #[test]
-    fn ranges_are_kept_and_named() {
-        assert_eq!(whole(1_u32, 5)("5"), Ok(5));
-        for text in ["0", "6", "-1", "1e3", "", "99999999999999999999"] {
-            assert_eq!(whole(1_u32, 5)(text), Err("expected a whole number from 1 to 5".to_owned()), "{text}");
+    fn numbers_have_a_range_that_errors_name() {
+        assert_eq!(whole(1..=5_u32)("5"), Ok(5));
+        for text in ["0", "6", "-1", "+1", "1e3", "", "k", "_1", "1kk", "99999999999999999999", "99999999999999999M"] {
+            assert_eq!(whole(1..=5_u32)(text), Err("expected a whole number from 1 to 5".to_owned()), "{text}");
         }
-        assert_eq!(customers("200000000"), Ok(200_000_000));
+        assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
+        assert_eq!(rounds("0"), Err("expected a whole number from 1 to 10,000".to_owned()));
+        assert_eq!((customers("200000000"), customers("5k")), (Ok(200_000_000), Ok(5_000)));
+        assert_eq!((counted("1M"), counted("10_000")), (Ok(1_000_000), Ok(10_000)));
         for text in ["1000000000", "1500", "0", "-1000"] {
-            assert_eq!(customers(text), Err("expected a multiple of 1000 from 1000 to 200000000".to_owned()), "{text}");
+            let expected = "expected a multiple of 1,000 from 1,000 to 200,000,000";
+            assert_eq!(customers(text), Err(expected.to_owned()), "{text}");
         }
         assert_eq!(rate("0.5"), Ok(0.5));
         for text in ["1e300", "1e-300", "nan", "inf", "-1", "0", ""] {
@@ -135,14 +168,34 @@ mod tests {
             assert_eq!(rate(text), Err(expected.to_owned()), "{text}");
         }
         assert!(["0", "nan", "1.1", "-0.5", "inf"].into_iter().all(|text| scale(text).is_err()));
-        assert!(
-            ["nan", "inf", "1e308", "-1", "", "400d", "99999999999999999999h"].iter().all(|it| duration(it).is_err())
-        );
-        assert_eq!(
-            duration("1 day or so"),
-            Err("expected a number with its unit, as 30s, 5m or 2h, of 365d at most".to_owned())
-        );
-        assert_eq!(duration("1.5"), Ok(Duration::from_millis(1_500)));
-        assert_eq!(duration("30"), Ok(Duration::from_secs(30)));
+    }
+
+    #[test]
+    fn lengths_of_time_are_read_as_people_write_them() {
+        for (text, milliseconds) in [
+            ("30s", 30_000),
+            ("5m", 300_000),
+            ("1m30s", 90_000),
+            ("500ms", 500),
+            ("2h", 7_200_000),
+            ("1h 30m", 5_400_000),
+            ("1min", 60_000),
+            ("10 seconds", 10_000),
+            ("1d", 86_400_000),
+            ("365d", 31_536_000_000),
+            ("1.5s", 1_500),
+            ("1.5", 1_500),
+            ("30", 30_000),
+            ("0s", 0),
+            ("0", 0),
+        ] {
+            assert_eq!(duration(text), Ok(Duration::from_millis(milliseconds)), "{text}");
+        }
+        let refused =
+            ["nan", "inf", "1e308", "-1", "-5s", "5s ago", "", "s", "366d", "99999999999999999999h", "1 day or so"];
+        for text in refused {
+            let expected = "expected a length of time such as 500ms, 30s, 1m30s or 2h, from 0 to 365d";
+            assert_eq!(duration(text), Err(expected.to_owned()), "{text}");
+        }
     }
 }

@@ -12,22 +12,22 @@ use std::time::Duration;
 #[derive(Debug, Subcommand)]
 #[command(after_help = NOTICE)]
 pub(crate) enum Tpce {
-    /// Load if needed, warm up, measure, check, report
+    /// Run the workload: load if needed, warm up, measure, check, report
     Run(Run),
     /// Load a database and stop
     Load(Load),
-    /// Write the flat files of the initial database
+    /// Write the rows of the initial database to files
     Gen(Gen),
-    /// Serve a database to drivers elsewhere: `bourse tpce run bourse://HOST:PORT`
+    /// Serve a database to drivers on other machines: `bourse tpce run bourse://HOST:PORT`
     Serve(Serve),
     /// Check a loaded database: schema, contents, consistency conditions, row counts, foreign keys, integrity
     Check(Check),
-    /// Test atomicity, consistency, isolation and durability as the specification has it
+    /// Run the specification's tests of atomicity, consistency, isolation and durability
     Acid(Acid),
-    /// Work on a database until killed, for `acid`
+    /// Work on a database until killed: started by `acid`
     #[command(hide = true)]
     AcidLoad(AcidLoad),
-    /// Run the same transactions on several targets and compare all outputs and all rows
+    /// Run the same transactions on several targets and compare every output and every row
     Verify(Verify),
 }
 
@@ -36,89 +36,89 @@ pub(crate) use bourse_tpce::users::NOTICE;
 #[derive(Debug, Clone, Args)]
 #[command(after_help = RUN_EXIT_CODES)]
 pub(crate) struct Run {
-    /// Databases to run on, as URLs: sqlite:PATH?journal=wal&sync=full, sqlite::memory:, or servers of `bourse tpce serve`:
+    /// Database URLs, as sqlite:PATH?journal=wal&sync=full or sqlite::memory:, or servers of `bourse tpce serve`, as
     /// bourse://HOST:PORT or bourse+unix:PATH [default: a SQLite file below ./bourse-data]
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
     #[command(flatten)]
     pub(crate) settings: RunSettings,
-    /// Which of several drivers of one round on a server this is: each begins when all have come, and asks mostly for its
-    /// part of the customers
+    /// Number of this driver among several that share a round on a server, as 1/3; all start together, and each uses mostly
+    /// its part of the customers
     #[arg(long, value_name = "K/N", value_parser = part, env = "BOURSE_PART")]
     pub(crate) part: Option<Share>,
     #[command(flatten)]
     pub(crate) token: TokenFile,
-    /// What was said of the database, and is not a default.
+    /// The database's options that were set explicitly.
     #[arg(skip)]
-    pub(crate) said: Said,
+    pub(crate) explicitly_set: ExplicitlySet,
 }
 
-/// Which of the database's options were typed or set in the environment.
+/// The database's options that were typed or set in the environment, rather than left at their defaults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub(crate) struct Said {
+pub(crate) struct ExplicitlySet {
     pub(crate) customers: bool,
     pub(crate) days: bool,
     pub(crate) scale_factor: bool,
     pub(crate) constraints: bool,
 }
 
-impl Said {
-    /// Of the arguments of `tpce run`.
+impl ExplicitlySet {
+    /// Those among the arguments of `tpce run`.
     pub(crate) fn of(matches: &ArgMatches) -> Self {
-        let said = |id: &str| matches.value_source(id).is_some_and(|source| source != ValueSource::DefaultValue);
+        let set = |id: &str| matches.value_source(id).is_some_and(|source| source != ValueSource::DefaultValue);
         Self {
-            customers: said("customers"),
-            days: said("days"),
-            scale_factor: said("scale_factor"),
-            constraints: said("constraints"),
+            customers: set("customers"),
+            days: set("days"),
+            scale_factor: set("scale_factor"),
+            constraints: set("constraints"),
         }
     }
 }
 
-/// How a run is to be, whatever it runs on.
+/// Options of a run, whatever it runs on.
 #[derive(Debug, Clone, Args)]
+#[command(next_help_heading = "Workload")]
 pub(crate) struct RunSettings {
     #[command(flatten)]
     pub(crate) database: Database,
-    /// Customers' threads, each with its own session [default: the processors there are]
-    #[arg(short, long, value_name = "N", value_parser = numbers::threads, env = "BOURSE_USERS")]
+    /// Number of concurrent clients, one session each [default: number of CPUs]
+    #[arg(short, long, short_alias = 'c', aliases = ["clients", "connections"], allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_USERS")]
     pub(crate) users: Option<usize>,
-    /// Threads that execute what the market exchange sends [default: 1]
-    #[arg(long, value_name = "N", value_parser = numbers::threads, env = "BOURSE_MARKET_USERS")]
+    /// Threads that execute the market exchange's requests [default: 1]
+    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_MARKET_USERS")]
     pub(crate) market_users: Option<usize>,
     /// Length of the measurement interval
-    #[arg(short = 'T', long = "for", value_name = "TIME", default_value = "30s", value_parser = numbers::duration, env = "BOURSE_FOR")]
+    #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", default_value = "30s", value_parser = numbers::duration, env = "BOURSE_FOR")]
     pub(crate) duration: Duration,
-    /// Time to warm up before it
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
+    /// Warm-up time before the measurement
+    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
     pub(crate) warmup: Duration,
-    /// Trade-Results a second to ask for, instead of as many as the users manage: response times count from when a
-    /// transaction was due
-    #[arg(short = 'R', long, value_name = "N", value_parser = numbers::rate, env = "BOURSE_RATE")]
+    /// Target rate in Trade-Results a second (open loop): response times count from when a transaction was due [default: as
+    /// fast as possible]
+    #[arg(short = 'R', long, allow_negative_numbers = true, value_name = "N", value_parser = numbers::rate, env = "BOURSE_RATE")]
     pub(crate) rate: Option<f64>,
-    /// When transactions are due that are asked for at a rate
+    /// Distribution of arrivals with --rate
     #[arg(long, value_enum, default_value_t = Arrivals::Poisson, env = "BOURSE_ARRIVALS")]
     pub(crate) arrivals: Arrivals,
-    /// Transactions asked for at a rate that may wait for a user, all together; more are dropped and counted [default: 5 s
-    /// of the rate]
+    /// Transactions that may wait for a client with --rate; more are dropped and counted [default: 5 s of the rate]
     #[arg(long, value_name = "N", value_parser = numbers::backlog, env = "BOURSE_BACKLOG")]
     pub(crate) backlog: Option<usize>,
-    /// Look for the highest rate that keeps every response limit, and confirm it with a run of full length
+    /// Search for the highest rate that meets every response-time limit, and confirm it with a run of full length
     #[arg(long, conflicts_with = "rate", env = "BOURSE_FIND_MAX")]
     pub(crate) find_max: bool,
-    /// Run with each of these values: users, market-users, rate, backlog, customers, days, scale-factor, or an option of the
-    /// targets, as journal=delete,wal; several sweeps are combined
-    #[arg(long, value_name = "OPTION=A,B,C")]
+    /// Repeat with each of these values of users, market-users, rate, backlog, customers, days, scale-factor, or a target
+    /// option, as journal=delete,wal; several --sweep are combined
+    #[arg(long, value_name = "OPTION=A,B,C", help_heading = "Rounds")]
     pub(crate) sweep: Vec<String>,
-    /// Rounds on each target, each on the database as it was; several targets take turns (A B B A …) [default: 1; of
-    /// targets that are compared 7]
-    #[arg(long, value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
+    /// Rounds on each target, each on the restored database; targets are interleaved (A B B A …) [default: 1; 7 when
+    /// targets are compared]
+    #[arg(long, allow_negative_numbers = true, help_heading = "Rounds", value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: Option<u32>,
-    /// How thoroughly to check what is run on and what it does
-    #[arg(long, value_enum, default_value_t = CheckDepth::Full, env = "BOURSE_CHECK")]
+    /// Depth of the checks before and after the run
+    #[arg(long, help_heading = "Rounds", value_enum, default_value_t = CheckDepth::Full, env = "BOURSE_CHECK")]
     pub(crate) check: CheckDepth,
-    /// Seed of all random sequences [default: drawn, and shown]
-    #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
+    /// Seed of all random numbers [default: drawn, and shown]
+    #[arg(long, help_heading = "Rounds", value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,
     #[command(flatten)]
     pub(crate) execution: Execution,
@@ -129,25 +129,25 @@ pub(crate) struct RunSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CheckDepth {
-    /// Also compares the initial trades' rows with the generator's before the run, and after it a sample of transactions with
-    /// the model, on a small database of its own
+    /// Everything of quick; also compares the initial trades with the generator's before the run, and after it a sample of
+    /// transactions with the reference model, on a small database of its own
     Full,
-    /// Schema, row counts and the tables that do not grow before the run; conditions and integrity after it
+    /// Before the run: schema, row counts, fixed tables; after it: consistency conditions, integrity
     Quick,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Arrivals {
-    /// At random moments, as from many independent customers
+    /// Random arrivals, as from many independent customers
     Poisson,
-    /// At even distances
+    /// Evenly spaced arrivals
     Constant,
 }
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Load {
-    /// Database to load, as a URL: sqlite:PATH
+    /// Database URL, as sqlite:PATH
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
     #[command(flatten)]
@@ -157,39 +157,39 @@ pub(crate) struct Load {
 #[derive(Debug, Args)]
 #[command(after_help = SERVE_CODES)]
 pub(crate) struct Serve {
-    /// Database to serve, as a URL; loaded if it is not there
+    /// Database URL; the database is loaded if it does not exist
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
     #[command(flatten)]
     pub(crate) database: Database,
-    /// Where to listen: HOST:PORT, or unix:PATH for a socket that this user's programs alone, and root's, can drive.
-    /// Other addresses than this machine's own want a token; port 0 chooses a free one
+    /// Address to listen on: HOST:PORT, or unix:PATH for a socket that only this user and root can use. Addresses that other
+    /// machines can reach need a token; port 0 chooses a free port
     #[arg(short, long, value_name = "PLACE", default_value = "127.0.0.1:4780", env = "BOURSE_LISTEN")]
     pub(crate) listen: String,
     #[command(flatten)]
     pub(crate) token: TokenFile,
-    /// Sessions on the database, and so transactions at a time; users take turns at them
+    /// Sessions on the database, which users share: the most transactions at a time
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = numbers::workers)]
     pub(crate) workers: u16,
-    /// Connections at a time: one a user, and one a driver
+    /// Most connections at a time: one for each user and one for each driver
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = numbers::connections)]
     pub(crate) connections: u16,
-    /// How long the drivers of a round wait for one another
+    /// Longest wait of the drivers of a round for one another
     #[arg(long, value_name = "TIME", default_value = "2m", value_parser = numbers::duration)]
     pub(crate) gather: Duration,
-    /// How long a driver in a round may say nothing before it is given up; one that is well asks for sizes every second
+    /// Silence after which a driver in a round counts as lost; a live driver sends a request every second
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = numbers::duration)]
     pub(crate) silence: Duration,
 }
 
 /// Exit codes of the server.
-const SERVE_CODES: &str = "Ctrl-C ends the server: what is in hand is finished.\n\nExit codes: 0 ended while no driver was \
-there, 1 usage or configuration, 2 the target failed or was lost, 130 interrupted in a round.";
+const SERVE_CODES: &str = "Ctrl-C stops the server after the transactions in progress.\n\nExit codes: 0 stopped while no driver was \
+connected, 1 usage or configuration, 2 the target failed or was lost, 130 interrupted in a round.";
 
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Check {
-    /// Database to check, as a URL: sqlite:PATH
+    /// Database URL, as sqlite:PATH
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
     /// Print the checks as JSON
@@ -200,24 +200,24 @@ pub(crate) struct Check {
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES, mut_arg("days", |days| days.default_value("1")))]
 pub(crate) struct Acid {
-    /// Database to test, as a URL; the tests leave trades in it [default: a SQLite file below ./bourse-data]
+    /// Database URL; the tests leave trades in the database [default: a SQLite file below ./bourse-data]
     #[arg(value_name = "TARGET")]
     pub(crate) target: Option<String>,
     #[command(flatten)]
     pub(crate) database: Database,
-    /// Only these tests: names as A1, or A, C, I, D for all of a property
+    /// Run only these tests: names as A1, or A, C, I, D for all tests of a property
     #[arg(long, value_name = "A1,I", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
-    /// Accounts that each isolation test is tried on, with each of its endings
+    /// Accounts on which each isolation test is repeated, with each of its endings
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::rounds)]
     pub(crate) repeats: u32,
-    /// How long a session may take before it counts as one that waits, where the engine does not say so itself
-    #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = numbers::duration)]
+    /// Time after which a session counts as blocked, where the engine does not report it
+    #[arg(long = "block-timeout", alias = "patience", value_name = "TIME", default_value = "500ms", value_parser = numbers::duration)]
     pub(crate) patience: Duration,
-    /// Demand what this durability class promises, instead of the class of the target's settings
+    /// Durability class to test against, instead of the class of the target's settings
     #[arg(long, value_enum, value_name = "CLASS")]
     pub(crate) demand: Option<DurabilityClass>,
-    /// Seed that accounts and securities are drawn from
+    /// Seed of the accounts and securities
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
     /// Show every case with its steps and findings
@@ -260,24 +260,24 @@ pub(crate) enum DurabilityClass {
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Verify {
-    /// What to compare: databases as URLs, and model: for the transactions on plain collections
+    /// Database URLs to compare; `model:` is the reference model in plain Rust
     #[arg(value_name = "TARGET", default_values = ["sqlite::memory:", "model:"])]
     pub(crate) targets: Vec<String>,
     #[command(flatten)]
     pub(crate) database: Database,
-    /// Transactions, Trade-Cleanup at the beginning and the end among them
+    /// Number of transactions, including Trade-Cleanup at the start and the end
     #[arg(short = 'n', long, value_name = "N", default_value_t = 100_000, value_parser = numbers::counted)]
     pub(crate) transactions: u64,
-    /// Seed of all random sequences
+    /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
-    /// Customers' requests in a simulated second: the fewer, the more prices move and maintenance does in between
+    /// Customer requests per simulated second: a low rate gives more market and maintenance activity between them
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = numbers::requests)]
     pub(crate) rate: u32,
-    /// Compare all tables after so many transactions too, not just in the beginning and the end
+    /// Also compare all tables every N transactions, not only at the start and the end; 0 does not
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::every)]
     pub(crate) digest_every: u64,
-    /// Compare nothing; run up to this transaction and show its input, statements, rows and outputs
+    /// Run up to this transaction and show its input, statements, rows and outputs; compare nothing
     #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) replay: Option<u64>,
     /// Print the verdict as JSON
@@ -287,19 +287,19 @@ pub(crate) struct Verify {
 
 #[derive(Debug, Args)]
 pub(crate) struct Gen {
-    /// Folder for the files; made if it is not there
+    /// Folder for the files; created if it does not exist
     #[arg(short, long = "output", value_name = "DIR")]
     pub(crate) output: PathBuf,
     /// First customer to generate, counted from 1: one more than a multiple of 1,000
     #[arg(short = 'b', long = "first", value_name = "FIRST", default_value_t = 1, value_parser = numbers::counted)]
     pub(crate) first: u64,
-    /// How many customers to generate, a multiple of 1,000
+    /// Number of customers to generate, a multiple of 1,000
     #[arg(short = 'c', long = "count", value_name = "COUNT", default_value_t = 1_000, value_parser = numbers::customers)]
     pub(crate) count: u64,
-    /// Customers of the whole database, a multiple of 1,000 [default: as many as it takes]
+    /// Number of customers in the whole database, a multiple of 1,000 [default: first + count - 1]
     #[arg(short = 't', long = "total", value_name = "TOTAL", value_parser = numbers::customers)]
     pub(crate) total: Option<u64>,
-    /// Customers for each Trade-Result a second
+    /// TPC-E scale factor: customers per Trade-Result a second
     #[arg(short = 'f', long = "scale", value_name = "SCALE", default_value_t = 500, value_parser = numbers::scale_factor)]
     pub(crate) scale: u32,
     /// Days of initial trades
@@ -308,26 +308,26 @@ pub(crate) struct Gen {
     /// Folder with the official input files, instead of the built-in data
     #[arg(long, value_name = "DIR", env = "BOURSE_FLAT_IN_DIR")]
     pub(crate) flat_in: Option<PathBuf>,
-    /// Form of the files
+    /// Format of the files
     #[arg(long, value_enum, default_value_t = Format::Flat)]
     pub(crate) format: Format,
-    /// Threads [default: the processors there are]
+    /// Number of threads [default: number of CPUs]
     #[arg(long, value_name = "N", value_parser = numbers::threads, env = "BOURSE_THREADS")]
     pub(crate) threads: Option<usize>,
-    /// Only these tables, by SQL name or file name, separated by commas
+    /// Write only these tables, by SQL name or file name
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     pub(crate) tables: Vec<String>,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Format {
-    /// The reference generator's: fields between |, no header
+    /// EGen's format: fields separated by |, no header
     Flat,
-    /// RFC 4180 with a header
+    /// CSV (RFC 4180) with a header
     Csv,
 }
 
 fn part(text: &str) -> Result<Share, String> {
     let parsed = text.split_once('/').and_then(|(number, of)| Share::new(number.parse().ok()?, of.parse().ok()?));
-    parsed.ok_or_else(|| format!("write which driver of how many, as 1/3, of {} at most", Share::MOST))
+    parsed.ok_or_else(|| format!("expected NUMBER/COUNT of a driver, as 1/3, with a count of at most {}", Share::MOST))
 }

@@ -16,7 +16,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
     let (pairs, notes) = match stored {
         [true, true] => {
             if arguments.settings.execution.dry_run {
-                return Err(Failure::usage("--dry-run: two stored runs are compared, and nothing is run"));
+                return Err(Failure::usage("--dry-run cannot be used with two stored runs: nothing is run"));
             }
             let (base, head) = (report::read(Path::new(&arguments.base))?, report::read(Path::new(&arguments.head))?);
             stored_pairs(base, head).map_err(|why| refused(&why))?
@@ -29,8 +29,8 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
             measured_pairs(arguments, &plan)?
         }
         _ => {
-            return Err(Failure::usage("a stored run and a target cannot be compared")
-                .hint("name two runs (folders, or run.json files) or two targets (URLs)"));
+            return Err(Failure::usage("cannot compare a stored run with a target")
+                .hint("give two runs (folders or run.json files) or two targets (URLs)"));
         }
     };
     let compared = Compared::of(&pairs, notes, arguments.fail_above.unwrap_or(TOLERANCE));
@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
     if without.is_empty() {
         return Ok(());
     }
-    Err(Failure::new(Exit::Target, "--fail-above cannot be judged: a comparison has no result")
+    Err(Failure::new(Exit::Target, "cannot evaluate --fail-above: a comparison has no result")
         .detail("found", without.join("\n")))
 }
 
@@ -84,7 +84,7 @@ fn measured_pairs(arguments: &Compare, plan: &Plan) -> Result<(Vec<Pair>, Vec<St
     let notes: Vec<String> = file.warnings.iter().map(ToString::to_string).collect();
     let mut cases = file.cases.into_iter();
     let (Some(base), Some(head)) = (cases.next(), cases.next()) else {
-        return Err(Failure::new(Exit::Target, "not both targets were measured"));
+        return Err(Failure::new(Exit::Target, "only one of the two targets was measured"));
     };
     let pair = Pair { base, head, in_turn: true };
     let notes = notes.into_iter().chain(unlike(&pair)).collect();

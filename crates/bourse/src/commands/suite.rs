@@ -116,7 +116,8 @@ fn verdict(file: &SuiteFile) -> Result<(), Failure> {
         return Err(Failure::new(Exit::Target, "some cells failed; the others are reported").detail("cells", failed));
     }
     if !file.has_figures() {
-        return Err(Failure::new(Exit::Target, "nothing could be run").hint("`bourse engines` tells what is here"));
+        return Err(Failure::new(Exit::Target, "nothing could be run")
+            .hint("`bourse engines` shows which engines are available"));
     }
     Ok(())
 }

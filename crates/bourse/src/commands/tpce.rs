@@ -11,7 +11,7 @@ pub(crate) fn run(arguments: &Run) -> Result<(), Failure> {
     if arguments.targets.is_empty()
         && let Some(case) = plan.cases().next()
     {
-        note(&format!("no target named: running on {}", case.target));
+        note(&format!("no target given: running on {}", case.target));
     }
     super::run(&plan, &arguments.settings.execution, &arguments.settings.output)
 }

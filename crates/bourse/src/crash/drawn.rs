@@ -23,7 +23,7 @@ pub(super) struct Traces {
 impl Traces {
     pub(super) fn new() -> Result<Self, Failure> {
         let folder = tempfile::tempdir()
-            .map_err(|error| Failure::usage(format!("no folder can be made for recorded traces: {error}")))?;
+            .map_err(|error| Failure::usage(format!("cannot make a folder for recorded traces: {error}")))?;
         Ok(Self { folder })
     }
 
@@ -44,7 +44,7 @@ impl Traces {
         let name = format!("trace-{number}.bin");
         let target = row.target.clone();
         let mut all = sampled::sampled(subject, site, &target, states, &self.folder.path().join(&name))
-            .map_err(|error| Failure::new(Exit::Target, format!("no states of {target} could be drawn: {error}")))?;
+            .map_err(|error| Failure::new(Exit::Target, format!("cannot draw states of {target}: {error}")))?;
         all.trace = name;
         row.sampled = Some(all);
         Ok(())
@@ -72,13 +72,13 @@ pub(super) fn parse(name: &str) -> Option<(PathBuf, u64)> {
 pub(super) fn replay(file: &Path, number: u64, arguments: &Crash) -> Result<(), Failure> {
     let bytes = fs::read(file).map_err(|error| Failure::usage(format!("cannot read {}: {error}", file.display())))?;
     let mut trace = LoadTrace::from_bytes(&bytes).map_err(|error| {
-        Failure::usage(format!("{}: {error}", file.display())).hint("name a trace-N.bin of a run's folder")
+        Failure::usage(format!("{}: {error}", file.display())).hint("expected a file trace-N.bin of a run's folder")
     })?;
     let target = trace.target().to_owned();
     let engine = engines::open(&target)?;
     let site = FileSite::of(&target, None)
         .filter(|site| site.no_recording().is_none())
-        .ok_or_else(|| Failure::usage(format!("{target} is no SQLite file whose states can be made")))?;
+        .ok_or_else(|| Failure::usage(format!("{target} is not a SQLite file, which rebuilding states needs")))?;
     let described = engine.description().map_err(|error| engine_failure(&target, &error))?;
     let database = found(&target, engine.as_ref())?;
     let inputs = inputs(arguments.database.flat_in.as_deref())?;
@@ -97,20 +97,16 @@ pub(super) fn replay(file: &Path, number: u64, arguments: &Crash) -> Result<(), 
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let folder = arguments.output.directory.join("states").join(format!("{name}_{number}"));
     let state = sampled::replay(&subject, &site, &mut trace, number, &folder)
-        .map_err(|error| Failure::usage(format!("{}#{number} cannot be made: {error}", file.display())))?;
-    let mut said = format!(
-        "{}#{number} of {target}: {}: {}\n",
-        file.display(),
-        state.state,
-        bourse_report::sampled_state_words(&state)
-    );
+        .map_err(|error| Failure::usage(format!("cannot rebuild {}#{number}: {error}", file.display())))?;
+    let found = bourse_report::sampled_state_words(&state);
+    let mut said = format!("{}#{number} of {target}: {}: {found}\n", file.display(), state.state);
     for finding in &state.wrong {
         said.push_str(&format!("  {}: {} wanted, {} found\n", finding.what, finding.wanted, finding.found));
     }
     print(&format!("{said}files: {}\n", folder.display()))?;
     if state.broken {
         let class: Durability = subject.class;
-        return Err(Failure::new(Exit::Check, format!("this state violates what class {class} promises")));
+        return Err(Failure::new(Exit::Check, format!("this state violates the guarantee of class {class}")));
     }
     Ok(())
 }

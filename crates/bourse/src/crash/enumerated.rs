@@ -26,7 +26,7 @@ pub(super) fn states(arguments: &Crash, interrupted: &AtomicBool) -> Result<Opti
     match section {
         _ if interrupted.load(Ordering::Relaxed) => Ok(None),
         Ok(section) => Ok(Some(section)),
-        Err(error) => Err(Failure::new(Exit::Target, format!("the states could not be enumerated: {error}"))),
+        Err(error) => Err(Failure::new(Exit::Target, format!("cannot enumerate the states: {error}"))),
     }
 }
 

@@ -34,8 +34,10 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     crate::tpce::whole(&arguments.database)?;
     let (wants_states, wants_load) = match (arguments.only, &arguments.target) {
         (Some(CrashPart::States), Some(target)) => {
-            return Err(Failure::usage(format!("--only states enumerates a database of its own, not {target}"))
-                .hint("leave out the target, or --only"));
+            return Err(Failure::usage(format!(
+                "--only states cannot be used with a target ({target}): it uses its own small database"
+            ))
+            .hint("leave out the target, or --only"));
         }
         (Some(CrashPart::States), None) => (true, false),
         (Some(CrashPart::Load), _) | (None, Some(_)) => (false, true),
@@ -133,7 +135,7 @@ fn row(
         interrupted,
     };
     let mut row = crashed(&subject, target, arguments.times)
-        .map_err(|error| Failure::new(Exit::Target, format!("{target} could not be crashed: {error}")))?;
+        .map_err(|error| Failure::new(Exit::Target, format!("cannot test crashes of {target}: {error}")))?;
     if !interrupted.load(Ordering::Relaxed) {
         traces.sample(&subject, &mut row, number, arguments.samples)?;
     }

@@ -10,6 +10,7 @@ pub(super) const CALLS: Calls = Calls {
     },
     options: || options_of(&GRAMMAR, &Options::DEFAULT),
     compiled: Vec::new,
+    renamed: |target| GRAMMAR.renamed_in(target),
     open: |target| opened("fastdb", open(target)),
     cleanup: |_| {},
 };

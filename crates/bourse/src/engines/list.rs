@@ -1,9 +1,10 @@
-//! `bourse engines`: what can run here, and the options of each engine.
+//! `bourse engines`: the engines, which of them are available, and the options of each.
 
 use super::{ENGINES, EngineKind};
 use crate::failure::Failure;
+use bourse_engine::did_you_mean;
 
-/// What can run here; of one engine, all its options.
+/// The list of engines, or all options of one.
 pub(crate) fn list(engine: Option<&str>) -> Result<String, Failure> {
     let mut text = String::new();
     match engine {
@@ -17,7 +18,8 @@ pub(crate) fn list(engine: Option<&str>) -> Result<String, Failure> {
         Some(name) => {
             let kind = ENGINES.iter().find(|kind| kind.scheme == name).ok_or_else(|| {
                 let known: Vec<_> = ENGINES.iter().map(|kind| kind.scheme).collect();
-                Failure::usage(format!("no engine is called {name:?}")).hint(format!("known: {}", known.join(", ")))
+                let near = did_you_mean(name, known.iter().copied());
+                Failure::usage(format!("unknown engine '{name}'{near}")).hint(format!("engines: {}", known.join(", ")))
             })?;
             text.push_str(&format!("{}: {}\n{}\n", kind.scheme, kind.summary, kind.example));
             let calls = kind.calls();
@@ -29,7 +31,7 @@ pub(crate) fn list(engine: Option<&str>) -> Result<String, Failure> {
             }
             let compiled = calls.map(|calls| (calls.compiled)()).unwrap_or_default();
             if !compiled.is_empty() {
-                text.push_str("\ncompiled with, as it says itself:\n  ");
+                text.push_str("\ncompile options, as the library reports them:\n  ");
                 write_wrapped(&mut text, &compiled.join(" "), 2, crate::output::terminal_width());
             }
         }
@@ -39,14 +41,14 @@ pub(crate) fn list(engine: Option<&str>) -> Result<String, Failure> {
 
 /// An engine's lines in the list, no wider than `width` where words allow it.
 fn entry(kind: &EngineKind, version: Result<String, String>, width: usize) -> String {
-    const INDENT: usize = 28;
-    // What does not fit the column, as a library's path, goes below like the reason of an engine that is not here.
+    const INDENT: usize = 29;
+    // What does not fit the column, as a library's path, goes below like the reason why an engine is unavailable.
     let (state, more) = match version {
-        Ok(version) if version.chars().count() <= 10 => (version, None),
-        Ok(version) => ("here".to_owned(), Some(version)),
-        Err(why) => ("not here".to_owned(), Some(why)),
+        Ok(version) if version.chars().count() <= 11 => (version, None),
+        Ok(version) => ("available".to_owned(), Some(version)),
+        Err(why) => ("unavailable".to_owned(), Some(why)),
     };
-    let mut text = format!("{:<16} {state:<10} ", kind.scheme);
+    let mut text = format!("{:<16} {state:<11} ", kind.scheme);
     let below = std::iter::once(kind.example.to_owned()).chain(more);
     for (at, line) in std::iter::once(kind.summary.to_owned()).chain(below).enumerate() {
         if at > 0 {
@@ -82,7 +84,7 @@ mod tests {
     #[test]
     fn the_list_keeps_to_the_terminal() {
         let why = "no library libfastdb.so was found: ".to_owned() + &"looked in many places, ".repeat(20);
-        for (version, state) in [(Ok("3.54.1".to_owned()), "3.54.1"), (Err(why), "not here")] {
+        for (version, state) in [(Ok("3.54.1".to_owned()), "3.54.1"), (Err(why), "unavailable")] {
             let text = entry(&ENGINES[0], version, 100);
             assert!(text.lines().all(|line| line.chars().count() <= 100), "{text}");
             assert!(text.contains(state) && text.ends_with('\n'), "{text}");

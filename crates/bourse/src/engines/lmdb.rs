@@ -7,6 +7,7 @@ pub(super) const CALLS: Calls = Calls {
     version: || Ok(version()),
     options: || options_of(&GRAMMAR, &Options::DEFAULT),
     compiled: Vec::new,
+    renamed: |target| GRAMMAR.renamed_in(target),
     open: |target| opened("lmdb", open(target)),
     cleanup: |_| {},
 };

@@ -19,15 +19,16 @@ mod sqlite_lean;
 pub(crate) use list::list;
 
 use crate::failure::Failure;
-use bourse_engine::Engine;
-use bourse_engine::target::{Grammar, OptionSpec, TargetError};
-use std::path::{Path, PathBuf};
+use bourse_engine::target::{Grammar, OptionSpec, Renamed, TargetError};
+use bourse_engine::{Engine, Location, nearest};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// An engine that targets can name.
 pub(crate) struct EngineKind {
     /// What stands before the colon.
     pub(crate) scheme: &'static str,
-    /// What it is, in a line.
+    /// Summary, in one line.
     pub(crate) summary: &'static str,
     /// How a target of it is written.
     pub(crate) example: &'static str,
@@ -45,28 +46,6 @@ pub(crate) struct InProcess {
     pub(crate) memory: bool,
     /// The engine that this one is another build of: what it saves is processor time.
     pub(crate) variant_of: Option<&'static str>,
-}
-
-/// Where a target's database lies.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// In a file, or files of that name.
-    File(PathBuf),
-    /// In the memory of the process that opens it.
-    Memory,
-    /// Where a server has it, or nowhere.
-    Elsewhere,
-}
-
-/// Place of a target's database, as its text says it.
-pub(crate) fn place(target: &str) -> Place {
-    let Some((_, place)) = kind_of(target).filter(|kind| kind.in_process.is_some()).and(target.split_once(':')) else {
-        return Place::Elsewhere;
-    };
-    match place.split('?').next().unwrap_or_default() {
-        MEMORY => Place::Memory,
-        file => Place::File(PathBuf::from(file)),
-    }
 }
 
 /// Name of a database in memory.
@@ -92,6 +71,8 @@ struct Calls {
     options: fn() -> Vec<[String; 4]>,
     /// The options it was compiled with, where it is compiled in and tells.
     compiled: fn() -> Vec<String>,
+    /// The words of a target that have a new name.
+    renamed: fn(&str) -> Vec<Renamed>,
     /// Opens a target.
     open: fn(&str) -> Result<Box<dyn Engine>, Failure>,
     /// Ends and removes the private server that a killed process has left of a target.
@@ -211,6 +192,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
             version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
             options: Vec::new,
             compiled: Vec::new,
+            renamed: |_| Vec::new(),
             open: |_| Ok(Box::new(bourse_engine::NullEngine)),
             cleanup: |_| {},
         }),
@@ -241,27 +223,68 @@ pub(crate) fn sqlite_file(target: &str) -> Option<&str> {
 
 /// A path as it stands in a target.
 pub(crate) fn escaped(path: &Path) -> String {
-    path.display().to_string().replace('%', "%25").replace('?', "%3F").replace('#', "%23").replace('&', "%26")
+    bourse_engine::target::escape(&path.display().to_string())
 }
 
 /// Opens a target.
 pub(crate) fn open(target: &str) -> Result<Box<dyn Engine>, Failure> {
     if bourse_serve::Address::is_meant(target) {
         return Err(Failure::usage(format!(
-            "{target} is an application server, and only `bourse tpce run` drives one"
+            "{target} is an application server: only `bourse tpce run` can use it"
         ))
-        .hint("name the target that the server has opened, where it runs; end the server first if others keep out"));
+        .hint("name the database that the server serves, on its machine; stop the server first if the engine does not allow a second process"));
     }
-    let Some(kind) = kind_of(target) else {
-        let scheme = target.split(':').next().unwrap_or_default();
-        let known: Vec<_> = ENGINES.iter().map(|kind| kind.example).collect();
-        let failure = Failure::usage(format!("{target:?} is not a target: no engine is called {scheme:?}"))
-            .hint(format!("targets are URLs: {}", known.join(", ")));
-        let is_file = std::path::Path::new(target).exists() || target.ends_with(".db");
-        return Err(if is_file { failure.hint(format!("did you mean sqlite:{target}?")) } else { failure });
-    };
+    let Some(kind) = kind_of(target) else { return Err(no_target(target)) };
     let calls = kind.calls().map_err(|why| Failure::usage(format!("{} is {why}", kind.scheme)))?;
+    for renamed in (calls.renamed)(target) {
+        warn_once(&renamed);
+    }
     (calls.open)(target)
+}
+
+/// Where a target's database is, by its text: nothing is opened.
+pub(crate) fn location(target: &str) -> Result<Location, Failure> {
+    if bourse_serve::Address::is_meant(target) {
+        return Ok(Location::RunningServer);
+    }
+    open(target).map(|engine| engine.location())
+}
+
+/// The error of a text that names no engine, with the targets that may have been meant.
+fn no_target(text: &str) -> Failure {
+    let known = || ENGINES.iter().map(|kind| kind.scheme);
+    let examples: Vec<_> = ENGINES.iter().map(|kind| kind.example).collect();
+    let examples = format!("targets are URLs: {}", examples.join(", "));
+    let (scheme, rest) = text.split_once(':').unwrap_or(("", text));
+    if scheme.is_empty() {
+        let is_file = std::path::Path::new(text).exists() || text.ends_with(".db");
+        let failure = Failure::usage(format!("invalid target '{text}': expected ENGINE:PLACE"));
+        return match rest {
+            "memory:" => failure.hint("did you mean 'sqlite::memory:'?"),
+            _ if is_file => failure.hint(format!("did you mean 'sqlite:{text}'?")),
+            _ => match nearest(rest, known()) {
+                Some(near) => failure.hint(format!("did you mean '{near}:'?")),
+                None => failure,
+            },
+        }
+        .hint(examples);
+    }
+    let failure = Failure::usage(format!("unknown engine '{scheme}' in target '{text}'"));
+    match nearest(scheme, known()) {
+        Some(near) => failure.hint(format!("did you mean '{near}:{rest}'?")),
+        None => failure,
+    }
+    .hint(examples)
+}
+
+/// Warns of an old word in a target: once in a process, however often the target is opened.
+fn warn_once(renamed: &Renamed) {
+    static WARNED: Mutex<Vec<Renamed>> = Mutex::new(Vec::new());
+    let mut warned = WARNED.lock().unwrap_or_else(PoisonError::into_inner);
+    if !warned.contains(renamed) {
+        warned.push(*renamed);
+        crate::progress::note(&format!("warning: {renamed}"));
+    }
 }
 
 /// Whether what a target's engine needs is on this machine: its library, its server.
@@ -288,11 +311,19 @@ fn opened<E: Engine + 'static>(scheme: &str, engine: Result<E, TargetError>) -> 
         .map_err(|error| Failure::usage(error.to_string()).hint(hint))
 }
 
+/// Every option of an engine.
 fn options_of<O>(grammar: &Grammar<O>, defaults: &O) -> Vec<[String; 4]> {
+    options_of_scheme(grammar, "", defaults)
+}
+
+/// The options that targets of a scheme have.
+fn options_of_scheme<O>(grammar: &Grammar<O>, scheme: &str, defaults: &O) -> Vec<[String; 4]> {
+    let scheme = grammar.schemes.iter().find(|known| known.name == scheme);
     let line = |option: &OptionSpec<O>| {
         [option.name.to_owned(), option.values.to_owned(), (option.show)(defaults), option.meaning.to_owned()]
     };
-    grammar.options.iter().map(line).collect()
+    let has = |option: &&OptionSpec<O>| scheme.is_none_or(|scheme| scheme.has(option.name));
+    grammar.options.iter().filter(has).map(line).collect()
 }
 
 /// Refuses an engine that runs no SQL, before anything is made.
@@ -305,11 +336,12 @@ pub(crate) fn needs_sql(target: &str, engine: &dyn Engine) -> Result<(), Failure
 
 /// Makes the folder that a target's file is to lie in, if that is one of ours.
 pub(crate) fn make_folder(target: &str) -> Result<(), Failure> {
-    if !matches!(place(target), Place::File(path) if path.parent() == Some(Path::new(crate::tpce::DATA_FOLDER))) {
+    let location = location(target)?;
+    if location.file().and_then(Path::parent) != Some(Path::new(crate::tpce::DATA_FOLDER)) {
         return Ok(());
     }
     std::fs::create_dir_all(crate::tpce::DATA_FOLDER).map_err(|error| {
-        Failure::usage("the folder for databases cannot be made")
+        Failure::usage("cannot make the folder for databases")
             .detail("folder", crate::tpce::DATA_FOLDER)
             .detail("cause", error.to_string())
     })

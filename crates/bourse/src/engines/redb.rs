@@ -7,6 +7,7 @@ pub(super) const CALLS: Calls = Calls {
     version: || Ok(version().to_owned()),
     options: || options_of(&GRAMMAR, &Options::DEFAULT),
     compiled: Vec::new,
+    renamed: |target| GRAMMAR.renamed_in(target),
     open: |target| opened("redb", open(target)),
     cleanup: |_| {},
 };

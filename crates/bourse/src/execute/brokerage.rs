@@ -3,13 +3,13 @@
 use super::databases::{Databases, PreparedDatabase};
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
-use crate::engines::{self, Place};
 use crate::failure::{Exit, Failure};
 use crate::plan::Brokerage;
 use crate::progress::Step;
 use crate::tpce::database::engine_failure;
 use crate::{interrupt, panics};
 use bourse_driver::Progress;
+use bourse_engine::Location;
 use bourse_record::{Conditions, NameValue};
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{self, Ran, RunError, RunOptions};
@@ -29,7 +29,7 @@ pub(super) fn round(
     // What is told once is what every round will have; the rounds themselves say what it changed.
     let _ = engine.expect_sessions(options.sessions());
     let described = engine.description().map_err(|error| engine_failure(target, &error))?;
-    let conditions = conditions(&options, job, databases.at(at), target);
+    let conditions = conditions(&options, job, databases.at(at));
     let workload = users::workload(&options);
     let history = match &request.history {
         Some(history) => history.clone(),
@@ -97,35 +97,32 @@ fn run(
     let failure = ran.fault.take().map(|fault| {
         ran.round.make_void(format!("the round was ended: {fault}"));
         database.system.abandon();
-        Failure::new(Exit::Target, format!("the run on {target} was ended")).detail("cause", fault.to_string())
+        Failure::new(Exit::Target, format!("the run on {target} failed")).detail("cause", fault.to_string())
     });
     Ok((ran, failure))
 }
 
 /// What it is run under, as the document says it.
-fn conditions(options: &RunOptions, job: &Brokerage, database: &PreparedDatabase, target: &str) -> Conditions {
+fn conditions(options: &RunOptions, job: &Brokerage, database: &PreparedDatabase) -> Conditions {
     let data = match &job.database.flat_in {
         None => "built-in".to_owned(),
         Some(folder) => format!("files of {}", folder.display()),
     };
+    let system = database.system.engine();
     Conditions {
         constraints: Some(database.ready.fingerprint.constraints.to_string()),
         input_data: Some(data),
-        free_bytes: free_bytes(target),
-        ..users::conditions(options, &database.system.engine().capabilities())
+        free_bytes: free_bytes(&system.location()),
+        ..users::conditions(options, &system.capabilities())
     }
 }
 
-/// Room for the database to grow: where its file is, or in the machine's memory. None for servers, whose place we do not know.
-fn free_bytes(target: &str) -> Option<u64> {
-    match engines::place(target) {
-        Place::Elsewhere => None,
-        Place::Memory => Some(bourse_record::MachineMemory::now()?.free_bytes),
-        Place::File(path) => {
-            let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-            let found = rustix::fs::statvfs(folder.unwrap_or(std::path::Path::new("."))).ok()?;
-            Some(found.f_bavail * found.f_frsize)
-        }
+/// Room for the database to grow, in bytes: where its files are, or in the machine's memory. None for servers, whose place we
+/// do not know.
+fn free_bytes(location: &Location) -> Option<u64> {
+    match location {
+        Location::Memory => Some(bourse_record::MachineMemory::now()?.free_bytes),
+        elsewhere => elsewhere.free_bytes(),
     }
 }
 
@@ -158,9 +155,10 @@ fn run_failure(target: &str, error: &RunError) -> Failure {
         RunError::Engine(error) => engine_failure(target, error),
         RunError::Interrupted => interrupt::interrupted("the round had not begun"),
         RunError::Refused(why) => {
-            Failure::new(Exit::Target, format!("{target} does not run this round")).detail("cause", why.clone())
+            Failure::new(Exit::Target, format!("{target} refused this round")).detail("cause", why.clone())
         }
-        other => Failure::new(Exit::Target, format!("the run on {target} could not begin"))
-            .detail("cause", other.to_string()),
+        other => {
+            Failure::new(Exit::Target, format!("cannot start the run on {target}")).detail("cause", other.to_string())
+        }
     }
 }

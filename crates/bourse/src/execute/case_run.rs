@@ -7,7 +7,7 @@ use bourse_record::{Case, Round, Search};
 
 /// A case that is being run.
 pub(crate) struct CaseRun {
-    /// As it was planned.
+    /// The planned case.
     pub(crate) planned: PlannedCase,
     /// What is run, which a search changes.
     pub(crate) job: Job,
@@ -15,7 +15,7 @@ pub(crate) struct CaseRun {
     pub(crate) case: Option<Case>,
     /// Of each round, whether it ran to its end.
     whole: Vec<bool>,
-    /// What it failed with.
+    /// Failure of the case.
     pub(crate) failure: Option<Failure>,
     /// The search it is the answer of.
     pub(super) search: Option<Search>,
@@ -37,12 +37,12 @@ impl CaseRun {
         self.planned.not_run.is_none() && self.failure.is_none()
     }
 
-    /// Whether a rate is looked for.
+    /// Whether the highest rate is searched.
     pub(super) fn is_searched(&self) -> bool {
         matches!(&self.planned.job, Job::Brokerage(job) if job.find_max)
     }
 
-    /// Notes what it failed with.
+    /// Records a failure.
     pub(super) fn fail(&mut self, failure: Failure) {
         self.failure.get_or_insert(failure);
     }

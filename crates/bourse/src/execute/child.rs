@@ -23,7 +23,7 @@ pub(super) enum Request {
     Serve {
         /// What is served, as a URL.
         target: String,
-        /// What it is to be.
+        /// Options of the database.
         database: Database,
     },
 }
@@ -54,7 +54,7 @@ pub(crate) fn answer() -> Result<(), Failure> {
 
 fn reply<T: Serialize>(answer: &Result<T, Failure>) -> Result<(), Failure> {
     let text = serde_json::to_string(answer)
-        .map_err(|error| Failure::new(Exit::Target, format!("an outcome cannot be told: {error}")))?;
+        .map_err(|error| Failure::new(Exit::Target, format!("cannot pass on the outcome: {error}")))?;
     output::print(&format!("{text}\n"))
 }
 

@@ -18,7 +18,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
     let engine = engines::open(target)?;
     let engine = engine.as_ref();
     let failed = |cause: String| {
-        Failure::new(Exit::Target, format!("{} on {target} could not be run", job.workload)).detail("cause", cause)
+        Failure::new(Exit::Target, format!("cannot run {} on {target}", job.workload)).detail("cause", cause)
     };
     // Asked for its description, an engine would open what is not ours.
     refuse_foreign(target, engine)?;
@@ -65,6 +65,6 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
         conditions: Conditions::default(),
         interrupted: result.interrupted,
         failure: fault
-            .map(|fault| Failure::new(Exit::Target, format!("the run on {target} was ended")).detail("cause", fault)),
+            .map(|fault| Failure::new(Exit::Target, format!("the run on {target} failed")).detail("cause", fault)),
     })
 }

@@ -3,7 +3,6 @@
 use super::RunContext;
 use super::system::SystemUnderTest;
 use crate::args::Database;
-use crate::engines::{self, Place};
 use crate::failure::Failure;
 use crate::plan::Brokerage;
 use crate::progress::Step;
@@ -15,9 +14,9 @@ use std::time::Instant;
 /// A target that was opened, with its database.
 pub(super) struct PreparedDatabase {
     target: String,
-    /// What runs its transactions.
+    /// System that runs its transactions.
     pub(super) system: SystemUnderTest,
-    /// What it holds.
+    /// Content of the database.
     pub(super) ready: Ready,
     /// The size that was asked for.
     size: Size,
@@ -66,9 +65,9 @@ impl Databases {
         let system = SystemUnderTest::open(target, job)?;
         let ready = system.ready(target, job, &inputs, &context.interrupted)?;
         // Files are one database whatever the settings; what lives in a process is one engine's own.
-        let place = match engines::place(target) {
-            Place::File(path) => path.display().to_string(),
-            Place::Memory | Place::Elsewhere => format!("{target} {}", self.prepared.len()),
+        let place = match system.engine().location().file() {
+            Some(path) => path.display().to_string(),
+            None => format!("{target} {}", self.prepared.len()),
         };
         self.prepared.push(PreparedDatabase { target: target.to_owned(), system, ready, size, place });
         Ok(self.prepared.len() - 1)

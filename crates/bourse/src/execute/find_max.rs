@@ -45,7 +45,7 @@ impl Executor<'_> {
         let label = format!("{}: without a schedule", case.label());
         let capacity = rate_of(&self.probe(case, &label, short.clone())?);
         if capacity <= 0.0 {
-            note(&format!("{}: nothing was completed, so there is no rate to look for", case.label()));
+            note(&format!("{}: no transaction completed, so no rate can be searched", case.label()));
         }
         let mut next = significant(capacity);
         while next > 0.0 && !self.context.is_interrupted() && search.probes.len() < MOST {
@@ -114,11 +114,11 @@ impl Executor<'_> {
     }
 }
 
-/// Notes what a rate came to.
+/// Prints the result of a rate.
 fn tried(search: &mut Search, rate: f64, round: &Round, users: usize) {
     let broke = broke(round, users);
     if broke.is_empty() {
-        note(&format!("{rate} TR/s: every limit kept"));
+        note(&format!("{rate} TR/s: within every limit"));
         search.highest_passing = Some(search.highest_passing.map_or(rate, |found| found.max(rate)));
     } else {
         note(&format!("{rate} TR/s: {}", broke.join("; ")));
@@ -181,7 +181,7 @@ fn broke(round: &Round, users: usize) -> Vec<String> {
                 broke.push(format!("{left} of {} that were due were not started", it.due));
             }
         }
-        _ => broke.push("nothing was due".to_owned()),
+        _ => broke.push("no transaction was due".to_owned()),
     }
     broke
 }

@@ -49,7 +49,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// What every round needs.
+/// Context of all rounds of a run.
 pub(crate) struct RunContext {
     /// The only clock.
     pub(crate) clock: RealClock,
@@ -81,7 +81,7 @@ impl RunContext {
     }
 }
 
-/// What a plan came to.
+/// Result of an executed plan.
 pub(crate) struct Executed {
     /// The run's document without its cases.
     begun: RunFile,
@@ -101,14 +101,18 @@ impl Executed {
     /// The run's document, and what ended the run; a failure if nothing was measured.
     pub(crate) fn measured(mut self) -> Result<(RunFile, Result<(), Failure>), Failure> {
         let outcome = std::mem::replace(&mut self.outcome, Ok(()));
+        let is_searched = self.cases.iter().any(CaseRun::is_searched);
         let file = self.file();
         if file.cases.is_empty() {
             outcome?;
             if file.interrupted {
                 return Err(interrupt::interrupted("nothing was measured"));
             }
-            return Err(Failure::new(Exit::Target, "no rate was found that keeps every response limit")
-                .hint("fewer --users or --customers, other settings of the target, or a longer --for"));
+            if !is_searched {
+                return Err(Failure::new(Exit::Target, "nothing could be run").hint("--dry-run tells why of each case"));
+            }
+            return Err(Failure::new(Exit::Target, "found no rate that meets every response-time limit")
+                .hint("try fewer --users or --customers, other options of the target, or a longer --for"));
         }
         Ok((file, outcome))
     }
@@ -160,7 +164,7 @@ struct Executor<'p> {
     databases: Databases,
     /// The run's document, once the first round is about to begin.
     begun: Option<RunFile>,
-    /// When that was.
+    /// Moment of the beginning.
     begin: u64,
     warnings: Vec<Warning>,
 }
@@ -207,7 +211,10 @@ impl Executor<'_> {
             }
             match (self.databases.ready(&planned.target, job, &self.context), self.plan.on_failure) {
                 (Ok(at), _) => self.databases.join(at),
-                (Err(failure), OnFailure::LeaveOutCase) if !self.context.is_interrupted() => case.fail(failure),
+                (Err(failure), OnFailure::LeaveOutCase) if !self.context.is_interrupted() => {
+                    note(&format!("{}: failed: {}", case.label(), failure.line()));
+                    case.fail(failure);
+                }
                 (Err(failure), _) => return Err(failure),
             }
         }
@@ -217,7 +224,7 @@ impl Executor<'_> {
     /// Whether a case's database is prepared by this process: its rounds run here, or its files are there for others.
     fn is_prepared_here(&self, case: &PlannedCase) -> bool {
         let keeps = case.job.abilities().is_ok_and(|abilities| abilities.snapshot.lacks().is_none());
-        let is_file = || matches!(engines::place(&case.target), engines::Place::File(_));
+        let is_file = || engines::location(&case.target).is_ok_and(|location| location.file().is_some());
         keeps && (case.rounds_in == RoundsIn::ThisProcess || is_file())
     }
 
@@ -230,7 +237,7 @@ impl Executor<'_> {
         let threads = self.plan.cases().map(|case| case.job.threads()).max().unwrap_or(1);
         let mut warnings = bourse_record::noise(&head.build, &head.machine, threads);
         if self.plan.calibrate {
-            let step = Step::waiting("measuring the harness and the machine alone".to_owned());
+            let step = Step::waiting("calibrating (harness overhead, machine noise)".to_owned());
             let calibration = calibrate(&self.context.clock);
             step.done();
             warnings.extend(calibration.warnings());

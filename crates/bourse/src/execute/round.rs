@@ -9,12 +9,12 @@ use bourse_driver::wait_for_quiet;
 use bourse_record::{Conditions, Engine, Round, Warning, Workload};
 use serde::{Deserialize, Serialize};
 
-/// What a round is to be.
+/// Request for a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RoundRequest {
     /// What it runs on, as a URL.
     pub(crate) target: String,
-    /// What is run.
+    /// The job of a round.
     pub(crate) job: Job,
     /// Seed of the run.
     pub(crate) seed: u64,
@@ -41,21 +41,21 @@ impl RoundRequest {
     /// Waits for a quiet machine as long as is asked for; a warning if it did not become quiet.
     pub(super) fn wait(&self, context: &RunContext) -> Option<Warning> {
         let limit = self.wait_quiet_ns?;
-        let step = Step::waiting("waiting for a quiet machine".to_owned());
+        let step = Step::waiting("waiting for background load to drop".to_owned());
         let is_quiet = wait_for_quiet(&context.clock, limit, &context.interrupted);
         step.done();
         (!is_quiet).then_some(Warning::NotQuiet)
     }
 }
 
-/// What a round came to.
+/// Result of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct RoundOutcome {
     /// The figures, with their checks.
     pub(crate) round: Round,
     /// What it ran on, as read back.
     pub(crate) engine: Engine,
-    /// What was run.
+    /// The workload.
     pub(crate) workload: Workload,
     /// What it was run under.
     pub(crate) conditions: Conditions,

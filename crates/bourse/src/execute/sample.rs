@@ -14,7 +14,7 @@ use crate::tpce::database::engine_failure;
 use crate::{engines, interrupt};
 use bourse_driver::Clock as _;
 use bourse_egen::{Inputs, Part};
-use bourse_engine::{Engine, ErrorKind};
+use bourse_engine::{Engine, ErrorKind, Location, target_with_path};
 use bourse_model::Model;
 use bourse_record::{Check, CheckStatus};
 use bourse_serve::Address;
@@ -23,7 +23,6 @@ use bourse_tpce::transactions::Transaction;
 use bourse_tpce::verify::{Plan, SqlSubject, Subject, Verdict, VerifyError, sample};
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
-use std::path::Path;
 
 /// Customers and days of the sample's database: the smallest there is.
 const SIZE: (i64, i64) = (1_000, 1);
@@ -87,7 +86,7 @@ fn of_target(target: &str, inputs: &Inputs, context: &RunContext) -> Result<(Che
         }
         (Err(LoadError::Engine(error)), _) => Err(engine_failure(target, &error)),
         (Err(error), _) => Ok((CheckStatus::Failed, format!("its database: {error}"))),
-        (Ok(_), Err(_)) => Err(Failure::new(Exit::Target, "the model could not be filled")),
+        (Ok(_), Err(_)) => Err(Failure::new(Exit::Target, "cannot fill the reference model")),
         (Ok(_), Ok(model)) => compare(target, &*side.engine, model, part, inputs, &mut go_on.clone()),
     };
     match &outcome {
@@ -160,20 +159,21 @@ impl Side {
             Some((place, query)) => (place, format!("?{query}")),
             None => (target, String::new()),
         };
-        if let Some(file) = engines::sqlite_file(target) {
-            let folder = Path::new(file).parent().filter(|it| !it.as_os_str().is_empty()).unwrap_or(Path::new("."));
-            let made = tempfile::Builder::new().prefix(".bourse-sample-").tempdir_in(folder);
+        let location = engines::location(target)?;
+        if let Some(folder) = location.folder().filter(|_| location.file().is_some()) {
+            let made = tempfile::Builder::new().prefix(".bourse-sample-").tempdir_in(&folder);
             let made = match made {
                 Ok(made) => made,
-                Err(error) => return Ok(Err(format!("no folder can be made in {}: {error}", folder.display()))),
+                Err(error) => return Ok(Err(format!("cannot make a folder in {}: {error}", folder.display()))),
             };
-            let scheme = place.split(':').next().unwrap_or_default();
-            let engine = engines::open(&format!("{scheme}:{}{query}", made.path().join("sample.db").display()))?;
+            let engine = engines::open(&target_with_path(target, &made.path().join("sample.db")))?;
             return Ok(Ok(Self { engine, folder: Some(made), removal: None }));
         }
         match place.split_once(':') {
             // Another database in memory, or another server of ours.
-            Some((_, ":memory:")) => Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None })),
+            _ if location == Location::Memory => {
+                Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None }))
+            }
             Some((scheme, "")) if scheme.ends_with("+private") => {
                 Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None }))
             }
@@ -195,7 +195,7 @@ impl Side {
         if engine.exists().map_err(failed)?
             && let Existing::Foreign(why) = identify(&*engine).map_err(failed)?
         {
-            return Ok(Err(format!("there is a database {name} that is not ours: {why}")));
+            return Ok(Err(format!("a database {name} exists that Bourse did not make: {why}")));
         }
         Ok(Ok(Self { engine, folder: None, removal: Some(format!("DROP DATABASE IF EXISTS `{name}`")) }))
     }
@@ -211,7 +211,7 @@ impl Side {
         if let Some(folder) = self.folder {
             let path = folder.path().display().to_string();
             folder.close().map_err(|error| {
-                Failure::new(Exit::Target, format!("{path} cannot be removed")).detail("cause", error.to_string())
+                Failure::new(Exit::Target, format!("cannot remove {path}")).detail("cause", error.to_string())
             })?;
         }
         Ok(())

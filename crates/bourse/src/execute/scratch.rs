@@ -19,10 +19,10 @@ impl Scratch {
     /// goes away if it bears our mark.
     pub(super) fn new(path: &Path) -> Result<Self, Failure> {
         let refused = |error: std::io::Error| {
-            Failure::usage("the folder for databases cannot be made")
+            Failure::usage("cannot make the folder for databases")
                 .detail("folder", path.display().to_string())
                 .detail("cause", error.to_string())
-                .hint("--data names another place for them")
+                .hint("--data chooses another folder for them")
         };
         if let Some(parent) = path.parent() {
             std::fs::create_dir_all(parent).map_err(refused)?;

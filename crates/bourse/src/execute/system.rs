@@ -19,7 +19,7 @@ use bourse_tpce::users::{self, Ran, RunError, RunOptions};
 use std::sync::atomic::AtomicBool;
 use std::sync::{Mutex, PoisonError};
 
-/// What runs the transactions.
+/// System that runs the transactions.
 pub(crate) enum SystemUnderTest {
     InProcess(Box<dyn Engine>),
     Server(Box<Remote>),
@@ -106,7 +106,7 @@ impl SystemUnderTest {
             }
             Self::Server(remote) => remote,
         };
-        let end = remote.close(ran.told).map_err(|error| failure(target, &error))?;
+        let end = remote.close(ran.acknowledged).map_err(|error| failure(target, &error))?;
         if !end.vanished.is_empty() {
             let (numbers, of) = (end.vanished.clone(), options.share.of());
             ran.round.warnings.push(bourse_record::Warning::DriversVanished { numbers, of });
@@ -143,12 +143,12 @@ impl SystemUnderTest {
 /// What a server is called with; what it would refuse, or cannot do, is refused before it is called.
 pub(crate) fn caller(target: &str, job: &Brokerage) -> Result<(Address, Option<Token>), Failure> {
     if job.database.reload {
-        return Err(Failure::usage(format!("--reload: {target} is loaded where its server runs"))
-            .hint("end the server, and start it again with --reload"));
+        return Err(Failure::usage(format!("--reload cannot be used with the server {target}"))
+            .hint("stop the server, and start it again with --reload"));
     }
     if let Some(part) = job.driver().filter(|part| part.of() > 1 && job.find_max) {
-        return Err(Failure::usage(format!("--find-max: driver {part} cannot look for a rate that others share"))
-            .hint("let one driver look, without --part; or give each driver its share of a known --rate"));
+        return Err(Failure::usage(format!("--find-max cannot be used with driver {part} of several"))
+            .hint("use one driver, without --part; or give each driver its share of a known --rate"));
     }
     let address: Address = target.parse().map_err(|error| failure(target, &error))?;
     let token = Token::find(job.token_file.as_deref()).map_err(|error| failure(target, &error))?;
@@ -176,20 +176,20 @@ fn call(target: &str, job: &Brokerage) -> Result<Remote, Failure> {
 fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &Inputs) -> Result<Fingerprint, Failure> {
     let there = remote.fingerprint();
     let database = &job.database;
-    let said = job.said;
-    let or_served = |said: bool, asked: i64, served: i64| if said { asked } else { served };
+    let set = job.explicitly_set;
+    let or_served = |set: bool, asked: i64, served: i64| if set { asked } else { served };
     let signed = |number: u64| i64::try_from(number).unwrap_or(i64::MAX);
-    let customers = or_served(said.customers, signed(database.customers), there.part.total_customers());
+    let customers = or_served(set.customers, signed(database.customers), there.part.total_customers());
     let part = Part::new(
         there.part.first_customer(),
-        if said.customers { customers } else { there.part.customers() },
+        if set.customers { customers } else { there.part.customers() },
         customers,
-        or_served(said.scale_factor, database.scale_factor.into(), there.part.scale_factor()),
-        or_served(said.days, database.days.into(), there.part.days()),
+        or_served(set.scale_factor, database.scale_factor.into(), there.part.scale_factor()),
+        or_served(set.days, database.days.into(), there.part.days()),
     )
     .map_err(|error| Failure::usage(error.to_string()))?;
     let constraints = match database.constraints {
-        _ if !said.constraints => there.constraints,
+        _ if !set.constraints => there.constraints,
         crate::args::Constraints::Full => Constraints::Full,
         crate::args::Constraints::Keys => Constraints::KeysOnly,
     };
@@ -200,7 +200,7 @@ fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &Inputs) -> Re
     if differences.is_empty() {
         return Ok(wanted);
     }
-    let mut refused = Failure::usage(format!("{target} serves another database: {}", differences.join("; ")))
+    let mut refused = Failure::usage(format!("{target} serves a different database: {}", differences.join("; ")))
         .hint("a driver takes customers, days and scale factor from the server unless they are given");
     if wanted.inputs != there.inputs {
         refused = refused.hint("the server uses other input data: give --flat-in on both sides, or on neither");
@@ -212,7 +212,7 @@ fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &Inputs) -> Re
 pub(crate) fn failure(target: &str, error: &ServeError) -> Failure {
     let usage = |hint: &str| Failure::usage(error.to_string()).hint(hint);
     match error {
-        ServeError::Address { .. } => usage("a server's target is bourse://HOST:PORT, or bourse+unix:PATH"),
+        ServeError::Address { .. } => usage("expected bourse://HOST:PORT or bourse+unix:PATH"),
         ServeError::Token { .. } | ServeError::TokenNeeded { .. } => usage(
             "put a secret of 8 bytes or more into BOURSE_TOKEN, or into a file named by --token-file, on both sides",
         ),
@@ -220,14 +220,14 @@ pub(crate) fn failure(target: &str, error: &ServeError) -> Failure {
             usage("--listen HOST:PORT or unix:PATH names another place; port 0 takes a free one")
         }
         ServeError::Connect { .. } => Failure::new(Exit::Target, error.to_string())
-            .hint("`bourse tpce serve TARGET` starts a server and says where it listens"),
+            .hint("`bourse tpce serve TARGET` starts a server and prints its address"),
         ServeError::Version { .. } => usage("run the same version on both sides"),
-        ServeError::Stranger { .. } => usage("is the port right?"),
+        ServeError::NotAServer { .. } => usage("check the port"),
         ServeError::Engine(error) => database::engine_failure(target, error),
-        ServeError::Refused(why) if why.contains("token") => Failure::usage(format!("{target} refuses: {why}"))
-            .hint("BOURSE_TOKEN or --token-file gives the token that the server was started with"),
+        ServeError::Refused(why) if why.contains("token") => Failure::usage(format!("{target} refused: {why}"))
+            .hint("set BOURSE_TOKEN or --token-file to the server's token"),
         ServeError::Refused(why) => {
-            Failure::new(Exit::Target, format!("{target} refuses")).detail("cause", why.clone())
+            Failure::new(Exit::Target, format!("{target} refused")).detail("cause", why.clone())
         }
         ServeError::Lost(_) | ServeError::Codec(_) | ServeError::Unexpected { .. } => {
             Failure::new(Exit::Target, format!("{target} was lost")).detail("cause", error.to_string())

@@ -50,9 +50,9 @@ pub(crate) fn steady(file: &RunFile) -> Result<(), Failure> {
     if unsteady.is_empty() {
         return Ok(());
     }
-    Err(Failure::new(Exit::NotSteady, "a steady state is demanded and was not shown")
+    Err(Failure::new(Exit::NotSteady, "no steady state, as --require-steady demands")
         .detail("found", unsteady.join("\n"))
-        .hint("a longer --warmup lets more settle, a longer --for shows more"))
+        .hint("use a longer --warmup, or a longer --for"))
 }
 
 /// The failure of a run whose operations failed more often than is allowed, with an example of each case; with the reason of
@@ -77,8 +77,9 @@ fn failed_operations(file: &RunFile) -> Option<Failure> {
     }
     let all: u64 = rounds().map(|(_, round)| round.failed()).sum();
     let operations = if all == 1 { "operation" } else { "operations" };
-    let failure = Failure::new(Exit::Target, format!("{all} {operations} failed: at most {ALLOWED_FAILURES} may"))
-        .detail("failed", found.join("\n"));
+    let failure =
+        Failure::new(Exit::Target, format!("{all} {operations} failed: at most {ALLOWED_FAILURES} are allowed"))
+            .detail("failed", found.join("\n"));
     Some(match void {
         Some(why) => failure.detail("no figure", why),
         None => failure,

@@ -8,7 +8,7 @@ use std::os::unix::process::ExitStatusExt as _;
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::{Duration, Instant};
 
-/// How a process ended.
+/// End of a process.
 pub(super) fn ended(status: ExitStatus) -> Ended {
     // One of the two it is: a process that is only stopped has not ended.
     status.signal().map_or_else(|| Ended::Code(status.code().unwrap_or(-1)), Ended::Signal)

@@ -39,7 +39,7 @@ impl<'c> FileBed<'c> {
         let folder = work_folder(conditions.folder.as_deref().unwrap_or(Path::new(DATA_FOLDER)))?;
         let base = folder.path().join("base");
         let failed = |cause: String| {
-            Failure::new(Exit::Target, format!("the database for {target} could not be made")).detail("cause", cause)
+            Failure::new(Exit::Target, format!("cannot make the database for {target}")).detail("cause", cause)
         };
         fs::create_dir(&base).map_err(|error| failed(error.to_string()))?;
         if let (Through::Preload, Ok(library)) = (through, bourse_faults::library()) {

@@ -34,7 +34,7 @@ const SERVER: &str = "mariadb+private:?log_file=8MiB&innodb_buffer_pool=16MiB";
 
 /// What the trials of all targets have in common.
 struct Conditions {
-    /// Where databases are made.
+    /// Folder for the databases.
     folder: Option<PathBuf>,
     transactions: u64,
     seed: u64,
@@ -45,7 +45,8 @@ struct Conditions {
 /// Tries the faults on every target, writes the evidence, prints the table.
 pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
     if arguments.times == 0 || arguments.transactions == 0 {
-        return Err(Failure::usage("0 trials show nothing").hint("--times and --transactions of 1 or more"));
+        return Err(Failure::usage("invalid value '0': expected 1 or more trials and transactions")
+            .hint("give --times and --transactions of 1 or more"));
     }
     let faults = wanted(&arguments.only)?;
     let targets = match &arguments.targets[..] {
@@ -91,7 +92,11 @@ fn wanted(names: &[String]) -> Result<Vec<&'static Fault>, Failure> {
     let known = || FAULTS.iter().map(|fault| fault.name).collect::<Vec<_>>().join(", ");
     let unknown = |name: &str| !FAULTS.iter().any(|fault| fault.name == name);
     if let Some(name) = names.iter().find(|name| unknown(name)) {
-        return Err(Failure::usage(format!("no fault is called {name:?}")).hint(format!("known: {}", known())));
+        return Err(Failure::usage(format!(
+            "unknown fault '{name}'{}",
+            bourse_engine::did_you_mean(name, FAULTS.iter().map(|fault| fault.name))
+        ))
+        .hint(format!("faults: {}", known())));
     }
     static ALL: [Fault; FAULTS.len()] = FAULTS;
     let is_wanted = |fault: &&Fault| names.is_empty() || names.iter().any(|name| name == fault.name);
@@ -101,7 +106,7 @@ fn wanted(names: &[String]) -> Result<Vec<&'static Fault>, Failure> {
 fn default_targets() -> Vec<String> {
     let server = bourse_engine_mysql::installed(Flavour::Mariadb, None).is_ok().then_some(SERVER);
     if server.is_none() {
-        note("mariadb+private: is left out, there is no such server on this machine");
+        note("mariadb+private: skipped, no MariaDB server is installed");
     }
     TARGETS.into_iter().chain(server).map(str::to_owned).collect()
 }
@@ -111,10 +116,13 @@ fn parted(target: &str) -> Result<(&str, &str), Failure> {
     let (place, options) = target.split_once('?').unwrap_or((target, ""));
     match place.split_once(':') {
         Some((scheme, "")) => Ok((scheme, options)),
-        Some((scheme, place)) => Err(Failure::usage(format!("{target} names a place: {place}"))
-            .hint(format!("faults are tried on databases of their own: {scheme}:?{options}"))
-            .hint("--in names a folder for them")),
-        None => Err(Failure::usage(format!("{target:?} is not a target")).hint("for instance sqlite:?journal=wal")),
+        Some((scheme, place)) => {
+            Err(Failure::usage(format!("invalid target '{target}': it names the place '{place}'"))
+                .hint(format!("faults are injected into new databases: write {scheme}:?{options}"))
+                .hint("--in chooses their folder"))
+        }
+        None => Err(Failure::usage(format!("invalid target '{target}': expected ENGINE:?OPTION=VALUE"))
+            .hint("for instance sqlite:?journal=wal")),
     }
 }
 
@@ -154,9 +162,9 @@ fn tried(
         return Ok(not_tried(target, through, faults, why));
     }
     let failed = |error: bourse_acid::AcidError| {
-        Failure::new(Exit::Target, format!("faults could not be tried on {target}: {error}"))
+        Failure::new(Exit::Target, format!("cannot inject faults on {target}: {error}"))
     };
-    let step = Step::waiting(format!("trying faults on {target}, by {}", through.name()));
+    let step = Step::waiting(format!("injecting faults on {target}, by {}", through.name()));
     let is_server = ["mariadb+private", "mysql+private"].contains(&scheme);
     let mut noted = |fault: &str| step.say(format!("trying faults on {target}: {fault}"));
     let (seed, interrupted) = (conditions.seed, &*conditions.interrupted);
@@ -176,7 +184,7 @@ fn tried(
 /// A folder for databases, removed with all that is in it.
 fn work_folder(below: &Path) -> Result<tempfile::TempDir, Failure> {
     let failed = |error: std::io::Error| {
-        Failure::usage("the folder for databases cannot be made")
+        Failure::usage("cannot make the folder for databases")
             .detail("folder", below.display().to_string())
             .detail("cause", error.to_string())
     };
@@ -188,7 +196,7 @@ fn work_folder(below: &Path) -> Result<tempfile::TempDir, Failure> {
 
 fn publish(file: &FaultsFile, arguments: &Faults) -> Result<(), Failure> {
     let document = serde_json::to_value(file)
-        .map_err(|error| Failure::new(Exit::Target, format!("the document cannot be made: {error}")))?;
+        .map_err(|error| Failure::new(Exit::Target, format!("cannot make the document: {error}")))?;
     let document = format!("{document:#}\n");
     let folder = output::new_folder(&arguments.output.directory, "faults")?;
     let (json, page) = (folder.join("faults.json"), folder.join("faults.html"));

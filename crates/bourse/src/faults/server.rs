@@ -38,7 +38,7 @@ impl<'c> ServerBed<'c> {
     /// Starts a server, fills the table, and keeps a copy of its data.
     pub(super) fn new(target: &str, conditions: &'c Conditions) -> Result<Self, Failure> {
         let failed = |cause: String| {
-            Failure::new(Exit::Target, format!("the database for {target} could not be made")).detail("cause", cause)
+            Failure::new(Exit::Target, format!("cannot make the database for {target}")).detail("cause", cause)
         };
         // A server that runs as another user has to get there.
         let folder = work_folder(conditions.folder.as_deref().unwrap_or(&std::env::temp_dir()))?;

@@ -12,7 +12,7 @@ pub(crate) fn work(arguments: &FaultWork) -> Result<(), Failure> {
     // Whoever started us may be killed: nothing of ours is to go on running.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
-        .map_err(|error| Failure::usage(format!("the system refuses a signal for the parent's end: {error}")))?;
+        .map_err(|error| Failure::usage(format!("cannot ask the system for a signal at the parent's end: {error}")))?;
     let engine: Box<dyn Engine> = match arguments.storage {
         true => Box::new(
             bourse_engine_redb::open_watched(&arguments.target).map_err(|error| Failure::usage(error.to_string()))?,

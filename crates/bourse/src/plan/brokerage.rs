@@ -3,7 +3,7 @@
 use super::sweep::{Sweep, combinations, with_option};
 use super::targets::{self, default_target, with_size};
 use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds, varied};
-use crate::args::{Arrivals, CheckDepth, Database, Run, RunSettings, Said, numbers};
+use crate::args::{Arrivals, CheckDepth, Database, ExplicitlySet, Run, RunSettings, numbers};
 use crate::failure::Failure;
 use crate::tpce::whole;
 use bourse_record::NameValue;
@@ -20,10 +20,10 @@ pub(crate) const WORKLOAD: &str = "tpce";
 /// A round of the brokerage workload, all of it but the target and the seed.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub(crate) struct Brokerage {
-    /// Which database.
+    /// Options of the database.
     pub(crate) database: Database,
-    /// What was said of the database, and is not a default.
-    pub(crate) said: Said,
+    /// The database's options that were set explicitly.
+    pub(crate) explicitly_set: ExplicitlySet,
     /// Customers' threads.
     pub(crate) users: usize,
     /// Threads that run what the market sends.
@@ -78,7 +78,7 @@ impl Brokerage {
         let default = RunOptions::new(whole(&database)?);
         Ok(Self {
             database,
-            said: Said::default(),
+            explicitly_set: ExplicitlySet::default(),
             users: default.users,
             market_users: default.market_users,
             rate: None,
@@ -98,7 +98,7 @@ impl Brokerage {
         let settings = &arguments.settings;
         let default = Self::on(settings.database.clone())?;
         Ok(Self {
-            said: arguments.said,
+            explicitly_set: arguments.explicitly_set,
             users: settings.users.unwrap_or(default.users),
             market_users: settings.market_users.unwrap_or(default.market_users),
             rate: settings.rate,
@@ -126,11 +126,11 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
 pub(super) fn cases(arguments: &Run) -> Result<Vec<PlannedCase>, Failure> {
     let Run { targets, settings, .. } = arguments;
     if settings.duration < Duration::from_secs(1) {
-        return Err(Failure::usage("a measurement interval of less than a second measures nothing").hint("--for 30s"));
+        return Err(Failure::usage("invalid value for --for: expected 1s or more").hint("for instance --for 30s"));
     }
     let sweeps = Sweep::parse_all(&settings.sweep)?;
     if settings.find_max && sweeps.iter().any(|sweep| sweep.name == "rate") {
-        return Err(Failure::usage("--find-max looks for a rate, so rates cannot be swept"));
+        return Err(Failure::usage("--find-max cannot be combined with --sweep rate"));
     }
     let named: Vec<Option<&String>> = if targets.is_empty() { vec![None] } else { targets.iter().map(Some).collect() };
     let mut planned = Vec::new();
@@ -152,9 +152,13 @@ fn case(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Re
         match vary(settings, name, value)? {
             Varied::Target | Varied::Database if is_server => {
                 let target = target.map_or("", String::as_str);
-                return Err(Failure::usage(format!("--sweep {name}: {target} has opened its database already"))
-                    .hint("serve each setting, or size, on a port of its own and name those servers; users, market-users, rate \
-                           and backlog are the driver's and can be swept"));
+                return Err(Failure::usage(format!(
+                    "--sweep {name}: the server {target} has already opened its database"
+                ))
+                .hint(
+                    "serve each setting or size on its own port and name these servers; users, market-users, rate \
+                           and backlog belong to the driver and can be swept",
+                ));
             }
             Varied::Target => of_target.push((name, value)),
             Varied::Database => sized = true,

@@ -28,7 +28,7 @@ pub(crate) struct Classic {
 }
 
 impl Classic {
-    /// What the workload is.
+    /// Specification of the workload.
     pub(crate) fn spec(&self) -> Result<&'static WorkloadSpec, Failure> {
         known(&self.workload)
     }
@@ -59,7 +59,7 @@ impl Classic {
 
 /// The workload of that name.
 fn known(name: &str) -> Result<&'static WorkloadSpec, Failure> {
-    find(name).map_err(|error| Failure::usage(error.to_string()).hint("`bourse micro list` explains them"))
+    find(name).map_err(|error| Failure::usage(error.to_string()).hint("`bourse micro list` describes them"))
 }
 
 /// What is asked of a classic workload, whichever command asks.
@@ -104,7 +104,8 @@ impl Asked<'_> {
         for text in self.set {
             let sweep = Sweep::parse(text)?;
             let [value] = sweep.values.as_slice() else {
-                return Err(Failure::usage(format!("--set {text} has several values")).hint(format!("--sweep {text}")));
+                return Err(Failure::usage(format!("invalid value '{text}' for --set: expected one value"))
+                    .hint(format!("use --sweep {text} for several")));
             };
             fixed.push((sweep.name.clone(), value.clone()));
         }
@@ -182,7 +183,7 @@ fn statements_file(targets: &mut Vec<String>, fixed: &[(String, String)]) -> Res
     }
     match targets.first() {
         Some(first) if !engines::is_target(first) => Ok(Some(targets.remove(0))),
-        _ => Err(Failure::usage("the workload needs a file of statements before its targets")
+        _ => Err(Failure::usage("the workload sql needs a file of statements")
             .hint("bourse micro run sql FILE.toml TARGET…")
             .hint("-s file=example runs a small shop, to see what a file looks like: `bourse micro list sql`")),
     }

@@ -3,7 +3,7 @@
 use super::brokerage::{self, WORKLOAD};
 use super::classic::Asked;
 use super::{Block, Plan, able};
-use crate::args::{Compare, Run, Said};
+use crate::args::{Compare, ExplicitlySet, Run};
 use crate::failure::Failure;
 use std::time::Duration;
 
@@ -21,7 +21,7 @@ const OF_BROKERAGE: [(&str, &str); 13] = [
     ("scale_factor", "--scale-factor"),
     ("flat_in", "--flat-in"),
     ("constraints", "--constraints"),
-    ("threads", "--threads"),
+    ("threads", "--load-threads"),
     ("reload", "--reload"),
     ("users", "--users"),
     ("market_users", "--market-users"),
@@ -36,17 +36,24 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
     let settings = &arguments.settings;
     if !settings.sweep.is_empty() || settings.find_max {
         return Err(Failure::usage(
-            "two targets are compared at one setting: --sweep and --find-max have no place here",
+            "--sweep and --find-max cannot be used with compare: it runs each target with one setting",
         ));
     }
     let targets = vec![arguments.base.clone(), arguments.head.clone()];
     let cases = if arguments.workload == WORKLOAD {
         if !arguments.set.is_empty() || arguments.count.is_some() {
-            return Err(Failure::usage("--set and --count are for classic workloads")
-                .hint("--workload point-read, for instance: `bourse micro list` has them all"));
+            return Err(Failure::usage("--set and --count cannot be used with the brokerage workload")
+                .hint("choose a microbenchmark, as --workload point-read; `bourse micro list` lists them"));
         }
         let (settings, token) = (settings.clone(), arguments.token.clone());
-        brokerage::cases(&Run { targets, settings, part: None, token, said: Said::default() })?
+        let given = |id: &str| arguments.given.given(id);
+        let explicitly_set = ExplicitlySet {
+            customers: given("customers"),
+            days: given("days"),
+            scale_factor: given("scale_factor"),
+            constraints: given("constraints"),
+        };
+        brokerage::cases(&Run { targets, settings, part: None, token, explicitly_set })?
     } else {
         classic(arguments).cases(&targets).and_then(|cases| {
             only_classic(arguments, cases.first().map(|case| &case.job))?;
@@ -80,7 +87,9 @@ fn only_classic(arguments: &Compare, job: Option<&super::Job>) -> Result<(), Fai
     }
     match OF_BROKERAGE.iter().find(|(id, _)| arguments.given.typed(id)) {
         None => Ok(()),
-        Some((_, typed)) => Err(Failure::usage(format!("{typed} is for the brokerage workload, not for {workload}"))
-            .hint(format!("`bourse micro list {workload}` has the options that -s sets"))),
+        Some((_, typed)) => {
+            Err(Failure::usage(format!("{typed} can only be used with the brokerage workload, not with {workload}"))
+                .hint(format!("`bourse micro list {workload}` lists the options for -s")))
+        }
     }
 }

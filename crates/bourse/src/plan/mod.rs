@@ -50,6 +50,8 @@ pub(crate) struct Plan {
     pub(crate) on_failure: OnFailure,
     /// Folder that gets a folder for this run.
     pub(crate) output: PathBuf,
+    /// Files that are written into that.
+    pub(crate) files: Vec<String>,
     /// Folder for databases that is made for the run and removed with it.
     pub(crate) scratch: Option<PathBuf>,
 }
@@ -80,11 +82,11 @@ pub(crate) struct PlannedCase {
     pub(crate) subject: String,
     /// What it runs on, as a URL.
     pub(crate) target: String,
-    /// What is run.
+    /// The job of a round.
     pub(crate) job: Job,
     /// What sweeps vary, with this case's values.
     pub(crate) varied: Vec<NameValue>,
-    /// Where its rounds run.
+    /// Process in which its rounds run.
     pub(crate) rounds_in: RoundsIn,
     /// Why it is not run, if it is not.
     pub(crate) not_run: Option<String>,
@@ -110,7 +112,7 @@ pub(crate) enum OnFailure {
     LeaveOutCase,
 }
 
-/// What is run in a round.
+/// Job of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum Job {
@@ -152,6 +154,14 @@ impl Job {
             Self::Classic(classic) => classic.lasts_ns(),
         }
     }
+
+    /// The longest that a round measures whose work ends it, in nanoseconds; none if nothing else does.
+    pub(crate) fn at_most_ns(&self) -> Option<u64> {
+        match self {
+            Self::Brokerage(_) => self.lasts_ns(),
+            Self::Classic(classic) => classic.measure_ns,
+        }
+    }
 }
 
 impl Plan {
@@ -172,6 +182,7 @@ impl Plan {
             require_steady: how.require_steady,
             on_failure: OnFailure::EndRun,
             output: output.directory.clone(),
+            files: ["run.json", "report.html"].map(str::to_owned).into(),
             scratch: None,
         }
     }
@@ -205,7 +216,7 @@ impl Plan {
 pub(crate) fn able(workload: &str, option: &str, ability: Ability) -> Result<(), Failure> {
     match ability.lacks() {
         None => Ok(()),
-        Some(why) => Err(Failure::usage(format!("{option} cannot be had of {workload}: {why}"))),
+        Some(why) => Err(Failure::usage(format!("{option} cannot be used with {workload}: {why}"))),
     }
 }
 
@@ -256,6 +267,7 @@ mod tests {
             require_steady,
             on_failure: OnFailure::EndRun,
             output: "runs".into(),
+            files: Vec::new(),
             scratch: None,
         }
     }
@@ -272,7 +284,7 @@ mod tests {
         assert!(plan(false).checked().is_ok());
         let refused = plan(true).checked().unwrap_err().render();
         assert!(
-            refused.contains("--require-steady cannot be had of bulk-load: it ends when its work is done"),
+            refused.contains("--require-steady cannot be used with bulk-load: it ends when its work is done"),
             "{refused}"
         );
     }

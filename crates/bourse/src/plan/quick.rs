@@ -7,6 +7,7 @@ use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds};
 use crate::args::{CheckDepth, Database, Quick};
 use crate::engines::{self, ENGINES, EngineKind};
 use crate::failure::Failure;
+use bourse_engine::did_you_mean;
 use bourse_tpce::users;
 use std::time::Duration;
 
@@ -42,7 +43,7 @@ fn named(names: &[String]) -> Result<Vec<&'static str>, Failure> {
     let known = || bourse_micro::WORKLOADS.iter().filter(|spec| !spec.takes_file()).map(|spec| spec.name);
     let find = |name: &String| {
         known().find(|known| known == name).ok_or_else(|| {
-            Failure::usage(format!("--workloads {name}: no classic workload that runs by itself is called so"))
+            Failure::usage(format!("unknown workload '{name}' in --workloads{}", did_you_mean(name, known())))
                 .hint(format!("workloads: {}", known().collect::<Vec<_>>().join(", ")))
         })
     };

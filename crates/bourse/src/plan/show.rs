@@ -1,7 +1,8 @@
 //! The plan as `--dry-run` prints it: cases, order, how long, what will be written.
 
 use super::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn};
-use crate::engines::{Place, place};
+use crate::engines;
+use bourse_engine::Location;
 use std::collections::BTreeSet;
 
 /// The plan for a person.
@@ -46,13 +47,14 @@ fn what(case: &PlannedCase) -> String {
     let mut words = match &case.job {
         Job::Brokerage(job) => {
             let days = if job.database.days == 1 { "day" } else { "days" };
+            let users = if job.users == 1 { "user" } else { "users" };
             let load = match job.rate {
                 _ if job.find_max => "the highest rate within the limits".to_owned(),
                 Some(rate) => format!("{rate} TR/s asked for"),
                 None => "closed loop".to_owned(),
             };
             format!(
-                "{}: {} customers, {} {days} of trades, {} users and {} of the market, {load}",
+                "{}: {} customers, {} {days} of trades, {} {users} and {} of the market, {load}",
                 case.job.workload(),
                 job.database.customers,
                 job.database.days,
@@ -66,7 +68,7 @@ fn what(case: &PlannedCase) -> String {
             format!("{} {}{count}", case.job.workload(), options.join(" ")).trim_end().to_owned()
         }
     };
-    if !case.label.contains(&case.subject) {
+    if case.subject != case.target || !case.label.contains(&case.target) {
         words.push_str(&format!(" on {}", case.subject));
     }
     words.push_str(match case.rounds_in {
@@ -89,12 +91,17 @@ fn order(block: &Block, last: usize) -> String {
 /// How long it takes, as far as that is known.
 fn duration(plan: &Plan) -> String {
     let (mut rounds, mut timed_ns, mut untimed) = (0_u64, 0_u64, 0_u64);
+    // The longest that a round may take whose work ends it, if each has such a limit.
+    let mut longest_ns = Some(0);
     for block in &plan.blocks {
         for case in block.cases.iter().filter(|case| case.not_run.is_none()) {
             rounds += u64::from(block.rounds);
             match case.job.lasts_ns() {
                 Some(ns) => timed_ns = timed_ns.saturating_add(ns.saturating_mul(block.rounds.into())),
-                None => untimed += u64::from(block.rounds),
+                None => {
+                    untimed += u64::from(block.rounds);
+                    longest_ns = longest_ns.zip(case.job.at_most_ns()).map(|(longest, ns)| ns.max(longest));
+                }
             }
         }
     }
@@ -103,7 +110,8 @@ fn duration(plan: &Plan) -> String {
         words.push(format!("{} of warm-up and measuring", time(timed_ns)));
     }
     if untimed > 0 {
-        words.push(format!("{untimed} of them as long as their work takes"));
+        let longest = longest_ns.map(|ns| format!(", {} each at most", time(ns))).unwrap_or_default();
+        words.push(format!("{untimed} of them as long as their work takes{longest}"));
     }
     let searches = plan.cases().any(|case| matches!(&case.job, Job::Brokerage(job) if job.find_max));
     if searches {
@@ -112,9 +120,10 @@ fn duration(plan: &Plan) -> String {
     format!("{}; loading, checks and waiting come on top", words.join(", "))
 }
 
-/// What will be written.
+/// Files that will be written.
 fn writes(plan: &Plan) -> Vec<String> {
-    let mut lines = vec![format!("{}/<time>-{}/", plan.output.display(), plan.name)];
+    let files = plan.files.join(", ");
+    let mut lines = vec![format!("{}/<time>-{}/: {files}", plan.output.display(), plan.name)];
     if let Some(scratch) = &plan.scratch {
         // The number in it is this process's, which will be another then.
         let parent = scratch.parent().unwrap_or(scratch);
@@ -128,11 +137,8 @@ fn writes(plan: &Plan) -> Vec<String> {
             Job::Brokerage(_) => "loaded unless it is there, and left with the run's trades",
             Job::Classic(_) => "made anew for each round",
         };
-        match place(&case.target) {
-            Place::File(path) => {
-                places.insert(format!("{}: {how}", path.display()));
-            }
-            Place::Memory | Place::Elsewhere => {}
+        if let Some(path) = engines::location(&case.target).ok().as_ref().and_then(Location::file) {
+            places.insert(format!("{}: {how}", path.display()));
         }
     }
     lines.extend(places);

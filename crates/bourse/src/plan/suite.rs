@@ -18,7 +18,7 @@ const PATIENCE: Duration = Duration::from_secs(5);
 pub(crate) struct SuitePlan<'s> {
     /// What is run: the cases of `cells`, in their order.
     pub(crate) plan: Plan,
-    /// Which cells each case fills.
+    /// Cells that each case fills.
     pub(crate) cells: Cells<'s>,
     /// Each target's URL by its name in the suite, or why it cannot be used.
     pub(crate) urls: BTreeMap<String, Result<String, String>>,
@@ -28,7 +28,7 @@ pub(crate) struct SuitePlan<'s> {
 pub(crate) fn plan<'s>(suite: &'s Suite, arguments: &SuiteRun) -> Result<SuitePlan<'s>, Failure> {
     let cap_s = arguments.cap.map(|cap| cap.as_secs_f64());
     if cap_s == Some(0.0) {
-        return Err(Failure::usage("a cap of no time measures nothing").hint("--cap 10s"));
+        return Err(Failure::usage("invalid value for --cap: expected more than 0").hint("for instance --cap 10s"));
     }
     let cells = Cells::new(suite, arguments.scale, cap_s, &arguments.only)
         .map_err(|error| Failure::usage(error.to_string()))?;
@@ -47,6 +47,7 @@ pub(crate) fn plan<'s>(suite: &'s Suite, arguments: &SuiteRun) -> Result<SuitePl
         // A quick look at a part of the work does not wait.
         wait_quiet_ns: how.wait_quiet_ns((arguments.scale >= 1.0).then_some(PATIENCE)),
         on_failure: OnFailure::LeaveOutCase,
+        files: ["suite.json", "report.html", "tables.md", "tables.csv", "run.json"].map(str::to_owned).into(),
         scratch: Some(scratch),
         ..Plan::of(format!("suite-{}", suite.name), block, arguments.seed, how, &arguments.output)
     };
@@ -139,7 +140,7 @@ fn brokerage(case: &SuiteCase, served: bool) -> Result<Brokerage, Failure> {
             "scale_factor" => database.scale_factor = numbers::scale_factor(value).map_err(refused)?,
             "users" => users = Some(numbers::threads(value).map_err(refused)?),
             other => {
-                return Err(Failure::usage(format!("the brokerage workload of a suite has no option {other:?}"))
+                return Err(Failure::usage(format!("unknown option '{other}' for the brokerage workload of a suite"))
                     .hint("options: customers, days, scale_factor, users"));
             }
         }

@@ -8,7 +8,7 @@ use crate::failure::Failure;
 pub(crate) struct Sweep {
     /// Name of the option.
     pub(crate) name: String,
-    /// Its values, in order.
+    /// Values, in order.
     pub(crate) values: Vec<String>,
 }
 
@@ -16,7 +16,7 @@ impl Sweep {
     /// Reads a sweep as it is typed: `threads=1,2,4`.
     pub(crate) fn parse(text: &str) -> Result<Self, Failure> {
         let refuse =
-            || Failure::usage(format!("{text:?} is no sweep: write an option with its values, as threads=1,2,4"));
+            || Failure::usage(format!("invalid value '{text}' for --sweep: expected OPTION=A,B,C, as threads=1,2,4"));
         let (name, values) = text.split_once('=').ok_or_else(refuse)?;
         let values: Vec<String> = values.split(',').map(|value| value.trim().to_owned()).collect();
         let name = name.trim();
@@ -71,7 +71,7 @@ mod tests {
         let sweep = Sweep::parse("journal=delete, wal").unwrap();
         assert_eq!((sweep.name.as_str(), sweep.values), ("journal", vec!["delete".to_owned(), "wal".to_owned()]));
         for text in ["journal", "journal=wal,", "=wal", ""] {
-            assert!(Sweep::parse(text).unwrap_err().render().contains("is no sweep"), "{text}");
+            assert!(Sweep::parse(text).unwrap_err().render().contains("for --sweep: expected OPTION=A,B,C"), "{text}");
         }
     }
 

@@ -24,8 +24,10 @@ pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
         return system::caller(target, job).map(|_| ());
     }
     if let Some(driver) = job.driver() {
-        return Err(Failure::usage(format!("--part {driver}: {target} is no server that drivers could share"))
-            .hint(format!("`bourse tpce serve {target}` serves it; then run each part on bourse://HOST:PORT")));
+        return Err(Failure::usage(format!(
+            "--part {driver}: {target} is not a server, which several drivers could share"
+        ))
+        .hint(format!("`bourse tpce serve {target}` serves it; then run each part on bourse://HOST:PORT")));
     }
     let lacking = users::needs(&engines::open(target)?.capabilities());
     if lacking.is_empty() {
@@ -60,7 +62,7 @@ pub(super) fn size(database: &Database) -> String {
 /// The target for a database of another size: files of different sizes need names of their own.
 pub(super) fn with_size(target: &str, database: &Database) -> String {
     let (place, query) = target.split_once('?').map_or((target, None), |(place, query)| (place, Some(query)));
-    if !matches!(engines::place(target), engines::Place::File(_)) {
+    if !engines::location(target).is_ok_and(|location| location.file().is_some()) {
         return target.to_owned();
     }
     let size = size(database);

@@ -1,20 +1,28 @@
-//! `bourse suite list` and `show`: what there is, and all of one.
+//! `bourse suite list` and `bourse suite show`.
 
 use crate::failure::Failure;
+use bourse_engine::nearest;
 use bourse_suite::definition::Table;
 use bourse_suite::{Plan, Suite, SuiteError};
 use std::fmt::Write as _;
 
 /// The suite of that name.
 pub(crate) fn find(name: &str) -> Result<Suite, Failure> {
-    bourse_suite::find(name).map_err(|error| refused(&error).hint("`bourse suite list` explains them"))
+    bourse_suite::find(name).map_err(|error| {
+        let suites = bourse_suite::all().unwrap_or_default();
+        let failure = match nearest(name, suites.iter().map(|suite| suite.name.as_str())) {
+            Some(near) => refused(&error).hint(format!("did you mean '{near}'?")),
+            None => refused(&error),
+        };
+        failure.hint("`bourse suite list` describes them")
+    })
 }
 
 fn refused(error: &SuiteError) -> Failure {
     Failure::usage(error.to_string())
 }
 
-/// What there is.
+/// The list of suites.
 pub(crate) fn list() -> Result<String, Failure> {
     let mut text = String::new();
     for suite in bourse_suite::all().map_err(|error| refused(&error))? {

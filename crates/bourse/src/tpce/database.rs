@@ -20,7 +20,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// How a database came to be used.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Ready {
-    /// What it is made of.
+    /// Fingerprint of the database.
     pub(crate) fingerprint: Fingerprint,
     /// In words: fresh, or how many trades earlier runs added.
     pub(crate) history: String,
@@ -57,7 +57,7 @@ fn checked(target: &str, engine: &dyn Engine, fingerprint: &Fingerprint, depth: 
         return Ok(checks);
     }
     let lines: Vec<_> = failed.iter().map(|check| format!("{}: {}", check.name, check.evidence)).collect();
-    Err(Failure::new(Exit::Check, format!("{target} is not as it was loaded"))
+    Err(Failure::new(Exit::Check, format!("{target} has changed since it was loaded"))
         .detail("failed", lines.join("\n"))
         .hint("--reload loads it anew"))
 }
@@ -86,7 +86,7 @@ fn present(
         Existing::Foreign(why) => return Err(refused(target, &why)),
         Existing::Unfinished | Existing::Differs { .. } if !wanted.reload => {
             return Err(Failure::usage(format!("{target} is {words}"))
-                .hint("ask for the database that is there, name another place, or replace it with --reload"));
+                .hint("use these options, name another target, or replace the database with --reload"));
         }
         _ => {}
     }
@@ -133,7 +133,7 @@ fn fill(
                 LoadError::Engine(error) => engine_failure(target, &error),
                 LoadError::Rows { .. } | LoadError::Contents { .. } => {
                     Failure::new(Exit::Check, format!("{target}: {error}"))
-                        .hint("the engine lost rows, or our generator made others than it should: please tell us")
+                        .hint("the engine lost rows, or the generator made wrong ones: please report this")
                 }
             })
         }
@@ -145,8 +145,9 @@ pub(crate) fn found(target: &str, engine: &dyn Engine) -> Result<Found, Failure>
     match identify(engine).map_err(|error| engine_failure(target, &error))? {
         Existing::Matches(found) => Ok(found),
         Existing::Foreign(why) => Err(refused(target, &why)),
-        other => Err(Failure::usage(format!("{target}: {other}"))
-            .hint(format!("`bourse tpce load {target}` makes a database there"))),
+        other => {
+            Err(Failure::usage(format!("{target}: {other}")).hint(format!("`bourse tpce load {target}` loads one")))
+        }
     }
 }
 
@@ -160,9 +161,9 @@ pub(crate) fn refuse_foreign(target: &str, engine: &dyn Engine) -> Result<(), Fa
 
 /// The failure of a target whose place is taken by something that is not ours.
 pub(crate) fn refused(target: &str, why: &str) -> Failure {
-    Failure::usage(format!("{target} is not used"))
+    Failure::usage(format!("cannot use {target}"))
         .detail("cause", why)
-        .hint("it is left as it is; name another place, or remove it yourself")
+        .hint("nothing was changed; name another target, or remove the file yourself")
 }
 
 /// An engine's error as it is told: with the engine's words, and what to try.
@@ -181,7 +182,7 @@ pub(crate) fn engine_failure(target: &str, error: &EngineError) -> Failure {
     }
     failure = failure.detail("cause", cause);
     match error.kind() {
-        ErrorKind::Full => failure.hint("make room, name another place, or ask for fewer --customers or --days"),
+        ErrorKind::Full => failure.hint("free some space, name another target, or use fewer --customers or --days"),
         ErrorKind::Conflict => failure.hint("is another program using the database?"),
         _ => failure,
     }

@@ -49,7 +49,7 @@ fn failure(error: &GenError) -> Failure {
         GenError::Cancelled => interrupt::interrupted("no file is complete, all that was begun is removed"),
         GenError::Io { source, .. } => Failure::new(Exit::Target, error.to_string())
             .detail("cause", source.to_string())
-            .hint("nothing that was begun is left behind; -o names another folder"),
+            .hint("partly written files were removed; -o chooses another folder"),
         GenError::Input { source, .. } => Failure::usage(error.to_string()).detail("cause", source.to_string()),
     }
 }
@@ -66,7 +66,11 @@ fn chosen(names: &[String]) -> Result<Option<Vec<&'static Table>>, Failure> {
             .find(|table| table.name.eq_ignore_ascii_case(plain) || table.file.eq_ignore_ascii_case(plain));
         found.copied().ok_or_else(|| {
             let known: Vec<_> = tables::all().iter().map(|table| table.name).collect();
-            Failure::usage(format!("no table is called {name:?}")).hint(format!("tables: {}", known.join(", ")))
+            Failure::usage(format!(
+                "unknown table '{name}' in --tables{}",
+                bourse_engine::did_you_mean(name, known.iter().copied())
+            ))
+            .hint(format!("tables: {}", known.join(", ")))
         })
     };
     names.iter().map(of_name).collect::<Result<_, _>>().map(Some)

@@ -82,11 +82,11 @@ fn serve_as(
     if ended.in_a_round {
         return Err(interrupt::interrupted("drivers were in a round; the transactions in hand were finished"));
     }
-    note("the server has ended");
+    note("the server has stopped");
     Ok(())
 }
 
-/// Says what happened; of many that are sent away only some, so that nobody can fill a log.
+/// Prints an event; of many refusals only some, so that nobody can fill a log.
 fn tell(event: &Event, sent_away: &AtomicU64) {
     const EACH: u64 = 20;
     if !matches!(event, Event::Refused { .. }) {
@@ -96,15 +96,15 @@ fn tell(event: &Event, sent_away: &AtomicU64) {
     if count <= EACH {
         note(&event.to_string());
     } else if count.is_power_of_two() {
-        note(&format!("{event}; {count} were sent away until now"));
+        note(&format!("{event}; {count} refused until now"));
     }
 }
 
 /// The place that `--listen` names.
 fn resolved(listen: &str) -> Result<Listen, Failure> {
     let refused = |why: String| {
-        Failure::usage(format!("--listen {listen:?} is no place to listen: {why}"))
-            .hint("HOST:PORT, as 127.0.0.1:4780, or unix:PATH")
+        Failure::usage(format!("invalid value '{listen}' for --listen: {why}"))
+            .hint("expected HOST:PORT, as 127.0.0.1:4780, or unix:PATH")
     };
     if let Some(path) = listen.strip_prefix("unix:") {
         return socket_path(path).map(Listen::Unix).map_err(|why| refused(why.to_owned()));

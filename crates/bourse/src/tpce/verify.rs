@@ -29,8 +29,8 @@ pub(crate) fn run(arguments: &Verify) -> Result<(), Failure> {
     let plan = plan(arguments, part);
     let alone = arguments.replay.is_some();
     if arguments.targets.len() < if alone { 1 } else { 2 } {
-        return Err(Failure::usage("one target alone cannot be compared")
-            .hint(format!("add another, as {}: the transactions on plain collections", Model::NAME)));
+        return Err(Failure::usage("invalid number of targets '1': expected two or more to compare")
+            .hint(format!("add another target, as {}, the reference model", Model::NAME)));
     }
     // Refused before the first of them is loaded. A server performs at its own pace and by its own clock.
     for target in arguments.targets.iter().filter(|target| *target != Model::NAME) {
@@ -84,7 +84,7 @@ fn open(
     match found(target, engine.as_ref())?.gained() {
         0 => Ok(engine),
         gained => Err(Failure::usage(format!("{target}: earlier runs have added {gained} trades"))
-            .hint("verification begins with a fresh database: --reload makes it one")),
+            .hint("verification needs a fresh database: --reload loads it anew")),
     }
 }
 
@@ -122,7 +122,7 @@ fn compare(
     let verdict = verdict.map_err(|error| failed(&error))?;
     print(&if arguments.json { as_json(&verdict, arguments) } else { in_words(&verdict, arguments) })?;
     if verdict.difference.is_some() {
-        return Err(Failure::new(Exit::Check, "the targets do not do the same"));
+        return Err(Failure::new(Exit::Check, "the targets differ"));
     }
     if verdict.interrupted {
         return Err(interrupt::interrupted(&format!("{} transactions were alike", verdict.transactions)));
@@ -222,7 +222,7 @@ fn show_one(
 ) -> Result<(), Failure> {
     if number == 0 || number > plan.transactions {
         return Err(Failure::usage(format!(
-            "--replay {number}: transactions are counted from 1 to {}",
+            "invalid value '{number}' for --replay: expected 1 to {}",
             plan.transactions
         )));
     }

@@ -54,7 +54,7 @@ fn only_what_is_surely_slower_fails() {
         (&[110.0, 111.0, 109.0, 110.5, 109.5], 0, "B is faster: +10.0 %"),
         (&[100.2, 101.0, 99.1, 100.4, 99.6], 0, "not shown to differ: within 5.0 %"),
         (&[60.0, 150.0, 90.0, 140.0, 70.0], 0, "too noisy to tell"),
-        (&[50.0, 50.0], 0, "not to be told from A by so few rounds"),
+        (&[50.0, 50.0], 0, "too few rounds; use --rounds 7 or more"),
     ] {
         let (found, said) = compared(&base, head, &gate);
         assert_eq!(found, Some(code), "{head:?}: {said}");
@@ -82,7 +82,7 @@ fn a_figure_of_nothing_is_told_and_does_not_pass_a_gate() {
     let (code, said) = compared(&[0.0; 5], &[0.0; 5], &[]);
     assert!(code == Some(0) && said.contains(&format!("verdict: none: {why}")), "{said}");
     let (code, said) = compared(&[0.0; 5], &[5.0; 5], &["--fail-above", "5%"]);
-    assert!(code == Some(2) && said.contains("--fail-above cannot be judged") && said.contains(why), "{said}");
+    assert!(code == Some(2) && said.contains("cannot evaluate --fail-above") && said.contains(why), "{said}");
     let (code, said) = compared(&[5.0; 5], &[0.0; 5], &["--fail-above", "5%", "--format", "markdown"]);
     assert!(code == Some(4) && said.contains("**B is slower: -100.0 %"), "{said}");
     let (code, said) = compared(&[], &[5.0; 5], &["--json"]);
@@ -94,7 +94,7 @@ fn what_cannot_be_compared_is_refused() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     store(folder.path(), "a.json", &[1.0; 3]);
     for (arguments, words) in [
-        (&["compare", "a.json", "sqlite::memory:"][..], "a stored run and a target"),
+        (&["compare", "a.json", "sqlite::memory:"][..], "cannot compare a stored run with a target"),
         (&["compare", "a.json", "a.json", "--fail-above", "much"], "0 to 100 percent"),
         (&["compare", "sqlite:x.db", "oracle:y"], "oracle"),
     ] {

@@ -75,7 +75,7 @@ fn spawn(folder: &Path, arguments: &[&str]) -> Child {
 /// The process of a round, once it is another than those seen.
 fn round_of(program: &Child, seen: &[u32]) -> u32 {
     wait_for("a round's process", || {
-        let is_round = |it: &Process| it.parent == program.id() && it.arguments.iter().any(|word| word == "one-round");
+        let is_round = |it: &Process| it.parent == program.id() && it.arguments.iter().any(|word| word == "round");
         processes().into_iter().find(|it| is_round(it) && !seen.contains(&it.id)).map(|it| it.id)
     })
 }
@@ -132,10 +132,7 @@ fn a_load_that_fills_the_disk_has_no_figure() {
     };
     let (report, said) = (text(&ended.stdout), text(&ended.stderr));
     assert_eq!(ended.status.code(), Some(2), "{report}{said}");
-    says(
-        &said,
-        &["error: the run on sqlite:small/x.db?journal=wal was ended", "database or disk is full (SQLITE_FULL)"],
-    );
+    says(&said, &["error: the run on sqlite:small/x.db?journal=wal failed", "database or disk is full (SQLITE_FULL)"]);
     says(&report, &["VOID: no rows/s", "no figure: bulk-load failed: loader cannot go on after insert failed"]);
     let (file, run) = run_file(folder.path());
     let round = &file.cases[0].rounds[0];
@@ -275,7 +272,7 @@ fn a_server_or_its_owner_that_is_killed_leaves_nothing_behind() {
         if kills_owner {
             says(&said, &["error: a round of update on mariadb+private:", "was lost", "ended from outside: signal: 9"]);
         } else {
-            says(&said, &["error: the run on mariadb+private:", "was ended", "cannot go on after update failed"]);
+            says(&said, &["error: the run on mariadb+private:", " failed", "cannot go on after update failed"]);
             says(&report, &["VOID: no updates/s", "no figure: update failed"]);
             let (file, _) = run_file(folder.path());
             let round = &file.cases[0].rounds[0];

@@ -13,6 +13,7 @@ mod interrupted;
 mod measured;
 mod micro;
 mod panics;
+mod planned;
 #[cfg(not(feature = "planted-bug"))]
 mod planted;
 mod refused;

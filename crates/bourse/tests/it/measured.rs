@@ -110,7 +110,7 @@ fn options_stand_in_a_file_and_in_the_environment() {
     fs::write(folder.path().join("bad.toml"), "command = \"tpce run\"\nuser = 1\n").expect("a file can be written");
     let ended = output(folder.path(), &["run", "bad.toml"]);
     assert_eq!(ended.status.code(), Some(1));
-    assert!(text(&ended.stderr).contains("`user` is no option of tpce run"), "{}", text(&ended.stderr));
+    assert!(text(&ended.stderr).contains("unknown option 'user' for tpce run"), "{}", text(&ended.stderr));
 }
 
 #[test]

@@ -19,45 +19,56 @@ fn refused(arguments: &[&str], words: &[&str]) {
 
 #[test]
 fn targets_that_are_none() {
-    refused(&["tpce", "run", "sqlite:x.db?jornal=wal"], &["jornal", "journal", "hint:"]);
+    refused(
+        &["tpce", "run", "sqlite:x.db?jornal=wal"],
+        &["unknown option 'jornal' for SQLite; did you mean 'journal'?", "hint:"],
+    );
     refused(&["tpce", "run", "sqlite:x.db?journal=wall"], &["wall", "wal, delete"]);
     refused(&["tpce", "run", "sqlite-lean:x.db?jornal=wal"], &["jornal", "`bourse engines sqlite-lean` explains"]);
     refused(
         &["micro", "run", "point-read", "sqlite-lean:x.db?shared_cache=on&journal=delete"],
-        &["`shared_cache=on` cannot be had with SQLite (lean build)", "compiled without shared caches"],
+        &["'shared_cache=on' cannot be used with SQLite (lean build)", "compiled without shared caches"],
     );
     for target in ["sqlite::memory:?memory=private", "sqlite:x.db?locking=exclusive"] {
-        refused(&["tpce", "run", target], &[target, "sessions of their own, and here is one at a time"]);
+        refused(&["tpce", "run", target], &[target, "a session each, and this target allows one at a time"]);
         let threads = ["micro", "run", "point-read", target, "--set", "threads=2"];
         refused(&threads, &[target, "its 2 threads need a session each"]);
         refused(&["micro", "run", "log-growth", target, "--set", "pinned=on"], &[target, "pinned=on needs readers"]);
     }
     refused(&["micro", "run", "point-read", "sqlite::memory:?shared_cache=on&journal=wal"], &["journal=wal"]);
-    refused(&["tpce", "run", "oracle:x"], &["oracle", "sqlite:PATH"]);
-    refused(&["tpce", "load", "x.db"], &["did you mean sqlite:x.db?"]);
+    refused(&["tpce", "run", "oracle:x"], &["unknown engine 'oracle' in target 'oracle:x'", "sqlite:PATH"]);
+    refused(&["tpce", "run", "sqlte:x.db"], &["unknown engine 'sqlte'", "did you mean 'sqlite:x.db'?"]);
+    refused(&["tpce", "run", ":memory:"], &["invalid target ':memory:'", "did you mean 'sqlite::memory:'?"]);
+    refused(&["engines", "radb"], &["unknown engine 'radb'; did you mean 'redb'?"]);
+    refused(&["tpce", "load", "x.db"], &["did you mean 'sqlite:x.db'?"]);
     refused(&["tpce", "run", "null:"], &["null:", "needs SQL"]);
-    refused(&["tpce", "run", "bourse://somewhere"], &["names no server", "the port is missing", "bourse://HOST:PORT"]);
-    refused(&["tpce", "run", "bourse://127.0.0.1:1", "--reload"], &["--reload", "where its server runs"]);
+    refused(
+        &["tpce", "run", "bourse://somewhere"],
+        &["invalid server address", "the port is missing", "bourse://HOST:PORT"],
+    );
+    refused(&["tpce", "run", "bourse://127.0.0.1:1", "--reload"], &["--reload", "start it again with --reload"]);
     let server = "bourse://127.0.0.1:1";
     for (option, value) in [("--sweep", "journal=wal,delete"), ("--sweep", "customers=1000,2000")] {
-        let words = [
-            value.split('=').next().expect("a name"),
-            server,
-            "has opened its database already",
-            "on a port of its own",
-        ];
+        let words =
+            [value.split('=').next().expect("a name"), server, "has already opened its database", "on its own port"];
         refused(&["tpce", "run", "sqlite:x.db", server, option, value], &words);
     }
     refused(&["tpce", "run", server, "--find-max", "--part", "1/2"], &["--find-max", "driver 1/2", "without --part"]);
-    refused(&["tpce", "verify", "sqlite:x.db", server], &[server, "only `bourse tpce run` drives one"]);
-    refused(&["tpce", "acid", server], &[server, "name the target that the server has opened"]);
-    refused(&["quick", "--workloads", "point-read,sql"], &["--workloads sql", "workloads: point-read"]);
-    refused(&["tpce", "run", "sqlite:x.db", "--part", "1/2"], &["no server", "bourse tpce serve"]);
+    refused(&["tpce", "verify", "sqlite:x.db", server], &[server, "only `bourse tpce run` can use it"]);
+    refused(&["tpce", "acid", server], &[server, "name the database that the server serves"]);
+    refused(
+        &["quick", "--workloads", "point-read,sql"],
+        &["unknown workload 'sql' in --workloads", "workloads: point-read"],
+    );
+    refused(&["tpce", "run", "sqlite:x.db", "--part", "1/2"], &["is not a server", "bourse tpce serve"]);
     refused(&["tpce", "run", "bourse://127.0.0.1:1", "--part", "3/2"], &["3/2", "as 1/3"]);
     refused(&["tpce", "serve", "sqlite:x.db", "--listen", "0.0.0.0:0"], &["no token", "BOURSE_TOKEN"]);
     refused(&["tpce", "serve", "sqlite:x.db", "--listen", "nowhere"], &["--listen", "HOST:PORT", "unix:PATH"]);
     refused(&["tpce", "serve", "sqlite:x.db", "--listen", "unix:"], &["--listen", "the socket's path is missing"]);
-    refused(&["tpce", "run", "bourse+unix:"], &["names no server", "the socket's path is missing", "bourse+unix:PATH"]);
+    refused(
+        &["tpce", "run", "bourse+unix:"],
+        &["invalid server address", "the socket's path is missing", "bourse+unix:PATH"],
+    );
     refused(&["tpce", "acid", "null:"], &["null:", "needs SQL"]);
     refused(&["crash", "null:"], &["null:", "needs SQL"]);
     refused(&["crash", "sqlite:x.db", "--sweep", "sync=never"], &["never", "off, normal, full, extra"]);
@@ -67,20 +78,25 @@ fn targets_that_are_none() {
 
 #[test]
 fn sizes_that_no_database_has() {
-    refused(&["tpce", "run", "--customers", "1500"], &["1500", "multiple of 1000"]);
-    refused(&["tpce", "run", "--days", "0"], &["invalid value '0' for '--days <N>'", "from 1 to 10000"]);
+    refused(&["tpce", "run", "--customers", "1500"], &["1500", "multiple of 1,000"]);
+    refused(&["tpce", "run", "--days", "0"], &["invalid value '0' for '--days <N>'", "from 1 to 10,000"]);
     refused(&["tpce", "run", "--scale-factor", "7"], &["7"]);
     refused(&["tpce", "gen", "-o", "out", "-b", "5"], &["first customer 5", "1001"]);
-    refused(&["tpce", "gen", "-o", "out", "--tables", "trade,trad"], &["\"trad\"", "trade_history"]);
+    refused(
+        &["tpce", "gen", "-o", "out", "--tables", "trade,trad"],
+        &["unknown table 'trad' in --tables; did you mean 'trade'?", "trade_history"],
+    );
     refused(&["tpce", "run", "--users", "0"], &["users"]);
-    refused(&["tpce", "run", "--rounds", "0"], &["invalid value '0' for '--rounds <N>'", "from 1 to 10000"]);
+    refused(&["tpce", "run", "--rounds", "0"], &["invalid value '0' for '--rounds <N>'", "from 1 to 10,000"]);
     refused(&["tpce", "run", "--rate", "0"], &["rate"]);
     refused(&["tpce", "run", "--rate", "5", "--find-max"], &["--find-max", "--rate"]);
     refused(&["tpce", "run", "--sweep", "users"], &["users", "threads=1,2,4"]);
     refused(&["tpce", "run", "--sweep", "users=1,two"], &["two", "users"]);
     refused(&["tpce", "run", "--sweep", "jornal=wal"], &["jornal", "journal"]);
-    refused(&["tpce", "run", "--for", "100ms"], &["less than a second"]);
+    refused(&["tpce", "run", "--for", "100ms"], &["expected 1s or more"]);
     refused(&["tpce", "run", "--for", "fast"], &["fast", "30s"]);
+    refused(&["tpce", "run", "--for", "-5s"], &["invalid value '-5s' for '--for <TIME>'", "30s"]);
+    refused(&["tpce", "run", "--users", "-1"], &["invalid value '-1' for '--users <N>'", "from 1 to 10,000"]);
 }
 
 #[test]

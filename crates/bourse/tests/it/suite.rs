@@ -44,10 +44,11 @@ fn every_case_of_every_suite_can_be_planned() {
 fn what_cannot_work_is_refused() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     for (arguments, words) in [
-        (&["suite", "run", "sqlite-basic"][..], "known: sqlite-basics, "),
+        (&["suite", "run", "sqlite-basic"][..], "suites: sqlite-basics, "),
+        (&["suite", "show", "sqlite-basic"], "did you mean 'sqlite-basics'?"),
         (&["suite", "run", "sqlite-basics", "--scale", "2"], "above 0 and up to 1"),
-        (&["suite", "run", "sqlite-basics", "--rounds", "0"], "from 1 to 10000"),
-        (&["suite", "run", "sqlite-basics", "--only", "9z"], "known: 1a, 1b, 1c"),
+        (&["suite", "run", "sqlite-basics", "--rounds", "0"], "from 1 to 10,000"),
+        (&["suite", "run", "sqlite-basics", "--only", "9z"], "tables: 1a, 1b, 1c"),
     ] {
         let ended = output(folder.path(), arguments);
         assert_eq!(ended.status.code(), Some(1), "{arguments:?}: {}", text(&ended.stderr));

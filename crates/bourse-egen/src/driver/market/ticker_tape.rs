@@ -10,7 +10,7 @@ use crate::{Money, Rng};
 use bourse_schema::Quantity;
 use std::collections::VecDeque;
 
-/// What the tape is to show.
+/// Entry of the ticker tape.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Entry {
     /// Index of the security.

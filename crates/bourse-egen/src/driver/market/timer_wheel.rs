@@ -33,7 +33,7 @@ impl<T> TimerWheel<T> {
         }
     }
 
-    /// How many timers wait.
+    /// Number of waiting timers.
     pub fn waiting(&self) -> usize {
         self.waiting
     }

@@ -20,7 +20,7 @@ pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
     // Whoever started us may be killed: nothing of ours is to go on running.
     #[cfg(target_os = "linux")]
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
-        .map_err(|error| Failure::usage(format!("the system refuses a signal for the parent's end: {error}")))?;
+        .map_err(|error| Failure::usage(format!("cannot ask the system for a signal at the parent's end: {error}")))?;
     if let (Some(file), Some(copy), Some(of)) = (&arguments.record, &arguments.file, &arguments.of) {
         return record(arguments, copy, of, file);
     }
@@ -42,14 +42,14 @@ pub(crate) fn load(arguments: &AcidLoad) -> Result<(), Failure> {
     let never = AtomicBool::new(false);
     load_and_tell(engine.as_ref(), &inputs, part, arguments.seed, &never, Arc::new(tell)).map_err(|error| match error {
         bourse_tpce::users::RunError::Engine(error) => engine_failure(target, &error),
-        other => Failure::new(Exit::Target, format!("the load on {target} could not begin: {other}")),
+        other => Failure::new(Exit::Target, format!("cannot start the load on {target}: {other}")),
     })
 }
 
 /// Records a load on the target, whose file `copy` is a copy of the target `of`.
 fn record(arguments: &AcidLoad, copy: &Path, of: &str, file: &Path) -> Result<(), Failure> {
     let target = arguments.target.as_str();
-    let cannot = |error| Failure::new(Exit::Target, format!("the load on {target} could not be recorded: {error}"));
+    let cannot = |error| Failure::new(Exit::Target, format!("cannot record the load on {target}: {error}"));
     let inputs = inputs(arguments.flat_in.as_deref())?;
     // Before anything opens the file.
     let recording = LoadRecording::begin(copy, of, arguments.seed).map_err(cannot)?;

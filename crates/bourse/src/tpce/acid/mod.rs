@@ -67,7 +67,7 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     let tests =
         run_tests(&subject, &wanted, &mut |test: &Test| step.say(format!("{} {}", test.id, test.verdict.name())));
     step.done();
-    file.tests = tests.map_err(|error| Failure::new(Exit::Target, format!("{target} cannot be examined: {error}")))?;
+    file.tests = tests.map_err(|error| Failure::new(Exit::Target, format!("cannot test {target}: {error}")))?;
     file.interrupted = interrupted.load(Ordering::Relaxed);
     drop(site);
     publish(&file, arguments)?;
@@ -110,7 +110,7 @@ fn selected(only: &[String]) -> Result<Vec<String>, Failure> {
         let is_known = |id: &str| id == name || (name.len() == 1 && id.starts_with(name.as_str()));
         if !TESTS.iter().any(|spec| is_known(spec.id)) {
             let known: Vec<_> = TESTS.iter().map(|spec| spec.id).collect();
-            return Err(Failure::usage(format!("--only {name}: there is no such test"))
+            return Err(Failure::usage(format!("unknown test '{name}' in --only"))
                 .hint(format!("tests: {}; or A, C, I, D for all of a property", known.join(", "))));
         }
     }
@@ -129,7 +129,7 @@ const fn durability(class: DurabilityClass) -> Durability {
 /// A file of our own, apart from those of runs: the tests leave trades in it.
 pub(crate) fn default_target(database: &args::Database) -> String {
     let target = format!("sqlite:{}/acid-c{}-d{}.db", super::DATA_FOLDER, database.customers, database.days);
-    note(&format!("no target named: taking {target}"));
+    note(&format!("no target given: using {target}"));
     target
 }
 
@@ -146,8 +146,8 @@ pub(crate) fn database(
         && let Existing::Matches(found) = look()?
     {
         if found.fingerprint.inputs != format!("{:032x}", inputs.fingerprint()) {
-            return Err(Failure::usage(format!("{target} was loaded from other input data"))
-                .hint("--flat-in names the folder that it was loaded from"));
+            return Err(Failure::usage(format!("{target} was loaded with other input data"))
+                .hint("give --flat-in with the folder of that input data"));
         }
         let words = Existing::Matches(found.clone()).to_string();
         note(&format!("{target}: {words}"));

@@ -32,7 +32,7 @@ impl FileSite {
         // Where SQLite keeps its log and its journal: beside the file itself, not beside a link to it.
         let original = TargetFile::at(&given).map_or(given, |found| found.path().to_owned());
         if let Some(left) = SideFile::leftover(&original, &COPY) {
-            note(&format!("left by a process that did not end, and replaced: {}", left.display()));
+            note(&format!("replaced the leftover of a killed process: {}", left.display()));
         }
         let (scheme, _) = target.split_once(':').unwrap_or((target, ""));
         let (_, options) = target.split_once('?').unwrap_or((target, ""));

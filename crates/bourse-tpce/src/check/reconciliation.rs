@@ -1,4 +1,4 @@
-//! The books of a run: what the database has gained is what its users were told.
+//! Reconciliation of a run with its database: what the database gained is what was acknowledged to its users.
 
 use super::{Checked, number, offences};
 use bourse_engine::{Access, EngineError, Isolation, RowExt as _, Session};
@@ -17,7 +17,7 @@ pub struct Snapshot {
     pub commissions: Balance,
 }
 
-/// What the run's users were told, over the whole run and not only the part that was measured.
+/// Commits acknowledged to the run's users, over the whole run and not only its measurement interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Acknowledged {
     /// Trade-Orders that were committed.
@@ -31,7 +31,7 @@ pub struct Acknowledged {
 }
 
 impl Snapshot {
-    /// Takes the totals.
+    /// Reads the totals from a database.
     ///
     /// # Errors
     /// The engine's.
@@ -68,14 +68,14 @@ impl Snapshot {
     ///
     /// # Errors
     /// The engine's; what a check finds is no error.
-    pub fn compare(&self, db: &mut dyn Session, told: &Acknowledged) -> Result<Vec<Checked>, EngineError> {
+    pub fn compare(&self, db: &mut dyn Session, acknowledged: &Acknowledged) -> Result<Vec<Checked>, EngineError> {
         db.begin(Isolation::RepeatableRead, Access::Read)?;
-        let compared = self.compare_in(db, told);
+        let compared = self.compare_in(db, acknowledged);
         db.rollback()?;
         compared
     }
 
-    fn compare_in(&self, db: &mut dyn Session, told: &Acknowledged) -> Result<Vec<Checked>, EngineError> {
+    fn compare_in(&self, db: &mut dyn Session, acknowledged: &Acknowledged) -> Result<Vec<Checked>, EngineError> {
         let now = Self::take_in(db)?;
         let last = self.last_trade;
         let ordered = whole(db, &format!("SELECT count(*) FROM trade WHERE t_id > {last}"))?;
@@ -87,30 +87,37 @@ impl Snapshot {
 
         let up_to = |sure: u64, doubtful: u64| i128::from(sure)..=i128::from(sure) + i128::from(doubtful);
         let exactly = |wanted: i64| i128::from(wanted)..=i128::from(wanted);
-        let results = up_to(told.results, told.results_in_doubt);
-        let books = |name, words, wanted, found: i64| number(name, "books of the run", words, wanted, found.into());
+        let results = up_to(acknowledged.results, acknowledged.results_in_doubt);
+        let compared = |name, words, wanted, found: i64| {
+            number(name, "reconciliation with the database", words, wanted, found.into())
+        };
         Ok(vec![
-            books(
+            compared(
                 "orders",
                 "as many new trades as Trade-Orders were committed",
-                up_to(told.orders, told.orders_in_doubt),
+                up_to(acknowledged.orders, acknowledged.orders_in_doubt),
                 ordered,
             ),
-            books("results", "as many new trades completed as Trade-Results were committed", results.clone(), trades),
-            books("settlements", "as many settlements of new trades as Trade-Results", results, settled),
-            books(
+            compared(
+                "results",
+                "as many new trades completed as Trade-Results were committed",
+                results.clone(),
+                trades,
+            ),
+            compared("settlements", "as many settlements of new trades as Trade-Results", results, settled),
+            compared(
                 "brokers' trades",
                 "brokers' trades have grown by the new trades completed",
                 exactly(trades),
                 now.broker_trades - self.broker_trades,
             ),
-            books(
+            compared(
                 "brokers' commissions, cents",
                 "brokers' commissions have grown by those of the new trades",
                 exactly(commissions.units()),
                 now.commissions.units() - self.commissions.units(),
             ),
-            books(
+            compared(
                 "cash, cents",
                 "accounts' cash has grown by the cash transactions of the new trades",
                 exactly(moved.units()),

@@ -1,4 +1,4 @@
-//! One operation on its session, with retries after lock conflicts.
+//! Context of one operation: its session, and retries after lock conflicts.
 
 use crate::{Clock, MS, Nanos};
 use bourse_engine::{EngineError, ErrorKind, Session};
@@ -6,9 +6,9 @@ use bourse_record::SplitMix;
 use std::cell::Cell;
 use std::fmt;
 
-/// An error that says what can be done about it.
+/// An error with a kind, from which the driver knows whether to retry.
 pub trait Failure: fmt::Display {
-    /// What can be done.
+    /// The kind of the error.
     fn kind(&self) -> ErrorKind;
 }
 
@@ -18,7 +18,7 @@ impl Failure for EngineError {
     }
 }
 
-/// How patiently lock conflicts are retried.
+/// Limits of retries after lock conflicts, and of the pauses between them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RetryPolicy {
     /// Retries before the conflict counts as a failure.
@@ -36,27 +36,27 @@ impl Default for RetryPolicy {
     }
 }
 
-/// What a user has to perform an operation with.
-pub struct Turn<'a> {
+/// Context of one operation: the user's session, the clock, retries.
+pub struct OperationCx<'a> {
     /// The user's session.
     pub session: &'a mut dyn Session,
-    /// The clock, and how to wait when others are in the way.
-    pub patience: Patience<'a>,
+    /// The clock, and the pauses between retries.
+    pub backoff: Backoff<'a>,
 }
 
-impl<'a> Turn<'a> {
+impl<'a> OperationCx<'a> {
     pub(crate) fn new(
         session: &'a mut dyn Session,
         clock: &'a dyn Clock,
         policy: RetryPolicy,
         random: &'a Cell<SplitMix>,
     ) -> Self {
-        Self { session, patience: Patience::new(clock, policy, random) }
+        Self { session, backoff: Backoff::new(clock, policy, random) }
     }
 
     /// The clock.
     pub fn clock(&self) -> &'a dyn Clock {
-        self.patience.clock
+        self.backoff.clock
     }
 
     /// Runs one database transaction, rolled back on any error and tried again after a conflict.
@@ -77,19 +77,19 @@ impl<'a> Turn<'a> {
             };
             // If even the rollback fails the next statement will say so; the first error is the one to report.
             let _ = self.session.rollback();
-            if error.kind() != ErrorKind::Conflict || attempts >= self.patience.attempts() {
+            if error.kind() != ErrorKind::Conflict || attempts >= self.backoff.attempts() {
                 return Err(error);
             }
             attempts += 1;
-            self.patience.back_off(attempts);
+            self.backoff.back_off(attempts);
         }
     }
 }
 
-/// Waits between attempts, and counts them for the operation in hand.
+/// Pauses between attempts of one operation, counted with the retries.
 ///
 /// Apart from the session, so that it can be lent to code that has the session already.
-pub struct Patience<'a> {
+pub struct Backoff<'a> {
     clock: &'a dyn Clock,
     policy: RetryPolicy,
     random: &'a Cell<SplitMix>,
@@ -97,8 +97,8 @@ pub struct Patience<'a> {
     back_off_ns: Cell<Nanos>,
 }
 
-impl<'a> Patience<'a> {
-    /// Patience for one operation; the lengths of its pauses are drawn from `random`.
+impl<'a> Backoff<'a> {
+    /// Backoff for one operation; the lengths of its pauses are drawn from `random`.
     pub fn new(clock: &'a dyn Clock, policy: RetryPolicy, random: &'a Cell<SplitMix>) -> Self {
         Self { clock, policy, random, retries: Cell::new(0), back_off_ns: Cell::new(0) }
     }
@@ -108,12 +108,12 @@ impl<'a> Patience<'a> {
         self.clock
     }
 
-    /// How often a transaction may be tried in all.
+    /// Most attempts of a transaction, the first included.
     pub fn attempts(&self) -> u32 {
         self.policy.retries.saturating_add(1)
     }
 
-    /// Pauses before attempt number `attempt` (2, 3, …), which is counted as a retry.
+    /// Pauses before attempt number `attempt` (2, 3, …), and counts it as a retry.
     pub fn back_off(&self, attempt: u32) {
         let doubled = attempt.saturating_sub(2).min(20);
         let mean = self.policy.first_ns.saturating_mul(1 << doubled).min(self.policy.longest_ns);
@@ -127,18 +127,18 @@ impl<'a> Patience<'a> {
         self.retries.set(self.retries.get() + 1);
     }
 
-    /// Adds retries that took place elsewhere, with the time spent backing off between them.
+    /// Adds retries that another process made, with its pauses between them.
     pub fn note(&self, retries: u32, back_off_ns: Nanos) {
         self.retries.set(self.retries.get() + retries);
         self.back_off_ns.set(self.back_off_ns.get() + back_off_ns);
     }
 
-    /// Retries so far.
+    /// Number of retries so far.
     pub fn retries(&self) -> u32 {
         self.retries.get()
     }
 
-    /// Time spent backing off so far.
+    /// Time spent in pauses so far.
     pub fn back_off_ns(&self) -> Nanos {
         self.back_off_ns.get()
     }

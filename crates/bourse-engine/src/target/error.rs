@@ -1,0 +1,112 @@
+//! Errors of targets: what is wrong, where, and what was expected.
+
+/// What was expected of a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Wanted {
+    /// One of the values listed.
+    Listed,
+    /// A value of this kind, but within the range.
+    InRange,
+}
+
+impl Wanted {
+    fn prefix(self) -> &'static str {
+        match self {
+            Self::Listed => "",
+            Self::InRange => "out of range; ",
+        }
+    }
+}
+
+/// Error of a target that cannot be read.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TargetError {
+    /// The scheme is not one of this engine's.
+    #[error("invalid {engine} target '{target}': expected {forms}")]
+    Scheme {
+        /// The target as it was typed.
+        target: String,
+        /// The engine's name.
+        engine: &'static str,
+        /// The forms that its targets have.
+        forms: &'static str,
+    },
+    /// The place is missing.
+    #[error("invalid target '{target}': it names no place; expected {forms}")]
+    NoPlace {
+        /// The target as it was typed.
+        target: String,
+        /// The forms that the engine's targets have.
+        forms: &'static str,
+    },
+    /// The place cannot be read. The target is not repeated: a password may stand in it.
+    #[error("invalid {engine} target: {why}; expected {forms}")]
+    Place {
+        /// The engine's name.
+        engine: &'static str,
+        /// What is wrong with the place.
+        why: &'static str,
+        /// The forms that the engine's targets have.
+        forms: &'static str,
+    },
+    /// A password stands in the target, where everybody can read it.
+    #[error("a target must not contain a password: {instead}")]
+    Password {
+        /// Where the password goes instead.
+        instead: &'static str,
+    },
+    /// A `%` is not followed by two hexadecimal digits, or the decoded bytes are not text.
+    #[error(
+        "invalid '%' in '{text}': expected the two hexadecimal digits of a character after it; write a '%' itself as '%25'"
+    )]
+    Escape {
+        /// The part of the target.
+        text: String,
+    },
+    /// A part behind the `?` is not `OPTION=VALUE`.
+    #[error("invalid option '{text}': expected OPTION=VALUE")]
+    NotAPair {
+        /// The part of the target.
+        text: String,
+    },
+    /// The engine has no option of that name.
+    #[error("unknown option '{name}' for {engine}{hint}\nknown options:\n{known}")]
+    UnknownOption {
+        /// The name.
+        name: String,
+        /// The engine's name.
+        engine: &'static str,
+        /// `; did you mean …`, or nothing.
+        hint: String,
+        /// Every option, one a line.
+        known: String,
+    },
+    /// An option is given twice.
+    #[error("option '{name}' is given twice: give it once")]
+    Twice {
+        /// The option's name.
+        name: &'static str,
+    },
+    /// The option does not take this value.
+    #[error("invalid value '{value}' for '{name}': {}expected {values}", wanted.prefix())]
+    BadValue {
+        /// The option's name.
+        name: &'static str,
+        /// The value as it was typed.
+        value: String,
+        /// What was expected of it.
+        wanted: Wanted,
+        /// The values that the option takes.
+        values: &'static str,
+    },
+    /// An option cannot be combined with the rest of the target.
+    #[error("'{what}' cannot be used with {with}: {why}")]
+    Impossible {
+        /// The option, as `journal=wal`.
+        what: String,
+        /// What it cannot be combined with.
+        with: &'static str,
+        /// The reason.
+        why: &'static str,
+    },
+}

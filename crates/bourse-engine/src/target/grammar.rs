@@ -1,0 +1,335 @@
+//! The grammar of an engine's targets, and the parser that reads them by it.
+
+use super::percent::unescape;
+use super::{TargetError, Wanted};
+use crate::did_you_mean;
+
+/// One option of a target: its name, its values, its meaning, and how it is read and shown.
+pub struct OptionSpec<O: 'static> {
+    /// The name, as it stands before the `=`.
+    pub name: &'static str,
+    /// The values it takes, as `on, off`.
+    pub values: &'static str,
+    /// What it does, in one sentence without full stop.
+    pub meaning: &'static str,
+    /// Reads a value.
+    pub set: fn(&mut O, &str) -> Result<(), Wanted>,
+    /// The value as it would be written; empty if there is none.
+    pub show: fn(&O) -> String,
+}
+
+/// One scheme of an engine: what stands before the colon of a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scheme {
+    /// The scheme, without its colon.
+    pub name: &'static str,
+    /// What its targets are, as "a private server".
+    pub kind: &'static str,
+    /// The engine's options that these targets do not have.
+    pub without: &'static [&'static str],
+    /// Why they do not have them.
+    pub because: &'static str,
+}
+
+impl Scheme {
+    /// A scheme whose targets have every option of the engine.
+    pub const fn plain(name: &'static str) -> Self {
+        Self { name, kind: "", without: &[], because: "" }
+    }
+
+    /// Whether its targets have the option of that name.
+    pub fn has(&self, option: &str) -> bool {
+        !self.without.contains(&option)
+    }
+}
+
+/// A word of targets that has a new name. The old one is read for one release, with a warning.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Renamed {
+    /// An option.
+    Option {
+        /// The old name.
+        old: &'static str,
+        /// The new name.
+        new: &'static str,
+    },
+    /// A value of an option.
+    Value {
+        /// The option, by its present name.
+        option: &'static str,
+        /// The old value.
+        old: &'static str,
+        /// The new value.
+        new: &'static str,
+    },
+}
+
+impl std::fmt::Display for Renamed {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Option { old, new } => {
+                write!(
+                    to,
+                    "the option '{old}' is now called '{new}'; the old name will not be read in the next release"
+                )
+            }
+            Self::Value { option, old, new } => write!(
+                to,
+                "the value '{old}' of '{option}' is now called '{new}'; the old name will not be read in the next release"
+            ),
+        }
+    }
+}
+
+/// The grammar of an engine's targets.
+pub struct Grammar<O: 'static> {
+    /// The engine's name for a person.
+    pub engine: &'static str,
+    /// The schemes of its targets.
+    pub schemes: &'static [Scheme],
+    /// The forms of its targets, as "lmdb:PATH".
+    pub forms: &'static str,
+    /// Every option, in the order of help and documents.
+    pub options: &'static [OptionSpec<O>],
+    /// Words that were renamed since the last release.
+    pub renamed: &'static [Renamed],
+}
+
+/// A target in its parts, not decoded.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Split<'t> {
+    /// The scheme.
+    pub scheme: &'static Scheme,
+    /// The text between scheme and options.
+    pub place: &'t str,
+    /// The text behind the `?`.
+    pub query: &'t str,
+}
+
+/// A target that was read.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Parsed<O> {
+    /// The target as it was typed.
+    pub text: String,
+    /// The place between scheme and options, decoded.
+    pub place: String,
+    /// The options, with defaults for those that were not given.
+    pub options: O,
+    /// The names of the options that were given.
+    pub given: Vec<&'static str>,
+    /// The old words that were read.
+    pub renamed: Vec<Renamed>,
+}
+
+impl<O> Grammar<O> {
+    /// Reads a target; options that are not given are as in `defaults`.
+    ///
+    /// # Errors
+    /// [`TargetError`]: what is wrong, where, and what was expected.
+    pub fn parse(&self, text: &str, defaults: O) -> Result<Parsed<O>, TargetError> {
+        let split = self.split(text)?;
+        // `lmdb:///absolute` and `lmdb://relative` are what other tools write.
+        let place = decode(split.place.strip_prefix("//").unwrap_or(split.place))?;
+        if place.is_empty() {
+            return Err(TargetError::NoPlace { target: text.to_owned(), forms: self.forms });
+        }
+        self.read(text, split, place, defaults)
+    }
+
+    /// Splits a target into scheme, place and options, for an engine that reads the place by rules of its own.
+    ///
+    /// # Errors
+    /// [`TargetError::Scheme`] if it is not this engine's.
+    pub fn split<'t>(&self, text: &'t str) -> Result<Split<'t>, TargetError> {
+        let (name, rest) = text.split_once(':').unwrap_or((text, ""));
+        let wrong_scheme = || TargetError::Scheme { target: text.to_owned(), engine: self.engine, forms: self.forms };
+        let scheme = self.schemes.iter().find(|scheme| scheme.name == name && text.len() > name.len());
+        let (place, query) = rest.split_once('?').unwrap_or((rest, ""));
+        Ok(Split { scheme: scheme.ok_or_else(wrong_scheme)?, place, query })
+    }
+
+    /// Reads the options of a target whose place is known.
+    ///
+    /// # Errors
+    /// [`TargetError`]: what is wrong, where, and what was expected.
+    pub fn read(&self, text: &str, split: Split<'_>, place: String, defaults: O) -> Result<Parsed<O>, TargetError> {
+        let mut parsed =
+            Parsed { text: text.to_owned(), place, options: defaults, given: Vec::new(), renamed: Vec::new() };
+        for pair in split.query.split('&').filter(|pair| !pair.is_empty()) {
+            let (name, value) = pair.split_once('=').ok_or_else(|| TargetError::NotAPair { text: pair.to_owned() })?;
+            let value = decode(value)?;
+            let (name, value) = self.renewed(name, value, &mut parsed.renamed);
+            let option = self.options.iter().find(|option| option.name == name);
+            let option = option.ok_or_else(|| self.unknown_option(name, split.scheme))?;
+            if parsed.given.contains(&option.name) {
+                return Err(TargetError::Twice { name: option.name });
+            }
+            if !split.scheme.has(option.name) {
+                let Scheme { kind: with, because: why, .. } = *split.scheme;
+                return Err(TargetError::Impossible { what: option.name.to_owned(), with, why });
+            }
+            (option.set)(&mut parsed.options, &value).map_err(|wanted| TargetError::BadValue {
+                name: option.name,
+                value,
+                wanted,
+                values: option.values,
+            })?;
+            parsed.given.push(option.name);
+        }
+        Ok(parsed)
+    }
+
+    /// An option and its value by their present names.
+    fn renewed<'n>(&self, name: &'n str, value: String, seen: &mut Vec<Renamed>) -> (&'n str, String) {
+        let (mut name, mut value) = (name, value);
+        for renamed in self.renamed {
+            match *renamed {
+                Renamed::Option { old, new } if old == name => name = new,
+                Renamed::Value { option, old, new } if option == name && old == value => value = new.to_owned(),
+                _ => continue,
+            }
+            seen.push(*renamed);
+        }
+        (name, value)
+    }
+
+    /// The old words in a target, for a warning. Empty if the target cannot be split.
+    pub fn renamed_in(&self, text: &str) -> Vec<Renamed> {
+        let mut seen = Vec::new();
+        let query = self.split(text).map_or("", |split| split.query);
+        for (name, value) in query.split('&').filter_map(|pair| pair.split_once('=')) {
+            self.renewed(name, unescape(value).unwrap_or_default(), &mut seen);
+        }
+        seen
+    }
+
+    /// An option as it would be written, as `commit=full`.
+    pub fn written(&self, name: &str, options: &O) -> String {
+        let value = self.options.iter().find(|option| option.name == name).map(|option| (option.show)(options));
+        format!("{name}={}", value.unwrap_or_default())
+    }
+
+    fn unknown_option(&self, name: &str, scheme: &Scheme) -> TargetError {
+        let known = || self.options.iter().filter(|option| scheme.has(option.name));
+        let line = |option: &OptionSpec<O>| format!("  {} ({}): {}", option.name, option.values, option.meaning);
+        TargetError::UnknownOption {
+            name: name.to_owned(),
+            engine: self.engine,
+            hint: did_you_mean(name, known().map(|option| option.name)),
+            known: known().map(line).collect::<Vec<_>>().join("\n"),
+        }
+    }
+}
+
+/// A part of a target, decoded.
+///
+/// # Errors
+/// [`TargetError::Escape`] if it cannot be.
+pub(crate) fn decode(text: &str) -> Result<String, TargetError> {
+    unescape(text).ok_or_else(|| TargetError::Escape { text: text.to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::{parse_bytes, parse_switch, show_bytes, show_switch};
+
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    struct Options {
+        map_bytes: u64,
+        own: bool,
+    }
+
+    static GRAMMAR: Grammar<Options> = Grammar {
+        engine: "Example",
+        schemes: &[
+            Scheme::plain("ex"),
+            Scheme { name: "ex+own", kind: "a server of ours", without: &["own"], because: "it always is" },
+        ],
+        forms: "ex:PATH",
+        options: &[
+            OptionSpec {
+                name: "map_size",
+                values: "bytes from 1MiB to 1TiB",
+                meaning: "what is mapped",
+                set: |options, text| parse_bytes(text, 1 << 20, 1 << 40).map(|value| options.map_bytes = value),
+                show: |options| show_bytes(options.map_bytes),
+            },
+            OptionSpec {
+                name: "own",
+                values: "on, off",
+                meaning: "whose it is",
+                set: |options, text| parse_switch(text).map(|value| options.own = value),
+                show: |options| show_switch(options.own),
+            },
+        ],
+        renamed: &[
+            Renamed::Option { old: "mapped", new: "map_size" },
+            Renamed::Value { option: "map_size", old: "most", new: "1TiB" },
+        ],
+    };
+    const DEFAULTS: Options = Options { map_bytes: 1 << 30, own: false };
+
+    #[track_caller]
+    fn check(text: &str, place: &str, map_bytes: u64) {
+        let parsed = GRAMMAR.parse(text, DEFAULTS).unwrap();
+        assert_eq!((parsed.place.as_str(), parsed.options.map_bytes), (place, map_bytes), "{text}");
+    }
+
+    #[track_caller]
+    fn refused(text: &str, expected: &str) {
+        let message = GRAMMAR.parse(text, DEFAULTS).expect_err(text).to_string();
+        assert!(message.contains(expected), "{text}: {message}");
+    }
+
+    #[test]
+    fn a_target_is_a_place_and_its_options() {
+        check("ex:a.db", "a.db", 1 << 30);
+        check("ex:///a/b.db?map_size=2MiB", "/a/b.db", 2 << 20);
+        check("ex:a%3Fb%25?&map_size=1073741824&", "a?b%", 1 << 30);
+        check("ex+own:a?map_size=2MiB", "a", 2 << 20);
+        assert_eq!(GRAMMAR.written("map_size", &DEFAULTS), "map_size=1GiB");
+        assert_eq!(show_bytes(1_000), "1000");
+    }
+
+    #[test]
+    fn an_invalid_target_is_refused_with_what_was_expected() {
+        refused("exe:a", "invalid Example target 'exe:a': expected ex:PATH");
+        refused("ex", "invalid Example target 'ex'");
+        refused("ex:?map_size=1MiB", "it names no place");
+        refused("ex:a?mapsize=1MiB", "for Example; did you mean 'map_size'?\nknown options:\n  map_size (bytes from");
+        refused("ex:a?map_sice=1MiB", "did you mean 'map_size'?");
+        refused("ex:a?colour=1MiB", "unknown option 'colour' for Example\nknown options:");
+        refused("ex:a?map_size=1KiB", "invalid value '1KiB' for 'map_size': out of range; expected bytes from 1MiB");
+        refused("ex:a?map_size=99999999999TiB", "out of range");
+        refused("ex:a?map_size=1MB", "invalid value '1MB' for 'map_size': expected bytes");
+        refused("ex:a?map_size=1MiB&map_size=1MiB", "given twice");
+        refused("ex:a?map_size=1MiB&mapped=1MiB", "given twice");
+        refused("ex:a?map_size", "invalid option 'map_size': expected OPTION=VALUE");
+        refused("ex:a%zz", "'%25'");
+        refused("ex:a%00", "invalid '%' in 'a%00'");
+        refused("ex+own:a?own=on", "'own' cannot be used with a server of ours: it always is");
+    }
+
+    #[test]
+    fn options_that_a_scheme_does_not_have_are_not_offered() {
+        let message = GRAMMAR.parse("ex+own:a?owm=on", DEFAULTS).unwrap_err().to_string();
+        assert!(!message.contains("did you mean") && !message.contains("whose it is"), "{message}");
+    }
+
+    #[test]
+    fn an_old_word_is_read_with_a_warning() {
+        check("ex:a?mapped=most", "a", 1 << 40);
+        let renamed = GRAMMAR.renamed_in("ex:a?mapped=most");
+        assert_eq!(renamed, GRAMMAR.parse("ex:a?mapped=most", DEFAULTS).unwrap().renamed);
+        let warnings: Vec<_> = renamed.iter().map(ToString::to_string).collect();
+        assert_eq!(
+            warnings,
+            [
+                "the option 'mapped' is now called 'map_size'; the old name will not be read in the next release",
+                "the value 'most' of 'map_size' is now called '1TiB'; the old name will not be read in the next release",
+            ]
+        );
+        assert!(GRAMMAR.renamed_in("ex:a?map_size=1TiB").is_empty());
+    }
+}

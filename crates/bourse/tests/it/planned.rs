@@ -1,0 +1,186 @@
+//! Plans: what `--dry-run` prints, what a workload cannot be asked for, and rounds in processes of their own.
+
+use crate::{bourse, output, text};
+use bourse_record::RunFile;
+use serde_json::{Value, json};
+use std::fs;
+use std::io::Write as _;
+use std::path::Path;
+use std::process::Stdio;
+
+/// The plan of a command, which leaves nothing behind.
+fn plan(arguments: &[&str]) -> String {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let ended = output(folder.path(), &[arguments, &["--dry-run"]].concat());
+    assert_eq!(ended.status.code(), Some(0), "{arguments:?}: {}", text(&ended.stderr));
+    let left: Vec<_> = fs::read_dir(folder.path()).expect("the folder is still there").collect();
+    assert!(left.is_empty(), "{arguments:?} left {left:?}");
+    text(&ended.stdout)
+}
+
+#[test]
+fn a_plan_says_what_will_be_run_and_written() {
+    let shown =
+        |name: &str, arguments: &[&str]| insta::assert_snapshot!(name, plan(&[arguments, &["--seed", "7"]].concat()));
+    shown("tpce_run", &["tpce", "run", "sqlite:x.db", "sqlite::memory:", "--sweep", "users=1,2", "--rounds", "3"]);
+    shown("tpce_run_find_max", &["tpce", "run", "--users", "2", "--find-max", "--days", "1", "--require-steady"]);
+    let update = ["micro", "run", "update", "sqlite:x.db", "-s", "rows=50", "--sweep", "per_transaction=5,50"];
+    shown("micro_run", &[&update[..], &["--count=9"]].concat());
+    shown("compare", &["compare", "sqlite::memory:", "sqlite:x.db", "--workload", "point-read", "-s", "rows=100"]);
+    shown("suite_run", &["suite", "run", "sqlite-wal", "--scale", "0.02", "--only", "2a"]);
+}
+
+#[test]
+fn a_quick_look_is_taken_of_every_engine_in_this_process() {
+    let shown = plan(&["quick", "--workloads", "point-read"]);
+    for engine in
+        ["sqlite::memory:", "sqlite:bourse-data/tpce-c1000-d10.db", "lmdb:bourse-data/quick.lmdb", "redb::memory:"]
+    {
+        assert!(shown.contains(engine), "{engine} is missing in\n{shown}");
+    }
+    for other in ["null:", "mariadb", "mysql"] {
+        assert!(!shown.contains(other), "{other} is in\n{shown}");
+    }
+}
+
+#[test]
+fn a_workload_is_not_asked_for_what_it_cannot() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let targets = ["sqlite::memory:", "sqlite::memory:?memory=memdb"];
+    for (arguments, words) in [
+        (&["--workload", "point-read", "--rate", "5"][..], "--rate cannot be had of point-read: its threads ask again"),
+        (&["--workload", "bulk-load", "--require-steady"], "--require-steady cannot be had of bulk-load: it ends when"),
+        (&["--workload", "point-read", "--users", "2"], "--users is for the brokerage workload, not for point-read"),
+        (&["--workload", "point-raed"], "point-raed"),
+        (&["-s", "rows=5"], "--set and --count are for classic workloads"),
+    ] {
+        let ended = output(folder.path(), &[&["compare"], &targets[..], arguments].concat());
+        let said = text(&ended.stderr);
+        assert_eq!(ended.status.code(), Some(1), "{arguments:?}: {said}");
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+    let left = fs::read_dir(folder.path()).expect("the folder is there").count();
+    assert_eq!(left, 0, "nothing is left behind");
+}
+
+/// The one run file below `bourse-runs`.
+fn run_file(folder: &Path) -> RunFile {
+    let mut folders = fs::read_dir(folder.join("bourse-runs")).expect("a run leaves a folder");
+    let only = folders.next().expect("a run leaves a folder").expect("it can be read").path();
+    RunFile::read(&only.join("run.json")).expect("a run file can be read back")
+}
+
+#[test]
+fn two_targets_are_compared_by_a_classic_workload() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let arguments = ["compare", "sqlite::memory:", "sqlite::memory:?memory=memdb", "--workload", "point-read"];
+    let short =
+        ["-s", "rows=100", "--for", "200ms", "--warmup", "50ms", "--rounds", "3", "--no-wait", "--format", "markdown"];
+    let ended = output(folder.path(), &[&arguments[..], &short[..]].concat());
+    let said = text(&ended.stdout);
+    assert_eq!(ended.status.code(), Some(0), "{said}{}", text(&ended.stderr));
+    assert!(said.contains("| reads/s |") && said.contains("95 % interval"), "{said}");
+    let file = run_file(folder.path());
+    assert!(file.cases.iter().all(|case| case.rounds.len() == 3 && case.workload.name == "point-read"));
+    assert!(
+        file.provenance.machine.details.iter().any(|fact| fact.name == "harness alone"),
+        "the harness is measured first"
+    );
+}
+
+#[test]
+fn operations_that_fail_are_no_success_though_others_have_a_figure() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let mine = "[[setup]]\nsql = \"CREATE TABLE t (a INTEGER PRIMARY KEY)\"\n[[operation]]\nname = \"add\"\n\
+                sql = \"INSERT INTO t VALUES (:a)\"\n[parameters]\na = { uniform = [1, 50] }\n";
+    fs::write(folder.path().join("mine.toml"), mine).expect("a file can be written");
+    let arguments = ["micro", "run", "sql", "mine.toml", "sqlite::memory:", "--count", "100", "--rounds", "1"];
+    let ended = output(folder.path(), &[&arguments[..], &["--warmup", "0s"]].concat());
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("failed: at most 0 may") && said.contains("of add, as"), "{said}");
+    let round = &run_file(folder.path()).cases[0].rounds[0];
+    assert!(round.void.is_none() && round.headline > 0.0 && round.failed() >= 50, "{round:?}");
+}
+
+#[test]
+fn a_steady_state_can_be_demanded_of_a_classic_workload() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let arguments =
+        ["micro", "run", "point-read", "-s", "rows=100", "--for", "200ms", "--rounds", "1", "--require-steady"];
+    let ended = output(folder.path(), &arguments);
+    assert_eq!(ended.status.code(), Some(5), "{}", text(&ended.stderr));
+    assert!(text(&ended.stderr).contains("too short"), "{}", text(&ended.stderr));
+}
+
+#[test]
+fn a_case_waits_for_a_quiet_machine_where_it_is_asked_to() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let short = ["micro", "run", "point-read", "null:", "--for", "50ms", "--rounds", "1", "--json"];
+    let ended = output(folder.path(), &[&short[..], &["--wait-quiet", "10ms"]].concat());
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+    assert!(plan(&["micro", "run", "point-read", "--wait-quiet", "9s"]).contains("up to 9 s for a quiet machine"));
+    let compare = ["compare", "null:", "null:", "--workload", "point-read"];
+    assert!(plan(&compare).contains("up to 20 s for a quiet machine"));
+    assert!(!plan(&[&compare[..], &["--no-wait"]].concat()).contains("quiet machine"));
+}
+
+/// Asks a process for a round, and returns its answer.
+fn asked(folder: &Path, request: &str) -> (Option<i32>, Value, String) {
+    let mut command = bourse(folder, &["round"]);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().expect("the program can be started");
+    writeln!(child.stdin.take().expect("it was asked for"), "{request}").expect("it reads");
+    let ended = child.wait_with_output().expect("it ends");
+    let answer = serde_json::from_slice(&ended.stdout).unwrap_or(Value::Null);
+    (ended.status.code(), answer, text(&ended.stderr))
+}
+
+fn request(target: &str, job: &Value) -> String {
+    json!({ "round": {
+        "target": target, "job": job, "seed": 5, "round": 0, "begins_alike": false, "is_first": true, "is_probe": false,
+        "history": null, "wait_quiet_ns": null,
+    } })
+    .to_string()
+}
+
+#[test]
+fn a_round_of_either_kind_runs_in_a_process_of_its_own() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let classic = json!({ "classic": {
+        "workload": "point-read", "options": [["rows", "50"]], "warm_up_ns": 0, "measure_ns": null, "count": 100,
+    } });
+    let (code, answer, said) = asked(folder.path(), &request("sqlite:x.db", &classic));
+    assert_eq!((code, said.as_str()), (Some(0), ""));
+    assert_eq!(answer["Ok"]["workload"]["name"], "point-read");
+    assert!(answer["Ok"]["round"]["headline"].as_f64().is_some_and(|rate| rate > 0.0), "{answer}");
+
+    let brokerage = json!({ "brokerage": {
+        "database": { "customers": 1_000, "days": 1, "scale_factor": 500, "flat_in": null, "constraints": "full",
+                      "threads": null, "reload": false },
+        "explicitly_set": { "customers": true, "days": true, "scale_factor": true, "constraints": true },
+        "users": 1, "market_users": 1, "rate": null, "evenly": false, "backlog": null, "find_max": false,
+        "warm_up_ns": 1_000_000_000_u64, "measure_ns": 1_000_000_000_u64, "part": null, "check": "quick",
+        "token_file": null, "served": false,
+    } });
+    let (code, answer, said) = asked(folder.path(), &request("sqlite::memory:", &brokerage));
+    assert_eq!((code, said.as_str()), (Some(0), ""));
+    assert_eq!(answer["Ok"]["workload"]["headline_unit"], "TR/s");
+    let checks = answer["Ok"]["round"]["checks"].as_array().expect("a list");
+    assert!(checks.len() > 50 && checks.iter().all(|check| check["status"] == "passed"), "{checks:#?}");
+}
+
+#[test]
+fn a_failure_is_an_answer_of_a_round() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let job = |workload: &str| json!({ "classic": { "workload": workload, "options": [], "warm_up_ns": 0, "measure_ns": null, "count": 1 } });
+    let (code, answer, _) = asked(folder.path(), &request("sqlite::memory:", &job("point-raed")));
+    assert_eq!((code, &answer["Err"]["exit"]), (Some(0), &json!("usage")));
+    assert!(answer["Err"]["message"].as_str().is_some_and(|words| words.contains("point-raed")), "{answer}");
+    fs::write(folder.path().join("notes.db"), "dear diary").expect("a file can be written");
+    let (_, answer, _) = asked(folder.path(), &request("sqlite:notes.db", &job("point-read")));
+    assert_eq!(answer["Err"]["message"], "sqlite:notes.db is not used");
+    let (code, answer, said) = asked(folder.path(), "nonsense");
+    assert_eq!((code, answer), (Some(1), Value::Null));
+    assert!(said.contains("for the program itself alone"), "{said}");
+}
