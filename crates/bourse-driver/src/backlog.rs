@@ -15,7 +15,7 @@ pub(crate) struct Backlog {
     seen: Arrivals,
     /// When what was handed out last is due.
     in_hand: Option<Nanos>,
-    /// Whether it was not started.
+    /// Whether it has not been started.
     waits: bool,
     /// From due to end, of what ended in the measurement interval, added up.
     response_ns: Nanos,
@@ -69,7 +69,7 @@ impl Backlog {
         self.in_hand = self.in_hand.map(|_| due);
     }
 
-    /// How many wait.
+    /// Number of waiting operations.
     pub(crate) fn waiting(&self) -> u64 {
         self.waiting.len() as u64
     }

@@ -77,7 +77,7 @@ impl Ledger {
         Self { entries: vec![Entry::default(); operations], scheduled: None }
     }
 
-    /// What was performed of an operation.
+    /// Counts of an operation.
     pub fn entry(&self, operation: usize) -> &Entry {
         &self.entries[operation]
     }

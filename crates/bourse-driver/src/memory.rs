@@ -9,7 +9,7 @@ use bourse_record::{NameValue, ProcessUse};
 pub(crate) struct MemoryUse {
     /// Of the process, as the operating system counts it.
     resident: Option<u64>,
-    /// Of the engine, by its own count.
+    /// Memory of the engine, by its own count.
     engine: Option<u64>,
 }
 
@@ -45,7 +45,7 @@ impl Held {
 }
 
 impl Memory {
-    /// As facts of a round.
+    /// The memory as facts of a round.
     pub(crate) fn facts(&self, held: &Held) -> Vec<NameValue> {
         let kib = |bytes: u64| bytes / 1_024;
         let grown = |of: fn(&MemoryUse) -> Option<u64>| Some(of(&self.seated)?.saturating_sub(of(&self.before)?));

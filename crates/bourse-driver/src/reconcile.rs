@@ -6,9 +6,9 @@ use bourse_record::{Check, CheckStatus, Distribution, Operation, Outcome, Record
 /// What one user, or all of them together, recorded, with the driver's own count beside it.
 #[derive(Debug)]
 pub struct Recording {
-    /// What the figures come from.
+    /// The recorder that the figures come from.
     pub recorder: Recorder,
-    /// What the figures are compared with.
+    /// The ledger that the figures are compared with.
     pub ledger: Ledger,
 }
 

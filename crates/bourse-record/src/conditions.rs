@@ -15,7 +15,7 @@ pub struct Conditions {
     /// Sessions at work beside those of the clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub further_users: Option<u64>,
-    /// How large the database was loaded.
+    /// Size of the database as it was loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
     /// Rate that a schedule asked for, in the unit of the headline; none in closed loops.
@@ -56,7 +56,7 @@ pub struct OperationIsolation {
     pub operation: String,
     /// What the workload's specification demands at least.
     pub demanded: IsolationLevel,
-    /// What the engine gave.
+    /// Level that the engine provided.
     pub provided: IsolationLevel,
 }
 
@@ -68,11 +68,11 @@ pub enum IsolationLevel {
     ReadUncommitted,
     /// No dirty reads.
     ReadCommitted,
-    /// What was read stays as it was.
+    /// Repeatable read: a row that was read does not change.
     RepeatableRead,
     /// One consistent state is read throughout; write skew is possible.
     Snapshot,
-    /// As if alone.
+    /// Serializable: as if transactions ran one after the other.
     Serializable,
 }
 
@@ -93,9 +93,9 @@ impl IsolationLevel {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Tunables {
-    /// As the specification has them.
+    /// The specification's values.
     Specification,
-    /// Something was changed.
+    /// Changed values.
     Changed,
 }
 

@@ -33,7 +33,7 @@ impl Counts {
     /// The place of a stretch that is not allocated.
     const NONE: u16 = u16::MAX;
 
-    /// Nothing counted yet.
+    /// Empty counts.
     pub fn new() -> Self {
         Self::default()
     }
@@ -108,7 +108,7 @@ impl Counts {
         self.buckets().map(|(_, count)| count).sum()
     }
 
-    /// Whether nothing was counted.
+    /// Whether the counts are empty.
     pub fn is_empty(&self) -> bool {
         self.buckets().next().is_none()
     }
@@ -133,12 +133,12 @@ impl Counts {
         histogram
     }
 
-    /// As the run file keeps it.
+    /// The distribution as the run file has it.
     pub fn distribution(&self) -> Distribution {
         Distribution::of(&self.histogram(), self.clamped)
     }
 
-    /// Its quantiles.
+    /// Summary with quantiles.
     pub fn summary(&self) -> LatencySummary {
         LatencySummary::of(&self.histogram())
     }

@@ -13,7 +13,7 @@ pub enum RunFileError {
     /// The file cannot be opened or read.
     #[error("cannot read {path}: {cause}")]
     Read {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
         /// The system's words.
         cause: io::Error,
@@ -21,7 +21,7 @@ pub enum RunFileError {
     /// The file cannot be written.
     #[error("cannot write {path}: {cause}")]
     Write {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
         /// The system's words.
         cause: io::Error,
@@ -31,7 +31,7 @@ pub enum RunFileError {
         "{path} is not JSON: {cause}\nhint: a run file is written whole; this one was cut or edited, take it from its source again"
     )]
     Json {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
         /// What is wrong, with line and column.
         cause: serde_json::Error,
@@ -39,19 +39,19 @@ pub enum RunFileError {
     /// JSON, but not a run file.
     #[error("{path} is JSON but not a run file: {reason}\nhint: give the run.json of a run directory")]
     Foreign {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is missing or of another type.
+        /// The field that is missing or of another type.
         reason: String,
     },
     /// A run file of another version.
     #[error("{path} is a run file of version {found}, this program knows versions 1 to {SCHEMA_VERSION}\nhint: {hint}")]
     Version {
-        /// Which file.
+        /// Path of the file.
         path: PathBuf,
-        /// Its version.
+        /// Version of the file.
         found: u64,
-        /// What to do.
+        /// Advice.
         hint: &'static str,
     },
 }

@@ -57,19 +57,19 @@ pub struct ServerFigures {
 /// Response and service times of one outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OutcomeLatency {
-    /// Which.
+    /// The outcome.
     pub outcome: Outcome,
-    /// What a customer waited.
+    /// Response times.
     pub response: LatencySummary,
-    /// What the engine and its locks took.
+    /// Service times.
     pub service: LatencySummary,
 }
 
-/// How operations ended.
+/// Outcome of an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
-    /// As it should.
+    /// Completed as expected.
     Completed,
     /// Completed with a warning of the workload's own, as «no trade found».
     Warned,
@@ -99,14 +99,14 @@ impl Outcome {
     }
 }
 
-/// How many ended so.
+/// Count of one outcome and status code.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OutcomeCount {
-    /// How.
+    /// The outcome.
     pub outcome: Outcome,
     /// The workload's status code, where it has one and it is not 0.
     pub code: i32,
-    /// How many.
+    /// Number of operations.
     pub count: u64,
     /// What the status code means, where it has one.
     #[serde(default, skip_serializing_if = "Option::is_none")]

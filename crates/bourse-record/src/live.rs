@@ -119,7 +119,7 @@ impl LiveReader {
         Self { cells, completed: vec![0; operations], failed: 0, retries: 0, buckets: vec![0; BUCKETS] }
     }
 
-    /// What was done since the last look.
+    /// Counts since the last call.
     pub fn look(&mut self) -> LiveRow {
         let sum = |of: &dyn Fn(&LiveCell) -> u64| self.cells.iter().map(|cell| of(cell)).sum::<u64>();
         let completed: Vec<u64> =

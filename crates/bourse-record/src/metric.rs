@@ -1,6 +1,6 @@
 //! The metrics of one-second series, as data: tables, CSV and comparison read the row.
 
-/// Which way is better.
+/// Direction in which a metric is better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Better {
     /// More is better.
@@ -16,11 +16,11 @@ pub enum Better {
 pub struct Metric {
     /// Name in run files: unit and qualifier last.
     pub name: &'static str,
-    /// What a person reads.
+    /// Title for a person.
     pub title: &'static str,
     /// Unit: `1/s`, `bytes`, `bytes/s`, `ns`, `s/s`, `1`.
     pub unit: &'static str,
-    /// Which way is better.
+    /// Direction in which it is better.
     pub better: Better,
 }
 

@@ -22,7 +22,7 @@ pub struct ProcessUse {
 }
 
 impl ProcessUse {
-    /// As of now.
+    /// The present counts.
     pub fn now() -> Self {
         let stat = fs::read_to_string("/proc/self/stat").unwrap_or_default();
         let io = fs::read_to_string("/proc/self/io").unwrap_or_default();

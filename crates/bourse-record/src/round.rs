@@ -64,7 +64,7 @@ pub struct Round {
     pub shared: Option<SharedRound>,
     /// Checks of the figures, and of the database after the round.
     pub checks: Vec<Check>,
-    /// What casts doubt on this round.
+    /// Warnings about this round.
     pub warnings: Vec<Warning>,
 }
 
@@ -94,13 +94,13 @@ fn figure_or_none<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f
 pub struct Arrivals {
     /// Due in the interval.
     pub due: u64,
-    /// Of them, started.
+    /// Number of those that were started.
     pub started: u64,
     /// Of them, never started, because as many as the backlog holds were waiting.
     pub dropped: u64,
     /// Of them, still waiting when the interval ended.
     pub unstarted: u64,
-    /// How many may wait, over all users.
+    /// Limit of waiting operations, over all users.
     pub backlog_limit: u64,
     /// The most that one user had waiting.
     pub backlog_longest: u64,
@@ -135,7 +135,7 @@ impl Interference {
     /// From here on it is told of: a tenth of a processor shows in the tail of the response times.
     pub const NOTICED: f64 = 0.1;
 
-    /// What surely was not for us.
+    /// Processors taken by others for certain: other processes and the host.
     pub fn from_us(self) -> f64 {
         self.by_others + self.by_host
     }
@@ -173,7 +173,7 @@ impl FileKind {
 /// What was asked of the file system for one kind of file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileActivity {
-    /// Which files.
+    /// Kind of the files.
     pub kind: FileKind,
     /// Times the disk was waited for.
     pub syncs: u64,
@@ -197,7 +197,7 @@ pub struct SharedRound {
     pub round: String,
     /// Which driver, counted from 1; all of them once they are put together: 0.
     pub number: u32,
-    /// Of how many.
+    /// Number of drivers.
     pub of: u32,
     /// Drivers that vanished before the end; their figures are lost.
     pub vanished: Vec<u32>,
@@ -206,7 +206,7 @@ pub struct SharedRound {
 /// A stretch of a round.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Phase {
-    /// Which.
+    /// Kind of the phase.
     pub kind: PhaseKind,
     /// First second, in the series' time.
     pub from_s: f64,
@@ -249,15 +249,15 @@ pub struct Column {
 pub struct Check {
     /// Short name.
     pub name: String,
-    /// What must hold, in words.
+    /// The condition, as a sentence.
     pub condition: String,
     /// Where that is demanded: a clause, or our own invariant.
     pub source: String,
-    /// How it went.
+    /// Status of the check.
     pub status: CheckStatus,
     /// What was found: counts, offending rows.
     pub evidence: String,
-    /// How long it took, in seconds.
+    /// Time that the check took, in seconds.
     pub took_s: f64,
 }
 
@@ -271,7 +271,7 @@ impl Check {
     }
 }
 
-/// How a check went.
+/// Status of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum CheckStatus {

@@ -17,12 +17,12 @@ pub struct RunFile {
     pub schema_version: u32,
     /// What kind of run: `tpce`, `micro` or the name of a suite.
     pub name: String,
-    /// When, how and on what it ran.
+    /// Provenance: time, command, seed, build and machine.
     #[serde(flatten)]
     pub provenance: Provenance,
-    /// What was run, on what.
+    /// Cases of the run.
     pub cases: Vec<Case>,
-    /// What casts doubt on the figures.
+    /// Warnings about the figures.
     pub warnings: Vec<Warning>,
     /// Whether the run was ended before its time.
     pub interrupted: bool,
@@ -52,11 +52,11 @@ impl RunFile {
 pub struct Case {
     /// Short label, unique in the run.
     pub label: String,
-    /// What was run on.
+    /// The engine and its settings.
     pub engine: Engine,
-    /// What was run.
+    /// The workload.
     pub workload: Workload,
-    /// What it was run under.
+    /// Conditions of the case.
     #[serde(default)]
     pub conditions: Conditions,
     /// What a sweep or a search varied, with this case's values; empty otherwise.
@@ -68,7 +68,7 @@ pub struct Case {
     /// Where it was measured, if that is not what the document says of all its cases: runs put together.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Provenance>,
-    /// Its rounds, in the order they ran.
+    /// Rounds, in the order in which they ran.
     pub rounds: Vec<Round>,
 }
 
@@ -153,7 +153,7 @@ impl std::fmt::Display for Durability {
     }
 }
 
-/// What was run.
+/// Workload of a case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Workload {
     /// `tpce`, or the name of a classic workload.

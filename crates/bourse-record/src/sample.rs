@@ -5,9 +5,9 @@ use crate::Outcome;
 pub struct Sample {
     /// When it should have started: by the schedule, or when it arrived; in a closed loop when it did start.
     pub due_ns: u64,
-    /// When it started.
+    /// Start of the operation.
     pub start_ns: u64,
-    /// When it had ended, retries and all.
+    /// End of the operation, with its retries.
     pub end_ns: u64,
     /// Time between `start_ns` and `end_ns` that was spent backing off between retries.
     pub back_off_ns: u64,
@@ -17,7 +17,7 @@ pub struct Sample {
     pub count: u32,
     /// Which operation: an index into the workload's list.
     pub operation: usize,
-    /// How it ended.
+    /// Outcome of the operation.
     pub outcome: Outcome,
     /// The workload's status code; 0 where there is none.
     pub code: i32,

@@ -19,7 +19,7 @@ pub enum Steady {
 }
 
 impl Steady {
-    /// As reports say it.
+    /// Name in reports.
     pub const fn name(self) -> &'static str {
         match self {
             Self::Yes => "steady",
@@ -32,13 +32,13 @@ impl Steady {
 /// One question with its answer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SteadyTest {
-    /// Of what, in a few words.
+    /// Name of the test.
     pub name: &'static str,
-    /// What is demanded.
+    /// The requirement.
     pub demands: String,
-    /// What was found.
+    /// The measured value.
     pub found: String,
-    /// Whether it is.
+    /// Whether the round was in steady state.
     pub steady: Steady,
 }
 

@@ -73,7 +73,7 @@ pub enum Warning {
     },
     /// Work was still in flight when the drain's longest time was over.
     WorkGivenUp {
-        /// That time, in seconds.
+        /// The limit, in seconds.
         limit_s: f64,
     },
     /// The engine did not always say how large it is.
@@ -83,7 +83,7 @@ pub enum Warning {
     },
     /// Response times beyond the range of the histogram.
     LatencyClamped {
-        /// How many.
+        /// Number of operations.
         count: u64,
     },
     /// Operations that were due were dropped: the backlog was full.
@@ -102,7 +102,7 @@ pub enum Warning {
     },
     /// The round was ended by its longest time.
     EndedEarly {
-        /// That time, in seconds.
+        /// The time, in seconds.
         after_s: f64,
     },
     /// A fault ended the round.
@@ -114,7 +114,7 @@ pub enum Warning {
     RoundLost {
         /// Its number, from 1.
         round: u32,
-        /// Why.
+        /// The cause.
         cause: String,
     },
     /// What was to be measured is the waiting for a disk, and nothing waits for it.
@@ -124,9 +124,9 @@ pub enum Warning {
     },
     /// A further figure of the round could not be had.
     FigureMissing {
-        /// Which.
+        /// Name of the figure.
         figure: String,
-        /// Why.
+        /// The cause.
         cause: String,
     },
     /// Too few rounds for an interval, which published findings are judged by.

@@ -36,7 +36,7 @@ pub enum NotTogether {
     Twice {
         /// The driver.
         number: u32,
-        /// Of how many.
+        /// Number of drivers.
         of: u32,
         /// The round.
         round: String,
@@ -48,7 +48,7 @@ pub enum NotTogether {
     Missing {
         /// The driver.
         number: u32,
-        /// Of how many.
+        /// Number of drivers.
         of: u32,
         /// The round.
         round: String,
@@ -56,9 +56,9 @@ pub enum NotTogether {
     /// A histogram that cannot be read.
     #[error("{operation}: {cause}")]
     Histogram {
-        /// Whose.
+        /// Name of the operation.
         operation: String,
-        /// Why.
+        /// The histogram's error.
         cause: HistogramError,
     },
 }

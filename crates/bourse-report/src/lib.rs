@@ -7,10 +7,10 @@
 //!   312.4 TR/s   durable   nominal 2 TR/s
 //!   sqlite:tpce.db?journal=wal&sync=full · sqlite 3.54.1
 //!   exploratory: outside the scale rule (15,600 % of nominal; the rule allows 80 % to 102 %)
-//!   limited by one processor: 1.05 of 2 cores busy; more can be had only if more users, or writers, work at once
+//!   bottleneck: one CPU core; 1.05 of 2 cores busy; only more concurrent users or writers can use more
 //!
 //! By transaction, over 30 s of measuring; response times
-//! transaction        count      mix      p50      p90      p99  limit  kept
+//! transaction        count      mix      p50      p90      p99  limit  within
 //! Broker-Volume      1,470   4.90 %   472 µs   882 µs  1.05 ms    3 s  yes
 //! ```
 //!

@@ -10,7 +10,7 @@ pub enum ServeError {
     Address {
         /// The text as it was typed.
         text: String,
-        /// What is wrong with it.
+        /// The reason.
         why: &'static str,
     },
     /// The server cannot listen there.
@@ -32,7 +32,7 @@ pub enum ServeError {
     Token {
         /// The file or variable that holds it.
         origin: String,
-        /// What is wrong with it.
+        /// The reason.
         why: String,
     },
     /// No server listens at the address.

@@ -2,7 +2,7 @@
 
 use crate::units;
 
-/// What is counted along an axis.
+/// Unit of an axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Unit {
     PerSecond,

@@ -15,7 +15,7 @@ pub(crate) struct ByRow<'a> {
     pub(crate) curves: Vec<Curve<'a>>,
 }
 
-/// What is counted upwards.
+/// Quantity of the vertical axis.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ByRowUnit {
     /// In thousands and millions, as the table beside the drawing has them.

@@ -14,7 +14,7 @@ struct Layout {
     plot: f64,
     /// From one curve's foot to the next one's.
     row: f64,
-    /// How high a curve is.
+    /// Height of a curve.
     high: f64,
 }
 

@@ -21,7 +21,7 @@ pub(crate) use scaling::{scaling, swept};
 use crate::view::CaseView;
 use bourse_record::Round;
 
-/// What a drawing is made for.
+/// Medium of a drawing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Size {
     /// A desk's screen, or paper.
@@ -50,7 +50,7 @@ impl Size {
     }
 }
 
-/// What a chart is drawn of.
+/// Subject of a chart.
 pub(crate) struct Subject<'a> {
     pub(crate) view: &'a CaseView<'a>,
     pub(crate) round: &'a Round,
@@ -60,10 +60,10 @@ pub(crate) struct Subject<'a> {
 
 /// A chart of a round.
 pub(crate) struct Chart {
-    /// Its name in the page.
+    /// Identifier in the page.
     pub(crate) key: &'static str,
     pub(crate) title: &'static str,
-    /// What one sees, and how to read it.
+    /// Explanation of the chart.
     pub(crate) about: &'static str,
     /// Whether it differs from round to round; the others are drawn of all rounds together.
     pub(crate) each_round: bool,
@@ -89,7 +89,7 @@ pub(crate) const CHARTS: &[Chart] = &[
     },
     Chart {
         key: "distribution",
-        title: "How long responses took",
+        title: "Response time distribution",
         about: "How often each response time came up in the measurement interval, on a logarithmic scale; each curve is \
                 as high as its commonest time. The tall line has 90 % of the responses left of it, and has to lie left \
                 of the limit; the short ones are median and p99.",

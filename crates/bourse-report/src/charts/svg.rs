@@ -3,7 +3,7 @@
 use crate::units;
 use std::fmt::Write;
 
-/// Where a text stands to its point.
+/// Alignment of a text to its point.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Anchor {
     Start,

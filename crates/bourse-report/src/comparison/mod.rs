@@ -32,12 +32,12 @@ pub struct Comparison {
     pub head: String,
     /// Each metric that both have; the headline first, if both have one.
     pub metrics: Vec<Difference>,
-    /// Why there is no result, if so.
+    /// Reason why there is no result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_result: Option<&'static str>,
 }
 
-/// How a metric differs.
+/// Difference in one metric.
 #[derive(Debug, Clone, Serialize)]
 pub struct Difference {
     /// The metric, in words; of the headline its unit.
@@ -86,8 +86,8 @@ impl Verdict {
             Self::Less => "less",
             Self::More => "more",
             Self::NoDifference => "no difference shown",
-            Self::TooNoisy => "too noisy to tell",
-            Self::TooFewRounds => "too few rounds to tell",
+            Self::TooNoisy => "inconclusive: within noise",
+            Self::TooFewRounds => "inconclusive: too few rounds",
         }
     }
 }
@@ -116,7 +116,7 @@ const METRICS: [Metric; 4] = [
         |round, name| Some((round.cpu_user_s + round.cpu_system_s) * 1e9 / valid(round, name)?),
         milliseconds,
     ),
-    ("written each", false, |round, name| Some(round.written_bytes as f64 / valid(round, name)?), kibibytes),
+    ("bytes written/op", false, |round, name| Some(round.written_bytes as f64 / valid(round, name)?), kibibytes),
 ];
 
 fn response(round: &Round, name: &str) -> Option<LatencySummary> {
@@ -269,7 +269,7 @@ fn sentence(compared: &Comparison, tolerance: f64) -> String {
     match result.verdict {
         Verdict::NoDifference => format!("B is not shown to differ: within {}", percent(tolerance)),
         Verdict::TooNoisy => {
-            "inconclusive: the difference is within noise; more rounds, or a quieter machine, could tell".to_owned()
+            "inconclusive: the difference is within noise; use more rounds or a quieter machine".to_owned()
         }
         Verdict::TooFewRounds => "inconclusive: too few rounds; use --rounds 7 or more".to_owned(),
         other => format!("B is {}: {}", other.name(), result.difference()),

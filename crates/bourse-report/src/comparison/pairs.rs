@@ -7,9 +7,9 @@ use thiserror::Error;
 /// Two cases to compare.
 #[derive(Debug, Clone)]
 pub struct Pair {
-    /// What is compared with.
+    /// The baseline.
     pub base: Case,
-    /// What is compared.
+    /// The candidate.
     pub head: Case,
     /// Whether their rounds took turns, so that the first goes with the first.
     pub in_turn: bool,
@@ -34,7 +34,7 @@ pub enum Incomparable {
     Void {
         /// Case and round.
         round: String,
-        /// Why it has none.
+        /// The reason.
         why: String,
     },
     /// The cases count different things.
@@ -42,11 +42,11 @@ pub enum Incomparable {
     Units {
         /// The one.
         base: String,
-        /// What it counts.
+        /// Unit of the baseline's figure.
         base_unit: String,
         /// The other.
         head: String,
-        /// What it counts.
+        /// Unit of the candidate's figure.
         head_unit: String,
     },
 }

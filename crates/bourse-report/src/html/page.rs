@@ -28,7 +28,7 @@ struct CasePage {
     /// The figure, or why there is none.
     figure: String,
     unit: String,
-    /// Whether the figure counts.
+    /// Whether the figure is valid.
     counts: bool,
     nominal: Option<String>,
     spread: Option<String>,

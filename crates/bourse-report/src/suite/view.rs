@@ -224,7 +224,7 @@ pub(super) fn summary(file: &SuiteFile) -> Vec<(Tone, String)> {
     lines
 }
 
-/// How a verdict is coloured.
+/// Colour of a verdict.
 pub(super) const fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Holds => Tone::Good,
@@ -290,7 +290,7 @@ pub(super) fn lines(file: &SuiteFile) -> Vec<Line> {
     lines
 }
 
-/// What became of a cell, in words.
+/// State of a cell as a sentence.
 pub(super) fn state_words(cell: &CellResult) -> String {
     units::printable(&match &cell.state {
         State::Measured => "measured".to_owned(),

@@ -30,7 +30,7 @@ pub(crate) fn parameters(view: &CaseView<'_>) -> Table {
     ];
     facts.extend(conditions(view.conditions(), view.unit()).into_iter().map(|(name, value)| (name.to_owned(), value)));
     facts.extend(pairs(&view.case.workload.parameters));
-    named("parameters", "What was asked", facts)
+    named("parameters", "Run configuration", facts)
 }
 
 /// What is known of the conditions, each with its name.
@@ -92,7 +92,7 @@ pub(crate) fn engine_settings(view: &CaseView<'_>) -> Table {
     named("settings", "Settings in force, read back from the engine", pairs(&view.case.engine.settings))
 }
 
-/// What the engine was compiled with.
+/// Compile options of the engine.
 pub(crate) fn compile_options(view: &CaseView<'_>) -> Table {
     let mut table =
         Table::new("compile_options", "Options the engine was compiled with", vec![Head::left("option", "option")]);
@@ -152,7 +152,7 @@ pub(crate) fn machine_line(machine: &Machine) -> String {
 /// Facts of the rounds: how the database was found, trades that came with it.
 pub(crate) fn round_facts(view: &CaseView<'_>) -> Table {
     let heads = vec![Head::right("round", "round"), Head::left("what", "name"), Head::left("value", "value")];
-    let mut table = Table::new("facts", "Found along the way", heads);
+    let mut table = Table::new("facts", "Run details", heads);
     for (at, round) in view.case.rounds.iter().enumerate() {
         for fact in &round.facts {
             table.push(vec![Cell::text(&(at + 1).to_string()), Cell::text(&fact.name), Cell::text(&fact.value)]);
@@ -257,9 +257,9 @@ pub(crate) fn search(view: &CaseView<'_>) -> Table {
     let Some(search) = &view.case.search else { return table };
     for probe in &search.probes {
         let verdict = if probe.violations.is_empty() {
-            Cell::text("kept").tone(Tone::Good)
+            Cell::text("within limits").tone(Tone::Good)
         } else {
-            Cell::text("not kept").tone(Tone::Doubtful)
+            Cell::text("beyond limits").tone(Tone::Doubtful)
         };
         table.push(vec![
             Cell::figure(probe.rate, units::plain),
@@ -383,7 +383,7 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     let waited =
         view.mean("lock_wait").map(|wait| format!("{} of waiting in each second", units::duration_ns(wait * 1e9)));
     say("locks", join(&[waited, Some(units::counted(view.retries(), "retry", "retries"))]));
-    named("resources", "What it cost", facts)
+    named("resources", "Resource usage", facts)
 }
 
 /// The database before and after, round by round.

@@ -14,7 +14,7 @@ pub(crate) fn outcomes(view: &CaseView<'_>) -> Table {
         Head::left("meaning", "meaning"),
         Head::left("example", "example").folds(),
     ];
-    let mut table = Table::new("outcomes", "How they ended", heads);
+    let mut table = Table::new("outcomes", "Outcomes", heads);
     for operation in &view.operations {
         let all: u64 = operation.outcomes.iter().map(|outcome| outcome.count).sum();
         for outcome in &operation.outcomes {

@@ -36,7 +36,7 @@ impl Tone {
 /// A column's head.
 #[derive(Debug, Clone)]
 pub(crate) struct Head {
-    /// What a person reads.
+    /// Title for a person.
     pub(crate) title: &'static str,
     /// Name in CSV: unit last.
     pub(crate) csv: &'static str,
@@ -68,7 +68,7 @@ impl Head {
 /// A cell.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Cell {
-    /// As a person reads it.
+    /// Text for a person.
     pub(crate) text: String,
     /// As a program reads it, in the unit the column's CSV name says.
     pub(crate) value: String,

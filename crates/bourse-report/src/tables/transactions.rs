@@ -42,7 +42,7 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
         Head::right("harness", "harness_overhead_ns").folds(),
         Head::right("in batches of", "timed_together").rank(7).folds(),
         Head::right("limit", "limit_ns").folds(),
-        Head::left("kept", "limit_kept").folds(),
+        Head::left("within", "limit_kept").folds(),
         Head::right("late", "late").folds(),
         Head::right("failed", "failed").folds(),
     ]);
@@ -89,7 +89,8 @@ pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
     heads.push(Head::right("least", "min_ns"));
     heads.extend(quantile_heads());
     heads.push(Head::right("beyond the range", "clamped").folds());
-    let mut table = Table::new("service_times", "Service times: from the start, without waiting for a turn", heads);
+    let mut table =
+        Table::new("service_times", "Service times: from start to end, without waiting for a client", heads);
     for operation in &view.operations {
         let service = operation.latency(Clock::Service);
         let summary = service.summary.filter(|summary| summary.count > 0);
@@ -105,7 +106,7 @@ pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
 /// Where the time went of transactions behind an application server; no rows without one.
 pub(crate) fn server_times(view: &CaseView<'_>) -> Table {
     let title =
-        "Where the time went: response = waiting for a turn + network + server; the engine's is part of the server's";
+        "Where the time went: response = waiting for a client + network + server; engine time is part of server time";
     let heads = vec![
         Head::left("transaction", "transaction"),
         Head::right("count", "count"),

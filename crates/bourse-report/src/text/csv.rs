@@ -9,7 +9,7 @@ pub enum CsvText {
     /// `@`, a tabulator or a carriage return.
     #[default]
     Guarded,
-    /// As it is, for programs.
+    /// Unchanged, for programs.
     Raw,
 }
 

@@ -59,7 +59,7 @@ fn case(out: &mut String, view: &CaseView<'_>) {
         out.push_str(&format!("- {}\n", toned(remark.tone, &escaped(&remark.text))));
     }
     if let Some(limit) = view.limited_by() {
-        out.push_str(&format!("- limited by {}\n", escaped(&limit)));
+        out.push_str(&format!("- {}\n", escaped(&limit)));
     }
     let make: [fn(&CaseView<'_>) -> Table; 14] = [
         tables::transactions,

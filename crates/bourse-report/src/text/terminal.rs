@@ -86,10 +86,10 @@ impl Page {
         let grid = grid(table, self.width, self.paint);
         self.out.push_str(&grid.text);
         if !nought.is_empty() {
-            self.paragraph(Tone::Faint, &format!("none {}", nought.join(", ")), 2);
+            self.paragraph(Tone::Faint, &format!("zero: {}", nought.join(", ")), 2);
         }
         if !grid.dropped.is_empty() {
-            let dropped = format!("no room here for {}", grid.dropped.join(", "));
+            let dropped = format!("hidden columns (narrow terminal): {}", grid.dropped.join(", "));
             self.paragraph(Tone::Faint, &dropped, 2);
         }
     }
@@ -147,7 +147,7 @@ impl Page {
             self.paragraph_indented(remark.tone, &remark.text);
         }
         if let Some(limit) = view.limited_by() {
-            self.paragraph_indented(Tone::Plain, &format!("limited by {limit}"));
+            self.paragraph_indented(Tone::Plain, &limit);
         }
     }
 
@@ -307,7 +307,7 @@ impl Page {
             }
         }
         for rule in rules.iter().filter(|rule| rule.kept == Kept::No) {
-            let text = format!("{}: {}: {} (demanded: {})", rule.kept.name(), rule.name, rule.found, rule.demands);
+            let text = format!("{}: {}: {} (required: {})", rule.kept.name(), rule.name, rule.found, rule.demands);
             self.paragraph(Tone::Doubtful, &text, 2);
         }
     }

@@ -96,7 +96,7 @@ impl<'a> CaseView<'a> {
         self.figure().filter(|_| self.standing() == Standing::Counts)
     }
 
-    /// Whether the figure counts.
+    /// Validity of the figure.
     pub(crate) fn standing(&self) -> Standing {
         standing::standing(self)
     }
@@ -125,12 +125,12 @@ impl<'a> CaseView<'a> {
         self.case.rounds.iter().enumerate().filter_map(|(at, round)| Some((at + 1, round.void.as_deref()?)))
     }
 
-    /// How many checks went so.
+    /// Number of checks with that status.
     pub(crate) fn checks_that(&self, status: CheckStatus) -> u64 {
         self.checks().filter(|(_, check)| check.status == status).count() as u64
     }
 
-    /// What it was run under.
+    /// Conditions of the case.
     pub(crate) fn conditions(&self) -> &'a Conditions {
         &self.case.conditions
     }

@@ -19,12 +19,12 @@ fn limit(view: &CaseView<'_>, busy: f64) -> String {
     let cores = f64::from(view.machine().cores.max(1));
     let busy_words = format!("{} of {} cores busy", units::significant(busy, 3), view.machine().cores);
     if busy >= FULL * cores {
-        return format!("the processors: {busy_words}");
+        return format!("bottleneck: CPU; {busy_words}");
     }
     // A schedule that was kept is what limits: asked for more, they would have done more.
     let kept_pace = view.arrivals().is_some_and(|it| (it.dropped + it.unstarted) * 100 <= it.due);
     if kept_pace {
-        return format!("the rate asked for, which was kept; {busy_words}");
+        return format!("bottleneck: the requested rate, which was reached; {busy_words}");
     }
     // What the users spent inside the engine is the time there was to win, whoever of them spent it.
     let inside = inside_engine_s(view) / view.measured_s();
@@ -32,24 +32,26 @@ fn limit(view: &CaseView<'_>, busy: f64) -> String {
     let written = units::bytes(written_per_second(view));
     if inside > 0.0 && locks / inside >= MOST {
         let share = units::percent(100.0 * (locks / inside).min(1.0));
-        return format!("waiting for locks: {share} of the time spent in the engine; {busy_words}");
+        return format!(
+            "bottleneck: locks; {share} of the time in the engine was spent waiting for them; {busy_words}"
+        );
     }
     if inside > 0.0 && busy / inside < MOST {
         let waited = units::percent(100.0 * (1.0 - (busy + locks) / inside).clamp(0.0, 1.0));
         return format!(
-            "waiting for storage or a turn: about {waited} of the time spent in the engine; {busy_words}, {written} \
-             written a second"
+            "bottleneck: I/O, the writer lock or CPU scheduling; about {waited} of the time in the engine was spent waiting; \
+             {busy_words}, {written}/s written"
         );
     }
     if inside > 0.0 && inside < FULL {
         let percent = units::percent(100.0 * inside);
         let what = if busy > 1.5 * inside { "the harness" } else { "the load" };
-        return format!("{what}: the engine was at work {percent} of the time; {busy_words}");
+        return format!("bottleneck: {what}; the engine worked {percent} of the time; {busy_words}");
     }
     if (FULL..1.15).contains(&busy) {
-        return format!("one processor: {busy_words}; more can be had only if more users, or writers, work at once");
+        return format!("bottleneck: one CPU core; {busy_words}; only more concurrent users or writers can use more");
     }
-    format!("nothing that shows clearly: {busy_words}, {written} written a second")
+    format!("no clear bottleneck: {busy_words}, {written}/s written")
 }
 
 /// Seconds all users together spent inside the engine and its locks.

@@ -1,12 +1,12 @@
 use bourse_record::{Distribution, LatencySummary, Operation, Outcome, OutcomeCount, Round, ServerFigures};
 use hdrhistogram::Histogram;
 
-/// Which of the two clocks.
+/// Clock of a latency: response or service time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Clock {
-    /// From when it was due.
+    /// Response time: from the moment it was due.
     Response,
-    /// From its start.
+    /// Service time: from its start.
     Service,
 }
 

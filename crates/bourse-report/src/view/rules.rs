@@ -6,7 +6,7 @@ use super::{CaseView, OperationView};
 use crate::units;
 use bourse_record::{CheckStatus, Durability, Scale, Steady, Tunables, WorkloadKind};
 
-/// Whether a rule was kept.
+/// Whether a rule was met.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kept {
     Yes,
@@ -16,17 +16,17 @@ pub(crate) enum Kept {
 }
 
 impl Kept {
-    /// As every output says it.
+    /// Name in every output.
     pub(crate) const fn name(self) -> &'static str {
         match self {
-            Self::Yes => "kept",
-            Self::No => "not kept",
-            Self::Unknown => "not known",
+            Self::Yes => "met",
+            Self::No => "not met",
+            Self::Unknown => "unknown",
         }
     }
 }
 
-/// What became of a rule.
+/// A rule, and whether the run met it.
 pub(crate) struct Rule {
     pub(crate) name: &'static str,
     pub(crate) demands: &'static str,

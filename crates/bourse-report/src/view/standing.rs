@@ -5,7 +5,7 @@ use crate::tables::Tone;
 use crate::units;
 use bourse_record::{CheckStatus, Steady};
 
-/// Whether a case's figure counts.
+/// Validity of a case's figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Standing {
     /// It does.
@@ -61,7 +61,7 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
             let failed = view.checks_that(CheckStatus::Failed);
             if failed > 0 {
                 let failed = units::counted(failed, "check", "checks");
-                say(Tone::Bad, format!("{failed} of the database failed: what was counted does not count"));
+                say(Tone::Bad, format!("{failed} of the database failed: the figures are void"));
             }
             let several = view.case.rounds.len() > 1;
             for (round, why) in view.void_rounds() {
@@ -74,28 +74,28 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
     }
     if view.file.interrupted {
         let measured = units::seconds(view.measured_s());
-        say(Tone::Bad, format!("interrupted: ended before its time, {measured} were measured"));
+        say(Tone::Bad, format!("interrupted: {measured} were measured"));
     }
     if view.failed() > 0 {
         let failed = units::counted(view.failed(), "operation", "operations");
-        say(Tone::Bad, format!("{failed} failed: none may"));
+        say(Tone::Bad, format!("{failed} failed: none is allowed"));
     }
     steadiness(view, &mut say);
     search(view, &mut say);
     arrivals(view, &mut say);
     if view.build().profile != "release" {
         let profile = units::printable(&view.build().profile);
-        say(Tone::Bad, format!("measured with a {profile} build: figures mean nothing"));
+        say(Tone::Bad, format!("measured with a {profile} build: the figures are not valid"));
     }
     let clamped: u64 = view.operations.iter().map(|operation| operation.response.clamped).sum();
     if clamped > 0 {
         let samples = units::counted(clamped, "response was", "responses were");
-        say(Tone::Doubtful, format!("{samples} longer than the histogram reaches, and counted at its end"));
+        say(Tone::Doubtful, format!("{samples} longer than the histogram's range and counted at its end"));
     }
     let unreadable =
         view.operations.iter().any(|operation| operation.response.unreadable || operation.service.unreadable);
     if unreadable {
-        say(Tone::Doubtful, "a histogram of the run file cannot be read".to_owned());
+        say(Tone::Doubtful, "a histogram in the run file cannot be read".to_owned());
     }
     if !view.checks().any(|(_, check)| check.is_of_database()) {
         say(Tone::Doubtful, "the database was not checked".to_owned());
@@ -112,7 +112,7 @@ fn steadiness(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     if let Some((at, it)) = of(Steady::No) {
         say(Tone::Bad, format!("not steady{}: {}", place(at), it.evidence()));
     } else if let Some((at, it)) = of(Steady::Unknown) {
-        say(Tone::Doubtful, format!("whether steady{} cannot be told: {}", place(at), it.evidence()));
+        say(Tone::Doubtful, format!("steady state unknown{}: {}", place(at), it.evidence()));
     } else if let Some((_, it)) = of(Steady::Yes) {
         let each = if several { "steady in every round" } else { "steady" };
         let trend = it.tests.first().map_or("", |test| test.found.as_str());
@@ -126,11 +126,11 @@ fn search(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     let unit = units::printable(&search.unit);
     let tried = units::counted(search.probes.len() as u64, "round", "rounds");
     let Some(found) = search.highest_passing else {
-        return say(Tone::Bad, format!("no rate kept every limit in {tried} and a run of full length"));
+        return say(Tone::Bad, format!("no rate met every limit in {tried} and a run of full length"));
     };
     let above = search.lowest_failing.map_or_else(
-        || ", and none tried was too high".to_owned(),
-        |refuted| format!(", {} {unit} did not", units::plain(refuted)),
+        || ", and no tried rate was too high".to_owned(),
+        |refuted| format!(", {} {unit} does not", units::plain(refuted)),
     );
     let confirmed = if search.confirmed { "this run of full length confirms it" } else { "not confirmed" };
     let tone = if search.confirmed { Tone::Good } else { Tone::Bad };
@@ -138,9 +138,7 @@ fn search(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     let asked = units::plain(found);
     say(
         tone,
-        format!(
-            "asked at {asked} {unit} every limit is kept{above}: {tried}, and {confirmed}; again with --rate {found}"
-        ),
+        format!("{asked} {unit} meets every limit{above}: {tried}, and {confirmed}; repeat it with --rate {found}"),
     );
 }
 
@@ -155,14 +153,14 @@ fn arrivals(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
         say(
             Tone::Plain,
             format!(
-                "{asked} {unit} were asked for: as many orders, of which one in five waits for its price, up to 15 minutes, \
-                 before it has a result"
+                "the requested rate is {asked} {unit}: one order in five waits for its price, up to 15 minutes, before it has a \
+                 result"
             ),
         );
     }
     let due = units::counted(arrivals.due, "transaction was due", "transactions were due");
     if arrivals.dropped + arrivals.unstarted == 0 {
-        return say(Tone::Good, format!("{due} by the schedule, and every one of them was started"));
+        return say(Tone::Good, format!("{due} by the schedule, and all were started"));
     }
     let (started, dropped, waited) =
         (units::count(arrivals.started), units::count(arrivals.dropped), units::count(arrivals.unstarted));
@@ -175,12 +173,9 @@ fn scale(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     let Some(percent) = percent_of_nominal(view) else { return };
     let of_nominal = format!("{} of nominal", units::percent(percent).replace(".00 %", " %"));
     if percent > SCALE_RULE_PERCENT.1 {
-        say(
-            Tone::Doubtful,
-            format!("exploratory: outside the scale rule ({of_nominal}; the rule allows 80 % to 102 %)"),
-        );
+        say(Tone::Doubtful, format!("exploratory: off-scale run, {of_nominal} rate (TPC-E allows 80 % to 102 %)"));
     } else if percent < SCALE_RULE_PERCENT.0 {
-        say(Tone::Doubtful, format!("below the scale rule ({of_nominal}; the rule allows 80 % to 102 %)"));
+        say(Tone::Doubtful, format!("off-scale run: {of_nominal} rate (TPC-E allows 80 % to 102 %)"));
     } else {
         say(Tone::Good, format!("within the scale rule ({of_nominal})"));
     }

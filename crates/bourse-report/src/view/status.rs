@@ -5,12 +5,10 @@ use bourse_record::{Outcome, OutcomeCount};
 /// Every outcome, in words.
 const fn explained(outcome: Outcome) -> &'static str {
     match outcome {
-        Outcome::Completed => "ended as it should",
+        Outcome::Completed => "ended as expected",
         Outcome::Warned => "valid, with a warning of its own",
         Outcome::RolledBack => "valid, and rolled back because it was meant to be",
-        Outcome::TooFewRows => {
-            "found fewer rows than a database of full size holds; explained by its size, and not a failure"
-        }
+        Outcome::TooFewRows => "found too few rows because the database is small; not a failure",
         Outcome::Failed => "went wrong",
         Outcome::Dropped => "never started, because the backlog was full",
     }

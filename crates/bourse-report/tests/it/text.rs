@@ -235,11 +235,15 @@ fn no_output_uses_the_councils_metric_and_each_carries_the_notice() {
 fn what_limits_follows_from_the_figures() {
     // User and system seconds of processor in 30 s on two cores, seconds of waiting for locks in each second.
     let cases = [
-        ((52.0, 6.0), 0.1, "limited by the processors: 1.93 of 2 cores busy"),
-        ((3.0, 1.0), 0.9, "limited by waiting for locks: 91.71 % of the time spent in the engine"),
-        ((3.0, 1.0), 0.0, "limited by waiting for storage or a turn: about 86.41 % of the time spent in the engine"),
-        ((25.5, 6.0), 0.1, "limited by one processor: 1.05 of 2 cores busy"),
-        ((18.0, 3.0), 0.1, "limited by nothing that shows clearly: 0.700 of 2 cores busy"),
+        ((52.0, 6.0), 0.1, "bottleneck: CPU; 1.93 of 2 cores busy"),
+        ((3.0, 1.0), 0.9, "bottleneck: locks; 91.71 % of the time in the engine"),
+        (
+            (3.0, 1.0),
+            0.0,
+            "bottleneck: I/O, the writer lock or CPU scheduling; about 86.41 % of the time in the engine",
+        ),
+        ((25.5, 6.0), 0.1, "bottleneck: one CPU core; 1.05 of 2 cores busy"),
+        ((18.0, 3.0), 0.1, "no clear bottleneck: 0.700 of 2 cores busy"),
     ];
     for ((user, system), lock_wait, expected) in cases {
         let mut file = fixture::normal();
@@ -265,8 +269,8 @@ fn a_long_run_can_tell_whether_it_was_steady() {
     let rates = round.series.columns.iter_mut().find(|column| column.metric == operation).expect("a column");
     rates.values[..3600].fill(Some(60.0));
     let report = terminal(&file, 300, false);
-    assert!(report.contains("not kept: windows of 10 minutes: within 40.00 % (demanded: each within 20 %"), "{report}");
-    assert!(report.contains("not kept: windows of an hour: within 39.89 % (demanded: each within 2 %"), "{report}");
+    assert!(report.contains("not met: windows of 10 minutes: within 40.00 % (required: each within 20 %"), "{report}");
+    assert!(report.contains("not met: windows of an hour: within 39.89 % (required: each within 2 %"), "{report}");
 }
 
 #[test]

@@ -14,7 +14,7 @@ use std::time::Duration;
 /// Longest wait for a connection, a greeting and an admission.
 const REPLY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// What is needed to call a server.
+/// Parameters of a call to a server.
 #[derive(Debug, Clone)]
 pub(super) struct Caller {
     pub(super) address: Address,

@@ -99,8 +99,8 @@ impl Beginning {
     const fn words(self) -> &'static str {
         match self {
             Self::AsItIs => "as it is",
-            Self::Keep => "as it is, a copy kept",
-            Self::PutBack { .. } => "put back from a copy",
+            Self::Keep => "as it is, with a snapshot",
+            Self::PutBack { .. } => "restored from a snapshot",
         }
     }
 }

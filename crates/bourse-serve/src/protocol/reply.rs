@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 /// The server's answer to a request.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Reply {
-    /// How often it was tried again.
+    /// Number of retries.
     pub retries: u32,
     /// Time spent backing off between tries.
     pub back_off_ns: u64,

@@ -66,7 +66,7 @@ impl From<Sizes> for Footprint {
 /// [`IoCounts`] as they cross the network.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Io {
-    /// Who counted.
+    /// Source of the counts.
     pub source: String,
     /// The database's own files, log, journal, temporary files, what cannot be told apart.
     kinds: [Files; 5],

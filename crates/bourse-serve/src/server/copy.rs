@@ -34,11 +34,11 @@ pub(super) fn prepare(shared: &Shared<'_>, beginning: Beginning) -> Result<Prepa
     let begun = Instant::now();
     if let Beginning::PutBack { copy: wanted } = beginning {
         let Some(found) = copy.as_ref().filter(|copy| copy.number == wanted) else {
-            return Err("the copy of the database is gone: another run has asked for one of its own".to_owned());
+            return Err("the snapshot of the database is gone: another run has taken one".to_owned());
         };
-        found.snapshot.restore().map_err(|error| format!("the database could not be put back: {error}"))?;
+        found.snapshot.restore().map_err(|error| format!("cannot restore the database: {error}"))?;
         let (seconds, how) = (begun.elapsed().as_secs_f64(), found.snapshot.how());
-        let words = format!("put back in {seconds:.1} s to what the first round found ({how})");
+        let words = format!("restored in {seconds:.1} s to the state before the first round ({how})");
         return Ok(Prepared { kept: None, words });
     }
     // The old one goes first: two may be more than there is room for.
@@ -46,14 +46,14 @@ pub(super) fn prepare(shared: &Shared<'_>, beginning: Beginning) -> Result<Prepa
     match shared.offer.engine.snapshot() {
         Ok(snapshot) => {
             let number = super::listener::random_number();
-            let words = format!("a copy kept in {:.1} s for further rounds", begun.elapsed().as_secs_f64());
+            let words = format!("snapshot for further rounds taken in {:.1} s", begun.elapsed().as_secs_f64());
             *copy = Some(Copy { number, snapshot });
             Ok(Prepared { kept: Some(number), words })
         }
         Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Full) => {
-            let words = format!("further rounds find it as this one leaves it: {}", error.message());
+            let words = format!("further rounds begin with the database as this one leaves it: {}", error.message());
             Ok(Prepared { kept: None, words })
         }
-        Err(error) => Err(format!("no copy of the database could be kept: {error}")),
+        Err(error) => Err(format!("cannot take a snapshot of the database: {error}")),
     }
 }

@@ -88,7 +88,7 @@ impl<'d> State<'d> {
                 Ok(counts) => News::IoCounts(counts.map(|counts| Box::new(Io::from(counts)))),
                 Err(error) => News::Refused(error.to_string()),
             },
-            // Between rounds the database may be put back, which no session must see.
+            // Between rounds the database may be restored, which no session must see.
             Control::PendingOrders if self.round.is_none() => News::Refused("this driver is not in a round".to_owned()),
             Control::PendingOrders => match BrokerageHouse::pending_orders(shared.offer.engine) {
                 Ok(pending) => News::PendingOrders(pending),

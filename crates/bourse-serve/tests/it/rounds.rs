@@ -165,9 +165,12 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
             (opened.before, run.prepared())
         };
         let (first, kept) = round(3);
-        assert!(kept.starts_with("a copy kept in "), "{kept}");
+        assert!(kept.starts_with("snapshot for further rounds taken in "), "{kept}");
         let (second, put_back) = round(2);
-        assert!(put_back.starts_with("put back in ") && put_back.contains("what the first round found"), "{put_back}");
+        assert!(
+            put_back.starts_with("restored in ") && put_back.contains("the state before the first round"),
+            "{put_back}"
+        );
         assert_eq!(first, second, "what the first round added is gone");
         assert_eq!(round(0).0, first);
 
@@ -181,7 +184,7 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
         other.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
         other.close(Acknowledged::default()).expect("closes");
         match run.open(&terms(1, 1), &RealClock::start(), &NEVER) {
-            Err(OpenError::Refused(why)) => assert!(why.contains("another run has asked for one of its own"), "{why}"),
+            Err(OpenError::Refused(why)) => assert!(why.contains("another run has taken one"), "{why}"),
             other => panic!("{:?}", other.map(|_| "opened")),
         }
         // Drivers of one round must want the same of it.
@@ -197,14 +200,17 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
             refused
         });
         let Err(OpenError::Refused(why)) = refused else { panic!("{refused:?}") };
-        assert_eq!(why, "driver 2/2 wants another round: database: as it is, a copy kept here, as it is in the round");
+        assert_eq!(
+            why,
+            "driver 2/2 wants another round: database: as it is, with a snapshot here, as it is in the round"
+        );
     });
     // What can keep no copy says so, and goes on.
     let never = Stalling::new(open_again(&database), Fault::Every(0), Duration::ZERO);
     serve(&never, options(), |address| {
         let run = call(address);
         run.begin_alike();
-        for said in ["further rounds find it as this one leaves it: ", ""] {
+        for said in ["further rounds begin with the database as this one leaves it: ", ""] {
             run.open(&terms(1, 1), &RealClock::start(), &NEVER).expect("opens");
             assert!(
                 run.prepared().starts_with(said) && run.prepared().is_empty() == said.is_empty(),

@@ -192,7 +192,7 @@ failed, 5 not steady with --require-steady, 130 interrupted (what was measured i
 #[derive(Debug, Clone, Args)]
 pub(crate) struct TokenFile {
     /// File with the server's access token; BOURSE_TOKEN can hold the token itself
-    #[arg(long = "token-file", value_name = "FILE", env = "BOURSE_TOKEN_FILE")]
+    #[arg(long = "token-file", help_heading = "Server", value_name = "FILE", env = "BOURSE_TOKEN_FILE")]
     pub(crate) path: Option<PathBuf>,
 }
 
@@ -287,8 +287,6 @@ pub(crate) struct Crash {
     /// trace was recorded on
     #[arg(long, value_name = "STATE", conflicts_with_all = ["target", "only", "sweep"])]
     pub(crate) replay: Option<String>,
-    #[command(flatten)]
-    pub(crate) database: Database,
     /// Repeat with each of these values of a target option; several --sweep are combined [default for SQLite files:
     /// journal=wal,delete and sync=full,normal,off]
     #[arg(long, value_name = "OPTION=A,B,C")]
@@ -302,6 +300,8 @@ pub(crate) struct Crash {
     /// Seed of the workload, the disk states and the moments of the crashes
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
+    #[command(flatten)]
+    pub(crate) database: Database,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -427,13 +427,13 @@ pub(crate) struct Compare {
     /// Candidate: a stored run, or a target to run on
     #[arg(value_name = "B")]
     pub(crate) head: String,
-    /// Workload that two targets run: tpce, or a microbenchmark of `bourse micro list`
+    /// Workload of two targets: tpce, or one of `bourse micro list`
     #[arg(long, value_name = "WORKLOAD", default_value = "tpce")]
     pub(crate) workload: String,
-    /// Set an option of the microbenchmark
+    /// Set an option of the workload, as rows=1M
     #[arg(short = 's', long, value_name = "OPTION=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Operations of each thread of the microbenchmark, instead of a time
+    /// Operations per thread, instead of a time
     #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) count: Option<u64>,
     /// End with exit code 4 if B is slower by more than this, as 5%, with its whole confidence interval

@@ -44,7 +44,7 @@ pub(crate) struct Run {
     pub(crate) settings: RunSettings,
     /// Number of this driver among several that share a round on a server, as 1/3; all start together, and each uses mostly
     /// its part of the customers
-    #[arg(long, value_name = "K/N", value_parser = part, env = "BOURSE_PART")]
+    #[arg(long, help_heading = "Server", value_name = "K/N", value_parser = part, env = "BOURSE_PART")]
     pub(crate) part: Option<Share>,
     #[command(flatten)]
     pub(crate) token: TokenFile,
@@ -77,34 +77,33 @@ impl ExplicitlySet {
 
 /// Options of a run, whatever it runs on.
 #[derive(Debug, Clone, Args)]
-#[command(next_help_heading = "Workload")]
 pub(crate) struct RunSettings {
     #[command(flatten)]
     pub(crate) database: Database,
     /// Number of concurrent clients, one session each [default: number of CPUs]
-    #[arg(short, long, short_alias = 'c', aliases = ["clients", "connections"], allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_USERS")]
+    #[arg(short, long, help_heading = "Workload", short_alias = 'c', aliases = ["clients", "connections"], allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_USERS")]
     pub(crate) users: Option<usize>,
     /// Threads that execute the market exchange's requests [default: 1]
-    #[arg(long, allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_MARKET_USERS")]
+    #[arg(long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_MARKET_USERS")]
     pub(crate) market_users: Option<usize>,
     /// Length of the measurement interval
-    #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", default_value = "30s", value_parser = numbers::duration, env = "BOURSE_FOR")]
+    #[arg(short = 'T', long = "for", help_heading = "Workload", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", default_value = "30s", value_parser = numbers::duration, env = "BOURSE_FOR")]
     pub(crate) duration: Duration,
     /// Warm-up time before the measurement
-    #[arg(long, allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
+    #[arg(long, help_heading = "Workload", allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
     pub(crate) warmup: Duration,
     /// Target rate in Trade-Results a second (open loop): response times count from when a transaction was due [default: as
     /// fast as possible]
-    #[arg(short = 'R', long, allow_negative_numbers = true, value_name = "N", value_parser = numbers::rate, env = "BOURSE_RATE")]
+    #[arg(short = 'R', long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", value_parser = numbers::rate, env = "BOURSE_RATE")]
     pub(crate) rate: Option<f64>,
     /// Distribution of arrivals with --rate
-    #[arg(long, value_enum, default_value_t = Arrivals::Poisson, env = "BOURSE_ARRIVALS")]
+    #[arg(long, help_heading = "Workload", value_enum, default_value_t = Arrivals::Poisson, env = "BOURSE_ARRIVALS")]
     pub(crate) arrivals: Arrivals,
     /// Transactions that may wait for a client with --rate; more are dropped and counted [default: 5 s of the rate]
-    #[arg(long, value_name = "N", value_parser = numbers::backlog, env = "BOURSE_BACKLOG")]
+    #[arg(long, help_heading = "Workload", value_name = "N", value_parser = numbers::backlog, env = "BOURSE_BACKLOG")]
     pub(crate) backlog: Option<usize>,
     /// Search for the highest rate that meets every response-time limit, and confirm it with a run of full length
-    #[arg(long, conflicts_with = "rate", env = "BOURSE_FIND_MAX")]
+    #[arg(long, help_heading = "Workload", conflicts_with = "rate", env = "BOURSE_FIND_MAX")]
     pub(crate) find_max: bool,
     /// Repeat with each of these values of users, market-users, rate, backlog, customers, days, scale-factor, or a target
     /// option, as journal=delete,wal; several --sweep are combined
@@ -160,8 +159,6 @@ pub(crate) struct Serve {
     /// Database URL; the database is loaded if it does not exist
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
-    #[command(flatten)]
-    pub(crate) database: Database,
     /// Address to listen on: HOST:PORT, or unix:PATH for a socket that only this user and root can use. Addresses that other
     /// machines can reach need a token; port 0 chooses a free port
     #[arg(short, long, value_name = "PLACE", default_value = "127.0.0.1:4780", env = "BOURSE_LISTEN")]
@@ -180,6 +177,8 @@ pub(crate) struct Serve {
     /// Silence after which a driver in a round counts as lost; a live driver sends a request every second
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = numbers::duration)]
     pub(crate) silence: Duration,
+    #[command(flatten)]
+    pub(crate) database: Database,
 }
 
 /// Exit codes of the server.
@@ -203,8 +202,6 @@ pub(crate) struct Acid {
     /// Database URL; the tests leave trades in the database [default: a SQLite file below ./bourse-data]
     #[arg(value_name = "TARGET")]
     pub(crate) target: Option<String>,
-    #[command(flatten)]
-    pub(crate) database: Database,
     /// Run only these tests: names as A1, or A, C, I, D for all tests of a property
     #[arg(long, value_name = "A1,I", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
@@ -223,6 +220,8 @@ pub(crate) struct Acid {
     /// Show every case with its steps and findings
     #[arg(short, long)]
     pub(crate) verbose: bool,
+    #[command(flatten)]
+    pub(crate) database: Database,
     #[command(flatten)]
     pub(crate) output: Output,
 }
@@ -263,8 +262,6 @@ pub(crate) struct Verify {
     /// Database URLs to compare; `model:` is the reference model in plain Rust
     #[arg(value_name = "TARGET", default_values = ["sqlite::memory:", "model:"])]
     pub(crate) targets: Vec<String>,
-    #[command(flatten)]
-    pub(crate) database: Database,
     /// Number of transactions, including Trade-Cleanup at the start and the end
     #[arg(short = 'n', long, value_name = "N", default_value_t = 100_000, value_parser = numbers::counted)]
     pub(crate) transactions: u64,
@@ -283,6 +280,8 @@ pub(crate) struct Verify {
     /// Print the verdict as JSON
     #[arg(long)]
     pub(crate) json: bool,
+    #[command(flatten)]
+    pub(crate) database: Database,
 }
 
 #[derive(Debug, Args)]

@@ -97,13 +97,16 @@ impl Databases {
         }
         match self.copies.get(&database.place) {
             Some(Kept::Copy(copy)) => {
-                let step = Step::waiting(format!("putting {} back as it was", database.target));
+                let step = Step::waiting(format!("restoring {}", database.target));
                 let begin = Instant::now();
                 let restored = copy.restore();
                 step.done();
                 restored.map_err(|error| engine_failure(&database.target, &error))?;
                 let how = copy.how();
-                Ok(format!("put back in {:.1} s to what the first round found: {history} ({how})", seconds(begin)))
+                Ok(format!(
+                    "restored in {:.1} s to the state before the first round: {history} ({how})",
+                    seconds(begin)
+                ))
             }
             Some(Kept::Cannot(why)) => Ok(format!("as the round before left it: {why}")),
             None => {
@@ -118,18 +121,18 @@ impl Databases {
 impl PreparedDatabase {
     /// A copy for the rounds to come, and what to say of it.
     fn keep(&self, history: &str) -> Result<(Kept, String), Failure> {
-        let step = Step::waiting(format!("keeping a copy of {}", self.target));
+        let step = Step::waiting(format!("taking a snapshot of {}", self.target));
         let begin = Instant::now();
         let taken = self.system.engine().snapshot();
         step.done();
         match taken {
             Ok(copy) => {
-                let words = format!("{history}; a copy kept in {:.1} s for further rounds", seconds(begin));
+                let words = format!("{history}; snapshot for further rounds taken in {:.1} s", seconds(begin));
                 Ok((Kept::Copy(copy), words))
             }
             Err(error) if matches!(error.kind(), ErrorKind::Unsupported | ErrorKind::Full) => {
                 let why = error.message().to_owned();
-                let words = format!("{history}; further rounds find it as this one leaves it: {why}");
+                let words = format!("{history}; further rounds begin with the database as this one leaves it: {why}");
                 Ok((Kept::Cannot(why), words))
             }
             Err(error) => Err(engine_failure(&self.target, &error)),

@@ -115,7 +115,7 @@ fn fill(
             Phase::Indexes => step.say(format!("indexing {}", progress.table)),
             Phase::Counts => step.say(format!("counting {}", progress.table)),
             Phase::Contents => step.say(format!("comparing {} with the rows written", progress.table)),
-            Phase::Finish => step.say("making it last"),
+            Phase::Finish => step.say("syncing to disk"),
         }
         told = Some(progress.rows);
         if interrupted.load(Ordering::Relaxed) { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }

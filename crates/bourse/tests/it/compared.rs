@@ -53,8 +53,8 @@ fn only_what_is_surely_slower_fails() {
         (&[97.0, 98.0, 96.0, 97.5, 96.5], 0, "B is slower: -3.0 %"),
         (&[110.0, 111.0, 109.0, 110.5, 109.5], 0, "B is faster: +10.0 %"),
         (&[100.2, 101.0, 99.1, 100.4, 99.6], 0, "not shown to differ: within 5.0 %"),
-        (&[60.0, 150.0, 90.0, 140.0, 70.0], 0, "too noisy to tell"),
-        (&[50.0, 50.0], 0, "too few rounds; use --rounds 7 or more"),
+        (&[60.0, 150.0, 90.0, 140.0, 70.0], 0, "inconclusive: the difference is within noise"),
+        (&[50.0, 50.0], 0, "inconclusive: too few rounds"),
     ] {
         let (found, said) = compared(&base, head, &gate);
         assert_eq!(found, Some(code), "{head:?}: {said}");

@@ -55,9 +55,9 @@ fn rounds_of_a_sweep_begin_on_the_same_database() {
     assert_eq!(users, ["1", "2"]);
     assert!(file.cases.iter().all(|case| case.rounds.len() == 2));
     let found = |case: usize, round: usize| &file.cases[case].rounds[round].facts[0].value;
-    assert!(found(0, 0).contains("a copy kept"), "{}", found(0, 0));
+    assert!(found(0, 0).contains("snapshot for further rounds taken in "), "{}", found(0, 0));
     for (case, round) in [(1, 0), (1, 1), (0, 1)] {
-        assert!(found(case, round).contains("put back in"), "{}", found(case, round));
+        assert!(found(case, round).contains("restored in"), "{}", found(case, round));
         // What the round before left pending would be canceled first.
         let cleaned = file.cases[case].rounds[round].facts.iter().find(|fact| fact.name == "Trade-Cleanup");
         let cleaned = &cleaned.expect("every round tells of its cleaning").value;
@@ -76,9 +76,9 @@ fn a_search_answers_with_a_rate_and_its_bracket() {
         Some(found) => {
             assert!(search.confirmed && search.lowest_failing.is_none_or(|refuted| refuted > found), "{search:?}");
             let asked = found.to_string();
-            assert!(report.contains(&format!("again with --rate {asked}")), "{report}");
+            assert!(report.contains(&format!("repeat it with --rate {asked}")), "{report}");
         }
-        None => assert!(!search.confirmed && report.contains("no rate kept every limit"), "{search:?}"),
+        None => assert!(!search.confirmed && report.contains("no rate met every limit"), "{search:?}"),
     }
 }
 

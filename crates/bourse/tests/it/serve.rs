@@ -149,8 +149,8 @@ fn a_driver_takes_the_database_from_the_server_and_refuses_another() {
         let facts = &run.cases[0].rounds[round].facts;
         facts.iter().find(|fact| fact.name == "database").expect("it is told").value.clone()
     };
-    assert!(found(0).contains("a copy kept in "), "{}", found(0));
-    assert!(found(1).contains("to what the first round found"), "{}", found(1));
+    assert!(found(0).contains("snapshot for further rounds taken in "), "{}", found(0));
+    assert!(found(1).contains("to the state before the first round"), "{}", found(1));
 
     // A server that is interrupted in a round says so, and so does its driver.
     let arguments =

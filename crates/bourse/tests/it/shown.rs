@@ -5,9 +5,10 @@
 use crate::{output, text};
 
 /// Lines that are there or not as the machine pleases: how busy it is, which build this is, whether there was time to look.
-const FLEETING: [&str; 7] = [
+const FLEETING: [&str; 8] = [
     "measured with a",
-    "limited by",
+    "bottleneck:",
+    "no clear bottleneck:",
     "memory, at most",
     "memory of the machine",
     "write-ahead log, at most",

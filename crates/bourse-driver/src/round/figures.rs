@@ -1,0 +1,142 @@
+//! Figures of a round that has ended.
+
+use super::usage::{Mark, Marks};
+use crate::sampler::Sampler;
+use crate::{Control, Nanos, SECOND};
+use bourse_engine::{FileIo, IoCounts};
+use bourse_record::{
+    Arrivals, FileActivity, FileKind, Interference, OperationSpec, Phase, PhaseKind, Recorder, Round, ServerUse,
+    Warning,
+};
+
+/// Reason why an interval has no figure: no operation of the headline ended in it.
+pub(super) fn nothing_ended(round: &Round, operations: &[OperationSpec], headline: usize) -> Option<String> {
+    let name = operations.get(headline)?.name;
+    let valid = round.operations.get(headline).map_or(0, bourse_record::Operation::valid);
+    (round.measured_s > 0.0 && valid == 0)
+        .then(|| format!("no {name} ended validly in the measurement interval of {:.1} s", round.measured_s))
+}
+
+/// Processors that others used between two marks, where the system tells; `None` for less than a second.
+fn interference(to: &Mark, from: &Mark, server: Option<ServerUse>, measured_s: f64) -> Option<Interference> {
+    let (machine, machine_then) = (to.machine?, from.machine?);
+    // The machine counts in hundredths of a second.
+    if measured_s < 1.0 {
+        return None;
+    }
+    let ours = to.process.cpu_s().unwrap_or(0.0) - from.process.cpu_s().unwrap_or(0.0);
+    let servers = server.map_or(0.0, |server| server.cpu_user_s + server.cpu_system_s);
+    let kernel = machine.interrupts_s - machine_then.interrupts_s + to.kernel.since(&from.kernel);
+    let others = machine.busy_s - machine_then.busy_s - ours - servers - kernel;
+    let host = machine.stolen_s - machine_then.stolen_s;
+    // The counts are rounded apart: a hundredth less than nothing is nothing.
+    let processors = |seconds: f64| seconds.max(0.0) / measured_s;
+    Some(Interference { by_others: processors(others), by_kernel: processors(kernel), by_host: processors(host) })
+}
+
+/// Warnings of interference above the threshold.
+fn disturbed(interference: Interference, server_is_known: bool) -> Vec<Warning> {
+    let mut warnings = Vec::new();
+    let Interference { by_others, by_host, .. } = interference;
+    if by_others > Interference::NOTICED {
+        warnings.push(Warning::OtherProcesses { cpus: by_others, server_is_known });
+    }
+    if by_host > Interference::NOTICED {
+        warnings.push(Warning::HostSteal { cpus: by_host });
+    }
+    warnings
+}
+
+/// Activity of each kind of file that was used, as the run file has it.
+fn file_activity(counts: &IoCounts) -> Vec<FileActivity> {
+    let idle = |files: FileIo| FileIo { sync_ns: None, ..files } == FileIo::default();
+    let kinds = [
+        (FileKind::Database, counts.database),
+        (FileKind::Log, counts.log),
+        (FileKind::Journal, counts.journal),
+        (FileKind::Temporary, counts.temporary),
+        (FileKind::DataAndLog, counts.together),
+    ];
+    let used = kinds.into_iter().filter(|(kind, files)| *kind == FileKind::Database || !idle(*files));
+    used.map(|(kind, files)| FileActivity {
+        kind,
+        syncs: files.syncs,
+        sync_ns: files.sync_ns,
+        writes: files.writes,
+        written_bytes: files.written_bytes,
+        reads: files.reads,
+        read_bytes: files.read_bytes,
+    })
+    .collect()
+}
+
+/// The figures of a round that has ended, without its checks.
+pub(super) fn figures(
+    total: &Recorder,
+    control: &Control,
+    marks: Marks,
+    sampler: Sampler<'_>,
+    headline: usize,
+    end: Nanos,
+) -> Round {
+    let begin = control.begin();
+    let seconds = |at: Nanos| at.saturating_sub(begin) as f64 / SECOND as f64;
+    let (from, to) = (control.measure_from(), control.measure_to());
+    let stretch = |kind, from, to| (to > from).then(|| Phase { kind, from_s: seconds(from), to_s: seconds(to) });
+    let phases = [
+        stretch(PhaseKind::WarmUp, begin, from),
+        stretch(PhaseKind::Measurement, from, to),
+        stretch(PhaseKind::Drain, to, end),
+    ];
+    let measured_s = (to - from) as f64 / SECOND as f64;
+    let operations = total.figures();
+    let valid = operations.get(headline).map_or(0, bourse_record::Operation::valid);
+    let (at_first, at_last) = (marks.from.unwrap_or_default(), marks.to.unwrap_or_default());
+    let (first, last) = (at_first.process, at_last.process);
+    let seconds_used =
+        |last: Option<f64>, first: Option<f64>| last.zip(first).map_or(0.0, |(last, first)| last - first);
+    let bytes = |last: Option<u64>, first: Option<u64>| last.zip(first).map_or(0, |(last, first)| last - first);
+    let mut warnings = Vec::new();
+    if let Some(error) = &sampler.footprint_error {
+        warnings.push(Warning::SizeUnknown { error: error.clone() });
+    }
+    let clamped: u64 = operations.iter().map(|operation| operation.response.clamped).sum();
+    if clamped > 0 {
+        warnings.push(Warning::LatencyClamped { count: clamped });
+    }
+    let arrivals = total.all_arrivals();
+    if let Some(Arrivals { dropped, unstarted, due, .. }) = arrivals {
+        if dropped > 0 {
+            warnings.push(Warning::OperationsDropped { dropped, due });
+        }
+        if unstarted > 0 {
+            warnings.push(Warning::OperationsWaiting { waiting: unstarted, due });
+        }
+    }
+    let server = at_last.server_since(&at_first);
+    let interference = interference(&at_last, &at_first, server, measured_s);
+    warnings.extend(interference.into_iter().flat_map(|interference| disturbed(interference, server.is_some())));
+    Round {
+        offset_s: 0.0,
+        phases: phases.into_iter().flatten().collect(),
+        measured_s,
+        headline: if measured_s > 0.0 { valid as f64 / measured_s } else { 0.0 },
+        void: None,
+        operations,
+        arrivals,
+        series: sampler.series,
+        fine_series: bourse_record::Series::default(),
+        cpu_user_s: seconds_used(last.cpu_user_s, first.cpu_user_s),
+        cpu_system_s: seconds_used(last.cpu_system_s, first.cpu_system_s),
+        read_bytes: bytes(last.read_bytes, first.read_bytes),
+        written_bytes: bytes(last.written_bytes, first.written_bytes),
+        io_source: at_last.io.map(|io| io.source.to_owned()).unwrap_or_default(),
+        server,
+        interference,
+        io: at_last.io.zip(at_first.io).map_or_else(Vec::new, |(last, first)| file_activity(&last.since(first))),
+        facts: Vec::new(),
+        shared: None,
+        checks: Vec::new(),
+        warnings,
+    }
+}

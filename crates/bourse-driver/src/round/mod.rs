@@ -1,0 +1,198 @@
+//! A round: threads of its users and emulators, phases, figures.
+//!
+//! | file | what |
+//! |---|---|
+//! | `participants` | users with their sessions, emulators, and their threads |
+//! | `usage` | resources used until the ends of the measurement interval |
+//! | `figures` | the figures of a round that has ended |
+
+mod figures;
+mod participants;
+mod usage;
+
+use crate::ledger::Ledger;
+use crate::memory::Held;
+use crate::reconcile::{Recording, irreconcilable, reconcile};
+use crate::sampler::Sampler;
+use crate::{Background, Clock, Control, Fault, MS, Plan, SECOND, StopRule, Workload, drive};
+use bourse_engine::Engine;
+use bourse_record::{LiveReader, PhaseKind, Recorder, Round, SplitMix, Warning};
+use figures::{figures, nothing_ended};
+use participants::{Starts, connect_all, guard};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{OnceLock, mpsc};
+use std::thread;
+use usage::Marks;
+
+/// Progress of a round, once a second.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Progress {
+    /// The current phase.
+    pub phase: PhaseKind,
+    /// Seconds since the round began.
+    pub elapsed_s: f64,
+    /// Seconds of warm-up and measurement interval together, as planned.
+    pub planned_s: f64,
+    /// Valid completions per second in the last second, by operation.
+    pub throughput: Vec<f64>,
+    /// Failures per second in the last second.
+    pub failures: f64,
+    /// Response time in the last second: median, 90th and 99th percentile, in nanoseconds.
+    pub response_ns: Option<[f64; 3]>,
+    /// Requests waiting between the workload's parts.
+    pub queue_length: Option<u64>,
+}
+
+/// Result of a round, also of one that ended early.
+#[derive(Debug)]
+pub struct Measured {
+    /// The figures, with the checks that reconcile them. Offset in the run, facts of the workload and checks of the database
+    /// are the caller's to add.
+    pub round: Round,
+    /// Operations of the whole round, by the driver's own count.
+    pub ledger: Ledger,
+    /// Whether the caller's flag ended it early.
+    pub interrupted: bool,
+    /// The fault that ended it, if one did.
+    pub fault: Option<Fault>,
+}
+
+/// Runs one round: each user on its own thread and session, through warm-up, measurement interval and drain.
+///
+/// The caller's thread samples resources and calls `progress` once a second. `headline` is the operation whose valid
+/// completions a second are the round's headline; `seed` is where the back-offs' random lengths come from.
+///
+/// # Errors
+/// A [`Fault`] before the round begins: an invalid schedule, a session that cannot be opened, `interrupt` raised while
+/// sessions are opened. Later faults come in [`Measured::fault`].
+#[expect(clippy::too_many_arguments, reason = "they are the seams of a round; a struct of them would be used once")]
+pub fn run<'w>(
+    engine: &dyn Engine,
+    workload: &mut dyn Workload<'w>,
+    plan: &Plan,
+    headline: usize,
+    seed: u64,
+    clock: &dyn Clock,
+    interrupt: &AtomicBool,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<Measured, Fault> {
+    let mut participants = connect_all(engine, workload, interrupt)?;
+    let specs = workload.operations();
+    let cells = participants.user_specs.iter().map(|(_, _, recording)| recording.recorder.live()).collect();
+    let live = LiveReader::new(cells, specs.len());
+    // All threads wait for this, so that the first of a thousand does not work while the last is started.
+    let control = OnceLock::new();
+    let mut marks = Marks::default();
+    let mut interrupted = false;
+
+    let customers = AtomicUsize::new(
+        participants.user_specs.iter().filter(|(user_spec, ..)| user_spec.stop_rule == StopRule::AtIntervalEnd).count(),
+    );
+    let mut seeds = SplitMix::new(seed);
+    let (sender, gone) = mpsc::channel();
+    let background = std::mem::take(&mut participants.background);
+    let mut left = background.len() + participants.user_specs.len();
+    let mut starts = Starts { of: left, started: 0, refused: None };
+    let mut recordings = Vec::new();
+    let mut sampler = thread::scope(|scope| {
+        let control = &control;
+        let customers = &customers;
+        for Background { name, run } in background {
+            let sender = sender.clone();
+            starts.spawn(scope, &name.clone(), move || {
+                let control = control.wait();
+                guard(control, clock, &name, || {
+                    run(clock, control);
+                    Ok(())
+                });
+                let _ = sender.send(None);
+            });
+        }
+        for (mut user_spec, mut session, mut recording) in participants.user_specs {
+            let sender = sender.clone();
+            let seed = seeds.next();
+            starts.spawn(scope, &user_spec.name.clone(), move || {
+                let control: &Control = control.wait();
+                let (name, stop_rule) = (user_spec.name.clone(), user_spec.stop_rule);
+                guard(control, clock, &name, || {
+                    drive(&mut user_spec, session.as_mut(), clock, control, plan, seed, &mut recording)
+                });
+                if stop_rule == StopRule::AtIntervalEnd && customers.fetch_sub(1, Ordering::Relaxed) == 1 {
+                    // All customers have finished: there is nothing more to measure. Closing a session is none of it.
+                    control.cut(clock.now());
+                }
+                // A user may hold the sending end of another's queue: it must go before anybody waits for that other.
+                drop(user_spec);
+                drop(session);
+                let _ = sender.send(Some(recording));
+            });
+        }
+        let begin = clock.now();
+        let mut sampler = Sampler::new(engine, specs, live, begin);
+        let control = control.get_or_init(|| Control::new(plan, begin));
+        if let Some(refused) = &starts.refused {
+            // Those that were started leave at once; the others never came.
+            control.fail(begin, refused.clone());
+            left = starts.started;
+        }
+        let mut tick = begin + SECOND;
+        while left > 0 {
+            let now = clock.now();
+            if interrupt.load(Ordering::Relaxed) && !control.draining(now) {
+                interrupted = true;
+                control.cut(now);
+            }
+            marks.pass(engine, control, now);
+            if now >= tick {
+                let queue = workload.queue_length();
+                let (done, seconds) = sampler.row(now, queue);
+                progress(&Progress {
+                    phase: control.phase(now),
+                    elapsed_s: (now - begin) as f64 / SECOND as f64,
+                    planned_s: plan.warm_up_ns.saturating_add(plan.measure_ns) as f64 / SECOND as f64,
+                    throughput: done.completed.iter().map(|&count| count as f64 / seconds).collect(),
+                    failures: done.failed as f64 / seconds,
+                    response_ns: done.response_ns,
+                    queue_length: queue,
+                });
+                // After a pause of the machine the series goes on from now rather than catching up on empty rows.
+                tick = if now >= tick + SECOND { now + SECOND } else { tick + SECOND };
+            }
+            let next = tick.min(marks.next(control)).min(now + 20 * MS).max(now);
+            match gone.recv_timeout(std::time::Duration::from_nanos((next - clock.now().min(next)).max(MS / 10))) {
+                Ok(recording) => {
+                    recordings.extend(recording);
+                    left -= 1;
+                }
+                Err(mpsc::RecvTimeoutError::Timeout) => {}
+                Err(mpsc::RecvTimeoutError::Disconnected) => break,
+            }
+        }
+        sampler
+    });
+    if let Some(refused) = starts.refused {
+        return Err(refused);
+    }
+    let control = control.into_inner().expect("it was made when everybody had been started");
+    let end = clock.now();
+    control.cut(end);
+    marks.pass(engine, &control, end);
+    sampler.row(end, workload.queue_length());
+    let held = Held::by(&recordings);
+    let mut total = Recording::new(Recorder::new(workload.operations().into(), |_| true));
+    recordings.into_iter().for_each(|recording| total.merge(recording));
+    let given_up = control.fault().is_none() && end >= control.measure_to().saturating_add(plan.drain_limit_ns);
+    let mut round = figures(&total.recorder, &control, marks, sampler, headline, end);
+    if given_up {
+        round.warnings.push(Warning::WorkGivenUp { limit_s: plan.drain_limit_ns as f64 / SECOND as f64 });
+    }
+    round.facts.extend(participants.memory.facts(&held));
+    round.warnings.extend(participants.notes.into_iter().map(Warning::of_engine));
+    round.checks = reconcile(&round.operations, &total.recorder.totals(), &total.ledger);
+    if let Some(why) = irreconcilable(&round.checks).or_else(|| nothing_ended(&round, workload.operations(), headline))
+    {
+        round.headline = f64::NAN;
+        round.void = Some(why);
+    }
+    Ok(Measured { round, ledger: total.ledger, interrupted, fault: control.fault() })
+}

@@ -1,0 +1,98 @@
+//! Participants of a round: users with their sessions, emulators, and their threads.
+
+use crate::memory::{Memory, MemoryUse};
+use crate::open_files::OpenFiles;
+use crate::reconcile::Recording;
+use crate::{Background, Clock, Control, Fault, UserSpec, Workload};
+use bourse_engine::{Engine, Session};
+use bourse_record::Recorder;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+/// Users with their sessions, and emulators, before the clock starts.
+pub(super) struct Participants<'w> {
+    pub(super) user_specs: Vec<(UserSpec<'w>, Box<dyn Session>, Recording)>,
+    pub(super) background: Vec<Background<'w>>,
+    /// The engine's remarks about so many sessions.
+    pub(super) notes: Vec<String>,
+    pub(super) memory: Memory,
+}
+
+/// Opens a session for each user, and makes its recorder.
+pub(super) fn connect_all<'w>(
+    engine: &dyn Engine,
+    workload: &mut dyn Workload<'w>,
+    interrupt: &AtomicBool,
+) -> Result<Participants<'w>, Fault> {
+    let users = workload.users();
+    let background = workload.background();
+    let specs: Arc<[_]> = workload.operations().into();
+    for UserSpec { name, schedule, .. } in &users {
+        schedule.check().map_err(|error| Fault::Schedule { user: name.clone(), error })?;
+    }
+    let notes = engine.expect_sessions(users.len()).into_iter().collect();
+    let mut memory = Memory { before: MemoryUse::now(engine), ..Memory::default() };
+    let mut files = OpenFiles::of(users.len());
+    let mut user_specs = Vec::with_capacity(users.len());
+    for user_spec in users {
+        if interrupt.load(Ordering::Relaxed) {
+            return Err(Fault::Interrupted);
+        }
+        let session = engine
+            .connect()
+            .map_err(|error| Fault::Connect { user: user_spec.name.clone(), error: error.to_string() })?;
+        files.made()?;
+        let recorder = Recorder::new(specs.clone(), |operation| user_spec.user.performs(operation));
+        user_specs.push((user_spec, session, Recording::new(recorder)));
+    }
+    memory.seated = MemoryUse::now(engine);
+    Ok(Participants { user_specs, background, notes, memory })
+}
+
+/// Threads of a round that were started, and the fault of one that could not be.
+pub(super) struct Starts {
+    pub(super) of: usize,
+    pub(super) started: usize,
+    pub(super) refused: Option<Fault>,
+}
+
+impl Starts {
+    /// Starts a thread, unless the system refused one before.
+    pub(super) fn spawn<'scope>(
+        &mut self,
+        scope: &'scope thread::Scope<'scope, '_>,
+        name: &str,
+        work: impl FnOnce() + Send + 'scope,
+    ) {
+        if self.refused.is_some() {
+            return;
+        }
+        match thread::Builder::new().name(name.to_owned()).spawn_scoped(scope, work) {
+            Ok(_) => self.started += 1,
+            Err(error) => {
+                let (number, of) = (self.started + 1, self.of);
+                self.refused = Some(Fault::Thread { number, of, error: error.to_string() });
+            }
+        }
+    }
+}
+
+/// Runs a thread's work; its fault or panic ends the round and is reported.
+pub(super) fn guard(control: &Control, clock: &dyn Clock, name: &str, work: impl FnOnce() -> Result<(), Fault>) {
+    // The recorder a panic leaves behind is still whole: a sample is taken after its operation, never within.
+    let fault = match catch_unwind(AssertUnwindSafe(work)) {
+        Ok(Ok(())) => return,
+        Ok(Err(fault)) => fault,
+        Err(payload) => {
+            let message = payload
+                .downcast_ref::<&str>()
+                .map(|words| (*words).to_owned())
+                .or_else(|| payload.downcast_ref::<String>().cloned())
+                .unwrap_or_else(|| "without words".to_owned());
+            Fault::Panicked { thread: name.to_owned(), message }
+        }
+    };
+    control.fail(clock.now(), fault);
+}

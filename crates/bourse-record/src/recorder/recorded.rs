@@ -1,0 +1,172 @@
+//! Samples of one operation: histograms, outcomes, totals, and the figures made of them.
+
+use crate::{Counts, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, ServerFigures};
+
+/// Samples of one operation.
+#[derive(Debug)]
+pub(super) struct Recorded {
+    /// By outcome, for those operations the thread performs.
+    pub(super) latency: Vec<Option<Latency>>,
+    pub(super) tallies: Vec<Tally>,
+    pub(super) retries: u64,
+    pub(super) late: u64,
+    pub(super) samples: u64,
+    pub(super) totals: Totals,
+    /// Made when the first operation comes that an application server performed.
+    pub(super) server: Option<Box<ServerLatency>>,
+}
+
+/// What a recorder has taken in of one operation, without its histograms: to be compared with what its driver counted.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Totals {
+    /// Operations of the whole round, warm-up and drain included, by [measured outcome](Outcome::MEASURED).
+    pub whole_round: [u64; Outcome::MEASURED.len()],
+    /// All response times of the measurement interval, added up.
+    pub response_ns: u64,
+    /// All service times of the measurement interval, added up.
+    pub service_ns: u64,
+}
+
+#[derive(Debug, Clone, Default)]
+pub(super) struct Latency {
+    /// Response times that are service times too, as nearly all are without a schedule: counted once.
+    alike: Counts,
+    response: Counts,
+    service: Counts,
+}
+
+impl Latency {
+    #[inline]
+    pub(super) fn record(&mut self, response: u64, service: u64, count: u64) {
+        if response == service {
+            self.alike.record_many(response, count);
+        } else {
+            self.response.record_many(response, count);
+            self.service.record_many(service, count);
+        }
+    }
+
+    pub(super) fn add(&mut self, other: &Self) {
+        self.alike.add(&other.alike);
+        self.response.add(&other.response);
+        self.service.add(&other.service);
+    }
+
+    fn is_empty(&self) -> bool {
+        self.alike.is_empty() && self.response.is_empty()
+    }
+
+    /// All response times and all service times.
+    fn both(&self) -> [Counts; 2] {
+        [&self.response, &self.service].map(|of| {
+            let mut all = self.alike.clone();
+            all.add(of);
+            all
+        })
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct ServerLatency {
+    pub(super) server: Counts,
+    pub(super) engine: Counts,
+    pub(super) network: Counts,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Tally {
+    pub(super) outcome: Outcome,
+    pub(super) code: i32,
+    pub(super) count: u64,
+    pub(super) example: Option<String>,
+}
+
+/// How many kinds of outcome and code an operation has room for before a new one allocates: TPC-E's have at most five.
+pub(super) const TALLIES: usize = 16;
+
+impl Totals {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.whole_round.iter_mut().zip(other.whole_round).for_each(|(mine, theirs)| *mine += theirs);
+        self.response_ns += other.response_ns;
+        self.service_ns += other.service_ns;
+    }
+}
+
+impl Recorded {
+    pub(super) fn memory_bytes(&self) -> u64 {
+        let places = self.latency.capacity() * size_of::<Option<Latency>>();
+        let tallies = self.tallies.capacity() * size_of::<Tally>();
+        let server = self.server.as_ref().map(|of| {
+            let held = [&of.server, &of.engine, &of.network].map(Counts::memory_bytes);
+            size_of::<ServerLatency>() as u64 + held.iter().sum::<u64>()
+        });
+        let times = self.latency.iter().flatten().flat_map(|it| [&it.alike, &it.response, &it.service]);
+        (size_of::<Self>() + places + tallies) as u64
+            + times.map(Counts::memory_bytes).sum::<u64>()
+            + server.unwrap_or_default()
+    }
+
+    #[inline]
+    pub(super) fn tally(&mut self, outcome: Outcome, code: i32) -> &mut Tally {
+        let at = self.tallies.iter().position(|tally| (tally.outcome, tally.code) == (outcome, code));
+        let at = at.unwrap_or_else(|| {
+            self.tallies.push(Tally { outcome, code, count: 0, example: None });
+            self.tallies.len() - 1
+        });
+        &mut self.tallies[at]
+    }
+
+    pub(super) fn figures(&self, spec: &OperationSpec) -> Operation {
+        let mut all = Latency::default();
+        let mut by_outcome = Vec::new();
+        for (outcome, latency) in Outcome::MEASURED.into_iter().zip(&self.latency) {
+            let Some(latency) = latency.as_ref().filter(|latency| !latency.is_empty()) else { continue };
+            all.add(latency);
+            let [response, service] = latency.both().map(|times| times.summary());
+            by_outcome.push(OutcomeLatency { outcome, response, service });
+        }
+        let mut tallies: Vec<&Tally> = self.tallies.iter().filter(|tally| tally.count > 0).collect();
+        tallies.sort_by_key(|tally| (std::cmp::Reverse(tally.count), tally.outcome, tally.code));
+        let outcomes = tallies
+            .into_iter()
+            .map(|Tally { outcome, code, count, example }| OutcomeCount {
+                outcome: *outcome,
+                code: *code,
+                count: *count,
+                meaning: spec.meaning(*code).map(str::to_owned),
+                example: example.clone(),
+            })
+            .collect();
+        let [response, service] = all.both().map(|times| times.distribution());
+        Operation {
+            name: spec.name.to_owned(),
+            outcomes,
+            retries: self.retries,
+            late: self.late,
+            samples: self.samples,
+            harness_overhead_ns: None,
+            mix_target_percent: spec.mix.map(|mix| mix.target_percent),
+            mix_tolerance_points: spec.mix.map(|mix| mix.tolerance_points),
+            limit_ns: spec.limit_ns,
+            response,
+            service,
+            by_outcome,
+            server: self.server.as_ref().map(|latency| ServerFigures {
+                server: latency.server.distribution(),
+                engine: latency.engine.distribution(),
+                network: latency.network.distribution(),
+            }),
+        }
+    }
+}
+
+impl Operation {
+    /// How many ended validly: all but the failed and the dropped.
+    pub fn valid(&self) -> u64 {
+        self.outcomes
+            .iter()
+            .filter(|outcome| !matches!(outcome.outcome, Outcome::Failed | Outcome::Dropped))
+            .map(|outcome| outcome.count)
+            .sum()
+    }
+}
