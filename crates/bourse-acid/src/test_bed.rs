@@ -206,7 +206,7 @@ impl<'e> TestBed<'e> {
 
     /// A random account.
     pub(crate) fn owner(&self) -> Result<Owner, AcidError> {
-        let customer = 4_300_000_000 + self.part.first_customer() + self.below(self.part.customers());
+        let customer = bourse_egen::ids::SHIFT + self.part.first_customer() + self.below(self.part.customers());
         let sql = format!(
             "SELECT ca_id, ca_c_id, ca_b_id, c_f_name, c_l_name, c_tax_id
                FROM customer_account INNER JOIN customer ON c_id = ca_c_id

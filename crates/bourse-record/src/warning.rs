@@ -266,7 +266,10 @@ impl fmt::Display for Warning {
             }
             Self::FigureMissing { figure, cause } => write!(f, "{figure} is not known: {cause}"),
             Self::TooFewRounds { rounds, needed } => {
-                write!(f, "{rounds} rounds give no interval, which takes {needed}: published findings are not judged")
+                write!(
+                    f,
+                    "published findings are judged by intervals, which take {needed} rounds or more; asked for: {rounds}"
+                )
             }
             Self::DriversVanished { numbers, of } => {
                 let gone: Vec<_> = numbers.iter().map(|number| format!("{number}/{of}")).collect();

@@ -48,7 +48,7 @@ impl Market {
         // Frame 2.
         let account = self.account(trade.acct_id).expect("every trade has an account").clone();
         let moves = self.moves(&trade, input.trade_price);
-        output.load_unit = (account.ca_c_id.0 - 4_300_000_000 - 1) / 1_000 + 1;
+        output.load_unit = (account.ca_c_id.0 - bourse_egen::ids::SHIFT - 1) / 1_000 + 1;
         output.moved = Some(Moved {
             trade_dts: now,
             broker_id: account.ca_b_id,

@@ -1,6 +1,6 @@
 //! A comparison for a comment on a change.
 
-use super::{Compared, sentence};
+use super::{Compared, Verdict, sentence};
 use crate::text::{code, escaped, markdown_row as row};
 
 pub(super) fn markdown(compared: &Compared) -> String {
@@ -11,7 +11,7 @@ pub(super) fn markdown(compared: &Compared) -> String {
         out.push_str("| metric | A | B | difference | verdict |\n|---|---:|---:|---|---|\n");
         for metric in &it.metrics {
             let (base, head) = ((metric.text)(metric.base), (metric.text)(metric.head));
-            let cells = [&metric.name, &base, &head, &metric.difference(), metric.verdict];
+            let cells = [&metric.name, &base, &head, &metric.difference(), metric.verdict.map_or("", Verdict::name)];
             row(&mut out, cells.into_iter().map(escaped));
         }
         out.push('\n');

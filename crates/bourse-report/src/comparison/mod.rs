@@ -54,9 +54,9 @@ pub struct Difference {
     pub interval: Option<Interval>,
     /// Level of the interval, at least 0.95.
     pub level: Option<f64>,
-    /// What the interval says. Empty for a metric that is shown without a verdict: all but the headline, unless they differ
+    /// What the interval says. None for a metric that is shown without a verdict: all but the headline, unless they differ
     /// by Holm's correction.
-    pub verdict: &'static str,
+    pub verdict: Option<Verdict>,
     #[serde(skip)]
     text: fn(f64) -> String,
     #[serde(skip)]
@@ -64,6 +64,47 @@ pub struct Difference {
     /// Probability of such a difference by chance, of rounds that took turns.
     #[serde(skip)]
     p: Option<f64>,
+}
+
+/// What the interval of a ratio says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(into = "&'static str")]
+pub enum Verdict {
+    /// More of what more is better of.
+    Faster,
+    /// Less of it.
+    Slower,
+    /// Less of a cost.
+    Less,
+    /// More of a cost.
+    More,
+    /// Within the tolerance, surely.
+    NoDifference,
+    /// Neither beyond the tolerance nor within it.
+    TooNoisy,
+    /// No interval.
+    TooFewRounds,
+}
+
+impl Verdict {
+    /// The words for tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Faster => "faster",
+            Self::Slower => "slower",
+            Self::Less => "less",
+            Self::More => "more",
+            Self::NoDifference => "no difference shown",
+            Self::TooNoisy => "inconclusive: within noise",
+            Self::TooFewRounds => "inconclusive: too few rounds",
+        }
+    }
+}
+
+impl From<Verdict> for &'static str {
+    fn from(verdict: Verdict) -> Self {
+        verdict.name()
+    }
 }
 
 fn ends<S: serde::Serializer>(interval: &Option<Interval>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -158,7 +199,7 @@ impl Comparison {
             Err(why) => Some(*why),
         };
         let headline = headline.ok().map(|it| {
-            let verdict = judged(it.interval, it.higher_is_better, tolerance);
+            let verdict = Some(judged(it.interval, it.higher_is_better, tolerance));
             Difference { name: pair.base.workload.headline_unit.clone(), verdict, ..it }
         });
         let mut others: Vec<Difference> =
@@ -166,7 +207,7 @@ impl Comparison {
         let probabilities: Vec<f64> = others.iter().map(|it| it.p.unwrap_or(1.0)).collect();
         for (other, differs) in others.iter_mut().zip(holm::judge(&probabilities, FALSE_VERDICT)) {
             if differs {
-                other.verdict = side(other.ratio, other.higher_is_better);
+                other.verdict = Some(side(other.ratio, other.higher_is_better));
             }
         }
         Self {
@@ -214,7 +255,7 @@ fn difference(pair: &Pair, metric: &Metric, operation: &str) -> Result<Differenc
         ratio: estimate.map_or(other / one, |it| it.value),
         interval,
         level: interval.map(|it| it.level),
-        verdict: "",
+        verdict: None,
         text: *text,
         higher_is_better: *higher_is_better,
         p,
@@ -235,24 +276,24 @@ impl Difference {
 }
 
 /// The word for a difference.
-fn side(ratio: f64, higher_is_better: bool) -> &'static str {
+fn side(ratio: f64, higher_is_better: bool) -> Verdict {
     match (ratio > 1.0, higher_is_better) {
-        (true, true) => "faster",
-        (false, true) => "slower",
-        (true, false) => "more",
-        (false, false) => "less",
+        (true, true) => Verdict::Faster,
+        (false, true) => Verdict::Slower,
+        (true, false) => Verdict::More,
+        (false, false) => Verdict::Less,
     }
 }
 
 /// What an interval of head divided by base says.
-fn judged(interval: Option<Interval>, higher_is_better: bool, tolerance: f64) -> &'static str {
-    let Some(Interval { low, high, .. }) = interval else { return "inconclusive: too few rounds" };
+fn judged(interval: Option<Interval>, higher_is_better: bool, tolerance: f64) -> Verdict {
+    let Some(Interval { low, high, .. }) = interval else { return Verdict::TooFewRounds };
     if low > 1.0 || high < 1.0 {
         side(low, higher_is_better)
     } else if low >= 1.0 - tolerance && high <= 1.0 + tolerance {
-        "no difference shown"
+        Verdict::NoDifference
     } else {
-        "inconclusive: within noise"
+        Verdict::TooNoisy
     }
 }
 
@@ -261,13 +302,13 @@ fn sentence(compared: &Comparison, tolerance: f64) -> String {
     let Some(result) = compared.result() else {
         return format!("none: {}", compared.no_result.unwrap_or("nothing was measured"));
     };
-    match result.verdict {
-        "no difference shown" => format!("B is not shown to differ: within {}", percent(tolerance)),
-        "inconclusive: within noise" => {
+    match result.verdict.unwrap_or(Verdict::TooFewRounds) {
+        Verdict::NoDifference => format!("B is not shown to differ: within {}", percent(tolerance)),
+        Verdict::TooNoisy => {
             "inconclusive: the difference is within noise; use more rounds or a quieter machine".to_owned()
         }
-        "inconclusive: too few rounds" => "inconclusive: too few rounds; use --rounds 8 or more".to_owned(),
-        other => format!("B is {other}: {}", result.difference()),
+        Verdict::TooFewRounds => "inconclusive: too few rounds; use --rounds 8 or more".to_owned(),
+        other => format!("B is {}: {}", other.name(), result.difference()),
     }
 }
 
@@ -278,12 +319,12 @@ mod tests {
     #[test]
     fn verdicts_follow_from_the_interval_and_the_tolerance() {
         let judged = |low, high, more| judged(Some(Interval { low, high, level: 0.95 }), more, 0.05);
-        assert_eq!(judged(1.01, 1.10, true), "faster");
-        assert_eq!(judged(0.80, 0.99, true), "slower");
-        assert_eq!(judged(0.98, 1.03, true), "no difference shown");
-        assert_eq!(judged(0.90, 1.20, true), "inconclusive: within noise");
-        assert_eq!(super::judged(None, true, 0.05), "inconclusive: too few rounds");
-        assert_eq!(judged(1.1, 1.2, false), "more");
-        assert_eq!(judged(0.8, 0.9, false), "less");
+        assert_eq!(judged(1.01, 1.10, true), Verdict::Faster);
+        assert_eq!(judged(0.80, 0.99, true), Verdict::Slower);
+        assert_eq!(judged(0.98, 1.03, true), Verdict::NoDifference);
+        assert_eq!(judged(0.90, 1.20, true), Verdict::TooNoisy);
+        assert_eq!(super::judged(None, true, 0.05), Verdict::TooFewRounds);
+        assert_eq!(judged(1.1, 1.2, false), Verdict::More);
+        assert_eq!(judged(0.8, 0.9, false), Verdict::Less);
     }
 }

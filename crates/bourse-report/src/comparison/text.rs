@@ -1,6 +1,6 @@
 //! A comparison for a terminal.
 
-use super::{Compared, sentence};
+use super::{Compared, Verdict, sentence};
 use crate::units::printable;
 
 pub(super) fn text(compared: &Compared) -> String {
@@ -14,7 +14,7 @@ pub(super) fn text(compared: &Compared) -> String {
                 (metric.text)(metric.base),
                 (metric.text)(metric.head),
                 metric.difference(),
-                metric.verdict
+                metric.verdict.map_or("", Verdict::name)
             ));
         }
         out.push_str(&format!("verdict: {}\n\n", sentence(it, compared.tolerance)));

@@ -32,8 +32,7 @@ impl ShortDatabase {
         if part.days() >= FULL_DAYS {
             return Ok(None);
         }
-        const CUSTOMER_SHIFT: i64 = 4_300_000_000;
-        let first_account = AccountId((part.first_customer() + CUSTOMER_SHIFT - 1) * 10 + 1);
+        let first_account = AccountId((part.first_customer() + bourse_egen::ids::SHIFT - 1) * 10 + 1);
         let mut trades = vec![0; part.customers() as usize * 10];
         db.query_text("SELECT t_ca_id, count(*) FROM trade GROUP BY t_ca_id", &[], &mut |row| {
             let account: AccountId = row.get(0)?;

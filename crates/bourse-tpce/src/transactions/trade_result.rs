@@ -163,7 +163,7 @@ const SETTLEMENT_DAYS: i32 = 2;
 
 /// The load unit of a thousand customers that a customer belongs to, from 1.
 fn load_unit(customer: CustomerId) -> i64 {
-    (customer.0 - 4_300_000_000 - 1) / 1_000 + 1
+    (customer.0 - bourse_egen::ids::SHIFT - 1) / 1_000 + 1
 }
 
 /// What the customer gets, or pays if negative; tax only if the broker withholds it.

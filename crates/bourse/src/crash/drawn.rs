@@ -98,12 +98,8 @@ pub(super) fn replay(file: &Path, number: u64, arguments: &Crash) -> Result<(), 
     let folder = arguments.output.directory.join("states").join(format!("{name}_{number}"));
     let state = sampled::replay(&subject, &site, &mut trace, number, &folder)
         .map_err(|error| Failure::usage(format!("cannot rebuild {}#{number}: {error}", file.display())))?;
-    let mut said = format!(
-        "{}#{number} of {target}: {}: {}\n",
-        file.display(),
-        state.state,
-        bourse_report::sampled_state_words(&state)
-    );
+    let found = bourse_report::sampled_state_words(&state);
+    let mut said = format!("{}#{number} of {target}: {}: {found}\n", file.display(), state.state);
     for finding in &state.wrong {
         said.push_str(&format!("  {}: {} wanted, {} found\n", finding.what, finding.wanted, finding.found));
     }

@@ -74,8 +74,8 @@ fn engines_tell_of_faults_or_keep_what_they_acknowledged() {
         for fault in ["read-error", "write-error", "write-errors", "sync-error", "killed"] {
             all(&file, bed, fault, "left", &["whole"]);
         }
-        all(&file, bed, "write-errors", "conduct", &["reported"]);
-        all(&file, bed, "killed", "conduct", &["killed"]);
+        all(&file, bed, "write-errors", "reaction", &["reported"]);
+        all(&file, bed, "killed", "reaction", &["killed"]);
         // On a file system that is memory nothing is promised to anybody.
         let row = |row: &&Value| row["target"] == bed.0;
         let class = &file["rows"].as_array().and_then(|rows| rows.iter().find(row)).expect("a row")["class"];
@@ -85,18 +85,18 @@ fn engines_tell_of_faults_or_keep_what_they_acknowledged() {
             }
         }
         // Not one sync is done after the first that lies: what was acknowledged behind it cannot be there.
-        all(&file, bed, "lying-disk", "conduct", &["went_on"]);
+        all(&file, bed, "lying-disk", "reaction", &["went_on"]);
         all(&file, bed, "lying-disk", "left", &["lost", "corrupted", "unreadable"]);
         all(&file, bed, "lying-disk", "verdict", &["expected"]);
     }
     for bed in [(wal, "preload"), (journal, "preload")] {
         // The system may write less than it was asked to: that is no error, and SQLite goes on.
-        all(&file, bed, "short-write", "conduct", &["went_on"]);
-        all(&file, bed, "disk-full", "conduct", &["reported"]);
+        all(&file, bed, "short-write", "reaction", &["went_on"]);
+        all(&file, bed, "disk-full", "reaction", &["reported"]);
     }
     let full = cases(&file, wal, "preload", "disk-full");
     assert!(full[0]["errors"][0].as_str().expect("a text").contains("SQLITE_FULL"), "{full:#?}");
-    all(&file, (lmdb, "preload"), "map-error", "conduct", &["died"]);
+    all(&file, (lmdb, "preload"), "map-error", "reaction", &["died"]);
     assert_eq!(cases(&file, lmdb, "preload", "map-error")[0]["signal"], 7, "SIGBUS");
     assert!(cases(&file, redb, "storage", "short-write").is_empty());
 
@@ -141,7 +141,7 @@ fn a_server_that_meets_a_fault_ends_or_tells() {
     let only = ["--only", "sync-errors-power,killed", "--times", "1", "--transactions", "20"];
     let (code, file) = tried(folder.path(), &[&[target][..], &only].concat());
     assert_eq!(code, 0, "{file:#}");
-    all(&file, (target, "preload"), "sync-errors-power", "conduct", &["died", "reported"]);
+    all(&file, (target, "preload"), "sync-errors-power", "reaction", &["died", "reported"]);
     all(&file, (target, "preload"), "sync-errors-power", "left", &["whole"]);
     all(&file, (target, "preload"), "killed", "left", &["whole"]);
 }
