@@ -25,7 +25,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 /// Notice that every report of this workload must have.
 pub const NOTICE: &str = bourse_record::BROKERAGE_NOTICE;
 
-/// Outcomes that transactions may have.
+/// Outcomes that a transaction can have.
 pub const OUTCOMES: [Outcome; 6] =
     [Outcome::Completed, Outcome::Warned, Outcome::RolledBack, Outcome::TooFewRows, Outcome::Failed, Outcome::Dropped];
 
@@ -91,7 +91,7 @@ pub struct Ran {
     pub fault: Option<Fault>,
 }
 
-/// The workload as the run file has it, without its [`conditions`].
+/// The workload as the run file has it; [`conditions`] has what it is run under.
 pub fn workload(options: &RunOptions) -> bourse_record::Workload {
     let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
     let load = match options.load {
@@ -140,7 +140,7 @@ pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditio
     }
 }
 
-/// The isolation level that a transaction requires, and the one it gets: the lowest offered that is enough.
+/// Isolation level that a transaction demands, and the one it gets: the lowest on offer that is enough.
 fn isolation(transaction: Transaction, capabilities: &Capabilities) -> OperationIsolation {
     const LEVELS: [(Isolation, IsolationLevel); 3] = [
         (Isolation::ReadCommitted, IsolationLevel::ReadCommitted),

@@ -427,13 +427,13 @@ pub(crate) struct Compare {
     /// Candidate: a stored run, or a target to run on
     #[arg(value_name = "B")]
     pub(crate) head: String,
-    /// Workload that two targets run: tpce, or a microbenchmark of `bourse micro list`
+    /// Workload of two targets: tpce, or one of `bourse micro list`
     #[arg(long, value_name = "WORKLOAD", default_value = "tpce")]
     pub(crate) workload: String,
-    /// Set an option of the microbenchmark
+    /// Set an option of the workload, as rows=1M
     #[arg(short = 's', long, value_name = "OPTION=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Operations of each thread of the microbenchmark, instead of a time
+    /// Operations per thread, instead of a time
     #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) count: Option<u64>,
     /// End with exit code 4 if B is slower by more than this, as 5%, with its whole confidence interval

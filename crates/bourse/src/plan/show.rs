@@ -19,17 +19,17 @@ pub(crate) fn show(plan: &Plan) -> String {
     }
     text.push_str(&format!("\nseed     {}\n", plan.seed));
     if plan.calibrate {
-        text.push_str("first    harness and machine are measured alone, about a second\n");
+        text.push_str("before   calibration: harness overhead and machine noise, about 1 s\n");
     }
     if let Some(limit) = plan.wait_quiet_ns {
-        text.push_str(&format!("wait     before each round up to {} for a quiet machine\n", time(limit)));
+        text.push_str(&format!("wait     up to {} before each round for background load to drop\n", time(limit)));
     }
     if plan.require_steady {
-        text.push_str("steady   every round has to be in steady state, or the exit code is 5\n");
+        text.push_str("steady   every round must reach steady state; else the exit code is 5\n");
     }
     let failing = match plan.on_failure {
-        OnFailure::EndRun => "a round that fails ends the run; what was measured is reported",
-        OnFailure::LeaveOutCase => "a case that fails is left out from then on; the others go on",
+        OnFailure::EndRun => "a failed round ends the run; what was measured is reported",
+        OnFailure::LeaveOutCase => "a case with a failed round is left out from then on; the others go on",
     };
     text.push_str(&format!("failure  {failing}\n"));
     text.push_str(&format!("time     {}\n", duration(plan)));

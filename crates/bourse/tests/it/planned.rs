@@ -48,11 +48,20 @@ fn a_workload_is_not_asked_for_what_it_cannot() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let targets = ["sqlite::memory:", "sqlite::memory:?memory=memdb"];
     for (arguments, words) in [
-        (&["--workload", "point-read", "--rate", "5"][..], "--rate cannot be had of point-read: its threads ask again"),
-        (&["--workload", "bulk-load", "--require-steady"], "--require-steady cannot be had of bulk-load: it ends when"),
-        (&["--workload", "point-read", "--users", "2"], "--users is for the brokerage workload, not for point-read"),
+        (
+            &["--workload", "point-read", "--rate", "5"][..],
+            "--rate cannot be used with point-read: its threads ask again",
+        ),
+        (
+            &["--workload", "bulk-load", "--require-steady"],
+            "--require-steady cannot be used with bulk-load: it ends when",
+        ),
+        (
+            &["--workload", "point-read", "--users", "2"],
+            "--users can only be used with the brokerage workload, not with point-read",
+        ),
         (&["--workload", "point-raed"], "point-raed"),
-        (&["-s", "rows=5"], "--set and --count are for classic workloads"),
+        (&["-s", "rows=5"], "--set and --count cannot be used with the brokerage workload"),
     ] {
         let ended = output(folder.path(), &[&["compare"], &targets[..], arguments].concat());
         let said = text(&ended.stderr);
@@ -98,7 +107,7 @@ fn operations_that_fail_are_no_success_though_others_have_a_figure() {
     let ended = output(folder.path(), &[&arguments[..], &["--warmup", "0s"]].concat());
     let said = text(&ended.stderr);
     assert_eq!(ended.status.code(), Some(2), "{said}");
-    assert!(said.contains("failed: at most 0 may") && said.contains("of add, as"), "{said}");
+    assert!(said.contains("failed: at most 0 are allowed") && said.contains("of add, as"), "{said}");
     let round = &run_file(folder.path()).cases[0].rounds[0];
     assert!(round.void.is_none() && round.headline > 0.0 && round.failed() >= 50, "{round:?}");
 }
@@ -119,10 +128,10 @@ fn a_case_waits_for_a_quiet_machine_where_it_is_asked_to() {
     let short = ["micro", "run", "point-read", "null:", "--for", "50ms", "--rounds", "1", "--json"];
     let ended = output(folder.path(), &[&short[..], &["--wait-quiet", "10ms"]].concat());
     assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
-    assert!(plan(&["micro", "run", "point-read", "--wait-quiet", "9s"]).contains("up to 9 s for a quiet machine"));
+    assert!(plan(&["micro", "run", "point-read", "--wait-quiet", "9s"]).contains("up to 9 s before each round"));
     let compare = ["compare", "null:", "null:", "--workload", "point-read"];
-    assert!(plan(&compare).contains("up to 20 s for a quiet machine"));
-    assert!(!plan(&[&compare[..], &["--no-wait"]].concat()).contains("quiet machine"));
+    assert!(plan(&compare).contains("up to 20 s before each round"));
+    assert!(!plan(&[&compare[..], &["--no-wait"]].concat()).contains("background load"));
 }
 
 /// Asks a process for a round, and returns its answer.
@@ -179,7 +188,7 @@ fn a_failure_is_an_answer_of_a_round() {
     assert!(answer["Err"]["message"].as_str().is_some_and(|words| words.contains("point-raed")), "{answer}");
     fs::write(folder.path().join("notes.db"), "dear diary").expect("a file can be written");
     let (_, answer, _) = asked(folder.path(), &request("sqlite:notes.db", &job("point-read")));
-    assert_eq!(answer["Err"]["message"], "sqlite:notes.db is not used");
+    assert_eq!(answer["Err"]["message"], "cannot use sqlite:notes.db");
     let (code, answer, said) = asked(folder.path(), "nonsense");
     assert_eq!((code, answer), (Some(1), Value::Null));
     assert!(said.contains("for the program itself alone"), "{said}");
