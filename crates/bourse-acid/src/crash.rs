@@ -1,15 +1,15 @@
-//! Crashes: the load that is interrupted, the blow, and what is found afterwards.
+//! Crashes: the load that is interrupted, the kill, and what is found afterwards.
 
 use crate::acknowledged::{Acknowledgement, Acknowledging, Listener};
 use crate::demand::Crash;
-use crate::document::{Case, Finding, Step};
-use crate::laboratory::{AcidError, Laboratory};
+use crate::test_bed::{AcidError, TestBed};
 use crate::{Site, Subject};
 use bourse_driver::{Plan, RealClock, SECOND};
 use bourse_egen::txn::TradeCleanup;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
 use bourse_record::SplitMix;
+use bourse_record::acid::{Case, Finding, Step};
 use bourse_schema::TradeId;
 use bourse_tpce::check::conditions::CONDITIONS;
 use bourse_tpce::check::reconciliation::Snapshot;
@@ -200,7 +200,7 @@ pub(crate) fn server_of_ours(subject: &Subject<'_>, seed: u64) -> Result<Crashed
     let listener: Listener = Arc::new(move |it| heard.lock().unwrap_or_else(PoisonError::into_inner).push(it));
     let stop = AtomicBool::new(false);
     let began = Instant::now();
-    let (took, blow) = std::thread::scope(|scope| {
+    let (took, kill) = std::thread::scope(|scope| {
         let (inputs, part, stop) = (subject.inputs, subject.part, &stop);
         let load = scope.spawn(move || load_and_tell(engine, inputs, part, seed, stop, listener));
         while !is_enough(results_in(&log), began) && !load.is_finished() && !subject.interrupted.load(Ordering::Relaxed)
@@ -216,13 +216,13 @@ pub(crate) fn server_of_ours(subject: &Subject<'_>, seed: u64) -> Result<Crashed
         }
         std::thread::sleep(a_moment(seed));
         let took = began.elapsed();
-        let blow = engine.kill();
+        let kill = engine.kill();
         stop.store(true, Ordering::Relaxed);
         // Its users have lost their sessions, which is how it ends.
         let _ = load.join().expect("the load does not panic");
-        Ok((took, blow))
+        Ok((took, kill))
     })?;
-    blow?;
+    kill?;
     let log = std::mem::take(&mut *log.lock().unwrap_or_else(PoisonError::into_inner));
     let mut crashed = Crashed::of(format!("server killed after {:.1} s", took.as_secs_f64()), &log);
     crashed.step("crash", "SIGKILL to the server", "it is gone");
@@ -282,8 +282,8 @@ fn look(
     crashed: &mut Crashed,
 ) -> Result<(), AcidError> {
     let began = Instant::now();
-    let laboratory = Laboratory::new(engine, subject.part, subject.first_free, subject.conduct)?;
-    laboratory.number("SELECT count(*) FROM trade")?;
+    let test_bed = TestBed::new(engine, subject.part, subject.first_free, subject.config)?;
+    test_bed.number("SELECT count(*) FROM trade")?;
     crashed.recovery_s += began.elapsed().as_secs_f64();
     crashed.step("engine", "opened again", format!("answers after {:.0} ms", crashed.recovery_s * 1e3));
 
@@ -291,7 +291,7 @@ fn look(
     let found = if damage.is_empty() { "none".to_owned() } else { damage.join("; ") };
     crashed.whole.push(Finding::equal("damage by the engine's own check", &"none".to_owned(), &found));
     for condition in CONDITIONS {
-        let checked = laboratory.with_observer(|db| condition.run(db, subject.first_free))?;
+        let checked = test_bed.with_observer(|db| condition.run(db, subject.first_free))?;
         let found = match checked.offences {
             0 => "none".to_owned(),
             offences => format!("{offences}: {}", checked.evidence.join("; ")),
@@ -301,7 +301,7 @@ fn look(
     }
 
     let ids = |sql: String| -> Result<HashSet<i64>, AcidError> {
-        Ok(laboratory.rows(&sql, |row| bourse_engine::RowExt::get::<i64>(row, 0))?.into_iter().collect())
+        Ok(test_bed.rows(&sql, |row| bourse_engine::RowExt::get::<i64>(row, 0))?.into_iter().collect())
     };
     let last = last_trade;
     let there = ids(format!("SELECT t_id FROM trade WHERE t_id > {last}"))?;
@@ -352,7 +352,7 @@ fn look(
             holds: later <= IN_FLIGHT,
         });
     }
-    let cleaned = laboratory.run(TradeCleanup { start_trade_id: subject.first_free })?;
+    let cleaned = test_bed.run(TradeCleanup { start_trade_id: subject.first_free })?;
     crashed.step("next run", "Trade-Cleanup", format!("status {}", cleaned.status()));
     Ok(())
 }

@@ -9,6 +9,7 @@
 //! | `durable` | every acknowledged commit | every acknowledged commit |
 
 use bourse_engine::Durability;
+use bourse_record::crash::Guarantee;
 
 /// What happens to an engine.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -19,42 +20,20 @@ pub enum Crash {
     Power,
 }
 
-/// What must be found afterwards.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Demand {
-    /// Nothing can be demanded.
-    Nothing,
-    /// The database is whole and in a state it once was in; the last commits may be missing.
-    Whole,
-    /// It is whole, and every acknowledged commit is in it.
-    Everything,
-}
-
-impl Demand {
-    /// The word for documents.
-    pub const fn word(self) -> &'static str {
-        match self {
-            Self::Nothing => "nothing",
-            Self::Whole => "whole",
-            Self::Everything => "everything",
-        }
-    }
-}
-
 /// What a class promises.
-pub const fn promised(class: Durability, crash: Crash) -> Demand {
+pub const fn promised(class: Durability, crash: Crash) -> Guarantee {
     match (class, crash) {
-        (Durability::Volatile, _) | (Durability::Process, Crash::Power) => Demand::Nothing,
-        (Durability::Consistent, Crash::Power) => Demand::Whole,
-        _ => Demand::Everything,
+        (Durability::Volatile, _) | (Durability::Process, Crash::Power) => Guarantee::Nothing,
+        (Durability::Consistent, Crash::Power) => Guarantee::Whole,
+        _ => Guarantee::Everything,
     }
 }
 
 /// What is demanded of a class: what it promises, or where a database on a disk promises nothing, what the specification
 /// wants of every database.
-pub const fn demanded(class: Durability, crash: Crash) -> Demand {
+pub const fn demanded(class: Durability, crash: Crash) -> Guarantee {
     match (class, promised(class, crash)) {
-        (Durability::Process, Demand::Nothing) => Demand::Everything,
+        (Durability::Process, Guarantee::Nothing) => Guarantee::Everything,
         (_, promise) => promise,
     }
 }
@@ -67,14 +46,14 @@ mod tests {
     fn no_class_promises_more_than_it_is_held_to() {
         use Durability::{Consistent, Durable, Process, Volatile};
         for (class, killed, powerless) in [
-            (Volatile, Demand::Nothing, Demand::Nothing),
-            (Process, Demand::Everything, Demand::Everything),
-            (Consistent, Demand::Everything, Demand::Whole),
-            (Durable, Demand::Everything, Demand::Everything),
+            (Volatile, Guarantee::Nothing, Guarantee::Nothing),
+            (Process, Guarantee::Everything, Guarantee::Everything),
+            (Consistent, Guarantee::Everything, Guarantee::Whole),
+            (Durable, Guarantee::Everything, Guarantee::Everything),
         ] {
             assert_eq!(demanded(class, Crash::Kill), killed, "{class}");
             assert_eq!(demanded(class, Crash::Power), powerless, "{class}");
         }
-        assert_eq!(promised(Process, Crash::Power), Demand::Nothing);
+        assert_eq!(promised(Process, Crash::Power), Guarantee::Nothing);
     }
 }

@@ -9,56 +9,47 @@
 //! of their own and told what to do one after the other, so a case is the same every time. What an engine does when two
 //! meet is evidence; the verdict rests on what was read and what stands in the end.
 //!
+//! What was found stands in documents of `bourse-record` ([`bourse_record::acid`], [`bourse_record::crash`],
+//! [`bourse_record::faults`]), which `bourse-report` draws.
+//!
 //! | module | what |
 //! |---|---|
-//! | [`document`] | `acid.json` |
 //! | `tests` | the tests, by property |
-//! | `laboratory`, `stage`, `staged`, `points` | sessions that halt, and what surrounds them |
+//! | `test_bed`, `scenario`, `pausable_session`, `points` | sessions that halt, and what surrounds them |
 //! | [`demand`] | what each durability class promises |
 //! | [`acknowledged`] | the driver's own log of commits |
-//! | `crash` | the load, the blow, the aftermath |
-//! | [`kept`] | `bourse crash`: what each setting keeps, and `crash.json` |
+//! | `crash` | the load, the kill, the aftermath |
+//! | [`durability_matrix`] | `bourse crash`: what each setting keeps |
 //! | [`states`] | power losses enumerated, for SQLite |
 //! | [`sampled`] | states of the whole database, drawn from a recorded load |
-//! | [`faults`] | `bourse faults`: what an engine does when reads, writes and syncs fail, and `faults.json` |
-//! | [`read`] | documents read back from files |
-//! | [`text()`], [`html()`], [`markdown()`] | what a person reads |
+//! | [`faults`] | `bourse faults`: what an engine does when reads, writes and syncs fail |
 
 pub mod acknowledged;
 mod crash;
 pub mod demand;
-pub mod document;
+pub mod durability_matrix;
 pub mod faults;
-mod html;
-pub mod kept;
-mod laboratory;
-mod markdown;
+mod pausable_session;
 mod points;
-pub mod read;
 pub mod sampled;
-mod stage;
-mod staged;
+mod scenario;
 pub mod states;
+mod test_bed;
 mod tests;
-mod text;
 
 pub use crash::load_and_tell;
-pub use document::{AcidFile, Property, SCHEMA_VERSION, Test, Verdict, acid_file_schema};
-pub use html::{crash_html, html};
-pub use laboratory::{AcidError, Conduct};
-pub use markdown::{crash_markdown, markdown};
+pub use test_bed::{AcidError, TestConfig};
 pub use tests::{TESTS, TestSpec};
-pub use text::{crash_text, text};
 
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Durability, Engine};
+use bourse_record::acid::Test;
 use bourse_schema::TradeId;
 use demand::Crash;
-use laboratory::Laboratory;
-use staged::Word;
 use std::path::Path;
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
+use test_bed::TestBed;
 
 /// What is examined.
 #[derive(Clone, Copy)]
@@ -78,7 +69,7 @@ pub struct Subject<'s> {
     /// Where an engine within a process is crashed; `None` where that cannot be done.
     pub site: Option<&'s dyn Site>,
     /// How it is examined.
-    pub conduct: Conduct,
+    pub config: TestConfig,
     /// Set when the examination is to end early.
     pub interrupted: &'s AtomicBool,
 }
@@ -89,7 +80,7 @@ impl std::fmt::Debug for Subject<'_> {
     }
 }
 
-/// A copy of the database that crashes may ruin, and the processes that work on it.
+/// A copy of the database that crashes may corrupt, and the processes that work on it.
 pub trait Site {
     /// Why the loss of power cannot be simulated here; `None` if it can.
     fn no_power(&self) -> Option<String>;
@@ -136,7 +127,7 @@ pub fn run_tests(
     wanted: &dyn Fn(&str) -> bool,
     progress: &mut dyn FnMut(&Test),
 ) -> Result<Vec<Test>, AcidError> {
-    let laboratory = Laboratory::new(subject.engine, subject.part, subject.first_free, subject.conduct)?;
+    let test_bed = TestBed::new(subject.engine, subject.part, subject.first_free, subject.config)?;
     // The observer has read by now, so whoever keeps others out does so already.
     drop(subject.engine.connect().map_err(AcidError::OneSession)?);
     let mut done = Vec::new();
@@ -144,12 +135,12 @@ pub fn run_tests(
         progress(&test);
         done.push(test);
     };
-    type Alone = fn(&Laboratory<'_>) -> Test;
+    type Alone = fn(&TestBed<'_>) -> Test;
     let alone: [(&str, Alone); 4] = [
-        ("A1", |laboratory| tests::atomicity::trade_order(laboratory, false)),
-        ("A2", |laboratory| tests::atomicity::trade_order(laboratory, true)),
-        ("A3", |laboratory| tests::atomicity::undone(laboratory, "A3", Word::GiveUp)),
-        ("A4", |laboratory| tests::atomicity::undone(laboratory, "A4", Word::Vanish)),
+        ("A1", |test_bed| tests::atomicity::trade_order(test_bed, false)),
+        ("A2", |test_bed| tests::atomicity::trade_order(test_bed, true)),
+        ("A3", |test_bed| tests::atomicity::undone(test_bed, "A3", pausable_session::Command::GiveUp)),
+        ("A4", |test_bed| tests::atomicity::undone(test_bed, "A4", pausable_session::Command::Vanish)),
     ];
     let isolation: [(&str, Alone); 4] = [
         ("I1", tests::isolation::phantoms),
@@ -160,19 +151,19 @@ pub fn run_tests(
     let is_over = || subject.interrupted.load(Ordering::Relaxed);
     for (id, run) in alone {
         if wanted(id) && !is_over() {
-            note(run(&laboratory));
+            note(run(&test_bed));
         }
     }
     if ["C1", "C2", "C3", "C4", "C5"].into_iter().any(wanted) && !is_over() {
-        tests::consistency::conditions(&laboratory).into_iter().filter(|test| wanted(&test.id)).for_each(&mut note);
+        tests::consistency::conditions(&test_bed).into_iter().filter(|test| wanted(&test.id)).for_each(&mut note);
     }
     for (id, run) in isolation {
         if wanted(id) && !is_over() {
-            note(run(&laboratory));
+            note(run(&test_bed));
         }
     }
     // Crashes take the sessions with them.
-    drop(laboratory);
+    drop(test_bed);
     let mut crashes = Vec::new();
     if wanted("D1") && !is_over() {
         crashes.push(tests::durability::killed(subject));

@@ -1,6 +1,6 @@
 //! The points where transactions halt, each named by the one statement it is behind.
 
-use crate::staged::{Place, Point};
+use crate::pausable_session::{Place, Point};
 
 /// Trade-Result has read the trade and what the account holds of its security.
 pub(crate) const RESULT_FRAME_1: Point =
@@ -19,7 +19,7 @@ pub(crate) const ORDER_WRITTEN: Point =
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::staged::plain;
+    use crate::pausable_session::plain;
     use bourse_tpce::transactions::Transaction;
     use bourse_tpce::transactions::kind::shared_statements;
 

@@ -60,13 +60,13 @@ pub const TARGETS: [Target; 11] = [
 
 /// `acid.json` and `crash.json`, and what is drawn from them.
 pub fn acid_document(bytes: &[u8]) {
-    if let Ok(tested) = bourse_acid::read::parse_acid(bytes, Path::new("acid.json")) {
-        let _ = bourse_acid::text(&tested, 80, true, true);
-        let _ = (bourse_acid::html(&tested), bourse_acid::markdown(&tested));
+    if let Ok(tested) = bourse_record::read::parse_acid(bytes, Path::new("acid.json")) {
+        let _ = bourse_report::acid_terminal(&tested, 80, true, true);
+        let _ = (bourse_report::acid_html(&tested), bourse_report::acid_markdown(&tested));
     }
-    if let Ok(crashed) = bourse_acid::read::parse_crash(bytes, Path::new("crash.json")) {
-        let _ = bourse_acid::crash_text(&crashed, 80, true);
-        let _ = (bourse_acid::crash_html(&crashed), bourse_acid::crash_markdown(&crashed));
+    if let Ok(crashed) = bourse_record::read::parse_crash(bytes, Path::new("crash.json")) {
+        let _ = bourse_report::crash_terminal(&crashed, 80, true);
+        let _ = (bourse_report::crash_html(&crashed), bourse_report::crash_markdown(&crashed));
     }
 }
 

@@ -1,10 +1,11 @@
 //! What runs, checks and compares, and what it finds of a bug.
 
 use crate::databases::{Copy, Databases, database, part};
-use bourse_acid::{Conduct, Subject as Examined, Verdict, run_tests};
+use bourse_acid::{Subject as Examined, TestConfig, run_tests};
 use bourse_driver::RealClock;
 use bourse_engine::Durability;
 use bourse_model::Model;
+use bourse_record::acid::Verdict;
 use bourse_record::{Check, CheckStatus, Operation};
 use bourse_tpce::check::{Depth, check_all};
 use bourse_tpce::planted::{Bug, plant};
@@ -255,7 +256,7 @@ pub(crate) fn examined(databases: &Databases, bug: Option<Bug>) -> Found {
         class_reason: &described.durability_reason,
         inputs: copy.inputs,
         site: None,
-        conduct: Conduct { repeats: 2, patience: Duration::from_millis(300), ..Conduct::DEFAULT },
+        config: TestConfig { repeats: 2, patience: Duration::from_millis(300), ..TestConfig::DEFAULT },
         interrupted: &AtomicBool::new(false),
     };
     plant(bug);

@@ -1,9 +1,14 @@
-//! From samples to the run file: histograms, series, the machine, and the document that every report is drawn from.
+//! From samples to the run file: histograms, series, the machine, and the documents that every report is drawn from.
+//!
+//! The other documents stand beside it: [`acid`], [`crash`] and [`faults`], with one head ([`Provenance`]) for all.
 
+pub mod acid;
 mod brokerage;
 mod conditions;
 mod counts;
+pub mod crash;
 mod document;
+pub mod faults;
 mod figures;
 mod histogram;
 mod live;
@@ -13,6 +18,7 @@ mod operation;
 #[cfg(feature = "planted-bug")]
 pub mod planted;
 mod provenance;
+pub mod read;
 mod recorder;
 mod resources;
 mod round;

@@ -4,7 +4,7 @@
 //! and what is no run file at all is left as it is, for the reader to refuse.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{OperationIsolation, STATUS_CODES, WorkloadKind};
+use crate::{DocumentKind, OperationIsolation, STATUS_CODES, WorkloadKind};
 use serde_json::{Map, Value, json};
 
 /// Changes a document of version 1 into one of version 2.
@@ -30,6 +30,29 @@ pub(crate) fn convert(document: &mut Value) {
         }
         let is_brokerage = workload(case);
         each(case, "rounds").for_each(|each| round(each, is_brokerage));
+    }
+}
+
+/// Changes a document of version 1 that is no run into one of version 2, which is `known`.
+pub(crate) fn convert_other(document: &mut Value, kind: DocumentKind, known: u32) {
+    set(document, "document", json!(kind));
+    set(document, "schema_version", known);
+    coded_warnings(document);
+    for row in each(document, "rows") {
+        for crash in ["killed", "power"] {
+            if let Some(outcome) = row.get_mut(crash) {
+                rename(outcome, "ruined", "corrupted");
+            }
+        }
+        if let Some(sampled) = row.get_mut("sampled") {
+            each(sampled, "states").for_each(|state| rename(state, "ruined", "corrupted"));
+        }
+        if row.get("class").is_some_and(|class| class == "") {
+            set(row, "class", Value::Null);
+        }
+        if kind == DocumentKind::Faults {
+            each(row, "cases").for_each(|case| rename(case, "conduct", "reaction"));
+        }
     }
 }
 

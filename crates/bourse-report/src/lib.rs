@@ -1,4 +1,4 @@
-//! From run files to what a person reads: terminal, one HTML page, CSV and Markdown.
+//! From run files, and the other documents, to what a person reads: terminal, one HTML page, CSV and Markdown.
 //!
 //! Pure functions of the run file: no clock, no file, no network, so that a run can be drawn again years later and
 //! looks the same. What the figures mean stands in `view`, what the tables hold in `tables`, both once for all outputs.
@@ -18,6 +18,7 @@
 
 mod charts;
 pub mod comparison;
+mod documents;
 pub mod drivers;
 mod html;
 mod suite;
@@ -25,10 +26,13 @@ mod tables;
 mod text;
 mod units;
 mod view;
-pub mod words;
 
 pub use charts::svg;
-pub use html::{STYLE, html};
+pub use documents::{
+    acid_csv, acid_html, acid_markdown, acid_terminal, crash_csv, crash_html, crash_markdown, crash_terminal,
+    faults_csv, faults_html, faults_markdown, faults_terminal, sampled_state_words,
+};
+pub use html::html;
 pub use suite::{suite_csv, suite_html, suite_markdown, suite_terminal};
 pub use text::{CsvTable, CsvText, csv, csv_tables, markdown, terminal};
 pub use units::printable;

@@ -159,7 +159,7 @@ pub fn printable(text: &str) -> String {
 }
 
 /// A command line as it can be typed into a POSIX shell.
-pub fn command_line(arguments: &[String]) -> String {
+pub(crate) fn command_line(arguments: &[String]) -> String {
     let plain = |character: char| character.is_ascii_alphanumeric() || "-_./:=@%+,".contains(character);
     let quoted = arguments.iter().map(|argument| {
         if !argument.is_empty() && argument.chars().all(plain) {

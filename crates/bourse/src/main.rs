@@ -118,9 +118,9 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Schema { document } => {
             let schema = match document {
                 Document::Run => bourse_record::run_file_schema(),
-                Document::Acid => bourse_acid::acid_file_schema(),
-                Document::Crash => bourse_acid::kept::crash_file_schema(),
-                Document::Faults => bourse_acid::faults::faults_file_schema(),
+                Document::Acid => bourse_record::acid::acid_file_schema(),
+                Document::Crash => bourse_record::crash::crash_file_schema(),
+                Document::Faults => bourse_record::faults::faults_file_schema(),
                 Document::Suite => bourse_suite::suite_file_schema(),
                 Document::Options => config::schema(),
             };

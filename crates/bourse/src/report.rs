@@ -4,7 +4,6 @@ use crate::args::{CsvCells, Report};
 use crate::failure::Failure;
 use crate::output::{has_color, print, terminal_width, write_whole};
 use crate::progress::note;
-use bourse_acid::faults::{faults_html, faults_markdown, faults_text};
 use bourse_record::{DocumentKind, RunFile};
 use bourse_report::{CsvText, drivers};
 use bourse_suite::SuiteFile;
@@ -30,7 +29,7 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
         terminal: &|| bourse_report::terminal(&run, terminal_width(), has_color()),
         html: &|| bourse_report::html(&run),
         markdown: &|| bourse_report::markdown(&run),
-        csv: Some(&|| bourse_report::csv(&run, texts)),
+        csv: &|| bourse_report::csv(&run, texts),
     };
     if let Some(path) = arguments.output.as_deref().filter(|path| path.extension() == Some("svg".as_ref())) {
         let curve = bourse_report::svg(&run).ok_or_else(|| {
@@ -61,25 +60,17 @@ struct Drawn<'a> {
     terminal: &'a dyn Fn() -> String,
     html: &'a dyn Fn() -> String,
     markdown: &'a dyn Fn() -> String,
-    /// None of what is no table of figures.
-    csv: Option<&'a dyn Fn() -> String>,
+    csv: &'a dyn Fn() -> String,
 }
 
 impl Drawn<'_> {
     /// Prints it, or writes it to a file in the form that its ending says.
     fn put(&self, output: Option<&Path>) -> Result<(), Failure> {
         let Some(path) = output else { return print(&(self.terminal)()) };
-        let text = match (path.extension().and_then(|ending| ending.to_str()), self.csv) {
-            (Some("html"), _) => (self.html)(),
-            (Some("md"), _) => (self.markdown)(),
-            (Some("csv"), Some(csv)) => csv(),
-            (Some("csv"), None) => {
-                return Err(Failure::usage(format!(
-                    "unsupported format of {}: verdicts cannot be written as CSV",
-                    path.display()
-                ))
-                .hint("use .html or .md; the document itself is JSON"));
-            }
+        let text = match path.extension().and_then(|ending| ending.to_str()) {
+            Some("html") => (self.html)(),
+            Some("md") => (self.markdown)(),
+            Some("csv") => (self.csv)(),
             _ => {
                 return Err(Failure::usage(format!("unsupported output format of {}", path.display()))
                     .hint("use .html, .md or .csv; or .svg for the curve of a sweep"));
@@ -115,37 +106,37 @@ fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failu
                 terminal: &|| bourse_report::suite_terminal(&suite, width, color),
                 html: &|| bourse_report::suite_html(&suite),
                 markdown: &|| bourse_report::suite_markdown(&suite),
-                csv: Some(&|| bourse_report::suite_csv(&suite, texts(arguments))),
+                csv: &|| bourse_report::suite_csv(&suite, texts(arguments)),
             };
             drawn.put(output)
         }
         DocumentKind::Acid => {
-            let tested = bourse_acid::read::acid(file).map_err(|error| Failure::usage(error.to_string()))?;
+            let tested = bourse_record::read::acid(file).map_err(|error| Failure::usage(error.to_string()))?;
             let drawn = Drawn {
-                terminal: &|| bourse_acid::text(&tested, width, color, arguments.verbose),
-                html: &|| bourse_acid::html(&tested),
-                markdown: &|| bourse_acid::markdown(&tested),
-                csv: None,
+                terminal: &|| bourse_report::acid_terminal(&tested, width, color, arguments.verbose),
+                html: &|| bourse_report::acid_html(&tested),
+                markdown: &|| bourse_report::acid_markdown(&tested),
+                csv: &|| bourse_report::acid_csv(&tested, texts(arguments)),
             };
             drawn.put(output)
         }
         DocumentKind::Crash => {
-            let crashed = bourse_acid::read::crash(file).map_err(|error| Failure::usage(error.to_string()))?;
+            let crashed = bourse_record::read::crash(file).map_err(|error| Failure::usage(error.to_string()))?;
             let drawn = Drawn {
-                terminal: &|| bourse_acid::crash_text(&crashed, width, color),
-                html: &|| bourse_acid::crash_html(&crashed),
-                markdown: &|| bourse_acid::crash_markdown(&crashed),
-                csv: None,
+                terminal: &|| bourse_report::crash_terminal(&crashed, width, color),
+                html: &|| bourse_report::crash_html(&crashed),
+                markdown: &|| bourse_report::crash_markdown(&crashed),
+                csv: &|| bourse_report::crash_csv(&crashed, texts(arguments)),
             };
             drawn.put(output)
         }
         DocumentKind::Faults => {
-            let tried = bourse_acid::read::faults(file).map_err(|error| Failure::usage(error.to_string()))?;
+            let tried = bourse_record::read::faults(file).map_err(|error| Failure::usage(error.to_string()))?;
             let drawn = Drawn {
-                terminal: &|| faults_text(&tried, width, color),
-                html: &|| faults_html(&tried),
-                markdown: &|| faults_markdown(&tried),
-                csv: None,
+                terminal: &|| bourse_report::faults_terminal(&tried, width, color),
+                html: &|| bourse_report::faults_html(&tried),
+                markdown: &|| bourse_report::faults_markdown(&tried),
+                csv: &|| bourse_report::faults_csv(&tried, texts(arguments)),
             };
             drawn.put(output)
         }

@@ -1,11 +1,12 @@
 //! What the engine did, what is left, and the verdict: from what the processes told and how they ended.
 
 use super::catalogue::Fault;
-use super::document::{Conduct, FaultCase, FaultVerdict, Left};
 use super::work::Event;
-use crate::demand::{Crash, Demand, promised};
+use crate::demand::{Crash, promised};
 use bourse_engine::Durability;
 use bourse_faults::Effect;
+use bourse_record::crash::Guarantee;
+use bourse_record::faults::{FaultCase, FaultVerdict, Left, Reaction};
 
 /// How a process ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,7 +44,7 @@ pub struct Observed {
 }
 
 /// What a class promises after a fault.
-fn promise(class: Durability, fault: &Fault) -> Demand {
+fn promise(class: Durability, fault: &Fault) -> Guarantee {
     promised(class, if fault.loses_power { Crash::Power } else { Crash::Kill })
 }
 
@@ -60,15 +61,15 @@ pub fn judge(fault: &Fault, class: Durability, observed: &Observed) -> FaultCase
         })
         .collect();
     let (left, lost, evidence) = left(observed);
-    let conduct = conduct(fault, observed, !errors.is_empty());
+    let reaction = reaction(fault, observed, !errors.is_empty());
     let signal = match observed.work.ended {
         Ended::Signal(signal) => Some(signal),
         Ended::Code(_) | Ended::Hung => None,
     };
-    let verdict = verdict(promise(class, fault), fault, conduct, left);
+    let verdict = verdict(promise(class, fault), fault, reaction, left);
     let errors = errors.into_iter().take(3).collect();
     let (nth, fired, met) = (observed.nth, observed.fired, observed.met.clone());
-    FaultCase { nth, fired, met, acknowledged, stood, errors, conduct, signal, left, lost, evidence, verdict }
+    FaultCase { nth, fired, met, acknowledged, stood, errors, reaction, signal, left, lost, evidence, verdict }
 }
 
 /// Whether the last transaction was reported as failed and is there all the same.
@@ -83,15 +84,15 @@ fn count(events: &[Event], is_meant: impl Fn(&Event) -> bool) -> u64 {
     events.iter().filter(|event| is_meant(event)).count() as u64
 }
 
-fn conduct(fault: &Fault, observed: &Observed, has_errors: bool) -> Conduct {
+fn reaction(fault: &Fault, observed: &Observed, has_errors: bool) -> Reaction {
     match observed.work.ended {
-        _ if observed.fired == 0 => Conduct::NotMet,
-        Ended::Hung => Conduct::Hung,
-        Ended::Signal(_) | Ended::Code(_) if fault.effect == Effect::End => Conduct::Killed,
-        Ended::Signal(_) => Conduct::Died,
-        Ended::Code(_) if has_errors => Conduct::Reported,
-        Ended::Code(0) => Conduct::WentOn,
-        Ended::Code(_) => Conduct::Died,
+        _ if observed.fired == 0 => Reaction::NotMet,
+        Ended::Hung => Reaction::Hung,
+        Ended::Signal(_) | Ended::Code(_) if fault.effect == Effect::End => Reaction::Killed,
+        Ended::Signal(_) => Reaction::Died,
+        Ended::Code(_) if has_errors => Reaction::Reported,
+        Ended::Code(0) => Reaction::WentOn,
+        Ended::Code(_) => Reaction::Died,
     }
 }
 
@@ -140,14 +141,14 @@ fn left(observed: &Observed) -> (Left, u64, String) {
     }
 }
 
-fn verdict(promise: Demand, fault: &Fault, conduct: Conduct, left: Left) -> FaultVerdict {
+fn verdict(promise: Guarantee, fault: &Fault, reaction: Reaction, left: Left) -> FaultVerdict {
     let is_as_promised = match (promise, left) {
         (_, Left::Whole) => true,
-        (Demand::Nothing, _) | (Demand::Whole, Left::Lost) => true,
+        (Guarantee::Nothing, _) | (Guarantee::Whole, Left::Lost) => true,
         (_, Left::Lost | Left::Corrupted | Left::Unreadable) => false,
     };
     match left {
-        _ if conduct == Conduct::NotMet => FaultVerdict::NotMet,
+        _ if reaction == Reaction::NotMet => FaultVerdict::NotMet,
         Left::Whole => FaultVerdict::Ok,
         _ if is_as_promised || fault.effect == Effect::Lie => FaultVerdict::Expected,
         // It says itself that the data is gone; what it may not do is to go on as if nothing had happened.
@@ -184,9 +185,9 @@ mod tests {
     }
 
     #[track_caller]
-    fn check(name: &str, class: Durability, observed: &Observed, expected: (Conduct, Left, FaultVerdict)) {
+    fn check(name: &str, class: Durability, observed: &Observed, expected: (Reaction, Left, FaultVerdict)) {
         let case = judge(fault(name), class, observed);
-        assert_eq!((case.conduct, case.left, case.verdict), expected, "{case:?}");
+        assert_eq!((case.reaction, case.left, case.verdict), expected, "{case:?}");
     }
 
     #[test]
@@ -194,23 +195,23 @@ mod tests {
         use Durability::{Consistent, Durable, Process};
         let code = Ended::Code(0);
         let gone = observed(acknowledged(9), code, found(5));
-        check("sync-error-power", Durable, &gone, (Conduct::WentOn, Left::Lost, FaultVerdict::Broken));
-        check("sync-error-power", Consistent, &gone, (Conduct::WentOn, Left::Lost, FaultVerdict::Expected));
-        check("lying-disk", Durable, &gone, (Conduct::WentOn, Left::Lost, FaultVerdict::Expected));
-        check("write-error", Process, &gone, (Conduct::WentOn, Left::Lost, FaultVerdict::Broken));
+        check("sync-error-power", Durable, &gone, (Reaction::WentOn, Left::Lost, FaultVerdict::Broken));
+        check("sync-error-power", Consistent, &gone, (Reaction::WentOn, Left::Lost, FaultVerdict::Expected));
+        check("lying-disk", Durable, &gone, (Reaction::WentOn, Left::Lost, FaultVerdict::Expected));
+        check("write-error", Process, &gone, (Reaction::WentOn, Left::Lost, FaultVerdict::Broken));
         let mut late = gone.clone();
         late.work.events.insert(3, Event::Error { transaction: 4, text: "disk I/O error".to_owned() });
         // An error for one transaction does not excuse the loss of another.
-        check("sync-error-power", Durable, &late, (Conduct::Reported, Left::Lost, FaultVerdict::Broken));
+        check("sync-error-power", Durable, &late, (Reaction::Reported, Left::Lost, FaultVerdict::Broken));
         let kept = observed(acknowledged(9), code, found(10));
-        check("write-error", Durable, &kept, (Conduct::WentOn, Left::Whole, FaultVerdict::Ok));
+        check("write-error", Durable, &kept, (Reaction::WentOn, Left::Whole, FaultVerdict::Ok));
         let mut failed = kept.clone();
         failed.work.events.push(Event::Error { transaction: 10, text: "disk I/O error".to_owned() });
-        check("write-error", Durable, &failed, (Conduct::Reported, Left::Whole, FaultVerdict::Ok));
+        check("write-error", Durable, &failed, (Reaction::Reported, Left::Whole, FaultVerdict::Ok));
         let stood = |observed| judge(fault("write-error"), Durable, observed).stood;
         assert_eq!((stood(&kept), stood(&failed)), (0, 1), "what failed may be there, which is told");
         let never = observed(acknowledged(9), code, found(11));
-        check("write-error", Durable, &never, (Conduct::WentOn, Left::Corrupted, FaultVerdict::Broken));
+        check("write-error", Durable, &never, (Reaction::WentOn, Left::Corrupted, FaultVerdict::Broken));
     }
 
     #[test]
@@ -220,31 +221,31 @@ mod tests {
         let damaged = Event::Found { progress: 9, differs: None, damage: vec!["page 7".to_owned()] };
         for look in [differs, damaged] {
             let seen = observed(acknowledged(9), Ended::Code(0), look);
-            check("write-error", Durable, &seen, (Conduct::WentOn, Left::Corrupted, FaultVerdict::Broken));
-            check("lying-disk", Durable, &seen, (Conduct::WentOn, Left::Corrupted, FaultVerdict::Expected));
+            check("write-error", Durable, &seen, (Reaction::WentOn, Left::Corrupted, FaultVerdict::Broken));
+            check("lying-disk", Durable, &seen, (Reaction::WentOn, Left::Corrupted, FaultVerdict::Expected));
         }
         let mut wrong = observed(acknowledged(9), Ended::Code(0), found(9));
         wrong.work.events.push(Event::Wrong { transaction: 10, text: "row 7".to_owned() });
-        check("read-error", Durable, &wrong, (Conduct::WentOn, Left::Corrupted, FaultVerdict::Broken));
+        check("read-error", Durable, &wrong, (Reaction::WentOn, Left::Corrupted, FaultVerdict::Broken));
     }
 
     #[test]
     fn how_the_process_ends_is_told() {
         use Durability::Durable;
         let ended = |ended| observed(acknowledged(9), ended, found(9));
-        check("map-error", Durable, &ended(Ended::Signal(7)), (Conduct::Died, Left::Whole, FaultVerdict::Ok));
+        check("map-error", Durable, &ended(Ended::Signal(7)), (Reaction::Died, Left::Whole, FaultVerdict::Ok));
         assert_eq!(judge(fault("map-error"), Durable, &ended(Ended::Signal(7))).signal, Some(7));
-        check("write-error", Durable, &ended(Ended::Hung), (Conduct::Hung, Left::Whole, FaultVerdict::Ok));
-        check("power", Durable, &ended(Ended::Signal(9)), (Conduct::Killed, Left::Whole, FaultVerdict::Ok));
+        check("write-error", Durable, &ended(Ended::Hung), (Reaction::Hung, Left::Whole, FaultVerdict::Ok));
+        check("power", Durable, &ended(Ended::Signal(9)), (Reaction::Killed, Left::Whole, FaultVerdict::Ok));
         let mut unmet = ended(Ended::Code(0));
         unmet.fired = 0;
-        check("read-error", Durable, &unmet, (Conduct::NotMet, Left::Whole, FaultVerdict::NotMet));
+        check("read-error", Durable, &unmet, (Reaction::NotMet, Left::Whole, FaultVerdict::NotMet));
         let refused = Event::Unreadable("database disk image is malformed".to_owned());
         let refused = observed(acknowledged(9), Ended::Code(0), refused);
-        check("write-error", Durable, &refused, (Conduct::WentOn, Left::Unreadable, FaultVerdict::Told));
-        check("power", Durable, &refused, (Conduct::Killed, Left::Unreadable, FaultVerdict::Broken));
+        check("write-error", Durable, &refused, (Reaction::WentOn, Left::Unreadable, FaultVerdict::Told));
+        check("power", Durable, &refused, (Reaction::Killed, Left::Unreadable, FaultVerdict::Broken));
         let mut killed = ended(Ended::Code(0));
         killed.look = Account { events: Vec::new(), ended: Ended::Signal(11) };
-        check("write-error", Durable, &killed, (Conduct::WentOn, Left::Unreadable, FaultVerdict::Told));
+        check("write-error", Durable, &killed, (Reaction::WentOn, Left::Unreadable, FaultVerdict::Told));
     }
 }

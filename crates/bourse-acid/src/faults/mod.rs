@@ -14,17 +14,11 @@
 //! | [`work`] | the transactions, their model, and the comparison |
 //! | [`judge`] | what the engine did, what is left, and the verdict |
 //! | [`trial`] | each fault several times, and its row |
-//! | [`document`] | `faults.json` |
-//! | `show` | text, Markdown and page |
 
 pub mod catalogue;
-pub mod document;
 pub mod judge;
-mod show;
 pub mod trial;
 pub mod work;
 
 pub use catalogue::{FAULTS, Fault, moments};
-pub use document::{FAULTS_SCHEMA_VERSION, FaultRow, FaultsFile, Through, faults_file_schema};
-pub use show::{faults_html, faults_markdown, faults_text};
 pub use trial::{Bed, Order, Trial, not_tried, rows};

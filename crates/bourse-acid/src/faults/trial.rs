@@ -1,12 +1,12 @@
 //! The trials: each fault on a database of its own, several times, and its row of the table.
 
 use super::catalogue::{Fault, moments};
-use super::document::{FaultRow, Left, Through};
 use super::judge::{Account, Observed, judge};
-use crate::laboratory::AcidError;
+use crate::test_bed::AcidError;
 use bourse_engine::Durability;
 use bourse_faults::{Counts, Effect, Spec, Survival};
 use bourse_record::SplitMix;
+use bourse_record::faults::{FaultRow, Left, Through};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What one trial is to be.
@@ -128,7 +128,7 @@ fn untried(bed: &dyn Bed, fault: &Fault, clean: &Trial) -> FaultRow {
     let (class, reason) = bed.class();
     FaultRow {
         target: bed.target().to_owned(),
-        class: class.name().to_owned(),
+        class: Some(bourse_driver::durability(class)),
         class_reason: reason.to_owned(),
         through: bed.through(),
         fault: fault.name.to_owned(),
@@ -143,7 +143,7 @@ fn untried(bed: &dyn Bed, fault: &Fault, clean: &Trial) -> FaultRow {
 pub fn not_tried(target: &str, through: Through, faults: &[&'static Fault], why: &str) -> Vec<FaultRow> {
     let row = |fault: &&Fault| FaultRow {
         target: target.to_owned(),
-        class: String::new(),
+        class: None,
         class_reason: String::new(),
         through,
         fault: fault.name.to_owned(),
@@ -178,8 +178,8 @@ fn works(clean: &Trial) -> Result<(), AcidError> {
     let errors = case.errors.join("; ");
     Err(AcidError::Machinery(format!(
         "the work does not come about even without a fault: {}, {}: {}{errors}",
-        case.conduct_words(),
-        case.left_words(),
+        case.reaction.name(),
+        case.left.name(),
         case.evidence
     )))
 }

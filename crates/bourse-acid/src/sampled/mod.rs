@@ -8,22 +8,21 @@
 //! |---|---|
 //! | `record` | the load, recorded |
 //! | `stored` | the trace as a file, and its states as files |
-//! | `document` | the rows of `crash.json` |
 
-mod document;
 mod record;
 mod stored;
 
-pub use document::{SAMPLED_HEADS, SampledState, SampledStates};
 pub use record::LoadRecording;
 pub use stored::{LoadTrace, LoadTraceError};
 
 use crate::acknowledged::Acknowledgement;
 use crate::crash::Crashed;
-use crate::demand::{Crash, Demand, promised};
-use crate::laboratory::AcidError;
+use crate::demand::{Crash, promised};
+use crate::test_bed::AcidError;
 use crate::{Site, Subject};
-use bourse_crash::{Device, draw};
+use bourse_crash::{Device, draw, points};
+use bourse_engine::Durability;
+use bourse_record::crash::{Guarantee, SampledState, SampledStates};
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::atomic::Ordering;
@@ -45,7 +44,7 @@ pub fn sampled(
     let trouble = |what: &str, error: std::io::Error| AcidError::Machinery(format!("{what}: {error}"));
     site.renew()?;
     let ended = site
-        .recording(target, subject.conduct.seed, file)?
+        .recording(target, subject.config.seed, file)?
         .stdin(Stdio::null())
         .output()
         .map_err(|error| trouble("the process for the recorded load could not be started", error))?;
@@ -61,12 +60,12 @@ pub fn sampled(
     let mut trace = LoadTrace::from_bytes(&bytes).map_err(|error| AcidError::Machinery(error.to_string()))?;
     site.renew()?;
     trace.complete(site.copy())?;
-    let mut all = SampledStates::new(&trace, subject.class);
+    let mut all = described(&trace, subject.class);
     for number in 1..=u64::from(states) {
         if subject.interrupted.load(Ordering::Relaxed) {
             break;
         }
-        all.add(state(subject, site, &trace, number, None)?);
+        all.states.push(state(subject, site, &trace, number, None)?);
     }
     Ok(all)
 }
@@ -106,7 +105,7 @@ fn state(
     Ok(judged(number, drawn.id.to_string(), promised(subject.class, Crash::Power), &crashed))
 }
 
-fn judged(number: u64, state: String, promise: Demand, crashed: &Crashed) -> SampledState {
+fn judged(number: u64, state: String, promise: Guarantee, crashed: &Crashed) -> SampledState {
     let (whole, kept) = (crashed.case(true, false), crashed.case(false, true));
     let (is_whole, has_all) = (whole.holds(), kept.holds());
     let wrong: Vec<_> = whole.findings.into_iter().chain(kept.findings).filter(|finding| !finding.holds).collect();
@@ -115,12 +114,28 @@ fn judged(number: u64, state: String, promise: Demand, crashed: &Crashed) -> Sam
         state,
         acknowledged: crashed.results as u64,
         lost: crashed.lost as u64,
-        ruined: !is_whole,
+        corrupted: !is_whole,
         broken: match promise {
-            Demand::Nothing => false,
-            Demand::Whole => !is_whole,
-            Demand::Everything => !is_whole || !has_all,
+            Guarantee::Nothing => false,
+            Guarantee::Whole => !is_whole,
+            Guarantee::Everything => !is_whole || !has_all,
         },
         wrong,
+    }
+}
+
+/// What a trace holds, before states of it were drawn.
+fn described(trace: &LoadTrace, class: Durability) -> SampledStates {
+    SampledStates {
+        trace: String::new(),
+        base_bytes: trace.base_bytes(),
+        base_sha256: trace.base_sha256().to_owned(),
+        ended: trace.ended().to_owned(),
+        acknowledged: trace.acknowledged().len() as u64,
+        operations: trace.trace().operations.len() as u64,
+        syncs: trace.trace().syncs() as u64,
+        points: points(trace.trace()).len() as u64,
+        promised: promised(class, Crash::Power),
+        states: Vec::new(),
     }
 }

@@ -4,7 +4,7 @@ use super::DEVICE;
 use super::stored::{Base, LoadTrace};
 use crate::acknowledged::{Acknowledgement, Listener};
 use crate::crash::load_and_tell;
-use crate::laboratory::AcidError;
+use crate::test_bed::AcidError;
 use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
 use bourse_engine_sqlite::power::{Recording, Scope};

@@ -5,7 +5,7 @@
 //! the database in another journal mode changes it.
 
 use crate::acknowledged::Acknowledgement;
-use crate::laboratory::AcidError;
+use crate::test_bed::AcidError;
 use bourse_crash::{BLOCK_BYTES, Directory, FileImage, Operation, Trace};
 use bourse_engine::beside;
 use bourse_engine_sqlite::power::DATABASE;

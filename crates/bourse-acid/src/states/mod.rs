@@ -16,11 +16,10 @@ mod record;
 mod work;
 
 pub use case::Cases;
-pub(crate) use document::ABOUT_STATES;
-pub use document::{Example, FAULT_HEADS, FaultRow, Interrupted, STATES_HEADS, StatesRow, StatesSection};
 
-use crate::laboratory::AcidError;
+use crate::test_bed::AcidError;
 use bourse_crash::{Counts, Fault, Limits, Promise, StateId, explore, points, state_at};
+use bourse_record::crash::{Interrupted, PlantedRow, StatesRow, StatesSection};
 use case::{Activity, Case};
 use record::{Recorded, record, record_recovery};
 use std::path::Path;
@@ -146,7 +145,7 @@ fn row(case: &Case, options: &StatesOptions, interrupted: &AtomicBool) -> Result
         Activity::Work => Some(recoveries(case, &recorded, options.seed, promise, interrupted)?),
         Activity::Load | Activity::Reload => None,
     };
-    Ok(StatesRow::new(case, &recorded.trace, &explored, took_s, recovery))
+    Ok(document::states_row(case, &recorded.trace, &explored, took_s, recovery))
 }
 
 /// Explores the recovery of some states, spread over the trace: a second power loss in the recovery from the first.
@@ -180,14 +179,14 @@ fn recoveries(
         if let Some(failure) = explored.broken.first()
             && all.example.is_none()
         {
-            all.example = Some(Example::new(case, &format!("{id}/"), failure));
+            all.example = Some(document::example(case, &format!("{id}/"), failure));
         }
     }
     Ok(all)
 }
 
 /// The states of a case with each fault planted, each time on another workload.
-fn with_faults(name: &str, options: &StatesOptions, run: u32) -> Result<Vec<FaultRow>, AcidError> {
+fn with_faults(name: &str, options: &StatesOptions, run: u32) -> Result<Vec<PlantedRow>, AcidError> {
     let case: Case = name.parse().expect("its own cases are known");
     let seed = options.seed.wrapping_add(u64::from(run));
     let recorded = record(&case, seed)?;
@@ -196,7 +195,7 @@ fn with_faults(name: &str, options: &StatesOptions, run: u32) -> Result<Vec<Faul
         let limits = Limits::within(FAULT_STATES, points(&trace).len());
         let mut check = recorded.check();
         let explored = explore(&trace, case.device, &limits, seed, Promise::Everything, &mut check, &mut |_| true);
-        FaultRow::new(name, fault, &explored)
+        document::planted_row(name, fault, &explored)
     };
     Ok(faults(run).into_iter().map(one).collect())
 }

@@ -3,7 +3,7 @@
 use super::case::{Activity, Case};
 use super::check::{DATABASE, History, SqliteCheck};
 use super::work::{Work, load_with};
-use crate::laboratory::AcidError;
+use crate::test_bed::AcidError;
 use bourse_crash::{Directory, Operation, Trace};
 use bourse_engine::Engine as _;
 use bourse_engine_sqlite::power::{Recording, Scope};

@@ -1,13 +1,13 @@
 //! A transaction is there whole or not at all (Clause 7.2).
 
 use super::judged;
-use crate::document::{Case, Finding, Test};
-use crate::laboratory::{AcidError, Laboratory, Listed, Owner, result_of};
+use crate::pausable_session::{Command, Point};
 use crate::points::{COMMIT, ORDER_WRITTEN};
-use crate::stage::{Stage, is_on_purpose};
-use crate::staged::{Point, Word};
+use crate::scenario::{Scenario, is_on_purpose};
+use crate::test_bed::{AcidError, Listed, Owner, TestBed, result_of};
 use bourse_egen::TradeType;
 use bourse_egen::txn::TradeOrder;
+use bourse_record::acid::{Case, Finding, Test};
 use bourse_schema::{TradeId, tables};
 use bourse_tpce::check::reconciliation::Snapshot;
 use bourse_tpce::transactions::{Output, Request, Status};
@@ -23,11 +23,11 @@ struct Totals {
 }
 
 impl Totals {
-    fn of(laboratory: &Laboratory<'_>) -> Result<Self, AcidError> {
-        let count = |name: &'static str| Ok((name, laboratory.number(&format!("SELECT count(*) FROM {name}"))?));
+    fn of(test_bed: &TestBed<'_>) -> Result<Self, AcidError> {
+        let count = |name: &'static str| Ok((name, test_bed.number(&format!("SELECT count(*) FROM {name}"))?));
         let rows: Result<Vec<_>, AcidError> = tables::all().iter().map(|table| count(table.name)).collect();
-        let books = laboratory.with_observer(|db| Snapshot::take(db))?;
-        let held = laboratory.number("SELECT coalesce(sum(hs_qty), 0) FROM holding_summary")?;
+        let books = test_bed.with_observer(|db| Snapshot::take(db))?;
+        let held = test_bed.number("SELECT coalesce(sum(hs_qty), 0) FROM holding_summary")?;
         Ok(Self { rows: rows?, books, held })
     }
 
@@ -67,7 +67,7 @@ fn orders(owner: &Owner, listed: &Listed) -> [(&'static str, TradeOrder); 2] {
     [("market order", market), ("limit order", limit)]
 }
 
-fn rows_of(laboratory: &Laboratory<'_>, trade: TradeId) -> Result<Vec<(&'static str, i64)>, AcidError> {
+fn rows_of(test_bed: &TestBed<'_>, trade: TradeId) -> Result<Vec<(&'static str, i64)>, AcidError> {
     const KEYS: [(&str, &str); 7] = [
         ("trade", "t_id"),
         ("trade_history", "th_t_id"),
@@ -78,7 +78,7 @@ fn rows_of(laboratory: &Laboratory<'_>, trade: TradeId) -> Result<Vec<(&'static 
         ("cash_transaction", "ct_t_id"),
     ];
     let count = |(table, key): (&'static str, &str)| {
-        Ok((table, laboratory.number(&format!("SELECT count(*) FROM {table} WHERE {key} = {trade}"))?))
+        Ok((table, test_bed.number(&format!("SELECT count(*) FROM {table} WHERE {key} = {trade}"))?))
     };
     KEYS.into_iter().map(count).collect()
 }
@@ -89,74 +89,74 @@ fn in_words(rows: &[(&str, i64)]) -> String {
 }
 
 /// A1 and A2.
-pub(crate) fn trade_order(laboratory: &Laboratory<'_>, roll_it_back: bool) -> Test {
+pub(crate) fn trade_order(test_bed: &TestBed<'_>, roll_it_back: bool) -> Test {
     judged(if roll_it_back { "A2" } else { "A1" }, |cases| {
-        let owner = laboratory.owner()?;
-        let listed = laboratory.unheld(&owner)?;
+        let owner = test_bed.owner()?;
+        let listed = test_bed.unheld(&owner)?;
         for (what, order) in orders(&owner, &listed) {
             let order = TradeOrder { roll_it_back, ..order };
-            let mut stage = laboratory.stage();
-            stage.label(format!("{what}, account {}, {}", owner.account, listed.symbol));
-            let before = Totals::of(laboratory)?;
-            laboratory.world.sent();
-            let session = stage.session()?;
-            stage.start(session, format!("Trade-Order, {what}, roll_it_back = {roll_it_back}"), order.clone(), None);
-            let ended = stage.end(session)?;
-            let Output::TradeOrder(output) = stage.settle(session, order, ended)? else {
+            let mut scenario = test_bed.scenario();
+            scenario.label(format!("{what}, account {}, {}", owner.account, listed.symbol));
+            let before = Totals::of(test_bed)?;
+            test_bed.world.sent();
+            let session = scenario.session()?;
+            scenario.start(session, format!("Trade-Order, {what}, roll_it_back = {roll_it_back}"), order.clone(), None);
+            let ended = scenario.end(session)?;
+            let Output::TradeOrder(output) = scenario.settle(session, order, ended)? else {
                 unreachable!("asked for an order")
             };
             let Some(trade) = output.trade_id else {
                 return Err(AcidError::Machinery(format!("Trade-Order ended with {}", output.status)));
             };
             let status = if roll_it_back { Status::ROLLED_BACK } else { Status::SUCCESS };
-            stage.find(Finding::equal("status", &status, &output.status));
+            scenario.find(Finding::equal("status", &status, &output.status));
             let one = i64::from(!roll_it_back);
             let waiting = if what == "limit order" { one } else { 0 };
             let gained = [("trade", one), ("trade_history", one), ("trade_request", waiting)];
             let wanted: Vec<_> = gained.iter().filter(|(_, count)| *count != 0).copied().collect();
-            let found = rows_of(laboratory, trade)?;
-            stage.find(Finding::equal(format!("rows of trade {trade}"), &in_words(&wanted), &in_words(&found)));
-            let now = Totals::of(laboratory)?;
-            now.compare(&before, &gained).into_iter().for_each(|finding| stage.find(finding));
-            let sent = laboratory.world.sent();
+            let found = rows_of(test_bed, trade)?;
+            scenario.find(Finding::equal(format!("rows of trade {trade}"), &in_words(&wanted), &in_words(&found)));
+            let now = Totals::of(test_bed)?;
+            now.compare(&before, &gained).into_iter().for_each(|finding| scenario.find(finding));
+            let sent = test_bed.world.sent();
             let of_it = sent.iter().filter(|order| order.trade_id == trade).count();
-            stage.find(Finding::equal("orders sent to the market", &(one as usize), &of_it));
-            cases.push(stage.done());
+            scenario.find(Finding::equal("orders sent to the market", &(one as usize), &of_it));
+            cases.push(scenario.done());
         }
         Ok(())
     })
 }
 
 /// A3 and A4.
-pub(crate) fn undone(laboratory: &Laboratory<'_>, id: &str, word: Word) -> Test {
+pub(crate) fn undone(test_bed: &TestBed<'_>, id: &str, word: Command) -> Test {
     judged(id, |cases| {
-        let owner = laboratory.owner()?;
-        let listed = laboratory.unheld(&owner)?;
+        let owner = test_bed.owner()?;
+        let listed = test_bed.unheld(&owner)?;
         for (what, order) in orders(&owner, &listed) {
             for point in [ORDER_WRITTEN, COMMIT] {
-                let mut stage = laboratory.stage();
-                stage.label(format!("Trade-Order, {what}, {}", point.name));
-                halted(laboratory, &mut stage, format!("Trade-Order, {what}"), order.clone(), point, word)?;
-                cases.push(stage.done());
+                let mut scenario = test_bed.scenario();
+                scenario.label(format!("Trade-Order, {what}, {}", point.name));
+                halted(test_bed, &mut scenario, format!("Trade-Order, {what}"), order.clone(), point, word)?;
+                cases.push(scenario.done());
             }
         }
         // One that opens a position, and one that closes or enlarges what is held.
-        let (holder, held) = laboratory.holder()?;
+        let (holder, held) = test_bed.holder()?;
         for (what, owner, listed) in [("of nothing held", &owner, &listed), ("of something held", &holder, &held)] {
-            let trade = laboratory.submit(owner, listed, QTY)?;
-            let mut stage = laboratory.stage();
-            stage.label(format!("Trade-Result, {what}, {}", COMMIT.name));
+            let trade = test_bed.submit(owner, listed, QTY)?;
+            let mut scenario = test_bed.scenario();
+            scenario.label(format!("Trade-Result, {what}, {}", COMMIT.name));
             let result = result_of(trade, listed.price);
-            halted(laboratory, &mut stage, format!("Trade-Result of {trade}"), result, COMMIT, word)?;
-            let status = laboratory.value::<String>(&format!("SELECT t_st_id FROM trade WHERE t_id = {trade}"))?;
-            stage.find(Finding::equal("status of the trade", &"SBMT".to_owned(), &status.unwrap_or_default()));
+            halted(test_bed, &mut scenario, format!("Trade-Result of {trade}"), result, COMMIT, word)?;
+            let status = test_bed.value::<String>(&format!("SELECT t_st_id FROM trade WHERE t_id = {trade}"))?;
+            scenario.find(Finding::equal("status of the trade", &"SBMT".to_owned(), &status.unwrap_or_default()));
             // Afterwards the same result must go through: nobody is kept waiting, and nothing of the first is in its way.
-            let session = stage.session()?;
-            stage.start(session, format!("Trade-Result of {trade} by another session"), result, None);
-            let ended = stage.end(session)?;
-            let output = stage.settle(session, result, ended)?;
-            stage.find(Finding::equal("status of the next try", &Status::SUCCESS, &output.status()));
-            cases.push(stage.done());
+            let session = scenario.session()?;
+            scenario.start(session, format!("Trade-Result of {trade} by another session"), result, None);
+            let ended = scenario.end(session)?;
+            let output = scenario.settle(session, result, ended)?;
+            scenario.find(Finding::equal("status of the next try", &Status::SUCCESS, &output.status()));
+            cases.push(scenario.done());
         }
         Ok(())
     })
@@ -164,40 +164,40 @@ pub(crate) fn undone(laboratory: &Laboratory<'_>, id: &str, word: Word) -> Test 
 
 /// Halts a transaction at a point, has it undone there, and compares the database with what it was.
 fn halted(
-    laboratory: &Laboratory<'_>,
-    stage: &mut Stage<'_>,
+    test_bed: &TestBed<'_>,
+    scenario: &mut Scenario<'_>,
     what: String,
     request: impl Into<Request>,
     point: Point,
-    word: Word,
+    word: Command,
 ) -> Result<(), AcidError> {
-    let before = Totals::of(laboratory)?;
-    laboratory.world.sent();
-    let session = stage.session()?;
-    stage.start(session, what, request, Some(point));
-    stage.until_halted(session)?;
-    stage.tell(session, word);
-    let ended = stage.end(session)?;
+    let before = Totals::of(test_bed)?;
+    test_bed.world.sent();
+    let session = scenario.session()?;
+    scenario.start(session, what, request, Some(point));
+    scenario.until_halted(session)?;
+    scenario.tell(session, word);
+    let ended = scenario.end(session)?;
     let outcome = match &ended {
         _ if is_on_purpose(&ended) => "undone".to_owned(),
         Ok(output) => format!("ended with status {}", output.status()),
         Err(error) => error.to_string(),
     };
-    stage.find(Finding::equal("outcome", &"undone".to_owned(), &outcome));
-    if word == Word::Vanish {
-        wait_for_the_engine(laboratory, &before)?;
+    scenario.find(Finding::equal("outcome", &"undone".to_owned(), &outcome));
+    if word == Command::Vanish {
+        wait_for_the_engine(test_bed, &before)?;
     }
-    Totals::of(laboratory)?.compare(&before, &[]).into_iter().for_each(|finding| stage.find(finding));
-    stage.find(Finding::equal("orders sent to the market", &0, &laboratory.world.sent().len()));
+    Totals::of(test_bed)?.compare(&before, &[]).into_iter().for_each(|finding| scenario.find(finding));
+    scenario.find(Finding::equal("orders sent to the market", &0, &test_bed.world.sent().len()));
     Ok(())
 }
 
 /// A server notices that a client is gone a moment later, and undoes its transaction then: until then its rows are nobody
 /// else's to see, so this only keeps a later test from waiting.
-fn wait_for_the_engine(laboratory: &Laboratory<'_>, before: &Totals) -> Result<(), AcidError> {
+fn wait_for_the_engine(test_bed: &TestBed<'_>, before: &Totals) -> Result<(), AcidError> {
     const MOMENTS: u32 = 20;
     for _ in 0..MOMENTS {
-        let trades = laboratory.number("SELECT count(*) FROM trade")?;
+        let trades = test_bed.number("SELECT count(*) FROM trade")?;
         if before.rows.iter().any(|(name, count)| *name == "trade" && *count == trades) {
             return Ok(());
         }

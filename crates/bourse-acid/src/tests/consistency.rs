@@ -2,11 +2,11 @@
 
 use super::atomicity::plain_case;
 use super::{finished, judged};
-use crate::document::{Case, Finding, Step, Test};
-use crate::laboratory::{AcidError, Laboratory, World, result_of};
+use crate::test_bed::{AcidError, TestBed, World, result_of};
 use bourse_egen::txn::TradeOrder;
 use bourse_engine::{Access, Engine, EngineError, Isolation};
 use bourse_record::SplitMix;
+use bourse_record::acid::{Case, Finding, Step, Test};
 use bourse_tpce::check::conditions::CONDITIONS;
 use bourse_tpce::check::first_trade;
 use bourse_tpce::check::reconciliation::{Acknowledged, Snapshot};
@@ -22,9 +22,9 @@ const ORDERS: usize = 60;
 const ATTEMPTS: u32 = 100;
 
 /// C1 to C5: the same work, looked at from five sides.
-pub(crate) fn conditions(laboratory: &Laboratory<'_>) -> Vec<Test> {
+pub(crate) fn conditions(test_bed: &TestBed<'_>) -> Vec<Test> {
     let began = Instant::now();
-    let observed = observe(laboratory);
+    let observed = observe(test_bed);
     let took_s = began.elapsed().as_secs_f64();
     let names = ["C1", "C2", "C3", "C4", "C5"];
     let observed = match observed {
@@ -51,7 +51,7 @@ pub(crate) fn conditions(laboratory: &Laboratory<'_>) -> Vec<Test> {
         });
         // The work and the checks are one for all five.
         test.took_s = took_s / names.len() as f64;
-        if test.verdict == crate::Verdict::Passed {
+        if test.verdict == bourse_record::acid::Verdict::Passed {
             test = finished(id, test.verdict, observed.words(), test.cases, test.took_s);
         }
         tests.push(test);
@@ -88,9 +88,9 @@ fn finding(checked: &Checked) -> Finding {
     }
 }
 
-fn check_all(laboratory: &Laboratory<'_>) -> Result<Vec<Checked>, EngineError> {
-    let first_trade = first_trade(laboratory.part);
-    laboratory.with_observer(|db| {
+fn check_all(test_bed: &TestBed<'_>) -> Result<Vec<Checked>, EngineError> {
+    let first_trade = first_trade(test_bed.part);
+    test_bed.with_observer(|db| {
         db.begin(Isolation::RepeatableRead, Access::Read)?;
         let checked = CONDITIONS.iter().map(|condition: &Check| condition.run(db, first_trade)).collect();
         db.rollback()?;
@@ -98,26 +98,26 @@ fn check_all(laboratory: &Laboratory<'_>) -> Result<Vec<Checked>, EngineError> {
     })
 }
 
-fn observe(laboratory: &Laboratory<'_>) -> Result<Observed, AcidError> {
-    let before = check_all(laboratory)?;
-    let snapshot = laboratory.with_observer(|db| Snapshot::take(db))?;
-    let (told, steps) = work(laboratory)?;
-    let after = check_all(laboratory)?;
-    let books = laboratory.with_observer(|db| snapshot.compare(db, &told))?;
+fn observe(test_bed: &TestBed<'_>) -> Result<Observed, AcidError> {
+    let before = check_all(test_bed)?;
+    let snapshot = test_bed.with_observer(|db| Snapshot::take(db))?;
+    let (told, steps) = work(test_bed)?;
+    let after = check_all(test_bed)?;
+    let books = test_bed.with_observer(|db| snapshot.compare(db, &told))?;
     Ok(Observed { before, after, books, told, steps })
 }
 
 /// Orders and their results on several sessions at once, on few accounts, so that they get in each other's way.
-fn work(laboratory: &Laboratory<'_>) -> Result<(Acknowledged, Vec<Step>), AcidError> {
+fn work(test_bed: &TestBed<'_>) -> Result<(Acknowledged, Vec<Step>), AcidError> {
     let mut orders: Vec<TradeOrder> = Vec::new();
     for number in 0..8 {
-        let (owner, listed) = laboratory.holder()?;
+        let (owner, listed) = test_bed.holder()?;
         orders.push(owner.buys(&listed, 100 + 100 * (number % 3)));
     }
-    let mut random = SplitMix::new(laboratory.conduct.seed);
+    let mut random = SplitMix::new(test_bed.config.seed);
     // Seeds are drawn here, so that the work is the same whichever thread is faster.
     let seeds: Vec<u64> = (0..SESSIONS).map(|_| random.next()).collect();
-    let (engine, world, orders) = (laboratory.engine, &*laboratory.world, &*orders);
+    let (engine, world, orders) = (test_bed.engine, &*test_bed.world, &*orders);
     let done: Vec<_> = std::thread::scope(|scope| {
         let one = |(number, seed): (usize, &u64)| {
             let (name, seed) = (format!("S{}", number + 1), *seed);

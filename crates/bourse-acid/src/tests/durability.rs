@@ -6,12 +6,13 @@
 
 use super::finished;
 use crate::crash::Crashed;
-use crate::demand::{Crash, Demand, demanded};
-use crate::document::{Case, Test, Verdict};
-use crate::laboratory::AcidError;
+use crate::demand::{Crash, demanded};
+use crate::test_bed::AcidError;
 use crate::{Site, Subject};
 use bourse_engine::{Durability, Lives};
 use bourse_record::SplitMix;
+use bourse_record::acid::{Case, Test, Verdict};
+use bourse_record::crash::Guarantee;
 use std::time::Instant;
 
 /// How often the process is killed, and how often the power fails.
@@ -22,7 +23,7 @@ const POWER_FAILURES: u64 = 3;
 pub(crate) fn killed(subject: &Subject<'_>) -> Test {
     let began = Instant::now();
     let not = |why: String| finished("D1", Verdict::NotApplicable, why, Vec::new(), began.elapsed().as_secs_f64());
-    if demanded(subject.class, Crash::Kill) == Demand::Nothing {
+    if demanded(subject.class, Crash::Kill) == Guarantee::Nothing {
         return not(promises_nothing(subject));
     }
     match subject.engine.lives() {
@@ -30,7 +31,7 @@ pub(crate) fn killed(subject: &Subject<'_>) -> Test {
         Lives::Here if subject.site.is_none() => not(NO_SITE.to_owned()),
         Lives::Here | Lives::OwnServer => {
             let after = repeat(subject, Crash::Kill, KILLS);
-            judge("D1", subject, Crash::Kill, Demand::Everything, &after, began.elapsed().as_secs_f64())
+            judge("D1", subject, Crash::Kill, Guarantee::Everything, &after, began.elapsed().as_secs_f64())
         }
     }
 }
@@ -41,7 +42,7 @@ pub(crate) fn power_failed(subject: &Subject<'_>, wanted: &dyn Fn(&str) -> bool)
     let ids: Vec<&str> = ["D2", "D3"].into_iter().filter(|id| wanted(id)).collect();
     let demand = demanded(subject.class, Crash::Power);
     let cannot = match (demand, subject.site.and_then(Site::no_power)) {
-        (Demand::Nothing, _) => Some(promises_nothing(subject)),
+        (Guarantee::Nothing, _) => Some(promises_nothing(subject)),
         (_, Some(why)) => Some(why),
         _ if subject.engine.lives() != Lives::Here => Some(NO_DISK.to_owned()),
         _ if subject.site.is_none() => Some(NO_SITE.to_owned()),
@@ -54,21 +55,21 @@ pub(crate) fn power_failed(subject: &Subject<'_>, wanted: &dyn Fn(&str) -> bool)
     // One experiment, seen from two sides.
     let took_s = began.elapsed().as_secs_f64() / ids.len().max(1) as f64;
     let one = |id: &&str| {
-        let looked_for = if *id == "D2" { Demand::Whole } else { Demand::Everything };
+        let looked_for = if *id == "D2" { Guarantee::Whole } else { Guarantee::Everything };
         judge(id, subject, Crash::Power, looked_for, &after, took_s)
     };
     ids.iter().map(one).collect()
 }
 
 const NO_DISK: &str = "a server's disk cannot be simulated here; that it is killed is all that is tried";
-const NO_SITE: &str = "there is no copy of the database that could be ruined";
+const NO_SITE: &str = "there is no copy of the database that could be corrupted";
 
 fn promises_nothing(subject: &Subject<'_>) -> String {
     format!("class {} promises nothing: {}", subject.class, subject.class_reason)
 }
 
 fn repeat(subject: &Subject<'_>, crash: Crash, times: u64) -> Result<Vec<Crashed>, AcidError> {
-    let mut random = SplitMix::new(subject.conduct.seed);
+    let mut random = SplitMix::new(subject.config.seed);
     (0..times).map(|_| crash_once(subject, crash, random.next())).collect()
 }
 
@@ -88,7 +89,7 @@ fn judge(
     id: &str,
     subject: &Subject<'_>,
     crash: Crash,
-    looked_for: Demand,
+    looked_for: Guarantee,
     crashes: &Result<Vec<Crashed>, AcidError>,
     took_s: f64,
 ) -> Test {
@@ -105,7 +106,7 @@ fn judge(
     let class = subject.class;
     let what_was_lost = format!("{lost} of {results} acknowledged Trade-Results lost in {} crashes", crashes.len());
     let demand = demanded(class, crash);
-    if demand == Demand::Whole && looked_for == Demand::Everything {
+    if demand == Guarantee::Whole && looked_for == Guarantee::Everything {
         let reason = format!("class {class} may lose the last commits: {what_was_lost}");
         return finished(id, Verdict::NotApplicable, reason, cases, took_s);
     }

@@ -4,12 +4,12 @@
 //! the second wait, one that refuses it, and one that gives it an old version can all be right.
 
 use super::judged;
-use crate::document::{Finding, Test};
-use crate::laboratory::{AcidError, Laboratory, Owner, is_conflict, result_of};
+use crate::pausable_session::Command;
 use crate::points::{COMMIT, ORDER_PRICE, RESULT_FRAME_1};
-use crate::stage::{Met, Stage, is_on_purpose};
-use crate::staged::Word;
+use crate::scenario::{Contention, Scenario, is_on_purpose};
+use crate::test_bed::{AcidError, Owner, TestBed, is_conflict, result_of};
 use bourse_egen::txn::{CustomerPosition, MarketFeed, TickerEntry, TradeOrder};
+use bourse_record::acid::{Finding, Test};
 use bourse_schema::{Balance, Price, Text, TradeId};
 use bourse_tpce::transactions::trade_result::TradeResultOutput;
 use bourse_tpce::transactions::{Output, Status, TxnError};
@@ -31,12 +31,12 @@ impl Ending {
 }
 
 /// What the second session met, in words.
-fn met_by(met: &Met) -> &'static str {
+fn met_by(met: &Contention) -> &'static str {
     match met {
-        Met::Waits => "the second waits",
-        Met::Ended(Ok(_)) => "the second goes through",
-        Met::Ended(Err(error)) if is_conflict(error) => "the second is refused with a conflict",
-        Met::Ended(Err(_)) => "the second fails",
+        Contention::Waits => "the second waits",
+        Contention::Ended(Ok(_)) => "the second goes through",
+        Contention::Ended(Err(error)) if is_conflict(error) => "the second is refused with a conflict",
+        Contention::Ended(Err(_)) => "the second fails",
     }
 }
 
@@ -46,112 +46,122 @@ fn as_result(output: Output) -> TradeResultOutput {
 }
 
 /// The end of a session that was watched, whenever it came.
-fn ended(stage: &mut Stage<'_>, who: crate::stage::Id, met: Met) -> Result<Result<Output, TxnError>, AcidError> {
+fn ended(
+    scenario: &mut Scenario<'_>,
+    who: crate::scenario::Id,
+    met: Contention,
+) -> Result<Result<Output, TxnError>, AcidError> {
     match met {
-        Met::Ended(ended) => Ok(ended),
-        Met::Waits => stage.end(who),
+        Contention::Ended(ended) => Ok(ended),
+        Contention::Waits => scenario.end(who),
     }
 }
 
 /// I1: two Trade-Results find the same position empty.
-pub(crate) fn phantoms(laboratory: &Laboratory<'_>) -> Test {
+pub(crate) fn phantoms(test_bed: &TestBed<'_>) -> Test {
     judged("I1", |cases| {
-        for _ in 0..laboratory.conduct.repeats {
-            let owner = laboratory.owner()?;
-            let listed = laboratory.unheld(&owner)?;
+        for _ in 0..test_bed.config.repeats {
+            let owner = test_bed.owner()?;
+            let listed = test_bed.unheld(&owner)?;
             let (qty1, qty2) = (100, 200);
-            let first = result_of(laboratory.submit(&owner, &listed, qty1)?, listed.price);
-            let second = result_of(laboratory.submit(&owner, &listed, qty2)?, listed.price);
-            let mut stage = laboratory.stage();
-            stage.label(format!("account {}, {}", owner.account, listed.symbol));
-            let (s1, s2) = (stage.session()?, stage.session()?);
-            stage.start(s1, format!("Trade-Result of {}, {qty1} shares", first.trade_id), first, Some(RESULT_FRAME_1));
-            stage.until_halted(s1)?;
-            stage.start(s2, format!("Trade-Result of {}, {qty2} shares", second.trade_id), second, None);
-            let met = stage.watch(s2);
-            stage.met(met_by(&met));
-            stage.tell(s1, Word::GoOn);
-            let end1 = stage.end(s1)?;
-            let end2 = ended(&mut stage, s2, met)?;
-            let result1 = as_result(stage.settle(s1, first, end1)?);
-            let result2 = as_result(stage.settle(s2, second, end2)?);
+            let first = result_of(test_bed.submit(&owner, &listed, qty1)?, listed.price);
+            let second = result_of(test_bed.submit(&owner, &listed, qty2)?, listed.price);
+            let mut scenario = test_bed.scenario();
+            scenario.label(format!("account {}, {}", owner.account, listed.symbol));
+            let (s1, s2) = (scenario.session()?, scenario.session()?);
+            scenario.start(
+                s1,
+                format!("Trade-Result of {}, {qty1} shares", first.trade_id),
+                first,
+                Some(RESULT_FRAME_1),
+            );
+            scenario.until_halted(s1)?;
+            scenario.start(s2, format!("Trade-Result of {}, {qty2} shares", second.trade_id), second, None);
+            let met = scenario.watch(s2);
+            scenario.met(met_by(&met));
+            scenario.tell(s1, Command::GoOn);
+            let end1 = scenario.end(s1)?;
+            let end2 = ended(&mut scenario, s2, met)?;
+            let result1 = as_result(scenario.settle(s1, first, end1)?);
+            let result2 = as_result(scenario.settle(s2, second, end2)?);
 
-            stage.find(Finding::equal(
+            scenario.find(Finding::equal(
                 "statuses",
                 &"0, 0".to_owned(),
                 &format!("{}, {}", result1.status.code(), result2.status.code()),
             ));
             let seen = |result: &TradeResultOutput| result.trade.as_ref().map_or(0, |trade| trade.hs_qty);
             let orders = [format!("0 and {qty1}"), format!("{qty2} and 0")];
-            stage.find(Finding::one_of(
+            scenario.find(Finding::one_of(
                 "shares held as first and second saw them",
                 &[orders[0].clone(), orders[1].clone()],
                 &format!("{} and {}", seen(&result1), seen(&result2)),
             ));
             let position = format!("{} AND hs_s_symb = '{}'", owner.account, listed.symbol);
-            let held = laboratory.number(&format!("SELECT hs_qty FROM holding_summary WHERE hs_ca_id = {position}"))?;
-            stage.find(Finding::equal("HS_QTY", &i64::from(qty1 + qty2), &held));
+            let held = test_bed.number(&format!("SELECT hs_qty FROM holding_summary WHERE hs_ca_id = {position}"))?;
+            scenario.find(Finding::equal("HS_QTY", &i64::from(qty1 + qty2), &held));
             let lots = format!("FROM holding WHERE h_ca_id = {} AND h_s_symb = '{}'", owner.account, listed.symbol);
-            stage.find(Finding::equal("lots", &2, &laboratory.number(&format!("SELECT count(*) {lots}"))?));
-            let sum = laboratory.number(&format!("SELECT coalesce(sum(h_qty), 0) {lots}"))?;
-            stage.find(Finding::equal("shares of the lots", &held, &sum));
-            let completed = laboratory.number(&format!(
+            scenario.find(Finding::equal("lots", &2, &test_bed.number(&format!("SELECT count(*) {lots}"))?));
+            let sum = test_bed.number(&format!("SELECT coalesce(sum(h_qty), 0) {lots}"))?;
+            scenario.find(Finding::equal("shares of the lots", &held, &sum));
+            let completed = test_bed.number(&format!(
                 "SELECT count(*) FROM trade WHERE t_st_id = 'CMPT' AND t_id IN ({}, {})",
                 first.trade_id, second.trade_id
             ))?;
-            stage.find(Finding::equal("completed trades", &2, &completed));
-            cases.push(stage.done());
+            scenario.find(Finding::equal("completed trades", &2, &completed));
+            cases.push(scenario.done());
         }
         Ok(())
     })
 }
 
 /// I2: a price changes between two reads of one Trade-Order.
-pub(crate) fn unrepeatable_reads(laboratory: &Laboratory<'_>) -> Test {
+pub(crate) fn unrepeatable_reads(test_bed: &TestBed<'_>) -> Test {
     judged("I2", |cases| {
-        for _ in 0..laboratory.conduct.repeats {
-            let (owner, listed) = laboratory.holder()?;
+        for _ in 0..test_bed.config.repeats {
+            let (owner, listed) = test_bed.holder()?;
             let new_price = Price::from_units(listed.price.units() + 100);
             let order = TradeOrder { type_is_margin: true, ..owner.buys(&listed, 100) };
             let entry = TickerEntry { symbol: listed.symbol, price_quote: new_price, trade_qty: 100 };
             let feed = MarketFeed { entries: vec![entry], unique_symbols: 1 };
             let [assets_before, assets_after] = [
-                laboratory.assets(&owner, &listed.symbol, listed.price)?,
-                laboratory.assets(&owner, &listed.symbol, new_price)?,
+                test_bed.assets(&owner, &listed.symbol, listed.price)?,
+                test_bed.assets(&owner, &listed.symbol, new_price)?,
             ];
-            let mut stage = laboratory.stage();
-            stage.label(format!("account {}, {} from {} to {new_price}", owner.account, listed.symbol, listed.price));
-            let (s1, s2) = (stage.session()?, stage.session()?);
-            stage.start(s1, "Trade-Order on margin", order.clone(), Some(ORDER_PRICE));
-            stage.until_halted(s1)?;
-            stage.start(s2, format!("Market-Feed: {} at {new_price}", listed.symbol), feed.clone(), None);
-            let met = stage.watch(s2);
-            stage.met(match &met {
-                Met::Ended(Ok(_)) => "the first keeps its version",
+            let mut scenario = test_bed.scenario();
+            scenario
+                .label(format!("account {}, {} from {} to {new_price}", owner.account, listed.symbol, listed.price));
+            let (s1, s2) = (scenario.session()?, scenario.session()?);
+            scenario.start(s1, "Trade-Order on margin", order.clone(), Some(ORDER_PRICE));
+            scenario.until_halted(s1)?;
+            scenario.start(s2, format!("Market-Feed: {} at {new_price}", listed.symbol), feed.clone(), None);
+            let met = scenario.watch(s2);
+            scenario.met(match &met {
+                Contention::Ended(Ok(_)) => "the first keeps its version",
                 met => met_by(met),
             });
-            stage.tell(s1, Word::GoOn);
-            let end1 = stage.end(s1)?;
-            let end2 = ended(&mut stage, s2, met)?;
-            let Output::TradeOrder(ordered) = stage.settle(s1, order, end1)? else {
+            scenario.tell(s1, Command::GoOn);
+            let end1 = scenario.end(s1)?;
+            let end2 = ended(&mut scenario, s2, met)?;
+            let Output::TradeOrder(ordered) = scenario.settle(s1, order, end1)? else {
                 unreachable!("asked for an order")
             };
-            let fed = stage.settle(s2, feed, end2)?;
+            let fed = scenario.settle(s2, feed, end2)?;
 
-            stage.find(Finding::equal("status of Trade-Order", &Status::SUCCESS, &ordered.status));
-            stage.find(Finding::equal("status of Market-Feed", &Status::SUCCESS, &fed.status()));
+            scenario.find(Finding::equal("status of Trade-Order", &Status::SUCCESS, &ordered.status));
+            scenario.find(Finding::equal("status of Market-Feed", &Status::SUCCESS, &fed.status()));
             let estimate = ordered.estimate.as_ref();
             let found = estimate.map(|it| (it.market_price, it.acct_assets)).unwrap_or_default();
             let words = |(price, assets): (Price, Balance)| format!("price {price}, assets {assets}");
-            stage.find(Finding::one_of(
+            scenario.find(Finding::one_of(
                 "the order's two reads",
                 &[words((listed.price, assets_before)), words((new_price, assets_after))],
                 &words(found),
             ));
             let last = format!("SELECT lt_price FROM last_trade WHERE lt_s_symb = '{}'", listed.symbol);
-            let last: Price = laboratory.value(&last)?.unwrap_or_default();
-            stage.find(Finding::equal("LT_PRICE in the end", &new_price, &last));
-            cases.push(stage.done());
+            let last: Price = test_bed.value(&last)?.unwrap_or_default();
+            scenario.find(Finding::equal("LT_PRICE in the end", &new_price, &last));
+            cases.push(scenario.done());
         }
         Ok(())
     })
@@ -165,12 +175,12 @@ struct Accounts {
 }
 
 impl Accounts {
-    fn of(laboratory: &Laboratory<'_>, owner: &Owner) -> Result<Self, AcidError> {
+    fn of(test_bed: &TestBed<'_>, owner: &Owner) -> Result<Self, AcidError> {
         let broker = format!("FROM broker WHERE b_id = {}", owner.broker);
         Ok(Self {
-            cash: laboratory.money(&format!("SELECT ca_bal FROM customer_account WHERE ca_id = {}", owner.account))?,
-            broker_trades: laboratory.number(&format!("SELECT b_num_trades {broker}"))?,
-            commissions: laboratory.money(&format!("SELECT b_comm_total {broker}"))?,
+            cash: test_bed.money(&format!("SELECT ca_bal FROM customer_account WHERE ca_id = {}", owner.account))?,
+            broker_trades: test_bed.number(&format!("SELECT b_num_trades {broker}"))?,
+            commissions: test_bed.money(&format!("SELECT b_comm_total {broker}"))?,
         })
     }
 }
@@ -180,46 +190,46 @@ fn sum(balance: Balance, results: &[&TradeResultOutput]) -> Balance {
 }
 
 /// I3: two Trade-Results change the same account and broker.
-pub(crate) fn dirty_writes(laboratory: &Laboratory<'_>) -> Test {
+pub(crate) fn dirty_writes(test_bed: &TestBed<'_>) -> Test {
     judged("I3", |cases| {
         for ending in [Ending::Commit, Ending::RollBack] {
-            for _ in 0..laboratory.conduct.repeats {
-                cases.push(dirty_write(laboratory, ending)?);
+            for _ in 0..test_bed.config.repeats {
+                cases.push(dirty_write(test_bed, ending)?);
             }
         }
         Ok(())
     })
 }
 
-fn dirty_write(laboratory: &Laboratory<'_>, ending: Ending) -> Result<crate::document::Case, AcidError> {
-    let owner = laboratory.owner()?;
+fn dirty_write(test_bed: &TestBed<'_>, ending: Ending) -> Result<bourse_record::acid::Case, AcidError> {
+    let owner = test_bed.owner()?;
     let submit = |qty| -> Result<_, AcidError> {
-        let listed = laboratory.unheld(&owner)?;
-        Ok(result_of(laboratory.submit(&owner, &listed, qty)?, listed.price))
+        let listed = test_bed.unheld(&owner)?;
+        Ok(result_of(test_bed.submit(&owner, &listed, qty)?, listed.price))
     };
     let (first, second) = (submit(100)?, submit(200)?);
-    let before = Accounts::of(laboratory, &owner)?;
-    let mut stage = laboratory.stage();
-    stage.label(format!("account {}, {}", owner.account, ending.words()));
-    let (s1, s2) = (stage.session()?, stage.session()?);
-    stage.start(s1, format!("Trade-Result of {}", first.trade_id), first, Some(COMMIT));
-    stage.until_halted(s1)?;
-    stage.start(s2, format!("Trade-Result of {}", second.trade_id), second, None);
-    let met = stage.watch(s2);
-    stage.met(met_by(&met));
-    let came_first = matches!(met, Met::Ended(Ok(_)));
-    stage.tell(s1, if ending == Ending::Commit { Word::GoOn } else { Word::GiveUp });
-    let end1 = stage.end(s1)?;
-    let end2 = ended(&mut stage, s2, met)?;
+    let before = Accounts::of(test_bed, &owner)?;
+    let mut scenario = test_bed.scenario();
+    scenario.label(format!("account {}, {}", owner.account, ending.words()));
+    let (s1, s2) = (scenario.session()?, scenario.session()?);
+    scenario.start(s1, format!("Trade-Result of {}", first.trade_id), first, Some(COMMIT));
+    scenario.until_halted(s1)?;
+    scenario.start(s2, format!("Trade-Result of {}", second.trade_id), second, None);
+    let met = scenario.watch(s2);
+    scenario.met(met_by(&met));
+    let came_first = matches!(met, Contention::Ended(Ok(_)));
+    scenario.tell(s1, if ending == Ending::Commit { Command::GoOn } else { Command::GiveUp });
+    let end1 = scenario.end(s1)?;
+    let end2 = ended(&mut scenario, s2, met)?;
     let result1 = match end1 {
         undone if is_on_purpose(&undone) => None,
-        end1 => Some(as_result(stage.settle(s1, first, end1)?)),
+        end1 => Some(as_result(scenario.settle(s1, first, end1)?)),
     };
-    let result2 = as_result(stage.settle(s2, second, end2)?);
+    let result2 = as_result(scenario.settle(s2, second, end2)?);
 
     let committed: Vec<_> = result1.iter().chain([&result2]).collect();
-    let now = Accounts::of(laboratory, &owner)?;
-    stage.note(
+    let now = Accounts::of(test_bed, &owner)?;
+    scenario.note(
         "observer",
         "reads account and broker",
         "",
@@ -230,44 +240,44 @@ fn dirty_write(laboratory: &Laboratory<'_>, ending: Ending) -> Result<crate::doc
         ],
     );
     let wanted = if ending == Ending::Commit { 2 } else { 1 };
-    stage.find(Finding::equal("committed Trade-Results", &wanted, &committed.len()));
-    stage.find(Finding::equal("CA_BAL", &sum(before.cash, &committed), &now.cash));
+    scenario.find(Finding::equal("committed Trade-Results", &wanted, &committed.len()));
+    scenario.find(Finding::equal("CA_BAL", &sum(before.cash, &committed), &now.cash));
     let after_both = sum(before.cash, &committed);
     let alone = sum(before.cash, &[&result2]);
     let may_see = if came_first { [alone, alone] } else { [after_both, alone] };
-    stage.find(Finding::one_of("CA_BAL as the second saw it", &may_see, &result2.acct_bal));
+    scenario.find(Finding::one_of("CA_BAL as the second saw it", &may_see, &result2.acct_bal));
     let trades = before.broker_trades + committed.len() as i64;
-    stage.find(Finding::equal("B_NUM_TRADES", &trades, &now.broker_trades));
+    scenario.find(Finding::equal("B_NUM_TRADES", &trades, &now.broker_trades));
     let paid: i64 = committed.iter().map(|result| result.comm_amount.units()).sum();
     let commissions = Balance::from_units(before.commissions.units() + paid);
-    stage.find(Finding::equal("B_COMM_TOTAL", &commissions, &now.commissions));
+    scenario.find(Finding::equal("B_COMM_TOTAL", &commissions, &now.commissions));
     let completed = |trade: TradeId| -> Result<String, AcidError> {
-        Ok(laboratory.value(&format!("SELECT t_st_id FROM trade WHERE t_id = {trade}"))?.unwrap_or_default())
+        Ok(test_bed.value(&format!("SELECT t_st_id FROM trade WHERE t_id = {trade}"))?.unwrap_or_default())
     };
     let first_is = if ending == Ending::Commit { "CMPT" } else { "SBMT" };
-    stage.find(Finding::equal("status of the first trade", &first_is.to_owned(), &completed(first.trade_id)?));
-    stage.find(Finding::equal("status of the second trade", &"CMPT".to_owned(), &completed(second.trade_id)?));
-    Ok(stage.done())
+    scenario.find(Finding::equal("status of the first trade", &first_is.to_owned(), &completed(first.trade_id)?));
+    scenario.find(Finding::equal("status of the second trade", &"CMPT".to_owned(), &completed(second.trade_id)?));
+    Ok(scenario.done())
 }
 
 /// I4: a customer looks while a Trade-Result has changed his account and not committed.
-pub(crate) fn dirty_reads(laboratory: &Laboratory<'_>) -> Test {
+pub(crate) fn dirty_reads(test_bed: &TestBed<'_>) -> Test {
     judged("I4", |cases| {
         for ending in [Ending::Commit, Ending::RollBack] {
-            for _ in 0..laboratory.conduct.repeats {
-                cases.push(dirty_read(laboratory, ending)?);
+            for _ in 0..test_bed.config.repeats {
+                cases.push(dirty_read(test_bed, ending)?);
             }
         }
         Ok(())
     })
 }
 
-fn dirty_read(laboratory: &Laboratory<'_>, ending: Ending) -> Result<crate::document::Case, AcidError> {
-    let owner = laboratory.owner()?;
-    let listed = laboratory.unheld(&owner)?;
-    let trade = laboratory.submit(&owner, &listed, 100)?;
+fn dirty_read(test_bed: &TestBed<'_>, ending: Ending) -> Result<bourse_record::acid::Case, AcidError> {
+    let owner = test_bed.owner()?;
+    let listed = test_bed.unheld(&owner)?;
+    let trade = test_bed.submit(&owner, &listed, 100)?;
     let result = result_of(trade, listed.price);
-    let before = Accounts::of(laboratory, &owner)?.cash;
+    let before = Accounts::of(test_bed, &owner)?.cash;
     let look = CustomerPosition { cust_id: owner.customer, tax_id: Text::EMPTY, get_history: false, acct_id_idx: -1 };
     let seen = |output: &Output| match output {
         Output::CustomerPosition(position) => {
@@ -276,34 +286,34 @@ fn dirty_read(laboratory: &Laboratory<'_>, ending: Ending) -> Result<crate::docu
         }
         _ => unreachable!("asked for a position"),
     };
-    let mut stage = laboratory.stage();
-    stage.label(format!("account {}, {}", owner.account, ending.words()));
-    let (s1, s2) = (stage.session()?, stage.session()?);
-    stage.start(s1, format!("Trade-Result of {trade}"), result, Some(COMMIT));
-    stage.until_halted(s1)?;
-    stage.start(s2, format!("Customer-Position of {}", owner.customer), look.clone(), None);
-    let met = stage.watch(s2);
-    let at_once = matches!(met, Met::Ended(Ok(_)));
-    stage.met(if at_once { "the reader goes on beside the writer" } else { met_by(&met) });
-    if let Met::Ended(Ok(output)) = &met {
-        stage.find(Finding::equal("CA_BAL seen before the first ended", &before.to_string(), &seen(output)));
+    let mut scenario = test_bed.scenario();
+    scenario.label(format!("account {}, {}", owner.account, ending.words()));
+    let (s1, s2) = (scenario.session()?, scenario.session()?);
+    scenario.start(s1, format!("Trade-Result of {trade}"), result, Some(COMMIT));
+    scenario.until_halted(s1)?;
+    scenario.start(s2, format!("Customer-Position of {}", owner.customer), look.clone(), None);
+    let met = scenario.watch(s2);
+    let at_once = matches!(met, Contention::Ended(Ok(_)));
+    scenario.met(if at_once { "the reader goes on beside the writer" } else { met_by(&met) });
+    if let Contention::Ended(Ok(output)) = &met {
+        scenario.find(Finding::equal("CA_BAL seen before the first ended", &before.to_string(), &seen(output)));
     }
-    stage.tell(s1, if ending == Ending::Commit { Word::GoOn } else { Word::GiveUp });
-    let end1 = stage.end(s1)?;
+    scenario.tell(s1, if ending == Ending::Commit { Command::GoOn } else { Command::GiveUp });
+    let end1 = scenario.end(s1)?;
     let after = match end1 {
         undone if is_on_purpose(&undone) => before,
-        end1 => sum(before, &[&as_result(stage.settle(s1, result, end1)?)]),
+        end1 => sum(before, &[&as_result(scenario.settle(s1, result, end1)?)]),
     };
-    let end2 = ended(&mut stage, s2, met)?;
+    let end2 = ended(&mut scenario, s2, met)?;
     if !at_once {
-        let output = stage.settle(s2, look.clone(), end2)?;
+        let output = scenario.settle(s2, look.clone(), end2)?;
         // One that waited may have taken its version before it began to wait.
         let may_see = [after.to_string(), before.to_string()];
-        stage.find(Finding::one_of("CA_BAL seen by the one that waited", &may_see, &seen(&output)));
+        scenario.find(Finding::one_of("CA_BAL seen by the one that waited", &may_see, &seen(&output)));
     }
-    stage.start(s2, format!("Customer-Position of {} again", owner.customer), look.clone(), None);
-    let again = stage.end(s2)?;
-    let again = stage.settle(s2, look, again)?;
-    stage.find(Finding::equal("CA_BAL seen after the first ended", &after.to_string(), &seen(&again)));
-    Ok(stage.done())
+    scenario.start(s2, format!("Customer-Position of {} again", owner.customer), look.clone(), None);
+    let again = scenario.end(s2)?;
+    let again = scenario.settle(s2, look, again)?;
+    scenario.find(Finding::equal("CA_BAL seen after the first ended", &after.to_string(), &seen(&again)));
+    Ok(scenario.done())
 }

@@ -12,8 +12,8 @@ pub(crate) mod consistency;
 pub(crate) mod durability;
 pub(crate) mod isolation;
 
-use crate::document::{Case, Finding, Property, Test, Verdict};
-use crate::laboratory::AcidError;
+use crate::test_bed::AcidError;
+use bourse_record::acid::{Case, Finding, Property, Test, Verdict};
 use std::time::Instant;
 
 /// A test before it is run.

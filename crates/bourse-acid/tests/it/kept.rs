@@ -1,9 +1,10 @@
 //! Engines that keep their promises.
 
 use crate::{Copy, examine, examined, failed, without_crashes};
-use bourse_acid::{TESTS, Test, Verdict};
+use bourse_acid::TESTS;
 use bourse_engine::Engine as _;
 use bourse_engine_sqlite::open;
+use bourse_record::acid::{Test, Verdict};
 
 fn check(options: &str) -> Vec<Test> {
     let copy = Copy::new();

@@ -3,15 +3,15 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod broken;
-mod documents;
 mod faults;
 mod kept;
 mod states;
 
-use bourse_acid::{AcidError, Conduct, Subject, Test, Verdict, run_tests};
+use bourse_acid::{AcidError, Subject, TestConfig, run_tests};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::{Engine, Lives};
 use bourse_engine_sqlite::open;
+use bourse_record::acid::{Test, Verdict};
 use bourse_tpce::load::{LoadOptions, identify, load};
 use std::ops::ControlFlow;
 use std::path::Path;
@@ -66,7 +66,7 @@ pub(crate) fn examine(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Res
         panic!("no database of ours")
     };
     let described = engine.description().expect("describes itself");
-    let conduct = Conduct { repeats: 2, patience: Duration::from_millis(300), ..Conduct::DEFAULT };
+    let config = TestConfig { repeats: 2, patience: Duration::from_millis(300), ..TestConfig::DEFAULT };
     let subject = Subject {
         engine,
         part: found.fingerprint.part,
@@ -75,7 +75,7 @@ pub(crate) fn examine(engine: &dyn Engine, wanted: &dyn Fn(&str) -> bool) -> Res
         class_reason: &described.durability_reason,
         inputs: inputs(),
         site: None,
-        conduct,
+        config,
         interrupted: &AtomicBool::new(false),
     };
     run_tests(&subject, wanted, &mut |_| ())

@@ -1,7 +1,8 @@
 //! Power losses enumerated: what SQLite promises holds in every state, what it does not promise is seen to be lost, and a
 //! sync that is left out is found.
 
-use bourse_acid::states::{Cases, StatesOptions, StatesRow, enumerate, replay};
+use bourse_acid::states::{Cases, StatesOptions, enumerate, replay};
+use bourse_record::crash::{Guarantee, StatesRow};
 use std::sync::atomic::AtomicBool;
 
 fn row<'r>(rows: &'r [StatesRow], case: &str) -> &'r StatesRow {
@@ -15,7 +16,7 @@ fn each_journal_mode_keeps_what_it_promises_and_faults_are_found() {
     for row in &found.rows {
         assert!(row.holds(), "{} promises {}: {:?}", row.case, row.promised, row.examples);
         assert!(row.states > 0 && row.distinct <= row.states, "{}", row.case);
-        if row.promised == "everything" {
+        if row.promised == Guarantee::Everything {
             assert_eq!((row.lossy, row.corrupted), (0, 0), "{}", row.case);
         }
     }

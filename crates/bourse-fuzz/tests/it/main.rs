@@ -85,8 +85,9 @@ fn seeds_are_what_their_names_say() {
     let run = bourse_record::RunFile::parse(&bytes("comparison", "run.json"), Path::new("run.json"));
     assert!(run.expect("a run file").cases.iter().any(|case| case.rounds.len() >= 3));
     bourse_suite::SuiteFile::parse(&bytes("suite_document", "suite.json"), Path::new("x")).expect("a suite's document");
-    bourse_acid::read::parse_acid(&bytes("acid_document", "acid.json"), Path::new("x")).expect("an examination");
-    bourse_acid::read::parse_crash(&bytes("acid_document", "crash.json"), Path::new("x")).expect("a table of crashes");
+    bourse_record::read::parse_acid(&bytes("acid_document", "acid.json"), Path::new("x")).expect("an examination");
+    bourse_record::read::parse_crash(&bytes("acid_document", "crash.json"), Path::new("x"))
+        .expect("a table of crashes");
     for name in ["shop.toml", "shop.sql"] {
         let text = String::from_utf8(bytes("sql_workload", name)).expect("it is text");
         assert!(bourse_micro::operations_of(name, &text).expect("a file of statements") > 0);

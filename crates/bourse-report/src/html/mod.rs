@@ -1,28 +1,85 @@
-//! One HTML page that opens offline: no script, no font, no picture from anywhere.
+//! HTML pages that open offline: no script, no font, no picture from anywhere.
 //!
-//! `page.html` is the page, filled by minijinja, which escapes all it is given; only our own drawings are trusted, and
+//! Every page extends `base.html`, filled by minijinja, which escapes all it is given; only our own drawings are trusted, and
 //! they escape for themselves. `page.css` stands inside the page.
 
 mod page;
 
-use bourse_record::RunFile;
+use crate::units::{command_line, printable};
+use bourse_record::{Provenance, RunFile};
 use minijinja::syntax::SyntaxConfig;
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment};
+use minijinja::{AutoEscape, Environment, Value, context};
+use serde::Serialize;
 
 /// The style of our pages, light or dark as the reader's system is.
-pub const STYLE: &str = include_str!("page.css");
+pub(crate) const STYLE: &str = include_str!("page.css");
+
+/// Every template.
+const TEMPLATES: [(&str, &str); 8] = [
+    ("base.html", include_str!("base.html")),
+    ("macros.html", include_str!("macros.html")),
+    ("page.html", include_str!("page.html")),
+    ("suite.html", include_str!("suite.html")),
+    ("acid.html", include_str!("acid.html")),
+    ("crash.html", include_str!("crash.html")),
+    ("faults.html", include_str!("faults.html")),
+    ("case.html", include_str!("case.html")),
+];
+
+/// What every page begins with, and how to run it again.
+#[derive(Debug, Serialize)]
+pub(crate) struct Head {
+    css: Value,
+    title: String,
+    name: String,
+    started_at: String,
+    version: String,
+    interrupted: bool,
+    command: String,
+    on: String,
+}
+
+impl Head {
+    /// The head of a document: its title, and what it is called beside when it began.
+    pub(crate) fn new(title: &str, name: &str, of: &Provenance, interrupted: bool, style: &str) -> Self {
+        let (machine, build) = (&of.machine, &of.build);
+        let on = format!("{}, {} cores, {}; {} build", machine.processor, machine.cores, machine.system, build.profile);
+        Self {
+            css: Value::from_safe_string(format!("{STYLE}{style}")),
+            title: printable(title),
+            name: printable(name),
+            started_at: printable(&of.started_at),
+            version: printable(&build.version),
+            interrupted,
+            command: command_line(&of.command),
+            on: printable(&on),
+        }
+    }
+}
+
+/// The head of a document that is no run.
+pub(crate) fn document_head(title: &str, name: &str, of: &Provenance, interrupted: bool) -> Value {
+    Value::from(Serde(Head::new(title, name, of, interrupted, "")))
+}
 
 /// A run as one self-contained HTML page.
 ///
 /// The answer comes first; light or dark as the reader's system is; made to be printed and to be read on a phone.
 pub fn html(file: &RunFile) -> String {
+    render("page.html", Value::from(Serde(page::page(file))))
+}
+
+/// A page of a template.
+pub(crate) fn render(name: &str, page: Value) -> String {
     let mut environment = Environment::new();
     environment.set_auto_escape_callback(|_| AutoEscape::Html);
     let mut syntax = SyntaxConfig::builder();
     syntax.trim_blocks(true).lstrip_blocks(true);
     environment.set_syntax(syntax.build().expect("the usual delimiters differ from one another"));
-    environment.add_template("page.html", include_str!("page.html")).expect("our own template is well-formed");
-    let template = environment.get_template("page.html").expect("it was just added");
-    template.render(Serde(page::page(file))).expect("the template asks only for what the page has")
+    for (name, text) in TEMPLATES {
+        environment.add_template(name, text).expect("our own template is well-formed");
+    }
+    let template = environment.get_template(name).expect("it was just added");
+    template.render(context! { ..page }).expect("the template asks only for what the page has")
 }

@@ -1,5 +1,6 @@
 //! What the page is filled with.
 
+use super::Head;
 use crate::charts::{self, CHARTS, Chart, Size, Subject};
 use crate::tables::{self, Align, Table};
 use crate::units;
@@ -10,19 +11,13 @@ use serde::Serialize;
 
 #[derive(Serialize)]
 pub(super) struct Page {
-    css: Value,
-    title: String,
-    name: String,
-    started_at: String,
-    version: String,
-    interrupted: bool,
+    head: Head,
     comparison: Option<Drawing>,
     comparisons: Vec<Grid>,
     scaling: Vec<ScalingDrawing>,
     cases: Vec<CasePage>,
     warnings: Vec<String>,
     machines: Vec<Grid>,
-    command: String,
     notices: Vec<String>,
 }
 
@@ -166,19 +161,13 @@ pub(super) fn page(file: &RunFile) -> Page {
         sizes,
     });
     Page {
-        css: Value::from_safe_string(include_str!("page.css").to_owned()),
-        title: title(file, &views),
-        name: units::printable(&file.name),
-        started_at: units::printable(&file.provenance.started_at),
-        version: units::printable(&file.provenance.build.version),
-        interrupted: file.interrupted,
+        head: Head::new(&title(file, &views), &file.name, &file.provenance, file.interrupted, ""),
         comparison,
         comparisons: tables::comparisons(&views).into_iter().map(folded).collect(),
         scaling: scaling(&views),
         cases: views.iter().enumerate().map(|(at, view)| case(at, view)).collect(),
         warnings: warnings(file).iter().map(|warning| units::printable(warning)).collect(),
         machines: tables::machines(file).into_iter().map(Grid::from).collect(),
-        command: units::command_line(&file.provenance.command),
         notices: notices(file).into_iter().map(units::printable).collect(),
     }
 }

@@ -2,21 +2,18 @@
 
 use super::chart::charts;
 use super::view::{self, MatrixCell};
+use crate::html::{Head, render};
 use crate::units;
 use bourse_record::Durability;
 use bourse_suite::SuiteFile;
-use minijinja::syntax::SyntaxConfig;
+use minijinja::Value;
 use minijinja::value::Serde;
-use minijinja::{AutoEscape, Environment, Value};
 use serde::Serialize;
 
 #[derive(Serialize)]
 struct Page {
-    css: Value,
+    head: Head,
     title: String,
-    suite: String,
-    started_at: String,
-    version: String,
     summary: Vec<Said>,
     findings: Vec<FindingPage>,
     tables: Vec<TablePage>,
@@ -24,7 +21,6 @@ struct Page {
     engines: Vec<EnginePage>,
     lines: Vec<Vec<String>>,
     machine: Vec<String>,
-    command: String,
     notice: Option<String>,
 }
 
@@ -108,14 +104,7 @@ struct EnginePage {
 
 /// A suite as one self-contained HTML page.
 pub fn suite_html(file: &SuiteFile) -> String {
-    let mut environment = Environment::new();
-    environment.set_auto_escape_callback(|_| AutoEscape::Html);
-    let mut syntax = SyntaxConfig::builder();
-    syntax.trim_blocks(true).lstrip_blocks(true);
-    environment.set_syntax(syntax.build().expect("the usual delimiters differ from one another"));
-    environment.add_template("suite.html", include_str!("suite.html")).expect("our own template is well-formed");
-    let template = environment.get_template("suite.html").expect("it was just added");
-    template.render(Serde(page(file))).expect("the template asks only for what the page has")
+    render("suite.html", Value::from(Serde(page(file))))
 }
 
 fn page(file: &SuiteFile) -> Page {
@@ -127,12 +116,11 @@ fn page(file: &SuiteFile) -> Page {
         items: items.iter().map(|item| units::printable(item)).collect(),
     };
     let machine = &file.provenance.machine;
+    let title = format!("{} {} · Bourse", file.suite, file.provenance.started_at);
+    let name = format!("suite {}", file.suite);
     Page {
-        css: Value::from_safe_string(concat!(include_str!("../html/page.css"), include_str!("suite.css")).to_owned()),
+        head: Head::new(&title, &name, &file.provenance, file.interrupted, include_str!("suite.css")),
         title: units::printable(&file.title),
-        suite: units::printable(&file.suite),
-        started_at: units::printable(&file.provenance.started_at),
-        version: units::printable(&file.provenance.build.version),
         summary: view::summary(file).into_iter().map(said).collect(),
         findings: findings(file),
         tables: file.tables.iter().enumerate().map(|(at, _)| table(file, at)).collect(),
@@ -152,7 +140,6 @@ fn page(file: &SuiteFile) -> Page {
             format!("{} build", units::printable(&file.provenance.build.profile)),
             format!("seed {}", file.provenance.seed),
         ],
-        command: units::command_line(&file.provenance.command),
         notice: file.notice.as_deref().map(units::printable),
     }
 }

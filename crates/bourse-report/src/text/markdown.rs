@@ -101,7 +101,7 @@ fn section(out: &mut String, level: usize, table: &Table) {
 }
 
 /// Appends a row of a table as GitHub has them; the cells are [escaped] already.
-pub fn row(out: &mut String, cells: impl Iterator<Item = String>) {
+pub(crate) fn row(out: &mut String, cells: impl Iterator<Item = String>) {
     out.push('|');
     for cell in cells {
         out.push_str(&format!(" {cell} |"));
@@ -117,7 +117,7 @@ fn toned(tone: Tone, text: &str) -> String {
 }
 
 /// Text from outside, with nothing in it that Markdown or HTML would act upon.
-pub fn escaped(text: &str) -> String {
+pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::new();
     for character in units::printable(text).chars() {
         match character {
@@ -133,7 +133,7 @@ pub fn escaped(text: &str) -> String {
 
 /// Code in a line, fenced by more backticks than it holds in a row. What looks like a tag or a link is [escaped] instead: not
 /// every reader of Markdown leaves those alone between backticks.
-pub fn code(text: &str) -> String {
+pub(crate) fn code(text: &str) -> String {
     if text.contains('<') || text.contains("](") {
         return format!("<code>{}</code>", escaped(text));
     }

@@ -13,5 +13,6 @@ pub(crate) use grid::fill;
 pub(crate) use paint::Paint;
 
 pub use csv::{CsvTable, CsvText, csv, csv_tables};
-pub use markdown::{code, escaped, markdown, row as markdown_row};
+pub use markdown::markdown;
+pub(crate) use markdown::{code, escaped, row as markdown_row};
 pub use terminal::terminal;

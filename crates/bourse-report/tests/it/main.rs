@@ -1,6 +1,8 @@
 //! What a person sees, held in snapshots; run files come from a small builder.
 
 mod damaged;
+mod documents;
+mod faults;
 mod fixture;
 mod html;
 mod text;

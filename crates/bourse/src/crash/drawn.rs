@@ -6,10 +6,10 @@ use crate::output::print;
 use crate::tpce::acid::FileSite;
 use crate::tpce::database::{engine_failure, found};
 use crate::{engines, inputs::inputs, interrupt};
-use bourse_acid::kept::{CrashFile, CrashRow};
 use bourse_acid::sampled::{self, LoadTrace};
-use bourse_acid::{Conduct, Site, Subject};
+use bourse_acid::{Site, Subject, TestConfig};
 use bourse_engine::Durability;
+use bourse_record::crash::{CrashFile, CrashRow};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -91,14 +91,19 @@ pub(super) fn replay(file: &Path, number: u64, arguments: &Crash) -> Result<(), 
         class_reason: &described.durability_reason,
         inputs: &inputs,
         site: Some(&site),
-        conduct: Conduct { seed: trace.seed(), ..Conduct::DEFAULT },
+        config: TestConfig { seed: trace.seed(), ..TestConfig::DEFAULT },
         interrupted: &interrupted,
     };
     let name = file.file_stem().unwrap_or_default().to_string_lossy();
     let folder = arguments.output.directory.join("states").join(format!("{name}_{number}"));
     let state = sampled::replay(&subject, &site, &mut trace, number, &folder)
         .map_err(|error| Failure::usage(format!("cannot rebuild {}#{number}: {error}", file.display())))?;
-    let mut said = format!("{}#{number} of {target}: {}: {}\n", file.display(), state.state, state.words());
+    let mut said = format!(
+        "{}#{number} of {target}: {}: {}\n",
+        file.display(),
+        state.state,
+        bourse_report::sampled_state_words(&state)
+    );
     for finding in &state.wrong {
         said.push_str(&format!("  {}: {} wanted, {} found\n", finding.what, finding.wanted, finding.found));
     }

@@ -4,7 +4,8 @@ use crate::args::{Crash, CrashCases};
 use crate::failure::{Exit, Failure};
 use crate::output::print;
 use crate::progress::Step;
-use bourse_acid::states::{self, Cases, StatesOptions, StatesSection};
+use bourse_acid::states::{self, Cases, StatesOptions};
+use bourse_record::crash::StatesSection;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 

@@ -13,9 +13,9 @@ use crate::provenance::provenance;
 use crate::tpce::acid::{FileSite, database, database_in_words, default_target};
 use crate::tpce::database::{engine_failure, refuse_foreign};
 use crate::{engines, interrupt};
-use bourse_acid::kept::{CRASH_SCHEMA_VERSION, CrashFile, CrashRow, crashed};
-use bourse_acid::{Conduct, Site, Subject};
-use bourse_record::DocumentKind;
+use bourse_acid::durability_matrix::crashed;
+use bourse_acid::{Site, Subject, TestConfig};
+use bourse_record::crash::{CrashFile, CrashRow};
 use bourse_tpce::users;
 use drawn::Traces;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -60,15 +60,7 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     }
     let interrupted = interrupt::flag()?;
     target.as_deref().map_or(Ok(()), engines::make_folder)?;
-    let mut file = CrashFile {
-        document: DocumentKind::Crash,
-        schema_version: CRASH_SCHEMA_VERSION,
-        provenance: provenance(arguments.seed),
-        database: String::new(),
-        rows: Vec::new(),
-        states: None,
-        interrupted: false,
-    };
+    let mut file = CrashFile::new(provenance(arguments.seed));
     if wants_states {
         file.states = enumerated::states(arguments, &interrupted)?;
     }
@@ -88,10 +80,10 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     }
     file.interrupted = interrupted.load(Ordering::Relaxed);
     publish(&mut file, &traces, arguments)?;
-    if file.broken() > 0 {
+    if file.violated() > 0 {
         return Err(Failure::new(
             Exit::Check,
-            format!("{} of {} guarantees are violated", file.broken(), file.tried()),
+            format!("{} of {} guarantees are violated", file.violated(), file.tried()),
         ));
     }
     if file.interrupted {
@@ -139,7 +131,7 @@ fn row(
         class_reason: &described.durability_reason,
         inputs: &inputs,
         site: site.as_ref().map(|site| site as &dyn Site),
-        conduct: Conduct { seed: arguments.seed, ..Conduct::DEFAULT },
+        config: TestConfig { seed: arguments.seed, ..TestConfig::DEFAULT },
         interrupted,
     };
     let mut row = crashed(&subject, target, arguments.times)
@@ -157,15 +149,15 @@ fn publish(file: &mut CrashFile, traces: &Traces, arguments: &Crash) -> Result<(
     let document = format!("{document:#}\n");
     let (json, page) = (folder.join("crash.json"), folder.join("crash.html"));
     output::write_whole(&json, document.as_bytes())?;
-    output::write_whole(&page, bourse_acid::crash_html(file).as_bytes())?;
-    for state in file.states.iter().flat_map(|states| states.broken_examples()) {
+    output::write_whole(&page, bourse_report::crash_html(file).as_bytes())?;
+    for state in file.states.iter().flat_map(|states| states.violations()) {
         let kept = enumerated::keep(&state.state, file.provenance.seed, &folder)?;
         note(&format!("state:    {}", kept.display()));
     }
     if arguments.output.json {
         print(&document)?;
     } else {
-        print(&bourse_acid::crash_text(file, output::terminal_width(), output::has_color()))?;
+        print(&bourse_report::crash_terminal(file, output::terminal_width(), output::has_color()))?;
     }
     note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
     Ok(())

@@ -13,11 +13,9 @@ use crate::output::{self, print};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
 use crate::{engines, interrupt};
-use bourse_acid::faults::{
-    FAULTS, FAULTS_SCHEMA_VERSION, Fault, FaultRow, FaultsFile, Through, faults_html, faults_text, not_tried, rows,
-};
+use bourse_acid::faults::{FAULTS, Fault, not_tried, rows};
 use bourse_engine_mysql::Flavour;
-use bourse_record::DocumentKind;
+use bourse_record::faults::{FaultRow, FaultsFile, Through};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -67,14 +65,7 @@ pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
         patience: arguments.patience,
         interrupted: interrupt::flag()?,
     };
-    let mut file = FaultsFile {
-        document: DocumentKind::Faults,
-        schema_version: FAULTS_SCHEMA_VERSION,
-        provenance: provenance(arguments.seed),
-        transactions: arguments.transactions,
-        rows: Vec::new(),
-        interrupted: false,
-    };
+    let mut file = FaultsFile::new(provenance(arguments.seed), arguments.transactions);
     for target in &targets {
         for through in ways(target) {
             if !conditions.interrupted.load(Ordering::Relaxed) {
@@ -84,10 +75,10 @@ pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
     }
     file.interrupted = conditions.interrupted.load(Ordering::Relaxed);
     publish(&file, arguments)?;
-    if file.broken() > 0 {
+    if file.violated() > 0 {
         return Err(Failure::new(
             Exit::Check,
-            format!("{} of {} guarantees are violated", file.broken(), file.rows.len()),
+            format!("{} of {} guarantees are violated", file.violated(), file.rows.len()),
         ));
     }
     if file.interrupted {
@@ -210,11 +201,11 @@ fn publish(file: &FaultsFile, arguments: &Faults) -> Result<(), Failure> {
     let folder = output::new_folder(&arguments.output.directory, "faults")?;
     let (json, page) = (folder.join("faults.json"), folder.join("faults.html"));
     output::write_whole(&json, document.as_bytes())?;
-    output::write_whole(&page, faults_html(file).as_bytes())?;
+    output::write_whole(&page, bourse_report::faults_html(file).as_bytes())?;
     if arguments.output.json {
         print(&document)?;
     } else {
-        print(&faults_text(file, output::terminal_width(), output::has_color()))?;
+        print(&bourse_report::faults_terminal(file, output::terminal_width(), output::has_color()))?;
     }
     note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
     Ok(())

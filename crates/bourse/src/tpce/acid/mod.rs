@@ -14,10 +14,11 @@ use crate::output::{self, print};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
 use crate::{engines, interrupt};
-use bourse_acid::{AcidFile, Conduct, SCHEMA_VERSION, Site, Subject, TESTS, Test, Verdict, run_tests};
+use bourse_acid::{Site, Subject, TESTS, TestConfig, run_tests};
 use bourse_egen::Inputs;
 use bourse_engine::{Durability, Engine};
-use bourse_record::{DocumentKind, Warning};
+use bourse_record::Warning;
+use bourse_record::acid::{AcidFile, Test, Verdict};
 use bourse_tpce::check::Depth;
 use bourse_tpce::load::{Existing, Found, identify};
 use bourse_tpce::users;
@@ -53,19 +54,13 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
         class_reason: &class_reason,
         inputs: &inputs,
         site: site.as_ref().map(|site| site as &dyn Site),
-        conduct: Conduct { seed: arguments.seed, repeats: arguments.repeats, patience: arguments.patience },
+        config: TestConfig { seed: arguments.seed, repeats: arguments.repeats, patience: arguments.patience },
         interrupted: &interrupted,
     };
-    let mut file = AcidFile {
-        document: DocumentKind::Acid,
-        schema_version: SCHEMA_VERSION,
-        provenance: provenance(arguments.seed),
-        warnings: described.warnings.iter().map(Warning::of_engine).collect(),
-        engine: bourse_driver::described(described),
-        database: database_in_words(&found, &history),
-        tests: Vec::new(),
-        interrupted: false,
-    };
+    let warnings = described.warnings.iter().map(Warning::of_engine).collect();
+    let engine_found = bourse_driver::described(described);
+    let database = database_in_words(&found, &history);
+    let mut file = AcidFile { warnings, ..AcidFile::new(provenance(arguments.seed), engine_found, database) };
     let wanted =
         |id: &str| only.is_empty() || only.iter().any(|name| id == name || (name.len() == 1 && id.starts_with(name)));
     let step = Step::waiting(format!("examining {target}"));
@@ -85,11 +80,11 @@ fn publish(file: &AcidFile, arguments: &Acid) -> Result<(), Failure> {
     let folder = output::new_folder(&arguments.output.directory, "acid")?;
     let (json, page) = (folder.join("acid.json"), folder.join("acid.html"));
     output::write_whole(&json, document.as_bytes())?;
-    output::write_whole(&page, bourse_acid::html(file).as_bytes())?;
+    output::write_whole(&page, bourse_report::acid_html(file).as_bytes())?;
     if arguments.output.json {
         print(&document)?;
     } else {
-        print(&bourse_acid::text(file, output::terminal_width(), output::has_color(), arguments.verbose))?;
+        print(&bourse_report::acid_terminal(file, output::terminal_width(), output::has_color(), arguments.verbose))?;
     }
     note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
     Ok(())

@@ -11,7 +11,7 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 
 /// The copy: its name, and what tells that one which is there was left by a process of ours.
-static COPY: SideFileKind = bourse_engine_sqlite::side_file_kind(".bourse-crash", "a copy that crashes may ruin");
+static COPY: SideFileKind = bourse_engine_sqlite::side_file_kind(".bourse-crash", "a copy that crashes may corrupt");
 
 pub(crate) struct FileSite {
     original: PathBuf,

@@ -1,10 +1,10 @@
 //! Documents read back from files, with errors a person can act on.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::document::{AcidFile, SCHEMA_VERSION};
+use crate::acid::{ACID_SCHEMA_VERSION, AcidFile};
+use crate::crash::{CRASH_SCHEMA_VERSION, CrashFile};
 use crate::faults::{FAULTS_SCHEMA_VERSION, FaultsFile};
-use crate::kept::{CRASH_SCHEMA_VERSION, CrashFile};
-use bourse_record::{DocumentKind, coded_warnings};
+use crate::{DocumentKind, version_1};
 use serde::de::DeserializeOwned;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
@@ -55,7 +55,7 @@ pub fn acid(path: &Path) -> Result<AcidFile, ReadError> {
 /// # Errors
 /// [`ReadError`].
 pub fn parse_acid(bytes: &[u8], path: &Path) -> Result<AcidFile, ReadError> {
-    document(bytes, path, "`bourse tpce acid`", DocumentKind::Acid, SCHEMA_VERSION)
+    document(bytes, path, "`bourse tpce acid`", DocumentKind::Acid, ACID_SCHEMA_VERSION)
 }
 
 /// Reads a `crash.json`.
@@ -106,14 +106,7 @@ fn document<D: DeserializeOwned>(
     // Version first: a document of another version need not have this one's form.
     match value.get("schema_version").and_then(serde_json::Value::as_u64) {
         None => return Err(foreign("it has no schema_version".to_owned())),
-        // Version 1 did not say its kind, and had sentences for warnings.
-        Some(1) => {
-            coded_warnings(&mut value);
-            if let Some(fields) = value.as_object_mut() {
-                fields.insert("document".to_owned(), serde_json::json!(kind));
-                fields.insert("schema_version".to_owned(), known.into());
-            }
-        }
+        Some(1) => version_1::convert_other(&mut value, kind, known),
         Some(found) if found != u64::from(known) => {
             return Err(ReadError::Version { path: path.to_owned(), found, known });
         }

@@ -1,12 +1,12 @@
 //! `acid.json`: what was tested, on what, what happened step by step, and the verdicts.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_record::{DocumentKind, Engine, Provenance, Warning};
+use crate::{DocumentKind, Engine, Provenance, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Version of the document; raised when a reader of the old form would misread the new.
-pub const SCHEMA_VERSION: u32 = 2;
+pub const ACID_SCHEMA_VERSION: u32 = 2;
 
 /// One examination of a target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -31,6 +31,20 @@ pub struct AcidFile {
 }
 
 impl AcidFile {
+    /// An examination that has no test yet.
+    pub fn new(provenance: Provenance, engine: Engine, database: String) -> Self {
+        Self {
+            document: DocumentKind::Acid,
+            schema_version: ACID_SCHEMA_VERSION,
+            provenance,
+            engine,
+            database,
+            tests: Vec::new(),
+            warnings: Vec::new(),
+            interrupted: false,
+        }
+    }
+
     /// How many tests have this verdict.
     pub fn count(&self, verdict: Verdict) -> usize {
         self.tests.iter().filter(|test| test.verdict == verdict).count()
@@ -164,12 +178,12 @@ pub struct Finding {
 
 impl Finding {
     /// Compares a value with what it must be.
-    pub(crate) fn equal<T: PartialEq + ToString>(what: impl Into<String>, wanted: &T, found: &T) -> Self {
+    pub fn equal<T: PartialEq + ToString>(what: impl Into<String>, wanted: &T, found: &T) -> Self {
         Self { what: what.into(), wanted: wanted.to_string(), found: found.to_string(), holds: wanted == found }
     }
 
     /// A value that may be one of several.
-    pub(crate) fn one_of<T: PartialEq + ToString>(what: impl Into<String>, wanted: &[T], found: &T) -> Self {
+    pub fn one_of<T: PartialEq + ToString>(what: impl Into<String>, wanted: &[T], found: &T) -> Self {
         let words: Vec<_> = wanted.iter().map(ToString::to_string).collect();
         Self { what: what.into(), wanted: words.join(" or "), found: found.to_string(), holds: wanted.contains(found) }
     }

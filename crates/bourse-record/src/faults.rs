@@ -1,6 +1,7 @@
 //! `faults.json`: which faults an engine met, what it did, what was left, and the verdicts.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_record::{DocumentKind, Provenance};
+use crate::{DocumentKind, Durability, Provenance};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -26,8 +27,20 @@ pub struct FaultsFile {
 }
 
 impl FaultsFile {
-    /// How many rows have a case in which a guarantee was broken.
-    pub fn broken(&self) -> usize {
+    /// A table that has no row yet.
+    pub fn new(provenance: Provenance, transactions: u64) -> Self {
+        Self {
+            document: DocumentKind::Faults,
+            schema_version: FAULTS_SCHEMA_VERSION,
+            provenance,
+            transactions,
+            rows: Vec::new(),
+            interrupted: false,
+        }
+    }
+
+    /// How many rows have a case in which a guarantee was violated.
+    pub fn violated(&self) -> usize {
         self.rows.iter().filter(|row| row.verdict() == Some(FaultVerdict::Broken)).count()
     }
 }
@@ -62,8 +75,8 @@ impl Through {
 pub struct FaultRow {
     /// The target with its options, without a path.
     pub target: String,
-    /// `volatile`, `process`, `consistent` or `durable`; empty if nothing was tried.
-    pub class: String,
+    /// Durability class of its settings; none if nothing was tried.
+    pub class: Option<Durability>,
     /// The settings that class follows from.
     pub class_reason: String,
     /// By what the fault was brought about.
@@ -96,7 +109,7 @@ pub struct FaultCase {
     /// The first errors that the engine reported, in its words.
     pub errors: Vec<String>,
     /// What the engine did.
-    pub conduct: Conduct,
+    pub reaction: Reaction,
     /// The signal that ended the process, if one did.
     pub signal: Option<i32>,
     /// What was found afterwards.
@@ -112,7 +125,7 @@ pub struct FaultCase {
 /// What the engine did when it met the fault.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Conduct {
+pub enum Reaction {
     /// It reported an error.
     Reported,
     /// It went on without an error.
@@ -127,7 +140,7 @@ pub enum Conduct {
     NotMet,
 }
 
-impl Conduct {
+impl Reaction {
     /// The words for tables.
     pub const fn name(self) -> &'static str {
         match self {
@@ -153,6 +166,18 @@ pub enum Left {
     Corrupted,
     /// The engine refuses to open or to read it.
     Unreadable,
+}
+
+impl Left {
+    /// The word for tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Whole => "nothing lost",
+            Self::Lost => "lost",
+            Self::Corrupted => "corrupted",
+            Self::Unreadable => "unreadable",
+        }
+    }
 }
 
 /// What to think of it.
@@ -184,89 +209,9 @@ impl FaultVerdict {
     }
 }
 
-/// The heads of the table.
-pub const HEADS: [&str; 5] = ["fault", "calls", "the engine", "afterwards", "verdict"];
-
 impl FaultRow {
     /// The worst verdict of its cases; `None` if it was not tried.
     pub fn verdict(&self) -> Option<FaultVerdict> {
         self.cases.iter().map(|case| case.verdict).max()
-    }
-
-    /// The target with its class and how it was interfered with.
-    pub fn heading(&self) -> String {
-        let class = if self.class.is_empty() { String::new() } else { format!("{}, ", self.class) };
-        format!("{} ({class}by {})", self.target, self.through.name())
-    }
-
-    /// The cells of the table.
-    pub fn cells(&self) -> [String; 5] {
-        let verdict = match self.verdict() {
-            Some(verdict) => verdict.name().to_owned(),
-            None => "not tried".to_owned(),
-        };
-        let conduct = tally(self.cases.iter().map(FaultCase::conduct_words));
-        [self.title.clone(), self.calls.clone(), conduct, self.left_words(), verdict]
-    }
-
-    /// What was left in all cases.
-    fn left_words(&self) -> String {
-        let met = || self.cases.iter().filter(|case| case.conduct != Conduct::NotMet);
-        let lost: Vec<u64> = met().filter(|case| case.left == Left::Lost).map(|case| case.lost).collect();
-        let mut words = tally(met().filter(|case| case.left != Left::Lost).map(FaultCase::left_words));
-        if let (Some(least), Some(most)) = (lost.iter().min(), lost.iter().max()) {
-            let gap = if words.is_empty() { "" } else { ", " };
-            let range = if least == most { least.to_string() } else { format!("{least} to {most}") };
-            words.push_str(&format!("{gap}{}× {range} lost", lost.len()));
-        }
-        words
-    }
-}
-
-/// Each of the words once, with how often they come where they differ.
-fn tally(all: impl Iterator<Item = String>) -> String {
-    let mut counted: Vec<(String, u32)> = Vec::new();
-    for words in all {
-        match counted.iter_mut().find(|(known, _)| *known == words) {
-            Some((_, count)) => *count += 1,
-            None => counted.push((words, 1)),
-        }
-    }
-    let words = counted.iter().map(|(words, count)| format!("{count}× {words}"));
-    words.collect::<Vec<_>>().join(", ")
-}
-
-impl FaultCase {
-    /// What the engine did, with the signal.
-    pub fn conduct_words(&self) -> String {
-        match (self.conduct, self.signal) {
-            (Conduct::Died, Some(signal)) => format!("died of {}", signal_name(signal)),
-            (conduct, _) => conduct.name().to_owned(),
-        }
-    }
-
-    /// What is left.
-    pub fn left_words(&self) -> String {
-        match self.left {
-            Left::Whole if self.stood > 0 => "nothing lost, failed one stands".to_owned(),
-            Left::Whole => "nothing lost".to_owned(),
-            Left::Lost => format!("{} of {} lost", self.lost, self.acknowledged),
-            Left::Corrupted => "corrupted".to_owned(),
-            Left::Unreadable => "unreadable".to_owned(),
-        }
-    }
-}
-
-/// A signal's name, of those that end processes.
-fn signal_name(signal: i32) -> String {
-    match signal {
-        4 => "SIGILL".to_owned(),
-        6 => "SIGABRT".to_owned(),
-        7 => "SIGBUS".to_owned(),
-        8 => "SIGFPE".to_owned(),
-        9 => "SIGKILL".to_owned(),
-        11 => "SIGSEGV".to_owned(),
-        15 => "SIGTERM".to_owned(),
-        other => format!("signal {other}"),
     }
 }

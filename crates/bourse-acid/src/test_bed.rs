@@ -1,6 +1,6 @@
 //! What all tests share: the engine, the world around its transactions, random accounts, and a session to look with.
 
-use crate::stage::Stage;
+use crate::scenario::Scenario;
 use bourse_driver::{Clock as _, RealClock};
 use bourse_egen::txn::{self, TradeRequest};
 use bourse_egen::{Part, TradeType};
@@ -54,7 +54,7 @@ fn inside(statement: Option<&str>) -> String {
 
 /// How the tests are carried out.
 #[derive(Debug, Clone, Copy)]
-pub struct Conduct {
+pub struct TestConfig {
     /// Where accounts and securities are drawn from.
     pub seed: u64,
     /// How often each isolation test is tried, with each of its endings.
@@ -63,7 +63,7 @@ pub struct Conduct {
     pub patience: Duration,
 }
 
-impl Conduct {
+impl TestConfig {
     /// Ten accounts, and half a second of patience.
     pub const DEFAULT: Self = Self { seed: 1, repeats: 10, patience: Duration::from_millis(500) };
 }
@@ -117,21 +117,21 @@ pub(crate) struct Listed {
 }
 
 /// The engine under test with all that a test needs.
-pub(crate) struct Laboratory<'e> {
+pub(crate) struct TestBed<'e> {
     pub(crate) engine: &'e dyn Engine,
     pub(crate) part: Part,
-    pub(crate) conduct: Conduct,
+    pub(crate) config: TestConfig,
     pub(crate) world: Arc<World>,
     random: RefCell<SplitMix>,
     observer: RefCell<Box<dyn Session>>,
 }
 
-impl<'e> Laboratory<'e> {
+impl<'e> TestBed<'e> {
     pub(crate) fn new(
         engine: &'e dyn Engine,
         part: Part,
         first_free: TradeId,
-        conduct: Conduct,
+        config: TestConfig,
     ) -> Result<Self, AcidError> {
         let mut observer = engine.connect()?;
         let world = World {
@@ -142,16 +142,16 @@ impl<'e> Laboratory<'e> {
         Ok(Self {
             engine,
             part,
-            conduct,
+            config,
             world: Arc::new(world),
-            random: RefCell::new(SplitMix::new(conduct.seed)),
+            random: RefCell::new(SplitMix::new(config.seed)),
             observer: RefCell::new(observer),
         })
     }
 
     /// A case in which sessions meet.
-    pub(crate) fn stage(&self) -> Stage<'_> {
-        Stage::new(self)
+    pub(crate) fn scenario(&self) -> Scenario<'_> {
+        Scenario::new(self)
     }
 
     pub(crate) fn below(&self, n: i64) -> i64 {

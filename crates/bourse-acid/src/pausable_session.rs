@@ -23,7 +23,7 @@ pub(crate) enum Place {
 
 /// What a halted session is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Word {
+pub(crate) enum Command {
     /// Go on.
     GoOn,
     /// Fail, so that the transaction is rolled back.
@@ -34,7 +34,7 @@ pub(crate) enum Word {
 
 /// What a session says of itself.
 #[derive(Debug)]
-pub(crate) enum Said<T> {
+pub(crate) enum Event<T> {
     /// It stands at its point.
     Halted(Halt),
     /// Its transaction has ended.
@@ -55,18 +55,18 @@ pub(crate) type Doing = Arc<Mutex<Option<&'static str>>>;
 /// The code of an error that a session was told to fail with.
 pub(crate) const ON_PURPOSE: &str = "ON_PURPOSE";
 
-pub(crate) struct Staged<T> {
+pub(crate) struct PausableSession<T> {
     /// `None` once it has vanished.
     inner: Option<Box<dyn Session>>,
     dialect: &'static Dialect,
     pub(crate) point: Option<Point>,
-    says: Sender<Said<T>>,
-    words: Receiver<Word>,
+    says: Sender<Event<T>>,
+    words: Receiver<Command>,
     doing: Doing,
 }
 
-impl<T> Staged<T> {
-    pub(crate) fn new(inner: Box<dyn Session>, says: Sender<Said<T>>, words: Receiver<Word>, doing: Doing) -> Self {
+impl<T> PausableSession<T> {
+    pub(crate) fn new(inner: Box<dyn Session>, says: Sender<Event<T>>, words: Receiver<Command>, doing: Doing) -> Self {
         Self { dialect: inner.dialect(), inner: Some(inner), point: None, says, words, doing }
     }
 
@@ -89,17 +89,17 @@ impl<T> Staged<T> {
     /// Halts, once, until told what to do; whoever went away wants the transaction undone.
     fn halt(&mut self, statement: String, read: Vec<String>) -> Result<(), EngineError> {
         self.point = None;
-        let told = match self.says.send(Said::Halted(Halt { statement, read })) {
-            Ok(()) => self.words.recv().unwrap_or(Word::GiveUp),
-            Err(_) => Word::GiveUp,
+        let told = match self.says.send(Event::Halted(Halt { statement, read })) {
+            Ok(()) => self.words.recv().unwrap_or(Command::GiveUp),
+            Err(_) => Command::GiveUp,
         };
         match told {
-            Word::GoOn => Ok(()),
-            Word::GiveUp => {
+            Command::GoOn => Ok(()),
+            Command::GiveUp => {
                 self.inner()?.rollback()?;
                 Err(EngineError::new(ErrorKind::Other, "told to give up").with_code(ON_PURPOSE))
             }
-            Word::Vanish => {
+            Command::Vanish => {
                 self.inner = None;
                 Err(EngineError::new(ErrorKind::ConnectionLost, "told to vanish").with_code(ON_PURPOSE))
             }
@@ -152,7 +152,7 @@ fn shown(value: Value<'_>) -> String {
     }
 }
 
-impl<T: Send> Session for Staged<T> {
+impl<T: Send> Session for PausableSession<T> {
     fn dialect(&self) -> &'static Dialect {
         self.dialect
     }

@@ -1,13 +1,16 @@
 //! What is written down: the document, the page, the terminal.
 
-use bourse_acid::document::{Case, Finding, Step};
-use bourse_acid::kept::{CRASH_SCHEMA_VERSION, CrashFile, CrashRow, Outcome, crash_file_schema};
-use bourse_acid::sampled::{SampledState, SampledStates};
-use bourse_acid::{
-    AcidFile, Property, SCHEMA_VERSION, Test, Verdict, acid_file_schema, crash_html, crash_markdown, crash_text, html,
-    markdown, read, text,
+use bourse_record::acid::{
+    ACID_SCHEMA_VERSION, AcidFile, Case, Finding, Property, Step, Test, Verdict, acid_file_schema,
 };
-use bourse_record::{Build, DocumentKind, Engine, Machine, NameValue, Provenance, Warning};
+use bourse_record::crash::{
+    CRASH_SCHEMA_VERSION, CrashFile, CrashOutcome, CrashRow, Guarantee, SampledState, SampledStates, crash_file_schema,
+};
+use bourse_record::read;
+use bourse_record::{Build, DocumentKind, Durability, Engine, Machine, NameValue, Provenance, Warning};
+use bourse_report::{
+    CsvText, acid_csv, acid_html, acid_markdown, acid_terminal, crash_csv, crash_html, crash_markdown, crash_terminal,
+};
 
 fn file() -> AcidFile {
     let finding = |holds| Finding { what: "CA_BAL <seen>".into(), wanted: "1.00".into(), found: "2.00".into(), holds };
@@ -36,7 +39,7 @@ fn file() -> AcidFile {
         took_s: 0.25,
     };
     AcidFile {
-        schema_version: SCHEMA_VERSION,
+        schema_version: ACID_SCHEMA_VERSION,
         document: DocumentKind::Acid,
         provenance: Provenance {
             started_at: "2026-01-05T10:00:00+00:00".into(),
@@ -56,7 +59,7 @@ fn file() -> AcidFile {
             name: "sqlite".into(),
             version: "3".into(),
             target: "sqlite:x.db".into(),
-            durability: bourse_record::Durability::Durable,
+            durability: Durability::Durable,
             durability_reason: "journal=wal, sync=full: the log is made durable at each commit".into(),
             settings: vec![NameValue { name: "journal_mode".into(), value: "wal".into() }],
             compile_options: Vec::new(),
@@ -93,32 +96,32 @@ fn the_document_fits_its_schema_and_is_read_back() {
 
 fn crashes() -> CrashFile {
     let AcidFile { provenance: Provenance { build, machine, .. }, tests, .. } = file();
-    let outcome = |lost, ruined, promised: &str, holds| Outcome {
+    let outcome = |lost, corrupted, promised, holds| CrashOutcome {
         crashes: 2,
         acknowledged: 130,
         lost,
-        ruined,
+        corrupted,
         recovery_s: 0.004,
-        promised: promised.into(),
+        promised,
         holds,
         cases: tests[1].cases.clone(),
     };
-    let row = |target: &str, class: &str, killed, power| CrashRow {
+    let row = |target: &str, class, killed, power| CrashRow {
         target: target.into(),
-        class: class.into(),
+        class,
         class_reason: "sync=full".into(),
         killed,
         power,
         sampled: None,
         not_tried: "nothing is promised".into(),
     };
-    let none = outcome(0, 0, "everything", true);
+    let none = outcome(0, 0, Guarantee::Everything, true);
     let state = |number: u64, broken: bool| SampledState {
         number,
         state: "12:one-3".into(),
         acknowledged: 60,
         lost: u64::from(broken),
-        ruined: false,
+        corrupted: false,
         broken,
         wrong: match broken {
             true => vec![Finding {
@@ -139,10 +142,11 @@ fn crashes() -> CrashFile {
         operations: 5_000,
         syncs: 150,
         points: 140,
-        promised: "everything".into(),
+        promised: Guarantee::Everything,
         states: vec![state(1, false), state(2, true)],
     };
-    let mut first = row("sqlite:x.db", "durable", Some(none.clone()), Some(outcome(1, 0, "everything", false)));
+    let mut first =
+        row("sqlite:x.db", Durability::Durable, Some(none.clone()), Some(outcome(1, 0, Guarantee::Everything, false)));
     first.sampled = Some(sampled);
     CrashFile {
         schema_version: CRASH_SCHEMA_VERSION,
@@ -157,8 +161,13 @@ fn crashes() -> CrashFile {
         database: "1,000 customers, 1 day".into(),
         rows: vec![
             first,
-            row("sqlite:x.db?sync=normal", "consistent", Some(none), Some(outcome(44, 0, "whole", true))),
-            row("sqlite::memory:", "volatile", None, None),
+            row(
+                "sqlite:x.db?sync=normal",
+                Durability::Consistent,
+                Some(none),
+                Some(outcome(44, 0, Guarantee::Whole, true)),
+            ),
+            row("sqlite::memory:", Durability::Volatile, None, None),
         ],
         states: None,
         interrupted: false,
@@ -167,34 +176,31 @@ fn crashes() -> CrashFile {
 
 #[test]
 fn the_table_of_crashes_says_what_was_lost_and_which_promise_is_broken() {
-    let shown = crash_text(&crashes(), 120, false);
+    let shown = crash_terminal(&crashes(), 120, false);
     let line = |target: &str| shown.lines().find(|line| line.starts_with(target)).expect("a line").to_owned();
     let words = |target: &str| {
         line(target).split("  ").map(str::trim).filter(|it| !it.is_empty()).collect::<Vec<_>>().join("|")
     };
     assert_eq!(
         words("sqlite:x.db "),
-        "sqlite:x.db|durable|0 of 130 lost|whole, 1 of 130 lost|2 states: whole, 1 with losses|4 ms|BROKEN"
+        "sqlite:x.db|durable|0 of 130 lost|whole, 1 of 130 lost|2 states: whole, 1 with losses|4 ms|VIOLATED"
     );
     assert!(shown.contains("bourse crash --replay bourse-runs/1-crash/trace-1.bin#2"), "{shown}");
     assert!(!shown.contains("trace-1.bin#1"), "{shown}");
     assert_eq!(
         words("sqlite:x.db?sync=normal"),
-        "sqlite:x.db?sync=normal|consistent|0 of 130 lost|whole, 44 of 130 lost|not tried|4 ms|kept"
+        "sqlite:x.db?sync=normal|consistent|0 of 130 lost|whole, 44 of 130 lost|not tried|4 ms|met"
     );
     assert!(line("sqlite::memory:").ends_with("nothing is promised"), "{shown}");
-    assert!(shown.contains("sqlite:x.db promises everything:"), "{shown}");
-    assert_eq!(crashes().broken(), 1);
+    assert!(shown.contains("sqlite:x.db guarantees everything:"), "{shown}");
+    assert_eq!(crashes().violated(), 1);
 
     let page = crash_html(&crashes());
     roxmltree::Document::parse(&page.replacen("<!DOCTYPE html>", "", 1)).expect("well-formed");
     assert!(page.contains("trace-1.bin: 5000 file operations"), "{page}");
-    let markdown = bourse_acid::crash_markdown(&crashes());
-    assert!(
-        markdown.contains("| 1 | 12:one-3 | whole, 0 of 60 acknowledged Trade-Results lost | kept |"),
-        "{markdown}"
-    );
-    assert!(page.contains("1 promises broken") && page.contains("CA_BAL &lt;seen&gt;"));
+    let markdown = crash_markdown(&crashes());
+    assert!(markdown.contains("| 1 | 12:one-3 | whole, 0 of 60 acknowledged Trade-Results lost | met |"), "{markdown}");
+    assert!(page.contains("1 guarantees violated") && page.contains("CA_BAL &lt;seen&gt;"));
 
     let document = serde_json::to_value(crashes()).expect("can be written");
     let schema = jsonschema::validator_for(&crash_file_schema()).expect("a valid schema");
@@ -204,7 +210,7 @@ fn the_table_of_crashes_says_what_was_lost_and_which_promise_is_broken() {
 
 #[test]
 fn the_page_is_well_formed_and_escapes_what_it_is_given() {
-    let page = html(&file());
+    let page = acid_html(&file());
     // XML wants a doctype that roxmltree does not read.
     let body = page.replacen("<!DOCTYPE html>", "", 1);
     roxmltree::Document::parse(&body).expect("well-formed");
@@ -215,13 +221,13 @@ fn the_page_is_well_formed_and_escapes_what_it_is_given() {
 
 #[test]
 fn the_terminal_shows_why_something_failed_and_everything_when_asked() {
-    let short = text(&file(), 100, false, false);
+    let short = acid_terminal(&file(), 100, false, false);
     assert!(short.contains("I4    FAILED"), "{short}");
     assert!(short.contains("≠ CA_BAL <seen>: 1.00 wanted, 2.00 found"), "{short}");
     assert_eq!(short.matches("account 43").count(), 1, "only the case that failed: {short}");
     assert!(short.contains("1 passed, 1 failed, 1 not applicable"), "{short}");
     assert!(short.contains("not comparable with published TPC Benchmark E"), "{short}");
-    let all = text(&file(), 120, false, true);
+    let all = acid_terminal(&file(), 120, false, true);
     assert_eq!(all.matches("account 43").count(), 3, "{all}");
     assert!(all.contains("S1: Trade-Result of 7: halted before the commit; read hs_qty = 0; at: COMMIT"), "{all}");
     assert!(all.lines().all(|line| line.chars().count() <= 120), "{all}");
@@ -229,7 +235,7 @@ fn the_terminal_shows_why_something_failed_and_everything_when_asked() {
 
 #[test]
 fn markdown_tells_verdicts_steps_and_settings_and_nothing_in_it_acts() {
-    let all = markdown(&file());
+    let all = acid_markdown(&file());
     for line in [
         "# Bourse: ACID tests, 2026-01-05T10:00:00+00:00",
         "1 passed, **1 failed**, 1 not applicable on ` sqlite:x.db `",
@@ -249,7 +255,7 @@ fn markdown_tells_verdicts_steps_and_settings_and_nothing_in_it_acts() {
     );
     let crashed = crash_markdown(&crashes());
     assert!(
-        crashed.contains("| sqlite:x.db | durable | 0 of 130 lost | whole, 1 of 130 lost | 2 states: whole, 1 with losses | 4 ms | BROKEN |"),
+        crashed.contains("| sqlite:x.db | durable | 0 of 130 lost | whole, 1 of 130 lost | 2 states: whole, 1 with losses | 4 ms | VIOLATED |"),
         "{crashed}"
     );
 }
@@ -274,10 +280,22 @@ fn documents_are_read_back_and_what_is_none_is_named() {
     fields.insert("warnings".to_owned(), serde_json::json!(["a sentence"]));
     write(&value);
     let old = read::acid(&path).expect("can be read");
-    assert_eq!((old.schema_version, old.document), (SCHEMA_VERSION, DocumentKind::Acid));
+    assert_eq!((old.schema_version, old.document), (ACID_SCHEMA_VERSION, DocumentKind::Acid));
     assert_eq!(old.warnings, [Warning::Told { text: "a sentence".to_owned() }]);
     assert_eq!(old.tests, file().tests);
     std::fs::write(&path, "{").expect("written");
     assert!(read::acid(&path).unwrap_err().to_string().contains("EOF"));
     assert!(read::acid(folder.path()).unwrap_err().to_string().starts_with("cannot read "));
+}
+
+#[test]
+fn tests_and_crashes_are_tables_of_csv_too() {
+    let tests = acid_csv(&file(), CsvText::Guarded);
+    let lines: Vec<_> = tests.lines().collect();
+    assert_eq!(lines.len(), 1 + 3, "{tests}");
+    assert!(lines[2].starts_with("I4,isolation,") && lines[2].contains(",failed,"), "{tests}");
+    let crashes = crash_csv(&crashes(), CsvText::Guarded);
+    assert!(crashes.starts_with("targets\r\ntarget,class,process killed,"), "{crashes}");
+    assert!(crashes.contains("sqlite:x.db,durable,0 of 130 lost,\"whole, 1 of 130 lost\","), "{crashes}");
+    assert!(crashes.contains("drawn_states\r\ntarget,number,state,found,guarantee\r\n"), "{crashes}");
 }

@@ -4,10 +4,10 @@
 //! and otherwise gives it a bounded time. What then happened is evidence, never by itself a verdict: an engine may make a
 //! session wait, refuse it with a conflict, or let it read an old version, and each of these can be right.
 
-use crate::document::{Case, Finding, Step};
-use crate::laboratory::{AcidError, Laboratory, World, is_conflict};
-use crate::staged::{Doing, ON_PURPOSE, Point, Said, Staged, Word, plain};
+use crate::pausable_session::{Command, Doing, Event, ON_PURPOSE, PausableSession, Point, plain};
+use crate::test_bed::{AcidError, TestBed, World, is_conflict};
 use bourse_engine::{Engine, EngineError};
+use bourse_record::acid::{Case, Finding, Step};
 use bourse_tpce::transactions::{FrameError, Output, Request, TxnError};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, channel};
 use std::sync::{Arc, PoisonError};
@@ -30,12 +30,12 @@ type Ended = Result<Output, TxnError>;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Id(usize);
 
-struct Actor {
+struct Participant {
     name: String,
     /// `None` once nothing more comes.
     jobs: Option<Sender<(Request, Option<Point>)>>,
-    words: Option<Sender<Word>>,
-    says: Receiver<Said<Ended>>,
+    words: Option<Sender<Command>>,
+    says: Receiver<Event<Ended>>,
     doing: Doing,
     thread: Option<JoinHandle<()>>,
     /// What it does now: in words, its point, and the engine's count of waits before.
@@ -45,7 +45,7 @@ struct Actor {
 /// What a session met that went in after another.
 #[derive(Debug)]
 #[expect(clippy::large_enum_variant, reason = "a handful of these live at once")]
-pub(crate) enum Met {
+pub(crate) enum Contention {
     /// It ended, for better or worse.
     Ended(Ended),
     /// It waits.
@@ -53,21 +53,21 @@ pub(crate) enum Met {
 }
 
 /// A case under way.
-pub(crate) struct Stage<'l> {
-    laboratory: &'l Laboratory<'l>,
-    actors: Vec<Actor>,
+pub(crate) struct Scenario<'l> {
+    test_bed: &'l TestBed<'l>,
+    participants: Vec<Participant>,
     case: Case,
 }
 
-impl Drop for Stage<'_> {
+impl Drop for Scenario<'_> {
     fn drop(&mut self) {
         // Those who stand at a point give up when nobody can tell them anything any more; only then are all free to end.
-        for actor in &mut self.actors {
-            actor.jobs = None;
-            actor.words = None;
+        for participant in &mut self.participants {
+            participant.jobs = None;
+            participant.words = None;
         }
-        for actor in &mut self.actors {
-            if let Some(thread) = actor.thread.take() {
+        for participant in &mut self.participants {
+            if let Some(thread) = participant.thread.take() {
                 // A panic there has been told where its answer was missed.
                 let _ = thread.join();
             }
@@ -75,9 +75,9 @@ impl Drop for Stage<'_> {
     }
 }
 
-impl<'l> Stage<'l> {
-    pub(crate) fn new(laboratory: &'l Laboratory<'l>) -> Self {
-        Self { laboratory, actors: Vec::new(), case: Case::default() }
+impl<'l> Scenario<'l> {
+    pub(crate) fn new(test_bed: &'l TestBed<'l>) -> Self {
+        Self { test_bed, participants: Vec::new(), case: Case::default() }
     }
 
     pub(crate) fn label(&mut self, label: String) {
@@ -94,7 +94,7 @@ impl<'l> Stage<'l> {
         self.case.findings.push(finding);
     }
 
-    /// Notes something that was done by somebody who is no session of this stage.
+    /// Notes something that was done by somebody who is no session of this scenario.
     pub(crate) fn note(
         &mut self,
         session: &str,
@@ -113,10 +113,10 @@ impl<'l> Stage<'l> {
 
     /// Another session, on its own thread.
     pub(crate) fn session(&mut self) -> Result<Id, AcidError> {
-        let name = format!("S{}", self.actors.len() + 1);
-        let actor = Actor::new(name, self.laboratory.engine, Arc::clone(&self.laboratory.world))?;
-        self.actors.push(actor);
-        Ok(Id(self.actors.len() - 1))
+        let name = format!("S{}", self.participants.len() + 1);
+        let participant = Participant::new(name, self.test_bed.engine, Arc::clone(&self.test_bed.world))?;
+        self.participants.push(participant);
+        Ok(Id(self.participants.len() - 1))
     }
 
     /// Lets a session begin a transaction, which halts at `point`.
@@ -127,100 +127,100 @@ impl<'l> Stage<'l> {
         request: impl Into<Request>,
         point: Option<Point>,
     ) {
-        let waits = self.laboratory.lock_waits();
-        let actor = &mut self.actors[who.0];
-        actor.job = Some((what.into(), point, waits));
-        let jobs = actor.jobs.as_ref().expect("closed only at the end");
+        let waits = self.test_bed.lock_waits();
+        let participant = &mut self.participants[who.0];
+        participant.job = Some((what.into(), point, waits));
+        let jobs = participant.jobs.as_ref().expect("closed only at the end");
         jobs.send((request.into(), point)).expect("the thread lives until its jobs are closed");
     }
 
     /// Waits until a session stands at its point.
     pub(crate) fn until_halted(&mut self, who: Id) -> Result<(), AcidError> {
-        let actor = &mut self.actors[who.0];
-        let (what, point, waits) = actor.job.clone().expect("it was started");
+        let participant = &mut self.participants[who.0];
+        let (what, point, waits) = participant.job.clone().expect("it was started");
         let point = point.expect("it was given a point");
-        match actor.hear(LIMIT) {
-            Some(Said::Halted(halt)) => {
+        match participant.hear(LIMIT) {
+            Some(Event::Halted(halt)) => {
                 let outcome = format!("halted {}", point.name);
-                let step = actor.step(what, outcome, halt.read, Some(halt.statement));
+                let step = participant.step(what, outcome, halt.read, Some(halt.statement));
                 // What it does next is told when it ends.
-                actor.job = Some(("goes on".to_owned(), None, waits));
+                participant.job = Some(("goes on".to_owned(), None, waits));
                 self.case.steps.push(step);
                 Ok(())
             }
-            Some(Said::Ended(ended)) => {
+            Some(Event::Ended(ended)) => {
                 let why = match ended {
                     Ok(output) => format!("ended with status {}", output.status()),
                     Err(error) => error.to_string(),
                 };
-                Err(AcidError::Machinery(format!("{} was to halt {}, but {why}", actor.name, point.name)))
+                Err(AcidError::Machinery(format!("{} was to halt {}, but {why}", participant.name, point.name)))
             }
-            None => Err(actor.stuck("halt")),
+            None => Err(participant.stuck("halt")),
         }
     }
 
     /// Gives a session that may have to wait a bounded time, and says what it met.
-    pub(crate) fn watch(&mut self, who: Id) -> Met {
-        let laboratory = self.laboratory;
-        let actor = &mut self.actors[who.0];
-        let before = actor.job.as_ref().expect("it was started").2;
+    pub(crate) fn watch(&mut self, who: Id) -> Contention {
+        let test_bed = self.test_bed;
+        let participant = &mut self.participants[who.0];
+        let before = participant.job.as_ref().expect("it was started").2;
         let began = Instant::now();
         let mut counted_at: Option<Instant> = None;
         loop {
-            match actor.says.recv_timeout(NAP) {
-                Ok(Said::Ended(ended)) => {
-                    let step = actor.ended(&ended);
+            match participant.says.recv_timeout(NAP) {
+                Ok(Event::Ended(ended)) => {
+                    let step = participant.ended(&ended);
                     self.case.steps.push(step);
-                    return Met::Ended(ended);
+                    return Contention::Ended(ended);
                 }
-                Ok(Said::Halted(_)) => unreachable!("a session that is watched has no point"),
-                Err(RecvTimeoutError::Disconnected) => return Met::Ended(Err(lost())),
+                Ok(Event::Halted(_)) => unreachable!("a session that is watched has no point"),
+                Err(RecvTimeoutError::Disconnected) => return Contention::Ended(Err(lost())),
                 Err(RecvTimeoutError::Timeout) => {}
             }
-            if counted_at.is_none() && laboratory.lock_waits() > before {
+            if counted_at.is_none() && test_bed.lock_waits() > before {
                 counted_at = Some(Instant::now());
             }
             let counted = counted_at.is_some_and(|at| at.elapsed() > GRACE);
-            if counted || began.elapsed() > laboratory.conduct.patience {
-                let what = actor.job.as_ref().expect("it was started").0.clone();
+            if counted || began.elapsed() > test_bed.config.patience {
+                let what = participant.job.as_ref().expect("it was started").0.clone();
                 let outcome = match counted {
                     true => "waits: the engine has counted a wait for a lock".to_owned(),
                     false => format!("waits: no end within {} ms", began.elapsed().as_millis()),
                 };
-                let statement = actor.doing();
-                let step = actor.step(what, outcome, Vec::new(), statement);
-                actor.job = Some(("goes on".to_owned(), None, before));
+                let statement = participant.doing();
+                let step = participant.step(what, outcome, Vec::new(), statement);
+                participant.job = Some(("goes on".to_owned(), None, before));
                 self.case.steps.push(step);
-                return Met::Waits;
+                return Contention::Waits;
             }
         }
     }
 
     /// Tells a halted session what to do.
-    pub(crate) fn tell(&mut self, who: Id, word: Word) {
-        let actor = &mut self.actors[who.0];
+    pub(crate) fn tell(&mut self, who: Id, word: Command) {
+        let participant = &mut self.participants[who.0];
         let told = match word {
-            Word::GoOn => "goes on",
-            Word::GiveUp => "gives up: its transaction is rolled back",
-            Word::Vanish => "vanishes: its connection is closed amid the transaction",
+            Command::GoOn => "goes on",
+            Command::GiveUp => "gives up: its transaction is rolled back",
+            Command::Vanish => "vanishes: its connection is closed amid the transaction",
         };
-        let waits = actor.job.as_ref().map_or(0, |job| job.2);
-        actor.job = Some((told.to_owned(), None, waits));
-        let words = actor.words.as_ref().expect("closed only at the end");
+        let waits = participant.job.as_ref().map_or(0, |job| job.2);
+        participant.job = Some((told.to_owned(), None, waits));
+        let words = participant.words.as_ref().expect("closed only at the end");
         words.send(word).expect("a session that halts listens");
     }
 
     /// Waits for the end of a session's transaction.
     pub(crate) fn end(&mut self, who: Id) -> Result<Ended, AcidError> {
-        let actor = &mut self.actors[who.0];
-        match actor.hear(LIMIT) {
-            Some(Said::Ended(ended)) => {
-                let step = actor.ended(&ended);
+        let participant = &mut self.participants[who.0];
+        match participant.hear(LIMIT) {
+            Some(Event::Ended(ended)) => {
+                let step = participant.ended(&ended);
                 self.case.steps.push(step);
                 Ok(ended)
             }
-            Some(Said::Halted(_)) => unreachable!("it halts once"),
-            None => Err(actor.stuck("end")),
+            Some(Event::Halted(_)) => unreachable!("it halts once"),
+            None => Err(participant.stuck("end")),
         }
     }
 
@@ -259,7 +259,7 @@ fn lost() -> TxnError {
     }
 }
 
-impl Actor {
+impl Participant {
     fn new(name: String, engine: &dyn Engine, world: Arc<World>) -> Result<Self, AcidError> {
         let inner = engine.connect()?;
         let (jobs, to_do) = channel::<(Request, Option<Point>)>();
@@ -268,11 +268,11 @@ impl Actor {
         let doing = Doing::default();
         let shown = Arc::clone(&doing);
         let work = move || {
-            let mut session = Staged::new(inner, says.clone(), told, shown);
+            let mut session = PausableSession::new(inner, says.clone(), told, shown);
             while let Ok((request, point)) = to_do.recv() {
                 session.point = point;
                 let ended = world.perform(&mut session, &request, 1).map(|performed| performed.output);
-                if says.send(Said::Ended(ended)).is_err() {
+                if says.send(Event::Ended(ended)).is_err() {
                     return;
                 }
             }
@@ -284,11 +284,11 @@ impl Actor {
         Ok(Self { name, jobs: Some(jobs), words: Some(words), says: heard, doing, thread: Some(thread), job: None })
     }
 
-    fn hear(&self, limit: Duration) -> Option<Said<Ended>> {
+    fn hear(&self, limit: Duration) -> Option<Event<Ended>> {
         match self.says.recv_timeout(limit) {
             Ok(said) => Some(said),
             Err(RecvTimeoutError::Timeout) => None,
-            Err(RecvTimeoutError::Disconnected) => Some(Said::Ended(Err(lost()))),
+            Err(RecvTimeoutError::Disconnected) => Some(Event::Ended(Err(lost()))),
         }
     }
 

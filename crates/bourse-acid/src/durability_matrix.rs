@@ -1,0 +1,73 @@
+//! What each durability setting really keeps: crashes of many targets in one table.
+
+use crate::Subject;
+use crate::demand::{Crash, promised};
+use crate::test_bed::AcidError;
+use crate::tests::durability::crash_once;
+use bourse_engine::{Durability, Lives};
+use bourse_record::SplitMix;
+use bourse_record::crash::{CrashOutcome, CrashRow, Guarantee};
+
+/// Crashes a target so many times in each way that can be tried.
+///
+/// # Errors
+/// If a crash could not be brought about; what it leaves is no error.
+pub fn crashed(subject: &Subject<'_>, target: &str, times: u32) -> Result<CrashRow, AcidError> {
+    let mut row = CrashRow {
+        target: target.to_owned(),
+        class: bourse_driver::durability(subject.class),
+        class_reason: subject.class_reason.to_owned(),
+        killed: None,
+        power: None,
+        sampled: None,
+        not_tried: String::new(),
+    };
+    if subject.class == Durability::Volatile {
+        row.not_tried = "nothing is promised".to_owned();
+        return Ok(row);
+    }
+    let lives = subject.engine.lives();
+    if lives == Lives::Elsewhere || (lives == Lives::Here && subject.site.is_none()) {
+        row.not_tried = "cannot be crashed here".to_owned();
+        return Ok(row);
+    }
+    row.killed = Some(outcome(subject, Crash::Kill, times)?);
+    match subject.site.filter(|_| lives == Lives::Here) {
+        Some(site) => match site.no_power() {
+            None => row.power = Some(outcome(subject, Crash::Power, times)?),
+            Some(why) => row.not_tried = why,
+        },
+        None => row.not_tried = "its disk cannot be simulated".to_owned(),
+    }
+    Ok(row)
+}
+
+fn outcome(subject: &Subject<'_>, crash: Crash, times: u32) -> Result<CrashOutcome, AcidError> {
+    let mut random = SplitMix::new(subject.config.seed);
+    let promise = promised(subject.class, crash);
+    let mut all = CrashOutcome {
+        crashes: times,
+        acknowledged: 0,
+        lost: 0,
+        corrupted: 0,
+        recovery_s: 0.0,
+        promised: promise,
+        holds: true,
+        cases: Vec::new(),
+    };
+    for _ in 0..times {
+        let crashed = crash_once(subject, crash, random.next())?;
+        let (is_whole, kept_all) = (crashed.case(true, false).holds(), crashed.case(false, true).holds());
+        all.acknowledged += crashed.results as u64;
+        all.lost += crashed.lost as u64;
+        all.corrupted += u32::from(!is_whole);
+        all.recovery_s = all.recovery_s.max(crashed.recovery_s);
+        all.holds &= match promise {
+            Guarantee::Nothing => true,
+            Guarantee::Whole => is_whole,
+            Guarantee::Everything => is_whole && kept_all,
+        };
+        all.cases.push(crashed.case(true, true));
+    }
+    Ok(all)
+}

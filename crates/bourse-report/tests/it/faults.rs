@@ -1,0 +1,158 @@
+//! What engines do about faults, as a document and as a person sees it.
+
+use bourse_record::faults::{
+    FAULTS_SCHEMA_VERSION, FaultCase, FaultRow, FaultVerdict, FaultsFile, Left, Reaction, Through, faults_file_schema,
+};
+use bourse_record::{Build, DocumentKind, Durability, Machine, Provenance, read};
+use bourse_report::{CsvText, faults_csv, faults_html, faults_markdown, faults_terminal};
+
+fn file() -> FaultsFile {
+    let case = |nth, reaction, signal, left, lost, verdict| FaultCase {
+        nth,
+        fired: 1,
+        met: "fsync of x<y>".into(),
+        acknowledged: 120,
+        stood: 0,
+        errors: vec!["transaction 7: disk I/O error".into()],
+        reaction,
+        signal,
+        left,
+        lost,
+        evidence: if left == Left::Whole { String::new() } else { "the state after transaction 6".into() },
+        verdict,
+    };
+    let row = |name: &str, not_tried: &str, cases: Vec<FaultCase>| {
+        let titles = [
+            ("sync-error", "sync fails once (EIO)"),
+            ("sync-error-power", "sync fails once, power lost later"),
+            ("lying-disk", "syncs do nothing, power lost later"),
+            ("map-error", "mapped pages unreadable"),
+        ];
+        let (_, title) = titles.iter().find(|(known, _)| *known == name).expect("there is one");
+        FaultRow {
+            target: "sqlite:?journal=wal&sync=full".into(),
+            class: Some(Durability::Durable),
+            class_reason: "sync=full".into(),
+            through: Through::Preload,
+            fault: name.into(),
+            title: (*title).into(),
+            calls: "124 syncs".into(),
+            not_tried: not_tried.into(),
+            cases,
+        }
+    };
+    FaultsFile {
+        schema_version: FAULTS_SCHEMA_VERSION,
+        document: DocumentKind::Faults,
+        transactions: 120,
+        provenance: Provenance {
+            started_at: "2026-01-05T10:00:00+00:00".into(),
+            command: vec!["bourse".into(), "faults".into()],
+            seed: 1,
+            build: Build { version: "0.1.0".into(), profile: "debug".into(), target: "x".into() },
+            machine: Machine {
+                system: "Linux".into(),
+                processor: "a processor".into(),
+                cores: 2,
+                memory_bytes: 1,
+                load_average: None,
+                details: Vec::new(),
+            },
+        },
+        rows: vec![
+            row(
+                "sync-error",
+                "",
+                vec![
+                    case(1, Reaction::Reported, None, Left::Whole, 0, FaultVerdict::Ok),
+                    case(2, Reaction::Reported, None, Left::Whole, 0, FaultVerdict::Ok),
+                    case(3, Reaction::Died, Some(7), Left::Whole, 0, FaultVerdict::Ok),
+                ],
+            ),
+            row(
+                "sync-error-power",
+                "",
+                vec![
+                    case(1, Reaction::Reported, None, Left::Lost, 114, FaultVerdict::Broken),
+                    case(2, Reaction::WentOn, None, Left::Lost, 14, FaultVerdict::Broken),
+                    case(3, Reaction::WentOn, None, Left::Whole, 0, FaultVerdict::Ok),
+                ],
+            ),
+            row("lying-disk", "", vec![case(1, Reaction::WentOn, None, Left::Lost, 9, FaultVerdict::Expected)]),
+            row("map-error", "it maps no file of its data", Vec::new()),
+        ],
+        interrupted: false,
+    }
+}
+
+#[test]
+fn the_table_says_what_each_setting_does_about_each_fault() {
+    let shown = faults_terminal(&file(), 120, false);
+    let line = |title: &str| {
+        let line = shown.lines().find(|line| line.trim_start().starts_with(title)).expect("a line");
+        line.split("  ").map(str::trim).filter(|it| !it.is_empty()).collect::<Vec<_>>().join("|")
+    };
+    assert_eq!(
+        line("sync fails once (EIO)"),
+        "sync fails once (EIO)|124 syncs|2× error, 1× died of SIGBUS|3× nothing lost|ok"
+    );
+    assert_eq!(
+        line("sync fails once, power"),
+        "sync fails once, power lost later|124 syncs|1× error, 2× went on|1× nothing lost, 2× 14 to 114 lost|BROKEN"
+    );
+    assert!(line("syncs do nothing").ends_with("1× 9 lost|expected"), "{shown}");
+    assert!(shown.contains("not tried: mapped pages unreadable: it maps no file of its data"), "{shown}");
+    assert!(
+        shown.contains("call 1 (fsync of x<y>): error, transaction 7: disk I/O error; 120 acknowledged"),
+        "{shown}"
+    );
+    assert_eq!(file().violated(), 1);
+    let markdown = faults_markdown(&file());
+    assert!(markdown.contains("| sync fails once (EIO) | 124 syncs | 2× error, 1× died of SIGBUS |"), "{markdown}");
+    assert!(markdown.contains("x&lt;y&gt;") && !markdown.contains("x<y>"), "{markdown}");
+
+    let page = faults_html(&file());
+    roxmltree::Document::parse(&page.replacen("<!DOCTYPE html>", "", 1)).expect("well-formed");
+    assert!(page.contains("1 guarantees violated") && page.contains("x&lt;y&gt;"));
+    assert!(!page.contains("http://") && !page.contains("https://"), "it opens offline");
+}
+
+#[test]
+fn the_table_fits_its_schema_and_is_read_back() {
+    let document = serde_json::to_value(file()).expect("can be written");
+    let schema = jsonschema::validator_for(&faults_file_schema()).expect("a valid schema");
+    let errors: Vec<_> = schema.iter_errors(&document).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("faults.json");
+    std::fs::write(&path, document.to_string()).expect("written");
+    assert_eq!(read::faults(&path).expect("can be read"), file());
+    assert!(read::crash(&path).is_err(), "it is no table of crashes");
+    // A document of version 1: other keys, no kind, an empty class where nothing was tried.
+    let mut old = serde_json::to_value(file()).expect("can be written");
+    let fields = old.as_object_mut().expect("it is an object");
+    fields.remove("document");
+    fields.insert("schema_version".to_owned(), 1.into());
+    for row in fields["rows"].as_array_mut().expect("rows") {
+        for case in row["cases"].as_array_mut().expect("cases") {
+            let reaction = case.as_object_mut().expect("a case").remove("reaction").expect("it has one");
+            case["conduct"] = reaction;
+        }
+        if row["cases"].as_array().is_some_and(Vec::is_empty) {
+            row["class"] = "".into();
+        }
+    }
+    std::fs::write(&path, old.to_string()).expect("written");
+    let read = read::faults(&path).expect("can be read");
+    assert_eq!((read.rows[0].clone(), read.rows[3].class), (file().rows[0].clone(), None));
+}
+
+#[test]
+fn every_case_has_a_line_of_csv() {
+    let csv = faults_csv(&file(), CsvText::Guarded);
+    let lines: Vec<_> = csv.lines().collect();
+    assert_eq!(lines.len(), 1 + 7 + 1, "the heads, seven cases, and the row that was not tried: {csv}");
+    assert!(lines[0].starts_with("target,class,through,fault,call,"), "{csv}");
+    assert!(lines[1].contains(",durable,preload,sync-error,1,") && lines[1].ends_with(",ok"), "{csv}");
+    assert!(lines[8].ends_with("it maps no file of its data,not tried"), "{csv}");
+}
