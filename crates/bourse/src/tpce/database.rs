@@ -164,7 +164,7 @@ pub(crate) fn refuse_foreign(target: &str, engine: &dyn Engine) -> Result<(), Fa
 pub(crate) fn refused(target: &str, why: &str) -> Failure {
     Failure::usage(format!("cannot use {target}"))
         .detail("cause", why)
-        .hint("nothing was changed; name another target, or remove the file yourself")
+        .hint("it is left as it is; name another target, or remove the file yourself")
 }
 
 /// An engine's error as it is told: with the engine's words, and what to try.

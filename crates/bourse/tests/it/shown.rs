@@ -77,7 +77,7 @@ fn redacted(report: &str) -> String {
     let shown = lines[..warnings.unwrap_or(settings)].iter().chain(&lines[settings..]);
     let mut shown: Vec<String> = shown.map(|line| without_numbers(line)).filter(|line| !is_fleeting(line)).collect();
     // What folded columns are named below a table.
-    shown.retain(|line| !line.starts_with("none "));
+    shown.retain(|line| !line.starts_with("zero: "));
     // Which kinds of file there are beside the sum is the engine's affair; the others there are with time enough.
     for fleeting in [", database # + log #", " · # further facts in the page", "# of waiting in each second, "] {
         for line in shown.iter_mut().filter(|line| line.contains(fleeting)) {
