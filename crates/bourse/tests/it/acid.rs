@@ -98,10 +98,7 @@ fn a_memory_database_is_examined_in_all_but_durability() {
     assert!(markdown.contains("13 passed, 0 failed, 3 not applicable") && markdown.contains("| D1 | not applicable |"));
     for (arguments, why) in [
         (["mine.json", "-o", "again.csv"], "unsupported format of again.csv: verdicts cannot be written as CSV"),
-        (
-            ["mine.json", run, "--verbose"],
-            "mine.json is an examination by `tpce acid`, which cannot be merged with others",
-        ),
+        (["mine.json", run, "--verbose"], "mine.json is a report of ACID tests, which cannot be merged with others"),
     ] {
         let refused = again(&arguments);
         assert_eq!(refused.status.code(), Some(1));
