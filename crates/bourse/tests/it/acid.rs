@@ -102,7 +102,7 @@ fn a_memory_database_is_examined_in_all_but_durability() {
         (["mine.json", "-o", "again.txt"], "again.txt"),
         (
             ["mine.json", run, "--verbose"],
-            "mine.json is an examination by `tpce acid`, which cannot be merged with others",
+            "mine.json is a report of ACID tests, which cannot be merged with others",
         ),
     ] {
         let refused = again(&arguments);
