@@ -11,7 +11,8 @@ pub(super) fn markdown(compared: &Compared) -> String {
         out.push_str("| metric | A | B | difference | verdict |\n|---|---:|---:|---|---|\n");
         for metric in &it.metrics {
             let (base, head) = ((metric.text)(metric.base), (metric.text)(metric.head));
-            let cells = [&metric.name, &base, &head, &metric.difference(), metric.verdict.map_or("", Verdict::name)];
+            let verdict = metric.verdict.map_or("", Verdict::name);
+            let cells = [metric.name.as_str(), &base, &head, &metric.difference(), verdict];
             row(&mut out, cells.into_iter().map(escaped));
         }
         out.push('\n');
