@@ -153,15 +153,19 @@ pub fn unlike(pair: &Pair) -> Vec<String> {
     notes
 }
 
+/// A count among the conditions.
+type Count = fn(&Conditions) -> Option<u64>;
+/// A measure of a scale.
+type Size = fn(Scale) -> u64;
+
 /// What of the conditions of two cases differs, in words. Free space is not the same twice.
 fn unlike_conditions(base: &Conditions, head: &Conditions) -> Vec<String> {
     let number = |number: Option<u64>| number.map(|number| number.to_string());
     let scale = |it: &Conditions, of: fn(Scale) -> u64| number(it.scale.map(of));
-    let asked: [(&str, fn(&Conditions) -> Option<u64>); 2] =
-        [("users", |it| it.users), ("market users", |it| it.further_users)];
+    let asked: [(&str, Count); 2] = [("users", |it| it.users), ("market users", |it| it.further_users)];
     let mut each: Vec<(&str, Option<String>, Option<String>)> =
         asked.into_iter().map(|(name, of)| (name, number(of(base)), number(of(head)))).collect();
-    let sizes: [(&str, fn(Scale) -> u64); 3] = [
+    let sizes: [(&str, Size); 3] = [
         ("customers", |it| it.customers),
         ("scale factor", |it| it.scale_factor),
         ("initial trade days", |it| it.initial_days),
