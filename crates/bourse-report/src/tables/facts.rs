@@ -274,7 +274,7 @@ pub(crate) fn search(view: &CaseView<'_>) -> Table {
     table
 }
 
-/// What it cost: processor, memory, storage, locks.
+/// Resource usage: processor, memory, storage, locks.
 pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     let rounds = &view.case.rounds;
     let total = |of: fn(&Round) -> f64| rounds.iter().map(of).sum::<f64>();
