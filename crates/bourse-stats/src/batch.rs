@@ -69,7 +69,8 @@ pub(crate) fn autocorrelation_time(values: &[f64]) -> f64 {
     let n = values.len();
     let mean = values.iter().sum::<f64>() / n as f64;
     let variance: f64 = values.iter().map(|it| (it - mean).powi(2)).sum();
-    if variance <= 0.0 || n < 4 {
+    // Values that are all alike leave rounding errors.
+    if variance <= 1e-24 * n as f64 * mean * mean || n < 4 {
         return 1.0;
     }
     let rho = |lag: usize| {
@@ -156,7 +157,7 @@ mod tests {
     #[test]
     fn too_short_a_series_has_no_interval() {
         assert_eq!(mean(&[]), None);
-        assert_eq!(mean(&[1.0; 14]).unwrap().mean.interval, None);
-        assert_eq!(mean(&[1.0; 15]).unwrap().mean.interval.map(|it| (it.low, it.high)), Some((1.0, 1.0)));
+        assert_eq!(mean(&[1.0; 29]).unwrap().mean.interval, None);
+        assert_eq!(mean(&[1.0; 30]).unwrap().mean.interval.map(|it| (it.low, it.high)), Some((1.0, 1.0)));
     }
 }

@@ -100,10 +100,7 @@ fn a_memory_database_is_examined_in_all_but_durability() {
     assert_eq!(read(&folder.path().join("again.csv")).lines().count(), 1 + 16, "the heads, and a line for each test");
     for (arguments, why) in [
         (["mine.json", "-o", "again.txt"], "again.txt"),
-        (
-            ["mine.json", run, "--verbose"],
-            "mine.json is a report of ACID tests, which cannot be merged with others",
-        ),
+        (["mine.json", run, "--verbose"], "mine.json is a report of ACID tests, which cannot be merged with others"),
     ] {
         let refused = again(&arguments);
         assert_eq!(refused.status.code(), Some(1));
