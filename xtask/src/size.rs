@@ -48,8 +48,8 @@ fn cargo(root: &Path, arguments: &[&str]) -> Result<String, String> {
 
 /// The path of the program in cargo's messages.
 fn program_of(messages: &str) -> Option<String> {
-    let programs = messages.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
-    programs.last().map(str::to_owned)
+    let mut programs = messages.lines().filter_map(|line| line.split("\"executable\":\"").nth(1)?.split('"').next());
+    programs.next_back().map(str::to_owned)
 }
 
 /// Packages of a tree of dependencies by name and version, ours apart.

@@ -12,7 +12,7 @@ use crate::{Estimate, Interval, LEVEL};
 const COUNTED: usize = 60;
 
 /// Ratio of the second group to the first, with its interval. The interval needs four rounds on either side, or three and
-/// five. None unless there are rounds on both sides and all are above 0.
+/// five. None unless there are rounds on both sides, those of the first above 0.
 ///
 /// ```
 /// let ratio = bourse_stats::ratio_of_groups(&[100.0, 101.0, 99.0, 100.5], &[110.0, 111.0, 109.0, 110.4]).unwrap();
@@ -21,7 +21,8 @@ const COUNTED: usize = 60;
 /// assert_eq!(bourse_stats::ratio_of_groups(&[1.0; 3], &[1.0; 3]).unwrap().interval, None);
 /// ```
 pub fn ratio_of_groups(base: &[f64], head: &[f64]) -> Option<Estimate> {
-    if base.iter().chain(head).any(|round| *round <= 0.0) {
+    // A round of 0 in the second group is a ratio of 0: its logarithm lies below every other.
+    if base.iter().any(|round| *round <= 0.0) || head.iter().any(|round| *round < 0.0) {
         return None;
     }
     let with = |one: &f64| {

@@ -32,13 +32,13 @@ pub fn center(values: &[f64]) -> Option<Estimate> {
 }
 
 /// Ratio of the second to the first of pairs of rounds that took turns, with its interval: the centre of the logarithms of
-/// the pairs' ratios. None unless every round is above 0.
+/// the pairs' ratios. None unless every first round is above 0; a second of 0 is a ratio of 0.
 pub fn ratio_of_pairs(pairs: &[(f64, f64)]) -> Option<Estimate> {
     Some(center(&log_ratios(pairs)?)?.map(f64::exp))
 }
 
 /// Probability that pairs differ as much as these or more, if there were no difference: two-sided, exact up to 60 pairs.
-/// Ties count against a difference. None unless every round is above 0.
+/// Ties count against a difference. None unless every first round is above 0.
 pub fn p_of_pairs(pairs: &[(f64, f64)]) -> Option<f64> {
     let averages = walsh(&log_ratios(pairs)?);
     let not_above = averages.iter().filter(|it| **it <= 0.0).count();
@@ -71,7 +71,7 @@ pub fn expected_half_width(count: usize) -> Option<f64> {
 }
 
 fn log_ratios(pairs: &[(f64, f64)]) -> Option<Vec<f64>> {
-    pairs.iter().map(|&(one, other)| (one > 0.0 && other > 0.0).then(|| (other / one).ln())).collect()
+    pairs.iter().map(|&(one, other)| (one > 0.0 && other >= 0.0).then(|| (other / one).ln())).collect()
 }
 
 /// Means of all two values, each with itself too; sorted.
@@ -207,6 +207,8 @@ mod tests {
         }
         assert_eq!(p_of_pairs(&[(1.0, 1.0); 8]), Some(1.0), "nothing but ties");
         assert!((p_of_pairs(&[(1.0, 2.0); 8]).unwrap() - 2.0 / 256.0).abs() < 1e-12);
-        assert_eq!(ratio_of_pairs(&[(1.0, 0.0); 8]), None);
+        let nothing = ratio_of_pairs(&[(5.0, 0.0); 8]).unwrap();
+        assert_eq!((nothing.value, nothing.interval.map(|it| (it.low, it.high))), (0.0, Some((0.0, 0.0))));
+        assert_eq!(ratio_of_pairs(&[(0.0, 1.0); 8]), None);
     }
 }

@@ -327,7 +327,7 @@ mod tests {
             is_steady: true,
             make: |n, random| {
                 let begin = random.below(7) as usize;
-                shaped(n, random, |_, at| if (at + begin) % 7 == 0 { 0.6 } else { 1.0 })
+                shaped(n, random, |_, at| if (at + begin).is_multiple_of(7) { 0.6 } else { 1.0 })
             },
         },
         Simulated {

@@ -40,7 +40,7 @@ mod tests {
         };
         let failed = judged(-911, false);
         assert_eq!((failed.outcome, failed.code), (Outcome::Failed, -911));
-        assert!(failed.example.unwrap().starts_with("status -911 (Trade-Status: "));
+        assert!(failed.example.unwrap().starts_with("status -911 (not 50 trades of the account were found) of "));
         assert_eq!(judged(-911, true).outcome, Outcome::TooFewRows);
         assert_eq!(judged(641, false).outcome, Outcome::Warned);
         assert_eq!(judged(0, false).outcome, Outcome::Completed);

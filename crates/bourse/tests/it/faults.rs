@@ -175,7 +175,7 @@ fn a_cell_that_fills_the_disk_fails_alone() {
     };
     let (report, said) = (text(&ended.stdout), text(&ended.stderr));
     assert_eq!(ended.status.code(), Some(2), "{report}{said}");
-    says(&said, &["some cells failed", "2d/wal/load, 2d/delete/load", "findings are not judged"]);
+    says(&said, &["some cells failed", "2d/wal/load, 2d/delete/load", "published findings are judged by intervals"]);
     says(&report, &["failed: ", "SQLITE_FULL"]);
     assert!(!report.lines().any(|line| line.starts_with("small/")), "its databases are removed: {report}");
     assert_eq!(at_work_in(folder.path()), [0; 0]);
