@@ -61,9 +61,10 @@ impl LmdbEngine {
                 Durability::Consistent,
                 "sync=meta: the root is not waited for, so that power loss may undo the last commit",
             ),
-            Sync::Off => {
-                (Durability::Process, "sync=off: the disk is never waited for, and power loss may leave a ruined file")
-            }
+            Sync::Off => (
+                Durability::Process,
+                "sync=off: the disk is never waited for, and power loss may leave a corrupted file",
+            ),
         };
         (class, why.to_owned())
     }

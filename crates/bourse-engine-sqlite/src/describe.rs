@@ -101,7 +101,7 @@ fn durability(facts: &Facts) -> (Durability, String) {
     }
     let words = format!("journal={}, sync={}", facts.journal.word(), facts.sync.word());
     let (class, why) = match (facts.journal, facts.sync) {
-        (Journal::Memory | Journal::Off, _) => (Volatile, "a crash amid a commit leaves a ruined file"),
+        (Journal::Memory | Journal::Off, _) => (Volatile, "a crash amid a commit leaves a corrupted file"),
         (_, Sync::Off) => (Process, "the disk is never waited for"),
         (Journal::Wal, Sync::Normal) => (Consistent, "the log is made durable at checkpoints, not at commits"),
         (Journal::Wal, _) => (Durable, "the log is made durable at each commit"),

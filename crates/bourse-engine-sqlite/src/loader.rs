@@ -142,7 +142,7 @@ impl FileLoader {
                 old.run("BEGIN EXCLUSIVE; ROLLBACK")
             });
         match retired {
-            // A ruined database may be replaced, and its remains go with it.
+            // A corrupted database may be replaced, and what is left of it goes with it.
             Err(e) if e.kind() != ErrorKind::ConnectionLost => {
                 return Err(EngineError::new(
                     e.kind(),

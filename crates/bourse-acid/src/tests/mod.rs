@@ -92,7 +92,7 @@ pub static TESTS: &[TestSpec] = &[
     TestSpec {
         id: "C5",
         property: Property::Consistency,
-        title: "the books of the work done",
+        title: "reconciliation of the work done",
         source: "follows from Clause 3.3",
         demanded: "the database has gained what its users were told: orders, results, settlements, cash",
     },

@@ -1,5 +1,5 @@
 //! Checks of a database: the specification's consistency conditions, further invariants, row counts, foreign keys, and the
-//! books of a run.
+//! reconciliation of a run.
 //!
 //! A check is data: what must hold in words, and a query for the rows that break it. None is a pass; otherwise the first
 //! few stand in the result as evidence.

@@ -1,4 +1,4 @@
-//! The brokerage house: what transactions share beside the database, and the books of a round.
+//! The brokerage house: what transactions share beside the database, and the reconciliation snapshot of a round.
 
 use super::{Answer, OpenError, Opened, ShortDatabase};
 use crate::check::reconciliation::{Acknowledged, Snapshot};
@@ -19,7 +19,7 @@ pub struct BrokerageHouse {
 }
 
 impl BrokerageHouse {
-    /// Opens for a round: runs Trade-Cleanup, timed, learns what the database lacks, and takes the books.
+    /// Opens for a round: runs Trade-Cleanup, timed, learns what the database lacks, and takes the snapshot for reconciliation.
     ///
     /// # Errors
     /// [`OpenError`] of engine and transaction.
@@ -59,7 +59,7 @@ impl BrokerageHouse {
         Ok(Answer { output, excused, server: None })
     }
 
-    /// The books when the house opened.
+    /// Snapshot for reconciliation, taken when the house opened.
     pub fn before(&self) -> Snapshot {
         self.before
     }

@@ -6,7 +6,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `house` | the brokerage house: numbers of trades, Trade-Cleanup, books, transactions on a session |
+//! | `house` | the brokerage house: numbers of trades, Trade-Cleanup, reconciliation snapshot, transactions on a session |
 //! | `in_process` | the house in the driver's own process |
 //! | `short` | what a database of few days is known to lack |
 
@@ -33,7 +33,7 @@ pub trait Sut: Sync {
     /// The database: its description, its size once a second, the driver's sessions.
     fn engine(&self) -> &dyn Engine;
 
-    /// Begins a round, before any transaction of it: Trade-Cleanup, and the books as they are then. May wait for other
+    /// Begins a round, before any transaction of it: Trade-Cleanup, and the snapshot for reconciliation. May wait for other
     /// drivers of the same round; `interrupt` ends the wait.
     ///
     /// # Errors
@@ -102,7 +102,7 @@ pub struct Opened {
     pub cleaned: TradeCleanupOutput,
     /// Time that Trade-Cleanup took.
     pub cleanup_ns: Nanos,
-    /// The books after it.
+    /// Reconciliation after it.
     pub before: Snapshot,
 }
 

@@ -88,7 +88,7 @@ impl SystemUnderTest {
         }
     }
 
-    /// Checks the database and the books of a round; a server does that once all drivers of the round have ended.
+    /// Checks the database and reconciles a round; a server does that once all drivers of the round have ended.
     pub(crate) fn check(
         &self,
         target: &str,
