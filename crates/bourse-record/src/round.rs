@@ -25,7 +25,7 @@ pub struct Round {
     pub void: Option<String>,
     /// Figures by operation, over the measurement interval.
     pub operations: Vec<Operation>,
-    /// What became of what was due by a schedule; none in closed loops.
+    /// Counts of scheduled operations by outcome; none in closed loops.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub arrivals: Option<Arrivals>,
     /// Second by second, over the whole round.
@@ -87,7 +87,7 @@ fn figure_or_none<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f
     Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
-/// What became of the operations that a schedule made due in the measurement interval.
+/// Counts of the operations that a schedule made due in the measurement interval, by outcome.
 ///
 /// `due` = `started` + `dropped` + `unstarted`. One that was started may have ended after the interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
@@ -195,7 +195,7 @@ pub struct FileActivity {
 pub struct SharedRound {
     /// The round's name: the same for all its drivers, and for no other round.
     pub round: String,
-    /// Which driver, counted from 1; all of them once they are put together: 0.
+    /// Number of the driver, from 1; 0 where all drivers are merged.
     pub number: u32,
     /// Number of drivers.
     pub of: u32,

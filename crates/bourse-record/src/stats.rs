@@ -1,6 +1,6 @@
 //! How sure a figure over several rounds is.
 
-use bourse_stats::SplitMix;
+use bourse_stats::{SplitMix, median_of_sorted};
 
 /// The range that a figure lies in, as far as its rounds tell.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -9,15 +9,6 @@ pub struct Interval {
     pub low: f64,
     /// Upper end.
     pub high: f64,
-}
-
-fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
-    let middle = sorted.len() / 2;
-    match sorted.len() {
-        0 => None,
-        odd if odd % 2 == 1 => Some(sorted[middle]),
-        _ => Some((sorted[middle - 1] + sorted[middle]) / 2.0),
-    }
 }
 
 /// Rounds from which an interval can be told: resampling one or two says nothing.

@@ -58,11 +58,11 @@ impl Estimate {
 pub fn median(values: &[f64]) -> Option<f64> {
     let mut sorted = values.to_vec();
     sorted.sort_by(f64::total_cmp);
-    of_sorted(&sorted)
+    median_of_sorted(&sorted)
 }
 
-/// Median of values that are sorted already.
-pub(crate) fn of_sorted(sorted: &[f64]) -> Option<f64> {
+/// Median of values that are sorted already. None without values.
+pub fn median_of_sorted(sorted: &[f64]) -> Option<f64> {
     let middle = sorted.len() / 2;
     match sorted.len() {
         0 => None,

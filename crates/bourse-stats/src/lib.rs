@@ -26,7 +26,7 @@ pub mod rank_sum;
 pub mod signed_rank;
 pub mod steady;
 
-pub use estimate::{Estimate, Interval, LEVEL, median, quantile};
+pub use estimate::{Estimate, Interval, LEVEL, median, median_of_sorted, quantile};
 pub use random::SplitMix;
 pub use rank_sum::ratio_of_groups;
 pub use signed_rank::{center, ratio_of_pairs};

@@ -4,7 +4,7 @@
 //! scatter alike, the number of differences below the truth is distributed as Mann and Whitney's U, which is counted here
 //! (Hollander and Wolfe, 4.1 to 4.3).
 
-use crate::estimate::of_sorted;
+use crate::estimate::median_of_sorted;
 use crate::signed_rank::normal_below;
 use crate::{Estimate, Interval, LEVEL};
 
@@ -31,7 +31,7 @@ pub fn ratio_of_groups(base: &[f64], head: &[f64]) -> Option<Estimate> {
     };
     let mut differences: Vec<f64> = base.iter().flat_map(with).collect();
     differences.sort_by(f64::total_cmp);
-    let value = of_sorted(&differences)?;
+    let value = median_of_sorted(&differences)?;
     let interval = place(base.len(), head.len()).map(|(place, level)| Interval {
         low: differences[place - 1],
         high: differences[differences.len() - place],

@@ -6,7 +6,7 @@
 //! for nothing but symmetry, which differences of two rounds under equal conditions have (Hollander and Wolfe, Nonparametric
 //! Statistical Methods, 3.1 to 3.3).
 
-use crate::estimate::of_sorted;
+use crate::estimate::median_of_sorted;
 use crate::{Estimate, Interval, LEVEL};
 
 /// Values beyond which the normal approximation replaces counting; its error is below 0.001 there.
@@ -22,7 +22,7 @@ const COUNTED: usize = 60;
 /// ```
 pub fn center(values: &[f64]) -> Option<Estimate> {
     let averages = walsh(values);
-    let value = of_sorted(&averages)?;
+    let value = median_of_sorted(&averages)?;
     let interval = place(values.len()).map(|(place, level)| Interval {
         low: averages[place - 1],
         high: averages[averages.len() - place],

@@ -118,7 +118,7 @@ pub fn run<'w>(
                     drive(&mut user_spec, &mut session, clock, control, plan, seed, &mut recording)
                 });
                 if stop_rule == StopRule::AtIntervalEnd && customers.fetch_sub(1, Ordering::Relaxed) == 1 {
-                    // All customers have finished: there is nothing more to measure. Closing a session is none of it.
+                    // All customers have finished: nothing more is measured, and closing a session is not part of the work.
                     control.cut(clock.now());
                 }
                 // A user may hold the sending end of another's queue: it must go before anybody waits for that other.

@@ -34,27 +34,16 @@ pub(super) fn file_system(default_vfs: *mut ffi::sqlite3_vfs) -> ffi::sqlite3_vf
     }
 }
 
+// Without pages by address: a read merges the durable image with what is not synced.
 static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
-    // Without pages by address: what is read is put together of durable image and memory.
-    iVersion: 2,
     xClose: Some(close),
     xRead: Some(read),
     xWrite: Some(write),
     xTruncate: Some(truncate),
     xSync: Some(sync),
     xFileSize: Some(file_size),
-    xLock: Some(handle::lock::<DiskFile>),
-    xUnlock: Some(handle::unlock::<DiskFile>),
-    xCheckReservedLock: Some(handle::check_reserved_lock::<DiskFile>),
-    xFileControl: Some(handle::file_control),
-    xSectorSize: Some(handle::sector_size),
     xDeviceCharacteristics: Some(device_characteristics),
-    xShmMap: Some(handle::shm_map::<DiskFile>),
-    xShmLock: Some(handle::shm_lock::<DiskFile>),
-    xShmBarrier: Some(handle::shm_barrier),
-    xShmUnmap: Some(handle::shm_unmap::<DiskFile>),
-    xFetch: None,
-    xUnfetch: None,
+    ..handle::methods::<DiskFile>()
 };
 
 // SAFETY of all that follows: SQLite calls these functions as its interface documents: a file pointer is one that `open`

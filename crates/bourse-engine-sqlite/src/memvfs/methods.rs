@@ -37,18 +37,10 @@ static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
     xTruncate: Some(truncate),
     xSync: Some(sync),
     xFileSize: Some(file_size),
-    xLock: Some(handle::lock::<MemFile>),
-    xUnlock: Some(handle::unlock::<MemFile>),
-    xCheckReservedLock: Some(handle::check_reserved_lock::<MemFile>),
-    xFileControl: Some(handle::file_control),
-    xSectorSize: Some(handle::sector_size),
     xDeviceCharacteristics: Some(device_characteristics),
-    xShmMap: Some(handle::shm_map::<MemFile>),
-    xShmLock: Some(handle::shm_lock::<MemFile>),
-    xShmBarrier: Some(handle::shm_barrier),
-    xShmUnmap: Some(handle::shm_unmap::<MemFile>),
     xFetch: Some(fetch),
     xUnfetch: Some(unfetch),
+    ..handle::methods::<MemFile>()
 };
 
 // SAFETY of all that follows: SQLite calls these functions as its interface documents: a file pointer is one that `open`

@@ -33,25 +33,14 @@ pub(super) fn register() -> c_int {
 }
 
 static METHODS: ffi::sqlite3_io_methods = ffi::sqlite3_io_methods {
-    iVersion: 2,
     xClose: Some(close),
     xRead: Some(read),
     xWrite: Some(write),
     xTruncate: Some(truncate),
     xSync: Some(sync),
     xFileSize: Some(file_size),
-    xLock: Some(handle::lock::<ImageFile>),
-    xUnlock: Some(handle::unlock::<ImageFile>),
-    xCheckReservedLock: Some(handle::check_reserved_lock::<ImageFile>),
-    xFileControl: Some(handle::file_control),
-    xSectorSize: Some(handle::sector_size),
     xDeviceCharacteristics: Some(device_characteristics),
-    xShmMap: Some(handle::shm_map::<ImageFile>),
-    xShmLock: Some(handle::shm_lock::<ImageFile>),
-    xShmBarrier: Some(handle::shm_barrier),
-    xShmUnmap: Some(handle::shm_unmap::<ImageFile>),
-    xFetch: None,
-    xUnfetch: None,
+    ..handle::methods::<ImageFile>()
 };
 
 // SAFETY of all that follows: SQLite calls these functions as its interface documents: a file pointer is one that `open`

@@ -89,10 +89,36 @@ pub(crate) unsafe fn state<'a, F: Opened>(handle: *mut ffi::sqlite3_file) -> &'a
     unsafe { &mut *(*handle.cast::<Handle<F>>()).state }
 }
 
+/// The methods of an open file that need no more than [`Shared`]; its file system adds those that touch the bytes.
+pub(crate) const fn methods<F: Opened>() -> ffi::sqlite3_io_methods {
+    ffi::sqlite3_io_methods {
+        // Without pages by address, which version 3 brings.
+        iVersion: 2,
+        xClose: None,
+        xRead: None,
+        xWrite: None,
+        xTruncate: None,
+        xSync: None,
+        xFileSize: None,
+        xLock: Some(lock::<F>),
+        xUnlock: Some(unlock::<F>),
+        xCheckReservedLock: Some(check_reserved_lock::<F>),
+        xFileControl: Some(file_control),
+        xSectorSize: Some(sector_size),
+        xDeviceCharacteristics: None,
+        xShmMap: Some(shm_map::<F>),
+        xShmLock: Some(shm_lock::<F>),
+        xShmBarrier: Some(shm_barrier),
+        xShmUnmap: Some(shm_unmap::<F>),
+        xFetch: None,
+        xUnfetch: None,
+    }
+}
+
 // SAFETY of all that follows: SQLite calls these functions as its interface documents: a handle is one that `fill` filled
 // in and `empty` has not seen, used by one thread at a time; the pointers given with it are valid.
 
-pub(crate) unsafe extern "C" fn lock<F: Opened>(handle: *mut ffi::sqlite3_file, wanted: c_int) -> c_int {
+unsafe extern "C" fn lock<F: Opened>(handle: *mut ffi::sqlite3_file, wanted: c_int) -> c_int {
     // SAFETY: see above.
     let state = unsafe { state::<F>(handle) };
     let (held, code) = state.file.shared().locks.raise(state.lock, wanted);
@@ -100,7 +126,7 @@ pub(crate) unsafe extern "C" fn lock<F: Opened>(handle: *mut ffi::sqlite3_file, 
     code
 }
 
-pub(crate) unsafe extern "C" fn unlock<F: Opened>(handle: *mut ffi::sqlite3_file, wanted: c_int) -> c_int {
+unsafe extern "C" fn unlock<F: Opened>(handle: *mut ffi::sqlite3_file, wanted: c_int) -> c_int {
     // SAFETY: see above.
     let state = unsafe { state::<F>(handle) };
     if state.lock > wanted {
@@ -110,26 +136,23 @@ pub(crate) unsafe extern "C" fn unlock<F: Opened>(handle: *mut ffi::sqlite3_file
     ffi::SQLITE_OK
 }
 
-pub(crate) unsafe extern "C" fn check_reserved_lock<F: Opened>(
-    handle: *mut ffi::sqlite3_file,
-    reserved: *mut c_int,
-) -> c_int {
+unsafe extern "C" fn check_reserved_lock<F: Opened>(handle: *mut ffi::sqlite3_file, reserved: *mut c_int) -> c_int {
     // SAFETY: see above.
     unsafe { *reserved = c_int::from(state::<F>(handle).file.shared().locks.is_reserved()) };
     ffi::SQLITE_OK
 }
 
 /// Nothing beyond what every file system must do is offered.
-pub(crate) unsafe extern "C" fn file_control(_: *mut ffi::sqlite3_file, _: c_int, _: *mut c_void) -> c_int {
+unsafe extern "C" fn file_control(_: *mut ffi::sqlite3_file, _: c_int, _: *mut c_void) -> c_int {
     ffi::SQLITE_NOTFOUND
 }
 
 /// As the default file system says of every disk.
-pub(crate) unsafe extern "C" fn sector_size(_: *mut ffi::sqlite3_file) -> c_int {
+unsafe extern "C" fn sector_size(_: *mut ffi::sqlite3_file) -> c_int {
     4096
 }
 
-pub(crate) unsafe extern "C" fn shm_map<F: Opened>(
+unsafe extern "C" fn shm_map<F: Opened>(
     handle: *mut ffi::sqlite3_file,
     region: c_int,
     size: c_int,
@@ -151,7 +174,7 @@ pub(crate) unsafe extern "C" fn shm_map<F: Opened>(
     ffi::SQLITE_OK
 }
 
-pub(crate) unsafe extern "C" fn shm_lock<F: Opened>(
+unsafe extern "C" fn shm_lock<F: Opened>(
     handle: *mut ffi::sqlite3_file,
     first: c_int,
     count: c_int,
@@ -176,11 +199,11 @@ pub(crate) unsafe extern "C" fn shm_lock<F: Opened>(
     ffi::SQLITE_OK
 }
 
-pub(crate) unsafe extern "C" fn shm_barrier(_: *mut ffi::sqlite3_file) {
+unsafe extern "C" fn shm_barrier(_: *mut ffi::sqlite3_file) {
     fence(Ordering::SeqCst);
 }
 
-pub(crate) unsafe extern "C" fn shm_unmap<F: Opened>(handle: *mut ffi::sqlite3_file, delete: c_int) -> c_int {
+unsafe extern "C" fn shm_unmap<F: Opened>(handle: *mut ffi::sqlite3_file, delete: c_int) -> c_int {
     // SAFETY: see above.
     let state = unsafe { state::<F>(handle) };
     let shared = state.file.shared();
