@@ -3,6 +3,7 @@
 
 mod engines;
 mod faults;
+mod misread;
 mod refusals;
 mod sql;
 mod support;
