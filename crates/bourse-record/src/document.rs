@@ -230,6 +230,7 @@ mod tests {
                     io_source: String::new(),
                     server: None,
                     conflicts: Vec::new(),
+                    market_age_s: None,
                     interference: Some(crate::Interference { by_others: 0.25, by_kernel: 0.125, by_host: 0.0 }),
                     shared: None,
                     facts: vec![],

@@ -57,6 +57,10 @@ pub struct Round {
     /// too short to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interference: Option<Interference>,
+    /// Age of the emulated market when the measurement interval began, in seconds: how long limit orders have been placed.
+    /// Until 900 s it owes fewer Trade-Results than it is given orders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub market_age_s: Option<f64>,
     /// Conflicts that the engine told sessions of in the whole round, warm-up and drain included, by its name for them. Those
     /// that were tried again are among them. Empty where the engine does not tell them apart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -134,6 +134,7 @@ pub(super) fn figures(
         server,
         interference,
         conflicts: Vec::new(),
+        market_age_s: None,
         io: at_last.io.zip(at_first.io).map_or_else(Vec::new, |(last, first)| file_activity(&last.since(first))),
         facts: Vec::new(),
         shared: None,

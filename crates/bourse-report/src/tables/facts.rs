@@ -28,6 +28,7 @@ pub(crate) fn parameters(view: &CaseView<'_>) -> Table {
         ("rounds".to_owned(), Cell::text(&view.case.rounds.len().to_string())),
         ("phases".to_owned(), Cell::text(&phases)),
     ];
+    facts.extend(view.market_age().map(|words| ("age of the market".to_owned(), Cell::text(&words))));
     facts.extend(conditions(view.conditions(), view.unit()).into_iter().map(|(name, value)| (name.to_owned(), value)));
     facts.extend(pairs(&view.case.workload.parameters));
     named("parameters", "Run configuration", facts)
