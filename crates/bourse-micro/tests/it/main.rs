@@ -4,6 +4,7 @@
 mod engines;
 mod faults;
 mod misread;
+mod open_loop;
 mod refusals;
 mod sql;
 mod support;

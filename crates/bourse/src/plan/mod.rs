@@ -199,6 +199,11 @@ impl Plan {
             if self.require_steady {
                 able(case.job.workload(), "--require-steady", abilities.steadiness)?;
             }
+            if let Job::Classic(job) = &case.job
+                && job.open_loop.is_some()
+            {
+                able(case.job.workload(), "--rate", abilities.rate)?;
+            }
             if let Job::Brokerage(job) = &case.job {
                 if job.rate.is_some() {
                     able(case.job.workload(), "--rate", abilities.rate)?;
@@ -245,6 +250,7 @@ mod tests {
             warm_up_ns: 0,
             measure_ns: None,
             count: None,
+            open_loop: None,
         };
         PlannedCase {
             label: label.to_owned(),
