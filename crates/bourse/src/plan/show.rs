@@ -51,13 +51,14 @@ fn what(case: &PlannedCase) -> String {
         Job::Brokerage(job) => {
             let days = if job.database.days == 1 { "day" } else { "days" };
             let users = if job.users == 1 { "user" } else { "users" };
+            let market = if job.market_users == 1 { "market user" } else { "market users" };
             let load = match job.rate {
                 _ if job.find_max => "the highest rate within the limits".to_owned(),
                 Some(rate) => format!("target rate {rate} TR/s"),
                 None => "closed loop".to_owned(),
             };
             format!(
-                "{}: {} customers, {} {days} of trades, {} {users}, {} market users, {load}",
+                "{}: {} customers, {} {days} of trades, {} {users}, {} {market}, {load}",
                 case.job.workload(),
                 job.database.customers,
                 job.database.days,
@@ -85,7 +86,7 @@ fn order(block: &Block, last: usize) -> String {
     let rounds = if block.rounds == 1 { "1 round".to_owned() } else { format!("{} rounds", block.rounds) };
     let first = last + 1 - block.cases.len().max(1);
     match block.cases.len() {
-        0 | 1 => format!("{rounds} of it"),
+        0 | 1 => rounds,
         2 => format!("{rounds} of each, in turn: {first} {last}, {last} {first}, …"),
         _ => format!("{rounds} of each, in turn: {first} … {last}, {last} … {first}, …"),
     }
