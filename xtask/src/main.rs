@@ -71,8 +71,8 @@ fn tests() -> Result<(), String> {
     }
     cargo(&["test", "--workspace"])?;
     // Apart from the others, so that no other test runs a build with bugs.
-    let packages = ["--package", "bourse-planted", "--package", "bourse-driver"];
-    cargo(&[&["test", "--test", "planted", "--features", WITH_BUGS], &packages[..]].concat())
+    // Of the whole workspace: a choice of packages would have other features, and compile their dependencies once more.
+    cargo(&["test", "--workspace", "--test", "planted", "--features", WITH_BUGS])
 }
 
 /// Plants each bug, or those of these names, and asks each detector; all bugs make the page of the documentation.

@@ -98,7 +98,7 @@ fn run(command: Command) -> Result<(), Failure> {
         },
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Report(arguments) => report::report(&arguments),
-        Command::Engines(arguments) => output::print(&engines::list(arguments.engine.as_deref())?),
+        Command::Engines(arguments) => engines::list(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "bourse", &mut script);

@@ -1,12 +1,15 @@
-//! How the figures of two cases differ: ratio, interval and verdict for each metric; as text, Markdown and JSON.
+//! How the figures of two cases differ: ratio, interval and verdict for each metric; as text, Markdown, HTML, CSV and JSON.
 
+mod csv;
+mod html;
 mod markdown;
 mod pairs;
 mod text;
 
 pub use pairs::{Incomparable, Pair, stored_pairs, unlike};
 
-use bourse_record::{Case, LatencySummary, Round, median};
+use crate::text::CsvText;
+use bourse_record::{Case, LatencySummary, Provenance, Round, median};
 use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, signed_rank};
 use serde::Serialize;
 
@@ -177,6 +180,17 @@ impl Compared {
     pub fn without_result(&self) -> Vec<String> {
         let without = self.comparisons.iter().filter_map(|it| Some((it, it.no_result?)));
         without.map(|(it, why)| format!("{}: {why}", it.head)).collect()
+    }
+
+    /// One self-contained page. `runs` are the runs that were compared, by name: the two that were stored, or the one in which
+    /// both sides took turns.
+    pub fn html(&self, runs: &[(&str, &Provenance)]) -> String {
+        html::html(self, runs)
+    }
+
+    /// A line for each metric.
+    pub fn csv(&self, texts: CsvText) -> String {
+        csv::csv(self, texts)
     }
 
     /// For a terminal.

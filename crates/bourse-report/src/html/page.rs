@@ -114,8 +114,9 @@ struct Sized {
     svg: Value,
 }
 
+/// A table as the templates draw it.
 #[derive(Serialize)]
-struct Grid {
+pub(crate) struct Grid {
     title: String,
     heads: Vec<GridHead>,
     rows: Vec<Vec<GridCell>>,

@@ -55,6 +55,19 @@ pub enum Admission {
     User,
     /// Refused, with the reason.
     Refused(String),
+    /// Refused, since the peer has not shown that it knows the token.
+    Unauthenticated(TokenFault),
+}
+
+/// What is wrong with a peer's proof that it knows the token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum TokenFault {
+    /// There is none.
+    #[error("a token is required, and none was sent")]
+    Missing,
+    /// It is the proof of another token.
+    #[error("wrong token")]
+    Wrong,
 }
 
 /// The database and the engine that are served.

@@ -457,6 +457,10 @@ pub(crate) enum CompareFormat {
     Text,
     /// Markdown for a comment on a change
     Markdown,
+    /// An HTML page of its own
+    Html,
+    /// A line for each metric
+    Csv,
     /// JSON for programs
     Json,
 }
@@ -466,6 +470,15 @@ pub(crate) struct Engines {
     /// Engine whose options are listed
     #[arg(value_name = "ENGINE")]
     pub(crate) engine: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// File to write; its ending chooses the format: .html, .md or .csv [default: terminal]
+    #[arg(short, long = "output", value_name = "FILE", conflicts_with = "json")]
+    pub(crate) output: Option<PathBuf>,
+    /// How texts are written in CSV
+    #[arg(long, value_enum, value_name = "TEXTS", default_value_t = CsvCells::Guarded)]
+    pub(crate) csv: CsvCells,
 }
 
 #[cfg(test)]

@@ -14,7 +14,7 @@ use crate::tpce::database::engine_failure;
 use crate::{engines, interrupt};
 use bourse_driver::Clock as _;
 use bourse_egen::{Inputs, Part};
-use bourse_engine::{Engine, ErrorKind, Location, target_with_path};
+use bourse_engine::{Engine, ErrorKind, Hosting, Location, target_with_path};
 use bourse_model::Model;
 use bourse_record::{Check, CheckStatus};
 use bourse_serve::Address;
@@ -169,17 +169,16 @@ impl Side {
             let engine = engines::open(&target_with_path(target, &made.path().join("sample.db")))?;
             return Ok(Ok(Self { engine, folder: Some(made), removal: None }));
         }
-        match place.split_once(':') {
-            // Another database in memory, or another server of ours.
-            _ if location == Location::Memory => {
-                Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None }))
-            }
-            Some((scheme, "")) if scheme.ends_with("+private") => {
-                Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None }))
-            }
-            Some((scheme, _)) if scheme.ends_with("+private") => {
+        let engine = engines::open(target)?;
+        let is_own_server = matches!(engine.hosting(), Hosting::OwnedServer(_));
+        let names_a_place = place.split_once(':').is_some_and(|(_, place)| !place.is_empty());
+        match location {
+            Location::Memory => Ok(Ok(Self { engine, folder: None, removal: None })),
+            _ if is_own_server && names_a_place => {
                 Ok(Err("a private server with a directory of its own cannot be started twice".to_owned()))
             }
+            // Another server of ours.
+            _ if is_own_server => Ok(Ok(Self { engine, folder: None, removal: None })),
             _ => Self::on_server(place, &query),
         }
     }
