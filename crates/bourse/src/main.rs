@@ -20,6 +20,7 @@ mod provenance;
 mod report;
 mod suite;
 mod tpce;
+mod work_folder;
 
 use args::{Arguments, Command, Document, FromFile, Micro, Suite, Tpce};
 use clap::CommandFactory;

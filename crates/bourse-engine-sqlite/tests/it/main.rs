@@ -4,6 +4,8 @@
 mod conforms;
 mod counting;
 mod files;
+#[cfg(unix)]
+mod lossy;
 mod power;
 mod private;
 mod syscalls;

@@ -104,7 +104,7 @@ fn measured(arguments: &Compare, plan: &Plan) -> Result<Sides, Failure> {
         print_report(&file)?;
     }
     outcome?;
-    verdict(&file, plan.require_steady)?;
+    verdict(&file, plan)?;
     let notes: Vec<String> = file.warnings.iter().map(ToString::to_string).collect();
     let mut cases = file.cases.into_iter();
     let (Some(base), Some(head)) = (cases.next(), cases.next()) else {

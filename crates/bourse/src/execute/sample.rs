@@ -11,6 +11,7 @@ use crate::failure::{Exit, Failure};
 use crate::plan::Job;
 use crate::progress::{Step, note};
 use crate::tpce::database::engine_failure;
+use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt};
 use bourse_driver::Clock as _;
 use bourse_egen::{Inputs, Part};
@@ -144,7 +145,7 @@ fn judged(verdict: &Verdict, part: Part) -> (CheckStatus, String) {
 struct Side {
     engine: Box<dyn Engine>,
     /// Of a file: removed with all that is in it.
-    folder: Option<tempfile::TempDir>,
+    folder: Option<WorkFolder>,
     /// The statement that removes it from a server.
     removal: Option<String>,
 }
@@ -161,8 +162,7 @@ impl Side {
         };
         let location = engines::location(target)?;
         if let Some(folder) = location.folder().filter(|_| location.file().is_some()) {
-            let made = tempfile::Builder::new().prefix(".bourse-sample-").tempdir_in(&folder);
-            let made = match made {
+            let made = match WorkFolder::new(".bourse-sample-", &folder) {
                 Ok(made) => made,
                 Err(error) => return Ok(Err(format!("cannot make a folder in {}: {error}", folder.display()))),
             };

@@ -12,6 +12,7 @@ use crate::failure::{Exit, Failure};
 use crate::output::{self, print};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
+use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt};
 use bourse_acid::faults::{FAULTS, Fault, not_tried, rows};
 use bourse_engine::Hosting;
@@ -191,7 +192,7 @@ fn tried(
 }
 
 /// A folder for databases, removed with all that is in it.
-fn work_folder(below: &Path) -> Result<tempfile::TempDir, Failure> {
+fn work_folder(below: &Path) -> Result<WorkFolder, Failure> {
     let failed = |error: std::io::Error| {
         Failure::usage("cannot make the folder for databases")
             .detail("folder", below.display().to_string())
@@ -200,7 +201,7 @@ fn work_folder(below: &Path) -> Result<tempfile::TempDir, Failure> {
     std::fs::create_dir_all(below).map_err(failed)?;
     // The preloaded library compares paths without links.
     let below = below.canonicalize().map_err(failed)?;
-    tempfile::Builder::new().prefix("faults-").tempdir_in(below).map_err(failed)
+    WorkFolder::new("bourse-faults-", &below).map_err(failed)
 }
 
 fn publish(file: &FaultsFile, arguments: &Faults) -> Result<(), Failure> {

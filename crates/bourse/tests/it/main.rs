@@ -24,6 +24,7 @@ mod suite;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 
 /// The program in a folder of its own, without settings from the environment.
 fn bourse(folder: &Path, arguments: &[&str]) -> Command {
@@ -50,8 +51,18 @@ fn start(folder: &Path, arguments: &[&str]) -> Child {
     bourse(folder, arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program can be started")
 }
 
-/// Loads the smallest database.
+/// The smallest database in a SQLite file, as `tpce load` makes it: a copy of one that all tests share. The options of the
+/// target are those of whoever opens it.
 fn load(folder: &Path, target: &str) {
-    let loaded = output(folder, &["tpce", "load", target, "--days", "1"]);
-    assert!(loaded.status.success(), "{}", text(&loaded.stderr));
+    static LOADED: OnceLock<Vec<u8>> = OnceLock::new();
+    let loaded = LOADED.get_or_init(|| {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let loaded = output(folder.path(), &["tpce", "load", "sqlite:x.db?journal=delete&sync=off", "--days", "1"]);
+        assert!(loaded.status.success(), "{}", text(&loaded.stderr));
+        std::fs::read(folder.path().join("x.db")).expect("it was loaded there")
+    });
+    let (scheme, place) = target.split_once(':').expect("a target has an engine");
+    assert_eq!(scheme, "sqlite", "a file of another engine is another one");
+    let name = place.split('?').next().expect("a text has a first part");
+    std::fs::write(folder.join(name), loaded).expect("there is room for a copy");
 }
