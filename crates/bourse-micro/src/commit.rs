@@ -154,6 +154,7 @@ fn raw_operation(counts: &Counts) -> Operation {
         response: counts.distribution(),
         service: counts.distribution(),
         server: None,
+        failed: None,
         by_outcome: Vec::new(),
     }
 }

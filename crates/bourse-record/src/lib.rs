@@ -35,7 +35,9 @@ pub use brokerage::{BROKERAGE_NOTICE, STATUS_CODES};
 pub use conditions::{Conditions, IsolationLevel, OperationIsolation, Scale, Tunables};
 pub use counts::Counts;
 pub use document::{RunFileError, run_file_schema};
-pub use figures::{Distribution, LatencySummary, Operation, Outcome, OutcomeCount, OutcomeLatency, ServerFigures};
+pub use figures::{
+    Distribution, FailedTimes, LatencySummary, Operation, Outcome, OutcomeCount, OutcomeLatency, ServerFigures,
+};
 pub use histogram::HistogramError;
 pub use live::{LiveCell, LiveReader, LiveRow};
 pub use machine::noise;

@@ -8,7 +8,7 @@ mod standing;
 mod status;
 
 pub(crate) use case::{CaseView, values};
-pub(crate) use operation::{Clock, Latency, OperationView, ServerLatency, outcome_word};
+pub(crate) use operation::{Clock, Latency, OperationView, Quantile, ServerLatency, outcome_word};
 pub(crate) use rules::{Kept, rules};
 pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;

@@ -85,6 +85,7 @@ fn operation(name: &str, share: Option<f64>, limit_s: Option<u64>, typical_us: u
         limit_ns: limit_s.map(|limit| limit * 1_000_000_000),
         response: distribution(count, typical_us + 40),
         service: distribution(count, typical_us),
+        failed: None,
         by_outcome: Vec::new(),
     }
 }

@@ -134,7 +134,7 @@ impl Explained {
         let options = self.options.iter().map(|TargetOption { name, values, default, meaning }| Entry {
             name: name.clone(),
             state: String::new(),
-            lines: vec![format!("{name}={values} [default: {default}]"), meaning.clone()],
+            lines: vec![format!("{values} [default: {default}]"), meaning.clone()],
         });
         let options: Vec<Entry> = options.collect();
         if !options.is_empty() {

@@ -51,13 +51,16 @@ fn start(folder: &Path, arguments: &[&str]) -> Child {
     bourse(folder, arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program can be started")
 }
 
-/// The smallest database in a SQLite file, as `tpce load` makes it: a copy of one that all tests share. The options of the
-/// target are those of whoever opens it.
+/// The smallest database in a SQLite file, as `tpce load` makes it: a copy of one that all tests with its journal mode share,
+/// since that mode stands in the file. Other options are those of whoever opens it.
 fn load(folder: &Path, target: &str) {
-    static LOADED: OnceLock<Vec<u8>> = OnceLock::new();
-    let loaded = LOADED.get_or_init(|| {
+    static LOADED: [OnceLock<Vec<u8>>; 2] = [OnceLock::new(), OnceLock::new()];
+    let journal = ["wal", "delete"];
+    let mode = usize::from(target.contains("journal=delete"));
+    let loaded = LOADED[mode].get_or_init(|| {
         let folder = tempfile::tempdir().expect("there is room for a folder");
-        let loaded = output(folder.path(), &["tpce", "load", "sqlite:x.db?journal=delete&sync=off", "--days", "1"]);
+        let source = format!("sqlite:x.db?journal={}&sync=off", journal[mode]);
+        let loaded = output(folder.path(), &["tpce", "load", &source, "--days", "1"]);
         assert!(loaded.status.success(), "{}", text(&loaded.stderr));
         std::fs::read(folder.path().join("x.db")).expect("it was loaded there")
     });
