@@ -18,12 +18,11 @@ pub(crate) struct Crash {
     /// Settings for which disk states are enumerated
     #[arg(long, value_enum, default_value_t = CrashCases::Usual)]
     pub(crate) cases: CrashCases,
-    /// Times that each fault is planted, to show that the enumeration finds it; 0 plants none
+    /// Trials of each planted fault, which the enumeration must find; 0 plants none
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) faults: u32,
-    /// Rebuild one disk state, check it and keep its files. Either an enumerated state, as wal-full/12:one-3, with the
-    /// --seed of the run that found it; or a state drawn from a stored trace, as DIR/trace-1.bin#7, on the database that the
-    /// trace was recorded on
+    /// Rebuild one disk state, check it and keep its files: an enumerated state such as wal-full/12:one-3, with the --seed of
+    /// the run that found it; or a state of a stored trace such as DIR/trace-1.bin#7, with the database that it was recorded on
     #[arg(long, value_name = "STATE", conflicts_with_all = ["target", "only", "sweep"])]
     pub(crate) replay: Option<String>,
     /// Repeat with each of these values of a target option; several --sweep are combined [default for SQLite files:
@@ -33,7 +32,7 @@ pub(crate) struct Crash {
     /// Crashes of each kind on each target, at random moments
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = numbers::rounds)]
     pub(crate) times: u32,
-    /// Disk states drawn from a recorded load on each SQLite target; 0 records no load
+    /// Disk states sampled from a recorded load on each SQLite target; 0 records no load
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub(crate) samples: u32,
     /// Seed of the workload, the disk states and the moments of the crashes
@@ -71,6 +70,6 @@ fn states(text: &str) -> Result<States, String> {
     match text.parse::<u64>() {
         Ok(number @ 100..=1_000_000_000) => Ok(States(Some(number))),
         _ if text == "all" => Ok(States(None)),
-        _ => Err("expected a whole number from 100 to 1,000,000,000, or 'all'".to_owned()),
+        _ => Err("expected an integer from 100 to 1,000,000,000, or 'all'".to_owned()),
     }
 }

@@ -12,7 +12,7 @@ pub(crate) struct Report {
     /// File to write; its ending chooses the format: .html, .md, .csv, or .svg for the curve of a sweep [default: terminal]
     #[arg(short, long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// How texts are written in CSV
+    /// Protection of texts in CSV against spreadsheets
     #[arg(long, value_enum, value_name = "TEXTS", default_value_t = CsvCells::Guarded)]
     pub(crate) csv: CsvCells,
     /// Show every case of `tpce acid` with its steps and findings, and the settings in force
@@ -49,7 +49,7 @@ pub(crate) enum Document {
 
 #[derive(Debug, Args)]
 pub(crate) struct Engines {
-    /// Engine whose options are listed
+    /// Engine to list the options of
     #[arg(value_name = "ENGINE")]
     pub(crate) engine: Option<String>,
     /// Print JSON
@@ -58,7 +58,7 @@ pub(crate) struct Engines {
     /// File to write; its ending chooses the format: .html, .md or .csv [default: terminal]
     #[arg(short, long = "output", value_name = "FILE", conflicts_with = "json")]
     pub(crate) output: Option<PathBuf>,
-    /// How texts are written in CSV
+    /// Protection of texts in CSV against spreadsheets
     #[arg(long, value_enum, value_name = "TEXTS", default_value_t = CsvCells::Guarded)]
     pub(crate) csv: CsvCells,
 }

@@ -98,7 +98,7 @@ pub(crate) enum Command {
     Suite(Suite),
     /// Compare every available in-process engine in short rounds, in a few minutes
     Quick(Quick),
-    /// Run a command whose options stand in a TOML file
+    /// Run a command with options from a TOML file
     Run(FromFile),
     /// Compare two stored runs, or two targets in interleaved rounds
     Compare(Box<Compare>),
@@ -107,7 +107,7 @@ pub(crate) enum Command {
     Round,
     /// Draw the report of stored runs
     Report(Report),
-    /// List the engines: which are available, and the options of each
+    /// List the engines and whether they are available, or the options of one
     Engines(Engines),
     /// Print a completion script for a shell
     Completions {
@@ -132,13 +132,13 @@ pub(crate) enum Command {
 #[derive(Debug, Clone, PartialEq, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Database")]
 pub(crate) struct Database {
-    /// Number of customers, a multiple of 1,000, as 5000 or 5k
+    /// Number of customers, a multiple of 1,000, for example 5000 or 5k
     #[arg(long, value_name = "N", default_value_t = Self::CUSTOMERS, value_parser = numbers::customers, env = "BOURSE_CUSTOMERS")]
     pub(crate) customers: u64,
     /// Days of initial trades
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::days, env = "BOURSE_DAYS")]
     pub(crate) days: u32,
-    /// TPC-E scale factor: customers per Trade-Result a second of the nominal rate
+    /// TPC-E scale factor: customers per TR/s of the nominal rate
     #[arg(long, value_name = "N", default_value_t = Self::SCALE_FACTOR, value_parser = numbers::scale_factor, env = "BOURSE_SCALE_FACTOR")]
     pub(crate) scale_factor: u32,
     /// Folder with EGen's official input files (flat_in) [default: built-in data]
@@ -150,7 +150,7 @@ pub(crate) struct Database {
     /// Threads that generate rows while loading; concurrent clients are --users [default: number of CPUs]
     #[arg(long = "load-threads", alias = "threads", value_name = "N", value_parser = numbers::threads, env = "BOURSE_THREADS")]
     pub(crate) threads: Option<usize>,
-    /// Load anew, replacing an existing database
+    /// Replace an existing database
     #[arg(long)]
     pub(crate) reload: bool,
 }
@@ -204,7 +204,7 @@ pub(crate) struct TokenFile {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Rounds")]
 pub(crate) struct Execution {
-    /// End with exit code 5 if a round did not reach steady state
+    /// Exit with code 5 unless every round reaches steady state
     #[arg(long, env = "BOURSE_REQUIRE_STEADY")]
     pub(crate) require_steady: bool,
     /// Longest wait before each round for background load to drop [default: no wait; 20s in `compare`, 5s in `suite run` at
@@ -260,10 +260,10 @@ impl Given {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Output {
-    /// Folder for results: each run makes a folder in it
+    /// Folder for results; each run creates a folder in it
     #[arg(short = 'o', long = "output", value_name = "DIR", default_value = "bourse-runs", env = "BOURSE_OUTPUT")]
     pub(crate) directory: PathBuf,
-    /// Print the run file (JSON) instead of the report
+    /// Print the document (JSON) instead of the report
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -294,10 +294,10 @@ pub(crate) struct Quick {
 
 #[derive(Debug, Args)]
 pub(crate) struct FromFile {
-    /// TOML file with command = "tpce run", for instance, and options by their long names
+    /// TOML file: a command, for example command = "tpce run", and its options by their long names
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Options of that command; they override the file
+    /// Options of that command, which override the file
     #[arg(value_name = "OPTIONS", trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) more: Vec<String>,
 }
@@ -309,22 +309,22 @@ failed, 4 slower by more than --fail-above, 5 not steady with --require-steady, 
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_EXIT_CODES)]
 pub(crate) struct Compare {
-    /// Baseline: a stored run, or a target to run on
+    /// Baseline: a stored run or a target
     #[arg(value_name = "A")]
     pub(crate) base: String,
-    /// Candidate: a stored run, or a target to run on
+    /// Candidate: a stored run or a target
     #[arg(value_name = "B")]
     pub(crate) head: String,
-    /// Workload of two targets: tpce, or one of `bourse micro list`
+    /// Workload to run on two targets: tpce, or one of `bourse micro list`
     #[arg(long, value_name = "WORKLOAD", default_value = "tpce")]
     pub(crate) workload: String,
-    /// Set an option of the workload, as rows=1M
+    /// Set an option of the workload, for example rows=1M
     #[arg(short = 's', long, value_name = "OPTION=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Operations per thread, instead of a time
+    /// Operations per thread, instead of a length of time
     #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) count: Option<u64>,
-    /// End with exit code 4 if B is slower by more than this, as 5%, with its whole confidence interval
+    /// Exit with code 4 if B is slower by more than this, for example 5%: the whole confidence interval must be beyond it
     #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, env = "BOURSE_FAIL_ABOVE")]
     pub(crate) fail_above: Option<f64>,
     /// Format of the comparison
