@@ -298,3 +298,79 @@ pub(crate) const fn outcome_word(outcome: Outcome) -> &'static str {
         Outcome::Dropped => "dropped",
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bourse_record::{OperationSpec, Recorder, Sample};
+
+    /// Operations of one millisecond each, and others of a microsecond that failed or were dropped.
+    fn view(valid: u64, together: u32, failed: u64, dropped: u64) -> OperationView {
+        let mut recorder = Recorder::new([OperationSpec::new("work")].into(), |_| true);
+        let mut sample = |outcome, ns: u64, count: u32| {
+            let sample = Sample {
+                due_ns: 0,
+                start_ns: 0,
+                end_ns: ns * u64::from(count),
+                back_off_ns: 0,
+                retries: 0,
+                count,
+                operation: 0,
+                outcome,
+                code: 0,
+                server: None,
+            };
+            recorder.sample(&sample, true);
+        };
+        (0..valid).for_each(|_| sample(Outcome::Completed, 1_000_000, together));
+        (0..failed).for_each(|_| sample(Outcome::Failed, 1_000, 1));
+        (0..dropped).for_each(|_| recorder.dropped(0));
+        OperationView::merged("work", &[&recorder.figures()[0]])
+    }
+
+    fn near_a_millisecond(found: Option<Quantile>) -> bool {
+        matches!(found, Some(Quantile::At(ns)) if ns.abs_diff(1_000_000) < 2_000)
+    }
+
+    #[test]
+    fn a_quantile_has_ten_beyond_it_or_is_blank() {
+        for (valid, quantile, is_shown) in [(99, 0.9, false), (100, 0.9, true), (999, 0.99, false), (1_000, 0.99, true)]
+        {
+            let found = view(valid, 1, 0, 0).response.quantile(quantile);
+            assert_eq!(found != Some(Quantile::TooFew), is_shown, "{valid} {quantile}: {found:?}");
+        }
+        // A thousand operations timed a hundred at a time are ten timings.
+        assert_eq!(view(10, 100, 0, 0).response.quantile(0.5), Some(Quantile::TooFew));
+        assert!(near_a_millisecond(view(20, 100, 0, 0).response.quantile(0.5)));
+        assert_eq!(view(0, 1, 0, 0).response.quantile(0.5), None);
+    }
+
+    #[test]
+    fn what_failed_or_was_dropped_is_slower_than_all_that_did_not() {
+        for (failed, dropped) in [(20, 0), (0, 20), (10, 10)] {
+            let view = view(980, 1, failed, dropped);
+            assert!(near_a_millisecond(view.response.quantile(0.5)), "fast failures make nothing faster");
+            assert!(near_a_millisecond(view.response.quantile(0.98)));
+            let beyond = view.response.quantile(0.99);
+            assert!(matches!(beyond, Some(Quantile::Beyond(ns)) if ns.abs_diff(1_000_000) < 2_000), "{beyond:?}");
+            let service = view.service.quantile(0.99);
+            assert_eq!(matches!(service, Some(Quantile::Beyond(_))), failed == 20, "what never started had no service");
+            assert_eq!(
+                view.failed_times.as_ref().map(|[times, _]| times.summary.unwrap().count),
+                (failed > 0).then_some(failed)
+            );
+        }
+        // More than a tenth: a limit for 90 % is not kept, however fast the failures were.
+        let view = |failed| OperationView { limit_ns: Some(2_000_000), ..view(900, 1, failed, 0) };
+        assert_eq!((view(99).limit_kept(), view(101).limit_kept()), (Some(true), Some(false)));
+    }
+
+    #[test]
+    fn failures_of_older_files_stay_among_the_others() {
+        let mut recorder = Recorder::new([OperationSpec::new("work")].into(), |_| true);
+        recorder.dropped(0);
+        let old = Operation { failed: None, ..recorder.figures().remove(0) };
+        let view = OperationView::merged("work", &[&old]);
+        assert_eq!((view.response.slower, view.failed_times.is_none()), (1, true));
+    }
+}
