@@ -7,7 +7,7 @@ use crate::session::LmdbSession;
 use bourse_engine::target::{OptionSpec, Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Durability, Engine, EngineError, FileOwner, Footprint, Hosting, Interface, KeyEngine,
-    Location, RecordCapabilities, Records, Setting, TargetFile, memory_file_system,
+    Location, RecordCapabilities, Records, Setting, TargetFile, WriterWait, memory_file_system,
 };
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -86,6 +86,8 @@ impl Engine for LmdbEngine {
             target: self.target.text.clone(),
             durability,
             durability_reason,
+            writer_wait: Some(WriterWait::EngineLocks),
+            memory_store: None,
             settings: GRAMMAR.options.iter().map(setting).collect(),
             compile_options: Vec::new(),
             warnings: memory_file_system(&self.path).map(warning).into_iter().collect(),

@@ -26,9 +26,9 @@ mod target_file;
 
 pub use bourse_schema::{Batch, Dialect, Value};
 pub use capabilities::{Capabilities, RecordCapabilities, SqlCapabilities};
-pub use description::{Description, Durability, Setting};
+pub use description::{Description, Durability, MemoryStore, Setting, WriterWait};
 pub use engine::{
-    Connection, Engine, ForReading, Hosting, Interface, KeyEngine, Loader, OwnedServer, Snapshot, SqlEngine,
+    Conflicts, Connection, Engine, ForReading, Hosting, Interface, KeyEngine, Loader, OwnedServer, Snapshot, SqlEngine,
 };
 pub use error::{EngineError, ErrorKind};
 pub use file_owner::FileOwner;

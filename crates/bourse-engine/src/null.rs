@@ -20,6 +20,8 @@ impl Engine for NullEngine {
             target: "null:".to_owned(),
             durability: Durability::Volatile,
             durability_reason: "nothing is kept".to_owned(),
+            writer_wait: None,
+            memory_store: None,
             settings: Vec::new(),
             compile_options: Vec::new(),
             warnings: Vec::new(),

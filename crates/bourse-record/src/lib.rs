@@ -47,10 +47,12 @@ pub use provenance::{Build, DocumentKind, Machine, NameValue, Provenance};
 pub use recorder::{Recorder, Totals};
 pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};
 pub use round::{
-    Arrivals, Check, CheckStatus, Column, FileActivity, FileKind, Interference, Phase, PhaseKind, Round, Series,
-    ServerUse, SharedRound,
+    Arrivals, Check, CheckStatus, Column, ConflictCount, FileActivity, FileKind, Interference, Phase, PhaseKind, Round,
+    Series, ServerUse, SharedRound,
 };
-pub use run_file::{Case, Durability, Engine, Probe, RunFile, SCHEMA_VERSION, Search, Workload, WorkloadKind};
+pub use run_file::{
+    Case, Durability, Engine, MemoryStore, Probe, RunFile, SCHEMA_VERSION, Search, Workload, WorkloadKind, WriterWait,
+};
 pub use sample::{Sample, ServerTime};
 pub use stats::{FEWEST_ROUNDS, Interval, median_interval};
 pub use steady::{Steadiness, Steady, SteadyTest};

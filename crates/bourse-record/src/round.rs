@@ -57,6 +57,14 @@ pub struct Round {
     /// too short to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interference: Option<Interference>,
+    /// Age of the emulated market when the measurement interval began, in seconds: how long limit orders have been placed.
+    /// Until 900 s it owes fewer Trade-Results than it is given orders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub market_age_s: Option<f64>,
+    /// Conflicts that the engine told sessions of in the whole round, warm-up and drain included, by its name for them. Those
+    /// that were tried again are among them. Empty where the engine does not tell them apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<ConflictCount>,
     /// Further figures of the round, such as trades that came with the database, and how it was found.
     pub facts: Vec<NameValue>,
     /// The round on an application server that this is a driver's part of.
@@ -66,6 +74,15 @@ pub struct Round {
     pub checks: Vec<Check>,
     /// Warnings about this round.
     pub warnings: Vec<Warning>,
+}
+
+/// Conflicts of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConflictCount {
+    /// The engine's name for it.
+    pub name: String,
+    /// How many.
+    pub count: u64,
 }
 
 impl Round {

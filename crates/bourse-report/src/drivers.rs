@@ -263,6 +263,9 @@ fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> Result<(), 
     operation.retries = total(parts, |part| part.retries);
     operation.late = total(parts, |part| part.late);
     operation.samples = total(parts, |part| part.samples);
+    let expected: Vec<f64> = parts.iter().filter_map(|part| part.mix_expected_percent).collect();
+    operation.mix_expected_percent =
+        (!expected.is_empty()).then(|| expected.iter().sum::<f64>() / expected.len() as f64);
     operation.mix_tolerance_points = parts.iter().filter_map(|part| part.mix_tolerance_points).reduce(f64::max);
     operation.response = Distribution::merged(parts.iter().map(|part| &part.response))?;
     operation.service = Distribution::merged(parts.iter().map(|part| &part.service))?;

@@ -133,6 +133,8 @@ pub(super) fn figures(
         io_source: at_last.io.map(|io| io.source.to_owned()).unwrap_or_default(),
         server,
         interference,
+        conflicts: Vec::new(),
+        market_age_s: None,
         io: at_last.io.zip(at_first.io).map_or_else(Vec::new, |(last, first)| file_activity(&last.since(first))),
         facts: Vec::new(),
         shared: None,

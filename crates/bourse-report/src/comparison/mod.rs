@@ -207,7 +207,10 @@ impl Compared {
 impl Comparison {
     fn of(pair: &Pair, tolerance: f64) -> Self {
         let name = &pair.base.workload.headline_operation;
-        let headline = difference(pair, &HEADLINE, name);
+        let headline = match pairs::unlike_ages(&pair.base, &pair.head) {
+            None => difference(pair, &HEADLINE, name),
+            Some(_) => Err("the market's age differs, and with it the part of Trade-Results in the mix"),
+        };
         let no_result = match &headline {
             Ok(_) => None,
             Err(why) => Some(*why),

@@ -65,6 +65,7 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
         Head::right("count", "count"),
         Head::right("mix", "mix_percent"),
         Head::right("target", "mix_target_percent").rank(6).folds(),
+        Head::right("due", "mix_expected_percent").rank(6).folds(),
     ];
     heads.extend(latency_heads(view));
     heads.extend([
@@ -98,6 +99,7 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
             Cell::count(operation.ended()),
             share(operation),
             Cell::or_nothing(operation.target_percent.map(|target| Cell::percent(target).tone(Tone::Faint))),
+            Cell::or_nothing(operation.expected_percent.map(|share| Cell::percent(share).tone(Tone::Faint))),
         ];
         row.extend(latency_cells(operation.latency(Clock::Response)));
         row.push(Cell::or_nothing(operation.harness_overhead_ns.map(Cell::duration_ns)));

@@ -5,7 +5,7 @@ use super::grid::{fill, grid};
 use super::paint::Paint;
 use crate::tables::{self, Cell, Head, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Kept, Standing, meaning, notices, outcome_word, rules, values, warnings};
+use crate::view::{CaseView, Kept, Standing, engine_words, meaning, notices, outcome_word, rules, values, warnings};
 use bourse_record::{CheckStatus, Outcome, RunFile};
 
 /// The narrowest terminal we draw for; narrower ones wrap.
@@ -138,7 +138,7 @@ impl Page {
         };
         let nominal = workload.nominal.map(|nominal| format!("   nominal {} {unit}", units::plain(nominal)));
         self.line(&format!("  {headline}   {class}{}", nominal.unwrap_or_default()));
-        let on = format!("  {} · {} {}", engine.target, engine.name, engine.version);
+        let on = format!("  {} · {}", engine.target, engine_words(engine));
         self.paragraph_indented(Tone::Plain, &on);
         if let Some(spread) = view.spread() {
             self.paragraph_indented(Tone::Plain, &spread);

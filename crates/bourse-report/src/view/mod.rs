@@ -14,7 +14,7 @@ pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;
 
 use crate::units;
-use bourse_record::{IsolationLevel, OperationIsolation, RunFile, Warning};
+use bourse_record::{Engine, IsolationLevel, OperationIsolation, RunFile, Warning};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -59,6 +59,12 @@ pub(crate) fn isolation_words(levels: &[OperationIsolation]) -> String {
     }
     let words = by_level.iter().map(|(level, operations)| format!("{}: {}", level.0.name(), operations.join(", ")));
     units::printable(&words.collect::<Vec<_>>().join("; "))
+}
+
+/// An engine and its version, with the arrangements that its figures depend on.
+pub(crate) fn engine_words(engine: &Engine) -> String {
+    let name = format!("{} {}", engine.name, engine.version);
+    engine.arrangements().fold(name, |words, arrangement| format!("{words} · {arrangement}"))
 }
 
 /// A warning with its advice.

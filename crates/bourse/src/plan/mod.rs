@@ -213,6 +213,11 @@ impl Plan {
         }
         for case in self.run_cases() {
             let abilities = case.job.abilities()?;
+            if let Job::Classic(job) = &case.job
+                && job.open_loop.is_some()
+            {
+                able(case.job.workload(), "--rate", abilities.rate)?;
+            }
             if let Job::Brokerage(job) = &case.job {
                 if job.rate.is_some() {
                     able(case.job.workload(), "--rate", abilities.rate)?;
@@ -264,6 +269,7 @@ mod tests {
             warm_up_ns: 0,
             measure_ns: None,
             count: None,
+            open_loop: None,
         };
         PlannedCase {
             label: label.to_owned(),
