@@ -33,6 +33,7 @@ pub mod reconcile;
 pub mod round;
 mod sampler;
 pub mod schedule;
+mod throughput;
 pub mod workload;
 
 pub use abilities::{Abilities, Ability};

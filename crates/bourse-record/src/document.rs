@@ -220,6 +220,7 @@ mod tests {
                         columns: vec![Column { metric: text("throughput"), values: vec![None] }],
                     },
                     fine_series: Series::default(),
+                    throughput_series: Series::default(),
                     cpu_user_s: 0.1,
                     cpu_system_s: 0.0,
                     read_bytes: 0,

@@ -34,6 +34,11 @@ pub struct Round {
     /// short intervals, the values the largest seen in each.
     #[serde(default)]
     pub fine_series: Series,
+    /// Valid completions per second, of all operations (`throughput`) and of the headline's (`throughput.NAME`), ten times a
+    /// second over the whole round; in longer rows where the round is longer than two minutes. The interval of a single
+    /// round rests on them. Empty in files from before they were kept.
+    #[serde(default)]
+    pub throughput_series: Series,
     /// Processor seconds of our process in the measurement interval: user.
     pub cpu_user_s: f64,
     /// Processor seconds of our process in the measurement interval: system.

@@ -2,6 +2,7 @@
 
 use super::usage::{Mark, Marks};
 use crate::sampler::Sampler;
+use crate::throughput::Throughput;
 use crate::{Control, Nanos, SECOND};
 use bourse_engine::{FileIo, IoCounts};
 use bourse_record::{
@@ -76,6 +77,7 @@ pub(super) fn figures(
     control: &Control,
     marks: Marks,
     sampler: Sampler<'_>,
+    throughput: &Throughput,
     headline: usize,
     end: Nanos,
 ) -> Round {
@@ -126,6 +128,7 @@ pub(super) fn figures(
         arrivals,
         series: sampler.series,
         fine_series: bourse_record::Series::default(),
+        throughput_series: throughput.series(total.specs().get(headline).map_or("", |spec| spec.name)),
         cpu_user_s: seconds_used(last.cpu_user_s, first.cpu_user_s),
         cpu_system_s: seconds_used(last.cpu_system_s, first.cpu_system_s),
         read_bytes: bytes(last.read_bytes, first.read_bytes),
