@@ -207,6 +207,7 @@ mod tests {
                     }],
                 }),
                 origin: None,
+                set_aside: Vec::new(),
                 rounds: vec![Round {
                     offset_s: 0.5,
                     phases: vec![Phase { kind: PhaseKind::Measurement, from_s: 0.0, to_s: 1.0 }],
@@ -228,7 +229,13 @@ mod tests {
                     io: vec![],
                     io_source: String::new(),
                     server: None,
-                    interference: Some(crate::Interference { by_others: 0.25, by_kernel: 0.125, by_host: 0.0 }),
+                    interference: Some(crate::Interference {
+                        by_others: 0.25,
+                        by_kernel: 0.125,
+                        by_host: 0.0,
+                        includes_server: false,
+                    }),
+                    slowdown: Some(1.0),
                     shared: None,
                     facts: vec![],
                     checks: vec![Check {

@@ -19,7 +19,13 @@ pub(super) fn nothing_ended(round: &Round, operations: &[OperationSpec], headlin
 }
 
 /// Processors that others used between two marks, where the system tells; `None` for less than a second.
-fn interference(to: &Mark, from: &Mark, server: Option<ServerUse>, measured_s: f64) -> Option<Interference> {
+fn interference(
+    to: &Mark,
+    from: &Mark,
+    server: Option<ServerUse>,
+    in_process: bool,
+    measured_s: f64,
+) -> Option<Interference> {
     let (machine, machine_then) = (to.machine?, from.machine?);
     // The machine counts in hundredths of a second.
     if measured_s < 1.0 {
@@ -32,7 +38,12 @@ fn interference(to: &Mark, from: &Mark, server: Option<ServerUse>, measured_s: f
     let host = machine.stolen_s - machine_then.stolen_s;
     // The counts are rounded apart: a hundredth less than nothing is nothing.
     let processors = |seconds: f64| seconds.max(0.0) / measured_s;
-    Some(Interference { by_others: processors(others), by_kernel: processors(kernel), by_host: processors(host) })
+    Some(Interference {
+        by_others: processors(others),
+        by_kernel: processors(kernel),
+        by_host: processors(host),
+        includes_server: !in_process && server.is_none(),
+    })
 }
 
 /// Warnings of interference above the threshold.
@@ -79,6 +90,7 @@ pub(super) fn figures(
     sampler: Sampler<'_>,
     throughput: &Throughput,
     headline: usize,
+    in_process: bool,
     end: Nanos,
 ) -> Round {
     let begin = control.begin();
@@ -116,7 +128,7 @@ pub(super) fn figures(
         }
     }
     let server = at_last.server_since(&at_first);
-    let interference = interference(&at_last, &at_first, server, measured_s);
+    let interference = interference(&at_last, &at_first, server, in_process, measured_s);
     warnings.extend(interference.into_iter().flat_map(|interference| disturbed(interference, server.is_some())));
     Round {
         offset_s: 0.0,
@@ -136,6 +148,7 @@ pub(super) fn figures(
         io_source: at_last.io.map(|io| io.source.to_owned()).unwrap_or_default(),
         server,
         interference,
+        slowdown: None,
         io: at_last.io.zip(at_first.io).map_or_else(Vec::new, |(last, first)| file_activity(&last.since(first))),
         facts: Vec::new(),
         shared: None,

@@ -16,7 +16,7 @@ use crate::reconcile::{Recording, irreconcilable, reconcile};
 use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 use crate::{Background, Clock, Control, Fault, MS, Plan, SECOND, StopRule, Workload, drive};
-use bourse_engine::Engine;
+use bourse_engine::{Engine, Hosting};
 use bourse_record::{LiveReader, PhaseKind, Recorder, Round, SplitMix, Warning};
 use figures::{figures, nothing_ended};
 use participants::{Starts, connect_all, guard};
@@ -188,7 +188,8 @@ pub fn run<'w>(
     let mut total = Recording::new(Recorder::new(workload.operations().into(), |_| true));
     recordings.into_iter().for_each(|recording| total.merge(recording));
     let given_up = control.fault().is_none() && end >= control.measure_to().saturating_add(plan.drain_limit_ns);
-    let mut round = figures(&total.recorder, &control, marks, sampler, &throughput, headline, end);
+    let in_process = matches!(engine.hosting(), Hosting::InProcess);
+    let mut round = figures(&total.recorder, &control, marks, sampler, &throughput, headline, in_process, end);
     if given_up {
         round.warnings.push(Warning::WorkGivenUp { limit_s: plan.drain_limit_ns as f64 / SECOND as f64 });
     }

@@ -56,6 +56,8 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
         Head::left("unit", "unit"),
         Head::right("rounds from", "result_min").rank(3).folds(),
         Head::right("to", "result_max").rank(3).folds(),
+        Head::right("interval from", "result_low").rank(3).folds(),
+        Head::right("to", "result_high").rank(3).folds(),
         Head::right("relative", "ratio_to_first").rank(1),
         Head::right("ratio from", "ratio_low").rank(2).folds(),
         Head::right("ratio to", "ratio_high").rank(2).folds(),
@@ -111,6 +113,8 @@ fn row(view: &CaseView<'_>, first: Option<&CaseView<'_>>) -> Vec<Cell> {
         let bound = bound.filter(|_| figure.is_some() && figures.len() > 1);
         Cell::or_nothing(bound.map(|bound| Cell::figure(*bound, units::number)))
     };
+    let certain = view.estimate().and_then(|it| it.interval).filter(|_| figure.is_some());
+    let sure = |of: fn(&Interval) -> f64| Cell::or_nothing(certain.map(|it| Cell::figure(of(&it), units::number)));
     let ratio = first.and_then(|first| relative(view, first));
     let interval = ratio.and_then(|it| it.interval);
     let end = |of: fn(&Interval) -> f64| {
@@ -130,6 +134,8 @@ fn row(view: &CaseView<'_>, first: Option<&CaseView<'_>>) -> Vec<Cell> {
         Cell::text(&view.case.workload.headline_unit),
         bound(figures.first()),
         bound(figures.last()),
+        sure(|it| it.low),
+        sure(|it| it.high),
         Cell::or_nothing(ratio.map(|ratio| Cell::figure(ratio.value, |_| ratio_text(&ratio)))),
         end(|it| it.low),
         end(|it| it.high),

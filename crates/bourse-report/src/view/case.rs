@@ -85,7 +85,7 @@ impl<'a> CaseView<'a> {
         let interval = self.estimate().filter(|_| self.standing() == Standing::Counts)?.interval;
         let sure = interval.map(|it| units::interval(&it, units::number));
         let ([low, .., high], rounds) = (figures.as_slice(), figures.len()) else {
-            return Some(format!("{} of its seconds", sure?));
+            return Some(format!("{} within this round", sure?));
         };
         let (low, high) = (units::number(*low), units::number(*high));
         let sure = sure.unwrap_or_else(|| format!("an interval needs {FEWEST_ROUNDS} rounds"));

@@ -169,6 +169,7 @@ pub(crate) fn round(decks: u64) -> Round {
         io_source: String::new(),
         server: None,
         interference: None,
+        slowdown: None,
         shared: None,
         facts: vec![pair("trades loaded", "115,200"), pair("database", "reused, fingerprint matched")],
         checks: vec![
@@ -271,6 +272,7 @@ pub(crate) fn case(label: &str, durability: Durability, decks: u64) -> Case {
         search: None,
         origin: None,
         rounds: vec![round(decks)],
+        set_aside: Vec::new(),
     }
 }
 
