@@ -41,6 +41,8 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     let mut whole = RunFile { name: suite.name.clone(), ..executed.file() };
     whole.warnings.extend(few);
     whole.warnings.extend(disturbed);
+    let repeated: usize = whole.cases.iter().map(|case| case.set_aside.len()).sum();
+    whole.warnings.extend((repeated > 0).then_some(Warning::RoundsRepeated { rounds: repeated as u32 }));
     let telling = Telling {
         provenance: whole.provenance.clone(),
         rounds,
