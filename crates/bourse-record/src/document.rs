@@ -209,6 +209,7 @@ mod tests {
                     }],
                 }),
                 origin: None,
+                set_aside: Vec::new(),
                 rounds: vec![Round {
                     offset_s: 0.5,
                     phases: vec![Phase { kind: PhaseKind::Measurement, from_s: 0.0, to_s: 1.0 }],
@@ -222,6 +223,7 @@ mod tests {
                         columns: vec![Column { metric: text("throughput"), values: vec![None] }],
                     },
                     fine_series: Series::default(),
+                    throughput_series: Series::default(),
                     cpu_user_s: 0.1,
                     cpu_system_s: 0.0,
                     read_bytes: 0,
@@ -231,7 +233,13 @@ mod tests {
                     server: None,
                     conflicts: Vec::new(),
                     market_age_s: None,
-                    interference: Some(crate::Interference { by_others: 0.25, by_kernel: 0.125, by_host: 0.0 }),
+                    interference: Some(crate::Interference {
+                        by_others: 0.25,
+                        by_kernel: 0.125,
+                        by_host: 0.0,
+                        includes_server: false,
+                    }),
+                    slowdown: Some(1.0),
                     shared: None,
                     facts: vec![],
                     checks: vec![Check {

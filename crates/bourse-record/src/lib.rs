@@ -30,7 +30,7 @@ mod steady;
 mod version_1;
 mod warning;
 
-pub use bourse_stats::{SplitMix, median};
+pub use bourse_stats::{Estimate, Interval, SplitMix, median};
 pub use brokerage::{BROKERAGE_NOTICE, STATUS_CODES};
 pub use conditions::{Conditions, IsolationLevel, OperationIsolation, Scale, Tunables};
 pub use counts::Counts;
@@ -54,7 +54,7 @@ pub use run_file::{
     Case, Durability, Engine, MemoryStore, Probe, RunFile, SCHEMA_VERSION, Search, Workload, WorkloadKind, WriterWait,
 };
 pub use sample::{Sample, ServerTime};
-pub use stats::{FEWEST_ROUNDS, Interval, median_interval};
+pub use stats::{FEWEST_ROUNDS, even};
 pub use steady::{Steadiness, Steady, SteadyTest};
 pub use version_1::coded_warnings;
 pub use warning::Warning;

@@ -70,6 +70,9 @@ pub struct Case {
     pub origin: Option<Provenance>,
     /// Rounds, in the order in which they ran.
     pub rounds: Vec<Round>,
+    /// Rounds that others disturbed and that were repeated: no part of any figure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set_aside: Vec<Round>,
 }
 
 /// A search for the highest rate that keeps every response limit.

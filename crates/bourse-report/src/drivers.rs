@@ -215,6 +215,8 @@ fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
     }
     round.arrivals = parts.iter().filter_map(|part| part.arrivals).reduce(both);
     round.series = one_series(&parts.iter().map(|part| &part.series).collect::<Vec<_>>());
+    // Drivers began at different moments: what their rows would add up to is no throughput of any moment.
+    round.throughput_series = bourse_record::Series::default();
     round.facts = facts(parts);
     round.checks = checks(parts);
     round.void = parts.iter().find_map(|part| part.void.clone());

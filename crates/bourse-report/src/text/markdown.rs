@@ -52,6 +52,9 @@ fn case(out: &mut String, view: &CaseView<'_>) {
     let class = engine.durability;
     let on = format!("{} · {}", code(&engine.target), escaped(&engine_words(engine)));
     out.push_str(&format!("**{headline}** · {class} · {on}\n\n"));
+    if let Some(spread) = view.spread() {
+        out.push_str(&format!("- {spread}\n"));
+    }
     if let Some(nominal) = workload.nominal {
         out.push_str(&format!("- nominal {} {unit}\n", units::plain(nominal)));
     }

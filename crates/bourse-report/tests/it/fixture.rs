@@ -159,6 +159,7 @@ pub(crate) fn round(decks: u64) -> Round {
         arrivals: None,
         series: series(),
         fine_series: Series::default(),
+        throughput_series: Series::default(),
         cpu_user_s: 25.5,
         cpu_system_s: 6.0,
         read_bytes: 0,
@@ -172,6 +173,7 @@ pub(crate) fn round(decks: u64) -> Round {
         conflicts: Vec::new(),
         market_age_s: None,
         interference: None,
+        slowdown: None,
         shared: None,
         facts: vec![pair("trades loaded", "115,200"), pair("database", "reused, fingerprint matched")],
         checks: vec![
@@ -276,6 +278,7 @@ pub(crate) fn case(label: &str, durability: Durability, decks: u64) -> Case {
         search: None,
         origin: None,
         rounds: vec![round(decks)],
+        set_aside: Vec::new(),
     }
 }
 

@@ -129,7 +129,8 @@ fn nothing_from_a_run_file_is_obeyed_in_markdown() {
     file.cases.push(other);
     let (pairs, notes) =
         bourse_report::comparison::stored_pairs(file.clone(), file.clone()).expect("a run is like itself");
-    let compared = bourse_report::comparison::Compared::of(&pairs, notes, 0.05);
+    let compared =
+        bourse_report::comparison::Compared::of(&pairs, notes, 0.05, &bourse_report::comparison::Noise::Unknown);
     for text in [markdown(&file), compared.markdown()] {
         assert!(
             !text.contains("<img") && !text.replace("\\]", "").contains("](") && !text.contains("\n# head"),

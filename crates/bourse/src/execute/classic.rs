@@ -66,6 +66,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
         },
         conditions: Conditions { requested_rate: open_loop.map(|it| it.per_second), ..Conditions::default() },
         interrupted: result.interrupted,
+        fixed_loop_ns: None,
         failure: fault
             .map(|fault| Failure::new(Exit::Target, format!("the run on {target} failed")).detail("cause", fault)),
     })
