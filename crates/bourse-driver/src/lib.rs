@@ -16,6 +16,7 @@
 //! | `description` | an engine's description, as documents have it |
 //! | `memory` | memory of users: the harness's and the engine's |
 //! | `open_files` | number of sessions that fit the limit of open files |
+//! | `user_time` | where the time of a user's thread goes |
 //! | [`round`] | a round: threads, phases, figures |
 
 pub mod abilities;
@@ -33,6 +34,7 @@ pub mod reconcile;
 pub mod round;
 mod sampler;
 pub mod schedule;
+mod user_time;
 pub mod workload;
 
 pub use abilities::{Abilities, Ability};

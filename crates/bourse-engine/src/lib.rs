@@ -23,6 +23,7 @@ mod sql;
 mod suggest;
 pub mod target;
 mod target_file;
+pub mod thread_time;
 
 pub use bourse_schema::{Batch, Dialect, Value};
 pub use capabilities::{Capabilities, RecordCapabilities, SqlCapabilities};
@@ -46,3 +47,4 @@ pub use side_file::{SideFile, SideFileKind};
 pub use sql::Sql;
 pub use suggest::{did_you_mean, nearest};
 pub use target_file::{TargetFile, beside};
+pub use thread_time::{Wait, blocked_on, sometimes_blocked_on};

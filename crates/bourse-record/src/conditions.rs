@@ -24,6 +24,9 @@ pub struct Conditions {
     /// Isolation level by operation, as far as levels are demanded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub isolation: Vec<OperationIsolation>,
+    /// The driver's own queue that operations wait in; none where there is none, or a schedule makes all operations due.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub driver_queue: Option<DriverQueue>,
     /// Whether the workload's tunable inputs are those of its specification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tunables: Option<Tunables>,
@@ -47,6 +50,15 @@ pub struct Scale {
     pub scale_factor: u64,
     /// Business days of trades that the database began with.
     pub initial_days: u64,
+}
+
+/// A queue of the driver's own: whoever fills it pauses while it is full.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DriverQueue {
+    /// Requests that may wait.
+    pub room: u64,
+    /// Operations that wait in it: their response times include it.
+    pub operations: Vec<String>,
 }
 
 /// The isolation level of an operation.

@@ -228,6 +228,7 @@ mod tests {
                     io_source: String::new(),
                     server: None,
                     interference: Some(crate::Interference { by_others: 0.25, by_kernel: 0.125, by_host: 0.0 }),
+                    time_split: None,
                     shared: None,
                     facts: vec![],
                     checks: vec![Check {

@@ -27,12 +27,13 @@ mod sample;
 mod series;
 mod stats;
 mod steady;
+mod time_split;
 mod version_1;
 mod warning;
 
 pub use bourse_stats::{SplitMix, median};
-pub use brokerage::{BROKERAGE_NOTICE, STATUS_CODES};
-pub use conditions::{Conditions, IsolationLevel, OperationIsolation, Scale, Tunables};
+pub use brokerage::{BROKERAGE_NOTICE, CUSTOMERS, MARKET_USERS, STATUS_CODES};
+pub use conditions::{Conditions, DriverQueue, IsolationLevel, OperationIsolation, Scale, Tunables};
 pub use counts::Counts;
 pub use document::{RunFileError, run_file_schema};
 pub use figures::{Distribution, LatencySummary, Operation, Outcome, OutcomeCount, OutcomeLatency, ServerFigures};
@@ -52,5 +53,6 @@ pub use run_file::{Case, Durability, Engine, Probe, RunFile, SCHEMA_VERSION, Sea
 pub use sample::{Sample, ServerTime};
 pub use stats::{FEWEST_ROUNDS, Interval, median_interval};
 pub use steady::{Steadiness, Steady, SteadyTest};
+pub use time_split::{Blocked, BlockedOn, RoleTime, TimeSplit};
 pub use version_1::coded_warnings;
 pub use warning::Warning;

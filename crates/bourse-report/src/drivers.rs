@@ -3,7 +3,7 @@
 
 use bourse_record::{
     Arrivals, Case, Check, Column, Conditions, Distribution, HistogramError, NameValue, Operation, OutcomeCount,
-    OutcomeLatency, Round, RunFile, Series, ServerFigures, SharedRound, Warning,
+    OutcomeLatency, Round, RunFile, Series, ServerFigures, SharedRound, TimeSplit, Warning,
 };
 use std::collections::BTreeSet;
 use thiserror::Error;
@@ -215,6 +215,7 @@ fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
     }
     round.arrivals = parts.iter().filter_map(|part| part.arrivals).reduce(both);
     round.series = one_series(&parts.iter().map(|part| &part.series).collect::<Vec<_>>());
+    round.time_split = TimeSplit::merged(parts.iter().map(|part| part.time_split.as_ref()));
     round.facts = facts(parts);
     round.checks = checks(parts);
     round.void = parts.iter().find_map(|part| part.void.clone());

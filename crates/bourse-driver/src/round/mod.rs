@@ -14,8 +14,9 @@ use crate::ledger::Ledger;
 use crate::memory::Held;
 use crate::reconcile::{Recording, irreconcilable, reconcile};
 use crate::sampler::Sampler;
+use crate::user_time::split;
 use crate::{Background, Clock, Control, Fault, MS, Plan, SECOND, StopRule, Workload, drive};
-use bourse_engine::Engine;
+use bourse_engine::{Engine, Hosting};
 use bourse_record::{LiveReader, PhaseKind, Recorder, Round, SplitMix, Warning};
 use figures::{figures, nothing_ended};
 use participants::{Starts, connect_all, guard};
@@ -183,6 +184,8 @@ pub fn run<'w>(
     recordings.into_iter().for_each(|recording| total.merge(recording));
     let given_up = control.fault().is_none() && end >= control.measure_to().saturating_add(plan.drain_limit_ns);
     let mut round = figures(&total.recorder, &control, marks, sampler, headline, end);
+    let served = !matches!(engine.hosting(), Hosting::InProcess);
+    round.time_split = split(&total.times, served);
     if given_up {
         round.warnings.push(Warning::WorkGivenUp { limit_s: plan.drain_limit_ns as f64 / SECOND as f64 });
     }

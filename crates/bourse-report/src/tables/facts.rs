@@ -40,6 +40,7 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
         further_users,
         scale,
         requested_rate,
+        driver_queue,
         isolation,
         tunables,
         constraints,
@@ -56,6 +57,10 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
     known.extend(users.as_ref().map(|users| ("users", count(users))));
     known.extend(further_users.as_ref().map(|users| ("market users", count(users))));
     known.extend(requested_rate.map(|rate| ("requested rate", Cell::text(&format!("{} {unit}", units::plain(rate))))));
+    known.extend(driver_queue.as_ref().map(|queue| {
+        let words = format!("room for {} of {}", queue.room, queue.operations.join(" and "));
+        ("driver's queue", Cell::text(&words))
+    }));
     known.extend(constraints.as_ref().map(|words| ("constraints", Cell::text(words))));
     if !isolation.is_empty() {
         known.push(("isolation", Cell::text(&isolation_words(isolation))));
@@ -129,7 +134,7 @@ pub(crate) fn machines(file: &RunFile) -> Vec<Table> {
 const MACHINE: &str = "Machine and program";
 
 fn machine_facts(machine: &Machine, build: &Build) -> Vec<(String, Cell)> {
-    let Machine { system, processor, cores, memory_bytes, load_average, details } = machine;
+    let Machine { system, processor, cores, memory_bytes, load_average, harness_ns: _, details } = machine;
     let load = load_average.map_or_else(Cell::nothing, |load| Cell::figure(load, |load| format!("{load:.2}")));
     let mut facts = vec![
         ("system".to_owned(), Cell::text(system)),

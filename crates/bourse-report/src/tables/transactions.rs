@@ -58,6 +58,7 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
     heads.push(Head::right("retried", "retried").folds().rank(8));
     let can_drop = view.can_end(Outcome::Dropped);
     heads.extend(can_drop.then(|| Head::right("dropped", "dropped").folds()));
+    heads.push(Head::left("includes", "driver_queue").folds().rank(10));
     let key = match view.case.workload.kind {
         WorkloadKind::Brokerage => "transactions",
         WorkloadKind::Micro => "operations",
@@ -78,9 +79,16 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
         row.extend(endings.iter().map(|(.., of)| Cell::count(of(operation))));
         row.push(troubling(operation.retries, Tone::Plain));
         row.extend(can_drop.then(|| troubling(operation.dropped, Tone::Bad)));
+        row.push(queue(view, operation));
         table.push(row);
     }
     table
+}
+
+/// The driver's own queue, where the response times include it.
+fn queue(view: &CaseView<'_>, operation: &OperationView) -> Cell {
+    let queue = view.conditions().driver_queue.as_ref().filter(|queue| queue.operations.contains(&operation.name));
+    Cell::or_nothing(queue.map(|queue| Cell::text(&format!("driver's queue of {}", queue.room))))
 }
 
 /// The times spent inside the engine and its locks alone.

@@ -6,12 +6,14 @@ mod operation;
 mod rules;
 mod standing;
 mod status;
+mod time_split;
 
 pub(crate) use case::{CaseView, values};
 pub(crate) use operation::{Clock, Latency, OperationView, ServerLatency, outcome_word};
 pub(crate) use rules::{Kept, rules};
 pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;
+pub(crate) use time_split::{Part, RoleSplit, not_available, roles};
 
 use crate::units;
 use bourse_record::{IsolationLevel, OperationIsolation, RunFile, Warning};

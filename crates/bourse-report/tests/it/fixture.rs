@@ -168,6 +168,7 @@ pub(crate) fn round(decks: u64) -> Round {
         io_source: String::new(),
         server: None,
         interference: None,
+        time_split: None,
         shared: None,
         facts: vec![pair("trades loaded", "115,200"), pair("database", "reused, fingerprint matched")],
         checks: vec![
@@ -208,6 +209,7 @@ pub(crate) fn normal() -> RunFile {
             cores: 2,
             memory_bytes: 8 * 1024 * 1024 * 1024,
             load_average: Some(0.31),
+            harness_ns: Some(180.0),
             details: vec![pair("file system of the target", "ext4"), pair("frequency governor", "performance")],
         },
     };
