@@ -1,9 +1,10 @@
 //! Run files for tests: a TPC-E-derived run of known figures, and what is changed about it.
 
 use bourse_record::{
-    Build, Case, Check, CheckStatus, Column, Conditions, Distribution, Durability, Engine, FileActivity, FileKind,
-    IsolationLevel, LatencySummary, Machine, NameValue, Operation, OperationIsolation, Outcome, OutcomeCount, Phase,
-    PhaseKind, Provenance, Round, RunFile, Scale, Series, Warning, Workload, WorkloadKind,
+    Blocked, BlockedOn, Build, Case, Check, CheckStatus, Column, Conditions, Distribution, DriverQueue, Durability,
+    Engine, FileActivity, FileKind, IsolationLevel, LatencySummary, Machine, NameValue, Operation, OperationIsolation,
+    Outcome, OutcomeCount, Phase, PhaseKind, Provenance, RoleTime, Round, RunFile, Scale, Series, TimeSplit, Warning,
+    Workload, WorkloadKind,
 };
 use hdrhistogram::Histogram;
 
@@ -137,6 +138,29 @@ fn file(kind: FileKind, [syncs, writes, written_bytes, reads, read_bytes]: [u64;
     FileActivity { kind, syncs, sync_ns, writes, written_bytes, reads, read_bytes }
 }
 
+/// Time of users of one kind: seconds on a CPU, waiting for one, blocked.
+pub(crate) fn role(role: &str, threads: u64, cpu_s: f64, runnable_s: f64, blocked: &[(BlockedOn, f64)]) -> RoleTime {
+    RoleTime {
+        role: role.to_owned(),
+        threads,
+        operations: 15_000 * threads,
+        wall_s: cpu_s + runnable_s + blocked.iter().map(|(_, seconds)| seconds).sum::<f64>(),
+        cpu_s,
+        pause_cpu_s: 0.0,
+        runnable_s,
+        blocked: blocked.iter().map(|&(on, seconds)| Blocked { on, seconds, waits: Some(400) }).collect(),
+    }
+}
+
+/// Two customers who paused for a fifth of their time, and a market user without a pause.
+fn time_split() -> TimeSplit {
+    use BlockedOn::{Lock, Other, Queue, Sync};
+    TimeSplit::Measured(vec![
+        role("customers", 2, 24.0, 2.4, &[(Sync, 6.6), (Lock, 13.8), (Queue, 12.0), (Other, 1.2)]),
+        role("market users", 1, 9.0, 0.6, &[(Sync, 12.9), (Lock, 6.6), (Queue, 0.3), (Other, 0.6)]),
+    ])
+}
+
 pub(crate) fn round(decks: u64) -> Round {
     let operations: Vec<Operation> = TRANSACTIONS
         .iter()
@@ -168,7 +192,7 @@ pub(crate) fn round(decks: u64) -> Round {
         io_source: String::new(),
         server: None,
         interference: None,
-        time_split: None,
+        time_split: Some(time_split()),
         shared: None,
         facts: vec![pair("trades loaded", "115,200"), pair("database", "reused, fingerprint matched")],
         checks: vec![
@@ -256,6 +280,10 @@ pub(crate) fn case(label: &str, durability: Durability, decks: u64) -> Case {
         },
         conditions: Conditions {
             users: Some(2),
+            driver_queue: Some(DriverQueue {
+                room: 16,
+                operations: vec!["Trade-Result".to_owned(), "Market-Feed".to_owned()],
+            }),
             scale: Some(Scale { customers: 1_000, scale_factor: 500, initial_days: 10 }),
             isolation: TRANSACTIONS
                 .iter()
