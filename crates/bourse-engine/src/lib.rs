@@ -20,6 +20,7 @@ pub mod records;
 mod session;
 mod side_file;
 mod sql;
+mod storage;
 mod suggest;
 pub mod target;
 mod target_file;
@@ -45,6 +46,7 @@ pub use session::{
 };
 pub use side_file::{SideFile, SideFileKind};
 pub use sql::Sql;
+pub use storage::{Medium, Storage, WriteCache};
 pub use suggest::{did_you_mean, nearest};
 pub use target_file::{TargetFile, beside};
 pub use thread_time::{Wait, blocked_on, sometimes_blocked_on};

@@ -33,7 +33,10 @@ mod warning;
 
 pub use bourse_stats::{SplitMix, median};
 pub use brokerage::{BROKERAGE_NOTICE, CUSTOMERS, MARKET_USERS, STATUS_CODES};
-pub use conditions::{Conditions, DriverQueue, IsolationLevel, OperationIsolation, Scale, Tunables};
+pub use conditions::{
+    Conditions, DriverQueue, IsolationLevel, Medium, OperationIsolation, RawSyncs, Scale, Storage, SyncMeaning,
+    Tunables,
+};
 pub use counts::Counts;
 pub use document::{RunFileError, run_file_schema};
 pub use figures::{Distribution, LatencySummary, Operation, Outcome, OutcomeCount, OutcomeLatency, ServerFigures};

@@ -1,6 +1,6 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Kept, isolation_words, rules, values};
+use crate::view::{CaseView, Kept, isolation_words, rules, storage_words, sync_words, values};
 use bourse_record::{
     Build, CheckStatus, Conditions, FileActivity, FileKind, Machine, NameValue, Round, RunFile, Scale, Steady,
     WorkloadKind,
@@ -45,6 +45,8 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
         tunables,
         constraints,
         input_data,
+        storage,
+        raw_syncs,
         free_bytes,
     } = conditions;
     let count = |number: &u64| Cell::text(&number.to_string());
@@ -67,6 +69,8 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
     }
     known.extend(tunables.map(|tunables| ("workload parameters", Cell::text(tunables.name()))));
     known.extend(input_data.as_ref().map(|words| ("input data", Cell::text(words))));
+    known.extend(storage.as_ref().map(|storage| ("storage", Cell::text(&storage_words(storage)))));
+    known.extend(raw_syncs.as_ref().map(|syncs| ("raw syncs", Cell::text(&sync_words(syncs)))));
     known.extend(free_bytes.map(|bytes| ("free space", Cell::figure(bytes as f64, units::bytes))));
     known
 }

@@ -6,6 +6,7 @@ mod operation;
 mod rules;
 mod standing;
 mod status;
+mod storage;
 mod time_split;
 
 pub(crate) use case::{CaseView, values};
@@ -13,6 +14,7 @@ pub(crate) use operation::{Clock, Latency, OperationView, ServerLatency, outcome
 pub(crate) use rules::{Kept, rules};
 pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;
+pub(crate) use storage::{storage_words, sync_words};
 pub(crate) use time_split::{Part, RoleSplit, not_available, roles};
 
 use crate::units;

@@ -1,6 +1,6 @@
 //! Whether a figure counts, and what has to be said beside it.
 
-use super::{CaseView, limits};
+use super::{CaseView, limits, storage};
 use crate::tables::Tone;
 use crate::units;
 use bourse_record::{CheckStatus, Steady};
@@ -83,7 +83,7 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
     steadiness(view, &mut say);
     search(view, &mut say);
     arrivals(view, &mut say);
-    if let Some(Remark { tone, text }) = limits::pauses(view) {
+    for Remark { tone, text } in [limits::pauses(view), storage::doubt(view)].into_iter().flatten() {
         say(tone, text);
     }
     if view.build().profile != "release" {

@@ -2,9 +2,9 @@
 
 use bourse_record::{
     Blocked, BlockedOn, Build, Case, Check, CheckStatus, Column, Conditions, Distribution, DriverQueue, Durability,
-    Engine, FileActivity, FileKind, IsolationLevel, LatencySummary, Machine, NameValue, Operation, OperationIsolation,
-    Outcome, OutcomeCount, Phase, PhaseKind, Provenance, RoleTime, Round, RunFile, Scale, Series, TimeSplit, Warning,
-    Workload, WorkloadKind,
+    Engine, FileActivity, FileKind, IsolationLevel, LatencySummary, Machine, Medium, NameValue, Operation,
+    OperationIsolation, Outcome, OutcomeCount, Phase, PhaseKind, Provenance, RawSyncs, RoleTime, Round, RunFile, Scale,
+    Series, Storage, TimeSplit, Warning, Workload, WorkloadKind,
 };
 use hdrhistogram::Histogram;
 
@@ -284,6 +284,15 @@ pub(crate) fn case(label: &str, durability: Durability, decks: u64) -> Case {
                 room: 16,
                 operations: vec!["Trade-Result".to_owned(), "Market-Feed".to_owned()],
             }),
+            storage: Some(Storage {
+                file_system: "ext4".to_owned(),
+                mount_options: "rw,relatime".to_owned(),
+                device: Some("vda".to_owned()),
+                volatile_write_cache: Some(true),
+                fua: Some(false),
+                medium: Medium::Device,
+            }),
+            raw_syncs: Some(RawSyncs { count: 50, p50_ns: 148_000, p90_ns: 230_000 }),
             scale: Some(Scale { customers: 1_000, scale_factor: 500, initial_days: 10 }),
             isolation: TRANSACTIONS
                 .iter()

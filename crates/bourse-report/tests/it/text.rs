@@ -1,5 +1,5 @@
 use crate::fixture;
-use bourse_record::{BlockedOn, Interference, TimeSplit};
+use bourse_record::{BlockedOn, Interference, Medium, RawSyncs, TimeSplit};
 use bourse_report::{CsvText, csv, csv_tables, html, markdown, terminal};
 
 #[test]
@@ -302,6 +302,35 @@ fn the_bottleneck_is_the_largest_part_of_the_users_time() {
         let told = "customers paused 40 % of their time for the driver's queue of 16: 1 market user was busy 96.67 %";
         assert_eq!(report.contains(told), paused, "{report}");
     }
+}
+
+#[test]
+fn a_durability_class_says_what_it_rests_on_where_there_is_doubt() {
+    let with = |change: &dyn Fn(&mut bourse_record::Conditions)| {
+        let mut file = fixture::normal();
+        change(&mut file.cases[0].conditions);
+        let report = terminal(&file, 300, false);
+        report.lines().find(|line| line.contains("if the disk obeys")).map(|line| line.trim().to_owned())
+    };
+    let syncs = |p50_ns| Some(RawSyncs { count: 50, p50_ns, p90_ns: p50_ns });
+    let storage = |it: &mut bourse_record::Conditions, medium, options: &str| {
+        it.raw_syncs = syncs(2_000_000);
+        let storage = it.storage.as_mut().unwrap();
+        storage.medium = medium;
+        storage.mount_options = options.to_owned();
+    };
+    let cache =
+        "durable if the disk obeys: raw syncs take 148 µs, faster than flash, so a cache below acknowledges them";
+    assert_eq!(with(&|_| ()).as_deref(), Some(cache));
+    assert!(with(&|it| it.raw_syncs = syncs(3_000)).unwrap().contains("so nothing is written"));
+    assert_eq!(with(&|it| it.raw_syncs = syncs(1_000_000)), None, "as flash takes");
+    assert_eq!(with(&|it| it.raw_syncs = syncs(8_000_000)), None, "as a disk takes");
+    assert!(with(&|it| storage(it, Medium::Network, "rw")).unwrap().contains("another machine"));
+    assert!(with(&|it| storage(it, Medium::Unknown, "rw")).unwrap().contains("what lies below ext4 is not known"));
+    assert!(with(&|it| storage(it, Medium::Device, "rw,nobarrier")).unwrap().contains("mounted nobarrier"));
+    let report = terminal(&fixture::normal(), 300, false);
+    let said = "storage: ext4 on vda (write cache: write back, no FUA), mounted rw,relatime · raw syncs: 50 of one page: median 148 µs";
+    assert!(report.contains(said), "{report}");
 }
 
 #[test]

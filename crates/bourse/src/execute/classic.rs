@@ -30,6 +30,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
         _ => failed(error.to_string()),
     };
     let before = engine.description().map_err(stopped)?;
+    let raw_syncs = bourse_driver::raw_syncs(&engine.location(), before.durability, &context.clock);
     let not_quiet = request.wait(context);
     let (timing, seed) = (job.timing(), request.own_seed());
     let result = run_round(&case, engine, &timing, seed, &context.clock, &context.interrupted, &mut |_| {});
@@ -62,7 +63,11 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
             metric_titles: Vec::new(),
             notice: Some(NOTICE.to_owned()),
         },
-        conditions: Conditions::default(),
+        conditions: Conditions {
+            storage: bourse_driver::storage(&engine.location()),
+            raw_syncs,
+            ..Conditions::default()
+        },
         interrupted: result.interrupted,
         failure: fault
             .map(|fault| Failure::new(Exit::Target, format!("the run on {target} failed")).detail("cause", fault)),
