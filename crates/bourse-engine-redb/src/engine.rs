@@ -158,6 +158,7 @@ impl Engine for RedbEngine {
             version: version().to_owned(),
             target: self.target.text.clone(),
             durability,
+            may_lose: None,
             durability_reason,
             settings: GRAMMAR.options.iter().map(setting).collect(),
             compile_options: Vec::new(),

@@ -5,7 +5,7 @@ use crate::engine::threading;
 use crate::library::{SCHEME, source_id, version};
 use crate::options::{Disk, Journal, Locking, Sync};
 use crate::target::{Place, Target};
-use bourse_engine::{Description, Durability, EngineError, Setting, memory_file_system};
+use bourse_engine::{Description, Durability, EngineError, MayLose, Setting, memory_file_system};
 
 /// Settings that SQLite tells by a pragma of their name.
 const PRAGMAS: [&str; 11] = [
@@ -61,6 +61,7 @@ pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Descr
         version: version().to_owned(),
         target: target.text.clone(),
         durability,
+        may_lose: (durability == Durability::Consistent).then(|| may_lose(facts.journal)),
         durability_reason: reason,
         settings,
         compile_options: compile_options(connection)?,
@@ -117,6 +118,14 @@ fn durability(facts: &Facts) -> (Durability, String) {
         (Journal::Truncate | Journal::Persist, _) => (Durable, "database and journal are made durable at each commit"),
     };
     (class, format!("{words}: {why}"))
+}
+
+/// What power loss may take in the class `consistent`.
+const fn may_lose(journal: Journal) -> MayLose {
+    match journal {
+        Journal::Wal => MayLose::SinceCheckpoint,
+        _ => MayLose::LastCommit,
+    }
 }
 
 /// What an acknowledged commit survives with these settings, on a disk, and why.

@@ -28,7 +28,7 @@ pub mod thread_time;
 
 pub use bourse_schema::{Batch, Dialect, Value};
 pub use capabilities::{Capabilities, RecordCapabilities, SqlCapabilities};
-pub use description::{Description, Durability, Setting};
+pub use description::{Description, Durability, MayLose, Setting};
 pub use engine::{
     Connection, Engine, ForReading, Hosting, Interface, KeyEngine, Loader, OwnedServer, Snapshot, SqlEngine,
 };

@@ -165,6 +165,7 @@ mod tests {
                     version: text("3"),
                     target: text("sqlite::memory:"),
                     durability: Durability::Volatile,
+                    may_lose: None,
                     durability_reason: text("in memory"),
                     settings: vec![NameValue { name: text("journal"), value: text("memory") }],
                     compile_options: vec![],

@@ -52,7 +52,7 @@ pub use round::{
     Arrivals, Check, CheckStatus, Column, FileActivity, FileKind, Interference, Phase, PhaseKind, Round, Series,
     ServerUse, SharedRound,
 };
-pub use run_file::{Case, Durability, Engine, Probe, RunFile, SCHEMA_VERSION, Search, Workload, WorkloadKind};
+pub use run_file::{Case, Durability, Engine, MayLose, Probe, RunFile, SCHEMA_VERSION, Search, Workload, WorkloadKind};
 pub use sample::{Sample, ServerTime};
 pub use stats::{FEWEST_ROUNDS, Interval, median_interval};
 pub use steady::{Steadiness, Steady, SteadyTest};

@@ -113,12 +113,41 @@ pub struct Engine {
     pub target: String,
     /// What a commit survives with these settings.
     pub durability: Durability,
+    /// What power loss may take of the commits that were acknowledged, in the class `consistent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub may_lose: Option<MayLose>,
     /// The settings that class follows from.
     pub durability_reason: String,
     /// Settings in force.
     pub settings: Vec<NameValue>,
     /// Options the engine was compiled with.
     pub compile_options: Vec<String>,
+}
+
+/// What power loss may take of the commits that were acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MayLose {
+    /// The last one.
+    LastCommit,
+    /// Those of about the last second.
+    LastSecond,
+    /// All since the last checkpoint.
+    SinceCheckpoint,
+    /// Those that the operating system has not written back yet.
+    NotWrittenBack,
+}
+
+impl MayLose {
+    /// The words for tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LastCommit => "last commit",
+            Self::LastSecond => "commits of the last second",
+            Self::SinceCheckpoint => "commits since the checkpoint",
+            Self::NotWrittenBack => "commits not written back",
+        }
+    }
 }
 
 /// What an acknowledged commit survives; of two classes the greater promises more.

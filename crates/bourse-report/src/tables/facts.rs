@@ -77,10 +77,14 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
 
 fn durability(view: &CaseView<'_>) -> String {
     let engine = &view.case.engine;
-    if engine.durability_reason.is_empty() {
-        return engine.durability.to_string();
+    let mut class = engine.durability.to_string();
+    if let Some(what) = engine.may_lose {
+        class.push_str(&format!(", may lose: {}", what.name()));
     }
-    format!("{} ({})", engine.durability, engine.durability_reason)
+    if engine.durability_reason.is_empty() {
+        return class;
+    }
+    format!("{class} ({})", engine.durability_reason)
 }
 
 fn phases(round: &Round) -> String {

@@ -60,6 +60,7 @@ fn file() -> AcidFile {
             version: "3".into(),
             target: "sqlite:x.db".into(),
             durability: Durability::Durable,
+            may_lose: None,
             durability_reason: "journal=wal, sync=full: the log is made durable at each commit".into(),
             settings: vec![NameValue { name: "journal_mode".into(), value: "wal".into() }],
             compile_options: Vec::new(),

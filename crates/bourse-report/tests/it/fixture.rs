@@ -252,6 +252,7 @@ pub(crate) fn case(label: &str, durability: Durability, decks: u64) -> Case {
             version: "3.54.1".to_owned(),
             target: "sqlite:bourse-data/tpce.db?journal=wal&sync=full".to_owned(),
             durability,
+            may_lose: None,
             durability_reason: "write-ahead log with synchronous=FULL".to_owned(),
             settings: vec![pair("journal_mode", "wal"), pair("synchronous", "2"), pair("page_size", "4096")],
             compile_options: vec!["THREADSAFE=2".to_owned(), "DEFAULT_MEMSTATUS=0".to_owned()],

@@ -2,7 +2,7 @@
 
 use crate::token::{Nonce, Proof};
 use bourse_egen::{Part, PartError};
-use bourse_engine::{Description, Durability, Setting};
+use bourse_engine::{Description, Durability, MayLose, Setting};
 use bourse_tpce::load::{Constraints, Fingerprint};
 use serde::{Deserialize, Serialize};
 
@@ -121,6 +121,8 @@ pub struct Engine {
     version: String,
     target: String,
     durability: u8,
+    /// What power loss may take: its number from 1 in [`MayLose::ALL`]; 0 if nothing is said.
+    may_lose: u8,
     durability_reason: String,
     settings: Vec<(String, String)>,
     compile_options: Vec<String>,
@@ -150,6 +152,10 @@ impl Engine {
             version: described.version,
             target: described.target,
             durability: rank.expect("all classes are listed") as u8,
+            may_lose: described
+                .may_lose
+                .and_then(|it| MayLose::ALL.iter().position(|known| *known == it))
+                .map_or(0, |at| at as u8 + 1),
             durability_reason: described.durability_reason,
             settings: described.settings.into_iter().map(|setting| (setting.name, setting.value)).collect(),
             compile_options: described.compile_options,
@@ -171,6 +177,7 @@ impl Engine {
             target,
             // A class that this program does not know promises nothing.
             durability: DURABILITIES.get(usize::from(self.durability)).copied().unwrap_or(Durability::Volatile),
+            may_lose: usize::from(self.may_lose).checked_sub(1).and_then(|at| MayLose::ALL.get(at).copied()),
             durability_reason: self.durability_reason.clone(),
             settings: own.into_iter().chain(settings).collect(),
             compile_options: self.compile_options.clone(),
