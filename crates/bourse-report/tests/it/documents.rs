@@ -52,6 +52,7 @@ fn file() -> AcidFile {
                 cores: 2,
                 memory_bytes: 1,
                 load_average: None,
+                harness_ns: None,
                 details: Vec::new(),
             },
         },
