@@ -81,12 +81,13 @@ impl RoleTime {
 
     /// Blocked on that, in seconds.
     pub fn blocked_on(&self, on: BlockedOn) -> f64 {
-        self.blocked.iter().filter(|it| it.on == on).map(|it| it.seconds).sum()
+        // From 0: the sum of nothing is −0 otherwise.
+        self.blocked.iter().filter(|it| it.on == on).fold(0.0, |sum, it| sum + it.seconds)
     }
 
     /// Blocked in all, in seconds.
     pub fn blocked_s(&self) -> f64 {
-        self.blocked.iter().map(|it| it.seconds).sum()
+        self.blocked.iter().fold(0.0, |sum, it| sum + it.seconds)
     }
 }
 

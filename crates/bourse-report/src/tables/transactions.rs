@@ -58,7 +58,7 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
     heads.push(Head::right("retried", "retried").folds().rank(8));
     let can_drop = view.can_end(Outcome::Dropped);
     heads.extend(can_drop.then(|| Head::right("dropped", "dropped").folds()));
-    heads.push(Head::left("includes", "driver_queue").folds().rank(10));
+    heads.push(Head::left("includes", DRIVER_QUEUE).folds().rank(10));
     let key = match view.case.workload.kind {
         WorkloadKind::Brokerage => "transactions",
         WorkloadKind::Micro => "operations",
@@ -84,6 +84,9 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
     }
     table
 }
+
+/// Name of the column with the driver's own queue, in CSV.
+pub(crate) const DRIVER_QUEUE: &str = "driver_queue";
 
 /// The driver's own queue, where the response times include it.
 fn queue(view: &CaseView<'_>, operation: &OperationView) -> Cell {

@@ -119,7 +119,12 @@ impl Page {
         if table.rows.is_empty() {
             self.toned(Tone::Bad, "nothing was measured");
         } else {
-            self.table(table);
+            self.table(table.without(tables::DRIVER_QUEUE));
+            if let Some(queue) = &view.conditions().driver_queue {
+                let operations = queue.operations.join(" and ");
+                let words = format!("response times of {operations} include the driver's queue of {}", queue.room);
+                self.paragraph(Tone::Faint, &words, 2);
+            }
         }
         let server = tables::server_times(view);
         if !server.rows.is_empty() {
@@ -234,14 +239,14 @@ impl Page {
             self.heading("Where the users' time went");
         }
         for role in roles {
-            let width = self.width.saturating_sub(24).min(64);
+            let width = self.width.saturating_sub(22).min(64);
             let name = units::printable(&format!("{} ({})", role.role, role.threads));
-            self.line(&format!("  {name:<18}  {}", bar(&role, width)));
+            self.line(&format!("{name:<18}  {}", bar(&role, width)));
             let parts = Part::ALL.into_iter().filter(|part| role.share(*part) >= 0.0005);
             let parts: Vec<String> = parts
                 .map(|part| format!("{} {} {}", part.letter(), part.name(), units::percent(100.0 * role.share(part))))
                 .collect();
-            self.paragraph(Tone::Plain, &parts.join(" · "), 4);
+            self.paragraph(Tone::Plain, &parts.join(" · "), 2);
         }
     }
 

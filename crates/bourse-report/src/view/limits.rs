@@ -84,7 +84,7 @@ fn largest(view: &CaseView<'_>, roles: &[RoleSplit]) -> Option<String> {
         Part::Cpu | Part::Runnable if ours >= FULL * cores(view) => "CPU: the users need more than there are",
         Part::Runnable if taken(view) > Interference::NOTICED => "waiting for a CPU that other processes have",
         Part::Runnable => "waiting for a CPU",
-        Part::Cpu => "computing: a CPU for each user at work",
+        Part::Cpu => "computing, one core for each user at work",
         Part::Harness => "the harness's own CPU time",
         Part::Blocked(BlockedOn::Sync) => "syncs to disk",
         Part::Blocked(BlockedOn::Lock) => "locks: waiting for another writer",

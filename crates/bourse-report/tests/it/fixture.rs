@@ -552,6 +552,8 @@ pub(crate) fn micro() -> RunFile {
         case.workload.headline_unit = unit.to_owned();
         (case.workload.nominal, case.workload.notice) = (None, None);
         let round = &mut case.rounds[0];
+        let blocked = [(BlockedOn::Lock, 6.0), (BlockedOn::Storage, 3.0)];
+        round.time_split = Some(TimeSplit::Measured(vec![role("users", 2, 48.0, 3.0, &blocked)]));
         round.operations.truncate(1);
         let operation = &mut round.operations[0];
         operation.name = workload.to_owned();
