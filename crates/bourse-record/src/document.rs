@@ -165,6 +165,7 @@ mod tests {
                     version: text("3"),
                     target: text("sqlite::memory:"),
                     durability: Durability::Volatile,
+                    may_lose: None,
                     durability_reason: text("in memory"),
                     writer_wait: None,
                     memory_store: None,
@@ -240,6 +241,7 @@ mod tests {
                         includes_server: false,
                     }),
                     slowdown: Some(1.0),
+                    time_split: None,
                     shared: None,
                     facts: vec![],
                     checks: vec![Check {

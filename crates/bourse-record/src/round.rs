@@ -1,7 +1,7 @@
 //! One round of a case: its figures, series, resources and checks.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{NameValue, Operation, Outcome, Warning};
+use crate::{NameValue, Operation, Outcome, TimeSplit, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -74,6 +74,9 @@ pub struct Round {
     /// from before it was timed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowdown: Option<f64>,
+    /// Where the time of the users' threads went in the measurement interval; none in files of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_split: Option<TimeSplit>,
     /// Further figures of the round, such as trades that came with the database, and how it was found.
     pub facts: Vec<NameValue>,
     /// The round on an application server that this is a driver's part of.

@@ -3,7 +3,7 @@
 
 use bourse_record::{
     Arrivals, Case, Check, Column, Conditions, Distribution, FailedTimes, HistogramError, NameValue, Operation,
-    Outcome, OutcomeCount, OutcomeLatency, Round, RunFile, Series, ServerFigures, SharedRound, Warning,
+    Outcome, OutcomeCount, OutcomeLatency, Round, RunFile, Series, ServerFigures, SharedRound, TimeSplit, Warning,
 };
 use std::collections::BTreeSet;
 use thiserror::Error;
@@ -217,6 +217,7 @@ fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
     round.series = one_series(&parts.iter().map(|part| &part.series).collect::<Vec<_>>());
     // Drivers began at different moments: what their rows would add up to is no throughput of any moment.
     round.throughput_series = bourse_record::Series::default();
+    round.time_split = TimeSplit::merged(parts.iter().map(|part| part.time_split.as_ref()));
     round.facts = facts(parts);
     round.checks = checks(parts);
     round.void = parts.iter().find_map(|part| part.void.clone());

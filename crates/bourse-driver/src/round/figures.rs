@@ -153,6 +153,7 @@ pub(super) fn figures(
         slowdown: None,
         io: at_last.io.zip(at_first.io).map_or_else(Vec::new, |(last, first)| file_activity(&last.since(first))),
         facts: Vec::new(),
+        time_split: None,
         shared: None,
         checks: Vec::new(),
         warnings,

@@ -15,6 +15,7 @@ use crate::memory::Held;
 use crate::reconcile::{Recording, irreconcilable, reconcile};
 use crate::sampler::Sampler;
 use crate::throughput::Throughput;
+use crate::user_time::split;
 use crate::{Background, Clock, Control, Fault, MS, Plan, SECOND, StopRule, Workload, drive};
 use bourse_engine::{Conflicts, Engine, Hosting};
 use bourse_record::{ConflictCount, LiveReader, PhaseKind, Recorder, Round, SplitMix, Warning};
@@ -191,6 +192,7 @@ pub fn run<'w>(
     let given_up = control.fault().is_none() && end >= control.measure_to().saturating_add(plan.drain_limit_ns);
     let in_process = matches!(engine.hosting(), Hosting::InProcess);
     let mut round = figures(&total.recorder, &control, marks, sampler, &throughput, headline, in_process, end);
+    round.time_split = split(&total.times, !in_process);
     if given_up {
         round.warnings.push(Warning::WorkGivenUp { limit_s: plan.drain_limit_ns as f64 / SECOND as f64 });
     }

@@ -1,8 +1,8 @@
 //! How the figures of two cases differ: ratio, interval and verdict for each metric; as text, Markdown, HTML, CSV and JSON.
 
 mod csv;
-mod html;
 mod disturbance;
+mod html;
 mod markdown;
 mod noise;
 mod pairs;

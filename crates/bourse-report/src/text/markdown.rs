@@ -64,11 +64,12 @@ fn case(out: &mut String, view: &CaseView<'_>) {
     if let Some(limit) = view.limited_by() {
         out.push_str(&format!("- {}\n", escaped(&limit)));
     }
-    let make: [fn(&CaseView<'_>) -> Table; 14] = [
+    let make: [fn(&CaseView<'_>) -> Table; 15] = [
         tables::transactions,
         tables::service_times,
         tables::server_times,
         tables::outcomes,
+        tables::time_split,
         tables::resources,
         tables::checks,
         tables::rules_kept,

@@ -6,12 +6,16 @@ mod operation;
 mod rules;
 mod standing;
 mod status;
+mod storage;
+mod time_split;
 
 pub(crate) use case::{CaseView, values};
 pub(crate) use operation::{Clock, Latency, OperationView, Quantile, ServerLatency, outcome_word};
 pub(crate) use rules::{Kept, rules};
 pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;
+pub(crate) use storage::{storage_words, sync_words};
+pub(crate) use time_split::{Part, RoleSplit, not_available, roles};
 
 use crate::units;
 use bourse_record::{Engine, IsolationLevel, OperationIsolation, RunFile, Warning};

@@ -268,6 +268,7 @@ impl Executor<'_> {
             let calibration = calibrate(&self.context.clock);
             step.done();
             warnings.extend(calibration.warnings());
+            head.machine.harness_ns = Some(calibration.sample_ns).filter(|ns| ns.is_finite());
             head.machine.details.extend(calibration.details());
             self.best_loop_ns = calibration.loop_ns;
             if self.plan.compares
