@@ -272,7 +272,8 @@ fn the_bottleneck_is_the_largest_part_of_the_users_time() {
         let mut file = fixture::normal();
         let round = &mut file.cases[0].rounds[0];
         (round.cpu_user_s, round.cpu_system_s) = (user, system);
-        round.interference = Some(Interference { by_others: 0.8, by_kernel: 0.0, by_host: 0.0, includes_server: false });
+        round.interference =
+            Some(Interference { by_others: 0.8, by_kernel: 0.0, by_host: 0.0, includes_server: false });
         round.time_split = Some(TimeSplit::Measured(roles));
         let report = terminal(&file, 300, false);
         let found = report.lines().find(|line| line.contains("bottleneck")).unwrap_or_default();

@@ -425,6 +425,7 @@ mod tests {
                 warm_up_ns: 0,
                 measure_ns: None,
                 count: None,
+                open_loop: None,
             }),
             varied: Vec::new(),
             rounds_in: RoundsIn::Child,
