@@ -1,5 +1,5 @@
 use bourse_engine::Description;
-use bourse_record::{Durability, Engine, MemoryStore, NameValue, WriterWait};
+use bourse_record::{Durability, Engine, MayLose, MemoryStore, NameValue, WriterWait};
 
 /// The durability class as documents have it.
 pub const fn durability(class: bourse_engine::Durability) -> Durability {
@@ -30,6 +30,15 @@ const fn memory_store(store: bourse_engine::MemoryStore) -> MemoryStore {
     }
 }
 
+const fn may_lose(what: bourse_engine::MayLose) -> MayLose {
+    match what {
+        bourse_engine::MayLose::LastCommit => MayLose::LastCommit,
+        bourse_engine::MayLose::LastSecond => MayLose::LastSecond,
+        bourse_engine::MayLose::SinceCheckpoint => MayLose::SinceCheckpoint,
+        bourse_engine::MayLose::NotWrittenBack => MayLose::NotWrittenBack,
+    }
+}
+
 /// What an engine says of itself, as documents have it, without its warnings.
 pub fn described(description: Description) -> Engine {
     let settings = description.settings.into_iter();
@@ -38,6 +47,7 @@ pub fn described(description: Description) -> Engine {
         version: description.version,
         target: description.target,
         durability: durability(description.durability),
+        may_lose: description.may_lose.map(may_lose),
         durability_reason: description.durability_reason,
         writer_wait: description.writer_wait.map(writer_wait),
         memory_store: description.memory_store.map(memory_store),

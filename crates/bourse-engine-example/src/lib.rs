@@ -47,6 +47,7 @@ impl Engine for ExampleEngine {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             target: self.target.text.clone(),
             durability: Durability::Volatile,
+            may_lose: None,
             durability_reason: "the database is in memory".to_owned(),
             writer_wait: Some(WriterWait::EngineLocks),
             memory_store: Some(MemoryStore::Engine),

@@ -121,6 +121,7 @@ impl Engine for FastDbEngine {
             version: "not told by its library".to_owned(),
             target: self.target.text.clone(),
             durability,
+            may_lose: None,
             durability_reason,
             writer_wait: Some(WriterWait::EngineLocks),
             memory_store: None,

@@ -158,6 +158,7 @@ impl Engine for RedbEngine {
             version: version().to_owned(),
             target: self.target.text.clone(),
             durability,
+            may_lose: None,
             durability_reason,
             writer_wait: Some(WriterWait::EngineLocks),
             memory_store: self.path.is_none().then_some(MemoryStore::Engine),

@@ -5,7 +5,9 @@ use crate::engine::threading;
 use crate::library::{SCHEME, source_id, version};
 use crate::options::{Disk, Journal, Locking, MemoryKind, Sync, Writers};
 use crate::target::{Place, Target};
-use bourse_engine::{Description, Durability, EngineError, MemoryStore, Setting, WriterWait, memory_file_system};
+use bourse_engine::{
+    Description, Durability, EngineError, MayLose, MemoryStore, Setting, WriterWait, memory_file_system,
+};
 
 /// Settings that SQLite tells by a pragma of their name.
 const PRAGMAS: [&str; 11] = [
@@ -70,6 +72,7 @@ pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Descr
         version: version().to_owned(),
         target: target.text.clone(),
         durability,
+        may_lose: (durability == Durability::Consistent).then(|| may_lose(facts.journal)),
         durability_reason: reason,
         writer_wait: Some(writer_wait(target.options.writers)),
         memory_store: memory_store(target),
@@ -146,6 +149,14 @@ fn durability(facts: &Facts) -> (Durability, String) {
         (Journal::Truncate | Journal::Persist, _) => (Durable, "database and journal are made durable at each commit"),
     };
     (class, format!("{words}: {why}"))
+}
+
+/// What power loss may take in the class `consistent`.
+const fn may_lose(journal: Journal) -> MayLose {
+    match journal {
+        Journal::Wal => MayLose::SinceCheckpoint,
+        _ => MayLose::LastCommit,
+    }
 }
 
 /// What an acknowledged commit survives with these settings, on a disk, and why.

@@ -5,7 +5,7 @@
 //! and never more than 2 ms.
 
 use crate::ffi;
-use bourse_engine::LockStats;
+use bourse_engine::{LockStats, Wait, blocked_on};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
 use std::sync::Arc;
@@ -114,7 +114,8 @@ impl Patience {
         } else {
             // Half as long again each time: 20 µs to 2 ms takes a dozen attempts and 6 ms.
             let growth = 1.5f64.powi((attempt - YIELDS).min(16) as i32);
-            std::thread::sleep(SHORTEST_SLEEP.mul_f64(growth).min(LONGEST_SLEEP).min(left));
+            let nap = SHORTEST_SLEEP.mul_f64(growth).min(LONGEST_SLEEP).min(left);
+            blocked_on(Wait::Lock, || std::thread::sleep(nap));
         }
         self.waits.add(now.elapsed());
         true

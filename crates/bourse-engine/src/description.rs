@@ -57,6 +57,24 @@ pub enum MemoryStore {
     Engine,
 }
 
+/// What power loss may take of the commits that were acknowledged, in the class [`Durability::Consistent`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MayLose {
+    /// The last one.
+    LastCommit,
+    /// Those of about the last second.
+    LastSecond,
+    /// All since the last checkpoint.
+    SinceCheckpoint,
+    /// Those that the operating system has not written back yet.
+    NotWrittenBack,
+}
+
+impl MayLose {
+    /// All of them.
+    pub const ALL: [Self; 4] = [Self::LastCommit, Self::LastSecond, Self::SinceCheckpoint, Self::NotWrittenBack];
+}
+
 /// One setting in force, as read back from the engine.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Setting {
@@ -77,6 +95,8 @@ pub struct Description {
     pub target: String,
     /// What its settings promise.
     pub durability: Durability,
+    /// What power loss may take, in the class [`Durability::Consistent`]; none in the others.
+    pub may_lose: Option<MayLose>,
     /// Why that class: the settings it follows from, in a few words.
     pub durability_reason: String,
     /// How writers wait for one another; `None` for an engine that keeps nothing.

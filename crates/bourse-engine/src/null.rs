@@ -19,6 +19,7 @@ impl Engine for NullEngine {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             target: "null:".to_owned(),
             durability: Durability::Volatile,
+            may_lose: None,
             durability_reason: "nothing is kept".to_owned(),
             writer_wait: None,
             memory_store: None,

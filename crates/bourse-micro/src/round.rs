@@ -5,7 +5,7 @@ use bourse_driver::{
     Background, Clock, Control, Draw, Fault, Ledger, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, Progress,
     SECOND, Schedule, SplitMix, User, UserSpec, Workload,
 };
-use bourse_engine::{Engine, NullEngine};
+use bourse_engine::{Engine, Location, NullEngine};
 use bourse_record::{Check, CheckStatus, Outcome, Round, Warning};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -166,8 +166,8 @@ pub fn run_round_at(
 ) -> Result<RoundResult, MicroError> {
     let planned = case.planned.as_ref();
     crate::database::refuse_foreign(engine)?;
-    // The null engine keeps nothing, and would be caught at it.
-    let is_real = engine.description().map_err(MicroError::engine("asking the engine"))?.engine != "null";
+    // An engine that keeps nothing would be caught at it.
+    let is_real = engine.location() != Location::Nowhere;
     let facts = if is_real { planned.prepare(engine, clock)? } else { Vec::new() };
     let setting = Setting {
         engine,

@@ -37,6 +37,10 @@ pub struct Operation {
     pub response: Distribution,
     /// From its start to its end: what the engine and its locks take.
     pub service: Distribution,
+    /// The times of those that failed, which are among the two above; none if none failed, and in files from before they were
+    /// kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<FailedTimes>,
     /// The same by outcome, for those outcomes that occurred.
     #[serde(default)]
     pub by_outcome: Vec<OutcomeLatency>,
@@ -56,6 +60,15 @@ pub struct ServerFigures {
     pub engine: Distribution,
     /// From start to end as the driver saw it, less the server's time: the way there and back, with encoding.
     pub network: Distribution,
+}
+
+/// Response and service times of operations that failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FailedTimes {
+    /// From when they were due to their end.
+    pub response: Distribution,
+    /// From their start to their end.
+    pub service: Distribution,
 }
 
 /// Response and service times of one outcome.

@@ -70,6 +70,9 @@ pub struct Case {
     pub origin: Option<Provenance>,
     /// Rounds, in the order in which they ran.
     pub rounds: Vec<Round>,
+    /// Rounds that others disturbed and that were repeated: no part of any figure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set_aside: Vec<Round>,
 }
 
 /// A search for the highest rate that keeps every response limit.
@@ -113,6 +116,9 @@ pub struct Engine {
     pub target: String,
     /// What a commit survives with these settings.
     pub durability: Durability,
+    /// What power loss may take of the commits that were acknowledged, in the class `consistent`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub may_lose: Option<MayLose>,
     /// The settings that class follows from.
     pub durability_reason: String,
     /// How sessions that want to write wait for one another.
@@ -180,6 +186,32 @@ impl MemoryStore {
         match self {
             Self::Bourse => "in Bourse's memory file system",
             Self::Engine => "in the engine's own memory",
+        }
+    }
+}
+
+/// What power loss may take of the commits that were acknowledged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MayLose {
+    /// The last one.
+    LastCommit,
+    /// Those of about the last second.
+    LastSecond,
+    /// All since the last checkpoint.
+    SinceCheckpoint,
+    /// Those that the operating system has not written back yet.
+    NotWrittenBack,
+}
+
+impl MayLose {
+    /// The words for tables.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::LastCommit => "last commit",
+            Self::LastSecond => "commits of the last second",
+            Self::SinceCheckpoint => "commits since the checkpoint",
+            Self::NotWrittenBack => "commits not written back",
         }
     }
 }

@@ -5,6 +5,8 @@ mod conforms;
 mod contention;
 mod counting;
 mod files;
+#[cfg(unix)]
+mod lossy;
 mod power;
 mod private;
 mod syscalls;

@@ -114,8 +114,9 @@ struct Sized {
     svg: Value,
 }
 
+/// A table as the templates draw it.
 #[derive(Serialize)]
-struct Grid {
+pub(crate) struct Grid {
     title: String,
     heads: Vec<GridHead>,
     rows: Vec<Vec<GridCell>>,
@@ -180,8 +181,8 @@ fn scaling(views: &[CaseView<'_>]) -> Vec<ScalingDrawing> {
             Some(Sized { class: size.class(), svg: Value::from_safe_string(svg) })
         });
         let title = units::printable(&format!("Result by {option}"));
-        let about = "A point for each case, at the median of its rounds; the stroke through it goes from the lowest round to \
-                     the highest. Below it the 90th percentile of the headline's responses.";
+        let about = "A point for each case, at its result; the stroke through it goes from the lowest round to the highest. \
+                     Below it the 90th percentile of the headline's responses.";
         ScalingDrawing { key: "scaling", title, about, sizes: sizes.collect() }
     };
     charts::swept(views).into_iter().map(draw).filter(|drawing| !drawing.sizes.is_empty()).collect()

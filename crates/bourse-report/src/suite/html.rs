@@ -150,7 +150,7 @@ fn findings(file: &SuiteFile) -> Vec<FindingPage> {
         class: view::tone(finding.verdict).class(),
         verdict: finding.verdict.words(),
         says: units::printable(&finding.says),
-        rests_on: units::printable(&finding.rests_on),
+        rests_on: view::rests_on(finding),
         tests: finding
             .tests
             .iter()

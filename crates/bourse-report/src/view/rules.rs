@@ -172,8 +172,9 @@ fn mix(view: &CaseView<'_>) -> (Kept, String) {
 
 fn response_limits(view: &CaseView<'_>) -> (Kept, String) {
     worst(view, |operation| {
-        let (p90, limit) = (operation.response.summary?.p90_ns as f64, operation.limit_ns? as f64);
-        let words = format!("{} of {}", units::duration_ns(p90), units::seconds(limit / 1e9));
+        let (p90, limit) = (operation.response.p90_ns()?, operation.limit_ns? as f64);
+        let found = if p90.is_finite() { units::duration_ns(p90) } else { "not answered".to_owned() };
+        let words = format!("{found} of {}", units::seconds(limit / 1e9));
         Some((p90 / limit, words))
     })
 }

@@ -8,6 +8,7 @@ use bourse_driver::{Clock, Control, MS, Nanos};
 use bourse_egen::Inputs;
 use bourse_egen::driver::{Database, MarketConfig, MarketExchange};
 use bourse_egen::txn::{MarketRequest, TradeAction, TradeRequest};
+use bourse_engine::{Wait, blocked_on};
 use bourse_schema::Timestamp;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
@@ -198,7 +199,7 @@ impl Waiters {
         let lock = self.enter();
         // Counted before the condition is read: who changes something thereafter sees that a thread waits.
         self.threads.fetch_add(1, Ordering::SeqCst);
-        let rested = self.changed.wait_timeout_while(lock, at_most, |()| unchanged());
+        let rested = blocked_on(Wait::Queue, || self.changed.wait_timeout_while(lock, at_most, |()| unchanged()));
         self.threads.fetch_sub(1, Ordering::SeqCst);
         drop(rested.expect("nothing panics while it holds this lock"));
     }

@@ -18,8 +18,8 @@ use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
 use bourse_engine::{Capabilities, Engine, EngineError, Isolation};
 use bourse_record::{
-    Conditions, IsolationLevel, NameValue, OperationIsolation, PhaseKind, Recorder, Round, Scale, Tunables, Warning,
-    WorkloadKind,
+    CUSTOMERS, Conditions, DriverQueue, IsolationLevel, MARKET_USERS, NameValue, OperationIsolation, PhaseKind,
+    Recorder, Round, Scale, Tunables, Warning, WorkloadKind,
 };
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -139,6 +139,10 @@ pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditio
             initial_days: part.days().unsigned_abs(),
         }),
         requested_rate: options.asked().map(|rate| (rate * 1e6).round() / 1e6),
+        driver_queue: options.asked().is_none().then(|| DriverQueue {
+            room: options.market_room as u64,
+            operations: [Transaction::TradeResult, Transaction::MarketFeed].map(|it| it.name().to_owned()).to_vec(),
+        }),
         isolation: Transaction::ALL.into_iter().map(|transaction| isolation(transaction, capabilities)).collect(),
         tunables: Some(if options.tunables.is_default() { Tunables::Specification } else { Tunables::Changed }),
         ..Conditions::default()
@@ -261,6 +265,7 @@ pub fn run_on(
         let user = Box::new(Customer::new(&state, sut.connector()?, emulator));
         brokerage.user_specs.push(UserSpec {
             name: format!("customer {number}"),
+            role: CUSTOMERS,
             user,
             schedule,
             stop_rule: StopRule::AtIntervalEnd,
@@ -271,6 +276,7 @@ pub fn run_on(
         let user = Box::new(MarketUser::new(&state, sut.connector()?));
         brokerage.user_specs.push(UserSpec {
             name,
+            role: MARKET_USERS,
             user,
             schedule: Schedule::Arrivals,
             stop_rule: StopRule::WhenFinished,
@@ -279,6 +285,7 @@ pub fn run_on(
     if options.share.number() == 1 {
         brokerage.user_specs.push(UserSpec {
             name: "maintenance".to_owned(),
+            role: "maintenance",
             user: Box::new(Maintenance::new(&state, sut.connector()?, maintenance)),
             schedule: Schedule::Arrivals,
             stop_rule: StopRule::AtIntervalEnd,

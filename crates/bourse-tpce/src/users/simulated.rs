@@ -73,6 +73,7 @@ pub fn simulate(
     let mut alone = Alone { specs: specs::specs(), user_specs: Vec::new() };
     alone.user_specs.push(UserSpec {
         name: "everybody".to_owned(),
+        role: "users",
         user: Box::new(user),
         schedule: Schedule::Arrivals,
         stop_rule: StopRule::WhenFinished,

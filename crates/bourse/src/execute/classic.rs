@@ -30,6 +30,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
         _ => failed(error.to_string()),
     };
     let before = engine.description().map_err(stopped)?;
+    let raw_syncs = bourse_driver::raw_syncs(&engine.location(), before.durability, &context.clock);
     let not_quiet = request.wait(context);
     let (timing, seed) = (job.timing(), request.own_seed());
     let open_loop = job.open_loop();
@@ -64,8 +65,14 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
             metric_titles: Vec::new(),
             notice: Some(NOTICE.to_owned()),
         },
-        conditions: Conditions { requested_rate: open_loop.map(|it| it.per_second), ..Conditions::default() },
+        conditions: Conditions {
+            storage: bourse_driver::storage(&engine.location()),
+            raw_syncs,
+            requested_rate: open_loop.map(|it| it.per_second),
+            ..Conditions::default()
+        },
         interrupted: result.interrupted,
+        fixed_loop_ns: None,
         failure: fault
             .map(|fault| Failure::new(Exit::Target, format!("the run on {target} failed")).detail("cause", fault)),
     })

@@ -63,7 +63,7 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
     };
     let block = Block { cases, rounds: settings.rounds.unwrap_or(ROUNDS) };
     let plan = Plan::of("compare", block, settings.seed, &settings.execution, &settings.output);
-    Plan { wait_quiet_ns: settings.execution.wait_quiet_ns(Some(PATIENCE)), ..plan }.checked()
+    Plan { compares: true, wait_quiet_ns: settings.execution.wait_quiet_ns(Some(PATIENCE)), ..plan }.checked()
 }
 
 fn classic(arguments: &Compare) -> Asked<'_> {
