@@ -44,15 +44,15 @@ fn what_is_due_follows_from_the_rate() {
 #[test]
 fn a_stall_is_charged_to_those_who_waited() {
     let stall = Duration::from_millis(150);
-    // The load has some three hundred statements before.
-    let engine = Stalling::new(sqlite(), Fault::At(400), stall);
+    // The load has two hundred statements and some before.
+    let engine = Stalling::new(sqlite(), Fault::At(300), stall);
     let timing = Timing { warm_up_ns: 0, measure_ns: Some(500 * MS), count: None };
     let round = at_rate(&engine, "point-read", &[("rows", "200")], 500.0, timing).round;
     let read = &round.operations[0];
     let (response, service) = (&read.response.summary, &read.service.summary);
     assert!(service.max_ns >= 149 * MS, "one operation stalled: {service:?}");
     // 75 of 250 were due while it did.
-    assert!(response.p90_ns > 60 * MS && response.p90_ns > 3 * service.p90_ns, "{response:?} {service:?}");
+    assert!(response.p90_ns > 40 * MS && response.p90_ns > 3 * service.p90_ns, "{response:?} {service:?}");
 }
 
 #[test]

@@ -1,9 +1,9 @@
 //! What `bourse compare` runs on two targets: the brokerage workload, or any classic one.
 
 use super::brokerage::{self, WORKLOAD};
-use super::classic::Asked;
+use super::classic::{Asked, OpenLoop};
 use super::{Block, Plan, able};
-use crate::args::{Compare, ExplicitlySet, Run};
+use crate::args::{Arrivals, Compare, ExplicitlySet, Run};
 use crate::failure::Failure;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const WARM_UP: Duration = Duration::from_millis(500);
 
 /// Options of the brokerage workload alone, by their names here and as they are typed.
-const OF_BROKERAGE: [(&str, &str); 13] = [
+const OF_BROKERAGE: [(&str, &str); 12] = [
     ("customers", "--customers"),
     ("days", "--days"),
     ("scale_factor", "--scale-factor"),
@@ -26,7 +26,6 @@ const OF_BROKERAGE: [(&str, &str); 13] = [
     ("reload", "--reload"),
     ("users", "--users"),
     ("market_users", "--market-users"),
-    ("arrivals", "--arrivals"),
     ("backlog", "--backlog"),
     ("check", "--check"),
     ("path", "--token-file"),
@@ -77,7 +76,7 @@ fn classic(arguments: &Compare) -> Asked<'_> {
         // What is long enough for customers is much too long for reads.
         duration: given.given("duration").then_some(settings.duration),
         warmup: if given.given("warmup") { settings.warmup } else { WARM_UP },
-        open_loop: None,
+        open_loop: settings.rate.map(|rate| OpenLoop { rate, evenly: settings.arrivals == Arrivals::Constant }),
     }
 }
 

@@ -49,8 +49,8 @@ fn a_workload_is_not_asked_for_what_it_cannot() {
     let targets = ["sqlite::memory:", "sqlite::memory:?memory=memdb"];
     for (arguments, words) in [
         (
-            &["--workload", "point-read", "--rate", "5"][..],
-            "--rate cannot be used with point-read: its threads ask again",
+            &["--workload", "bulk-load", "--rate", "5"][..],
+            "--rate cannot be used with bulk-load: it ends when its work is done",
         ),
         (
             &["--workload", "bulk-load", "--require-steady"],
