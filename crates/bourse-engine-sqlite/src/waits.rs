@@ -29,7 +29,7 @@ pub(crate) static SQLITES_OWN: LockWaits = LockWaits::new();
 pub(crate) fn while_sleeping<T>(sleep: impl FnOnce() -> T) -> T {
     SQLITES_OWN.begin();
     let since = Instant::now();
-    let slept = sleep();
+    let slept = blocked_on(Wait::Lock, sleep);
     SQLITES_OWN.add(since.elapsed());
     slept
 }
