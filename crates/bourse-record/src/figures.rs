@@ -25,6 +25,10 @@ pub struct Operation {
     pub harness_overhead_ns: Option<f64>,
     /// Share of the mix it should have, in percent, if the workload says.
     pub mix_target_percent: Option<f64>,
+    /// Share of the mix that it should have in this round, in percent, where that differs from round to round: a market that
+    /// has just opened owes fewer Trade-Results than one in which as many limit orders come due as are placed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mix_expected_percent: Option<f64>,
     /// How far the share may be off, in percentage points, if the workload says.
     pub mix_tolerance_points: Option<f64>,
     /// 90 % must be answered within this many nanoseconds, if the workload says.

@@ -3,7 +3,7 @@
 
 use bourse_record::{
     Arrivals, Case, Check, Column, Conditions, Distribution, FailedTimes, HistogramError, NameValue, Operation,
-    Outcome, OutcomeCount, OutcomeLatency, Round, RunFile, Series, ServerFigures, SharedRound, Warning,
+    Outcome, OutcomeCount, OutcomeLatency, Round, RunFile, Series, ServerFigures, SharedRound, TimeSplit, Warning,
 };
 use std::collections::BTreeSet;
 use thiserror::Error;
@@ -215,6 +215,9 @@ fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
     }
     round.arrivals = parts.iter().filter_map(|part| part.arrivals).reduce(both);
     round.series = one_series(&parts.iter().map(|part| &part.series).collect::<Vec<_>>());
+    // Drivers began at different moments: what their rows would add up to is no throughput of any moment.
+    round.throughput_series = bourse_record::Series::default();
+    round.time_split = TimeSplit::merged(parts.iter().map(|part| part.time_split.as_ref()));
     round.facts = facts(parts);
     round.checks = checks(parts);
     round.void = parts.iter().find_map(|part| part.void.clone());
@@ -263,6 +266,9 @@ fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> Result<(), 
     operation.retries = total(parts, |part| part.retries);
     operation.late = total(parts, |part| part.late);
     operation.samples = total(parts, |part| part.samples);
+    let expected: Vec<f64> = parts.iter().filter_map(|part| part.mix_expected_percent).collect();
+    operation.mix_expected_percent =
+        (!expected.is_empty()).then(|| expected.iter().sum::<f64>() / expected.len() as f64);
     operation.mix_tolerance_points = parts.iter().filter_map(|part| part.mix_tolerance_points).reduce(f64::max);
     operation.response = Distribution::merged(parts.iter().map(|part| &part.response))?;
     operation.service = Distribution::merged(parts.iter().map(|part| &part.service))?;

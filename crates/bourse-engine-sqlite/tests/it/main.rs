@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod conforms;
+mod contention;
 mod counting;
 mod files;
 #[cfg(unix)]

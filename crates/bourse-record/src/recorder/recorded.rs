@@ -151,6 +151,7 @@ impl Recorded {
             samples: self.samples,
             harness_overhead_ns: None,
             mix_target_percent: spec.mix.map(|mix| mix.target_percent),
+            mix_expected_percent: None,
             mix_tolerance_points: spec.mix.map(|mix| mix.tolerance_points),
             limit_ns: spec.limit_ns,
             response,

@@ -65,6 +65,7 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
         Head::right("count", "count"),
         Head::right("mix", "mix_percent"),
         Head::right("target", "mix_target_percent").rank(6).folds(),
+        Head::right("due", "mix_expected_percent").rank(6).folds(),
     ];
     heads.extend(latency_heads(view));
     heads.extend([
@@ -87,6 +88,7 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
     heads.push(Head::right("retried", "retried").folds().rank(8));
     let can_drop = view.can_end(Outcome::Dropped);
     heads.extend(can_drop.then(|| Head::right("dropped", "dropped").folds()));
+    heads.push(Head::left("includes", DRIVER_QUEUE).folds().rank(10));
     let key = match view.case.workload.kind {
         WorkloadKind::Brokerage => "transactions",
         WorkloadKind::Micro => "operations",
@@ -98,6 +100,7 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
             Cell::count(operation.ended()),
             share(operation),
             Cell::or_nothing(operation.target_percent.map(|target| Cell::percent(target).tone(Tone::Faint))),
+            Cell::or_nothing(operation.expected_percent.map(|share| Cell::percent(share).tone(Tone::Faint))),
         ];
         row.extend(latency_cells(operation.latency(Clock::Response)));
         row.push(Cell::or_nothing(operation.harness_overhead_ns.map(Cell::duration_ns)));
@@ -107,6 +110,7 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
         row.extend(endings.iter().map(|(.., of)| Cell::count(of(operation))));
         row.push(troubling(operation.retries, Tone::Plain));
         row.extend(can_drop.then(|| troubling(operation.dropped, Tone::Bad)));
+        row.push(queue(view, operation));
         let columns = row.len();
         table.push(row);
         if let Some([response, _]) = &operation.failed_times {
@@ -114,6 +118,15 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
         }
     }
     table
+}
+
+/// Name of the column with the driver's own queue, in CSV.
+pub(crate) const DRIVER_QUEUE: &str = "driver_queue";
+
+/// The driver's own queue, where the response times include it.
+fn queue(view: &CaseView<'_>, operation: &OperationView) -> Cell {
+    let queue = view.conditions().driver_queue.as_ref().filter(|queue| queue.operations.contains(&operation.name));
+    Cell::or_nothing(queue.map(|queue| Cell::text(&format!("driver's queue of {}", queue.room))))
 }
 
 /// The times spent inside the engine and its locks alone.

@@ -149,6 +149,8 @@ pub(crate) struct OperationView {
     /// Share of the mix in percent, if it is part of the mix and there were any.
     pub(crate) share_percent: Option<f64>,
     pub(crate) target_percent: Option<f64>,
+    /// Share that it should have in these rounds, where that is not the target: the mean over them.
+    pub(crate) expected_percent: Option<f64>,
     pub(crate) tolerance_points: Option<f64>,
     pub(crate) limit_ns: Option<u64>,
     pub(crate) response: Latency,
@@ -247,6 +249,7 @@ impl OperationView {
             harness_overhead_ns: (!floors.is_empty()).then(|| floors.iter().sum::<f64>() / floors.len() as f64),
             share_percent: None,
             target_percent: parts.iter().find_map(|part| part.mix_target_percent),
+            expected_percent: mean(parts.iter().filter_map(|part| part.mix_expected_percent)),
             tolerance_points: parts.iter().find_map(|part| part.mix_tolerance_points),
             limit_ns: parts.iter().find_map(|part| part.limit_ns),
             response: clock(|part| &part.response, |times| &times.response, dropped),
@@ -282,9 +285,15 @@ impl OperationView {
 
     /// Whether the share of the mix is within its tolerance; none without a target, a tolerance or a sample.
     pub(crate) fn mix_kept(&self) -> Option<bool> {
-        let off = (self.share_percent? - self.target_percent?).abs();
+        let off = (self.share_percent? - self.expected_percent.or(self.target_percent)?).abs();
         Some(off <= self.tolerance_points? + 1e-9)
     }
+}
+
+/// The mean of some numbers; none of none.
+fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = numbers.fold((0.0, 0_u32), |(sum, count), number| (sum + number, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
 }
 
 /// An outcome in a word or two.

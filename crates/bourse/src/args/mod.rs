@@ -271,14 +271,14 @@ pub(crate) struct Output {
 #[derive(Debug, Args)]
 #[command(after_help = RUN_EXIT_CODES)]
 pub(crate) struct Quick {
-    /// Measurement interval of the brokerage workload; microbenchmarks take a fifth of it
+    /// Measurement interval of the brokerage workload; microbenchmarks take a tenth of it
     #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = numbers::duration)]
     pub(crate) duration: Duration,
     /// Microbenchmarks to run as well, by their names in `bourse micro list`
     #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = "point-read,update,bulk-load")]
     pub(crate) workloads: Vec<String>,
-    /// Rounds of each case
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = numbers::rounds)]
+    /// Rounds of each microbenchmark on each engine; the brokerage workload has one
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = numbers::rounds)]
     pub(crate) rounds: u32,
     /// Days of initial trades in the brokerage databases
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::days)]
@@ -304,7 +304,8 @@ pub(crate) struct FromFile {
 
 /// Exit codes of `compare`.
 const COMPARE_EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 a target failed or was lost, 3 a check \
-failed, 4 slower by more than --fail-above, 5 not steady with --require-steady, 130 interrupted.";
+failed, 4 slower by more than --fail-above, 5 not steady with --require-steady, 6 --fail-above could not be decided, 130 \
+interrupted.";
 
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_EXIT_CODES)]
@@ -327,6 +328,15 @@ pub(crate) struct Compare {
     /// Exit with code 4 if B is slower by more than this, for example 5%: the whole confidence interval must be beyond it
     #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, env = "BOURSE_FAIL_ABOVE")]
     pub(crate) fail_above: Option<f64>,
+    /// Stored runs: how far apart two runs of the same thing lie by noise, as 3%; a larger difference is one of the runs
+    #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, conflicts_with = "baseline_runs", env = "BOURSE_NOISE")]
+    pub(crate) noise: Option<f64>,
+    /// Stored runs: folder of earlier runs that tell that noise, five of the same case and build at least
+    #[arg(long, value_name = "DIR", env = "BOURSE_BASELINE_RUNS")]
+    pub(crate) baseline_runs: Option<PathBuf>,
+    /// Result of --fail-above where nothing can be decided: exit code 6, or 0
+    #[arg(long, value_enum, default_value_t = Inconclusive::Fail, env = "BOURSE_INCONCLUSIVE")]
+    pub(crate) inconclusive: Inconclusive,
     /// Format of the comparison
     #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
     pub(crate) format: CompareFormat,
@@ -337,6 +347,15 @@ pub(crate) struct Compare {
     /// Options that were set explicitly.
     #[arg(skip)]
     pub(crate) given: Given,
+}
+
+/// What becomes of a gate that cannot be evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Inconclusive {
+    /// Exit code 6
+    Fail,
+    /// Exit code 0
+    Pass,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
