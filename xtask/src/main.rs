@@ -72,10 +72,12 @@ fn tests() -> Result<(), String> {
             Err(_) => println!("xtask: {name} is not set: tests against the official data are skipped by name"),
         }
     }
-    cargo(&["test", "--workspace"])?;
+    // Twice as many tests at once as cores: most of those that take long wait, for a round's time or for another process.
+    let threads = 2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    cargo_with(&["test", "--workspace"], &[("RUST_TEST_THREADS", &threads.to_string())])?;
     // Apart from the others, so that no other test runs a build with bugs.
-    let packages = ["--package", "bourse-planted", "--package", "bourse-driver"];
-    cargo(&[&["test", "--test", "planted", "--features", WITH_BUGS], &packages[..]].concat())
+    // Of the whole workspace: a choice of packages would have other features, and compile their dependencies once more.
+    cargo(&["test", "--workspace", "--test", "planted", "--features", WITH_BUGS])
 }
 
 /// Plants each bug, or those of these names, and asks each detector; all bugs make the page of the documentation.

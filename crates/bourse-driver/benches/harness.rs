@@ -30,6 +30,7 @@ fn main() {
         let mut recording = Recording::new(Recorder::new([OperationSpec::new("nothing")].into(), |_| true));
         let mut user_spec = UserSpec {
             name: "user".to_owned(),
+            role: "users",
             user: Box::new(Idle),
             schedule: Schedule::Closed,
             stop_rule: StopRule::AtIntervalEnd,

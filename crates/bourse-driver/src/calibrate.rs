@@ -170,7 +170,7 @@ impl Workload<'static> for Nothing {
     }
     fn users(&mut self) -> Vec<UserSpec<'static>> {
         let (name, user) = ("nobody".to_owned(), Box::new(Nobody));
-        vec![UserSpec { name, user, schedule: self.schedule, stop_rule: StopRule::AtIntervalEnd }]
+        vec![UserSpec { name, role: "nobody", user, schedule: self.schedule, stop_rule: StopRule::AtIntervalEnd }]
     }
     fn background(&mut self) -> Vec<Background<'static>> {
         Vec::new()

@@ -1,6 +1,8 @@
 //! The clock: an argument everywhere, so that tests of hours take no time.
 
 use crate::Nanos;
+use bourse_engine::thread_time::spun;
+use bourse_engine::{Wait, blocked_on};
 use bourse_schema::Timestamp;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
@@ -49,16 +51,20 @@ impl Clock for RealClock {
     fn sleep_until(&self, at: Nanos) {
         let ahead = at.saturating_sub(self.now());
         if ahead > Self::SPIN {
-            std::thread::sleep(Duration::from_nanos(ahead - Self::SPIN));
+            // Metered here and not around the whole, so that the meter is read before the moment and not after it.
+            blocked_on(Wait::Schedule, || std::thread::sleep(Duration::from_nanos(ahead - Self::SPIN)));
         }
+        let spins_from = self.now();
         while self.now() < at {
             std::hint::spin_loop();
         }
+        spun(at.saturating_sub(spins_from));
     }
 
     fn nap_until(&self, at: Nanos) {
         // Without the spinning at the end: of a thousand users who nap, each would spin many times a second.
-        std::thread::sleep(Duration::from_nanos(at.saturating_sub(self.now())));
+        let ahead = Duration::from_nanos(at.saturating_sub(self.now()));
+        blocked_on(Wait::Schedule, || std::thread::sleep(ahead));
     }
 
     fn timestamp(&self) -> Timestamp {

@@ -1,5 +1,5 @@
 use bourse_engine::Description;
-use bourse_record::{Durability, Engine, NameValue};
+use bourse_record::{Durability, Engine, MayLose, MemoryStore, NameValue, WriterWait};
 
 /// The durability class as documents have it.
 pub const fn durability(class: bourse_engine::Durability) -> Durability {
@@ -11,6 +11,34 @@ pub const fn durability(class: bourse_engine::Durability) -> Durability {
     }
 }
 
+/// How writers wait, as documents have it.
+const fn writer_wait(wait: bourse_engine::WriterWait) -> WriterWait {
+    match wait {
+        bourse_engine::WriterWait::BourseQueue => WriterWait::BourseQueue,
+        bourse_engine::WriterWait::BourseBusyHandler => WriterWait::BourseBusyHandler,
+        bourse_engine::WriterWait::EngineBusyTimeout => WriterWait::EngineBusyTimeout,
+        bourse_engine::WriterWait::OneConnection => WriterWait::OneConnection,
+        bourse_engine::WriterWait::EngineLocks => WriterWait::EngineLocks,
+    }
+}
+
+/// What holds a database in memory, as documents have it.
+const fn memory_store(store: bourse_engine::MemoryStore) -> MemoryStore {
+    match store {
+        bourse_engine::MemoryStore::Bourse => MemoryStore::Bourse,
+        bourse_engine::MemoryStore::Engine => MemoryStore::Engine,
+    }
+}
+
+const fn may_lose(what: bourse_engine::MayLose) -> MayLose {
+    match what {
+        bourse_engine::MayLose::LastCommit => MayLose::LastCommit,
+        bourse_engine::MayLose::LastSecond => MayLose::LastSecond,
+        bourse_engine::MayLose::SinceCheckpoint => MayLose::SinceCheckpoint,
+        bourse_engine::MayLose::NotWrittenBack => MayLose::NotWrittenBack,
+    }
+}
+
 /// What an engine says of itself, as documents have it, without its warnings.
 pub fn described(description: Description) -> Engine {
     let settings = description.settings.into_iter();
@@ -19,7 +47,10 @@ pub fn described(description: Description) -> Engine {
         version: description.version,
         target: description.target,
         durability: durability(description.durability),
+        may_lose: description.may_lose.map(may_lose),
         durability_reason: description.durability_reason,
+        writer_wait: description.writer_wait.map(writer_wait),
+        memory_store: description.memory_store.map(memory_store),
         settings: settings.map(|it| NameValue { name: it.name, value: it.value }).collect(),
         compile_options: description.compile_options,
     }

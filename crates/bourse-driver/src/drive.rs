@@ -2,6 +2,7 @@
 
 use crate::backlog::Backlog;
 use crate::reconcile::Recording;
+use crate::user_time::UserMeter;
 use crate::{Clock, Control, Draw, Fault, MS, Nanos, OperationCx, Plan, Sample, StopRule, UserSpec};
 use bourse_engine::{Connection, ErrorKind};
 use bourse_record::SplitMix;
@@ -20,9 +21,11 @@ pub fn drive(
     seed: u64,
     recording: &mut Recording,
 ) -> Result<(), Fault> {
+    let meter = UserMeter::start(control);
     let mut backlog = Backlog::new(user_spec.schedule.pacer(control.begin().max(clock.now())), plan.backlog);
-    let end = work(user_spec, connection, clock, control, plan, seed, &mut backlog, recording);
-    let Recording { recorder, ledger } = recording;
+    let end = work(user_spec, connection, clock, control, plan, seed, &mut backlog, recording, &meter);
+    let Recording { recorder, ledger, times } = recording;
+    times.push(meter.finish(user_spec.role));
     recorder.live().waiting(0);
     if let Some(response_ns) = backlog.response_ns() {
         ledger.schedule(response_ns);
@@ -53,12 +56,16 @@ fn work(
     seed: u64,
     backlog: &mut Backlog,
     recording: &mut Recording,
+    meter: &UserMeter<'_>,
 ) -> Result<End, Fault> {
-    let UserSpec { name, user, schedule: _, stop_rule } = user_spec;
-    let Recording { recorder, ledger } = recording;
+    let UserSpec { name, role: _, user, schedule: _, stop_rule } = user_spec;
+    let Recording { recorder, ledger, times: _ } = recording;
     let random = Cell::new(SplitMix::new(seed));
     let live = recorder.live();
-    let over = |now| control.ended(now) || (*stop_rule == StopRule::AtIntervalEnd && control.draining(now));
+    let over = |now| {
+        meter.at(now);
+        control.ended(now) || (*stop_rule == StopRule::AtIntervalEnd && control.draining(now))
+    };
     // What the schedule wants next; none while an operation is performed.
     let mut scheduled = None;
     // The clock is read as rarely as can be: a reading is the larger part of what a sample costs.
@@ -124,6 +131,7 @@ fn work(
         backlog.finished(end, measured);
         ledger.enter(&sample, measured);
         recorder.sample(&sample, measured);
+        meter.operation();
         if performed.fatal.is_some() {
             let error = performed.example.clone().unwrap_or_default();
             let fault = Fault::Lost {

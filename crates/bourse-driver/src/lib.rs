@@ -16,6 +16,8 @@
 //! | `description` | an engine's description, as documents have it |
 //! | `memory` | memory of users: the harness's and the engine's |
 //! | `open_files` | number of sessions that fit the limit of open files |
+//! | [`storage`](mod@storage) | what a database's files lie on, raw syncs timed |
+//! | `user_time` | where the time of a user's thread goes |
 //! | [`round`] | a round: threads, phases, figures |
 
 pub mod abilities;
@@ -33,7 +35,9 @@ pub mod reconcile;
 pub mod round;
 mod sampler;
 pub mod schedule;
+pub mod storage;
 mod throughput;
+mod user_time;
 pub mod workload;
 
 pub use abilities::{Abilities, Ability};
@@ -48,6 +52,7 @@ pub use operation_cx::{Backoff, Failure, OperationCx, RetryPolicy};
 pub use reconcile::Recording;
 pub use round::{Measured, Progress, run};
 pub use schedule::{Pacer, RateError, Schedule};
+pub use storage::{raw_syncs, storage};
 pub use workload::{Background, Draw, Emulator, Performed, StopRule, User, UserSpec, Workload};
 
 /// Nanoseconds since the round began.

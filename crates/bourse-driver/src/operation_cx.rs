@@ -1,7 +1,7 @@
 //! Context of one operation: its connection, and retries after lock conflicts.
 
 use crate::{Clock, MS, Nanos};
-use bourse_engine::{Connection, EngineError, ErrorKind};
+use bourse_engine::{Connection, EngineError, ErrorKind, Wait, blocked_on};
 use bourse_record::SplitMix;
 use std::cell::Cell;
 use std::fmt;
@@ -122,7 +122,7 @@ impl<'a> Backoff<'a> {
         let pause = (mean as f64 * (0.5 + random.unit())) as Nanos;
         self.random.set(random);
         let from = self.clock.now();
-        self.clock.sleep_until(from + pause);
+        blocked_on(Wait::BackOff, || self.clock.sleep_until(from + pause));
         self.back_off_ns.set(self.back_off_ns.get() + (self.clock.now() - from));
         self.retries.set(self.retries.get() + 1);
     }

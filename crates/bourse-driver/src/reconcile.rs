@@ -1,6 +1,7 @@
 //! Reconciliation: the recorder's figures against what the driver counted by itself.
 
 use crate::ledger::{Entry, Ledger, octave};
+use crate::user_time::UserTime;
 use bourse_record::{Check, CheckStatus, Distribution, Operation, Outcome, Recorder, Totals};
 
 /// What one user, or all of them together, recorded, with the driver's own count beside it.
@@ -10,13 +11,16 @@ pub struct Recording {
     pub recorder: Recorder,
     /// The ledger that the figures are compared with.
     pub ledger: Ledger,
+    /// Time of the users' threads.
+    pub(crate) times: Vec<UserTime>,
 }
 
 impl Recording {
     /// An empty ledger beside a recorder.
     pub fn new(recorder: Recorder) -> Self {
         let ledger = Ledger::new(recorder.specs().len());
-        Self { recorder, ledger }
+        // Room enough that the end of a user's loop allocates nothing.
+        Self { recorder, ledger, times: Vec::with_capacity(2) }
     }
 
     /// Memory held, in bytes.
@@ -28,6 +32,7 @@ impl Recording {
     pub fn merge(&mut self, other: Self) {
         self.recorder.merge(other.recorder);
         self.ledger.merge(&other.ledger);
+        self.times.extend(other.times);
     }
 
     /// Compares the figures with the ledger.

@@ -35,6 +35,8 @@ pub trait Workload<'w> {
 pub struct UserSpec<'w> {
     /// Name of its thread, as a person reads it.
     pub name: String,
+    /// Kind of the user, in the plural: users of one kind have one row in the split of their time.
+    pub role: &'static str,
     /// The user.
     pub user: Box<dyn User + 'w>,
     /// The moments at which its operations are due.

@@ -34,6 +34,7 @@ impl Workload<'static> for Two {
         let schedule = Schedule::Constant { per_second: 1_000.0 };
         let user_spec = |number| UserSpec {
             name: format!("user {number}"),
+            role: "users",
             user: Box::new(Sleeping(0)),
             schedule,
             stop_rule: StopRule::AtIntervalEnd,

@@ -3,7 +3,7 @@
 use crate::error::error;
 use crate::options::Flavour;
 use crate::target::{Place, Target};
-use bourse_engine::{Description, Durability, EngineError, Setting, memory_file_system};
+use bourse_engine::{Description, Durability, EngineError, MayLose, Setting, WriterWait, memory_file_system};
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::collections::BTreeMap;
@@ -90,7 +90,10 @@ pub(crate) fn describe(target: &Target, connection: &mut Conn) -> Result<Descrip
         version,
         target: target.text.clone(),
         durability,
+        may_lose: (durability == Durability::Consistent).then(|| may_lose(&facts)),
         durability_reason,
+        writer_wait: Some(WriterWait::EngineLocks),
+        memory_store: None,
         settings: listed(&VARIABLES),
         compile_options: build.collect(),
         warnings,
@@ -150,6 +153,14 @@ fn durability(facts: &Facts<'_>) -> (Durability, String) {
                 "the redo log is written and made durable once a second; a crash of the server alone loses commits too",
             ),
         ),
+    }
+}
+
+/// What power loss may take in the class `consistent`.
+fn may_lose(facts: &Facts<'_>) -> MayLose {
+    match facts.flush_log {
+        "1" | "3" => MayLose::NotWrittenBack,
+        _ => MayLose::LastSecond,
     }
 }
 

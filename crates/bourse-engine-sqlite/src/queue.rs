@@ -7,6 +7,7 @@
 //! it took, waiters were woken half as often again.)
 
 use crate::waits::LockWaits;
+use bourse_engine::{Wait, blocked_on};
 use std::collections::VecDeque;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -89,7 +90,7 @@ impl WriterQueue {
         }
         loop {
             let left = timeout.saturating_sub(since.elapsed());
-            std::thread::park_timeout(left);
+            blocked_on(Wait::Lock, || std::thread::park_timeout(left));
             if waiter.handed.load(Ordering::Acquire) {
                 return true;
             }

@@ -1,5 +1,7 @@
 //! What the file system below a database promises.
 
+#[cfg(target_os = "linux")]
+use crate::{Medium, Storage};
 use std::path::{Path, PathBuf};
 
 /// The folder that holds the file `path`.
@@ -20,7 +22,10 @@ pub fn memory_file_system(path: &Path) -> Option<&'static str> {
     match found.f_type as u32 {
         0x0102_1994 => Some("tmpfs"),
         0x8584_58f6 => Some("ramfs"),
-        _ => None,
+        _ => match Storage::of(directory)?.medium {
+            Medium::Memory(name) => Some(name),
+            _ => None,
+        },
     }
 }
 

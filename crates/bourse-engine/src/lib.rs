@@ -20,15 +20,17 @@ pub mod records;
 mod session;
 mod side_file;
 mod sql;
+mod storage;
 mod suggest;
 pub mod target;
 mod target_file;
+pub mod thread_time;
 
 pub use bourse_schema::{Batch, Dialect, Value};
 pub use capabilities::{Capabilities, RecordCapabilities, SqlCapabilities};
-pub use description::{Description, Durability, Setting};
+pub use description::{Description, Durability, MayLose, MemoryStore, Setting, WriterWait};
 pub use engine::{
-    Connection, Engine, ForReading, Hosting, Interface, KeyEngine, Loader, OwnedServer, Snapshot, SqlEngine,
+    Conflicts, Connection, Engine, ForReading, Hosting, Interface, KeyEngine, Loader, OwnedServer, Snapshot, SqlEngine,
 };
 pub use error::{EngineError, ErrorKind};
 pub use file_owner::FileOwner;
@@ -44,5 +46,7 @@ pub use session::{
 };
 pub use side_file::{SideFile, SideFileKind};
 pub use sql::Sql;
+pub use storage::{Medium, Storage, WriteCache};
 pub use suggest::{did_you_mean, nearest};
 pub use target_file::{TargetFile, beside};
+pub use thread_time::{Wait, blocked_on, sometimes_blocked_on};

@@ -164,13 +164,19 @@ impl Planned for LogGrowth {
         let mut user_specs = vec![user_spec("writer".to_owned(), writer)];
         if let Some(checkpoint) = self.checkpoint {
             let user = Checkpointer { checkpoint, growth: self, due: self.checkpoint_every };
-            user_specs
-                .push(UserSpec { stop_rule: StopRule::WhenFinished, ..user_spec("checkpointer".to_owned(), user) });
+            user_specs.push(UserSpec {
+                role: "checkpointer",
+                stop_rule: StopRule::WhenFinished,
+                ..user_spec("checkpointer".to_owned(), user)
+            });
         }
         if self.pinned {
             let reader = PinnedReader { growth: self, has_begun: false };
-            user_specs
-                .push(UserSpec { stop_rule: StopRule::WhenFinished, ..user_spec("pinned reader".to_owned(), reader) });
+            user_specs.push(UserSpec {
+                role: "pinned reader",
+                stop_rule: StopRule::WhenFinished,
+                ..user_spec("pinned reader".to_owned(), reader)
+            });
         }
         user_specs
     }

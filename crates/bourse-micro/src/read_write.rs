@@ -99,12 +99,15 @@ impl Planned for ReadWrite {
         let readers = (0..self.readers).map(|thread| {
             let statements = self.how.statements;
             let reader = Reader::new(READ, &self.persons, keys(thread), statements, &reading, self.how.batch);
-            user_spec(format!("reader {}", thread + 1), reader.with_count(setting.count))
+            UserSpec {
+                role: "readers",
+                ..user_spec(format!("reader {}", thread + 1), reader.with_count(setting.count))
+            }
         });
         let writers = (0..self.writers).map(|thread| {
             let updater = Updater::new(WRITE, self.persons.table, keys(self.readers + thread), self.how, setting);
             let count = setting.count.and(self.writes).or(setting.count);
-            user_spec(format!("writer {}", thread + 1), updater.with_count(count))
+            UserSpec { role: "writers", ..user_spec(format!("writer {}", thread + 1), updater.with_count(count)) }
         });
         readers.chain(writers).collect()
     }

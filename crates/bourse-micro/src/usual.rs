@@ -46,5 +46,11 @@ pub(crate) fn lacking_records(capabilities: &Capabilities, statements: Statement
 
 /// A user in a closed loop, until the end of the interval.
 pub(crate) fn user_spec<'s>(name: String, user: impl User + 's) -> UserSpec<'s> {
-    UserSpec { name, user: Box::new(user), schedule: Schedule::Closed, stop_rule: StopRule::AtIntervalEnd }
+    UserSpec {
+        name,
+        role: "users",
+        user: Box::new(user),
+        schedule: Schedule::Closed,
+        stop_rule: StopRule::AtIntervalEnd,
+    }
 }

@@ -4,6 +4,11 @@
 pub const BROKERAGE_NOTICE: &str = "TPC-E-derived workload, unaudited; results are not comparable with published TPC Benchmark E results. TPC Benchmark \
      and TPC-E are trademarks of the Transaction Processing Performance Council.";
 
+/// Role of the users who are the brokerage's customers.
+pub const CUSTOMERS: &str = "customers";
+/// Role of the users who perform what the market exchange asks for: Trade-Result and Market-Feed.
+pub const MARKET_USERS: &str = "market users";
+
 /// Status codes of the transactions' frames (Clause 3.3; numbers as the reference harness gives them): below 0 errors, above
 /// it warnings and the intended roll-back. No two transactions share one; 0 is success.
 pub const STATUS_CODES: &[(i32, &str)] = &[

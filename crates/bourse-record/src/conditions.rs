@@ -24,6 +24,9 @@ pub struct Conditions {
     /// Isolation level by operation, as far as levels are demanded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub isolation: Vec<OperationIsolation>,
+    /// The driver's own queue that operations wait in; none where there is none, or a schedule makes all operations due.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub driver_queue: Option<DriverQueue>,
     /// Whether the workload's tunable inputs are those of its specification.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tunables: Option<Tunables>,
@@ -33,6 +36,12 @@ pub struct Conditions {
     /// What the generator draws names and texts from.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_data: Option<String>,
+    /// What the database's files lie on; none where there are no files of this machine, or the system does not tell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub storage: Option<Storage>,
+    /// Raw syncs to the folder of the database's files, timed before the run; none where no commit waits for a sync.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub raw_syncs: Option<RawSyncs>,
     /// Room for the database to grow when the run began, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free_bytes: Option<u64>,
@@ -47,6 +56,97 @@ pub struct Scale {
     pub scale_factor: u64,
     /// Business days of trades that the database began with.
     pub initial_days: u64,
+}
+
+/// What a database's files lie on.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Storage {
+    /// File system, as `ext4`.
+    pub file_system: String,
+    /// Mount options, those of the file system among them.
+    pub mount_options: String,
+    /// Block device.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub device: Option<String>,
+    /// Whether the device has a volatile write cache, as the kernel sees it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub volatile_write_cache: Option<bool>,
+    /// Whether a single write can pass the device's cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub fua: Option<bool>,
+    /// What keeps the bytes.
+    pub medium: Medium,
+}
+
+/// What keeps the bytes of a file system.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Medium {
+    /// A block device.
+    Device,
+    /// This machine's memory.
+    Memory,
+    /// Another machine.
+    Network,
+    /// A program (FUSE), or a host's folder.
+    Program,
+    /// Not known, such as what lies below an overlay.
+    Unknown,
+}
+
+/// Times of raw syncs: one page of a file written and synced, again and again.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RawSyncs {
+    /// Number of syncs.
+    pub count: u64,
+    /// The median, in nanoseconds.
+    pub p50_ns: u64,
+    /// The 90th percentile, in nanoseconds.
+    pub p90_ns: u64,
+}
+
+impl RawSyncs {
+    /// Times of syncs, as they were measured; none of none.
+    pub fn of(mut times_ns: Vec<u64>) -> Option<Self> {
+        times_ns.sort_unstable();
+        let at = |percent: usize| {
+            let rank = times_ns.len().saturating_mul(percent).div_ceil(100).saturating_sub(1);
+            times_ns.get(rank).copied()
+        };
+        Some(Self { count: times_ns.len() as u64, p50_ns: at(50)?, p90_ns: at(90)? })
+    }
+
+    /// What the times mean.
+    pub const fn meaning(&self) -> SyncMeaning {
+        match self.p50_ns {
+            0..10_000 => SyncMeaning::NothingWritten,
+            10_000..300_000 => SyncMeaning::Cache,
+            300_000..4_000_000 => SyncMeaning::Flash,
+            _ => SyncMeaning::Disk,
+        }
+    }
+}
+
+/// What the time of a sync tells about what acknowledged it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SyncMeaning {
+    /// Shorter than any device's answer.
+    NothingWritten,
+    /// Shorter than flash memory takes to be written: a cache answered.
+    Cache,
+    /// As flash memory takes.
+    Flash,
+    /// As a turning disk takes, or a network.
+    Disk,
+}
+
+/// A queue of the driver's own: whoever fills it pauses while it is full.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct DriverQueue {
+    /// Requests that may wait.
+    pub room: u64,
+    /// Operations that wait in it: their response times include it.
+    pub operations: Vec<String>,
 }
 
 /// The isolation level of an operation.

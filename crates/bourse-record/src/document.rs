@@ -165,7 +165,10 @@ mod tests {
                     version: text("3"),
                     target: text("sqlite::memory:"),
                     durability: Durability::Volatile,
+                    may_lose: None,
                     durability_reason: text("in memory"),
+                    writer_wait: None,
+                    memory_store: None,
                     settings: vec![NameValue { name: text("journal"), value: text("memory") }],
                     compile_options: vec![],
                 },
@@ -229,6 +232,8 @@ mod tests {
                     io: vec![],
                     io_source: String::new(),
                     server: None,
+                    conflicts: Vec::new(),
+                    market_age_s: None,
                     interference: Some(crate::Interference {
                         by_others: 0.25,
                         by_kernel: 0.125,
@@ -236,6 +241,7 @@ mod tests {
                         includes_server: false,
                     }),
                     slowdown: Some(1.0),
+                    time_split: None,
                     shared: None,
                     facts: vec![],
                     checks: vec![Check {

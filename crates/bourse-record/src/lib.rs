@@ -27,15 +27,21 @@ mod sample;
 mod series;
 mod stats;
 mod steady;
+mod time_split;
 mod version_1;
 mod warning;
 
 pub use bourse_stats::{Estimate, Interval, SplitMix, median};
-pub use brokerage::{BROKERAGE_NOTICE, STATUS_CODES};
-pub use conditions::{Conditions, IsolationLevel, OperationIsolation, Scale, Tunables};
+pub use brokerage::{BROKERAGE_NOTICE, CUSTOMERS, MARKET_USERS, STATUS_CODES};
+pub use conditions::{
+    Conditions, DriverQueue, IsolationLevel, Medium, OperationIsolation, RawSyncs, Scale, Storage, SyncMeaning,
+    Tunables,
+};
 pub use counts::Counts;
 pub use document::{RunFileError, run_file_schema};
-pub use figures::{Distribution, LatencySummary, Operation, Outcome, OutcomeCount, OutcomeLatency, ServerFigures};
+pub use figures::{
+    Distribution, FailedTimes, LatencySummary, Operation, Outcome, OutcomeCount, OutcomeLatency, ServerFigures,
+};
 pub use histogram::HistogramError;
 pub use live::{LiveCell, LiveReader, LiveRow};
 pub use machine::noise;
@@ -45,12 +51,16 @@ pub use provenance::{Build, DocumentKind, Machine, NameValue, Provenance};
 pub use recorder::{Recorder, Totals};
 pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};
 pub use round::{
-    Arrivals, Check, CheckStatus, Column, FileActivity, FileKind, Interference, Phase, PhaseKind, Round, Series,
-    ServerUse, SharedRound,
+    Arrivals, Check, CheckStatus, Column, ConflictCount, FileActivity, FileKind, Interference, Phase, PhaseKind, Round,
+    Series, ServerUse, SharedRound,
 };
-pub use run_file::{Case, Durability, Engine, Probe, RunFile, SCHEMA_VERSION, Search, Workload, WorkloadKind};
+pub use run_file::{
+    Case, Durability, Engine, MayLose, MemoryStore, Probe, RunFile, SCHEMA_VERSION, Search, Workload, WorkloadKind,
+    WriterWait,
+};
 pub use sample::{Sample, ServerTime};
 pub use stats::{FEWEST_ROUNDS, even};
 pub use steady::{Steadiness, Steady, SteadyTest};
+pub use time_split::{Blocked, BlockedOn, RoleTime, TimeSplit};
 pub use version_1::coded_warnings;
 pub use warning::Warning;

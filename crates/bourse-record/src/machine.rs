@@ -37,6 +37,7 @@ impl Machine {
             cores: std::thread::available_parallelism().map_or(1, |cores| cores.get() as u32),
             memory_bytes: MachineMemory::now().map_or(0, |memory| memory.total_bytes),
             load_average: read("/proc/loadavg").and_then(|line| line.split(' ').next()?.parse().ok()),
+            harness_ns: None,
             details,
         }
     }
@@ -98,6 +99,7 @@ mod tests {
             cores: 4,
             memory_bytes: 1,
             load_average: Some(1.0),
+            harness_ns: None,
             details: vec![NameValue { name: "frequency governor".to_owned(), value: "performance".to_owned() }],
         };
         let release = Build { profile: "release".to_owned(), ..Build::of("1") };

@@ -99,6 +99,9 @@ pub struct Machine {
     pub memory_bytes: u64,
     /// Load average over one minute when the run began.
     pub load_average: Option<f64>,
+    /// CPU time that the harness takes by itself for an operation, in nanoseconds, as it was calibrated before the run.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub harness_ns: Option<f64>,
     /// Further facts: frequency governor, virtualisation, file system of the target.
     pub details: Vec<NameValue>,
 }

@@ -1,7 +1,7 @@
 //! One round of a case: its figures, series, resources and checks.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{NameValue, Operation, Outcome, Warning};
+use crate::{NameValue, Operation, Outcome, TimeSplit, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -62,10 +62,21 @@ pub struct Round {
     /// too short to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interference: Option<Interference>,
+    /// Age of the emulated market when the measurement interval began, in seconds: how long limit orders have been placed.
+    /// Until 900 s it owes fewer Trade-Results than it is given orders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub market_age_s: Option<f64>,
+    /// Conflicts that the engine told sessions of in the whole round, warm-up and drain included, by its name for them. Those
+    /// that were tried again are among them. Empty where the engine does not tell them apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<ConflictCount>,
     /// The 90th percentile of a fixed CPU loop right after the round, as a multiple of its best time in the run; none in files
     /// from before it was timed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub slowdown: Option<f64>,
+    /// Where the time of the users' threads went in the measurement interval; none in files of older versions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub time_split: Option<TimeSplit>,
     /// Further figures of the round, such as trades that came with the database, and how it was found.
     pub facts: Vec<NameValue>,
     /// The round on an application server that this is a driver's part of.
@@ -75,6 +86,15 @@ pub struct Round {
     pub checks: Vec<Check>,
     /// Warnings about this round.
     pub warnings: Vec<Warning>,
+}
+
+/// Conflicts of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConflictCount {
+    /// The engine's name for it.
+    pub name: String,
+    /// How many.
+    pub count: u64,
 }
 
 impl Round {

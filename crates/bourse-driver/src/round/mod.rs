@@ -15,9 +15,10 @@ use crate::memory::Held;
 use crate::reconcile::{Recording, irreconcilable, reconcile};
 use crate::sampler::Sampler;
 use crate::throughput::Throughput;
+use crate::user_time::split;
 use crate::{Background, Clock, Control, Fault, MS, Plan, SECOND, StopRule, Workload, drive};
-use bourse_engine::{Engine, Hosting};
-use bourse_record::{LiveReader, PhaseKind, Recorder, Round, SplitMix, Warning};
+use bourse_engine::{Conflicts, Engine, Hosting};
+use bourse_record::{ConflictCount, LiveReader, PhaseKind, Recorder, Round, SplitMix, Warning};
 use figures::{figures, nothing_ended};
 use participants::{Starts, connect_all, guard};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -77,6 +78,7 @@ pub fn run<'w>(
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Measured, Fault> {
+    let conflicts_before = engine.conflicts();
     let mut participants = connect_all(engine, workload, interrupt)?;
     let specs = workload.operations();
     let cells = participants.user_specs.iter().map(|(_, _, recording)| recording.recorder.live()).collect();
@@ -190,9 +192,11 @@ pub fn run<'w>(
     let given_up = control.fault().is_none() && end >= control.measure_to().saturating_add(plan.drain_limit_ns);
     let in_process = matches!(engine.hosting(), Hosting::InProcess);
     let mut round = figures(&total.recorder, &control, marks, sampler, &throughput, headline, in_process, end);
+    round.time_split = split(&total.times, !in_process);
     if given_up {
         round.warnings.push(Warning::WorkGivenUp { limit_s: plan.drain_limit_ns as f64 / SECOND as f64 });
     }
+    round.conflicts = conflicts_since(&conflicts_before, engine.conflicts());
     round.facts.extend(participants.memory.facts(&held));
     round.warnings.extend(participants.notes.into_iter().map(Warning::of_engine));
     round.checks = reconcile(&round.operations, &total.recorder.totals(), &total.ledger);
@@ -202,4 +206,13 @@ pub fn run<'w>(
         round.void = Some(why);
     }
     Ok(Measured { round, ledger: total.ledger, interrupted, fault: control.fault() })
+}
+
+/// Conflicts since those before, of each kind that there was any of.
+fn conflicts_since(before: &[Conflicts], now: Vec<Conflicts>) -> Vec<ConflictCount> {
+    let since = now.into_iter().map(|Conflicts { name, count }| {
+        let earlier = before.iter().find(|it| it.name == name).map_or(0, |it| it.count);
+        ConflictCount { name: name.to_owned(), count: count.saturating_sub(earlier) }
+    });
+    since.filter(|it| it.count > 0).collect()
 }

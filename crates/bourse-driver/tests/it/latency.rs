@@ -97,7 +97,8 @@ fn an_overload_is_bounded_and_what_finds_no_room_is_dropped_and_named() {
     let mut recording = Recording::new(Recorder::new(SPECS.into(), |_| true));
     let user = Box::new(Slow(&clock, 0));
     let schedule = Schedule::Constant { per_second: 1_000.0 };
-    let mut user_spec = UserSpec { name: "slow".to_owned(), user, schedule, stop_rule: StopRule::AtIntervalEnd };
+    let mut user_spec =
+        UserSpec { name: "slow".to_owned(), role: "users", user, schedule, stop_rule: StopRule::AtIntervalEnd };
     drive(&mut user_spec, &mut session, &clock, &control, &plan, 1, &mut recording).unwrap();
     let (figures, arrivals) = (recording.recorder.figures(), recording.recorder.all_arrivals().unwrap());
     // A thousand a second come and a hundred are done; those that got in waited behind fifty others.

@@ -4,4 +4,5 @@
 mod latency;
 mod reconcile;
 mod rounds;
+mod time_split;
 mod users;

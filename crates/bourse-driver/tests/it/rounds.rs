@@ -123,6 +123,7 @@ fn the_drain_finishes_everything_in_flight() {
         customer,
         UserSpec {
             name: "worker".to_owned(),
+            role: "users",
             user: Box::new(worker),
             schedule: Schedule::Arrivals,
             stop_rule: StopRule::WhenFinished,
@@ -192,6 +193,7 @@ fn customers_that_finish_end_the_interval() {
     let user = Box::new(Acting { draw, perform: busy });
     let user_specs = vec![UserSpec {
         name: "user".to_owned(),
+        role: "users",
         user,
         schedule: Schedule::Closed,
         stop_rule: StopRule::AtIntervalEnd,

@@ -41,7 +41,7 @@ pub(crate) fn user_spec<'w>(
     perform: impl FnMut(&mut OperationCx<'_>) -> Performed + Send + 'w,
 ) -> UserSpec<'w> {
     let draw = |_: &dyn Clock, _: &Control| Draw::Ready;
-    UserSpec { name: "user".to_owned(), user: Box::new(Acting { draw, perform }), schedule, stop_rule }
+    UserSpec { name: "user".to_owned(), role: "users", user: Box::new(Acting { draw, perform }), schedule, stop_rule }
 }
 
 /// A workload of given seats and emulators.

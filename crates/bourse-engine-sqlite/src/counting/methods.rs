@@ -3,6 +3,7 @@
 use super::{Counter, CountingFiles, add};
 use crate::ffi;
 use crate::vfs::default_vfs::{self, OverUsual};
+use bourse_engine::{Wait, blocked_on, sometimes_blocked_on};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem;
 use std::ptr;
@@ -157,7 +158,9 @@ unsafe extern "C" fn read(file: *mut ffi::sqlite3_file, target: *mut c_void, len
     unsafe {
         let state = state(file);
         add(&state.counter.reads, 1);
-        let code = (*state.default_vfs).xRead.map_or(ffi::SQLITE_IOERR_READ, |call| call(file, target, length, offset));
+        let code = (*state.default_vfs).xRead.map_or(ffi::SQLITE_IOERR_READ, |call| {
+            sometimes_blocked_on(Wait::Storage, || call(file, target, length, offset))
+        });
         // Beyond the end of a file there is nothing to read.
         add(&state.counter.read_bytes, if code == ffi::SQLITE_OK { length as u64 } else { 0 });
         code
@@ -169,8 +172,9 @@ unsafe extern "C" fn write(file: *mut ffi::sqlite3_file, source: *const c_void, 
     unsafe {
         let state = state(file);
         add(&state.counter.writes, 1);
-        let code =
-            (*state.default_vfs).xWrite.map_or(ffi::SQLITE_IOERR_WRITE, |call| call(file, source, length, offset));
+        let code = (*state.default_vfs).xWrite.map_or(ffi::SQLITE_IOERR_WRITE, |call| {
+            sometimes_blocked_on(Wait::Storage, || call(file, source, length, offset))
+        });
         add(&state.counter.written_bytes, if code == ffi::SQLITE_OK { length as u64 } else { 0 });
         code
     }
@@ -182,7 +186,9 @@ unsafe extern "C" fn sync(file: *mut ffi::sqlite3_file, flags: c_int) -> c_int {
         let state = state(file);
         add(&state.counter.syncs, 1 + u64::from(mem::take(&mut state.folder_too)));
         let begun = Instant::now();
-        let code = (*state.default_vfs).xSync.map_or(ffi::SQLITE_IOERR_FSYNC, |call| call(file, flags));
+        let code = (*state.default_vfs)
+            .xSync
+            .map_or(ffi::SQLITE_IOERR_FSYNC, |call| blocked_on(Wait::Sync, || call(file, flags)));
         add(&state.counter.sync_ns, since(begun));
         code
     }
@@ -198,7 +204,11 @@ unsafe extern "C" fn delete(vfs: *mut ffi::sqlite3_vfs, name: *const c_char, syn
     unsafe {
         let default_vfs = CountingFiles::default_vfs(vfs);
         let begun = Instant::now();
-        let code = (*default_vfs).xDelete.map_or(ffi::SQLITE_IOERR_DELETE, |call| call(default_vfs, name, sync_folder));
+        // Where the folder is synced, that is what takes the time.
+        let code = (*default_vfs).xDelete.map_or(ffi::SQLITE_IOERR_DELETE, |call| {
+            let wait = if sync_folder & 1 != 0 { Wait::Sync } else { Wait::Storage };
+            blocked_on(wait, || call(default_vfs, name, sync_folder))
+        });
         if code == ffi::SQLITE_OK && sync_folder & 1 != 0 {
             ours(vfs).synced_folder(since(begun));
         }

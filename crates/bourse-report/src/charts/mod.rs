@@ -12,6 +12,7 @@ mod scaling;
 mod series;
 mod svg;
 mod time;
+mod time_split;
 
 pub use alone::svg;
 pub(crate) use by_row::{ByRow, ByRowUnit, Curve, by_row};
@@ -95,6 +96,13 @@ pub(crate) const CHARTS: &[Chart] = &[
                 of the limit; the short ones are median and p99.",
         each_round: false,
         draw: distribution::distribution,
+    },
+    Chart {
+        key: "time-split",
+        title: "Where the users' time went",
+        about: "A bar for each kind of user, over all rounds: the parts add up to its whole time.",
+        each_round: false,
+        draw: time_split::time_split,
     },
     Chart {
         key: "processor",

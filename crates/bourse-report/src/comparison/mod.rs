@@ -1,6 +1,8 @@
-//! How the figures of two cases differ: ratio, interval and verdict for each metric; as text, Markdown and JSON.
+//! How the figures of two cases differ: ratio, interval and verdict for each metric; as text, Markdown, HTML, CSV and JSON.
 
+mod csv;
 mod disturbance;
+mod html;
 mod markdown;
 mod noise;
 mod pairs;
@@ -10,7 +12,8 @@ pub use disturbance::Disturbance;
 pub use noise::Noise;
 pub use pairs::{Incomparable, Pair, stored_pairs, unlike};
 
-use bourse_record::{Case, LatencySummary, Round, median};
+use crate::text::CsvText;
+use bourse_record::{Case, LatencySummary, Provenance, Round, median};
 use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, signed_rank};
 use serde::Serialize;
 
@@ -230,6 +233,17 @@ impl Compared {
             .collect()
     }
 
+    /// One self-contained page. `runs` are the runs that were compared, by name: the two that were stored, or the one in which
+    /// both sides took turns.
+    pub fn html(&self, runs: &[(&str, &Provenance)]) -> String {
+        html::html(self, runs)
+    }
+
+    /// A line for each metric.
+    pub fn csv(&self, texts: CsvText) -> String {
+        csv::csv(self, texts)
+    }
+
     /// For a terminal.
     pub fn text(&self) -> String {
         text::text(self)
@@ -246,7 +260,10 @@ impl Comparison {
         let disturbance = [Disturbance::of(&pair.base), Disturbance::of(&pair.head)];
         let withheld = pair.in_turn && disturbance[0].is_unlike(&disturbance[1]);
         let name = &pair.base.workload.headline_operation;
-        let headline = difference(pair, &HEADLINE, name);
+        let headline = match pairs::unlike_ages(&pair.base, &pair.head) {
+            None => difference(pair, &HEADLINE, name),
+            Some(_) => Err("the market's age differs, and with it the part of Trade-Results in the mix"),
+        };
         let no_result = match &headline {
             Ok(_) => None,
             Err(why) => Some(*why),

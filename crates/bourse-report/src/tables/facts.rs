@@ -1,6 +1,6 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Kept, isolation_words, rules, values};
+use crate::view::{CaseView, Kept, isolation_words, rules, storage_words, sync_words, values};
 use bourse_record::{
     Build, CheckStatus, Conditions, FileActivity, FileKind, Machine, NameValue, Round, RunFile, Scale, Steady,
     WorkloadKind,
@@ -28,6 +28,7 @@ pub(crate) fn parameters(view: &CaseView<'_>) -> Table {
         ("rounds".to_owned(), Cell::text(&view.case.rounds.len().to_string())),
         ("phases".to_owned(), Cell::text(&phases)),
     ];
+    facts.extend(view.market_age().map(|words| ("age of the market".to_owned(), Cell::text(&words))));
     facts.extend(conditions(view.conditions(), view.unit()).into_iter().map(|(name, value)| (name.to_owned(), value)));
     facts.extend(pairs(&view.case.workload.parameters));
     named("parameters", "Run configuration", facts)
@@ -40,10 +41,13 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
         further_users,
         scale,
         requested_rate,
+        driver_queue,
         isolation,
         tunables,
         constraints,
         input_data,
+        storage,
+        raw_syncs,
         free_bytes,
     } = conditions;
     let count = |number: &u64| Cell::text(&number.to_string());
@@ -56,22 +60,32 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
     known.extend(users.as_ref().map(|users| ("users", count(users))));
     known.extend(further_users.as_ref().map(|users| ("market users", count(users))));
     known.extend(requested_rate.map(|rate| ("requested rate", Cell::text(&format!("{} {unit}", units::plain(rate))))));
+    known.extend(driver_queue.as_ref().map(|queue| {
+        let words = format!("room for {} of {}", queue.room, queue.operations.join(" and "));
+        ("driver's queue", Cell::text(&words))
+    }));
     known.extend(constraints.as_ref().map(|words| ("constraints", Cell::text(words))));
     if !isolation.is_empty() {
         known.push(("isolation", Cell::text(&isolation_words(isolation))));
     }
     known.extend(tunables.map(|tunables| ("workload parameters", Cell::text(tunables.name()))));
     known.extend(input_data.as_ref().map(|words| ("input data", Cell::text(words))));
+    known.extend(storage.as_ref().map(|storage| ("storage", Cell::text(&storage_words(storage)))));
+    known.extend(raw_syncs.as_ref().map(|syncs| ("raw syncs", Cell::text(&sync_words(syncs)))));
     known.extend(free_bytes.map(|bytes| ("free space", Cell::figure(bytes as f64, units::bytes))));
     known
 }
 
 fn durability(view: &CaseView<'_>) -> String {
     let engine = &view.case.engine;
-    if engine.durability_reason.is_empty() {
-        return engine.durability.to_string();
+    let mut class = engine.durability.to_string();
+    if let Some(what) = engine.may_lose {
+        class.push_str(&format!(", may lose: {}", what.name()));
     }
-    format!("{} ({})", engine.durability, engine.durability_reason)
+    if engine.durability_reason.is_empty() {
+        return class;
+    }
+    format!("{class} ({})", engine.durability_reason)
 }
 
 fn phases(round: &Round) -> String {
@@ -129,7 +143,7 @@ pub(crate) fn machines(file: &RunFile) -> Vec<Table> {
 const MACHINE: &str = "Machine and program";
 
 fn machine_facts(machine: &Machine, build: &Build) -> Vec<(String, Cell)> {
-    let Machine { system, processor, cores, memory_bytes, load_average, details } = machine;
+    let Machine { system, processor, cores, memory_bytes, load_average, harness_ns: _, details } = machine;
     let load = load_average.map_or_else(Cell::nothing, |load| Cell::figure(load, |load| format!("{load:.2}")));
     let mut facts = vec![
         ("system".to_owned(), Cell::text(system)),
@@ -383,6 +397,15 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     let waited =
         view.mean("lock_wait").map(|wait| format!("{} of waiting in each second", units::duration_ns(wait * 1e9)));
     say("locks", join(&[waited, Some(units::counted(view.retries(), "retry", "retries"))]));
+    let mut conflicts: Vec<(&str, u64)> = Vec::new();
+    for it in rounds.iter().flat_map(|round| &round.conflicts) {
+        match conflicts.iter_mut().find(|(name, _)| *name == it.name) {
+            Some((_, count)) => *count += it.count,
+            None => conflicts.push((&it.name, it.count)),
+        }
+    }
+    let conflicts = conflicts.iter().map(|(name, count)| format!("{} × {name}", units::count(*count)));
+    say("conflicts", conflicts.collect::<Vec<_>>().join(", "));
     named("resources", "Resource usage", facts)
 }
 

@@ -5,6 +5,7 @@ mod facts;
 mod outcomes;
 mod rounds;
 mod table;
+mod time_split;
 mod transactions;
 
 pub(crate) use comparison::{by_class, comparison, comparisons};
@@ -15,4 +16,5 @@ pub(crate) use facts::{
 pub(crate) use outcomes::outcomes;
 pub(crate) use rounds::{rounds, series};
 pub(crate) use table::{Align, Cell, Head, Table, Tone};
-pub(crate) use transactions::{server_times, service_times, transactions};
+pub(crate) use time_split::time_split;
+pub(crate) use transactions::{DRIVER_QUEUE, server_times, service_times, transactions};

@@ -169,6 +169,12 @@ impl Table {
         titles
     }
 
+    /// The table without the column of that name in CSV.
+    pub(crate) fn without(mut self, csv: &str) -> Self {
+        self.retain(|_, head| head.csv != csv);
+        self
+    }
+
     /// Leaves out the columns of the highest rank; whether there were any.
     pub(crate) fn narrow(&mut self) -> bool {
         let highest = self.heads.iter().map(|head| head.rank).max().unwrap_or(0);

@@ -43,11 +43,12 @@ pub fn csv(file: &RunFile, texts: CsvText) -> String {
 /// no value. A table nobody has rows for is still there, with its names.
 pub fn csv_tables(file: &RunFile, texts: CsvText) -> Vec<CsvTable> {
     let views = CaseView::all(file);
-    let make: [fn(&CaseView<'_>) -> Table; 15] = [
+    let make: [fn(&CaseView<'_>) -> Table; 16] = [
         tables::transactions,
         tables::service_times,
         tables::server_times,
         tables::outcomes,
+        tables::time_split,
         tables::resources,
         tables::checks,
         tables::rules_kept,

@@ -5,7 +5,10 @@ use super::grid::{fill, grid};
 use super::paint::Paint;
 use crate::tables::{self, Cell, Head, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Kept, Standing, meaning, notices, outcome_word, rules, values, warnings};
+use crate::view::{
+    CaseView, Kept, Part, RoleSplit, Standing, engine_words, meaning, not_available, notices, outcome_word, roles,
+    rules, values, warnings,
+};
 use bourse_record::{CheckStatus, Outcome, RunFile};
 
 /// The narrowest terminal we draw for; narrower ones wrap.
@@ -43,6 +46,18 @@ pub fn terminal(file: &RunFile, width: usize, color: bool) -> String {
         page.paragraph(Tone::Faint, notice, 0);
     }
     page.out
+}
+
+/// A bar of so many letters, each for the same share of the time.
+fn bar(role: &RoleSplit, width: usize) -> String {
+    let mut bar = String::with_capacity(width);
+    let mut end = 0.0;
+    for part in Part::ALL {
+        end += role.share(part);
+        let letters = (end * width as f64).round() as usize;
+        bar.extend(std::iter::repeat_n(part.letter(), letters.min(width).saturating_sub(bar.len())));
+    }
+    bar
 }
 
 struct Page {
@@ -104,7 +119,12 @@ impl Page {
         if table.rows.is_empty() {
             self.toned(Tone::Bad, "nothing was measured");
         } else {
-            self.table(table);
+            self.table(table.without(tables::DRIVER_QUEUE));
+            if let Some(queue) = &view.conditions().driver_queue {
+                let operations = queue.operations.join(" and ");
+                let words = format!("response times of {operations} include the driver's queue of {}", queue.room);
+                self.paragraph(Tone::Faint, &words, 2);
+            }
         }
         let server = tables::server_times(view);
         if !server.rows.is_empty() {
@@ -117,6 +137,7 @@ impl Page {
             self.heading(&search.title.clone());
             self.table(search);
         }
+        self.time_split(view);
         self.resources(view);
         self.growth(view);
         self.facts(view);
@@ -138,7 +159,7 @@ impl Page {
         };
         let nominal = workload.nominal.map(|nominal| format!("   nominal {} {unit}", units::plain(nominal)));
         self.line(&format!("  {headline}   {class}{}", nominal.unwrap_or_default()));
-        let on = format!("  {} · {} {}", engine.target, engine.name, engine.version);
+        let on = format!("  {} · {}", engine.target, engine_words(engine));
         self.paragraph_indented(Tone::Plain, &on);
         if let Some(spread) = view.spread() {
             self.paragraph_indented(Tone::Plain, &spread);
@@ -205,6 +226,27 @@ impl Page {
         }
         for example in examples {
             self.paragraph(Tone::Bad, &format!("for instance {example}"), 2);
+        }
+    }
+
+    /// Where the users' time went: a bar of letters for each kind of user, and its parts in figures.
+    fn time_split(&mut self, view: &CaseView<'_>) {
+        let roles = roles(view);
+        if let Some(why) = not_available(view) {
+            self.heading("Where the users' time went");
+            self.paragraph(Tone::Doubtful, &format!("not available: {why}"), 2);
+        } else if !roles.is_empty() {
+            self.heading("Where the users' time went");
+        }
+        for role in roles {
+            let width = self.width.saturating_sub(22).min(64);
+            let name = units::printable(&format!("{} ({})", role.role, role.threads));
+            self.line(&format!("{name:<18}  {}", bar(&role, width)));
+            let parts = Part::ALL.into_iter().filter(|part| role.share(*part) >= 0.0005);
+            let parts: Vec<String> = parts
+                .map(|part| format!("{} {} {}", part.letter(), part.name(), units::percent(100.0 * role.share(part))))
+                .collect();
+            self.paragraph(Tone::Plain, &parts.join(" · "), 2);
         }
     }
 

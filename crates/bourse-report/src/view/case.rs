@@ -131,6 +131,25 @@ impl<'a> CaseView<'a> {
         self.checks().filter(|(_, check)| check.status == status).count() as u64
     }
 
+    /// How old the market was when each interval began, and what share of Trade-Results it then owed; none for workloads
+    /// without a market.
+    pub(crate) fn market_age(&self) -> Option<String> {
+        const FULL_S: f64 = 900.0;
+        let ages: Vec<f64> = self.case.rounds.iter().filter_map(|round| round.market_age_s).collect();
+        let youngest = ages.iter().copied().reduce(f64::min)?;
+        let headline = &self.case.workload.headline_operation;
+        let owed = self.operations.iter().find(|it| it.name == *headline);
+        let owed = owed.and_then(|it| Some((it.expected_percent?, it.target_percent?)));
+        let owed = owed.filter(|_| youngest < FULL_S).map(|(expected, target)| {
+            format!(
+                ": {expected:.2} % of the mix are Trade-Results that are due, {} % once it is {} old",
+                units::plain(target),
+                units::seconds(FULL_S)
+            )
+        });
+        Some(format!("{} when the interval began{}", units::seconds(youngest), owed.unwrap_or_default()))
+    }
+
     /// Conditions of the case.
     pub(crate) fn conditions(&self) -> &'a Conditions {
         &self.case.conditions

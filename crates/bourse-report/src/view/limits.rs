@@ -1,66 +1,133 @@
-//! What kept the figure from being higher, as far as a run file can tell.
+//! What kept the figure from being higher: the largest part of the users' time.
 
-use super::{CaseView, Clock};
+use super::time_split::{Part, RoleSplit, not_available, roles};
+use super::{CaseView, Remark};
+use crate::tables::Tone;
 use crate::units;
+use bourse_record::{BlockedOn, CUSTOMERS, Interference, MARKET_USERS};
 
-/// A share of the users' time from which on we say that it is what limits.
-const MOST: f64 = 0.5;
 /// A share of the processors from which on they are full; the rest is the operating system's and the sampling's.
 const FULL: f64 = 0.85;
+/// A share of the market users' time from which on they have no time left.
+const ALWAYS_BUSY: f64 = 0.85;
+/// A share of the customers' time from which on their pauses are told of.
+const PAUSED: f64 = 0.10;
 
-/// A sentence; none if nothing was measured. Claims no more than the figures show: what is left over after processor
-/// and locks is called waiting.
+/// A sentence; none if nothing was measured, or the run file does not tell.
 pub(super) fn limited_by(view: &CaseView<'_>) -> Option<String> {
-    let busy = view.cores_busy().filter(|busy| busy.is_finite() && view.figure().is_some())?;
-    Some(limit(view, busy))
-}
-
-fn limit(view: &CaseView<'_>, busy: f64) -> String {
-    let cores = f64::from(view.machine().cores.max(1));
-    let busy_words = format!("{} of {} cores busy", units::significant(busy, 3), view.machine().cores);
-    if busy >= FULL * cores {
-        return format!("bottleneck: CPU; {busy_words}");
-    }
+    view.figure()?;
+    let used = processors(view);
+    let roles = roles(view);
     // A schedule that was kept is what limits: asked for more, they would have done more.
     let kept_pace = view.arrivals().is_some_and(|it| (it.dropped + it.unstarted) * 100 <= it.due);
-    if kept_pace {
-        return format!("bottleneck: the requested rate, which was reached; {busy_words}");
-    }
-    // What the users spent inside the engine is the time there was to win, whoever of them spent it.
-    let inside = inside_engine_s(view) / view.measured_s();
-    let locks = view.mean("lock_wait").unwrap_or(0.0);
-    let written = units::bytes(written_per_second(view));
-    if inside > 0.0 && locks / inside >= MOST {
-        let share = units::percent(100.0 * (locks / inside).min(1.0));
-        return format!(
-            "bottleneck: locks; {share} of the time in the engine was spent waiting for them; {busy_words}"
-        );
-    }
-    if inside > 0.0 && busy / inside < MOST {
-        let waited = units::percent(100.0 * (1.0 - (busy + locks) / inside).clamp(0.0, 1.0));
-        return format!(
-            "bottleneck: I/O, the writer lock or CPU scheduling; about {waited} of the time in the engine was spent waiting; \
-             {busy_words}, {written}/s written"
-        );
-    }
-    if inside > 0.0 && inside < FULL {
-        let percent = units::percent(100.0 * inside);
-        let what = if busy > 1.5 * inside { "the harness" } else { "the load" };
-        return format!("bottleneck: {what}; the engine worked {percent} of the time; {busy_words}");
-    }
-    if (FULL..1.15).contains(&busy) {
-        return format!("bottleneck: one CPU core; {busy_words}; only more concurrent users or writers can use more");
-    }
-    format!("no clear bottleneck: {busy_words}, {written}/s written")
+    let limit = if kept_pace {
+        "the requested rate, which was reached".to_owned()
+    } else if roles.is_empty() {
+        match (not_available(view), view.cores_busy().filter(|busy| *busy >= FULL * cores(view))) {
+            (_, Some(_)) => "CPU".to_owned(),
+            (Some(why), None) => format!("not available: {}", units::printable(why)),
+            (None, None) => return None,
+        }
+    } else if market_limits(&roles) {
+        "the harness: the market users were always busy; more of them (--market-users) can bring more".to_owned()
+    } else {
+        largest(view, &roles)?
+    };
+    Some(format!("bottleneck: {limit}{}", used.map_or_else(String::new, |used| format!("; {used}"))))
 }
 
-/// Seconds all users together spent inside the engine and its locks.
-fn inside_engine_s(view: &CaseView<'_>) -> f64 {
-    let summaries = view.operations.iter().filter_map(|operation| operation.latency(Clock::Service).summary);
-    summaries.map(|summary| summary.mean_ns * summary.count as f64).sum::<f64>() / 1e9
+fn cores(view: &CaseView<'_>) -> f64 {
+    f64::from(view.machine().cores.max(1))
 }
 
-fn written_per_second(view: &CaseView<'_>) -> f64 {
-    let own = view.case.rounds.iter().map(|round| round.written_bytes as f64).sum::<f64>() / view.measured_s();
-    own + view.mean("server_written_bytes").unwrap_or(0.0)
+/// Processors that we used, the server's among them, and those that others took.
+fn processors(view: &CaseView<'_>) -> Option<String> {
+    let busy = view.cores_busy().filter(|busy| busy.is_finite())?;
+    let mut words = format!("{} of {} cores busy", units::significant(busy, 3), view.machine().cores);
+    if let Some(server) = view.server_cores_busy() {
+        words.push_str(&format!(", {} of it by the server", units::significant(server, 3)));
+    }
+    let taken = taken(view);
+    if taken > Interference::NOTICED {
+        words.push_str(&format!("; other processes took {}", units::significant(taken, 3)));
+    }
+    Some(words)
+}
+
+/// Processors that others took, on average over the rounds that tell.
+fn taken(view: &CaseView<'_>) -> f64 {
+    let each: Vec<f64> = view.case.rounds.iter().filter_map(|it| Some(it.interference?.from_us())).collect();
+    each.iter().sum::<f64>() / each.len().max(1) as f64
+}
+
+/// The largest part of the time in which the users had something to do, with the others behind it.
+fn largest(view: &CaseView<'_>, roles: &[RoleSplit]) -> Option<String> {
+    let seconds = |part: Part| roles.iter().map(|role| role.seconds(part)).sum::<f64>();
+    let all: f64 = roles.iter().map(|role| role.wall_s).sum();
+    let working: f64 = Part::ALL.into_iter().filter(|part| !part.is_idle()).map(seconds).sum();
+    if all <= 0.0 || working <= 0.0 {
+        return None;
+    }
+    let mut parts: Vec<(Part, f64)> =
+        Part::ALL.into_iter().filter(|part| !part.is_idle()).map(|part| (part, seconds(part) / working)).collect();
+    parts.sort_by(|a, b| b.1.total_cmp(&a.1));
+    let (first, share) = *parts.first()?;
+    let rest: Vec<String> = parts
+        .iter()
+        .skip(1)
+        .filter(|(_, share)| *share >= 0.01)
+        .map(|(part, share)| format!("{} {}", part.name(), units::percent(100.0 * share)))
+        .collect();
+    let rest = if rest.is_empty() { String::new() } else { format!(" ({})", rest.join(", ")) };
+    let ours = view.cores_busy().unwrap_or(0.0);
+    let cause = match first {
+        Part::Cpu | Part::Runnable if ours >= FULL * cores(view) => "CPU: the users need more than there are",
+        Part::Runnable if taken(view) > Interference::NOTICED => "waiting for a CPU that other processes have",
+        Part::Runnable => "waiting for a CPU",
+        Part::Cpu => "computing, one core for each user at work",
+        Part::Harness => "the harness's own CPU time",
+        Part::Blocked(BlockedOn::Sync) => "syncs to disk",
+        Part::Blocked(BlockedOn::Lock) => "locks: waiting for another writer",
+        Part::Blocked(BlockedOn::Storage) => "reads and writes of files",
+        Part::Blocked(BlockedOn::Server) => "the server and the network",
+        Part::Blocked(BlockedOn::BackOff) => "pauses before retries",
+        Part::Blocked(_) => "waits inside the engine that it does not tell apart",
+    };
+    let idle = 1.0 - working / all;
+    let idle =
+        if idle >= 0.5 { format!("; idle {} of all their time", units::percent(100.0 * idle)) } else { String::new() };
+    Some(format!("{cause}: {} of the users' working time{rest}{idle}", units::percent(100.0 * share)))
+}
+
+fn of<'r>(roles: &'r [RoleSplit], role: &str) -> Option<&'r RoleSplit> {
+    roles.iter().find(|it| it.role == role)
+}
+
+/// Whether the market users had no time left while the customers paused for them, and it was not the engine's locks and
+/// syncs that kept them, which more users would only queue for.
+fn market_limits(roles: &[RoleSplit]) -> bool {
+    let (Some(customers), Some(market)) = (of(roles, CUSTOMERS), of(roles, MARKET_USERS)) else { return false };
+    let engine = market.share(Part::Blocked(BlockedOn::Lock)) + market.share(Part::Blocked(BlockedOn::Sync));
+    market.busy() >= ALWAYS_BUSY && customers.share(Part::Blocked(BlockedOn::Queue)) >= PAUSED && engine < 0.5
+}
+
+/// Pauses of the customers, which a queue of the driver makes, and the response times that it is part of.
+pub(super) fn pauses(view: &CaseView<'_>) -> Option<Remark> {
+    let queue = view.conditions().driver_queue.as_ref()?;
+    let roles = roles(view);
+    let (customers, market) = (of(&roles, CUSTOMERS)?, of(&roles, MARKET_USERS)?);
+    let paused = customers.share(Part::Blocked(BlockedOn::Queue));
+    if paused < PAUSED {
+        return None;
+    }
+    let busy = units::percent(100.0 * market.busy());
+    let users = units::counted(market.threads, "market user was", "market users were");
+    let text = format!(
+        "customers paused {} of their time for the driver's queue of {}: {users} busy {busy}; the response times of {} include \
+         that queue",
+        units::percent(100.0 * paused),
+        queue.room,
+        queue.operations.join(" and "),
+    );
+    Some(Remark { tone: Tone::Doubtful, text })
 }

@@ -6,15 +6,19 @@ mod operation;
 mod rules;
 mod standing;
 mod status;
+mod storage;
+mod time_split;
 
 pub(crate) use case::{CaseView, values};
-pub(crate) use operation::{Clock, Latency, OperationView, ServerLatency, outcome_word};
+pub(crate) use operation::{Clock, Latency, OperationView, Quantile, ServerLatency, outcome_word};
 pub(crate) use rules::{Kept, rules};
 pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;
+pub(crate) use storage::{storage_words, sync_words};
+pub(crate) use time_split::{Part, RoleSplit, not_available, roles};
 
 use crate::units;
-use bourse_record::{IsolationLevel, OperationIsolation, RunFile, Warning};
+use bourse_record::{Engine, IsolationLevel, OperationIsolation, RunFile, Warning};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -67,6 +71,12 @@ pub(crate) fn isolation_words(levels: &[OperationIsolation]) -> String {
     }
     let words = by_level.iter().map(|(level, operations)| format!("{}: {}", level.0.name(), operations.join(", ")));
     units::printable(&words.collect::<Vec<_>>().join("; "))
+}
+
+/// An engine and its version, with the arrangements that its figures depend on.
+pub(crate) fn engine_words(engine: &Engine) -> String {
+    let name = format!("{} {}", engine.name, engine.version);
+    engine.arrangements().fold(name, |words, arrangement| format!("{words} · {arrangement}"))
 }
 
 /// A warning with its advice.

@@ -1,6 +1,6 @@
 //! Whether a figure counts, and what has to be said beside it.
 
-use super::CaseView;
+use super::{CaseView, limits, storage};
 use crate::tables::Tone;
 use crate::units;
 use bourse_record::{CheckStatus, Steady};
@@ -83,6 +83,9 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
     steadiness(view, &mut say);
     search(view, &mut say);
     arrivals(view, &mut say);
+    for Remark { tone, text } in [limits::pauses(view), storage::doubt(view)].into_iter().flatten() {
+        say(tone, text);
+    }
     if view.build().profile != "release" {
         let profile = units::printable(&view.build().profile);
         say(Tone::Bad, format!("measured with a {profile} build: the figures are not valid"));

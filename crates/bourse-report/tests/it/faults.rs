@@ -56,6 +56,7 @@ fn file() -> FaultsFile {
                 cores: 2,
                 memory_bytes: 1,
                 load_average: None,
+                harness_ns: None,
                 details: Vec::new(),
             },
         },

@@ -1,9 +1,10 @@
 //! Run files for tests: a TPC-E-derived run of known figures, and what is changed about it.
 
 use bourse_record::{
-    Build, Case, Check, CheckStatus, Column, Conditions, Distribution, Durability, Engine, FileActivity, FileKind,
-    IsolationLevel, LatencySummary, Machine, NameValue, Operation, OperationIsolation, Outcome, OutcomeCount, Phase,
-    PhaseKind, Provenance, Round, RunFile, Scale, Series, Warning, Workload, WorkloadKind,
+    Blocked, BlockedOn, Build, Case, Check, CheckStatus, Column, Conditions, Distribution, DriverQueue, Durability,
+    Engine, FileActivity, FileKind, IsolationLevel, LatencySummary, Machine, Medium, NameValue, Operation,
+    OperationIsolation, Outcome, OutcomeCount, Phase, PhaseKind, Provenance, RawSyncs, RoleTime, Round, RunFile, Scale,
+    Series, Storage, TimeSplit, Warning, Workload, WorkloadKind,
 };
 use hdrhistogram::Histogram;
 
@@ -81,10 +82,12 @@ fn operation(name: &str, share: Option<f64>, limit_s: Option<u64>, typical_us: u
         harness_overhead_ns: None,
         server: None,
         mix_target_percent: share,
+        mix_expected_percent: None,
         mix_tolerance_points: share.map(|_| 0.05),
         limit_ns: limit_s.map(|limit| limit * 1_000_000_000),
         response: distribution(count, typical_us + 40),
         service: distribution(count, typical_us),
+        failed: None,
         by_outcome: Vec::new(),
     }
 }
@@ -137,6 +140,29 @@ fn file(kind: FileKind, [syncs, writes, written_bytes, reads, read_bytes]: [u64;
     FileActivity { kind, syncs, sync_ns, writes, written_bytes, reads, read_bytes }
 }
 
+/// Time of users of one kind: seconds on a CPU, waiting for one, blocked.
+pub(crate) fn role(role: &str, threads: u64, cpu_s: f64, runnable_s: f64, blocked: &[(BlockedOn, f64)]) -> RoleTime {
+    RoleTime {
+        role: role.to_owned(),
+        threads,
+        operations: 15_000 * threads,
+        wall_s: cpu_s + runnable_s + blocked.iter().map(|(_, seconds)| seconds).sum::<f64>(),
+        cpu_s,
+        pause_cpu_s: 0.0,
+        runnable_s,
+        blocked: blocked.iter().map(|&(on, seconds)| Blocked { on, seconds, waits: Some(400) }).collect(),
+    }
+}
+
+/// Two customers who paused for a fifth of their time, and a market user without a pause.
+fn time_split() -> TimeSplit {
+    use BlockedOn::{Lock, Other, Queue, Sync};
+    TimeSplit::Measured(vec![
+        role("customers", 2, 24.0, 2.4, &[(Sync, 6.6), (Lock, 13.8), (Queue, 12.0), (Other, 1.2)]),
+        role("market users", 1, 9.0, 0.6, &[(Sync, 12.9), (Lock, 6.6), (Queue, 0.3), (Other, 0.6)]),
+    ])
+}
+
 pub(crate) fn round(decks: u64) -> Round {
     let operations: Vec<Operation> = TRANSACTIONS
         .iter()
@@ -168,8 +194,11 @@ pub(crate) fn round(decks: u64) -> Round {
         ],
         io_source: String::new(),
         server: None,
+        conflicts: Vec::new(),
+        market_age_s: None,
         interference: None,
         slowdown: None,
+        time_split: Some(time_split()),
         shared: None,
         facts: vec![pair("trades loaded", "115,200"), pair("database", "reused, fingerprint matched")],
         checks: vec![
@@ -210,6 +239,7 @@ pub(crate) fn normal() -> RunFile {
             cores: 2,
             memory_bytes: 8 * 1024 * 1024 * 1024,
             load_average: Some(0.31),
+            harness_ns: Some(180.0),
             details: vec![pair("file system of the target", "ext4"), pair("frequency governor", "performance")],
         },
     };
@@ -228,7 +258,10 @@ pub(crate) fn case(label: &str, durability: Durability, decks: u64) -> Case {
             version: "3.54.1".to_owned(),
             target: "sqlite:bourse-data/tpce.db?journal=wal&sync=full".to_owned(),
             durability,
+            may_lose: None,
             durability_reason: "write-ahead log with synchronous=FULL".to_owned(),
+            writer_wait: None,
+            memory_store: None,
             settings: vec![pair("journal_mode", "wal"), pair("synchronous", "2"), pair("page_size", "4096")],
             compile_options: vec!["THREADSAFE=2".to_owned(), "DEFAULT_MEMSTATUS=0".to_owned()],
         },
@@ -256,6 +289,19 @@ pub(crate) fn case(label: &str, durability: Durability, decks: u64) -> Case {
         },
         conditions: Conditions {
             users: Some(2),
+            driver_queue: Some(DriverQueue {
+                room: 16,
+                operations: vec!["Trade-Result".to_owned(), "Market-Feed".to_owned()],
+            }),
+            storage: Some(Storage {
+                file_system: "ext4".to_owned(),
+                mount_options: "rw,relatime".to_owned(),
+                device: Some("vda".to_owned()),
+                volatile_write_cache: Some(true),
+                fua: Some(false),
+                medium: Medium::Device,
+            }),
+            raw_syncs: Some(RawSyncs { count: 50, p50_ns: 148_000, p90_ns: 230_000 }),
             scale: Some(Scale { customers: 1_000, scale_factor: 500, initial_days: 10 }),
             isolation: TRANSACTIONS
                 .iter()
@@ -515,6 +561,8 @@ pub(crate) fn micro() -> RunFile {
         case.workload.headline_unit = unit.to_owned();
         (case.workload.nominal, case.workload.notice) = (None, None);
         let round = &mut case.rounds[0];
+        let blocked = [(BlockedOn::Lock, 6.0), (BlockedOn::Storage, 3.0)];
+        round.time_split = Some(TimeSplit::Measured(vec![role("users", 2, 48.0, 3.0, &blocked)]));
         round.operations.truncate(1);
         let operation = &mut round.operations[0];
         operation.name = workload.to_owned();

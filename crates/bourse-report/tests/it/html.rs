@@ -74,7 +74,8 @@ fn ids_are_the_pages_only_ones_and_lead_somewhere() {
 
 #[test]
 fn every_chart_stands_in_the_page_wide_and_narrow() {
-    let names = ["throughput", "response", "distribution", "processor", "memory", "sizes", "storage", "waiting"];
+    let names =
+        ["throughput", "response", "distribution", "time-split", "processor", "memory", "sizes", "storage", "waiting"];
     let page = html(&fixture::normal());
     let document = parsed(&page);
     let charts: Vec<Node<'_, '_>> = with_class(&document, "chart");
@@ -97,7 +98,7 @@ fn what_was_not_recorded_is_said_and_not_drawn() {
     let page = html(&fixture::empty());
     let document = parsed(&page);
     assert_eq!(elements(&document, "svg").count(), 0);
-    assert_eq!(page.matches("Nothing was recorded for this chart.").count(), 8);
+    assert_eq!(page.matches("Nothing was recorded for this chart.").count(), 9);
     assert_eq!(words(with_class(&document, "figure")[0]), "Nothing measured");
 }
 

@@ -1,4 +1,5 @@
 use crate::fixture;
+use bourse_record::{BlockedOn, Interference, Medium, RawSyncs, TimeSplit};
 use bourse_report::{CsvText, csv, csv_tables, html, markdown, terminal};
 
 #[test]
@@ -233,28 +234,118 @@ fn no_output_uses_the_councils_metric_and_each_carries_the_notice() {
 }
 
 #[test]
-fn what_limits_follows_from_the_figures() {
-    // User and system seconds of processor in 30 s on two cores, seconds of waiting for locks in each second.
+fn the_bottleneck_is_the_largest_part_of_the_users_time() {
+    use BlockedOn::{BackOff, Lock, Other, Queue, Schedule, Server, Storage, Sync};
+    let users =
+        |cpu_s, runnable_s, blocked: &[(BlockedOn, f64)]| vec![fixture::role("users", 2, cpu_s, runnable_s, blocked)];
+    // User and system seconds of processor in 30 s on two cores, what the users did in that time.
     let cases = [
-        ((52.0, 6.0), 0.1, "bottleneck: CPU; 1.93 of 2 cores busy"),
-        ((3.0, 1.0), 0.9, "bottleneck: locks; 91.71 % of the time in the engine"),
+        ((52.0, 6.0), users(45.0, 15.0, &[]), "bottleneck: CPU: the users need more than there are: 74.9"),
         (
-            (3.0, 1.0),
-            0.0,
-            "bottleneck: I/O, the writer lock or CPU scheduling; about 86.41 % of the time in the engine",
+            (20.0, 3.0),
+            users(20.0, 30.0, &[(Lock, 10.0)]),
+            "bottleneck: waiting for a CPU that other processes have: 50.00 % of",
         ),
-        ((25.5, 6.0), 0.1, "bottleneck: one CPU core; 1.05 of 2 cores busy"),
-        ((18.0, 3.0), 0.1, "no clear bottleneck: 0.700 of 2 cores busy"),
+        ((29.0, 2.0), users(29.0, 1.0, &[]), "bottleneck: computing, one core for each user at work: 96.6"),
+        (
+            (6.0, 1.0),
+            users(6.0, 1.0, &[(Lock, 40.0), (Sync, 13.0)]),
+            "bottleneck: locks: waiting for another writer: 66.67 %",
+        ),
+        (
+            (6.0, 1.0),
+            users(6.0, 1.0, &[(Sync, 40.0)]),
+            "bottleneck: syncs to disk: 85.11 % of the users' working time (on a CPU 12.7",
+        ),
+        ((6.0, 1.0), users(6.0, 1.0, &[(Storage, 40.0)]), "bottleneck: reads and writes of files: 85.11 %"),
+        ((6.0, 1.0), users(6.0, 1.0, &[(Server, 40.0)]), "bottleneck: the server and the network: 85.11 %"),
+        ((6.0, 1.0), users(6.0, 1.0, &[(BackOff, 40.0)]), "bottleneck: pauses before retries: 85.11 %"),
+        (
+            (6.0, 1.0),
+            users(6.0, 1.0, &[(Other, 40.0)]),
+            "bottleneck: waits inside the engine that it does not tell apart: 85.11 %",
+        ),
+        // Time in which nothing was due is nobody's to win, and told of.
+        ((6.0, 1.0), users(6.0, 1.0, &[(Sync, 13.0), (Schedule, 40.0)]), "; idle 66.67 % of all their time"),
     ];
-    for ((user, system), lock_wait, expected) in cases {
+    for ((user, system), roles, expected) in cases {
         let mut file = fixture::normal();
         let round = &mut file.cases[0].rounds[0];
         (round.cpu_user_s, round.cpu_system_s) = (user, system);
-        let waits = round.series.columns.iter_mut().find(|column| column.metric == "lock_wait").expect("a column");
-        waits.values.fill(Some(lock_wait));
+        round.interference =
+            Some(Interference { by_others: 0.8, by_kernel: 0.0, by_host: 0.0, includes_server: false });
+        round.time_split = Some(TimeSplit::Measured(roles));
         let report = terminal(&file, 300, false);
-        assert!(report.contains(expected), "{expected}\n{}", report.lines().nth(5).unwrap_or_default());
+        let found = report.lines().find(|line| line.contains("bottleneck")).unwrap_or_default();
+        assert!(found.contains(expected) && found.contains("other processes took 0.8"), "{expected}\n{found}");
     }
+    let mut file = fixture::normal();
+    file.cases[0].rounds[0].time_split = Some(TimeSplit::NotAvailable("no schedstat".to_owned()));
+    let report = terminal(&file, 300, false);
+    assert!(report.contains("bottleneck: not available: no schedstat"), "{report}");
+    assert!(report.contains("Where the users' time went\nnot available: no schedstat"), "{report}");
+    // A file of an older version says nothing about it.
+    file.cases[0].rounds[0].time_split = None;
+    assert!(!terminal(&file, 300, false).contains("bottleneck"));
+    // A market that is always busy without waiting for locks, and customers who pause for it.
+    let market = |lock, queue| {
+        vec![
+            fixture::role("customers", 2, 30.0, 0.0, &[(Queue, queue), (Lock, 30.0 - queue)]),
+            fixture::role("market users", 1, 29.0 - lock, 0.0, &[(Queue, 1.0), (Lock, lock)]),
+        ]
+    };
+    for (roles, harness, paused) in
+        [(market(2.0, 24.0), true, true), (market(20.0, 24.0), false, true), (market(2.0, 3.0), false, false)]
+    {
+        let mut file = fixture::normal();
+        file.cases[0].rounds[0].time_split = Some(TimeSplit::Measured(roles));
+        let report = terminal(&file, 300, false);
+        assert_eq!(report.contains("bottleneck: the harness: the market users were always busy"), harness, "{report}");
+        let told =
+            "customers paused 40.00 % of their time for the driver's queue of 16: 1 market user was busy 96.67 %";
+        assert_eq!(report.contains(told), paused, "{report}");
+    }
+}
+
+#[test]
+fn a_durability_class_says_what_it_rests_on_where_there_is_doubt() {
+    let with = |change: &dyn Fn(&mut bourse_record::Conditions)| {
+        let mut file = fixture::normal();
+        change(&mut file.cases[0].conditions);
+        let report = terminal(&file, 300, false);
+        report.lines().find(|line| line.contains("if the disk obeys")).map(|line| line.trim().to_owned())
+    };
+    let syncs = |p50_ns| Some(RawSyncs { count: 50, p50_ns, p90_ns: p50_ns });
+    let storage = |it: &mut bourse_record::Conditions, medium, options: &str| {
+        it.raw_syncs = syncs(2_000_000);
+        let storage = it.storage.as_mut().unwrap();
+        storage.medium = medium;
+        storage.mount_options = options.to_owned();
+    };
+    let cache =
+        "durable if the disk obeys: raw syncs take 148 µs, faster than flash, so a cache below acknowledges them";
+    assert_eq!(with(&|_| ()).as_deref(), Some(cache));
+    assert!(with(&|it| it.raw_syncs = syncs(3_000)).unwrap().contains("so nothing is written"));
+    assert_eq!(with(&|it| it.raw_syncs = syncs(1_000_000)), None, "as flash takes");
+    assert_eq!(with(&|it| it.raw_syncs = syncs(8_000_000)), None, "as a disk takes");
+    assert!(with(&|it| storage(it, Medium::Network, "rw")).unwrap().contains("another machine"));
+    assert!(with(&|it| storage(it, Medium::Unknown, "rw")).unwrap().contains("what lies below ext4 is not known"));
+    assert!(with(&|it| storage(it, Medium::Device, "rw,nobarrier")).unwrap().contains("mounted nobarrier"));
+    let report = terminal(&fixture::normal(), 300, false);
+    let said = "storage: ext4 on vda (write cache: write back, no FUA), mounted rw,relatime · raw syncs: 50 of one page: median 148 µs";
+    assert!(report.contains(said), "{report}");
+}
+
+#[test]
+fn a_bar_has_a_letter_for_each_share() {
+    let mut file = fixture::normal();
+    let blocked = [(BlockedOn::Sync, 15.0), (BlockedOn::Schedule, 15.0)];
+    file.cases[0].rounds[0].time_split =
+        Some(TimeSplit::Measured(vec![fixture::role("users", 1, 15.0, 15.0, &blocked)]));
+    file.provenance.machine.harness_ns = None;
+    let report = terminal(&file, 62, false);
+    let bar: String = [("C", 10), ("R", 10), ("S", 10), (".", 10)].map(|(letter, times)| letter.repeat(times)).concat();
+    assert!(report.contains(&format!("users (1)           {bar}\n")), "{report}");
 }
 
 #[test]
@@ -289,6 +380,6 @@ fn a_terminal_report_fits_where_it_can() {
             assert!(line.chars().count() <= width, "{} columns of {width}: {line}", line.chars().count());
         }
         // Two screens, with what the specification demands beside what was found.
-        assert!(report.lines().count() <= 85, "{} lines at {width}", report.lines().count());
+        assert!(report.lines().count() <= 96, "{} lines at {width}", report.lines().count());
     }
 }

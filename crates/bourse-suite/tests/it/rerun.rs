@@ -83,6 +83,7 @@ fn of(data: &str, scale: f64, outcomes: &[Outcome]) -> SuiteFile {
         version: "3".to_owned(),
         target: "sqlite:a.db".to_owned(),
         durability,
+        may_lose: None,
         durability_reason: String::new(),
         settings: Vec::new(),
         compile_options: Vec::new(),

@@ -83,7 +83,7 @@ pub(crate) struct RunSettings {
     /// Number of concurrent clients, one session each [default: number of CPUs]
     #[arg(short, long, help_heading = "Workload", short_alias = 'c', aliases = ["clients", "connections"], allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_USERS")]
     pub(crate) users: Option<usize>,
-    /// Threads that run the market's requests: Trade-Result and Market-Feed [default: 1]
+    /// Threads that run the market's requests: Trade-Result and Market-Feed [default: half the users, at least 2]
     #[arg(long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_MARKET_USERS")]
     pub(crate) market_users: Option<usize>,
     /// Length of the measurement interval

@@ -56,7 +56,7 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     }
     publish_suite(&file, &whole, &arguments.output)?;
     verdict(&file)?;
-    if planned.plan.require_steady { steady(&whole) } else { Ok(()) }
+    steady(&whole, &planned.plan)
 }
 
 /// What became of a case. What was cut off in the middle is in the run file, but no figure of a table.

@@ -10,7 +10,7 @@ use crate::tpce::database::engine_failure;
 use crate::{interrupt, panics};
 use bourse_driver::Progress;
 use bourse_engine::Location;
-use bourse_record::{Conditions, NameValue};
+use bourse_record::{Conditions, NameValue, RawSyncs};
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{self, Ran, RunError, RunOptions};
 
@@ -29,7 +29,8 @@ pub(super) fn round(
     // What is told once is what every round will have; the rounds themselves say what it changed.
     let _ = engine.expect_sessions(options.sessions());
     let described = engine.description().map_err(|error| engine_failure(target, &error))?;
-    let conditions = conditions(&options, job, databases.at(at));
+    let raw_syncs = bourse_driver::raw_syncs(&engine.location(), described.durability, &context.clock);
+    let conditions = conditions(&options, job, databases.at(at), raw_syncs);
     let workload = users::workload(&options);
     let history = match &request.history {
         Some(history) => history.clone(),
@@ -104,16 +105,24 @@ fn run(
 }
 
 /// What it is run under, as the document says it.
-fn conditions(options: &RunOptions, job: &Brokerage, database: &PreparedDatabase) -> Conditions {
+fn conditions(
+    options: &RunOptions,
+    job: &Brokerage,
+    database: &PreparedDatabase,
+    raw_syncs: Option<RawSyncs>,
+) -> Conditions {
     let data = match &job.database.flat_in {
         None => "built-in".to_owned(),
         Some(folder) => format!("files of {}", folder.display()),
     };
     let system = database.system.engine();
+    let location = system.location();
     Conditions {
         constraints: Some(database.ready.fingerprint.constraints.to_string()),
         input_data: Some(data),
-        free_bytes: free_bytes(&system.location()),
+        storage: bourse_driver::storage(&location),
+        raw_syncs,
+        free_bytes: free_bytes(&location),
         ..users::conditions(options, &system.capabilities())
     }
 }

@@ -268,6 +268,7 @@ impl Executor<'_> {
             let calibration = calibrate(&self.context.clock);
             step.done();
             warnings.extend(calibration.warnings());
+            head.machine.harness_ns = Some(calibration.sample_ns).filter(|ns| ns.is_finite());
             head.machine.details.extend(calibration.details());
             self.best_loop_ns = calibration.loop_ns;
             if self.plan.compares
@@ -424,6 +425,7 @@ mod tests {
                 warm_up_ns: 0,
                 measure_ns: None,
                 count: None,
+                open_loop: None,
             }),
             varied: Vec::new(),
             rounds_in: RoundsIn::Child,

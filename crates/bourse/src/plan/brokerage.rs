@@ -97,10 +97,11 @@ impl Brokerage {
     fn of(arguments: &Run) -> Result<Self, Failure> {
         let settings = &arguments.settings;
         let default = Self::on(settings.database.clone())?;
+        let users = settings.users.unwrap_or(default.users);
         Ok(Self {
             explicitly_set: arguments.explicitly_set,
-            users: settings.users.unwrap_or(default.users),
-            market_users: settings.market_users.unwrap_or(default.market_users),
+            users,
+            market_users: settings.market_users.unwrap_or_else(|| RunOptions::market_users_for(users)),
             rate: settings.rate,
             evenly: settings.arrivals == Arrivals::Constant,
             backlog: settings.backlog,

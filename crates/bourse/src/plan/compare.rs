@@ -77,6 +77,7 @@ fn classic(arguments: &Compare) -> Asked<'_> {
         // What is long enough for customers is much too long for reads.
         duration: given.given("duration").then_some(settings.duration),
         warmup: if given.given("warmup") { settings.warmup } else { WARM_UP },
+        open_loop: None,
     }
 }
 

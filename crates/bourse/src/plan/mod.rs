@@ -202,12 +202,31 @@ impl Plan {
         self.blocks.iter().flat_map(|block| &block.cases)
     }
 
+    /// Every case that is run.
+    fn run_cases(&self) -> impl Iterator<Item = &PlannedCase> {
+        self.cases().filter(|case| case.not_run.is_none())
+    }
+
+    /// Whether the rounds of the case with this label have to be in steady state.
+    pub(crate) fn demands_steadiness(&self, label: &str) -> bool {
+        self.require_steady && self.cases().any(|case| case.label == label && is_asked_for_steadiness(&case.job))
+    }
+
     /// The plan, unless a workload of it cannot do what is asked for.
     pub(crate) fn checked(self) -> Result<Self, Failure> {
-        for case in self.cases().filter(|case| case.not_run.is_none()) {
+        // Cases that end by their work stand beside others in a suite: those others are asked.
+        if self.require_steady
+            && let Some(case) = self.run_cases().next()
+            && !self.run_cases().any(|case| is_asked_for_steadiness(&case.job))
+        {
+            able(case.job.workload(), "--require-steady", case.job.abilities()?.steadiness)?;
+        }
+        for case in self.run_cases() {
             let abilities = case.job.abilities()?;
-            if self.require_steady {
-                able(case.job.workload(), "--require-steady", abilities.steadiness)?;
+            if let Job::Classic(job) = &case.job
+                && job.open_loop.is_some()
+            {
+                able(case.job.workload(), "--rate", abilities.rate)?;
             }
             if let Job::Brokerage(job) = &case.job {
                 if job.rate.is_some() {
@@ -220,6 +239,11 @@ impl Plan {
         }
         Ok(self)
     }
+}
+
+/// Whether a job's rounds can be asked for steady state.
+fn is_asked_for_steadiness(job: &Job) -> bool {
+    job.abilities().is_ok_and(|abilities| abilities.steadiness.lacks().is_none())
 }
 
 /// Refuses an option that a workload cannot follow.
@@ -255,6 +279,7 @@ mod tests {
             warm_up_ns: 0,
             measure_ns: None,
             count: None,
+            open_loop: None,
         };
         PlannedCase {
             label: label.to_owned(),
@@ -308,6 +333,17 @@ mod tests {
             refused.contains("--require-steady cannot be used with bulk-load: it ends when its work is done"),
             "{refused}"
         );
+    }
+
+    #[test]
+    fn of_several_workloads_those_that_can_are_asked_for_steadiness() {
+        let mut plan = plan(true);
+        let Job::Classic(job) = &mut plan.blocks[0].cases[1].job else { panic!("a classic workload") };
+        job.workload = "update".to_owned();
+        let plan = plan.checked().unwrap();
+        assert_eq!(["a", "b", "c", "d"].map(|label| plan.demands_steadiness(label)), [false, true, false, false]);
+        let plan = Plan { require_steady: false, ..plan };
+        assert!(!plan.demands_steadiness("b"));
     }
 
     #[test]

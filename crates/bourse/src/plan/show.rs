@@ -75,7 +75,8 @@ fn what(case: &PlannedCase) -> String {
         Job::Classic(job) => {
             let options: Vec<String> = job.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
             let count = job.count.map(|count| format!(" count={count}")).unwrap_or_default();
-            format!("{} {}{count}", case.job.workload(), options.join(" ")).trim_end().to_owned()
+            let rate = job.open_loop.map(|it| format!(" rate={}", it.rate)).unwrap_or_default();
+            format!("{} {}{count}{rate}", case.job.workload(), options.join(" ")).trim_end().to_owned()
         }
     };
     if case.subject != case.target || !case.label.contains(&case.target) {

@@ -1,0 +1,78 @@
+//! What a database's files lie on, as documents have it, and raw syncs to time it by.
+
+use crate::{Clock, Nanos};
+use bourse_engine::{Durability, Location};
+use bourse_record::{Medium, RawSyncs, Storage};
+use std::fs::File;
+use std::io::{self, Seek as _, SeekFrom, Write as _};
+use std::path::Path;
+
+/// Raw syncs before a run: enough for a median, and half a second on a slow disk.
+const SYNCS: usize = 50;
+
+/// What the files of a database lie on; none without files of this machine.
+pub fn storage(location: &Location) -> Option<Storage> {
+    let found = bourse_engine::Storage::of(&location.folder()?)?;
+    Some(Storage {
+        file_system: found.file_system,
+        mount_options: found.mount_options,
+        device: found.device,
+        volatile_write_cache: found.write_cache.map(|cache| cache == bourse_engine::WriteCache::Back),
+        fua: found.fua,
+        medium: match found.medium {
+            bourse_engine::Medium::Device => Medium::Device,
+            bourse_engine::Medium::Memory(_) => Medium::Memory,
+            bourse_engine::Medium::Network => Medium::Network,
+            bourse_engine::Medium::Program => Medium::Program,
+            bourse_engine::Medium::Unknown => Medium::Unknown,
+        },
+    })
+}
+
+/// Times of raw syncs beside the database, where its commits or checkpoints wait for syncs. None if that folder takes no
+/// file: the run will say why.
+pub fn raw_syncs(location: &Location, class: Durability, clock: &dyn Clock) -> Option<RawSyncs> {
+    if !matches!(class, Durability::Consistent | Durability::Durable) {
+        return None;
+    }
+    RawSyncs::of(times(&location.folder()?, clock).ok()?)
+}
+
+/// How long a page takes to be written and synced, again and again. The file has no name, so that nothing is left of it.
+fn times(folder: &Path, clock: &dyn Clock) -> io::Result<Vec<Nanos>> {
+    let mut file: File = tempfile::tempfile_in(folder)?;
+    let page = [0x5a; 4_096];
+    // The file has its length before it is timed, as a log that is written again has.
+    for _ in 0..SYNCS {
+        file.write_all(&page)?;
+    }
+    file.sync_all()?;
+    file.seek(SeekFrom::Start(0))?;
+    let mut times = Vec::with_capacity(SYNCS);
+    for _ in 0..SYNCS {
+        let from = clock.now();
+        file.write_all(&page)?;
+        file.sync_data()?;
+        times.push(clock.now() - from);
+    }
+    Ok(times)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::RealClock;
+
+    #[test]
+    fn raw_syncs_are_timed_where_commits_wait_for_them_and_leave_no_file() {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let location = Location::files(folder.path().join("x.db"), &[]);
+        let clock = RealClock::start();
+        let found = raw_syncs(&location, Durability::Durable, &clock).expect("the folder takes a file");
+        assert!(found.count == 50 && found.p50_ns > 0 && found.p50_ns <= found.p90_ns, "{found:?}");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("the folder is there").count(), 0);
+        assert_eq!(raw_syncs(&location, Durability::Process, &clock), None);
+        assert_eq!(raw_syncs(&Location::Memory, Durability::Durable, &clock), None);
+        assert_eq!(storage(&Location::Memory), None);
+    }
+}

@@ -1,0 +1,229 @@
+//! Where the time of a user's thread goes: read by the thread itself, between two operations, at the begin and the end of
+//! the measurement interval.
+
+use crate::{Control, Nanos};
+use bourse_engine::Wait;
+use bourse_engine::thread_time::{self, Metered, Waited};
+use bourse_record::{Blocked, BlockedOn, RoleTime, TimeSplit};
+use std::cell::Cell;
+
+/// Meter of a user's thread.
+pub(crate) struct UserMeter<'c> {
+    control: &'c Control,
+    state: Cell<State>,
+    operations: Cell<u64>,
+    /// Why nothing is metered.
+    refused: Option<String>,
+}
+
+#[derive(Clone, Copy)]
+enum State {
+    Before,
+    Measures(Metered),
+    Measured(Metered),
+    /// The system does not tell.
+    Unknown,
+}
+
+impl<'c> UserMeter<'c> {
+    /// Begins to meter this thread.
+    pub(crate) fn start(control: &'c Control) -> Self {
+        let refused = thread_time::meter_this_thread().err();
+        let state = if refused.is_some() { State::Unknown } else { State::Before };
+        Self { control, state: Cell::new(state), operations: Cell::new(0), refused }
+    }
+
+    /// Notes the time, between two operations.
+    pub(crate) fn at(&self, now: Nanos) {
+        match self.state.get() {
+            State::Before if now >= self.control.measure_from() => {
+                self.state.set(thread_time::metered().map_or(State::Unknown, State::Measures));
+            }
+            State::Measures(_) if now >= self.control.measure_to() => self.end(),
+            _ => {}
+        }
+    }
+
+    /// Counts an operation that was recorded.
+    pub(crate) fn operation(&self) {
+        self.operations.set(self.operations.get() + u64::from(matches!(self.state.get(), State::Measures(_))));
+    }
+
+    fn end(&self) {
+        if let State::Measures(then) = self.state.get() {
+            let measured = thread_time::metered().map(|now| now.since(&then));
+            self.state.set(measured.map_or(State::Unknown, State::Measured));
+        }
+    }
+
+    /// What the thread of a user of that role did in the interval.
+    pub(crate) fn finish(self, role: &'static str) -> UserTime {
+        self.end();
+        match self.state.get() {
+            State::Measured(metered) => UserTime::Measured { role, operations: self.operations.get(), metered },
+            // It came to an end before the interval began.
+            State::Before | State::Measures(_) => UserTime::Outside,
+            State::Unknown => UserTime::NotAvailable(
+                self.refused.unwrap_or_else(|| "the system stopped telling the times of threads".to_owned()),
+            ),
+        }
+    }
+}
+
+/// Time of a user's thread in the measurement interval.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) enum UserTime {
+    /// As it was metered.
+    Measured { role: &'static str, operations: u64, metered: Metered },
+    /// The thread had nothing to do in the interval.
+    Outside,
+    /// The system does not tell; why.
+    NotAvailable(String),
+}
+
+/// The split of all users' time; `served` where the engine works in a process of its own. None without a thread.
+///
+/// A user of a served engine has nothing to wait for besides the driver's own pauses and the server: what it was blocked
+/// and did not pause is the server's, so that no call has to be metered.
+pub(crate) fn split(users: &[UserTime], served: bool) -> Option<TimeSplit> {
+    let mut roles: Vec<RoleTime> = Vec::new();
+    for user in users {
+        match user {
+            UserTime::NotAvailable(why) => return Some(TimeSplit::NotAvailable(why.clone())),
+            UserTime::Outside => {}
+            UserTime::Measured { role, operations, metered } => {
+                of_thread(role, *operations, metered, served).add_to(&mut roles);
+            }
+        }
+    }
+    (!roles.is_empty()).then_some(TimeSplit::Measured(roles))
+}
+
+/// The time of one thread. Its parts add up to the whole: what was estimated or read a moment apart gives way.
+fn of_thread(role: &str, operations: u64, metered: &Metered, served: bool) -> RoleTime {
+    let time = metered.time;
+    let cpu_ns = time.cpu_ns.min(time.wall_ns);
+    let runnable_ns = time.runnable_ns.min(time.wall_ns - cpu_ns);
+    let mut left = time.wall_ns - cpu_ns - runnable_ns;
+    let mut blocked = Vec::new();
+    let mut pause_cpu_ns = metered.spun_ns;
+    // Those that were timed one by one come first; what is estimated gets no more than they leave.
+    let order = [Wait::Sync, Wait::Lock, Wait::Schedule, Wait::BackOff, Wait::Queue, Wait::Storage];
+    for wait in order {
+        let waited = metered.waited[wait as usize];
+        let part = estimate(waited).min(left);
+        left -= part;
+        let on = match wait {
+            Wait::Sync => BlockedOn::Sync,
+            Wait::Lock => BlockedOn::Lock,
+            Wait::Storage => BlockedOn::Storage,
+            Wait::Schedule => BlockedOn::Schedule,
+            Wait::BackOff => BlockedOn::BackOff,
+            Wait::Queue => BlockedOn::Queue,
+        };
+        if matches!(wait, Wait::Schedule | Wait::BackOff | Wait::Queue) {
+            pause_cpu_ns += waited.cpu_ns;
+        }
+        if waited.waits > 0 {
+            blocked.push(Blocked { on, seconds: seconds(part), waits: Some(waited.waits) });
+        }
+    }
+    let rest = if served { BlockedOn::Server } else { BlockedOn::Other };
+    blocked.push(Blocked { on: rest, seconds: seconds(left), waits: None });
+    RoleTime {
+        role: role.to_owned(),
+        threads: 1,
+        operations,
+        wall_s: seconds(time.wall_ns),
+        cpu_s: seconds(cpu_ns),
+        pause_cpu_s: seconds(pause_cpu_ns.min(cpu_ns)),
+        runnable_s: seconds(runnable_ns),
+        blocked,
+    }
+}
+
+/// Blocked in all waits, of those that were timed.
+fn estimate(waited: Waited) -> u64 {
+    if waited.waits == waited.timed || waited.timed == 0 {
+        return waited.blocked_ns;
+    }
+    (waited.blocked_ns as f64 * waited.waits as f64 / waited.timed as f64) as u64
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bourse_engine::thread_time::ThreadTime;
+
+    const MS: u64 = crate::MS;
+
+    fn user(role: &'static str, [wall, cpu, runnable]: [u64; 3], waits: &[(Wait, Waited)]) -> UserTime {
+        let mut metered = Metered {
+            time: ThreadTime { wall_ns: wall * MS, cpu_ns: cpu * MS, runnable_ns: runnable * MS },
+            ..Metered::default()
+        };
+        for (wait, waited) in waits {
+            metered.waited[*wait as usize] = *waited;
+        }
+        UserTime::Measured { role, operations: 10, metered }
+    }
+
+    fn waited(waits: u64, timed: u64, blocked_ms: u64) -> Waited {
+        Waited { waits, timed, blocked_ns: blocked_ms * MS, cpu_ns: 0 }
+    }
+
+    fn whole(role: &RoleTime) -> f64 {
+        role.cpu_s + role.runnable_s + role.blocked_s()
+    }
+
+    #[test]
+    fn the_parts_add_up_to_the_whole_of_each_role() {
+        let users = [
+            user("customers", [1_000, 300, 100], &[(Wait::Sync, waited(5, 5, 200)), (Wait::Lock, waited(2, 2, 150))]),
+            user(
+                "customers",
+                [1_000, 100, 0],
+                &[(Wait::Queue, waited(1, 1, 400)), (Wait::Storage, waited(640, 10, 3))],
+            ),
+            user("market users", [900, 900, 0], &[]),
+            UserTime::Outside,
+        ];
+        let split = split(&users, false).expect("three users worked");
+        let [customers, market] = split.roles() else { panic!("{split:?}") };
+        assert_eq!((customers.threads, customers.operations, customers.wall_s), (2, 20, 2.0));
+        assert_eq!((customers.cpu_s, customers.runnable_s), (0.4, 0.1));
+        let on = |on| customers.blocked_on(on);
+        assert_eq!((on(BlockedOn::Sync), on(BlockedOn::Lock), on(BlockedOn::Queue)), (0.2, 0.15, 0.4));
+        // 3 ms in 10 of 640 calls.
+        assert!((on(BlockedOn::Storage) - 0.192).abs() < 1e-9, "{customers:?}");
+        for role in [customers, market] {
+            assert!((whole(role) - role.wall_s).abs() < 1e-9, "{role:?}");
+        }
+    }
+
+    #[test]
+    fn what_was_estimated_or_read_apart_never_exceeds_the_whole() {
+        let users = [
+            user("users", [100, 90, 5], &[(Wait::Storage, waited(6_400, 100, 50)), (Wait::Sync, waited(1, 1, 4))]),
+            user("users", [100, 101, 5], &[(Wait::Sync, waited(1, 1, 4))]),
+        ];
+        let split = split(&users, false).expect("two users worked");
+        let [role] = split.roles() else { panic!("{split:?}") };
+        assert!((whole(role) - role.wall_s).abs() < 1e-9, "{role:?}");
+        assert!((role.blocked_on(BlockedOn::Sync) - 0.004).abs() < 1e-9, "{role:?}");
+        assert!((role.blocked_on(BlockedOn::Storage) - 0.001).abs() < 1e-9, "{role:?}");
+    }
+
+    #[test]
+    fn the_rest_of_a_served_engine_is_the_servers_and_without_times_nothing_is_said() {
+        let served = split(&[user("users", [100, 20, 0], &[])], true).expect("a user worked");
+        assert!((served.roles()[0].blocked_on(BlockedOn::Server) - 0.08).abs() < 1e-9, "{served:?}");
+        let unknown = split(&[UserTime::NotAvailable("no schedstat".to_owned())], false);
+        assert_eq!(unknown, Some(TimeSplit::NotAvailable("no schedstat".to_owned())));
+        assert_eq!(split(&[UserTime::Outside], false), None);
+    }
+}
