@@ -85,6 +85,8 @@ fn of(data: &str, scale: f64, outcomes: &[Outcome]) -> SuiteFile {
         durability,
         may_lose: None,
         durability_reason: String::new(),
+        writer_wait: None,
+        memory_store: None,
         settings: Vec::new(),
         compile_options: Vec::new(),
     };
