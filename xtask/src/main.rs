@@ -7,12 +7,14 @@
 //! cargo xtask docs     write the generated pages below docs/
 //! cargo xtask tidy     what no other tool checks
 //! cargo xtask size     limits of the program that is shipped: bytes, dependencies; builds it unless it is built
+//! cargo xtask level    how often A is told apart from A, by simulation: [SESSIONS], 10,000 unless said
 //! cargo xtask fuzz     each fuzz target for a minute: [SECONDS [TARGET…]]
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to the terminal")]
 
 mod docs;
 mod fuzz;
+mod level;
 mod size;
 mod tidy;
 
@@ -30,8 +32,9 @@ fn main() -> ExitCode {
             "docs" => docs::write(&root()),
             "tidy" => tidy::tidy(&root()),
             "size" => size::size(&root()),
+            "level" => level::print(std::env::args().nth(2).as_deref()),
             "fuzz" => fuzz::fuzz(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
-            _ => Err("usage: cargo xtask ci | test | planted [BUG…] | docs | tidy | size | fuzz [SECONDS [TARGET…]]"
+            _ => Err("usage: cargo xtask ci | test | planted [BUG…] | docs | tidy | size | level [SESSIONS] | fuzz [SECONDS [TARGET…]]"
                 .to_owned()),
         };
     match outcome {
@@ -69,10 +72,12 @@ fn tests() -> Result<(), String> {
             Err(_) => println!("xtask: {name} is not set: tests against the official data are skipped by name"),
         }
     }
-    cargo(&["test", "--workspace"])?;
+    // Twice as many tests at once as cores: most of those that take long wait, for a round's time or for another process.
+    let threads = 2 * std::thread::available_parallelism().map_or(1, std::num::NonZero::get);
+    cargo_with(&["test", "--workspace"], &[("RUST_TEST_THREADS", &threads.to_string())])?;
     // Apart from the others, so that no other test runs a build with bugs.
-    let packages = ["--package", "bourse-planted", "--package", "bourse-driver"];
-    cargo(&[&["test", "--test", "planted", "--features", WITH_BUGS], &packages[..]].concat())
+    // Of the whole workspace: a choice of packages would have other features, and compile their dependencies once more.
+    cargo(&["test", "--workspace", "--test", "planted", "--features", WITH_BUGS])
 }
 
 /// Plants each bug, or those of these names, and asks each detector; all bugs make the page of the documentation.

@@ -17,6 +17,11 @@ pub struct Calibration {
     pub lag_ns_p99: u64,
     /// How far a fixed piece of arithmetic takes longer, nine of ten times at most, than half the time, in percent.
     pub scatter_percent: f64,
+    /// Median time of that arithmetic, in nanoseconds.
+    pub loop_ns: f64,
+    /// Relative standard deviation that the mean of a second of such arithmetic has by what the machine did meanwhile; none
+    /// where that cannot be told.
+    pub second_deviation: Option<f64>,
     /// Processors that other processes kept busy.
     pub others: f64,
     /// Processors that the host took away.
@@ -26,7 +31,8 @@ pub struct Calibration {
 /// Measures harness and machine with nothing else to do; takes about a second.
 pub fn calibrate(clock: &dyn Clock) -> Calibration {
     let (from, machine, ours) = (clock.now(), MachineUse::now(), cpu_s());
-    let scatter_percent = scatter(clock);
+    let times = fixed_loop(clock, 300 * MS);
+    let FixedLoop { median_ns, p90_ns } = FixedLoop::of(&times);
     let closed = round(clock, Schedule::Closed, 100 * MS);
     let paced = round(clock, Schedule::Constant { per_second: 1_000.0 }, 400 * MS);
     let seconds = (clock.now() - from).max(1) as f64 / SECOND as f64;
@@ -36,7 +42,9 @@ pub fn calibrate(clock: &dyn Clock) -> Calibration {
     Calibration {
         sample_ns: if samples > 0 { 100.0 * MS as f64 / samples as f64 } else { f64::NAN },
         lag_ns_p99: paced.map_or(0, |round| round.operations[0].response.summary.p99_ns),
-        scatter_percent,
+        scatter_percent: if median_ns > 0.0 { 100.0 * (p90_ns / median_ns - 1.0) } else { 0.0 },
+        loop_ns: median_ns,
+        second_deviation: second_deviation(&times),
         others: since.map_or(0.0, |(now, then)| (now.busy_s - then.busy_s - ours).max(0.0) / seconds),
         stolen: since.map_or(0.0, |(now, then)| (now.stolen_s - then.stolen_s).max(0.0) / seconds),
     }
@@ -95,9 +103,30 @@ fn cpu_s() -> f64 {
     ProcessUse::now().cpu_s().unwrap_or(0.0)
 }
 
-/// How unevenly the same arithmetic goes, in percent.
-fn scatter(clock: &dyn Clock) -> f64 {
-    let end = clock.now() + 300 * MS;
+/// Times of a fixed CPU loop.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct FixedLoop {
+    /// Median, in nanoseconds.
+    pub median_ns: f64,
+    /// 90th percentile, in nanoseconds.
+    pub p90_ns: f64,
+}
+
+impl FixedLoop {
+    /// Times the loop for a tenth of a second.
+    pub fn now(clock: &dyn Clock) -> Self {
+        Self::of(&fixed_loop(clock, 100 * MS))
+    }
+
+    fn of(times: &[f64]) -> Self {
+        let of = |share: f64| bourse_stats::quantile(times, share).unwrap_or(0.0);
+        Self { median_ns: of(0.5), p90_ns: of(0.9) }
+    }
+}
+
+/// Times of a fixed piece of arithmetic, done again and again.
+fn fixed_loop(clock: &dyn Clock, for_ns: Nanos) -> Vec<f64> {
+    let end = clock.now() + for_ns;
     let mut times = Vec::new();
     // On a clock that stands still a few have to do.
     while times.len() < 20 || (clock.now() < end && times.len() < 10_000) {
@@ -108,9 +137,17 @@ fn scatter(clock: &dyn Clock) -> f64 {
         }
         times.push((clock.now() - from) as f64);
     }
-    times.sort_by(f64::total_cmp);
-    let (half, most) = (times[times.len() / 2], times[times.len() * 9 / 10]);
-    if half > 0.0 { 100.0 * (most / half - 1.0) } else { 0.0 }
+    times
+}
+
+/// Relative standard deviation of the mean over a second, from the batch means of shorter times: what scatters independently
+/// shrinks with the square root of the time.
+fn second_deviation(times: &[f64]) -> Option<f64> {
+    let found = bourse_stats::batch::mean(times)?;
+    let half = found.mean.interval?.half_width();
+    let seconds = times.iter().sum::<f64>() / SECOND as f64;
+    // The half width is some two standard deviations of the mean.
+    (found.mean.value > 0.0).then(|| half / 2.0 / found.mean.value * seconds.sqrt())
 }
 
 /// A round of one user who does nothing; none if not even that can be run.
@@ -162,8 +199,15 @@ mod tests {
         // A debug build on a busy machine takes a microsecond or two.
         assert!(found.sample_ns > 1.0 && found.sample_ns < 1e6, "{found:?}");
         assert_eq!(found.details().len(), 4);
-        let quiet =
-            Calibration { sample_ns: 80.0, lag_ns_p99: 50_000, scatter_percent: 1.0, others: 0.02, stolen: 0.0 };
+        let quiet = Calibration {
+            sample_ns: 80.0,
+            lag_ns_p99: 50_000,
+            scatter_percent: 1.0,
+            loop_ns: 1e6,
+            second_deviation: Some(0.01),
+            others: 0.02,
+            stolen: 0.0,
+        };
         assert_eq!(quiet.warnings(), []);
         let noisy = Calibration { lag_ns_p99: 5 * MS, scatter_percent: 40.0, others: 0.4, stolen: 0.1, ..quiet };
         assert_eq!(

@@ -1,5 +1,5 @@
 use bourse_engine::Description;
-use bourse_record::{Durability, Engine, MayLose, NameValue};
+use bourse_record::{Durability, Engine, MayLose, MemoryStore, NameValue, WriterWait};
 
 /// The durability class as documents have it.
 pub const fn durability(class: bourse_engine::Durability) -> Durability {
@@ -8,6 +8,25 @@ pub const fn durability(class: bourse_engine::Durability) -> Durability {
         bourse_engine::Durability::Process => Durability::Process,
         bourse_engine::Durability::Consistent => Durability::Consistent,
         bourse_engine::Durability::Durable => Durability::Durable,
+    }
+}
+
+/// How writers wait, as documents have it.
+const fn writer_wait(wait: bourse_engine::WriterWait) -> WriterWait {
+    match wait {
+        bourse_engine::WriterWait::BourseQueue => WriterWait::BourseQueue,
+        bourse_engine::WriterWait::BourseBusyHandler => WriterWait::BourseBusyHandler,
+        bourse_engine::WriterWait::EngineBusyTimeout => WriterWait::EngineBusyTimeout,
+        bourse_engine::WriterWait::OneConnection => WriterWait::OneConnection,
+        bourse_engine::WriterWait::EngineLocks => WriterWait::EngineLocks,
+    }
+}
+
+/// What holds a database in memory, as documents have it.
+const fn memory_store(store: bourse_engine::MemoryStore) -> MemoryStore {
+    match store {
+        bourse_engine::MemoryStore::Bourse => MemoryStore::Bourse,
+        bourse_engine::MemoryStore::Engine => MemoryStore::Engine,
     }
 }
 
@@ -30,6 +49,8 @@ pub fn described(description: Description) -> Engine {
         durability: durability(description.durability),
         may_lose: description.may_lose.map(may_lose),
         durability_reason: description.durability_reason,
+        writer_wait: description.writer_wait.map(writer_wait),
+        memory_store: description.memory_store.map(memory_store),
         settings: settings.map(|it| NameValue { name: it.name, value: it.value }).collect(),
         compile_options: description.compile_options,
     }

@@ -36,12 +36,13 @@ pub mod round;
 mod sampler;
 pub mod schedule;
 pub mod storage;
+mod throughput;
 mod user_time;
 pub mod workload;
 
 pub use abilities::{Abilities, Ability};
 pub use bourse_record::{MixShare, OperationSpec, Outcome, Sample, ServerTime, SplitMix};
-pub use calibrate::{Calibration, calibrate, wait_for_quiet};
+pub use calibrate::{Calibration, FixedLoop, calibrate, wait_for_quiet};
 pub use clock::{Clock, RealClock, SimulatedClock};
 pub use control::{Control, Fault, Plan};
 pub use description::{described, durability};

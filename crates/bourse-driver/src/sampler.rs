@@ -54,6 +54,11 @@ impl<'a> Sampler<'a> {
         }
     }
 
+    /// Ended validly until now: over all operations, and of one.
+    pub(crate) fn ended(&self, operation: usize) -> [u64; 2] {
+        self.live.ended(operation)
+    }
+
     /// Ends a row of the series at `now`; gives what was done in it, and its length in seconds.
     pub(crate) fn row(&mut self, now: Nanos, queue: Option<u64>) -> (LiveRow, f64) {
         let seconds = now.saturating_sub(self.last).max(1) as f64 / SECOND as f64;

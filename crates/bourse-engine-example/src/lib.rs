@@ -29,7 +29,7 @@ pub fn open(target: &str) -> Result<ExampleEngine, TargetError> {
 // --- engine ---
 use bourse_engine::{
     Capabilities, Description, Durability, Engine, EngineError, Footprint, Hosting, Interface, KeyEngine, Location,
-    RecordCapabilities, Records,
+    MemoryStore, RecordCapabilities, Records, WriterWait,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -49,6 +49,8 @@ impl Engine for ExampleEngine {
             durability: Durability::Volatile,
             may_lose: None,
             durability_reason: "the database is in memory".to_owned(),
+            writer_wait: Some(WriterWait::EngineLocks),
+            memory_store: Some(MemoryStore::Engine),
             settings: Vec::new(),
             compile_options: Vec::new(),
             warnings: Vec::new(),

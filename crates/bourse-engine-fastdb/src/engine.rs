@@ -8,7 +8,7 @@ use crate::session::FastDbSession;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Durability, Engine, EngineError, FileOwner, Footprint, Hosting, IndexKind, Interface,
-    KeyEngine, Location, RecordCapabilities, Records, Setting, TargetFile, memory_file_system,
+    KeyEngine, Location, RecordCapabilities, Records, Setting, TargetFile, WriterWait, memory_file_system,
 };
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -123,6 +123,8 @@ impl Engine for FastDbEngine {
             durability,
             may_lose: None,
             durability_reason,
+            writer_wait: Some(WriterWait::EngineLocks),
+            memory_store: None,
             settings,
             compile_options: Vec::new(),
             warnings: self.warnings(database.is_diskless),

@@ -7,7 +7,7 @@ use crate::session::LmdbSession;
 use bourse_engine::target::{OptionSpec, Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Durability, Engine, EngineError, FileOwner, Footprint, Hosting, Interface, KeyEngine,
-    Location, MayLose, RecordCapabilities, Records, Setting, TargetFile, memory_file_system,
+    Location, MayLose, RecordCapabilities, Records, Setting, TargetFile, WriterWait, memory_file_system,
 };
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -87,6 +87,8 @@ impl Engine for LmdbEngine {
             durability,
             may_lose: (durability == Durability::Consistent).then_some(MayLose::LastCommit),
             durability_reason,
+            writer_wait: Some(WriterWait::EngineLocks),
+            memory_store: None,
             settings: GRAMMAR.options.iter().map(setting).collect(),
             compile_options: Vec::new(),
             warnings: memory_file_system(&self.path).map(warning).into_iter().collect(),

@@ -3,7 +3,7 @@
 use crate::error::error;
 use crate::options::Flavour;
 use crate::target::{Place, Target};
-use bourse_engine::{Description, Durability, EngineError, MayLose, Setting, memory_file_system};
+use bourse_engine::{Description, Durability, EngineError, MayLose, Setting, WriterWait, memory_file_system};
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::collections::BTreeMap;
@@ -92,6 +92,8 @@ pub(crate) fn describe(target: &Target, connection: &mut Conn) -> Result<Descrip
         durability,
         may_lose: (durability == Durability::Consistent).then(|| may_lose(&facts)),
         durability_reason,
+        writer_wait: Some(WriterWait::EngineLocks),
+        memory_store: None,
         settings: listed(&VARIABLES),
         compile_options: build.collect(),
         warnings,

@@ -8,7 +8,7 @@ use crate::watched::WatchedFile;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Durability, Engine, EngineError, FileOwner, Footprint, Hosting, Interface, KeyEngine,
-    Location, RecordCapabilities, Records, Setting, TargetFile, memory_file_system,
+    Location, MemoryStore, RecordCapabilities, Records, Setting, TargetFile, WriterWait, memory_file_system,
 };
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database, ReadableDatabase as _, StorageBackend};
@@ -160,6 +160,8 @@ impl Engine for RedbEngine {
             durability,
             may_lose: None,
             durability_reason,
+            writer_wait: Some(WriterWait::EngineLocks),
+            memory_store: self.path.is_none().then_some(MemoryStore::Engine),
             settings: GRAMMAR.options.iter().map(setting).collect(),
             compile_options: Vec::new(),
             warnings: forgets

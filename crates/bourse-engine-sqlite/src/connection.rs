@@ -14,6 +14,7 @@ use std::ffi::{CStr, CString, c_int};
 use std::path::{Path, PathBuf};
 use std::ptr::{self, NonNull};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// What to open.
 #[derive(Debug, Clone)]
@@ -174,7 +175,9 @@ impl Connection {
             ffi::sqlite3_busy_handler(this.raw(), Some(on_busy), ptr::from_ref(&*this.patience).cast_mut().cast())
         };
         this.check(code)?;
-        this.keep_plans()?;
+        if options.stable_plans {
+            this.keep_plans()?;
+        }
         Ok(this)
     }
 
@@ -282,6 +285,13 @@ impl Connection {
         self.check(code)
     }
 
+    /// Waits for locks as SQLite does by itself from now on.
+    pub(crate) fn wait_by_itself(&self, timeout: Duration) -> Result<(), EngineError> {
+        let ms = c_int::try_from(timeout.as_millis()).unwrap_or(c_int::MAX);
+        // SAFETY: the connection is open; this takes the place of our busy handler.
+        self.check(unsafe { ffi::sqlite3_busy_timeout(self.raw(), ms) })
+    }
+
     pub(crate) fn raw(&self) -> *mut ffi::sqlite3 {
         self.db.as_ptr()
     }
@@ -300,6 +310,9 @@ impl Connection {
     /// The error of a code just returned by a call on this connection.
     #[cold]
     pub(crate) fn error(&self, code: c_int) -> EngineError {
+        if matches!(code & 0xff, ffi::SQLITE_BUSY | ffi::SQLITE_LOCKED) {
+            self.patience.conflict(code);
+        }
         error(code, self.message())
     }
 

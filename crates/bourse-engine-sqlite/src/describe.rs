@@ -3,9 +3,11 @@
 use crate::connection::Connection;
 use crate::engine::threading;
 use crate::library::{SCHEME, source_id, version};
-use crate::options::{Disk, Journal, Locking, Sync};
+use crate::options::{Disk, Journal, Locking, MemoryKind, Sync, Writers};
 use crate::target::{Place, Target};
-use bourse_engine::{Description, Durability, EngineError, MayLose, Setting, memory_file_system};
+use bourse_engine::{
+    Description, Durability, EngineError, MayLose, MemoryStore, Setting, WriterWait, memory_file_system,
+};
 
 /// Settings that SQLite tells by a pragma of their name.
 const PRAGMAS: [&str; 11] = [
@@ -35,12 +37,21 @@ pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Descr
         add(name, in_words(name, &value).map_or(value, str::to_owned));
     }
     // These are ours or the connection's, and no pragma tells them.
-    for name in ["busy_timeout", "shared_cache", "read_uncommitted", "writers", "statement_cache", "disk"] {
+    for name in [
+        "defaults",
+        "busy_timeout",
+        "shared_cache",
+        "read_uncommitted",
+        "writers",
+        "begin",
+        "stable_plans",
+        "statement_cache",
+        "disk",
+    ] {
         let option = crate::GRAMMAR.options.iter().find(|option| option.name == name).expect("named in the table");
         add(name, (option.show)(&target.options));
     }
     add("threading", threading(connection).word().to_owned());
-    add("plans_depend_on_values", "OFF".to_owned());
     add("source_id", source_id().to_owned());
     let in_force =
         |name: &str| settings.iter().find(|setting| setting.name == name).map_or("", |setting| setting.value.as_str());
@@ -63,9 +74,29 @@ pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Descr
         durability,
         may_lose: (durability == Durability::Consistent).then(|| may_lose(facts.journal)),
         durability_reason: reason,
+        writer_wait: Some(writer_wait(target.options.writers)),
+        memory_store: memory_store(target),
         settings,
         compile_options: compile_options(connection)?,
         warnings,
+    })
+}
+
+/// How sessions wait for one another to write.
+const fn writer_wait(writers: Writers) -> WriterWait {
+    match writers {
+        Writers::Queue => WriterWait::BourseQueue,
+        Writers::Busy => WriterWait::BourseBusyHandler,
+        Writers::Sqlite => WriterWait::EngineBusyTimeout,
+        Writers::One => WriterWait::OneConnection,
+    }
+}
+
+/// What holds a database in memory.
+fn memory_store(target: &Target) -> Option<MemoryStore> {
+    (target.place == Place::Memory).then(|| match target.memory_kind() {
+        MemoryKind::Ram => MemoryStore::Bourse,
+        MemoryKind::MemDb | MemoryKind::SharedCache | MemoryKind::Private => MemoryStore::Engine,
     })
 }
 

@@ -8,18 +8,21 @@ use crate::library::{SCHEME, memory_bytes, source_id, version};
 use crate::loader::{self, FileLoader, MemVfsLoader, MemoryLoader};
 use crate::mark::{COMPANIONS, Found, look, look_for_ours};
 use crate::memvfs;
+use crate::one_writer::OneWriterPlace;
 use crate::options::{Disk, Journal, Locking, MemoryKind, Threading, Writers};
+use crate::prepared::Prepared;
 use crate::queue::WriterQueue;
 use crate::reading::{self, Access};
 use crate::session::{Shared, SqliteSession};
 use crate::shared_connection::{LentConnection, SharedConnection};
 use crate::snapshot;
 use crate::target::{Place, Target};
-use crate::waits::LockWaits;
+use crate::waits::{LockWaits, SQLITES_OWN};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hosting, Interface, IoCounts,
-    Isolation, Loader, Location, RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine, TargetFile, beside,
+    Capabilities, Conflicts, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hosting, Interface,
+    IoCounts, Isolation, Loader, Location, LockStats, RecordCapabilities, Session, Snapshot, SqlCapabilities,
+    SqlEngine, TargetFile, beside,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -33,6 +36,8 @@ pub struct SqliteEngine {
     /// Tells this engine's database in memory from others of the process.
     number: u64,
     shared: Shared,
+    /// The connection that makes all changes, with `writers=one`.
+    one_writer: OneWriterPlace,
     /// Counts what a database in a file asks of the disk.
     files: Option<Arc<CountingFiles>>,
     /// A database in memory lives as long as a connection to it: this one. Connections are opened under this lock,
@@ -101,8 +106,10 @@ impl SqliteEngine {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let shared = Shared {
             waits: Arc::new(LockWaits::default()),
-            queue: (target.options.writers == Writers::Queue).then(Arc::<WriterQueue>::default),
+            queue: matches!(target.options.writers, Writers::Queue | Writers::One).then(Arc::<WriterQueue>::default),
             busy_timeout: target.options.busy_timeout,
+            waits_by_itself: target.options.writers == Writers::Sqlite,
+            begin: target.options.begin,
             keeps_statements: target.options.statement_cache,
         };
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
@@ -113,6 +120,7 @@ impl SqliteEngine {
             target,
             number,
             shared,
+            one_writer: OneWriterPlace::default(),
             files,
             kept: Mutex::new(None),
             shared_connection: Arc::default(),
@@ -242,6 +250,15 @@ impl SqliteEngine {
     /// The database's name in our file system in memory.
     pub(crate) fn ram_name(&self) -> String {
         format!("/bourse-{}", self.number)
+    }
+
+    /// Waits for locks, where they are counted.
+    fn lock_waits(&self) -> Option<LockStats> {
+        if !self.shared.waits_by_itself {
+            return Some(self.shared.waits.totals());
+        }
+        // SQLite's own file systems in memory sleep where nobody counts.
+        (self.path().is_some() || self.is_ram()).then(|| SQLITES_OWN.totals())
     }
 
     /// Whether the database in memory is one session's alone.
@@ -387,9 +404,17 @@ impl Engine for SqliteEngine {
             log_bytes,
             journal_bytes,
             memory_bytes: memory_bytes(),
-            locks: Some(self.shared.waits.totals()),
+            locks: self.lock_waits(),
             server: None,
         })
+    }
+
+    fn conflicts(&self) -> Vec<Conflicts> {
+        let [busy, out_of_date] = self.shared.waits.conflicts();
+        vec![
+            Conflicts { name: "SQLITE_BUSY", count: busy },
+            Conflicts { name: "SQLITE_BUSY_SNAPSHOT", count: out_of_date },
+        ]
     }
 
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
@@ -405,7 +430,16 @@ impl SqlEngine for SqliteEngine {
     }
 
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(SqliteSession::new(self.connection()?, self.shared.clone())?))
+        let options = &self.target.options;
+        let connection = self.connection()?;
+        if options.writers == Writers::Sqlite {
+            connection.wait_by_itself(options.busy_timeout)?;
+        }
+        let one_writer = match options.writers {
+            Writers::One => Some(self.one_writer.get(|| Prepared::new(self.connection()?, options.begin))?),
+            Writers::Queue | Writers::Busy | Writers::Sqlite => None,
+        };
+        Ok(Box::new(SqliteSession::new(connection, self.shared.clone(), one_writer)?))
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {

@@ -24,9 +24,11 @@ mod loader;
 mod lossy;
 mod mark;
 mod memvfs;
+mod one_writer;
 mod options;
 #[cfg(unix)]
 pub mod power;
+mod prepared;
 mod queue;
 mod reading;
 mod session;

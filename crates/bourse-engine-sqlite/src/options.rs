@@ -70,10 +70,32 @@ pub enum Threading {
 /// How sessions of this process that want to write wait for one another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Writers {
-    /// In a queue in front of SQLite, woken when it is their turn.
+    /// In a queue of ours in front of SQLite, woken when it is their turn.
     Queue,
-    /// By asking SQLite again and again.
+    /// By asking SQLite again and again, at distances of ours: tens of microseconds, 2 ms at most.
     Busy,
+    /// As SQLite waits by itself: `sqlite3_busy_timeout` and its sleeps of 1 to 100 ms.
+    Sqlite,
+    /// In our queue, for the one connection that makes all changes: its page cache is never out of date.
+    One,
+}
+
+/// How a transaction that will write begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Begin {
+    /// `BEGIN IMMEDIATE`: it waits for the writer's place before it reads.
+    Immediate,
+    /// `BEGIN`: it reads first, and its first change fails if another has committed since (`SQLITE_BUSY_SNAPSHOT`).
+    Deferred,
+}
+
+/// Whose settings hold where nothing is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Defaults {
+    /// Bourse's.
+    Bourse,
+    /// Those of a SQLite connection for which nothing is set.
+    Sqlite,
 }
 
 /// What lies below a database in a file.
@@ -140,6 +162,12 @@ pub struct Options {
     pub threading: Threading,
     /// `writers`.
     pub writers: Writers,
+    /// `begin`.
+    pub begin: Begin,
+    /// `stable_plans`.
+    pub stable_plans: bool,
+    /// `defaults`.
+    pub defaults: Defaults,
     /// `disk`.
     pub disk: Disk,
     /// `statement_cache`.
@@ -166,9 +194,31 @@ impl Options {
         temp_store: TempStore::Default,
         threading: Threading::NoMutex,
         writers: Writers::Queue,
+        begin: Begin::Immediate,
+        stable_plans: true,
+        defaults: Defaults::Bourse,
         disk: Disk::Real,
         statement_cache: true,
     };
+
+    /// SQLite's own defaults of a database in a file.
+    pub const SQLITE_FILE: Self = Self {
+        journal: Journal::Delete,
+        memory: MemoryKind::Private,
+        cache_bytes: 2_000 << 10,
+        is_cache_given: true,
+        busy_timeout: Duration::ZERO,
+        foreign_keys: false,
+        threading: Threading::FullMutex,
+        writers: Writers::Sqlite,
+        begin: Begin::Deferred,
+        stable_plans: false,
+        defaults: Defaults::Sqlite,
+        ..Self::FILE
+    };
+
+    /// SQLite's own defaults of a database in memory.
+    pub const SQLITE_MEMORY: Self = Self { sync: Sync::Off, ..Self::SQLITE_FILE };
 
     /// What all sessions' default caches may take together, in bytes.
     pub const CACHES_BYTES: u64 = 2 << 30;
@@ -201,7 +251,9 @@ option_words!(TempStore { Default = "default", File = "file", Memory = "memory" 
 option_words!(Threading { NoMutex = "nomutex", FullMutex = "fullmutex" });
 option_words!(MemoryKind { Ram = "ram", MemDb = "memdb", SharedCache = "shared", Private = "private" });
 option_words!(Disk { Real = "real", Lossy = "lossy" });
-option_words!(Writers { Queue = "queue", Busy = "busy" });
+option_words!(Writers { Queue = "queue", Busy = "busy", Sqlite = "sqlite", One = "one" });
+option_words!(Begin { Immediate = "immediate", Deferred = "deferred" });
+option_words!(Defaults { Bourse = "bourse", Sqlite = "sqlite" });
 
 /// Settings that are about files, so that a database in memory cannot have them.
 pub(crate) const FILE_ONLY: [&str; 5] = ["sync", "mmap", "autocheckpoint", "locking", "disk"];
@@ -347,10 +399,31 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         },
         OptionSpec {
             name: "writers",
-            values: "queue, busy",
-            meaning: "how writers of this process wait for one another: in Bourse's queue in front of SQLite, or by retrying when SQLite is busy",
+            values: "queue, busy, sqlite, one",
+            meaning: "how writers of this process wait for one another: in a queue of Bourse's in front of SQLite; by asking SQLite again after microseconds (Bourse's busy handler); by SQLite's own busy timeout, which sleeps 1 to 100 ms; or in that queue for the one connection that makes all changes, beside readers with a connection each",
             set: |options, text| Writers::parse(text).map(|value| options.writers = value),
             show: |options| options.writers.word().to_owned(),
+        },
+        OptionSpec {
+            name: "begin",
+            values: "immediate, deferred",
+            meaning: "how a transaction that will write begins: immediate waits for the writer lock first; deferred reads first, and its first change fails with SQLITE_BUSY_SNAPSHOT if another has committed since, and is tried again from the start; not with writers=queue",
+            set: |options, text| Begin::parse(text).map(|value| options.begin = value),
+            show: |options| options.begin.word().to_owned(),
+        },
+        OptionSpec {
+            name: "stable_plans",
+            values: "on, off",
+            meaning: "whether plans are kept whatever values are bound (`SQLITE_DBCONFIG_ENABLE_QPSG`); off, SQLite's default, prepares a statement anew when a value changes that the statistics of ANALYZE say something about",
+            set: |options, text| parse_switch(text).map(|value| options.stable_plans = value),
+            show: |options| show_switch(options.stable_plans),
+        },
+        OptionSpec {
+            name: "defaults",
+            values: "bourse, sqlite",
+            meaning: "whose settings hold where nothing is said: sqlite has those of a connection for which nothing is set (journal=delete, a cache of 2,000 KiB, busy_timeout=0s, foreign_keys=off, threading=fullmutex, writers=sqlite, begin=deferred, stable_plans=off, memory=private)",
+            set: |options, text| Defaults::parse(text).map(|value| options.defaults = value),
+            show: |options| options.defaults.word().to_owned(),
         },
         OptionSpec {
             name: "statement_cache",

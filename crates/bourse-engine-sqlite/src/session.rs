@@ -2,6 +2,9 @@
 
 use crate::error::error;
 use crate::ffi;
+use crate::one_writer::OneWriter;
+use crate::options::Begin;
+use crate::prepared::Prepared;
 use crate::queue::{Place, WriterQueue};
 use crate::shared_connection::LentConnection;
 use crate::statement::{Bound, Columns, Statement};
@@ -24,6 +27,9 @@ pub(crate) struct Shared {
     /// `None` where writers are to meet inside SQLite.
     pub(crate) queue: Option<Arc<WriterQueue>>,
     pub(crate) busy_timeout: Duration,
+    /// Whether SQLite waits as it does by itself.
+    pub(crate) waits_by_itself: bool,
+    pub(crate) begin: Begin,
     /// Whether statements stay prepared.
     pub(crate) keeps_statements: bool,
 }
@@ -35,37 +41,39 @@ enum Rows {
     First,
 }
 
+/// What a statement came to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Ran {
+    /// It leaves the database as it is.
+    Read,
+    /// It may have changed rows, whose number the connection at work has.
+    Changed,
+    /// It may have changed that many rows, on a connection that another session may have by now.
+    ChangedElsewhere(u64),
+}
+
 pub(crate) struct SqliteSession {
-    statements: Vec<Option<Statement>>,
-    begin_read: Statement,
-    begin_write: Statement,
-    commit: Statement,
-    rollback: Statement,
+    /// The connection at work: the session's own, or the one writer while this session has it.
+    active: Prepared,
+    /// The session's own connection while it has the one writer.
+    own: Option<Prepared>,
     /// Whether the open transaction has SQLite's place of the writer.
     writes: bool,
-    connection: LentConnection,
     /// The place in front of SQLite, while a transaction of ours writes; given back after the connection is closed.
     place: Option<Place>,
+    /// The one writer, with `writers=one`.
+    one_writer: Option<Arc<OneWriter>>,
     shared: Shared,
 }
 
 impl SqliteSession {
-    pub(crate) fn new(connection: LentConnection, shared: Shared) -> Result<Self, EngineError> {
-        let prepare = |sql| {
-            let (statement, _) = Statement::prepare(&connection, sql, true)?;
-            Ok::<_, EngineError>(statement.expect("the text is not blank"))
-        };
-        Ok(Self {
-            statements: Vec::new(),
-            begin_read: prepare("BEGIN")?,
-            begin_write: prepare("BEGIN IMMEDIATE")?,
-            commit: prepare("COMMIT")?,
-            rollback: prepare("ROLLBACK")?,
-            writes: false,
-            place: None,
-            connection,
-            shared,
-        })
+    pub(crate) fn new(
+        connection: LentConnection,
+        shared: Shared,
+        one_writer: Option<Arc<OneWriter>>,
+    ) -> Result<Self, EngineError> {
+        let active = Prepared::new(connection, shared.begin)?;
+        Ok(Self { active, own: None, writes: false, place: None, one_writer, shared })
     }
 
     /// Prepares a statement that is not yet.
@@ -76,7 +84,7 @@ impl SqliteSession {
         let patience = self.patience();
         let mut attempt = 0;
         let (statement, tail) = loop {
-            match Statement::prepare(&self.connection, &text, true) {
+            match Statement::prepare(&self.active.connection, &text, true) {
                 // The schema's own table can be locked in a shared cache, where SQLite does not wait.
                 Err(e) if e.code() == Some("SQLITE_LOCKED_SHAREDCACHE") && self.wait(attempt, patience) => attempt += 1,
                 other => break other.map_err(|e| e.with_statement(&text))?,
@@ -87,17 +95,17 @@ impl SqliteSession {
         if !tail.trim().is_empty() {
             return refuse("more than one statement in one text");
         }
-        if self.statements.len() <= slot {
-            self.statements.resize_with(slot + 1, || None);
+        if self.active.statements.len() <= slot {
+            self.active.statements.resize_with(slot + 1, || None);
         }
-        self.statements[slot] = Some(statement);
+        self.active.statements[slot] = Some(statement);
         Ok(())
     }
 
     /// The prepared statement, if it was.
     #[inline]
     fn statement(&self, slot: usize) -> Option<&Statement> {
-        self.statements.get(slot)?.as_ref()
+        self.active.statement(slot)
     }
 
     /// Runs a prepared statement and says whether it may have changed something.
@@ -108,11 +116,11 @@ impl SqliteSession {
         params: Params<'_>,
         rows: Rows,
         mut each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
-    ) -> Result<bool, EngineError> {
+    ) -> Result<Ran, EngineError> {
         match self.statement(sql.slot()) {
             Some(statement) if statement.is_readonly() || self.has_place() => {
                 match self.run(statement, params, rows, each) {
-                    Ok(()) => Ok(!statement.is_readonly()),
+                    Ok(()) => Ok(if statement.is_readonly() { Ran::Read } else { Ran::Changed }),
                     Err(e) => Err(e.with_statement(sql.text())),
                 }
             }
@@ -128,7 +136,7 @@ impl SqliteSession {
         params: Params<'_>,
         rows: Rows,
         each: &mut dyn FnMut(&Columns<'_>) -> Result<(), EngineError>,
-    ) -> Result<bool, EngineError> {
+    ) -> Result<Ran, EngineError> {
         let slot = sql.slot();
         if self.statement(slot).is_none() {
             self.prepare(sql)?;
@@ -137,22 +145,31 @@ impl SqliteSession {
         let is_alone = is_change && !self.has_place() && self.needs_place();
         if is_alone {
             self.take_place()?;
+            // The one writer is another connection, which has statements of its own.
+            if self.statement(slot).is_none()
+                && let Err(refused) = self.prepare(sql)
+            {
+                self.transaction_over();
+                return Err(refused);
+            }
         }
         let statement = self.statement(slot).expect("prepared just before");
         let done = self.run(statement, params, rows, each);
+        if !self.shared.keeps_statements {
+            self.active.statements[slot] = None;
+        }
+        let ran = self.ran(is_change);
         if is_alone {
             self.transaction_over();
         }
-        if !self.shared.keeps_statements {
-            self.statements[slot] = None;
-        }
-        done.map(|()| is_change).map_err(|e| e.with_statement(sql.text()))
+        done.map(|()| ran).map_err(|e| e.with_statement(sql.text()))
     }
 
     /// Prepares and runs a text for once, and says whether it may have changed something.
-    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<bool, EngineError> {
-        let (statement, tail) = Statement::prepare(&self.connection, sql, false).map_err(|e| e.with_statement(sql))?;
-        let Some(statement) = statement else { return Ok(false) };
+    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<Ran, EngineError> {
+        let (statement, tail) =
+            Statement::prepare(&self.active.connection, sql, false).map_err(|e| e.with_statement(sql))?;
+        let Some(statement) = statement else { return Ok(Ran::Read) };
         if !tail.trim().is_empty() {
             return Err(error(ffi::SQLITE_MISUSE, "more than one statement in one text").with_statement(sql));
         }
@@ -160,22 +177,57 @@ impl SqliteSession {
         if is_change && self.needs_place() {
             self.take_place()?;
         }
-        let done = self.run(&statement, Params::of(params), Rows::All, |row| each(row));
-        drop(statement);
+        let done = if is_change && self.own.is_some() && self.one_writer.is_some() {
+            drop(statement);
+            self.run_on_active(sql, params, each)
+        } else {
+            let done = self.run(&statement, Params::of(params), Rows::All, |row| each(row));
+            drop(statement);
+            done
+        };
+        let ran = self.ran(is_change);
         self.transaction_over();
-        done.map(|()| is_change).map_err(|e| e.with_statement(sql))
+        done.map(|()| ran).map_err(|e| e.with_statement(sql))
+    }
+
+    /// What a statement came to that was run just now, before the connection at work may go elsewhere.
+    fn ran(&self, is_change: bool) -> Ran {
+        match (is_change, &self.own) {
+            (false, _) => Ran::Read,
+            (true, None) => Ran::Changed,
+            (true, Some(_)) => Ran::ChangedElsewhere(self.active.connection.changes()),
+        }
+    }
+
+    /// The rows that a statement changed.
+    #[inline]
+    fn changes(&self, ran: Ran) -> u64 {
+        match ran {
+            Ran::Read => 0,
+            Ran::Changed => self.active.connection.changes(),
+            Ran::ChangedElsewhere(rows) => rows,
+        }
+    }
+
+    /// Prepares and runs a text on the connection at work, which is not the one that it was prepared on before.
+    fn run_on_active(&self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        match Statement::prepare(&self.active.connection, sql, false)? {
+            (Some(statement), _) => self.run(&statement, Params::of(params), Rows::All, |row| each(row)),
+            (None, _) => Ok(()),
+        }
     }
 
     /// When waiting for a shared cache's lock has to end.
     fn patience(&self) -> Instant {
-        let gives_way = !self.writes && !self.connection.is_autocommit();
+        let gives_way = !self.writes && !self.active.connection.is_autocommit();
         let patience =
             if gives_way { self.shared.busy_timeout.min(READER_GIVES_WAY) } else { self.shared.busy_timeout };
         Instant::now() + patience
     }
 
     fn wait(&self, attempt: u32, until: Instant) -> bool {
-        Instant::now() < until && self.connection.patience().wait(attempt)
+        // SQLite by itself does not wait for a shared cache's locks.
+        !self.shared.waits_by_itself && Instant::now() < until && self.active.connection.patience().wait(attempt)
     }
 
     /// The first step of a run, which meets the locks; in a shared cache SQLite does not wait for them by itself.
@@ -215,13 +267,13 @@ impl SqliteSession {
         rows: Rows,
         mut each: impl FnMut(&Columns<'_>) -> Result<(), EngineError>,
     ) -> Result<(), EngineError> {
-        let mut bound = statement.bind(&self.connection, params)?;
+        let mut bound = statement.bind(&self.active.connection, params)?;
         let mut code = self.first_step(&mut bound);
         loop {
             match code {
                 ffi::SQLITE_ROW => each(&bound.columns())?,
                 ffi::SQLITE_DONE => return Ok(()),
-                code => return Err(self.connection.error(code)),
+                code => return Err(self.active.connection.error(code)),
             }
             if rows == Rows::First {
                 return Ok(());
@@ -239,9 +291,9 @@ impl SqliteSession {
         }
         self.run_prepared(sql, Params::of(first), Rows::All, |_| Ok(()))?;
         match self.statement(sql.slot()) {
-            Some(statement) if self.writes => {
-                statement.run_with_each(&self.connection, rest, width).map_err(|error| error.with_statement(sql.text()))
-            }
+            Some(statement) if self.writes => statement
+                .run_with_each(&self.active.connection, rest, width)
+                .map_err(|error| error.with_statement(sql.text())),
             _ => rest
                 .chunks(width)
                 .try_for_each(|row| self.run_prepared(sql, Params::of(row), Rows::All, |_| Ok(())).map(|_| ())),
@@ -259,17 +311,31 @@ impl SqliteSession {
             let place = queue.take(self.shared.busy_timeout, &self.shared.waits);
             self.place = Some(place.ok_or_else(|| {
                 let waited = self.shared.busy_timeout;
+                self.shared.waits.conflict(ffi::SQLITE_BUSY);
                 error(ffi::SQLITE_BUSY, format!("another session of this process has been writing for {waited:?}"))
             })?);
+            if let Some(writer) = self.one_writer.as_ref().and_then(|it| it.take()) {
+                self.own = Some(std::mem::replace(&mut self.active, writer));
+            }
         }
         Ok(())
     }
 
     /// Forgets the transaction once SQLite has none open.
     fn transaction_over(&mut self) {
-        if self.connection.is_autocommit() {
+        if self.active.connection.is_autocommit() {
             self.writes = false;
+            self.give_writer_back();
             self.place = None;
+        }
+    }
+
+    /// Goes on with the session's own connection.
+    #[inline]
+    fn give_writer_back(&mut self) {
+        if let Some(own) = self.own.take() {
+            let writer = std::mem::replace(&mut self.active, own);
+            self.one_writer.as_ref().expect("it was taken from there").give_back(writer);
         }
     }
 
@@ -281,7 +347,18 @@ impl SqliteSession {
 
     /// Whether a change made now is a transaction of its own, which needs the writer's place for itself.
     fn needs_place(&self) -> bool {
-        self.shared.queue.is_some() && self.connection.is_autocommit()
+        self.shared.queue.is_some() && self.active.connection.is_autocommit()
+    }
+}
+
+impl Drop for SqliteSession {
+    fn drop(&mut self) {
+        if self.own.is_some() {
+            // The connection outlives this session, and its transaction must not. Should this fail, the next writer's first
+            // statement says so.
+            let _ = self.rollback();
+            self.give_writer_back();
+        }
     }
 }
 
@@ -293,14 +370,14 @@ impl Session for SqliteSession {
     /// Every level is given as serializable: SQLite has no weaker one, and readers have a snapshot.
     fn begin(&mut self, _: Isolation, access: Access) -> Result<(), EngineError> {
         match access {
-            Access::Read => self.run_bare(&self.begin_read),
+            Access::Read => self.run_bare(&self.active.begin_read),
             Access::Write => {
-                if self.connection.is_autocommit() {
+                if self.active.connection.is_autocommit() {
                     self.take_place()?;
                 }
-                let begun = self.run_bare(&self.begin_write);
+                let begun = self.run_bare(&self.active.begin_write);
                 if begun.is_ok() {
-                    self.writes = true;
+                    self.writes = self.shared.begin == Begin::Immediate;
                 } else {
                     self.transaction_over();
                 }
@@ -331,10 +408,8 @@ impl Session for SqliteSession {
 
     #[inline]
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
-        if !self.run_prepared(sql, params, Rows::All, |_| Ok(()))? {
-            return Ok(0);
-        }
-        Ok(self.connection.changes())
+        let ran = self.run_prepared(sql, params, Rows::All, |_| Ok(()))?;
+        Ok(self.changes(ran))
     }
 
     /// What a single run looks up and asks is looked up and asked once.
@@ -347,7 +422,13 @@ impl Session for SqliteSession {
     ) -> Result<(), EngineError> {
         match (each, self.statement(sql.slot())) {
             (Some(each), Some(statement)) if statement.is_readonly() => statement
-                .first_of_each(&self.connection, params, width, |bound| self.first_step(bound), |at, row| each(at, row))
+                .first_of_each(
+                    &self.active.connection,
+                    params,
+                    width,
+                    |bound| self.first_step(bound),
+                    |at, row| each(at, row),
+                )
                 .map_err(|error| error.with_statement(sql.text())),
             (None, _) => self.change_each(sql, params, width),
             // Whoever comes first prepares it.
@@ -356,10 +437,10 @@ impl Session for SqliteSession {
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {
-        let done = self.run_bare(&self.commit);
-        if done.is_err() && !self.connection.is_autocommit() {
+        let done = self.run_bare(&self.active.commit);
+        if done.is_err() && !self.active.connection.is_autocommit() {
             // The seam says that a commit which failed is rolled back; the first error is the one to report.
-            let _ = self.run_bare(&self.rollback);
+            let _ = self.run_bare(&self.active.rollback);
         }
         self.transaction_over();
         done
@@ -367,7 +448,7 @@ impl Session for SqliteSession {
 
     fn rollback(&mut self) -> Result<(), EngineError> {
         // Some errors (disk full, corruption) end the transaction by themselves.
-        let done = if self.connection.is_autocommit() { Ok(()) } else { self.run_bare(&self.rollback) };
+        let done = if self.active.connection.is_autocommit() { Ok(()) } else { self.run_bare(&self.active.rollback) };
         self.transaction_over();
         done
     }
@@ -385,12 +466,12 @@ impl Session for SqliteSession {
     fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
         let explained = format!("EXPLAIN QUERY PLAN {sql}");
         let (statement, _) =
-            Statement::prepare(&self.connection, &explained, false).map_err(|e| e.with_statement(sql))?;
+            Statement::prepare(&self.active.connection, &explained, false).map_err(|e| e.with_statement(sql))?;
         let mut lines = Vec::new();
         if let Some(statement) = statement {
             const DETAIL: usize = 3;
             statement
-                .run_through(&self.connection, |row| {
+                .run_through(&self.active.connection, |row| {
                     lines.push(row.value(DETAIL).to_string());
                     Ok(())
                 })
@@ -404,8 +485,8 @@ impl Session for SqliteSession {
     }
 
     fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
-        let is_change = self.run_text(sql, params, &mut |_| Ok(()))?;
-        Ok(if is_change { self.connection.changes() } else { 0 })
+        let ran = self.run_text(sql, params, &mut |_| Ok(()))?;
+        Ok(self.changes(ran))
     }
 }
 

@@ -2,7 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::library::{ENGINE, HAS_SHARED_CACHE, SCHEME};
-use crate::options::{Disk, FILE_ONLY, GRAMMAR, Journal, Locking, MemoryKind, Options};
+use crate::options::{Begin, Defaults, Disk, FILE_ONLY, GRAMMAR, Journal, Locking, MemoryKind, Options, Writers};
 use bourse_engine::target::{Parsed, TargetError};
 use std::path::PathBuf;
 
@@ -44,7 +44,12 @@ impl Target {
         let place = text.strip_prefix(SCHEME).and_then(|rest| rest.strip_prefix(':')?.split('?').next());
         let is_memory = place == Some(MEMORY);
         let defaults = if is_memory { Options::MEMORY } else { Options::FILE };
-        let parsed = GRAMMAR.parse(text, defaults).map_err(known_elsewhere)?;
+        let mut parsed = GRAMMAR.parse(text, defaults).map_err(known_elsewhere)?;
+        if parsed.options.defaults == Defaults::Sqlite {
+            // Wherever it stands in the target: what is said beside it holds.
+            let defaults = if is_memory { Options::SQLITE_MEMORY } else { Options::SQLITE_FILE };
+            parsed = GRAMMAR.parse(text, defaults).map_err(known_elsewhere)?;
+        }
         let place = if is_memory { Place::Memory } else { Place::File(PathBuf::from(&parsed.place)) };
         let mut target = Self { text: parsed.text.clone(), place, options: parsed.options };
         if is_memory && !target.options.has_ram_files() && !parsed.given.contains(&"journal") {
@@ -108,6 +113,27 @@ fn check_together(target: &Target, parsed: &Parsed<Options>) -> Result<(), Targe
     if options.read_uncommitted && !is_shared {
         let why = "only sessions of a shared cache see each other's changes";
         return refuse("read_uncommitted", "a cache of each session's own", why);
+    }
+    if options.begin == Begin::Deferred && options.writers == Writers::Queue {
+        let why =
+            "whoever has the queue's place meets no conflict; writers=sqlite, writers=busy and writers=one have it";
+        return refuse("begin", "writers=queue", why);
+    }
+    if options.writers == Writers::One {
+        let is_private = target.place == Place::Memory && options.memory == MemoryKind::Private;
+        let with = match () {
+            () if is_private => "memory=private",
+            () if options.locking == Locking::Exclusive => "locking=exclusive",
+            () if is_shared => "a shared cache",
+            () => "",
+        };
+        if !with.is_empty() {
+            return refuse(
+                "writers",
+                with,
+                "one connection writes beside others that read, each with a cache of its own",
+            );
+        }
     }
     if options.disk == Disk::Lossy && !cfg!(unix) {
         return refuse("disk", "this system", "the simulated disk is made for Unix alone");

@@ -4,6 +4,7 @@
 //! with a few writers that idles the machine. Ours first gives up its time slice, then sleeps for tens of microseconds,
 //! and never more than 2 ms.
 
+use crate::ffi;
 use bourse_engine::{LockStats, Wait, blocked_on};
 use std::cell::Cell;
 use std::ffi::{c_int, c_void};
@@ -16,9 +17,33 @@ use std::time::{Duration, Instant};
 pub(crate) struct LockWaits {
     count: AtomicU64,
     nanos: AtomicU64,
+    busy: AtomicU64,
+    out_of_date: AtomicU64,
+}
+
+/// Waits of all connections of this process that wait as SQLite does by itself. Its busy timeout sleeps by its file system,
+/// and that is where they are counted; nothing there tells whose engine a connection is.
+pub(crate) static SQLITES_OWN: LockWaits = LockWaits::new();
+
+/// Counts a sleep of SQLite's own.
+pub(crate) fn while_sleeping<T>(sleep: impl FnOnce() -> T) -> T {
+    SQLITES_OWN.begin();
+    let since = Instant::now();
+    let slept = sleep();
+    SQLITES_OWN.add(since.elapsed());
+    slept
 }
 
 impl LockWaits {
+    const fn new() -> Self {
+        Self {
+            count: AtomicU64::new(0),
+            nanos: AtomicU64::new(0),
+            busy: AtomicU64::new(0),
+            out_of_date: AtomicU64::new(0),
+        }
+    }
+
     /// Counts a wait that has begun.
     pub(crate) fn begin(&self) {
         self.count.fetch_add(1, Ordering::Relaxed);
@@ -27,6 +52,17 @@ impl LockWaits {
     /// Adds time to a wait that was counted.
     pub(crate) fn add(&self, waited: Duration) {
         self.nanos.fetch_add(u64::try_from(waited.as_nanos()).unwrap_or(u64::MAX), Ordering::Relaxed);
+    }
+
+    /// Counts a conflict that SQLite reported.
+    pub(crate) fn conflict(&self, code: c_int) {
+        let counter = if code == ffi::SQLITE_BUSY_SNAPSHOT { &self.out_of_date } else { &self.busy };
+        counter.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Conflicts so far: with whoever held a lock, and of a snapshot that was out of date.
+    pub(crate) fn conflicts(&self) -> [u64; 2] {
+        [&self.busy, &self.out_of_date].map(|counter| counter.load(Ordering::Relaxed))
     }
 
     /// The waits so far.
@@ -51,6 +87,11 @@ const LONGEST_SLEEP: Duration = Duration::from_millis(2);
 impl Patience {
     pub(crate) fn new(waits: Arc<LockWaits>, timeout: Duration) -> Self {
         Self { waits, timeout, began: Cell::new(None) }
+    }
+
+    /// Counts a conflict that SQLite reported.
+    pub(crate) fn conflict(&self, code: c_int) {
+        self.waits.conflict(code);
     }
 
     /// Waits a little before attempt `attempt` (0 the first); false when patience has ended.

@@ -33,6 +33,30 @@ impl fmt::Display for Durability {
     }
 }
 
+/// How sessions that want to write wait for one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum WriterWait {
+    /// In a queue of Bourse's in front of the engine.
+    BourseQueue,
+    /// By Bourse's busy handler, which asks the engine again after microseconds.
+    BourseBusyHandler,
+    /// By the engine's own busy timeout, which sleeps and asks again.
+    EngineBusyTimeout,
+    /// In a queue of Bourse's for the one connection that makes all changes.
+    OneConnection,
+    /// By the engine's own locks.
+    EngineLocks,
+}
+
+/// What holds a database that is in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum MemoryStore {
+    /// A file system of Bourse's in memory, below the engine.
+    Bourse,
+    /// The engine's own means.
+    Engine,
+}
+
 /// What power loss may take of the commits that were acknowledged, in the class [`Durability::Consistent`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum MayLose {
@@ -75,6 +99,10 @@ pub struct Description {
     pub may_lose: Option<MayLose>,
     /// Why that class: the settings it follows from, in a few words.
     pub durability_reason: String,
+    /// How writers wait for one another; `None` for an engine that keeps nothing.
+    pub writer_wait: Option<WriterWait>,
+    /// What holds the database, if it is in memory.
+    pub memory_store: Option<MemoryStore>,
     /// Settings in force.
     pub settings: Vec<Setting>,
     /// Options the engine was compiled with.

@@ -91,6 +91,11 @@ pub trait Engine: Send + Sync {
         Ok(None)
     }
 
+    /// Conflicts that sessions were told of since it was opened, by kind; empty where kinds are not told apart. Cheap.
+    fn conflicts(&self) -> Vec<Conflicts> {
+        Vec::new()
+    }
+
     /// What it has asked of the file system until now; `None` where it cannot say, or has no files. Cheap.
     ///
     /// # Errors
@@ -136,6 +141,15 @@ pub trait Engine: Send + Sync {
     fn loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         self.sql()?.new_loader()
     }
+}
+
+/// Conflicts of one kind that sessions were told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Conflicts {
+    /// The engine's name for it.
+    pub name: &'static str,
+    /// How many.
+    pub count: u64,
 }
 
 /// The interface by which an engine is used.

@@ -28,9 +28,9 @@ pub mod thread_time;
 
 pub use bourse_schema::{Batch, Dialect, Value};
 pub use capabilities::{Capabilities, RecordCapabilities, SqlCapabilities};
-pub use description::{Description, Durability, MayLose, Setting};
+pub use description::{Description, Durability, MayLose, MemoryStore, Setting, WriterWait};
 pub use engine::{
-    Connection, Engine, ForReading, Hosting, Interface, KeyEngine, Loader, OwnedServer, Snapshot, SqlEngine,
+    Conflicts, Connection, Engine, ForReading, Hosting, Interface, KeyEngine, Loader, OwnedServer, Snapshot, SqlEngine,
 };
 pub use error::{EngineError, ErrorKind};
 pub use file_owner::FileOwner;

@@ -21,6 +21,8 @@ impl Engine for NullEngine {
             durability: Durability::Volatile,
             may_lose: None,
             durability_reason: "nothing is kept".to_owned(),
+            writer_wait: None,
+            memory_store: None,
             settings: Vec::new(),
             compile_options: Vec::new(),
             warnings: Vec::new(),

@@ -18,7 +18,7 @@ use bourse_egen::{Inputs, Part};
 use bourse_engine::NullEngine;
 use bourse_record::RunFile;
 use bourse_report::CsvText;
-use bourse_report::comparison::{Compared, stored_pairs};
+use bourse_report::comparison::{Compared, Noise, stored_pairs};
 use bourse_serve::protocol::codec::{self, HEADER, REPLY_BYTES};
 use bourse_serve::protocol::{Admission, Control, Greeting, Hello, News, Reply, Request};
 use bourse_serve::server::{Offer, rehearse};
@@ -76,8 +76,10 @@ pub fn comparison(bytes: &[u8]) {
         let Ok((mut pairs, notes)) = stored_pairs(base.clone(), head.clone()) else { return };
         for in_turn in [false, true] {
             pairs.iter_mut().for_each(|pair| pair.in_turn = in_turn);
-            let compared = Compared::of(&pairs, notes.clone(), 0.05);
-            let _ = (compared.text(), compared.markdown(), compared.slower(), compared.without_result());
+            let compared = Compared::of(&pairs, notes.clone(), 0.05, &Noise::Stated(0.02));
+            let _ = (compared.text(), compared.markdown(), compared.slower(), compared.undecided());
+            let _ = compared.html(&[("A", &base.provenance), ("B", &head.provenance)]);
+            let _ = compared.csv(CsvText::Guarded);
             serde_json::to_string(&compared).expect("a comparison is plain data");
         }
     }

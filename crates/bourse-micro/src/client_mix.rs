@@ -15,7 +15,7 @@ use bourse_engine::{
     Access, Capabilities, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _, Statements,
 };
 use bourse_record::{Check, NameValue, SplitMix};
-use statements::{InsertValues, TABLES, TableStatements, UPDATED, run};
+use statements::{InsertValues, TABLE_COUNT, TABLES, TableStatements, UPDATED, run};
 
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
@@ -110,16 +110,28 @@ impl ClientMix {
         }
     }
 
+    /// The ids that tables are loaded with, one after another.
+    fn loaded_ids() -> impl FnMut() -> i64 {
+        let mut random = SplitMix::new(1);
+        move || random.below(LARGEST_ID + 1) as i64
+    }
+
+    /// The sum of each table's ids before the round.
+    fn ids(&self) -> [i64; TABLE_COUNT] {
+        let mut drawn = Self::loaded_ids();
+        std::array::from_fn(|table| (0..self.rows(table as u64)).map(|_| drawn()).sum())
+    }
+
     fn fill(&self, engine: &dyn Engine) -> Result<(), EngineError> {
         const LOAD_TRANSACTION: u64 = 10_000;
         let mut session = engine.session()?;
-        let mut random = SplitMix::new(1);
+        let mut drawn = Self::loaded_ids();
         for (number, table) in TABLES.iter().enumerate() {
             let rows = self.rows(number as u64);
             for from in (0..rows).step_by(LOAD_TRANSACTION as usize) {
                 session.begin(Isolation::ReadCommitted, Access::Write)?;
                 for _ in from..rows.min(from + LOAD_TRANSACTION) {
-                    let values = InsertValues::of(random.below(LARGEST_ID + 1) as i64);
+                    let values = InsertValues::of(drawn());
                     session.execute(&table.insert, Params::of(&values.all()))?;
                 }
                 session.commit()?;
@@ -178,6 +190,7 @@ impl Planned for ClientMix {
     fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
         let (clients, tasks) = (self.threads() as u64, self.tasks());
         let mut seeds = SplitMix::new(setting.seed);
+        let ids = self.ids();
         let client = |number| {
             let client = Client {
                 mix: self,
@@ -185,6 +198,7 @@ impl Planned for ClientMix {
                 all: tasks / clients + u64::from(number < tasks % clients),
                 // Clients begin at different tables, and the statements of one a table never meet.
                 turn: number,
+                ids,
                 drawn: Vec::new(),
                 random: SplitMix::new(seeds.next()),
                 // The null engine's batch is counted in what is counted here: `mixed` goes by fours.
@@ -234,6 +248,8 @@ struct Client<'s> {
     all: u64,
     /// The table that comes next, before division by their number.
     turn: u64,
+    /// The sums of the tables' ids before the round.
+    ids: [i64; TABLE_COUNT],
     /// The ids of the sample drawn, one a task.
     drawn: Vec<InsertValues>,
     random: SplitMix,
@@ -266,6 +282,7 @@ impl User for Client<'_> {
         for values in &self.drawn {
             let table = &TABLES[(self.turn % TABLES.len() as u64) as usize];
             let rows = mix.rows(self.turn % TABLES.len() as u64);
+            let ids = self.ids[(self.turn % TABLES.len() as u64) as usize];
             self.turn += 1;
             let done = match mix.phase {
                 Phase::Insert => cx.retrying(|connection| {
@@ -278,13 +295,19 @@ impl User for Client<'_> {
                     all(run(connection, mix.statements, &table.delete_all, &[], &mut |_| Ok(()))?, rows, setting)
                 }),
                 Phase::Select => cx.retrying(|connection| {
-                    let mut found = 0;
+                    let (mut found, mut sum) = (0, 0);
                     run(connection, mix.statements, &table.select_all, &[], &mut |row| {
                         // Each row has to be taken, as a client would.
-                        found += u64::from(row.get::<i64>(0)? >= 0);
+                        sum += row.get::<i64>(0)?;
+                        found += 1;
                         Ok(())
                     })?;
-                    all(found, rows, setting).map(|_| 1)
+                    all(found, rows, setting)?;
+                    if sum != ids && setting.is_real {
+                        let words = "ids were read that are not those that were loaded";
+                        return Err(EngineError::new(ErrorKind::Other, words));
+                    }
+                    Ok(1)
                 }),
                 Phase::Mixed => mixed(cx, mix.statements, table, values, setting),
             };
@@ -313,7 +336,12 @@ fn mixed(
     cx.retrying(|connection| one(run(connection, statements, &table.insert, &values.all(), nothing)?, setting))?;
     // Ids are drawn from many, but two clients may have drawn the same: then one finds the rows of both, or none.
     cx.retrying(|connection| run(connection, statements, &table.update_one, &values.update(), nothing))?;
-    cx.retrying(|connection| run(connection, statements, &table.select_one, &values.id(), nothing))?;
+    cx.retrying(|connection| {
+        run(connection, statements, &table.select_one, &values.id(), &mut |row| match row.get::<i64>(0)? {
+            id if id == values.number() => Ok(()),
+            id => Err(EngineError::new(ErrorKind::Other, format!("id {id} was read, not {}", values.number()))),
+        })
+    })?;
     cx.retrying(|connection| run(connection, statements, &table.delete_one, &values.id(), nothing))?;
     Ok(MIXED)
 }

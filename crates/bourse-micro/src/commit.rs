@@ -5,16 +5,16 @@ use crate::database::{create, fill, same, sum};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::usual::{STATEMENTS, THREADS, lacking_records, statements, user_spec};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, Writes, named};
-use bourse_driver::{Clock, Control, Draw, Nanos, OperationCx, OperationSpec, Performed, SECOND, User, UserSpec};
+use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
 use bourse_engine::{
     Access, Capabilities, Durability, Engine, EngineError, ErrorKind, Key, RecordField, RecordTable, RecordType,
     Statements, Value,
 };
-use bourse_record::{Check, Counts, NameValue, Operation, Outcome, OutcomeCount, Round};
+use bourse_record::{Check, Counts, NameValue, PhaseKind, Round};
 use std::fs::{File, OpenOptions, remove_file};
 use std::io::{Seek as _, SeekFrom, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
@@ -28,8 +28,8 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
             name: "raw_syncs",
             kind: Kind::Count { min: 0, max: 1_000_000 },
             default: "500",
-            meaning: "times that 4 KiB of a file beside the database are written over and synced before the round, for \
-                      half a second at most; 0 for none",
+            meaning: "most times that 4 KiB of a file beside the database are written over and synced: before the first \
+                      commit and after every 50 of the first thread, outside the timed part; 0 for none",
         },
         STATEMENTS,
         BATCH,
@@ -43,16 +43,16 @@ static COUNTERS: RecordTable =
 
 /// What the raw syncs are called beside the commits.
 const RAW: &str = "raw fdatasync";
-/// The longest that raw syncs may take before a round.
-const RAW_LIMIT: Nanos = SECOND / 2;
+/// Commits of the first thread between two raw syncs: so few syncs leave the rate of the commits as it is, within 2 %.
+const COMMITS_A_SYNC: u64 = 50;
 
 struct Commits {
     threads: usize,
     raw_syncs: u64,
     statements: Statements,
     batch: Option<u64>,
-    /// What the syncs before the round took.
-    raw: Mutex<Option<Counts>>,
+    /// The raw syncs of this round.
+    raw: Mutex<Option<RawSyncs>>,
 }
 
 fn plan(options: &Options) -> Result<Box<dyn Planned>, OptionError> {
@@ -78,15 +78,15 @@ impl Planned for Commits {
     fn threads(&self) -> usize {
         self.threads
     }
-    fn prepare(&self, engine: &dyn Engine, clock: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
+    fn prepare(&self, engine: &dyn Engine, _: &dyn Clock) -> Result<Vec<NameValue>, MicroError> {
         create(engine, &[&COUNTERS])?;
         fill(engine, &COUNTERS, self.threads as u64, &|number, put| {
             put(Key::Int(number as i64 + 1), &[Value::Int(0)])
         })?;
         let folder = engine.location().folder().filter(|_| self.raw_syncs > 0);
-        let counts = folder.as_deref().map(|folder| raw_syncs(folder, self.raw_syncs, clock)).transpose();
-        *self.raw.lock().unwrap_or_else(PoisonError::into_inner) = counts
-            .map_err(|error| MicroError::System { doing: "syncing a file beside the database".to_owned(), error })?;
+        let raw = folder.as_deref().map(|folder| RawSyncs::new(folder, self.raw_syncs)).transpose();
+        *self.raw() =
+            raw.map_err(|error| MicroError::System { doing: "making a file beside the database".to_owned(), error })?;
         Ok(Vec::new())
     }
     fn users<'s>(&'s self, setting: &Setting<'s>) -> Vec<UserSpec<'s>> {
@@ -95,6 +95,7 @@ impl Planned for Commits {
                 commits: self,
                 counter: thread as i64 + 1,
                 drawn: 0,
+                syncs_in: (thread == 0 && setting.is_real).then_some(0),
                 batching: Batching::new(setting.batch.or(self.batch)),
                 left: Left::of(setting.count),
                 setting: setting.clone(),
@@ -123,38 +124,38 @@ impl Planned for Commits {
             let class = bourse_driver::durability(description.durability);
             round.warnings.push(bourse_record::Warning::NotDurable { class });
         }
-        let Some(counts) = self.raw.lock().unwrap_or_else(PoisonError::into_inner).clone() else {
+        let raw = self.raw().take();
+        let Some(raw) = raw else {
             let why = if self.raw_syncs == 0 { "not asked for" } else { "the database has no file here to be synced" };
             round.facts.push(named(RAW, why));
             return;
         };
-        let summary = counts.summary();
+        if let Some(error) = raw.error {
+            round.facts.push(named(RAW, format!("failed: {error}")));
+            return;
+        }
+        let summary = raw.counts.summary();
+        let us = |ns: u64| format!("{:.1} µs", ns as f64 / 1e3);
+        round.facts.push(named(
+            RAW,
+            format!(
+                "{} among the commits, median {}, longest {}",
+                summary.count,
+                us(summary.p50_ns),
+                us(summary.max_ns)
+            ),
+        ));
         let commit = round.operations[0].service.summary;
         if summary.p50_ns > 0 && commit.count > 0 {
             let times = commit.p50_ns as f64 / summary.p50_ns as f64;
             round.facts.push(named("a commit, by raw fdatasyncs (medians)", format!("{times:.2}")));
         }
-        round.operations.push(raw_operation(&counts));
     }
 }
 
-/// The syncs as an operation of the report, beside the commits.
-fn raw_operation(counts: &Counts) -> Operation {
-    let count = counts.len();
-    Operation {
-        name: RAW.to_owned(),
-        outcomes: vec![OutcomeCount { outcome: Outcome::Completed, code: 0, count, meaning: None, example: None }],
-        retries: 0,
-        late: 0,
-        samples: count,
-        harness_overhead_ns: None,
-        mix_target_percent: None,
-        mix_tolerance_points: None,
-        limit_ns: None,
-        response: counts.distribution(),
-        service: counts.distribution(),
-        server: None,
-        by_outcome: Vec::new(),
+impl Commits {
+    fn raw(&self) -> MutexGuard<'_, Option<RawSyncs>> {
+        self.raw.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -168,31 +169,54 @@ impl Drop for Scratch {
     }
 }
 
-/// Writes 4 KiB of a file of 1 MiB over and has them synced, again and again.
-fn raw_syncs(folder: &Path, most: u64, clock: &dyn Clock) -> std::io::Result<Counts> {
+/// A file of 1 MiB of which 4 KiB at a time are written over and synced.
+struct RawSyncs {
+    file: File,
+    /// Syncs that may still come, and those that came.
+    left: u64,
+    done: u64,
+    counts: Counts,
+    /// Why there are no more of them.
+    error: Option<std::io::Error>,
+    _scratch: Scratch,
+}
+
+impl RawSyncs {
     const BLOCK: usize = 4096;
     const BLOCKS: u64 = 256;
-    let path = folder.join(format!(".bourse-syncs-{}", std::process::id()));
-    let mut file: File = OpenOptions::new().write(true).create_new(true).open(&path)?;
-    let _scratch = Scratch(path);
-    // All of it is there before the first sync that counts: only its bytes change, never its size.
-    for _ in 0..BLOCKS {
-        file.write_all(&[1; BLOCK])?;
-    }
-    file.sync_all()?;
-    let mut counts = Counts::new();
-    let begin = clock.now();
-    for number in 0..most {
-        let start = clock.now();
-        if start - begin > RAW_LIMIT {
-            break;
+
+    fn new(folder: &Path, most: u64) -> std::io::Result<Self> {
+        let path = folder.join(format!(".bourse-syncs-{}", std::process::id()));
+        let mut file = OpenOptions::new().write(true).create_new(true).open(&path)?;
+        let _scratch = Scratch(path);
+        // All of it is there before the first sync that counts: only its bytes change, never its size.
+        for _ in 0..Self::BLOCKS {
+            file.write_all(&[1; Self::BLOCK])?;
         }
-        file.seek(SeekFrom::Start(number % BLOCKS * BLOCK as u64))?;
-        file.write_all(&[number as u8; BLOCK])?;
-        file.sync_data()?;
-        counts.record(clock.now() - start);
+        file.sync_all()?;
+        Ok(Self { file, left: most, done: 0, counts: Counts::new(), error: None, _scratch })
     }
-    Ok(counts)
+
+    /// Writes and syncs once, if that may be; what it took counts where `counts`.
+    fn sync(&mut self, clock: &dyn Clock, counts: bool) {
+        if self.left == 0 || self.error.is_some() {
+            return;
+        }
+        self.left -= u64::from(counts);
+        let start = clock.now();
+        match self.write() {
+            Ok(()) if counts => self.counts.record(clock.now() - start),
+            Ok(()) => {}
+            Err(error) => self.error = Some(error),
+        }
+    }
+
+    fn write(&mut self) -> std::io::Result<()> {
+        self.done += 1;
+        self.file.seek(SeekFrom::Start(self.done % Self::BLOCKS * Self::BLOCK as u64))?;
+        self.file.write_all(&[self.done as u8; Self::BLOCK])?;
+        self.file.sync_data()
+    }
 }
 
 struct Committer<'s> {
@@ -201,6 +225,8 @@ struct Committer<'s> {
     counter: i64,
     /// Commits of the sample drawn.
     drawn: u64,
+    /// Commits until the next raw sync, of the thread that makes them.
+    syncs_in: Option<u64>,
     batching: Batching,
     left: Left,
     setting: Setting<'s>,
@@ -213,6 +239,15 @@ impl User for Committer<'_> {
             return Draw::Finished;
         }
         self.left.draw(self.drawn);
+        if let Some(syncs_in) = &mut self.syncs_in {
+            if *syncs_in == 0
+                && let Some(raw) = &mut *self.commits.raw()
+            {
+                raw.sync(clock, control.phase(clock.now()) != PhaseKind::WarmUp);
+                *syncs_in = COMMITS_A_SYNC;
+            }
+            *syncs_in = syncs_in.saturating_sub(self.drawn);
+        }
         self.batching.begins(clock);
         Draw::Ready
     }
@@ -241,17 +276,20 @@ impl User for Committer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use bourse_driver::{MS, RealClock};
+    use bourse_driver::RealClock;
 
     #[test]
     fn raw_syncs_are_counted_and_leave_nothing() {
         let folder = tempfile::tempdir().unwrap();
         let clock = RealClock::start();
-        let counts = raw_syncs(folder.path(), 5, &clock).unwrap();
-        assert!((1..=5).contains(&counts.len()));
-        assert!(counts.summary().max_ns < clock.now() && clock.now() > MS / 100);
+        let mut raw = RawSyncs::new(folder.path(), 5).unwrap();
+        (0..3).for_each(|_| raw.sync(&clock, false));
+        assert_eq!((raw.counts.len(), raw.done), (0, 3), "in the warm-up none counts");
+        (0..9).for_each(|_| raw.sync(&clock, true));
+        assert_eq!((raw.counts.len(), raw.done), (5, 8));
+        assert!(raw.counts.summary().max_ns < clock.now() && raw.counts.summary().p50_ns > 0);
+        drop(raw);
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
-        assert_eq!(raw_operation(&counts).valid(), counts.len());
-        assert!(raw_syncs(Path::new("/nowhere/at/all"), 5, &clock).is_err());
+        assert!(RawSyncs::new(Path::new("/nowhere/at/all"), 5).is_err());
     }
 }

@@ -1,15 +1,14 @@
 //! `index-search`: pairs by integer and by text, each by its index.
 
 use crate::batching::{BATCH, Batching};
-use crate::database::{create, fill_pairs, pair_text, pairs};
+use crate::database::{create, fill_pairs, pair_chars, pair_text, pairs};
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::row_sum::text_sum;
 use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, statements, user_spec};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, WorkloadSpec};
 use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
-use bourse_engine::{
-    Capabilities, Engine, EngineError, ErrorKind, IndexKind, Key, RecordTable, RowExt as _, Statements, Value,
-};
+use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, IndexKind, Key, RecordTable, Statements, Value};
 use bourse_record::NameValue;
 
 /// How pairs are found by their number.
@@ -117,6 +116,7 @@ impl Planned for IndexSearch {
                 keys,
                 drawn: Vec::new(),
                 texts: Vec::new(),
+                expected: 0,
                 turn: 0,
                 batching: Batching::new(setting.batch.or(self.batch)),
                 left: Left::of(setting.count),
@@ -133,6 +133,8 @@ struct Searcher<'s> {
     keys: KeyStream,
     drawn: Vec<i64>,
     texts: Vec<String>,
+    /// Sum of the texts of all pairs drawn.
+    expected: u64,
     /// Which of the kinds of search comes next.
     turn: usize,
     batching: Batching,
@@ -154,6 +156,8 @@ impl User for Searcher<'_> {
         if self.search.by[self.turn] == TEXT {
             self.texts.extend(self.drawn.iter().map(|&number| pair_text(number as u64)));
         }
+        let sum = |sum: u64, number: &i64| sum.wrapping_add(text_sum(pair_chars(*number as u64).as_bytes()));
+        self.expected = self.drawn.iter().fold(0, sum);
         self.batching.begins(clock);
         Draw::Ready
     }
@@ -164,10 +168,15 @@ impl User for Searcher<'_> {
         let operation = self.turn;
         let searched = cx.retrying(|connection| {
             connection.with_records(statements, |records| {
-                let mut found = 0;
+                let (mut found, mut sum) = (0, 0u64);
                 for (at, &number) in drawn.iter().enumerate() {
                     let mut each = |row: &dyn bourse_engine::Row| {
-                        found += usize::from(row.get::<i64>(0)? == number);
+                        if row.is_int(0, number)
+                            && let Some(text) = row.text_bytes(1)
+                        {
+                            found += 1;
+                            sum = sum.wrapping_add(text_sum(text));
+                        }
                         Ok(())
                     };
                     match texts.get(at) {
@@ -179,17 +188,22 @@ impl User for Searcher<'_> {
                         }
                     }
                 }
-                Ok::<_, EngineError>(found)
+                Ok::<_, EngineError>((found, sum))
             })
         });
         let count = drawn.len() as u32;
-        match searched {
-            Ok(found) if found == drawn.len() || !self.is_real => Performed::completed(operation).times(count),
-            Ok(found) => {
-                let words = format!("{found} pairs found of {count} that are there");
-                Performed::error(operation, &EngineError::new(ErrorKind::Other, words)).times(count)
+        let words = match searched {
+            Err(error) => return Performed::error(operation, &error).times(count),
+            Ok(_) if !self.is_real => None,
+            Ok((found, _)) if found != drawn.len() => Some(format!("{found} pairs found of {count} that are there")),
+            Ok((_, sum)) if sum != self.expected => {
+                Some("a pair was read whose text is not the one that was loaded".to_owned())
             }
-            Err(error) => Performed::error(operation, &error).times(count),
+            Ok(_) => None,
+        };
+        match words {
+            None => Performed::completed(operation).times(count),
+            Some(words) => Performed::error(operation, &EngineError::new(ErrorKind::Other, words)).times(count),
         }
     }
 }

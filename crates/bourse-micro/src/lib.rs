@@ -7,6 +7,7 @@
 //! | [`round`] | one round of it: database, warm-up, measurement, checks, the null engine's figure |
 //! | [`keys`] | which keys are asked for |
 //! | `database`, `persons` | making and checking tables; the one that several workloads read and change |
+//! | `row_sum` | rows read whole, and what their sums ought to be |
 //! | `usual`, `batching` | options and needs that workloads share; short operations timed together |
 //! | `watch` | sizes of logs, looked at more often than once a second |
 //! | `point_read`, `bulk_load`, … | a workload each |
@@ -27,6 +28,7 @@ mod persons;
 mod point_read;
 mod read_write;
 pub mod round;
+mod row_sum;
 mod scan;
 mod sql;
 mod update;
@@ -35,7 +37,7 @@ mod watch;
 pub mod workload;
 
 pub use options::{Kind, OptionError, OptionSpec, Options};
-pub use round::{NOTICE, RoundResult, Timing, run_round};
+pub use round::{NOTICE, OpenLoop, RoundResult, Timing, run_round, run_round_at};
 pub use sql::operations_of;
 pub use workload::{Case, Extent, MicroError, WorkloadSpec};
 

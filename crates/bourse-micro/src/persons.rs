@@ -2,9 +2,11 @@
 
 use crate::database::{create, fill, pair_text};
 use crate::options::{Kind, OptionSpec, Options};
+use crate::row_sum::{RowSums, SlidingSums, pair_sum};
 use crate::workload::MicroError;
 use bourse_engine::{Engine, IndexKind, Key, RecordField, RecordTable, RecordType, Value};
 use bourse_record::{NameValue, SplitMix};
+use std::sync::OnceLock;
 
 /// Width of the texts.
 pub(crate) const WIDTH: OptionSpec = OptionSpec {
@@ -42,6 +44,7 @@ pub(crate) struct Persons {
     /// Whether the key is a text, [`pair_text`] of the row's number.
     pub(crate) text_key: bool,
     filler: Filler,
+    sums: OnceLock<RowSums>,
 }
 
 impl Persons {
@@ -59,7 +62,12 @@ impl Persons {
         let width = options.size(WIDTH.name);
         let key = if text_key { RecordType::Text(28) } else { RecordType::Int };
         let table = keyed("persons", key, width, None).leak();
-        Self { table, rows: options.count("rows"), text_key, filler: Filler::new(width) }
+        Self { table, rows: options.count("rows"), text_key, filler: Filler::new(width), sums: OnceLock::new() }
+    }
+
+    /// Sums of the rows' texts, as [`read_person`](crate::row_sum::read_person) has them.
+    pub(crate) fn sums(&self) -> &RowSums {
+        self.sums.get_or_init(|| self.filler.sums(self.rows))
     }
 
     /// The two texts of row `number`, counted from 0, which need not be there yet.
@@ -112,6 +120,14 @@ impl Filler {
         Texts { filler: self, start: Self::start(2 * number) }
     }
 
+    /// Sums of the texts of the first rows: as many as differ, at most.
+    fn sums(&self, rows: u64) -> RowSums {
+        let sliding = SlidingSums::new(self.text.as_bytes(), self.width);
+        let text = |number| sliding.at(Self::start(number));
+        // The number of places is prime, so that two texts a row come again after as many rows.
+        RowSums::of((0..rows.clamp(1, Self::STARTS as u64)).map(|row| pair_sum(text(2 * row), text(2 * row + 1))))
+    }
+
     #[inline]
     fn start(number: u64) -> usize {
         (number.wrapping_mul(Self::STEP as u64) % Self::STARTS as u64) as usize
@@ -150,6 +166,7 @@ impl<'f> Texts<'f> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::row_sum::text_sum;
 
     #[test]
     fn texts_have_their_width_and_differ() {
@@ -161,5 +178,17 @@ mod tests {
         assert!((0..100_000).all(|row| rows.next_row() == [text(2 * row), text(2 * row + 1)]));
         assert_eq!(filler.texts(70_000), [text(140_000), text(140_001)]);
         assert_eq!(filler.texts(5), Filler::new(100).texts(5));
+    }
+
+    #[test]
+    fn sums_are_those_of_the_texts() {
+        for (width, rows) in [(1, 10), (100, 200_000), (60_000, 50)] {
+            let filler = Filler::new(width);
+            let sums = filler.sums(rows);
+            for number in (0..rows).step_by(7).chain([rows - 1]) {
+                let [first, second] = filler.texts(number).map(|text| text_sum(text.as_bytes()));
+                assert_eq!(sums.row(number), pair_sum(first, second), "{number}, {width}");
+            }
+        }
     }
 }

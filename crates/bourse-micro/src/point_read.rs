@@ -5,10 +5,11 @@ use crate::database::pair_text;
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::persons::{KEY, Persons, WIDTH};
+use crate::row_sum::{RowSums, read_person};
 use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, statements, user_spec};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
 use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
-use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, RecordTable, Statements, Value};
+use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, RecordTable, Row, Statements, Value};
 use bourse_record::{NameValue, Round};
 
 /// The workload.
@@ -83,6 +84,7 @@ impl Planned for PointRead {
         let user = |thread| {
             let keys = KeyStream::new(self.keys.clone(), self.range, setting.seed, thread, self.threads);
             let reader = Reader::new(0, &self.persons, keys, self.statements, setting, self.batch);
+            let reader = reader.expecting_loaded_numbers();
             user_spec(format!("reader {}", thread + 1), reader)
         };
         (0..self.threads).map(user).collect()
@@ -99,7 +101,29 @@ impl Planned for PointRead {
 /// Text keys handed to the engine together, to be looked up one after another.
 const TOGETHER: usize = 32;
 
-/// Reads by key, and knows which keys there are.
+/// What reading some rows came to.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Found {
+    rows: u64,
+    /// Sum of the rows' texts.
+    texts: u64,
+    /// Sum of the rows' numbers.
+    numbers: i64,
+}
+
+impl Found {
+    /// Counts a row in, every byte of it. One with a column missing is not counted.
+    #[inline]
+    fn add(&mut self, row: &dyn Row) {
+        if let Some((number, texts)) = read_person(row) {
+            self.rows += 1;
+            self.texts = self.texts.wrapping_add(texts);
+            self.numbers = self.numbers.wrapping_add(number);
+        }
+    }
+}
+
+/// Reads by key, and knows which keys there are and what their rows hold.
 pub(crate) struct Reader<'s> {
     operation: usize,
     table: &'static RecordTable,
@@ -110,8 +134,12 @@ pub(crate) struct Reader<'s> {
     /// The same as texts, where the key is one; `drawn` is empty then.
     texts: Vec<String>,
     text_key: bool,
-    /// How many of those drawn are there.
-    expected: u64,
+    /// What reading those drawn must give.
+    expected: Found,
+    /// Sums of the rows' texts as they were loaded.
+    sums: &'s RowSums,
+    /// Whether nobody changes the rows' numbers, which are 0.
+    numbers_stay: bool,
     statements: Statements,
     batching: Batching,
     left: Left,
@@ -121,7 +149,7 @@ pub(crate) struct Reader<'s> {
 impl<'s> Reader<'s> {
     pub(crate) fn new(
         operation: usize,
-        persons: &Persons,
+        persons: &'s Persons,
         keys: KeyStream,
         statements: Statements,
         setting: &Setting<'s>,
@@ -135,7 +163,9 @@ impl<'s> Reader<'s> {
             drawn: Vec::new(),
             texts: Vec::new(),
             text_key: persons.text_key,
-            expected: 0,
+            expected: Found::default(),
+            sums: persons.sums(),
+            numbers_stay: false,
             statements,
             batching: Batching::new(setting.batch.or(batch)),
             left: Left::of(setting.count),
@@ -143,9 +173,27 @@ impl<'s> Reader<'s> {
         }
     }
 
+    /// Where nobody updates: the numbers that rows were loaded with are part of what is expected.
+    fn expecting_loaded_numbers(self) -> Self {
+        Self { numbers_stay: true, ..self }
+    }
+
     pub(crate) fn with_count(mut self, count: Option<u64>) -> Self {
         self.left = Left::of(count);
         self
+    }
+}
+
+impl Reader<'_> {
+    #[cold]
+    fn mismatch(&self, found: Found) -> EngineError {
+        let expected = self.expected;
+        let words = if found.rows == expected.rows {
+            "a row was read whose values are not those that were loaded".to_owned()
+        } else {
+            format!("{} rows found, {} of the keys are there", found.rows, expected.rows)
+        };
+        EngineError::new(ErrorKind::Other, words)
     }
 }
 
@@ -162,9 +210,12 @@ impl User for Reader<'_> {
         self.left.draw(batch);
         self.drawn.clear();
         self.texts.clear();
-        let (rows, mut expected) = (self.rows, 0);
+        let (rows, sums, mut expected) = (self.rows, self.sums, Found::default());
         let mut id = |key| {
-            expected += u64::from(key < rows);
+            if key < rows {
+                expected.rows += 1;
+                expected.texts = expected.texts.wrapping_add(sums.row(key));
+            }
             key + 1
         };
         if self.text_key {
@@ -182,10 +233,12 @@ impl User for Reader<'_> {
         let count = drawn.len() + texts.len();
         let read = cx.retrying(|connection| {
             connection.with_records(statements, |records| {
-                let mut found = 0;
+                let mut found = Found::default();
                 records.get_each(table, drawn, &mut |at, row| {
                     // The row must be the one asked for, not just any.
-                    found += u64::from(matches!(drawn[at], Value::Int(key) if row.is_int(0, key)));
+                    if matches!(drawn[at], Value::Int(key) if row.is_int(0, key)) {
+                        found.add(row);
+                    }
                     Ok(())
                 })?;
                 // Keys on the stack: the timed part must not allocate.
@@ -194,24 +247,26 @@ impl User for Reader<'_> {
                     let keys = &mut keys[..texts.len()];
                     keys.iter_mut().zip(texts).for_each(|(key, text)| *key = Value::Text(text));
                     records.get_each(table, keys, &mut |at, row| {
-                        found += u64::from(row.value(0) == Value::Text(&texts[at]));
+                        if row.text_bytes(0) == Some(texts[at].as_bytes()) {
+                            found.add(row);
+                        }
                         Ok(())
                     })?;
                 }
                 Ok::<_, EngineError>(found)
             })
         });
-        let found = match read {
+        let mut found = match read {
             Ok(found) => found,
             Err(error) => return Performed::error(self.operation, &error).times(count as u32),
         };
         Tally::add(&self.setting.tally.changes, count as u64);
-        Tally::add(&self.setting.tally.found, found);
+        Tally::add(&self.setting.tally.found, found.rows);
+        if !self.numbers_stay {
+            found.numbers = 0;
+        }
         if self.setting.is_real && found != self.expected {
-            let expected = self.expected;
-            let error =
-                EngineError::new(ErrorKind::Other, format!("{found} rows found, {expected} of the keys are there"));
-            return Performed::error(self.operation, &error).times(count as u32);
+            return Performed::error(self.operation, &self.mismatch(found)).times(count as u32);
         }
         Performed::completed(self.operation).times(count as u32)
     }

@@ -2,9 +2,10 @@
 
 use crate::workload::{Case, Extent, MicroError, Planned, Setting, Tally, Writes, named};
 use bourse_driver::{
-    Background, Clock, Fault, Ledger, MS, Nanos, OperationSpec, Plan, Progress, SECOND, UserSpec, Workload,
+    Background, Clock, Control, Draw, Fault, Ledger, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, Progress,
+    SECOND, Schedule, SplitMix, User, UserSpec, Workload,
 };
-use bourse_engine::{Engine, NullEngine};
+use bourse_engine::{Engine, Location, NullEngine};
 use bourse_record::{Check, CheckStatus, Outcome, Round, Warning};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -32,6 +33,49 @@ impl Timing {
     }
 }
 
+/// Operations that are due at a rate, whether or not the engine keeps up: those of the headline, of all threads together.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct OpenLoop {
+    /// Operations a second; of a workload with several to a transaction, transactions.
+    pub per_second: f64,
+    /// Whether they are due at even distances, and not at random moments.
+    pub evenly: bool,
+}
+
+impl OpenLoop {
+    /// How long an operation may wait for its thread before it is dropped, in seconds.
+    const BACKLOG_S: f64 = 5.0;
+
+    /// The schedule of one of so many threads.
+    fn schedule(self, threads: usize, seed: u64) -> Schedule {
+        let per_second = self.per_second / threads.max(1) as f64;
+        if self.evenly { Schedule::Constant { per_second } } else { Schedule::Poisson { per_second, seed } }
+    }
+
+    /// Operations that may wait for one of so many threads.
+    fn backlog(self, threads: usize) -> usize {
+        (self.per_second / threads.max(1) as f64 * Self::BACKLOG_S).ceil().max(1.0) as usize
+    }
+}
+
+/// A user whose operations are due by a schedule: one that cannot be kept waiting any longer is dropped.
+struct Scheduled<'s>(Box<dyn User + 's>);
+
+impl User for Scheduled<'_> {
+    fn performs(&self, operation: usize) -> bool {
+        self.0.performs(operation)
+    }
+    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+        self.0.draw(clock, control)
+    }
+    fn skip(&mut self) -> Option<usize> {
+        self.0.skip().or(Some(0))
+    }
+    fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
+        self.0.perform(cx)
+    }
+}
+
 /// What has to stand in every report of these workloads.
 pub const NOTICE: &str = "Operations too short to be timed one by one are timed in batches: their quantiles are those of \
 the batches' means. The column «harness» has what the same operation takes on an engine that does nothing.";
@@ -52,11 +96,12 @@ struct Driven<'s> {
     planned: &'s dyn Planned,
     setting: Setting<'s>,
     operations: Vec<OperationSpec>,
+    open_loop: Option<OpenLoop>,
 }
 
 impl<'s> Driven<'s> {
     fn new(planned: &'s dyn Planned, setting: Setting<'s>) -> Self {
-        Self { operations: planned.operations(), planned, setting }
+        Self { operations: planned.operations(), planned, setting, open_loop: None }
     }
 }
 
@@ -65,7 +110,20 @@ impl<'s> Workload<'s> for Driven<'s> {
         &self.operations
     }
     fn users(&mut self) -> Vec<UserSpec<'s>> {
-        self.planned.users(&self.setting)
+        let users = self.planned.users(&self.setting);
+        let Some(open_loop) = self.open_loop else { return users };
+        // Those of the headline's operation come by the schedule; others, such as writers beside readers, go on as they do.
+        let threads = users.iter().filter(|it| it.user.performs(0)).count();
+        let mut seeds = SplitMix::new(self.setting.seed ^ 0x5CED);
+        let by_schedule = |it: UserSpec<'s>| match it.user.performs(0) {
+            true => UserSpec {
+                user: Box::new(Scheduled(it.user)),
+                schedule: open_loop.schedule(threads, seeds.next()),
+                ..it
+            },
+            false => it,
+        };
+        users.into_iter().map(by_schedule).collect()
     }
     fn background(&mut self) -> Vec<Background<'s>> {
         self.planned.background(&self.setting)
@@ -88,15 +146,44 @@ pub fn run_round(
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<RoundResult, MicroError> {
+    run_round_at(None, case, engine, timing, seed, clock, interrupt, progress)
+}
+
+/// [`run_round`] with operations that are due at a rate. They are timed one by one.
+///
+/// # Errors
+/// As [`run_round`].
+#[expect(clippy::too_many_arguments, reason = "one more than the round has by itself")]
+pub fn run_round_at(
+    open_loop: Option<OpenLoop>,
+    case: &Case,
+    engine: &dyn Engine,
+    timing: &Timing,
+    seed: u64,
+    clock: &dyn Clock,
+    interrupt: &AtomicBool,
+    progress: &mut dyn FnMut(&Progress),
+) -> Result<RoundResult, MicroError> {
     let planned = case.planned.as_ref();
     crate::database::refuse_foreign(engine)?;
-    // The null engine keeps nothing, and would be caught at it.
-    let is_real = engine.description().map_err(MicroError::engine("asking the engine"))?.engine != "null";
+    // An engine that keeps nothing would be caught at it.
+    let is_real = engine.location() != Location::Nowhere;
     let facts = if is_real { planned.prepare(engine, clock)? } else { Vec::new() };
-    let setting =
-        Setting { engine, seed, count: timing.count, batch: None, is_real, tally: Arc::new(Tally::default()) };
-    let plan = timing.plan(case.spec.extent);
+    let setting = Setting {
+        engine,
+        seed,
+        count: timing.count,
+        batch: open_loop.map(|_| 1),
+        is_real,
+        tally: Arc::new(Tally::default()),
+    };
+    let mut plan = timing.plan(case.spec.extent);
     let mut driven = Driven::new(planned, setting.clone());
+    if let Some(open_loop) = open_loop {
+        driven.open_loop = Some(open_loop);
+        let threads = planned.users(&setting).iter().filter(|it| it.user.performs(0)).count();
+        plan.backlog = open_loop.backlog(threads);
+    }
     let measured = bourse_driver::run(engine, &mut driven, &plan, 0, seed, clock, interrupt, progress)?;
     let mut round = measured.round;
     round.facts.splice(0..0, facts);

@@ -4,10 +4,11 @@ use crate::batching::{BATCH, Batching};
 use crate::keys::{Distribution, KEYS, KeyStream};
 use crate::options::{Kind, OptionError, OptionSpec, Options};
 use crate::persons::{Persons, TABLES, WIDTH};
+use crate::row_sum::{RowSums, read_person};
 use crate::usual::{ROWS, STATEMENTS, THREADS, lacking_records, statements, user_spec};
 use crate::workload::{Extent, Left, MicroError, Planned, Setting, Tally, WorkloadSpec, named};
 use bourse_driver::{Clock, Control, Draw, OperationCx, OperationSpec, Performed, User, UserSpec};
-use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Key, RowExt as _, Statements};
+use bourse_engine::{Capabilities, Engine, EngineError, ErrorKind, Key, Statements};
 use bourse_record::{NameValue, Round};
 
 /// The workload.
@@ -82,7 +83,8 @@ impl Planned for Scan {
                 scan: self,
                 keys: KeyStream::new(self.keys.clone(), self.persons.rows, setting.seed, thread, self.threads),
                 drawn: Vec::new(),
-                expected: 0,
+                expected: Scanned::default(),
+                sums: self.persons.sums(),
                 batching: Batching::new(setting.batch.or(self.batch)),
                 left: Left::of(setting.count),
                 setting: setting.clone(),
@@ -101,12 +103,25 @@ impl Planned for Scan {
     }
 }
 
+/// What scans gave.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+struct Scanned {
+    /// Rows that came in their order.
+    rows: u64,
+    /// Sum of their texts.
+    texts: u64,
+    /// Sum of their numbers.
+    numbers: i64,
+}
+
 struct Scanner<'s> {
     scan: &'s Scan,
     keys: KeyStream,
     drawn: Vec<i64>,
-    /// Rows that all scans drawn must give together.
-    expected: u64,
+    /// What all scans drawn must give together.
+    expected: Scanned,
+    /// Sums of the rows' texts as they were loaded.
+    sums: &'s RowSums,
     batching: Batching,
     left: Left,
     setting: Setting<'s>,
@@ -121,8 +136,13 @@ impl User for Scanner<'_> {
         self.left.draw(batch);
         self.drawn.clear();
         self.drawn.extend((0..batch).map(|_| self.keys.next_key() as i64 + 1));
-        let rows_from = |key: &i64| self.scan.length.min(self.scan.persons.rows + 1 - *key as u64);
-        self.expected = self.drawn.iter().map(rows_from).sum();
+        self.expected = Scanned::default();
+        for &key in &self.drawn {
+            let from = key as u64 - 1;
+            let rows = self.scan.length.min(self.scan.persons.rows - from);
+            self.expected.rows += rows;
+            self.expected.texts = self.expected.texts.wrapping_add(self.sums.rows(from, from + rows));
+        }
         self.batching.begins(clock);
         Draw::Ready
     }
@@ -133,27 +153,38 @@ impl User for Scanner<'_> {
         let drawn = &self.drawn;
         let scanned = cx.retrying(|connection| {
             connection.with_records(statements, |records| {
-                let mut in_order = 0;
+                let mut scanned = Scanned::default();
                 for &from in drawn {
                     let mut next = from;
                     records.scan(table, Key::Int(from), length, &mut |row| {
-                        in_order += u64::from(row.get::<i64>(0)? == next);
+                        if row.is_int(0, next)
+                            && let Some((number, texts)) = read_person(row)
+                        {
+                            scanned.rows += 1;
+                            scanned.texts = scanned.texts.wrapping_add(texts);
+                            scanned.numbers = scanned.numbers.wrapping_add(number);
+                        }
                         next += 1;
                         Ok(())
                     })?;
                 }
-                Ok::<_, EngineError>(in_order)
+                Ok::<_, EngineError>(scanned)
             })
         });
         let count = drawn.len() as u32;
-        let rows = match scanned {
-            Ok(rows) => rows,
+        let scanned = match scanned {
+            Ok(scanned) => scanned,
             Err(error) => return Performed::error(0, &error).times(count),
         };
-        Tally::add(&self.setting.tally.found, rows);
+        Tally::add(&self.setting.tally.found, scanned.rows);
         Tally::add(&self.setting.tally.changes, u64::from(count));
-        if rows != self.expected && self.setting.is_real {
-            let words = format!("{rows} rows came in their order, of {} that are there", self.expected);
+        if scanned != self.expected && self.setting.is_real {
+            let words = match (scanned.rows, self.expected.rows) {
+                (rows, expected) if rows == expected => {
+                    "a row was read whose values are not those that were loaded".to_owned()
+                }
+                (rows, expected) => format!("{rows} rows came in their order, of {expected} that are there"),
+            };
             return Performed::error(0, &EngineError::new(ErrorKind::Other, words)).times(count);
         }
         Performed::completed(0).times(count)

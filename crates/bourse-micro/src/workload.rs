@@ -38,14 +38,14 @@ pub enum Extent {
 impl WorkloadSpec {
     /// What it can be asked for besides being run.
     pub const fn abilities(&self) -> Abilities {
-        const CLOSED: Ability = Ability::Lacks("its threads ask again as soon as they are answered");
+        let without_end = match self.extent {
+            Extent::Time => Ability::Has,
+            Extent::Work => Ability::Lacks("it ends when its work is done"),
+        };
         Abilities {
-            rate: CLOSED,
-            search: CLOSED,
-            steadiness: match self.extent {
-                Extent::Time => Ability::Has,
-                Extent::Work => Ability::Lacks("it ends when its work is done"),
-            },
+            rate: without_end,
+            search: Ability::Lacks("the search knows the response limits of TPC-E alone"),
+            steadiness: without_end,
             snapshot: Ability::Lacks("its tables are made anew for each round"),
         }
     }

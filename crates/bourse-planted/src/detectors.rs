@@ -197,8 +197,9 @@ fn shown(ran: &Ran, durability: Durability) -> Found {
     let samples: u64 = of_mix().map(|operation| operation.response.summary.count).sum();
     let strays = |operation: &&Operation| {
         let share = 100.0 * operation.response.summary.count as f64 / samples.max(1) as f64;
-        let (target, tolerance) = (operation.mix_target_percent, operation.mix_tolerance_points);
-        (share - target.unwrap_or_default()).abs() > tolerance.unwrap_or_default()
+        let expected = operation.mix_expected_percent.or(operation.mix_target_percent);
+        let tolerance = operation.mix_tolerance_points;
+        (share - expected.unwrap_or_default()).abs() > tolerance.unwrap_or_default()
     };
     if of_mix().any(|operation| strays(&operation)) {
         return Found::Shown("mix".to_owned());

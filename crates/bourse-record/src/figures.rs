@@ -25,6 +25,10 @@ pub struct Operation {
     pub harness_overhead_ns: Option<f64>,
     /// Share of the mix it should have, in percent, if the workload says.
     pub mix_target_percent: Option<f64>,
+    /// Share of the mix that it should have in this round, in percent, where that differs from round to round: a market that
+    /// has just opened owes fewer Trade-Results than one in which as many limit orders come due as are placed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mix_expected_percent: Option<f64>,
     /// How far the share may be off, in percentage points, if the workload says.
     pub mix_tolerance_points: Option<f64>,
     /// 90 % must be answered within this many nanoseconds, if the workload says.
@@ -33,6 +37,10 @@ pub struct Operation {
     pub response: Distribution,
     /// From its start to its end: what the engine and its locks take.
     pub service: Distribution,
+    /// The times of those that failed, which are among the two above; none if none failed, and in files from before they were
+    /// kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub failed: Option<FailedTimes>,
     /// The same by outcome, for those outcomes that occurred.
     #[serde(default)]
     pub by_outcome: Vec<OutcomeLatency>,
@@ -52,6 +60,15 @@ pub struct ServerFigures {
     pub engine: Distribution,
     /// From start to end as the driver saw it, less the server's time: the way there and back, with encoding.
     pub network: Distribution,
+}
+
+/// Response and service times of operations that failed.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct FailedTimes {
+    /// From when they were due to their end.
+    pub response: Distribution,
+    /// From their start to their end.
+    pub service: Distribution,
 }
 
 /// Response and service times of one outcome.

@@ -31,7 +31,7 @@ mod time_split;
 mod version_1;
 mod warning;
 
-pub use bourse_stats::{SplitMix, median};
+pub use bourse_stats::{Estimate, Interval, SplitMix, median};
 pub use brokerage::{BROKERAGE_NOTICE, CUSTOMERS, MARKET_USERS, STATUS_CODES};
 pub use conditions::{
     Conditions, DriverQueue, IsolationLevel, Medium, OperationIsolation, RawSyncs, Scale, Storage, SyncMeaning,
@@ -39,7 +39,9 @@ pub use conditions::{
 };
 pub use counts::Counts;
 pub use document::{RunFileError, run_file_schema};
-pub use figures::{Distribution, LatencySummary, Operation, Outcome, OutcomeCount, OutcomeLatency, ServerFigures};
+pub use figures::{
+    Distribution, FailedTimes, LatencySummary, Operation, Outcome, OutcomeCount, OutcomeLatency, ServerFigures,
+};
 pub use histogram::HistogramError;
 pub use live::{LiveCell, LiveReader, LiveRow};
 pub use machine::noise;
@@ -49,12 +51,15 @@ pub use provenance::{Build, DocumentKind, Machine, NameValue, Provenance};
 pub use recorder::{Recorder, Totals};
 pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};
 pub use round::{
-    Arrivals, Check, CheckStatus, Column, FileActivity, FileKind, Interference, Phase, PhaseKind, Round, Series,
-    ServerUse, SharedRound,
+    Arrivals, Check, CheckStatus, Column, ConflictCount, FileActivity, FileKind, Interference, Phase, PhaseKind, Round,
+    Series, ServerUse, SharedRound,
 };
-pub use run_file::{Case, Durability, Engine, MayLose, Probe, RunFile, SCHEMA_VERSION, Search, Workload, WorkloadKind};
+pub use run_file::{
+    Case, Durability, Engine, MayLose, MemoryStore, Probe, RunFile, SCHEMA_VERSION, Search, Workload, WorkloadKind,
+    WriterWait,
+};
 pub use sample::{Sample, ServerTime};
-pub use stats::{FEWEST_ROUNDS, Interval, median_interval};
+pub use stats::{FEWEST_ROUNDS, even};
 pub use steady::{Steadiness, Steady, SteadyTest};
 pub use time_split::{Blocked, BlockedOn, RoleTime, TimeSplit};
 pub use version_1::coded_warnings;

@@ -34,6 +34,11 @@ pub struct Round {
     /// short intervals, the values the largest seen in each.
     #[serde(default)]
     pub fine_series: Series,
+    /// Valid completions per second, of all operations (`throughput`) and of the headline's (`throughput.NAME`), ten times a
+    /// second over the whole round; in longer rows where the round is longer than two minutes. The interval of a single
+    /// round rests on them. Empty in files from before they were kept.
+    #[serde(default)]
+    pub throughput_series: Series,
     /// Processor seconds of our process in the measurement interval: user.
     pub cpu_user_s: f64,
     /// Processor seconds of our process in the measurement interval: system.
@@ -57,6 +62,18 @@ pub struct Round {
     /// too short to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interference: Option<Interference>,
+    /// Age of the emulated market when the measurement interval began, in seconds: how long limit orders have been placed.
+    /// Until 900 s it owes fewer Trade-Results than it is given orders.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub market_age_s: Option<f64>,
+    /// Conflicts that the engine told sessions of in the whole round, warm-up and drain included, by its name for them. Those
+    /// that were tried again are among them. Empty where the engine does not tell them apart.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conflicts: Vec<ConflictCount>,
+    /// The 90th percentile of a fixed CPU loop right after the round, as a multiple of its best time in the run; none in files
+    /// from before it was timed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub slowdown: Option<f64>,
     /// Where the time of the users' threads went in the measurement interval; none in files of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_split: Option<TimeSplit>,
@@ -71,12 +88,35 @@ pub struct Round {
     pub warnings: Vec<Warning>,
 }
 
+/// Conflicts of one kind.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct ConflictCount {
+    /// The engine's name for it.
+    pub name: String,
+    /// How many.
+    pub count: u64,
+}
+
 impl Round {
     /// Takes the headline away, with the reason; what was counted and timed stays. The first reason stands.
     pub fn make_void(&mut self, why: impl Into<String>) {
         self.headline = f64::NAN;
         self.void.get_or_insert(why.into());
     }
+
+    /// Whether others disturbed the round: they took more than [`Interference::NOTICED`], or a fixed CPU loop took more than
+    /// [`SLOWED`](Self::SLOWED) times its best time.
+    pub fn is_disturbed(&self) -> bool {
+        self.taken() > Interference::NOTICED || self.slowdown.is_some_and(|slowdown| slowdown > Self::SLOWED)
+    }
+
+    /// CPUs that others took for certain, on average; 0 where the system does not say.
+    pub fn taken(&self) -> f64 {
+        self.interference.map_or(0.0, Interference::from_us)
+    }
+
+    /// From here on a fixed CPU loop is disturbed: it took half as long again. Frequencies that change make a fifth.
+    pub const SLOWED: f64 = 1.5;
 
     /// Operations that failed in the measurement interval.
     pub fn failed(&self) -> u64 {
@@ -132,6 +172,10 @@ pub struct Interference {
     pub by_kernel: f64,
     /// By the host of a virtual machine, for other machines.
     pub by_host: f64,
+    /// Whether a server under test may be among the other processes, since its own process cannot be looked at. Then what
+    /// others took is no disturbance for certain.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub includes_server: bool,
 }
 
 impl Interference {
@@ -140,7 +184,7 @@ impl Interference {
 
     /// Processors taken by others for certain: other processes and the host.
     pub fn from_us(self) -> f64 {
-        self.by_others + self.by_host
+        if self.includes_server { self.by_host } else { self.by_others + self.by_host }
     }
 }
 

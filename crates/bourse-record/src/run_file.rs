@@ -70,6 +70,9 @@ pub struct Case {
     pub origin: Option<Provenance>,
     /// Rounds, in the order in which they ran.
     pub rounds: Vec<Round>,
+    /// Rounds that others disturbed and that were repeated: no part of any figure.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub set_aside: Vec<Round>,
 }
 
 /// A search for the highest rate that keeps every response limit.
@@ -118,10 +121,73 @@ pub struct Engine {
     pub may_lose: Option<MayLose>,
     /// The settings that class follows from.
     pub durability_reason: String,
+    /// How sessions that want to write wait for one another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub writer_wait: Option<WriterWait>,
+    /// What holds the database, if it is in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_store: Option<MemoryStore>,
     /// Settings in force.
     pub settings: Vec<NameValue>,
     /// Options the engine was compiled with.
     pub compile_options: Vec<String>,
+}
+
+impl Engine {
+    /// Arrangements between Bourse and the engine that its figures depend on, in words: how writers wait, and what holds a
+    /// database in memory.
+    pub fn arrangements(&self) -> impl Iterator<Item = &'static str> + use<> {
+        self.memory_store.map(MemoryStore::words).into_iter().chain(self.writer_wait.map(WriterWait::words))
+    }
+}
+
+/// How sessions that want to write wait for one another.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum WriterWait {
+    /// In a queue of Bourse's in front of the engine.
+    BourseQueue,
+    /// By Bourse's busy handler, which asks the engine again after microseconds.
+    BourseBusyHandler,
+    /// By the engine's own busy timeout, which sleeps and asks again.
+    EngineBusyTimeout,
+    /// In a queue of Bourse's for the one connection that makes all changes.
+    OneConnection,
+    /// By the engine's own locks.
+    EngineLocks,
+}
+
+impl WriterWait {
+    /// The words for reports.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::BourseQueue => "writers wait in Bourse's queue",
+            Self::BourseBusyHandler => "writers wait by Bourse's busy handler",
+            Self::EngineBusyTimeout => "writers wait by the engine's busy timeout",
+            Self::OneConnection => "one connection writes, behind Bourse's queue",
+            Self::EngineLocks => "writers wait by the engine's locks",
+        }
+    }
+}
+
+/// What holds a database that is in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum MemoryStore {
+    /// A file system of Bourse's in memory, below the engine.
+    Bourse,
+    /// The engine's own means.
+    Engine,
+}
+
+impl MemoryStore {
+    /// The words for reports.
+    pub const fn words(self) -> &'static str {
+        match self {
+            Self::Bourse => "in Bourse's memory file system",
+            Self::Engine => "in the engine's own memory",
+        }
+    }
 }
 
 /// What power loss may take of the commits that were acknowledged.

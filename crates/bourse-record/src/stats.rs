@@ -1,67 +1,114 @@
-//! How sure a figure over several rounds is.
+//! How sure a figure of a round, or of several rounds, is: estimates of `bourse_stats` on what a run file holds.
 
-use bourse_stats::{SplitMix, median_of_sorted};
+use crate::{Case, PhaseKind, Round, Series};
+use bourse_stats::batch::SeriesMean;
+use bourse_stats::{Estimate, Interval, batch, center, signed_rank};
 
-/// The range that a figure lies in, as far as its rounds tell.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Interval {
-    /// Lower end.
-    pub low: f64,
-    /// Upper end.
-    pub high: f64,
+/// Rounds from which a figure has an interval.
+pub const FEWEST_ROUNDS: usize = signed_rank::FEWEST;
+
+impl Round {
+    /// Mean throughput in the measurement interval by batch means, with what its interval rests on: of one operation, or of
+    /// all together. None where the series tells nothing.
+    ///
+    /// Of `mean.interval` the width is what matters: `half_width()` is the ± of the exact figure, which is completions divided
+    /// by seconds. A round of 10 s may have an interval; one of 3 s has none.
+    pub fn throughput(&self, operation: Option<&str>) -> Option<SeriesMean> {
+        let phase = self.phases.iter().find(|phase| phase.kind == PhaseKind::Measurement)?;
+        throughput(self, operation, phase.from_s, phase.to_s)
+    }
+
+    /// The round's headline with its interval by batch means; `operation` is the headline's.
+    pub fn estimate(&self, operation: &str) -> Estimate {
+        let half =
+            self.throughput(Some(operation)).and_then(|it| it.mean.interval).map(|it| (it.half_width(), it.level));
+        let interval = half.filter(|_| self.headline.is_finite()).map(|(half, level)| Interval {
+            low: (self.headline - half).max(0.0),
+            high: self.headline + half,
+            level,
+        });
+        Estimate { value: self.headline, interval }
+    }
 }
 
-/// Rounds from which an interval can be told: resampling one or two says nothing.
-pub const FEWEST_ROUNDS: usize = 3;
-
-/// The 95 % percentile-bootstrap interval of the median over rounds: rounds are drawn again and again with replacement,
-/// 10,000 times, always by the same random numbers, so that a stored run gives the same interval every time.
-///
-/// None of fewer than [`FEWEST_ROUNDS`].
-///
-/// ```
-/// let interval = bourse_record::median_interval(&[98.0, 100.0, 101.0, 99.0, 130.0]).unwrap();
-/// assert_eq!((interval.low, interval.high), (98.0, 130.0));
-/// assert_eq!(bourse_record::median_interval(&[1.0, 2.0]), None);
-/// ```
-pub fn median_interval(rounds: &[f64]) -> Option<Interval> {
-    const RESAMPLES: usize = 10_000;
-    if rounds.len() < FEWEST_ROUNDS {
-        return None;
+impl Case {
+    /// Headlines of the rounds that measured anything, in the rounds' order.
+    pub fn headlines(&self) -> Vec<f64> {
+        let measured = self.rounds.iter().filter(|round| round.measured_s > 0.0 && round.headline.is_finite());
+        measured.map(|round| round.headline).collect()
     }
-    let mut random = SplitMix::new(rounds.len() as u64);
-    let mut drawn = vec![0.0; rounds.len()];
-    let mut medians: Vec<f64> = (0..RESAMPLES)
-        .map(|_| {
-            drawn.fill_with(|| rounds[random.below(rounds.len() as u64) as usize]);
-            drawn.sort_by(f64::total_cmp);
-            median_of_sorted(&drawn).expect("as many as there are rounds")
-        })
-        .collect();
-    medians.sort_by(f64::total_cmp);
-    Some(Interval { low: medians[RESAMPLES / 40], high: medians[RESAMPLES - 1 - RESAMPLES / 40] })
+
+    /// The figure of the case with the interval that belongs to it: of several rounds the Hodges–Lehmann estimate over them,
+    /// of a single round its own headline by batch means. None if nothing was measured.
+    pub fn estimate(&self) -> Option<Estimate> {
+        let measured = |round: &&Round| round.measured_s > 0.0 && round.headline.is_finite();
+        let mut rounds = self.rounds.iter().filter(measured);
+        match (rounds.next(), rounds.next()) {
+            (Some(round), None) => Some(round.estimate(&self.workload.headline_operation)),
+            _ => center(&self.headlines()),
+        }
+    }
+}
+
+/// Mean throughput between two times of a round by batch means. The series that was kept for it, or of old files that of
+/// seconds.
+fn throughput(round: &Round, operation: Option<&str>, from_s: f64, to_s: f64) -> Option<SeriesMean> {
+    let column = operation.map_or_else(|| "throughput".to_owned(), |name| format!("throughput.{name}"));
+    let kept = [&round.throughput_series, &round.series].into_iter().find(|series| series.column(&column).is_some())?;
+    batch::mean(&even(kept, &column, from_s, to_s))
+}
+
+/// A rate's values between two times in rows of equal length. The rows of a busy machine are not: their counts are spread
+/// evenly over their time.
+pub fn even(series: &Series, column: &str, from_s: f64, to_s: f64) -> Vec<f64> {
+    /// More rows than any series has.
+    const MOST: f64 = 100_000.0;
+    let Some(values) = series.column(column) else { return Vec::new() };
+    // What was counted until each time.
+    let mut until = vec![(0.0, 0.0)];
+    let (mut last, mut sum) = (0.0, 0.0);
+    for (time, value) in series.time_s.iter().zip(values) {
+        if !time.is_finite() || *time <= last {
+            continue;
+        }
+        sum += value.filter(|value| value.is_finite()).unwrap_or(0.0) * (time - last);
+        last = *time;
+        until.push((last, sum));
+    }
+    let to_s = to_s.min(last);
+    let length = last / (until.len() - 1).max(1) as f64;
+    let rows = ((to_s - from_s) / length).round();
+    if !(1.0..=MOST).contains(&rows) {
+        return Vec::new();
+    }
+    let counted = |time: f64| {
+        let after = until.partition_point(|(end, _)| *end < time).clamp(1, until.len() - 1);
+        let [(from, before), (to, after)] = [until[after - 1], until[after]];
+        before + (after - before) * ((time - from) / (to - from)).clamp(0.0, 1.0)
+    };
+    let length = (to_s - from_s) / rows;
+    let edge = |row: usize| from_s + row as f64 * length;
+    (0..rows as usize).map(|row| (counted(edge(row + 1)) - counted(edge(row))) / length).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    #[test]
-    fn the_interval_covers_the_true_median_about_as_often_as_it_says() {
-        let mut random = SplitMix::new(5);
-        let covered = (0..200)
-            .filter(|_| {
-                let rounds: Vec<f64> = (0..11).map(|_| 0.5 + random.unit()).collect();
-                let interval = median_interval(&rounds).unwrap();
-                interval.low <= 1.0 && 1.0 <= interval.high
-            })
-            .count();
-        // A percentile bootstrap of so few rounds covers some 90 to 98 %.
-        assert!((176..=198).contains(&covered), "{covered} of 200");
+    fn series(rows: &[(f64, f64)]) -> Series {
+        let mut series = Series::default();
+        rows.iter().for_each(|(time, value)| series.push(*time, [("throughput".to_owned(), Some(*value))]));
+        series
     }
 
     #[test]
-    fn medians_are_in_the_middle() {
-        assert_eq!(median_interval(&[7.0; 5]), Some(Interval { low: 7.0, high: 7.0 }));
+    fn rows_become_equally_long_and_lose_nothing() {
+        let uneven = series(&[(1.0, 10.0), (2.5, 20.0), (3.0, 0.0), (4.0, 40.0)]);
+        assert_eq!(even(&uneven, "throughput", 0.0, 4.0), [10.0, 20.0, 10.0, 40.0]);
+        assert_eq!(even(&uneven, "throughput", 1.0, 3.0), [20.0, 10.0]);
+        assert_eq!(even(&uneven, "throughput", 3.9, 9.0).len(), 0, "less than half a row");
+        assert_eq!(even(&uneven, "other", 0.0, 4.0), [0.0; 0]);
+        assert_eq!(even(&Series::default(), "throughput", 0.0, 4.0), [0.0; 0]);
+        assert_eq!(even(&series(&[(f64::NAN, 1.0), (0.0, 1.0)]), "throughput", 0.0, 4.0), [0.0; 0]);
     }
 }

@@ -71,6 +71,11 @@ pub enum Warning {
         /// CPUs that others used in it.
         most_cpus: f64,
     },
+    /// Rounds were repeated because other processes or the host disturbed them.
+    RoundsRepeated {
+        /// Rounds.
+        rounds: u32,
+    },
     /// Work was still in flight when the drain's longest time was over.
     WorkGivenUp {
         /// The limit, in seconds.
@@ -243,6 +248,8 @@ impl fmt::Display for Warning {
                 write!(f, "busy machine: in {disturbed} of {known} rounds other processes or the host used CPUs")?;
                 write!(f, "; most in {most_in}: {most_cpus:.2}")
             }
+            Self::RoundsRepeated { rounds: 1 } => f.write_str("1 round was repeated because others disturbed it"),
+            Self::RoundsRepeated { rounds } => write!(f, "{rounds} rounds were repeated because others disturbed them"),
             Self::WorkGivenUp { limit_s } => {
                 write!(f, "work was still in flight {limit_s} s after the end, and was given up")
             }
@@ -310,6 +317,11 @@ mod tests {
     fn warnings_have_a_code_values_and_words() {
         check(&Warning::DebugBuild, r#"{"code":"debug_build"}"#, "debug build: figures say nothing about the engine");
         assert_eq!(Warning::DebugBuild.advice(), Some("build with --release"));
+        check(
+            &Warning::RoundsRepeated { rounds: 2 },
+            r#"{"code":"rounds_repeated","rounds":2}"#,
+            "2 rounds were repeated because others disturbed them",
+        );
         let lost = Warning::OperationsDropped { dropped: 3, due: 70 };
         let of_driver = Warning::Driver { number: 2, of: 3, warning: Box::new(lost) };
         check(

@@ -2,8 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use bourse_record::{
-    Arrivals, Case, Check, Column, Conditions, Distribution, HistogramError, NameValue, Operation, OutcomeCount,
-    OutcomeLatency, Round, RunFile, Series, ServerFigures, SharedRound, TimeSplit, Warning,
+    Arrivals, Case, Check, Column, Conditions, Distribution, FailedTimes, HistogramError, NameValue, Operation,
+    Outcome, OutcomeCount, OutcomeLatency, Round, RunFile, Series, ServerFigures, SharedRound, TimeSplit, Warning,
 };
 use std::collections::BTreeSet;
 use thiserror::Error;
@@ -215,6 +215,8 @@ fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
     }
     round.arrivals = parts.iter().filter_map(|part| part.arrivals).reduce(both);
     round.series = one_series(&parts.iter().map(|part| &part.series).collect::<Vec<_>>());
+    // Drivers began at different moments: what their rows would add up to is no throughput of any moment.
+    round.throughput_series = bourse_record::Series::default();
     round.time_split = TimeSplit::merged(parts.iter().map(|part| part.time_split.as_ref()));
     round.facts = facts(parts);
     round.checks = checks(parts);
@@ -264,9 +266,22 @@ fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> Result<(), 
     operation.retries = total(parts, |part| part.retries);
     operation.late = total(parts, |part| part.late);
     operation.samples = total(parts, |part| part.samples);
+    let expected: Vec<f64> = parts.iter().filter_map(|part| part.mix_expected_percent).collect();
+    operation.mix_expected_percent =
+        (!expected.is_empty()).then(|| expected.iter().sum::<f64>() / expected.len() as f64);
     operation.mix_tolerance_points = parts.iter().filter_map(|part| part.mix_tolerance_points).reduce(f64::max);
     operation.response = Distribution::merged(parts.iter().map(|part| &part.response))?;
     operation.service = Distribution::merged(parts.iter().map(|part| &part.service))?;
+    // Without the times of all that failed they cannot be told apart.
+    let has_failed = |part: &&&Operation| part.outcomes.iter().any(|it| it.outcome == Outcome::Failed && it.count > 0);
+    let failed: Option<Vec<&FailedTimes>> = parts.iter().filter(has_failed).map(|part| part.failed.as_ref()).collect();
+    operation.failed = match failed.as_deref() {
+        None | Some([]) => None,
+        Some(failed) => Some(FailedTimes {
+            response: Distribution::merged(failed.iter().map(|it| &it.response))?,
+            service: Distribution::merged(failed.iter().map(|it| &it.service))?,
+        }),
+    };
     let servers: Vec<&ServerFigures> = parts.iter().filter_map(|part| part.server.as_ref()).collect();
     if !servers.is_empty() {
         operation.server = Some(ServerFigures {

@@ -28,6 +28,7 @@ mod units;
 mod view;
 
 pub use charts::svg;
+pub use documents::{Cell, Entry, Part, Sheet, sheet_csv, sheet_html, sheet_markdown, sheet_terminal};
 pub use documents::{
     acid_csv, acid_html, acid_markdown, acid_terminal, crash_csv, crash_html, crash_markdown, crash_terminal,
     faults_csv, faults_html, faults_markdown, faults_terminal, sampled_state_words,

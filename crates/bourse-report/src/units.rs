@@ -54,6 +54,16 @@ pub(crate) fn number(value: f64) -> String {
     significant(value, 4)
 }
 
+/// An interval with its true level.
+pub(crate) fn interval(interval: &bourse_record::Interval, text: impl Fn(f64) -> String) -> String {
+    format!("{} interval {} to {}", level(interval.level), text(interval.low), text(interval.high))
+}
+
+/// Level of an interval: `96.1 %`, `95 %`.
+pub(crate) fn level(level: f64) -> String {
+    format!("{:.1} %", 100.0 * level).replace(".0 %", " %")
+}
+
 /// A number somebody set: whole if it is.
 pub(crate) fn plain(value: f64) -> String {
     if value.fract() == 0.0 && value.abs() < 1e15 { group(&format!("{value:.0}")) } else { number(value) }

@@ -1,4 +1,4 @@
-use crate::protocol::{CodecError, PROTOCOL};
+use crate::protocol::{CodecError, PROTOCOL, TokenFault};
 use std::io;
 use thiserror::Error;
 
@@ -62,6 +62,9 @@ pub enum ServeError {
     /// The server refused, with its reason.
     #[error("the server refused: {0}")]
     Refused(String),
+    /// The server refused, since the driver has not shown that it knows the token.
+    #[error("the server refused: {0}")]
+    Unauthenticated(TokenFault),
     /// The connection ended, or was silent for too long.
     #[error("the connection was lost: {0}")]
     Lost(#[from] io::Error),

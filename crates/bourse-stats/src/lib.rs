@@ -4,6 +4,7 @@
 //! * [`rank_sum`]: two groups of rounds that have nothing to do with one another (Hodges–Lehmann, Mann–Whitney).
 //! * [`batch`]: one series of seconds, whose neighbours are alike (batch means).
 //! * [`holm`]: several verdicts at once.
+//! * [`sessions`]: simulated sessions of A against A, which show that the level of pairs holds.
 //!
 //! Every interval is a confidence interval whose level is at least [`LEVEL`], and says its true level. Where so few values
 //! cannot reach the level there is none: an interval of a lower level is never called one of 95 %.
@@ -23,6 +24,7 @@ mod estimate;
 pub mod holm;
 mod random;
 pub mod rank_sum;
+pub mod sessions;
 pub mod signed_rank;
 pub mod steady;
 

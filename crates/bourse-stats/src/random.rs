@@ -36,6 +36,13 @@ impl SplitMix {
         ((u128::from(self.next()) * u128::from(n)) >> 64) as u64
     }
 
+    /// Brings values into random order: every order is as likely.
+    pub fn shuffle<T>(&mut self, values: &mut [T]) {
+        for at in (1..values.len()).rev() {
+            values.swap(at, self.below(at as u64 + 1) as usize);
+        }
+    }
+
     /// Normal, of mean 0 and standard deviation 1 (Box and Muller).
     pub fn normal(&mut self) -> f64 {
         let radius = (-2.0 * (1.0 - self.unit()).ln()).sqrt();

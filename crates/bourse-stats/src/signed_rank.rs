@@ -146,54 +146,6 @@ mod tests {
         assert!((normal_below(1.959_964) - 0.975).abs() < 1e-6 && (normal_below(-1.0) - 0.158_655).abs() < 1e-6);
     }
 
-    /// A and A in turn, 10,000 sessions of each kind: how often the interval does not hold 1, and its level. A round's noise
-    /// is `alike` of the one before, and the session slows down by `drift`.
-    fn told_apart(rounds: u32, alike: f64, drift: f64) -> (f64, f64) {
-        const SESSIONS: u32 = 10_000;
-        let mut random = SplitMix::new(u64::from(rounds));
-        let mut wrong = 0;
-        let mut level = 0.0;
-        for _ in 0..SESSIONS {
-            let (mut noise, mut at) = (random.normal(), 0);
-            let mut round = || {
-                noise = alike * noise + (1.0 - alike * alike).sqrt() * random.normal();
-                at += 1;
-                (0.05 * noise - drift * f64::from(at) / f64::from(2 * rounds)).exp()
-            };
-            let pairs: Vec<(f64, f64)> = (0..rounds)
-                .map(|pair| {
-                    let (first, second) = (round(), round());
-                    // A B, B A, A B …
-                    if pair % 2 == 0 { (first, second) } else { (second, first) }
-                })
-                .collect();
-            let interval = ratio_of_pairs(&pairs).unwrap().interval.unwrap();
-            level = interval.level;
-            wrong += u32::from(!interval.holds(1.0));
-        }
-        (f64::from(wrong) / f64::from(SESSIONS), level)
-    }
-
-    #[test]
-    fn a_and_a_are_told_apart_as_seldom_as_the_level_says() {
-        // Three standard deviations of a share of 5 % among 10,000.
-        const CHANCE: f64 = 0.0065;
-        for rounds in [6, 7, 8, 12] {
-            let (wrong, level) = told_apart(rounds, 0.0, 0.0);
-            assert!((wrong - (1.0 - level)).abs() <= CHANCE, "{rounds} independent rounds: {wrong} at {level}");
-        }
-        // Rounds that are like their neighbours make two pairs alike whose neighbouring rounds are of one side: 6 % instead
-        // of 5. A session that slows down costs nothing where the number of pairs is even; of an odd number one side comes
-        // first once more than the other.
-        for rounds in [6, 8, 12] {
-            for (alike, drift) in [(0.5, 0.0), (0.8, 0.0), (0.0, 0.15), (0.8, 0.15)] {
-                let (wrong, _) = told_apart(rounds, alike, drift);
-                let allowed = if alike > 0.0 { 0.065 } else { 1.0 - LEVEL };
-                assert!(wrong <= allowed + CHANCE, "{rounds} rounds, {alike}, {drift}: {wrong}");
-            }
-        }
-    }
-
     #[test]
     fn the_estimate_lies_in_its_interval_and_p_agrees_with_it() {
         let mut random = SplitMix::new(3);

@@ -243,6 +243,29 @@ pub struct Finding {
     /// Reason why it is not tested.
     #[serde(default)]
     pub untested: Option<String>,
+    /// Cores that it takes: with fewer its tests say something about the machine alone.
+    #[serde(default)]
+    pub needs_cores: Option<u32>,
+    /// The scale that it takes: with less to do its tests say something about other sizes.
+    #[serde(default)]
+    pub needs_scale: Option<f64>,
+    /// What is done here differently, so that another thing is tested than was found.
+    #[serde(default)]
+    pub departure: Option<String>,
+}
+
+impl Finding {
+    /// Why it cannot be tested with so many cores at that scale, if it cannot.
+    pub fn unmet(&self, cores: u32, scale: f64) -> Option<String> {
+        let cores_needed = self.needs_cores.filter(|needed| cores < *needed);
+        let scale_needed = self.needs_scale.filter(|needed| scale < *needed);
+        let cores = cores_needed.map(|needed| format!("it takes {needed} cores, this machine has {cores}"));
+        let scale = scale_needed.map(|needed| format!("it takes a scale of {needed} or more, this is {scale}"));
+        match (cores, scale) {
+            (Some(cores), Some(scale)) => Some(format!("{cores}; {scale}")),
+            (one, other) => one.or(other),
+        }
+    }
 }
 
 /// A range that a value formed of one or two cells must lie in.

@@ -5,9 +5,8 @@ use crate::definition::{Published, Table};
 use crate::finding::{self, FindingResult};
 use crate::measure::{Measure, counts};
 use crate::plan::{Plan, PlannedCell};
-use bourse_record::{
-    CheckStatus, DocumentKind, Durability, Engine, Provenance, Round, Warning, coded_warnings, median, median_interval,
-};
+use bourse_record::{CheckStatus, DocumentKind, Durability, Engine, Provenance, Round, Warning, coded_warnings};
+use bourse_stats::center;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -168,12 +167,15 @@ pub struct CellRound {
 pub struct Figure {
     /// The measure.
     pub measure: Measure,
-    /// Median of our rounds.
+    /// Hodges–Lehmann estimate over our rounds.
     pub ours: Option<f64>,
-    /// 95 % bootstrap interval of it over the rounds: lower end.
+    /// Lower end of its signed-rank interval over the rounds.
     pub low: Option<f64>,
     /// Upper end of the interval.
     pub high: Option<f64>,
+    /// Level of the interval. None in documents from before it was told.
+    #[serde(default)]
+    pub level: Option<f64>,
     /// Published figure.
     pub published: Option<f64>,
     /// Ours over the published one.
@@ -234,7 +236,7 @@ impl SuiteFile {
             .filter(|(at, _)| shown(*at))
             .map(|(at, table)| table_result(plan, outcomes, &telling, at, table))
             .collect();
-        let findings = finding::judge(&suite.findings, &tables);
+        let findings = finding::judge(&suite.findings, &tables, telling.provenance.machine.cores, plan.scale);
         Self {
             document: DocumentKind::Suite,
             suite_schema_version: SUITE_SCHEMA_VERSION,
@@ -406,8 +408,8 @@ fn figure(measure: Measure, cell: &CellResult, table: &Table, scale: f64) -> Fig
     // The time of a round that its cap ended is the cap's, not the work's.
     let told = cell.rounds.iter().filter(|round| !(measure.is_total() && round.capped));
     let values: Vec<f64> = told.filter_map(|round| round.values.get(&measure).copied()).collect();
-    let ours = if counts { median(&values) } else { None };
-    let interval = if counts { median_interval(&values) } else { None };
+    let estimate = center(&values).filter(|_| counts);
+    let (ours, interval) = (estimate.map(|it| it.value), estimate.and_then(|it| it.interval));
     let published = measure.published(&cell.published, cell.published_work);
     let capped = cell.rounds.iter().any(|round| round.capped);
     let smaller = cell.work.zip(cell.published_work).is_some_and(|(here, then)| here != then) || scale < 1.0;
@@ -426,6 +428,7 @@ fn figure(measure: Measure, cell: &CellResult, table: &Table, scale: f64) -> Fig
         ours,
         low: interval.map(|it| it.low),
         high: interval.map(|it| it.high),
+        level: interval.map(|it| it.level),
         published,
         ratio: ratio.filter(|ratio| ratio.is_finite()),
         no_ratio,
@@ -444,7 +447,7 @@ fn sums(table: &Table, parts: &[&CellResult], published: &Published) -> Vec<Figu
         let published = measure.published(published, None);
         let no_ratio = figures.iter().find_map(|figure| figure.no_ratio.clone()).filter(|_| ours.is_some());
         let ratio = ours.zip(published).filter(|_| no_ratio.is_none()).map(|(ours, then)| ours / then);
-        Figure { measure: *measure, ours, low: None, high: None, published, ratio, no_ratio }
+        Figure { measure: *measure, ours, low: None, high: None, level: None, published, ratio, no_ratio }
     };
     table.measures.iter().map(sum).collect()
 }
@@ -455,13 +458,15 @@ fn means(table: &Table, parts: &[&CellResult], published: &Published) -> Vec<Fig
         let figures = parts.iter().filter_map(|cell| cell.figures.iter().find(|it| it.measure == *measure));
         let ours: Vec<f64> = figures.filter_map(|figure| figure.ours).collect();
         let mean = (!ours.is_empty()).then(|| ours.iter().sum::<f64>() / ours.len() as f64);
-        let interval = median_interval(&ours);
+        // Rows are no rounds: how they scatter around their mean says how much the mean depends on which were run.
+        let interval = center(&ours).and_then(|it| it.interval);
         let published = measure.published(published, None);
         Figure {
             measure: *measure,
             ours: mean,
             low: interval.map(|it| it.low),
             high: interval.map(|it| it.high),
+            level: interval.map(|it| it.level),
             published,
             ratio: mean.zip(published).map(|(ours, then)| ours / then),
             no_ratio: None,

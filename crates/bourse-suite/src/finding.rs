@@ -1,4 +1,4 @@
-//! Whether a published finding holds here: ratios of cells, round by round, with the bootstrap interval over the rounds.
+//! Whether a published finding holds here: ratios of cells, round by round, with the signed-rank interval over the rounds.
 //!
 //! Rounds of all cases take turns, so the ratio of two cells is formed within each round: what disturbed the machine for a
 //! while disturbed both.
@@ -6,7 +6,8 @@
 use crate::definition::{Finding, Test};
 use crate::document::{CellResult, MEAN_ROW, State, TableResult};
 use crate::measure::Measure;
-use bourse_record::{median, median_interval};
+use bourse_record::{Estimate, FEWEST_ROUNDS};
+use bourse_stats::center;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -20,6 +21,8 @@ pub enum Verdict {
     DoesNotHold,
     /// It lies across an end, or there is none.
     NotShown,
+    /// The machine or the scale is too small to tell, so that it might hold of nothing.
+    NotTestable,
 }
 
 impl Verdict {
@@ -29,6 +32,7 @@ impl Verdict {
             Self::Holds => "holds",
             Self::DoesNotHold => "does not hold",
             Self::NotShown => "not shown",
+            Self::NotTestable => "not testable",
         }
     }
 }
@@ -42,8 +46,15 @@ pub struct FindingResult {
     pub rests_on: String,
     /// Whether it holds: if all its tests do.
     pub verdict: Verdict,
+    /// Probability that the verdict is right, at least: of a finding that holds the lowest level of its tests, of one that
+    /// does not hold what remains of 1 when the tests' errors are added up. None without a verdict.
+    #[serde(default)]
+    pub level: Option<f64>,
     /// Why it was not tested, if it was not.
     pub untested: Option<String>,
+    /// What is done here differently from the publication, so that another thing is tested than was found.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub departure: Option<String>,
     /// Tests of the finding.
     pub tests: Vec<TestResult>,
 }
@@ -53,12 +64,15 @@ pub struct FindingResult {
 pub struct TestResult {
     /// The comparison, as a sentence.
     pub says: String,
-    /// Median over the rounds.
+    /// Hodges–Lehmann estimate over the rounds.
     pub value: Option<f64>,
-    /// Lower end of its 95 % bootstrap interval.
+    /// Lower end of its interval.
     pub low: Option<f64>,
     /// Upper end.
     pub high: Option<f64>,
+    /// Level of the interval. None in documents from before it was told.
+    #[serde(default)]
+    pub level: Option<f64>,
     /// Lower end of the range.
     pub at_least: Option<f64>,
     /// Upper end of the range.
@@ -69,17 +83,24 @@ pub struct TestResult {
     pub why: Option<String>,
 }
 
-/// Judges the findings all of whose tables are there.
-pub(crate) fn judge(findings: &[Finding], tables: &[TableResult]) -> Vec<FindingResult> {
+/// Judges the findings all of whose tables are there, as measured with so many cores at that scale.
+pub(crate) fn judge(findings: &[Finding], tables: &[TableResult], cores: u32, scale: f64) -> Vec<FindingResult> {
     let there = |path: &str| tables.iter().any(|table| Some(table.id.as_str()) == path.split('/').next());
     findings
         .iter()
         .filter(|finding| finding.tests.iter().all(|test| there(&test.cell) && test.by.as_deref().is_none_or(there)))
         .map(|finding| {
-            let tests: Vec<TestResult> = finding.tests.iter().map(|test| result(test, tables)).collect();
+            let mut tests: Vec<TestResult> = finding.tests.iter().map(|test| result(test, tables)).collect();
+            let unmet = finding.unmet(cores, scale);
+            if unmet.is_some() {
+                // What was measured is shown; a verdict on it would be one on something else.
+                tests.iter_mut().for_each(|test| test.verdict = Verdict::NotTestable);
+            }
             let any = |verdict| tests.iter().any(|test: &TestResult| test.verdict == verdict);
             let verdict = if tests.is_empty() {
                 Verdict::NotShown
+            } else if any(Verdict::NotTestable) {
+                Verdict::NotTestable
             } else if any(Verdict::DoesNotHold) {
                 Verdict::DoesNotHold
             } else if any(Verdict::NotShown) {
@@ -91,11 +112,25 @@ pub(crate) fn judge(findings: &[Finding], tables: &[TableResult]) -> Vec<Finding
                 says: finding.says.clone(),
                 rests_on: finding.rests_on.clone(),
                 verdict,
-                untested: finding.untested.clone(),
+                level: level(verdict, &tests),
+                untested: unmet.or_else(|| finding.untested.clone()),
+                departure: finding.departure.clone(),
                 tests,
             }
         })
         .collect()
+}
+
+/// Probability that a verdict on all these tests is right, at least.
+fn level(verdict: Verdict, tests: &[TestResult]) -> Option<f64> {
+    let levels = || tests.iter().filter_map(|test| test.level);
+    match verdict {
+        // It is wrong only if the test that is farthest off is.
+        Verdict::Holds => levels().reduce(f64::min),
+        // Any of the tests may be the wrong one.
+        Verdict::DoesNotHold => Some(1.0 - levels().map(|level| 1.0 - level).sum::<f64>()),
+        Verdict::NotShown | Verdict::NotTestable => None,
+    }
 }
 
 fn result(test: &Test, tables: &[TableResult]) -> TestResult {
@@ -104,6 +139,7 @@ fn result(test: &Test, tables: &[TableResult]) -> TestResult {
         value: None,
         low: None,
         high: None,
+        level: None,
         at_least: test.at_least,
         at_most: test.at_most,
         verdict: Verdict::NotShown,
@@ -113,12 +149,29 @@ fn result(test: &Test, tables: &[TableResult]) -> TestResult {
         Ok(values) => values,
         Err(why) => return TestResult { why: Some(why), ..result },
     };
-    result.value = median(&values);
-    let Some(interval) = median_interval(&values) else {
-        let rounds = values.len();
-        return TestResult { why: Some(format!("an interval needs three rounds; there are {rounds}")), ..result };
+    // Of ratios the logarithms scatter alike on both sides.
+    let as_ratio = test.by.is_some() && !test.exponent && values.iter().all(|value| *value > 0.0);
+    let estimate = if as_ratio {
+        center(&values.iter().map(|value| value.ln()).collect::<Vec<_>>()).map(|it| it.map(f64::exp))
+    } else {
+        center(&values)
     };
-    (result.low, result.high) = (Some(interval.low), Some(interval.high));
+    let Some(Estimate { value, interval }) = estimate else {
+        return TestResult { why: Some("no round has such a figure".to_owned()), ..result };
+    };
+    result.value = Some(value);
+    let Some(interval) = interval else {
+        let rounds = values.len();
+        let why = format!(
+            "an interval needs {FEWEST_ROUNDS} rounds; there {}",
+            match rounds {
+                1 => "is 1".to_owned(),
+                _ => format!("are {rounds}"),
+            }
+        );
+        return TestResult { why: Some(why), ..result };
+    };
+    (result.low, result.high, result.level) = (Some(interval.low), Some(interval.high), Some(interval.level));
     result.verdict = verdict(interval.low, interval.high, test.at_least, test.at_most);
     result
 }

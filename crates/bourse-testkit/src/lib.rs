@@ -4,17 +4,20 @@
 //! - [`records_conformance()`] does the same for records by key.
 //! - [`files_conformance()`] checks that an engine with files leaves alone what it did not make.
 //! - [`Stalling`], [`Failing`], [`Dropping`], [`Keeping`] and [`Weakening`] wrap any engine and spoil some of what it does.
+//! - [`Misreading`] wraps any engine with records and has some rows come back wrong.
 //! - [`ServerDump`] shows whether anything was changed on a MariaDB or MySQL server.
 #![expect(clippy::unwrap_used, reason = "a crate for tests: what an engine may not do ends the test with its error")]
 
 pub mod conformance;
 mod files;
 mod misbehave;
+mod misread;
 mod records;
 mod server_dump;
 
 pub use conformance::conformance;
 pub use files::{OpenAt, files_conformance, refuses_what_is_not_its_own};
 pub use misbehave::{Dropping, Failing, Fault, Keeping, Stalling, Weakening};
+pub use misread::{Misread, Misreading};
 pub use records::{RECORD_CHECKS, RecordCheck, records_conformance};
 pub use server_dump::ServerDump;

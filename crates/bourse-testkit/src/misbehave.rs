@@ -18,7 +18,7 @@ pub enum Fault {
 }
 
 impl Fault {
-    fn hits(self, number: u64) -> bool {
+    pub(crate) fn hits(self, number: u64) -> bool {
         match self {
             Self::At(at) => number == at,
             Self::Every(every) => every > 0 && number.is_multiple_of(every),

@@ -17,6 +17,8 @@ pub(crate) enum Exit {
     Regression = 4,
     /// Not in steady state, where that was demanded.
     NotSteady = 5,
+    /// A gate that nothing could be decided by.
+    Inconclusive = 6,
     /// Interrupted; what was measured is still written.
     Interrupted = 130,
 }

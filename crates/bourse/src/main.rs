@@ -20,6 +20,7 @@ mod provenance;
 mod report;
 mod suite;
 mod tpce;
+mod work_folder;
 
 use args::{Arguments, Command, Document, FromFile, Micro, Suite, Tpce};
 use clap::CommandFactory;
@@ -98,7 +99,7 @@ fn run(command: Command) -> Result<(), Failure> {
         },
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Report(arguments) => report::report(&arguments),
-        Command::Engines(arguments) => output::print(&engines::list(arguments.engine.as_deref())?),
+        Command::Engines(arguments) => engines::list(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
             clap_complete::generate(shell, &mut Arguments::command(), "bourse", &mut script);

@@ -24,7 +24,7 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
         return draw(kind, &file, arguments);
     }
     let run = joined(&arguments.runs)?;
-    let texts = texts(arguments);
+    let texts = texts(arguments.csv);
     let drawn = Drawn {
         terminal: &|| bourse_report::terminal(&run, terminal_width(), has_color()),
         html: &|| bourse_report::html(&run),
@@ -48,24 +48,24 @@ fn written(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 /// How texts stand in CSV.
-const fn texts(arguments: &Report) -> CsvText {
-    match arguments.csv {
+pub(crate) const fn texts(cells: CsvCells) -> CsvText {
+    match cells {
         CsvCells::Guarded => CsvText::Guarded,
         CsvCells::Raw => CsvText::Raw,
     }
 }
 
 /// A report in each of its forms.
-struct Drawn<'a> {
-    terminal: &'a dyn Fn() -> String,
-    html: &'a dyn Fn() -> String,
-    markdown: &'a dyn Fn() -> String,
-    csv: &'a dyn Fn() -> String,
+pub(crate) struct Drawn<'a> {
+    pub(crate) terminal: &'a dyn Fn() -> String,
+    pub(crate) html: &'a dyn Fn() -> String,
+    pub(crate) markdown: &'a dyn Fn() -> String,
+    pub(crate) csv: &'a dyn Fn() -> String,
 }
 
 impl Drawn<'_> {
     /// Prints it, or writes it to a file in the form that its ending says.
-    fn put(&self, output: Option<&Path>) -> Result<(), Failure> {
+    pub(crate) fn put(&self, output: Option<&Path>) -> Result<(), Failure> {
         let Some(path) = output else { return print(&(self.terminal)()) };
         let text = match path.extension().and_then(|ending| ending.to_str()) {
             Some("html") => (self.html)(),
@@ -106,7 +106,7 @@ fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failu
                 terminal: &|| bourse_report::suite_terminal(&suite, width, color),
                 html: &|| bourse_report::suite_html(&suite),
                 markdown: &|| bourse_report::suite_markdown(&suite),
-                csv: &|| bourse_report::suite_csv(&suite, texts(arguments)),
+                csv: &|| bourse_report::suite_csv(&suite, texts(arguments.csv)),
             };
             drawn.put(output)
         }
@@ -116,7 +116,7 @@ fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failu
                 terminal: &|| bourse_report::acid_terminal(&tested, width, color, arguments.verbose),
                 html: &|| bourse_report::acid_html(&tested),
                 markdown: &|| bourse_report::acid_markdown(&tested),
-                csv: &|| bourse_report::acid_csv(&tested, texts(arguments)),
+                csv: &|| bourse_report::acid_csv(&tested, texts(arguments.csv)),
             };
             drawn.put(output)
         }
@@ -126,7 +126,7 @@ fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failu
                 terminal: &|| bourse_report::crash_terminal(&crashed, width, color),
                 html: &|| bourse_report::crash_html(&crashed),
                 markdown: &|| bourse_report::crash_markdown(&crashed),
-                csv: &|| bourse_report::crash_csv(&crashed, texts(arguments)),
+                csv: &|| bourse_report::crash_csv(&crashed, texts(arguments.csv)),
             };
             drawn.put(output)
         }
@@ -136,7 +136,7 @@ fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failu
                 terminal: &|| bourse_report::faults_terminal(&tried, width, color),
                 html: &|| bourse_report::faults_html(&tried),
                 markdown: &|| bourse_report::faults_markdown(&tried),
-                csv: &|| bourse_report::faults_csv(&tried, texts(arguments)),
+                csv: &|| bourse_report::faults_csv(&tried, texts(arguments.csv)),
             };
             drawn.put(output)
         }

@@ -2,6 +2,7 @@
 
 use super::usage::{Mark, Marks};
 use crate::sampler::Sampler;
+use crate::throughput::Throughput;
 use crate::{Control, Nanos, SECOND};
 use bourse_engine::{FileIo, IoCounts};
 use bourse_record::{
@@ -18,7 +19,13 @@ pub(super) fn nothing_ended(round: &Round, operations: &[OperationSpec], headlin
 }
 
 /// Processors that others used between two marks, where the system tells; `None` for less than a second.
-fn interference(to: &Mark, from: &Mark, server: Option<ServerUse>, measured_s: f64) -> Option<Interference> {
+fn interference(
+    to: &Mark,
+    from: &Mark,
+    server: Option<ServerUse>,
+    in_process: bool,
+    measured_s: f64,
+) -> Option<Interference> {
     let (machine, machine_then) = (to.machine?, from.machine?);
     // The machine counts in hundredths of a second.
     if measured_s < 1.0 {
@@ -31,7 +38,12 @@ fn interference(to: &Mark, from: &Mark, server: Option<ServerUse>, measured_s: f
     let host = machine.stolen_s - machine_then.stolen_s;
     // The counts are rounded apart: a hundredth less than nothing is nothing.
     let processors = |seconds: f64| seconds.max(0.0) / measured_s;
-    Some(Interference { by_others: processors(others), by_kernel: processors(kernel), by_host: processors(host) })
+    Some(Interference {
+        by_others: processors(others),
+        by_kernel: processors(kernel),
+        by_host: processors(host),
+        includes_server: !in_process && server.is_none(),
+    })
 }
 
 /// Warnings of interference above the threshold.
@@ -76,7 +88,9 @@ pub(super) fn figures(
     control: &Control,
     marks: Marks,
     sampler: Sampler<'_>,
+    throughput: &Throughput,
     headline: usize,
+    in_process: bool,
     end: Nanos,
 ) -> Round {
     let begin = control.begin();
@@ -114,7 +128,7 @@ pub(super) fn figures(
         }
     }
     let server = at_last.server_since(&at_first);
-    let interference = interference(&at_last, &at_first, server, measured_s);
+    let interference = interference(&at_last, &at_first, server, in_process, measured_s);
     warnings.extend(interference.into_iter().flat_map(|interference| disturbed(interference, server.is_some())));
     Round {
         offset_s: 0.0,
@@ -126,6 +140,7 @@ pub(super) fn figures(
         arrivals,
         series: sampler.series,
         fine_series: bourse_record::Series::default(),
+        throughput_series: throughput.series(total.specs().get(headline).map_or("", |spec| spec.name)),
         cpu_user_s: seconds_used(last.cpu_user_s, first.cpu_user_s),
         cpu_system_s: seconds_used(last.cpu_system_s, first.cpu_system_s),
         read_bytes: bytes(last.read_bytes, first.read_bytes),
@@ -133,6 +148,9 @@ pub(super) fn figures(
         io_source: at_last.io.map(|io| io.source.to_owned()).unwrap_or_default(),
         server,
         interference,
+        conflicts: Vec::new(),
+        market_age_s: None,
+        slowdown: None,
         io: at_last.io.zip(at_first.io).map_or_else(Vec::new, |(last, first)| file_activity(&last.since(first))),
         facts: Vec::new(),
         time_split: None,

@@ -14,10 +14,11 @@ use crate::ledger::Ledger;
 use crate::memory::Held;
 use crate::reconcile::{Recording, irreconcilable, reconcile};
 use crate::sampler::Sampler;
+use crate::throughput::Throughput;
 use crate::user_time::split;
 use crate::{Background, Clock, Control, Fault, MS, Plan, SECOND, StopRule, Workload, drive};
-use bourse_engine::{Engine, Hosting};
-use bourse_record::{LiveReader, PhaseKind, Recorder, Round, SplitMix, Warning};
+use bourse_engine::{Conflicts, Engine, Hosting};
+use bourse_record::{ConflictCount, LiveReader, PhaseKind, Recorder, Round, SplitMix, Warning};
 use figures::{figures, nothing_ended};
 use participants::{Starts, connect_all, guard};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -77,6 +78,7 @@ pub fn run<'w>(
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<Measured, Fault> {
+    let conflicts_before = engine.conflicts();
     let mut participants = connect_all(engine, workload, interrupt)?;
     let specs = workload.operations();
     let cells = participants.user_specs.iter().map(|(_, _, recording)| recording.recorder.live()).collect();
@@ -95,7 +97,7 @@ pub fn run<'w>(
     let mut left = background.len() + participants.user_specs.len();
     let mut starts = Starts { of: left, started: 0, refused: None };
     let mut recordings = Vec::new();
-    let mut sampler = thread::scope(|scope| {
+    let (mut sampler, throughput) = thread::scope(|scope| {
         let control = &control;
         let customers = &customers;
         for Background { name, run } in background {
@@ -136,6 +138,7 @@ pub fn run<'w>(
             control.fail(begin, refused.clone());
             left = starts.started;
         }
+        let mut throughput = Throughput::new(begin);
         let mut tick = begin + SECOND;
         while left > 0 {
             let now = clock.now();
@@ -144,6 +147,9 @@ pub fn run<'w>(
                 control.cut(now);
             }
             marks.pass(engine, control, now);
+            if now >= throughput.due() {
+                throughput.row(now, sampler.ended(headline));
+            }
             if now >= tick {
                 let queue = workload.queue_length();
                 let (done, seconds) = sampler.row(now, queue);
@@ -159,7 +165,7 @@ pub fn run<'w>(
                 // After a pause of the machine the series goes on from now rather than catching up on empty rows.
                 tick = if now >= tick + SECOND { now + SECOND } else { tick + SECOND };
             }
-            let next = tick.min(marks.next(control)).min(now + 20 * MS).max(now);
+            let next = tick.min(throughput.due()).min(marks.next(control)).min(now + 20 * MS).max(now);
             match gone.recv_timeout(std::time::Duration::from_nanos((next - clock.now().min(next)).max(MS / 10))) {
                 Ok(recording) => {
                     recordings.extend(recording);
@@ -169,7 +175,8 @@ pub fn run<'w>(
                 Err(mpsc::RecvTimeoutError::Disconnected) => break,
             }
         }
-        sampler
+        throughput.row(clock.now(), sampler.ended(headline));
+        (sampler, throughput)
     });
     if let Some(refused) = starts.refused {
         return Err(refused);
@@ -183,12 +190,13 @@ pub fn run<'w>(
     let mut total = Recording::new(Recorder::new(workload.operations().into(), |_| true));
     recordings.into_iter().for_each(|recording| total.merge(recording));
     let given_up = control.fault().is_none() && end >= control.measure_to().saturating_add(plan.drain_limit_ns);
-    let mut round = figures(&total.recorder, &control, marks, sampler, headline, end);
-    let served = !matches!(engine.hosting(), Hosting::InProcess);
-    round.time_split = split(&total.times, served);
+    let in_process = matches!(engine.hosting(), Hosting::InProcess);
+    let mut round = figures(&total.recorder, &control, marks, sampler, &throughput, headline, in_process, end);
+    round.time_split = split(&total.times, !in_process);
     if given_up {
         round.warnings.push(Warning::WorkGivenUp { limit_s: plan.drain_limit_ns as f64 / SECOND as f64 });
     }
+    round.conflicts = conflicts_since(&conflicts_before, engine.conflicts());
     round.facts.extend(participants.memory.facts(&held));
     round.warnings.extend(participants.notes.into_iter().map(Warning::of_engine));
     round.checks = reconcile(&round.operations, &total.recorder.totals(), &total.ledger);
@@ -198,4 +206,13 @@ pub fn run<'w>(
         round.void = Some(why);
     }
     Ok(Measured { round, ledger: total.ledger, interrupted, fault: control.fault() })
+}
+
+/// Conflicts since those before, of each kind that there was any of.
+fn conflicts_since(before: &[Conflicts], now: Vec<Conflicts>) -> Vec<ConflictCount> {
+    let since = now.into_iter().map(|Conflicts { name, count }| {
+        let earlier = before.iter().find(|it| it.name == name).map_or(0, |it| it.count);
+        ConflictCount { name: name.to_owned(), count: count.saturating_sub(earlier) }
+    });
+    since.filter(|it| it.count > 0).collect()
 }

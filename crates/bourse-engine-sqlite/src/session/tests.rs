@@ -10,7 +10,7 @@ fn statements_stay_prepared_unless_the_cache_is_off() {
     static ONE: Sql = Sql::new("SELECT 1");
     for (query, is_kept) in [("", true), ("?statement_cache=on", true), ("?statement_cache=off", false)] {
         let engine = open(&format!("{SCHEME}::memory:{query}")).unwrap();
-        let mut session = SqliteSession::new(engine.connection().unwrap(), engine.shared()).unwrap();
+        let mut session = SqliteSession::new(engine.connection().unwrap(), engine.shared(), None).unwrap();
         for _ in 0..2 {
             assert_eq!(session.all(&ONE, &[], |row| row.get::<i64>(0)).unwrap(), [1]);
             assert_eq!(session.statement(ONE.slot()).is_some(), is_kept, "{query}");
@@ -27,7 +27,7 @@ fn a_row_of_the_wrong_width_is_refused_and_those_before_it_are_there() {
         let mut loader = engine.loader().unwrap();
         loader.run("CREATE TABLE pair (a INTEGER, b INTEGER)").unwrap();
         loader.finish().unwrap();
-        let mut session = SqliteSession::new(engine.connection().unwrap(), engine.shared()).unwrap();
+        let mut session = SqliteSession::new(engine.connection().unwrap(), engine.shared(), None).unwrap();
         if is_writing {
             session.begin(Isolation::Serializable, Access::Write).unwrap();
         }
@@ -58,7 +58,7 @@ fn statistics_do_not_make_statements_be_prepared_again() {
     loader.finish().unwrap();
     let connection = engine.connection().unwrap();
     assert_ne!(connection.text_of("SELECT count(*) FROM sqlite_stat4").unwrap(), "0", "no samples, no test");
-    let mut session = SqliteSession::new(connection, engine.shared()).unwrap();
+    let mut session = SqliteSession::new(connection, engine.shared(), None).unwrap();
     for kind in 0..100 {
         session.all(&BY_KIND, &[kind.into(), (kind % 7).into()], |_| Ok(())).unwrap();
     }

@@ -2,6 +2,7 @@
 
 use crate::ffi;
 use crate::library;
+use crate::waits::while_sleeping;
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::sync::OnceLock;
@@ -144,11 +145,12 @@ unsafe extern "C" fn randomness<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, length
 }
 
 unsafe extern "C" fn sleep<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, microseconds: c_int) -> c_int {
+    // SQLite sleeps for nothing but locks.
     // SAFETY: see above.
-    unsafe {
+    while_sleeping(|| unsafe {
         let default_vfs = O::default_vfs(vfs);
         (*default_vfs).xSleep.map_or(0, |call| call(default_vfs, microseconds))
-    }
+    })
 }
 
 unsafe extern "C" fn current_time<O: OverUsual>(vfs: *mut ffi::sqlite3_vfs, days: *mut f64) -> c_int {

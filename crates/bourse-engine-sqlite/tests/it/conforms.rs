@@ -30,6 +30,36 @@ fn without_a_queue() {
 }
 
 #[test]
+fn with_sqlites_busy_timeout() {
+    check_file("writers=sqlite&sync=off");
+    check_file("writers=sqlite&sync=off&journal=delete");
+    check_memory("writers=sqlite");
+}
+
+#[test]
+fn with_transactions_that_begin_deferred() {
+    check_file("writers=sqlite&begin=deferred&sync=off");
+    check_file("writers=busy&begin=deferred&sync=off");
+}
+
+#[test]
+fn with_one_connection_that_writes() {
+    check_file("writers=one&sync=off");
+    check_file("writers=one&sync=off&statement_cache=off&begin=deferred");
+    check_file("writers=one&sync=off&journal=delete");
+    check_memory("writers=one");
+    check_memory("writers=one&memory=memdb");
+}
+
+#[test]
+fn with_sqlites_defaults() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("conformance.db");
+    // Sessions that meet are told at once: patience is no part of these defaults.
+    conformance(&open(&format!("sqlite:{}?defaults=sqlite&sync=off", path.display())).unwrap());
+}
+
+#[test]
 fn without_constraints() {
     check_file("foreign_keys=off&checks=off&sync=off&threading=fullmutex");
 }
@@ -75,6 +105,16 @@ fn records_of_a_file() {
     let path = directory.path().join("records.db");
     let engine = open(&format!("sqlite:{}?sync=off", path.display())).unwrap();
     assert_eq!(records_conformance(&engine), ["keys can be hashed"]);
+}
+
+#[test]
+fn records_by_one_connection_that_writes() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("records.db");
+    for query in ["writers=one&sync=off", "defaults=sqlite&busy_timeout=5s&sync=off"] {
+        let engine = open(&format!("sqlite:{}?{query}", path.display())).unwrap();
+        assert_eq!(records_conformance(&engine), ["keys can be hashed"], "{query}");
+    }
 }
 
 #[test]

@@ -2,8 +2,11 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod conforms;
+mod contention;
 mod counting;
 mod files;
+#[cfg(unix)]
+mod lossy;
 mod power;
 mod private;
 mod syscalls;

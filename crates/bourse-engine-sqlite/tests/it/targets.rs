@@ -30,6 +30,11 @@ fn a_target_is_a_path_and_its_settings() {
             ..Options::FILE
         },
     );
+    // Wherever it stands, what is said beside it holds.
+    let sqlite = Options { journal: Journal::Wal, ..Options::SQLITE_FILE };
+    check("sqlite:x.db?defaults=sqlite&journal=wal", sqlite);
+    check("sqlite:x.db?journal=wal&defaults=sqlite", sqlite);
+    check("sqlite::memory:?defaults=sqlite", Options { journal: Journal::Memory, ..Options::SQLITE_MEMORY });
     let place = |target| Target::parse(target).unwrap().place;
     assert_eq!(place("sqlite:///a/b.db"), Place::File("/a/b.db".into()));
     assert_eq!(place("sqlite:a%3Fb%25.db?sync=off"), Place::File("a?b%.db".into()));
@@ -69,6 +74,10 @@ fn what_cannot_be_is_refused_with_what_is_known() {
     refused("sqlite::memory:?shared_cache=on&memory=memdb", "'memory=memdb' cannot be used with shared_cache=on");
     refused("sqlite::memory:?memory=private&journal=wal", "only memory=ram has files");
     refused("sqlite:x.db?memory=memdb", "'memory=memdb' cannot be used with a database in a file");
+    refused("sqlite:x.db?begin=deferred", "'begin=deferred' cannot be used with writers=queue");
+    refused("sqlite:x.db?writers=one&locking=exclusive", "'writers=one' cannot be used with locking=exclusive");
+    refused("sqlite::memory:?writers=one&memory=private", "'writers=one' cannot be used with memory=private");
+    refused("sqlite:x.db?writers=one&shared_cache=on", "'writers=one' cannot be used with a shared cache");
     refused("sqlite:x.db?index=hash", "'index' cannot be used with SQLite: it finds rows by trees alone; did you mean");
     assert!(matches!(Target::parse("sqlite:x?a=b"), Err(TargetError::UnknownOption { .. })));
 }

@@ -98,8 +98,17 @@ pub fn encode(values: &[Value<'_>], out: &mut Vec<u8>) -> Result<(), EngineError
     Ok(())
 }
 
-/// The value that begins at `bytes` and what is behind it.
-fn split(bytes: &[u8]) -> Option<(Value<'_>, &[u8])> {
+/// What begins at `bytes`, and what is behind it: a value whose text is yet to be looked at.
+enum Raw<'a> {
+    Null,
+    Int(i64),
+    Real(f64),
+    Text(&'a [u8]),
+    Bytes(&'a [u8]),
+}
+
+#[inline]
+fn split(bytes: &[u8]) -> Option<(Raw<'_>, &[u8])> {
     let (&tag, rest) = bytes.split_first()?;
     let eight = || rest.split_first_chunk::<8>();
     let long = || {
@@ -107,19 +116,17 @@ fn split(bytes: &[u8]) -> Option<(Value<'_>, &[u8])> {
         rest.split_at_checked(u32::from_le_bytes(*length) as usize)
     };
     Some(match tag {
-        NULL => (Value::Null, rest),
-        INT => eight().map(|(number, rest)| (Value::Int(i64::from_le_bytes(*number)), rest))?,
-        REAL => eight().map(|(number, rest)| (Value::Real(f64::from_le_bytes(*number)), rest))?,
-        TEXT => {
-            let (text, rest) = long()?;
-            (Value::Text(std::str::from_utf8(text).ok()?), rest)
-        }
-        BYTES => long().map(|(bytes, rest)| (Value::Blob(bytes), rest))?,
+        NULL => (Raw::Null, rest),
+        INT => eight().map(|(number, rest)| (Raw::Int(i64::from_le_bytes(*number)), rest))?,
+        REAL => eight().map(|(number, rest)| (Raw::Real(f64::from_le_bytes(*number)), rest))?,
+        TEXT => long().map(|(text, rest)| (Raw::Text(text), rest))?,
+        BYTES => long().map(|(bytes, rest)| (Raw::Bytes(bytes), rest))?,
         _ => return None,
     })
 }
 
 /// Where field number `index` begins.
+#[inline]
 fn field(bytes: &[u8], index: usize) -> Option<&[u8]> {
     let mut rest = bytes;
     for _ in 0..index {
@@ -151,13 +158,34 @@ pub struct EncodedRow<'a> {
     pub bytes: &'a [u8],
 }
 
+impl<'a> EncodedRow<'a> {
+    /// Field number `index`, counted without the key.
+    #[inline]
+    fn raw(&self, index: usize) -> Option<Raw<'a>> {
+        field(self.bytes, index).and_then(split).map(|(value, _)| value)
+    }
+}
+
 impl Row for EncodedRow<'_> {
     /// NULL for a column that is not there or damaged.
     #[inline]
     fn value(&self, index: usize) -> Value<'_> {
-        match index.checked_sub(1) {
+        match index.checked_sub(1).map(|index| self.raw(index)) {
             None => self.key.into(),
-            Some(index) => field(self.bytes, index).and_then(split).map_or(Value::Null, |(value, _)| value),
+            Some(Some(Raw::Int(number))) => Value::Int(number),
+            Some(Some(Raw::Real(number))) => Value::Real(number),
+            Some(Some(Raw::Text(text))) => std::str::from_utf8(text).map_or(Value::Null, Value::Text),
+            Some(Some(Raw::Bytes(bytes))) => Value::Blob(bytes),
+            Some(Some(Raw::Null) | None) => Value::Null,
+        }
+    }
+
+    #[inline]
+    fn text_bytes(&self, index: usize) -> Option<&[u8]> {
+        match (index.checked_sub(1).map(|index| self.raw(index)), self.key) {
+            (None, Key::Text(text)) => Some(text.as_bytes()),
+            (Some(Some(Raw::Text(text))), _) => Some(text),
+            _ => None,
         }
     }
 
@@ -203,6 +231,13 @@ mod tests {
             Value::Null,
         ];
         assert_eq!(found, expected);
+        let text = |value: &Value<'_>| matches!(value, Value::Text(_));
+        for (index, value) in expected.iter().enumerate() {
+            let bytes = row.text_bytes(index);
+            assert_eq!(bytes.is_some(), text(value), "column {index}");
+            assert!(bytes.is_none_or(|bytes| Value::Text(std::str::from_utf8(bytes).unwrap()) == *value));
+        }
+        assert_eq!(EncodedRow { key: Key::Text("k"), bytes: &bytes }.text_bytes(0), Some(&b"k"[..]));
         assert!(add(&mut bytes, 0, 1).is_err() && add(&mut bytes, 6, 1).is_err());
         for cut in 0..bytes.len() {
             // Whatever is cut off reads as NULL and never panics.

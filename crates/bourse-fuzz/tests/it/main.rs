@@ -84,6 +84,13 @@ fn seeds_are_what_their_names_say() {
     };
     let run = bourse_record::RunFile::parse(&bytes("comparison", "run.json"), Path::new("run.json"));
     assert!(run.expect("a run file").cases.iter().any(|case| case.rounds.len() >= 3));
+    for target in ["run_file", "comparison"] {
+        let today = bytes(target, "version-2.json");
+        let version: serde_json::Value = serde_json::from_slice(&today).expect("JSON");
+        assert_eq!(version["schema_version"], 2, "read as it is, without a conversion");
+        let run = bourse_record::RunFile::parse(&today, Path::new("run.json")).expect("a run file");
+        assert!(run.cases.iter().all(|case| case.rounds.len() == 3));
+    }
     bourse_suite::SuiteFile::parse(&bytes("suite_document", "suite.json"), Path::new("x")).expect("a suite's document");
     bourse_record::read::parse_acid(&bytes("acid_document", "acid.json"), Path::new("x")).expect("an examination");
     bourse_record::read::parse_crash(&bytes("acid_document", "crash.json"), Path::new("x"))

@@ -25,8 +25,11 @@ pub(super) struct TableStatements {
     pub(super) count_updated: Sql,
 }
 
+/// Number of tables.
+pub(super) const TABLE_COUNT: usize = 4;
+
 /// Of `table1` to `table4`.
-pub(super) static TABLES: LazyLock<[TableStatements; 4]> =
+pub(super) static TABLES: LazyLock<[TableStatements; TABLE_COUNT]> =
     LazyLock::new(|| ["table1", "table2", "table3", "table4"].map(TableStatements::of));
 
 impl TableStatements {
@@ -77,6 +80,11 @@ impl InsertValues {
     /// The row of that id.
     pub(super) const fn of(id: i64) -> Self {
         Self { id }
+    }
+
+    /// Its id.
+    pub(super) const fn number(self) -> i64 {
+        self.id
     }
 
     /// Every column, in the order of the statement.

@@ -16,11 +16,13 @@ mod user;
 use crate::batching::BATCH;
 use crate::database::create_by;
 use crate::options::{Kind, OptionError, OptionSpec, Options};
+use crate::row_sum::value_sum;
 use crate::usual::{STATEMENTS, THREADS, statements, user_spec};
 use crate::workload::{Extent, MicroError, Planned, Setting, WorkloadSpec, named};
 use bourse_driver::{Clock, MixShare, OperationSpec, UserSpec};
 use bourse_engine::{
-    Access, Capabilities, Dialect, Engine, EngineError, Isolation, Params, Row, Session, Sql, Statements, Value,
+    Access, Capabilities, Dialect, Engine, EngineError, Isolation, Params, Row, RowExt as _, Session, Sql, Statements,
+    Value,
 };
 use bourse_record::{Check, CheckStatus, NameValue, Round};
 use draw::{Literal, Ready, Stream};
@@ -181,8 +183,12 @@ fn run(
 ) -> Result<u64, EngineError> {
     with_values(&statement.parameters, values, |values| {
         let mut rows = 0;
-        let mut each = |_: &dyn Row| {
+        let mut each = |row: &dyn Row| {
             rows += 1;
+            // A client takes what it asked for: each column is decoded, and every byte of it looked at.
+            let columns = *statement.columns.get_or_init(|| row.columns());
+            let sum = (0..columns).fold(0u64, |sum, column| sum.wrapping_add(value_sum(row.value(column))));
+            std::hint::black_box(sum);
             Ok(())
         };
         match (statement.is_query, how) {

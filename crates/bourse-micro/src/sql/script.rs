@@ -5,6 +5,7 @@ use super::draw::{Declared, Literal};
 use crate::options::OptionError;
 use bourse_engine::Dialect;
 use std::collections::BTreeMap;
+use std::sync::OnceLock;
 
 /// The most parameters of a statement: they stand on the stack while it runs.
 pub(super) const MOST_PARAMETERS: usize = 32;
@@ -57,6 +58,8 @@ pub(super) struct Statement {
     pub(super) parameters: Vec<usize>,
     /// Whether the statement returns rows.
     pub(super) is_query: bool,
+    /// How many columns its rows have, once one came.
+    pub(super) columns: OnceLock<usize>,
 }
 
 /// What is wrong, and in which line.
@@ -99,7 +102,12 @@ impl Script {
         let lower = sql.trim_start().to_ascii_lowercase();
         let first = lower.split(|character: char| !character.is_ascii_alphabetic()).next().unwrap_or_default();
         let gives_rows = matches!(first, "select" | "with" | "values" | "show" | "explain" | "pragma");
-        Ok(Statement { sql, parameters, is_query: gives_rows || lower.contains(" returning ") })
+        Ok(Statement {
+            sql,
+            parameters,
+            is_query: gives_rows || lower.contains(" returning "),
+            columns: OnceLock::new(),
+        })
     }
 
     /// Declares a parameter.

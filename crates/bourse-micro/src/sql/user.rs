@@ -98,6 +98,10 @@ impl User for Performer<'_> {
         Draw::Ready
     }
 
+    fn skip(&mut self) -> Option<usize> {
+        Some(self.choose())
+    }
+
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let (at, is_real, statements) = (self.operation, self.is_real, self.statements);
         let (operation, sqls) = (&self.script.operations[at], &self.sqls[at]);

@@ -3,6 +3,8 @@
 
 mod engines;
 mod faults;
+mod misread;
+mod open_loop;
 mod refusals;
 mod sql;
 mod support;

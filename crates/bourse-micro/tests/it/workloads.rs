@@ -220,13 +220,18 @@ fn commits_stand_beside_raw_syncs() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("x.db");
     let engine = bourse_engine_sqlite::open(&format!("sqlite:{}?journal=wal&sync=full", path.display())).unwrap();
-    let result = run(&engine, "commit", &[("raw_syncs", "20"), ("threads", "2")], counted(30));
+    let result = run(&engine, "commit", &[("raw_syncs", "2"), ("threads", "2"), ("batch", "1")], counted(30));
     assert_eq!(operation(&result, "commit").valid(), 60);
-    let raw = operation(&result, "raw fdatasync");
-    assert!((1..=20).contains(&raw.valid()) && raw.service.summary.p50_ns > 0);
+    assert_eq!(result.round.operations.len(), 1, "a raw sync is no operation of the mix");
+    assert!(fact(&result, "raw fdatasync").starts_with("1 among the commits, median "));
+    let result = run(&engine, "commit", &[("raw_syncs", "2"), ("threads", "2"), ("batch", "1")], counted(200));
+    assert!(
+        fact(&result, "raw fdatasync").starts_with("2 among the commits, median "),
+        "one to 50 commits, two at most"
+    );
     assert!(fact(&result, "a commit, by raw fdatasyncs (medians)").parse::<f64>().unwrap() > 0.0);
     let result = run(&sqlite(), "commit", &[], counted(50));
     assert_eq!(fact(&result, "raw fdatasync"), "the database has no file here to be synced");
     assert_eq!(result.round.warnings, [Warning::NotDurable { class: bourse_record::Durability::Volatile }]);
-    assert_eq!(number(&engine, "SELECT sum(n) FROM counters"), 60);
+    assert_eq!(number(&engine, "SELECT sum(n) FROM counters"), 400);
 }

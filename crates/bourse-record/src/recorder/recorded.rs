@@ -1,6 +1,6 @@
 //! Samples of one operation: histograms, outcomes, totals, and the figures made of them.
 
-use crate::{Counts, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, ServerFigures};
+use crate::{Counts, FailedTimes, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, ServerFigures};
 
 /// Samples of one operation.
 #[derive(Debug)]
@@ -119,11 +119,16 @@ impl Recorded {
     pub(super) fn figures(&self, spec: &OperationSpec) -> Operation {
         let mut all = Latency::default();
         let mut by_outcome = Vec::new();
+        let mut failed = None;
         for (outcome, latency) in Outcome::MEASURED.into_iter().zip(&self.latency) {
             let Some(latency) = latency.as_ref().filter(|latency| !latency.is_empty()) else { continue };
             all.add(latency);
             let [response, service] = latency.both().map(|times| times.summary());
             by_outcome.push(OutcomeLatency { outcome, response, service });
+            if outcome == Outcome::Failed {
+                let [response, service] = latency.both().map(|times| times.distribution());
+                failed = Some(FailedTimes { response, service });
+            }
         }
         let mut tallies: Vec<&Tally> = self.tallies.iter().filter(|tally| tally.count > 0).collect();
         tallies.sort_by_key(|tally| (std::cmp::Reverse(tally.count), tally.outcome, tally.code));
@@ -146,10 +151,12 @@ impl Recorded {
             samples: self.samples,
             harness_overhead_ns: None,
             mix_target_percent: spec.mix.map(|mix| mix.target_percent),
+            mix_expected_percent: None,
             mix_tolerance_points: spec.mix.map(|mix| mix.tolerance_points),
             limit_ns: spec.limit_ns,
             response,
             service,
+            failed,
             by_outcome,
             server: self.server.as_ref().map(|latency| ServerFigures {
                 server: latency.server.distribution(),

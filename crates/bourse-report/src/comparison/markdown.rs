@@ -1,6 +1,6 @@
 //! A comparison for a comment on a change.
 
-use super::{Compared, Verdict, sentence};
+use super::{Compared, Verdict, beside, sentence};
 use crate::text::{code, escaped, markdown_row as row};
 
 pub(super) fn markdown(compared: &Compared) -> String {
@@ -12,10 +12,13 @@ pub(super) fn markdown(compared: &Compared) -> String {
         for metric in &it.metrics {
             let (base, head) = ((metric.text)(metric.base), (metric.text)(metric.head));
             let verdict = metric.verdict.map_or("", Verdict::name);
-            let cells = [metric.name.as_str(), &base, &head, &metric.difference(), verdict];
+            let cells = [metric.name.as_str(), &base, &head, &it.difference(metric), verdict];
             row(&mut out, cells.into_iter().map(escaped));
         }
         out.push('\n');
+        for line in beside(it) {
+            out.push_str(&format!("- {}\n", escaped(&line)));
+        }
     }
     for note in &compared.notes {
         out.push_str(&format!("- {}\n", escaped(note)));

@@ -1,12 +1,19 @@
-//! How the figures of two cases differ: ratio, interval and verdict for each metric; as text, Markdown and JSON.
+//! How the figures of two cases differ: ratio, interval and verdict for each metric; as text, Markdown, HTML, CSV and JSON.
 
+mod csv;
+mod disturbance;
+mod html;
 mod markdown;
+mod noise;
 mod pairs;
 mod text;
 
+pub use disturbance::Disturbance;
+pub use noise::Noise;
 pub use pairs::{Incomparable, Pair, stored_pairs, unlike};
 
-use bourse_record::{Case, LatencySummary, Round, median};
+use crate::text::CsvText;
+use bourse_record::{Case, LatencySummary, Provenance, Round, median};
 use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, signed_rank};
 use serde::Serialize;
 
@@ -33,6 +40,14 @@ pub struct Comparison {
     pub head: String,
     /// Each metric that both have; the headline first, if both have one.
     pub metrics: Vec<Difference>,
+    /// What others took while each side ran.
+    pub disturbance: [Disturbance; 2],
+    /// The smallest difference that these pairs of rounds could have shown, as a part of one: half of the interval. None of
+    /// runs that did not take turns.
+    pub could_show: Option<f64>,
+    /// How far apart two runs lie by noise alone, as a part of one, which a difference of runs that did not take turns is
+    /// held against.
+    pub noise: Option<f64>,
     /// Reason why there is no result.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub no_result: Option<&'static str>,
@@ -57,6 +72,10 @@ pub struct Difference {
     /// What the interval says. None for a metric that is shown without a verdict: all but the headline, unless they differ
     /// by Holm's correction.
     pub verdict: Option<Verdict>,
+    /// The range of the ratio that decides: its interval, or of runs that did not take turns what noise leaves of it. None
+    /// where nothing can be decided.
+    #[serde(skip)]
+    decides: Option<(f64, f64)>,
     #[serde(skip)]
     text: fn(f64) -> String,
     #[serde(skip)]
@@ -84,6 +103,10 @@ pub enum Verdict {
     TooNoisy,
     /// No interval.
     TooFewRounds,
+    /// The rounds did not take turns, and nothing says how far apart two runs lie by noise alone.
+    NotAttributable,
+    /// Others disturbed one side more than the other.
+    Withheld,
 }
 
 impl Verdict {
@@ -97,6 +120,8 @@ impl Verdict {
             Self::NoDifference => "no difference shown",
             Self::TooNoisy => "inconclusive: within noise",
             Self::TooFewRounds => "inconclusive: too few rounds",
+            Self::NotAttributable => "not attributable",
+            Self::Withheld => "withheld: disturbed unequally",
         }
     }
 }
@@ -156,27 +181,67 @@ fn kibibytes(bytes: f64) -> String {
     format!("{:.1} KiB", bytes / 1_024.0)
 }
 
+/// The side lines below a comparison: what others did to each side, and what it could have shown.
+fn beside(compared: &Comparison) -> Vec<String> {
+    let [base, head] = &compared.disturbance;
+    let mut lines = Vec::new();
+    if !(base.is_none() && head.is_none()) {
+        lines.push(format!("disturbed by others: A: {}; B: {}", base.words(), head.words()));
+    }
+    lines.extend(
+        compared.could_show.map(|part| format!("these rounds can show a difference from ±{} on", percent(part))),
+    );
+    lines
+}
+
 fn percent(part: f64) -> String {
     format!("{:.1} %", 100.0 * part)
 }
 
 impl Compared {
     /// Compares each pair; what the notes say is added by the caller.
-    pub fn of(pairs: &[Pair], notes: Vec<String>, tolerance: f64) -> Self {
-        Self { tolerance, comparisons: pairs.iter().map(|pair| Comparison::of(pair, tolerance)).collect(), notes }
+    ///
+    /// `noise` is how far apart two runs lie that did not take turns.
+    pub fn of(pairs: &[Pair], mut notes: Vec<String>, tolerance: f64, noise: &Noise) -> Self {
+        let mut compared = |pair: &Pair| {
+            let floor = if pair.in_turn { Ok(None) } else { noise.of(pair) };
+            let floor = floor.unwrap_or_else(|why| {
+                notes.push(format!("{}: {why}", pair.head.label));
+                None
+            });
+            Comparison::of(pair, tolerance, floor)
+        };
+        let comparisons = pairs.iter().map(&mut compared).collect();
+        Self { tolerance, comparisons, notes }
     }
 
-    /// The comparisons whose second case is slower by more than the tolerance, the whole interval beyond it; in words.
+    /// The comparisons whose second case is slower by more than the tolerance, the whole range that decides beyond it; in
+    /// words.
     pub fn slower(&self) -> Vec<String> {
         let results = self.comparisons.iter().filter_map(|it| Some((it, it.result()?)));
-        let beyond = results.filter(|(_, result)| result.interval.is_some_and(|it| it.high < 1.0 - self.tolerance));
-        beyond.map(|(it, result)| format!("{}: {}", it.head, result.difference())).collect()
+        let beyond = results.filter(|(_, result)| result.decides.is_some_and(|(_, high)| high < 1.0 - self.tolerance));
+        beyond.map(|(it, result)| format!("{}: {}", it.head, it.difference(result))).collect()
     }
 
-    /// The comparisons without a result, in words.
-    pub fn without_result(&self) -> Vec<String> {
-        let without = self.comparisons.iter().filter_map(|it| Some((it, it.no_result?)));
-        without.map(|(it, why)| format!("{}: {why}", it.head)).collect()
+    /// The comparisons that nothing can be decided by, in words: without a result, or without a range that decides.
+    pub fn undecided(&self) -> Vec<String> {
+        let undecided = self.comparisons.iter().filter(|it| it.result().is_none_or(|result| result.decides.is_none()));
+        undecided
+            .map(|it| {
+                format!("{}: {}", it.head, it.no_result.map_or_else(|| sentence(it, self.tolerance), str::to_owned))
+            })
+            .collect()
+    }
+
+    /// One self-contained page. `runs` are the runs that were compared, by name: the two that were stored, or the one in which
+    /// both sides took turns.
+    pub fn html(&self, runs: &[(&str, &Provenance)]) -> String {
+        html::html(self, runs)
+    }
+
+    /// A line for each metric.
+    pub fn csv(&self, texts: CsvText) -> String {
+        csv::csv(self, texts)
     }
 
     /// For a terminal.
@@ -191,22 +256,38 @@ impl Compared {
 }
 
 impl Comparison {
-    fn of(pair: &Pair, tolerance: f64) -> Self {
+    fn of(pair: &Pair, tolerance: f64, noise: Option<f64>) -> Self {
+        let disturbance = [Disturbance::of(&pair.base), Disturbance::of(&pair.head)];
+        let withheld = pair.in_turn && disturbance[0].is_unlike(&disturbance[1]);
         let name = &pair.base.workload.headline_operation;
-        let headline = difference(pair, &HEADLINE, name);
+        let headline = match pairs::unlike_ages(&pair.base, &pair.head) {
+            None => difference(pair, &HEADLINE, name),
+            Some(_) => Err("the market's age differs, and with it the part of Trade-Results in the mix"),
+        };
         let no_result = match &headline {
             Ok(_) => None,
             Err(why) => Some(*why),
         };
         let headline = headline.ok().map(|it| {
-            let verdict = Some(judged(it.interval, it.higher_is_better, tolerance));
-            Difference { name: pair.base.workload.headline_unit.clone(), verdict, ..it }
+            let range = it.interval.map(|it| (it.low, it.high));
+            let decides = match noise {
+                Some(noise) => Some((it.ratio / (1.0 + noise), it.ratio * (1.0 + noise))),
+                None => range.filter(|_| pair.in_turn && !withheld),
+            };
+            let verdict = match decides {
+                Some(range) => judged(range, it.higher_is_better, tolerance),
+                None if !pair.in_turn => Verdict::NotAttributable,
+                None if range.is_none() => Verdict::TooFewRounds,
+                None => Verdict::Withheld,
+            };
+            Difference { name: pair.base.workload.headline_unit.clone(), decides, verdict: Some(verdict), ..it }
         });
+        let interval = headline.as_ref().and_then(|it| it.interval).filter(|_| pair.in_turn);
         let mut others: Vec<Difference> =
             METRICS.iter().filter_map(|metric| difference(pair, metric, name).ok()).collect();
         let probabilities: Vec<f64> = others.iter().map(|it| it.p.unwrap_or(1.0)).collect();
         for (other, differs) in others.iter_mut().zip(holm::judge(&probabilities, FALSE_VERDICT)) {
-            if differs {
+            if differs && !withheld {
                 other.verdict = Some(side(other.ratio, other.higher_is_better));
             }
         }
@@ -214,7 +295,19 @@ impl Comparison {
             base: pair.base.label.clone(),
             head: pair.head.label.clone(),
             metrics: headline.into_iter().chain(others).collect(),
+            disturbance,
+            could_show: interval.map(|it| it.map(f64::ln).half_width().exp_m1()),
+            noise,
             no_result,
+        }
+    }
+
+    /// A difference in words; with the noise it is held against, if that is the headline's.
+    fn difference(&self, metric: &Difference) -> String {
+        let words = metric.difference();
+        match self.noise.filter(|_| self.result().is_some_and(|result| std::ptr::eq(result, metric))) {
+            Some(noise) => format!("{words}, two runs lie up to {} apart by noise", percent(noise)),
+            None => words,
         }
     }
 
@@ -256,6 +349,7 @@ fn difference(pair: &Pair, metric: &Metric, operation: &str) -> Result<Differenc
         interval,
         level: interval.map(|it| it.level),
         verdict: None,
+        decides: None,
         text: *text,
         higher_is_better: *higher_is_better,
         p,
@@ -285,9 +379,8 @@ fn side(ratio: f64, higher_is_better: bool) -> Verdict {
     }
 }
 
-/// What an interval of head divided by base says.
-fn judged(interval: Option<Interval>, higher_is_better: bool, tolerance: f64) -> Verdict {
-    let Some(Interval { low, high, .. }) = interval else { return Verdict::TooFewRounds };
+/// What the range of head divided by base says.
+fn judged((low, high): (f64, f64), higher_is_better: bool, tolerance: f64) -> Verdict {
     if low > 1.0 || high < 1.0 {
         side(low, higher_is_better)
     } else if low >= 1.0 - tolerance && high <= 1.0 + tolerance {
@@ -308,7 +401,14 @@ fn sentence(compared: &Comparison, tolerance: f64) -> String {
             "inconclusive: the difference is within noise; use more rounds or a quieter machine".to_owned()
         }
         Verdict::TooFewRounds => "inconclusive: too few rounds; use --rounds 8 or more".to_owned(),
-        other => format!("B is {}: {}", other.name(), result.difference()),
+        Verdict::NotAttributable => format!(
+            "B differs by {}, not attributable: the runs did not take turns; give --noise or --baseline-runs, or compare targets",
+            compared.difference(result)
+        ),
+        Verdict::Withheld => {
+            "withheld: others disturbed one side more than the other; repeat it on a quiet machine".to_owned()
+        }
+        other => format!("B is {}: {}", other.name(), compared.difference(result)),
     }
 }
 
@@ -318,13 +418,69 @@ mod tests {
 
     #[test]
     fn verdicts_follow_from_the_interval_and_the_tolerance() {
-        let judged = |low, high, more| judged(Some(Interval { low, high, level: 0.95 }), more, 0.05);
+        let judged = |low, high, more| judged((low, high), more, 0.05);
         assert_eq!(judged(1.01, 1.10, true), Verdict::Faster);
         assert_eq!(judged(0.80, 0.99, true), Verdict::Slower);
         assert_eq!(judged(0.98, 1.03, true), Verdict::NoDifference);
         assert_eq!(judged(0.90, 1.20, true), Verdict::TooNoisy);
-        assert_eq!(super::judged(None, true, 0.05), Verdict::TooFewRounds);
         assert_eq!(judged(1.1, 1.2, false), Verdict::More);
         assert_eq!(judged(0.8, 0.9, false), Verdict::Less);
+    }
+
+    fn pair(base: &[f64], head: &[f64], taken: [f64; 2]) -> Pair {
+        let case = |figures: &[f64], taken: f64| {
+            let round = |figure: &f64| {
+                serde_json::json!({
+                    "offset_s": 0, "phases": [], "measured_s": 10, "headline": figure, "operations": [],
+                    "series": { "time_s": [], "columns": [] }, "cpu_user_s": 0, "cpu_system_s": 0, "read_bytes": 0,
+                    "written_bytes": 0, "facts": [], "checks": [], "warnings": [],
+                    "interference": { "by_others": taken, "by_kernel": 0.5, "by_host": 0 }
+                })
+            };
+            let case = serde_json::json!({
+                "label": "x",
+                "engine": { "name": "e", "version": "", "target": "e:", "durability": "durable", "durability_reason": "",
+                            "settings": [], "compile_options": [] },
+                "workload": { "name": "w", "kind": "micro", "parameters": [], "headline_operation": "o",
+                              "headline_unit": "o/s", "nominal": null, "outcomes": [], "notice": null },
+                "rounds": figures.iter().map(round).collect::<Vec<_>>(),
+            });
+            serde_json::from_value::<Case>(case).expect("it is a case")
+        };
+        Pair { base: case(base, taken[0]), head: case(head, taken[1]), in_turn: true }
+    }
+
+    /// A neighbour that worked while B ran once made B slower.
+    #[test]
+    fn a_side_that_was_disturbed_more_gets_no_verdict() {
+        let base = [100.0, 101.0, 99.0, 100.5, 99.5, 100.2, 99.9, 100.1];
+        let head = base.map(|figure| 0.8 * figure);
+        for (taken, verdict) in [
+            ([0.0, 0.05], Verdict::Slower),
+            ([0.6, 0.65], Verdict::Slower),
+            ([0.0, 0.5], Verdict::Withheld),
+            ([0.5, 0.0], Verdict::Withheld),
+        ] {
+            let compared = Compared::of(&[pair(&base, &head, taken)], Vec::new(), 0.05, &Noise::Unknown);
+            let result = compared.comparisons[0].result().expect("there are figures");
+            assert_eq!(result.verdict, Some(verdict), "{taken:?}");
+            assert_eq!(
+                (compared.slower().len(), compared.undecided().len()),
+                if verdict == Verdict::Slower { (1, 0) } else { (0, 1) }
+            );
+            let told = compared.text().contains("disturbed by others: A: ");
+            assert_eq!(told, taken.iter().any(|taken| *taken > 0.1), "{}", compared.text());
+        }
+    }
+
+    #[test]
+    fn what_the_rounds_could_have_shown_is_half_of_the_interval() {
+        let base = [100.0; 8];
+        let head = [99.0, 101.0, 98.0, 102.0, 99.5, 100.5, 98.5, 101.5];
+        let compared = Compared::of(&[pair(&base, &head, [0.0; 2])], Vec::new(), 0.05, &Noise::Unknown);
+        let interval = compared.comparisons[0].result().unwrap().interval.unwrap();
+        let half = compared.comparisons[0].could_show.expect("eight pairs have an interval");
+        assert!((half - interval.half_width()).abs() < 0.001 && half > 0.005, "{half} {interval:?}");
+        assert!(compared.text().contains("these rounds can show a difference from ±"), "{}", compared.text());
     }
 }

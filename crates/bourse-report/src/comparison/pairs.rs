@@ -1,7 +1,7 @@
 //! Which cases of two runs are compared with one another, and what speaks against it.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_record::{Case, CheckStatus, Conditions, RunFile, Scale};
+use bourse_record::{Case, CheckStatus, Conditions, MemoryStore, RunFile, Scale, WriterWait};
 use thiserror::Error;
 
 /// Two cases to compare.
@@ -143,6 +143,33 @@ pub fn unlike(pair: &Pair) -> Vec<String> {
             base.engine.durability, head.engine.durability
         ));
     }
+    let arrangements: [(&str, Option<&str>, Option<&str>); 2] = [
+        (
+            "how writers wait",
+            base.engine.writer_wait.map(WriterWait::words),
+            head.engine.writer_wait.map(WriterWait::words),
+        ),
+        (
+            "what holds the database",
+            base.engine.memory_store.map(MemoryStore::words),
+            head.engine.memory_store.map(MemoryStore::words),
+        ),
+    ];
+    for (name, one, other) in arrangements {
+        if let (Some(one), Some(other)) = (one, other)
+            && one != other
+        {
+            notes.push(format!("{name} differs: {one} and {other}"));
+        }
+    }
+    if let Some((one, other)) = unlike_ages(base, head) {
+        notes.push(format!(
+            "the market's age differs ({} and {} when the interval began): TR/s is not compared, since a younger market owes \
+             fewer Trade-Results",
+            crate::units::seconds(one),
+            crate::units::seconds(other)
+        ));
+    }
     notes.extend(unlike_conditions(&base.conditions, &head.conditions));
     for parameter in &base.workload.parameters {
         let other = head.workload.parameters.iter().find(|other| other.name == parameter.name);
@@ -151,6 +178,16 @@ pub fn unlike(pair: &Pair) -> Vec<String> {
         }
     }
     notes
+}
+
+/// The ages of two markets that owe different shares of Trade-Results: more than a tenth apart, and the younger of less than
+/// 900 s, the period of the price curve.
+pub(super) fn unlike_ages(base: &Case, head: &Case) -> Option<(f64, f64)> {
+    const FULL_S: f64 = 900.0;
+    let age = |case: &Case| case.rounds.iter().filter_map(|round| round.market_age_s).reduce(f64::min);
+    let (one, other) = (age(base)?, age(head)?);
+    let (young, old) = (one.min(other), one.max(other).min(FULL_S));
+    (young < FULL_S && old - young > 0.1 * FULL_S).then_some((one, other))
 }
 
 /// A count among the conditions.

@@ -1,6 +1,6 @@
 //! A comparison for a terminal.
 
-use super::{Compared, Verdict, sentence};
+use super::{Compared, Verdict, beside, sentence};
 use crate::units::printable;
 
 pub(super) fn text(compared: &Compared) -> String {
@@ -13,9 +13,12 @@ pub(super) fn text(compared: &Compared) -> String {
                 printable(&metric.name),
                 (metric.text)(metric.base),
                 (metric.text)(metric.head),
-                metric.difference(),
+                it.difference(metric),
                 metric.verdict.map_or("", Verdict::name)
             ));
+        }
+        for line in beside(it) {
+            out.push_str(&format!("  {line}\n"));
         }
         out.push_str(&format!("verdict: {}\n\n", sentence(it, compared.tolerance)));
     }

@@ -5,6 +5,8 @@
 
 mod page;
 
+pub(crate) use page::Grid;
+
 use crate::units::{command_line, printable};
 use bourse_record::{Provenance, RunFile};
 use minijinja::syntax::SyntaxConfig;
@@ -16,7 +18,7 @@ use serde::Serialize;
 pub(crate) const STYLE: &str = include_str!("page.css");
 
 /// Every template.
-const TEMPLATES: [(&str, &str); 8] = [
+const TEMPLATES: [(&str, &str); 10] = [
     ("base.html", include_str!("base.html")),
     ("macros.html", include_str!("macros.html")),
     ("page.html", include_str!("page.html")),
@@ -25,6 +27,8 @@ const TEMPLATES: [(&str, &str); 8] = [
     ("crash.html", include_str!("crash.html")),
     ("faults.html", include_str!("faults.html")),
     ("case.html", include_str!("case.html")),
+    ("comparison.html", include_str!("comparison.html")),
+    ("sheet.html", include_str!("sheet.html")),
 ];
 
 /// What every page begins with, and how to run it again.

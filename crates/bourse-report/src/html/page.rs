@@ -4,7 +4,7 @@ use super::Head;
 use crate::charts::{self, CHARTS, Chart, Size, Subject};
 use crate::tables::{self, Align, Table};
 use crate::units;
-use crate::view::{CaseView, Remark, Standing, notices, warnings};
+use crate::view::{CaseView, Remark, Standing, engine_words, notices, warnings};
 use bourse_record::{CheckStatus, RunFile, WorkloadKind};
 use minijinja::Value;
 use serde::Serialize;
@@ -114,8 +114,9 @@ struct Sized {
     svg: Value,
 }
 
+/// A table as the templates draw it.
 #[derive(Serialize)]
-struct Grid {
+pub(crate) struct Grid {
     title: String,
     heads: Vec<GridHead>,
     rows: Vec<Vec<GridCell>>,
@@ -180,8 +181,8 @@ fn scaling(views: &[CaseView<'_>]) -> Vec<ScalingDrawing> {
             Some(Sized { class: size.class(), svg: Value::from_safe_string(svg) })
         });
         let title = units::printable(&format!("Result by {option}"));
-        let about = "A point for each case, at the median of its rounds; the stroke through it goes from the lowest round to \
-                     the highest. Below it the 90th percentile of the headline's responses.";
+        let about = "A point for each case, at its result; the stroke through it goes from the lowest round to the highest. \
+                     Below it the 90th percentile of the headline's responses.";
         ScalingDrawing { key: "scaling", title, about, sizes: sizes.collect() }
     };
     charts::swept(views).into_iter().map(draw).filter(|drawing| !drawing.sizes.is_empty()).collect()
@@ -226,7 +227,7 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
         spread: view.spread(),
         durability: engine.durability.name(),
         durability_reason: units::printable(&engine.durability_reason),
-        on: units::printable(&format!("{} · {} {}", engine.target, engine.name, engine.version)),
+        on: units::printable(&format!("{} · {}", engine.target, engine_words(engine))),
         remarks: view.remarks().into_iter().map(sentence).collect(),
         limited_by: view.limited_by().map(|limit| units::printable(&limit)),
         checks: checks(view),

@@ -74,9 +74,22 @@ pub fn suite_csv(file: &SuiteFile, texts: CsvText) -> String {
     }
     out.push_str("\r\n");
     out.push_str(&csv_line(
-        ["finding", "verdict", "test", "value", "low", "high", "at_least", "at_most", "test_verdict", "why"]
-            .into_iter()
-            .map(CsvField::Plain),
+        [
+            "finding",
+            "verdict",
+            "test",
+            "value",
+            "low",
+            "high",
+            "at_least",
+            "at_most",
+            "test_verdict",
+            "why",
+            "level",
+            "departure",
+        ]
+        .into_iter()
+        .map(CsvField::Plain),
         texts,
     ));
     for finding in &file.findings {
@@ -91,15 +104,17 @@ pub fn suite_csv(file: &SuiteFile, texts: CsvText) -> String {
                 number(test.at_most),
                 test.verdict.words().to_owned(),
                 test.why.clone().unwrap_or_default(),
+                number(test.level),
+                finding.departure.clone().unwrap_or_default(),
             ];
             let fields = (0..).zip(head.iter().chain(&fields)).map(|(at, field)| match at {
-                3..=7 => CsvField::Plain(field),
+                3..=7 | 10 => CsvField::Plain(field),
                 _ => CsvField::Text(field),
             });
             out.push_str(&csv_line(fields, texts));
         }
         if let Some(why) = &finding.untested {
-            let fields = ["", "", "", "", "", "", "", why];
+            let fields = ["", "", "", "", "", "", "", why, "", finding.departure.as_deref().unwrap_or_default()];
             out.push_str(&csv_line(head.iter().map(String::as_str).chain(fields).map(CsvField::Text), texts));
         }
     }

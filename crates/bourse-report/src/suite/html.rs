@@ -4,6 +4,7 @@ use super::chart::charts;
 use super::view::{self, MatrixCell};
 use crate::html::{Head, render};
 use crate::units;
+use crate::view::engine_words;
 use bourse_record::Durability;
 use bourse_suite::SuiteFile;
 use minijinja::Value;
@@ -149,7 +150,7 @@ fn findings(file: &SuiteFile) -> Vec<FindingPage> {
         class: view::tone(finding.verdict).class(),
         verdict: finding.verdict.words(),
         says: units::printable(&finding.says),
-        rests_on: units::printable(&finding.rests_on),
+        rests_on: view::rests_on(finding),
         tests: finding
             .tests
             .iter()
@@ -208,7 +209,7 @@ fn engines(file: &SuiteFile) -> Vec<EnginePage> {
                 title,
                 durability: engine.durability.to_string(),
                 reason: units::printable(&engine.durability_reason),
-                on: units::printable(&format!("{} · {} {}", engine.target, engine.name, engine.version)),
+                on: units::printable(&format!("{} · {}", engine.target, engine_words(engine))),
                 settings: units::printable(
                     &engine
                         .settings

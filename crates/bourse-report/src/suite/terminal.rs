@@ -4,6 +4,7 @@ use super::view::{self, Matrix};
 use crate::tables::Tone;
 use crate::text::{Paint, fill};
 use crate::units;
+use crate::view::engine_words;
 use bourse_suite::SuiteFile;
 use unicode_width::UnicodeWidthStr;
 
@@ -42,8 +43,11 @@ pub fn suite_terminal(file: &SuiteFile, width: usize, color: bool) -> String {
     for (name, engine) in &file.engines {
         if let Some(used) = &engine.engine {
             let words = format!(
-                "{name}: {} · {} {} · {} ({})",
-                used.target, used.name, used.version, used.durability, used.durability_reason
+                "{name}: {} · {} · {} ({})",
+                used.target,
+                engine_words(used),
+                used.durability,
+                used.durability_reason
             );
             page.paragraph(Tone::Plain, &words, 2);
         }

@@ -229,7 +229,7 @@ pub(super) const fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Holds => Tone::Good,
         Verdict::DoesNotHold => Tone::Bad,
-        Verdict::NotShown => Tone::Doubtful,
+        Verdict::NotShown | Verdict::NotTestable => Tone::Doubtful,
     }
 }
 
@@ -238,7 +238,9 @@ pub(super) fn test_words(test: &TestResult) -> String {
     let number = |value: f64| units::significant(value, 3);
     let value = match (test.value, test.low, test.high) {
         (Some(value), Some(low), Some(high)) => {
-            format!("{} (95 % interval {} to {})", number(value), number(low), number(high))
+            // Documents from before levels were told have intervals of a lower level than they said.
+            let level = test.level.map(|level| format!("{} ", units::level(level))).unwrap_or_default();
+            format!("{} ({level}interval {} to {})", number(value), number(low), number(high))
         }
         (Some(value), ..) => number(value),
         _ => units::NOTHING.to_owned(),
@@ -255,7 +257,14 @@ pub(super) fn test_words(test: &TestResult) -> String {
 
 /// A finding's words.
 pub(super) fn finding_words(finding: &FindingResult) -> String {
-    units::printable(&format!("{} (published: {})", finding.says, finding.rests_on))
+    units::printable(&format!("{} (published: {})", finding.says, rests_on(finding)))
+}
+
+/// What a finding rests on, the level of the verdict on it, and what is done differently here.
+pub(super) fn rests_on(finding: &FindingResult) -> String {
+    let level = finding.level.map(|level| format!("; level of the verdict: {}", units::level(level)));
+    let departure = finding.departure.as_ref().map(|what| format!("; tested on a departure: {what}"));
+    units::printable(&format!("{}{}{}", finding.rests_on, level.unwrap_or_default(), departure.unwrap_or_default()))
 }
 
 /// Every cell with all its figures, a row each: what CSV, Markdown and the page show at length.

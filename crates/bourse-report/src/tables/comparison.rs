@@ -1,7 +1,8 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{CaseView, Standing};
-use bourse_record::{Durability, Round};
+use bourse_record::{Durability, Estimate, Interval, Round};
+use bourse_stats::ratio_of_pairs;
 
 /// The cases by durability class, since figures of different classes never stand in one ranking: the strongest class first, by workload and by what they count; within them the best case
 /// first, void ones last. Each group has its name.
@@ -55,7 +56,11 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
         Head::left("unit", "unit"),
         Head::right("rounds from", "result_min").rank(3).folds(),
         Head::right("to", "result_max").rank(3).folds(),
+        Head::right("interval from", "result_low").rank(3).folds(),
+        Head::right("to", "result_high").rank(3).folds(),
         Head::right("relative", "ratio_to_first").rank(1),
+        Head::right("ratio from", "ratio_low").rank(2).folds(),
+        Head::right("ratio to", "ratio_high").rank(2).folds(),
         Head::right("p90", "p90_ns"),
         Head::right("p99", "p99_ns").rank(2),
         Head::right("CPU/op", "cpu_ns_each").rank(4),
@@ -70,13 +75,32 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
         // Another workload's figure, or one of another unit, is no measure of this one's.
         let comparable =
             |other: &&&CaseView<'_>| other.case.workload.name == view.case.workload.name && other.unit() == view.unit();
-        let first = views.iter().filter(comparable).find_map(|view| view.valid_figure());
-        table.push(row(view, first));
+        let first = views.iter().filter(comparable).find(|view| view.valid_figure().is_some());
+        table.push(row(view, first.copied()));
     }
     table
 }
 
-fn row(view: &CaseView<'_>, first: Option<f64>) -> Vec<Cell> {
+/// Ratio of a case to the first, with the interval of pairs of rounds that took turns. Rounds of different runs did not.
+fn relative(view: &CaseView<'_>, first: &CaseView<'_>) -> Option<Estimate> {
+    let plain = Estimate { value: view.valid_figure()? / first.valid_figure().filter(|it| *it > 0.0)?, interval: None };
+    if std::ptr::eq(view.case, first.case) || view.case.origin != first.case.origin {
+        return Some(plain);
+    }
+    let headline = |round: &Round| Some(round.headline).filter(|it| round.measured_s > 0.0 && it.is_finite());
+    let rounds = first.case.rounds.iter().zip(&view.case.rounds);
+    // The first goes with the first, also where another round of one side has no figure.
+    let pairs: Vec<(f64, f64)> = rounds.filter_map(|(one, other)| headline(one).zip(headline(other))).collect();
+    Some(ratio_of_pairs(&pairs).filter(|it| it.interval.is_some()).unwrap_or(plain))
+}
+
+/// A ratio as a person reads it: `=` before it where its interval holds 1.
+fn ratio_text(ratio: &Estimate) -> String {
+    let alike = if ratio.interval.is_some_and(|it| it.holds(1.0)) { "= " } else { "" };
+    format!("{alike}× {}", units::significant(ratio.value, 3))
+}
+
+fn row(view: &CaseView<'_>, first: Option<&CaseView<'_>>) -> Vec<Cell> {
     let figures = view.figures();
     let figure = view.valid_figure();
     let result = match (figure, view.standing()) {
@@ -89,7 +113,13 @@ fn row(view: &CaseView<'_>, first: Option<f64>) -> Vec<Cell> {
         let bound = bound.filter(|_| figure.is_some() && figures.len() > 1);
         Cell::or_nothing(bound.map(|bound| Cell::figure(*bound, units::number)))
     };
-    let ratio = figure.zip(first).filter(|(_, first)| *first > 0.0).map(|(figure, first)| figure / first);
+    let certain = view.estimate().and_then(|it| it.interval).filter(|_| figure.is_some());
+    let sure = |of: fn(&Interval) -> f64| Cell::or_nothing(certain.map(|it| Cell::figure(of(&it), units::number)));
+    let ratio = first.and_then(|first| relative(view, first));
+    let interval = ratio.and_then(|it| it.interval);
+    let end = |of: fn(&Interval) -> f64| {
+        Cell::or_nothing(interval.map(|it| Cell::figure(of(&it), |end| units::significant(end, 3))))
+    };
     // What a void case took is no more a result than what it reached.
     let summary = figure.and(view.headline_operation()).and_then(|operation| operation.response.summary);
     let valid = if figure.is_some() { view.headline_count() } else { 0 };
@@ -104,7 +134,11 @@ fn row(view: &CaseView<'_>, first: Option<f64>) -> Vec<Cell> {
         Cell::text(&view.case.workload.headline_unit),
         bound(figures.first()),
         bound(figures.last()),
-        Cell::or_nothing(ratio.map(|ratio| Cell::figure(ratio, |ratio| format!("× {}", units::significant(ratio, 3))))),
+        sure(|it| it.low),
+        sure(|it| it.high),
+        Cell::or_nothing(ratio.map(|ratio| Cell::figure(ratio.value, |_| ratio_text(&ratio)))),
+        end(|it| it.low),
+        end(|it| it.high),
         Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.p90_ns as f64))),
         Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.p99_ns as f64))),
         // A server's process does the engine's part of the work.

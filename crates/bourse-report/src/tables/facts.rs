@@ -28,6 +28,7 @@ pub(crate) fn parameters(view: &CaseView<'_>) -> Table {
         ("rounds".to_owned(), Cell::text(&view.case.rounds.len().to_string())),
         ("phases".to_owned(), Cell::text(&phases)),
     ];
+    facts.extend(view.market_age().map(|words| ("age of the market".to_owned(), Cell::text(&words))));
     facts.extend(conditions(view.conditions(), view.unit()).into_iter().map(|(name, value)| (name.to_owned(), value)));
     facts.extend(pairs(&view.case.workload.parameters));
     named("parameters", "Run configuration", facts)
@@ -396,6 +397,15 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     let waited =
         view.mean("lock_wait").map(|wait| format!("{} of waiting in each second", units::duration_ns(wait * 1e9)));
     say("locks", join(&[waited, Some(units::counted(view.retries(), "retry", "retries"))]));
+    let mut conflicts: Vec<(&str, u64)> = Vec::new();
+    for it in rounds.iter().flat_map(|round| &round.conflicts) {
+        match conflicts.iter_mut().find(|(name, _)| *name == it.name) {
+            Some((_, count)) => *count += it.count,
+            None => conflicts.push((&it.name, it.count)),
+        }
+    }
+    let conflicts = conflicts.iter().map(|(name, count)| format!("{} × {name}", units::count(*count)));
+    say("conflicts", conflicts.collect::<Vec<_>>().join(", "));
     named("resources", "Resource usage", facts)
 }
 

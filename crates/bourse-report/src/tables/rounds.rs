@@ -16,23 +16,33 @@ pub(crate) fn rounds(view: &CaseView<'_>) -> Table {
         Head::right("cpu system", "cpu_system_s"),
         Head::right("read", "read_bytes"),
         Head::right("written", "written_bytes"),
+        Head::right("CPUs of others", "taken_cpus").rank(1).folds(),
+        Head::right("CPU loop", "slowdown").rank(2).folds(),
     ];
     let mut table = Table::new("rounds", "Round by round", heads);
     let standing = view.standing();
-    for (at, round) in view.case.rounds.iter().enumerate() {
+    let case = view.case;
+    let counted = (1..).zip(&case.rounds).map(|(number, round)| (number.to_string(), standing.name(), round));
+    let repeated = case.set_aside.iter().map(|round| (units::NOTHING.to_owned(), "repeated", round));
+    for (number, name, round) in counted.chain(repeated) {
         // One failed check or round voids the case, and no round of it is quoted alone.
         let counts = standing == Standing::Counts && round.measured_s > 0.0;
+        let taken = round.interference.map(|_| Cell::figure(round.taken(), units::number));
         table.push(vec![
-            Cell::text(&(at + 1).to_string()),
+            Cell::text(&number),
             Cell::figure(round.offset_s, units::seconds),
             Cell::figure(round.measured_s, units::seconds),
             if counts { Cell::figure(round.headline, units::number) } else { Cell::nothing() },
-            Cell::text(&view.case.workload.headline_unit),
-            Cell::text(standing.name()),
+            Cell::text(&case.workload.headline_unit),
+            Cell::text(name),
             Cell::figure(round.cpu_user_s, units::seconds),
             Cell::figure(round.cpu_system_s, units::seconds),
             Cell::figure(round.read_bytes as f64, units::bytes),
             Cell::figure(round.written_bytes as f64, units::bytes),
+            Cell::or_nothing(taken),
+            Cell::or_nothing(
+                round.slowdown.map(|it| Cell::figure(it, |it| format!("× {}", units::significant(it, 3)))),
+            ),
         ]);
     }
     table

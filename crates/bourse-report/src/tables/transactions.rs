@@ -1,30 +1,59 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Clock, Latency, OperationView, ServerLatency};
+use crate::view::{CaseView, Clock, Latency, OperationView, Quantile, ServerLatency};
 use bourse_record::{LatencySummary, Outcome, WorkloadKind};
 
-/// A quantile: title, CSV name, rank, value.
-type Quantile = (&'static str, &'static str, u8, fn(&LatencySummary) -> f64);
-
-const QUANTILES: [Quantile; 7] = [
-    ("mean", "mean_ns", 3, |summary| summary.mean_ns),
-    ("p50", "p50_ns", 1, |summary| summary.p50_ns as f64),
-    ("p90", "p90_ns", 0, |summary| summary.p90_ns as f64),
-    ("p95", "p95_ns", 5, |summary| summary.p95_ns as f64),
-    ("p99", "p99_ns", 0, |summary| summary.p99_ns as f64),
-    ("p99.9", "p999_ns", 4, |summary| summary.p999_ns as f64),
-    ("max", "max_ns", 2, |summary| summary.max_ns as f64),
-];
-
-fn quantile_heads() -> impl Iterator<Item = Head> {
-    QUANTILES.iter().map(|(title, csv, rank, _)| Head::right(title, csv).rank(*rank))
+/// A figure of a latency distribution.
+#[derive(Debug, Clone, Copy)]
+enum Figure {
+    Mean,
+    /// From 0 to 1.
+    Quantile(f64),
+    Max,
 }
 
-fn quantiles(operation: &OperationView, clock: Clock) -> impl Iterator<Item = Cell> + use<'_> {
-    let summary = operation.latency(clock).summary.filter(|summary| summary.count > 0);
-    QUANTILES
-        .iter()
-        .map(move |(_, _, _, of)| Cell::or_nothing(summary.as_ref().map(|summary| Cell::duration_ns(of(summary)))))
+/// A column of a latency: title, title where operations were timed in batches, CSV name, rank, figure.
+type Column = (&'static str, &'static str, &'static str, u8, Figure);
+
+const COLUMNS: [Column; 7] = [
+    ("mean", "mean", "mean_ns", 3, Figure::Mean),
+    ("p50", "p50 of batches", "p50_ns", 1, Figure::Quantile(0.5)),
+    ("p90", "p90 of batches", "p90_ns", 0, Figure::Quantile(0.9)),
+    ("p95", "p95 of batches", "p95_ns", 5, Figure::Quantile(0.95)),
+    ("p99", "p99 of batches", "p99_ns", 0, Figure::Quantile(0.99)),
+    ("p99.9", "p99.9 of batches", "p999_ns", 4, Figure::Quantile(0.999)),
+    ("max", "max of batches", "max_ns", 2, Figure::Max),
+];
+
+fn latency_heads(view: &CaseView<'_>) -> impl Iterator<Item = Head> {
+    let in_batches = view.operations.iter().any(|operation| batches(operation).is_some());
+    COLUMNS.iter().map(move |(title, of_batches, csv, rank, _)| {
+        Head::right(if in_batches { of_batches } else { title }, csv).rank(*rank)
+    })
+}
+
+/// The cells of a latency. A quantile is blank where fewer than ten are expected beyond it; where those that failed or never
+/// started reach down to it, it is more than the slowest of the others.
+fn latency_cells(latency: &Latency) -> impl Iterator<Item = Cell> + use<'_> {
+    let summary = latency.summary.filter(|summary| summary.count > 0);
+    let cell = move |figure: Figure| {
+        let summary = summary?;
+        let found = match figure {
+            Figure::Mean => return Some(Cell::duration_ns(summary.mean_ns)),
+            Figure::Quantile(quantile) => latency.quantile(quantile)?,
+            Figure::Max if latency.slower > 0 => Quantile::Beyond(summary.max_ns),
+            Figure::Max => Quantile::At(summary.max_ns),
+        };
+        match found {
+            Quantile::TooFew => None,
+            Quantile::At(value) => Some(Cell::duration_ns(value as f64)),
+            Quantile::Beyond(value) => {
+                let text = format!("> {}", units::duration_ns(value as f64));
+                Some(Cell { text, tone: Tone::Bad, ..Cell::default() })
+            }
+        }
+    };
+    COLUMNS.iter().map(move |(.., figure)| Cell::or_nothing(cell(*figure)))
 }
 
 /// The table by transaction, or operation: how many, how fast for those who waited, and how they ended.
@@ -36,8 +65,9 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
         Head::right("count", "count"),
         Head::right("mix", "mix_percent"),
         Head::right("target", "mix_target_percent").rank(6).folds(),
+        Head::right("due", "mix_expected_percent").rank(6).folds(),
     ];
-    heads.extend(quantile_heads());
+    heads.extend(latency_heads(view));
     heads.extend([
         Head::right("harness", "harness_overhead_ns").folds(),
         Head::right("in batches of", "timed_together").rank(7).folds(),
@@ -70,8 +100,9 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
             Cell::count(operation.ended()),
             share(operation),
             Cell::or_nothing(operation.target_percent.map(|target| Cell::percent(target).tone(Tone::Faint))),
+            Cell::or_nothing(operation.expected_percent.map(|share| Cell::percent(share).tone(Tone::Faint))),
         ];
-        row.extend(quantiles(operation, Clock::Response));
+        row.extend(latency_cells(operation.latency(Clock::Response)));
         row.push(Cell::or_nothing(operation.harness_overhead_ns.map(Cell::duration_ns)));
         row.push(batch(operation));
         row.extend([limit(operation), kept(operation)]);
@@ -80,7 +111,11 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
         row.push(troubling(operation.retries, Tone::Plain));
         row.extend(can_drop.then(|| troubling(operation.dropped, Tone::Bad)));
         row.push(queue(view, operation));
+        let columns = row.len();
         table.push(row);
+        if let Some([response, _]) = &operation.failed_times {
+            table.push(failed_row(operation, response, columns));
+        }
     }
     table
 }
@@ -98,7 +133,7 @@ fn queue(view: &CaseView<'_>, operation: &OperationView) -> Cell {
 pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
     let mut heads = vec![Head::left(view.noun(), view.noun()), Head::right("count", "count")];
     heads.push(Head::right("least", "min_ns"));
-    heads.extend(quantile_heads());
+    heads.extend(latency_heads(view));
     heads.push(Head::right("beyond the range", "clamped").folds());
     let mut table =
         Table::new("service_times", "Service times: from start to end, without waiting for a client", heads);
@@ -107,9 +142,17 @@ pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
         let summary = service.summary.filter(|summary| summary.count > 0);
         let mut row = vec![Cell::text(&operation.name), Cell::count(summary.map_or(0, |summary| summary.count))];
         row.push(Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.min_ns as f64))));
-        row.extend(quantiles(operation, Clock::Service));
+        row.extend(latency_cells(service));
         row.push(Cell::count(service.clamped));
+        let columns = row.len();
         table.push(row);
+        if let Some([_, service]) = &operation.failed_times {
+            let mut row = vec![failed_name(operation), Cell::count(operation.failed)];
+            row.push(Cell::or_nothing(service.summary.map(|summary| Cell::duration_ns(summary.min_ns as f64))));
+            row.extend(latency_cells(service));
+            row.resize_with(columns, Cell::nothing);
+            table.push(row);
+        }
     }
     table
 }
@@ -159,10 +202,25 @@ pub(crate) fn server_times(view: &CaseView<'_>) -> Table {
     table
 }
 
+/// A row for the times of those that failed, which are in no quantile of the row above.
+fn failed_row(operation: &OperationView, response: &Latency, columns: usize) -> Vec<Cell> {
+    let mut row = vec![failed_name(operation), Cell::count(operation.failed), Cell::nothing(), Cell::nothing()];
+    row.extend(latency_cells(response));
+    row.resize_with(columns, Cell::nothing);
+    row
+}
+
+fn failed_name(operation: &OperationView) -> Cell {
+    Cell::text(&format!("{}, failed", operation.name)).tone(Tone::Bad)
+}
+
 /// How many were timed together, where that was more than one.
+fn batches(operation: &OperationView) -> Option<f64> {
+    operation.batch.filter(|batch| *batch > 1.05)
+}
+
 fn batch(operation: &OperationView) -> Cell {
-    let batches = operation.batch.filter(|batch| *batch > 1.05);
-    Cell::or_nothing(batches.map(|batch| Cell::figure(batch, |batch| units::significant(batch, 3))))
+    Cell::or_nothing(batches(operation).map(|batch| Cell::figure(batch, |batch| units::significant(batch, 3))))
 }
 
 fn troubling(count: u64, tone: Tone) -> Cell {

@@ -1,6 +1,6 @@
 use crate::tables::{self, Align, Cell, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Standing, notices, warnings};
+use crate::view::{CaseView, Standing, engine_words, notices, warnings};
 use bourse_record::RunFile;
 
 /// A run as Markdown (tables as GitHub has them), to be pasted into an issue or a page. Ends with a line feed.
@@ -50,8 +50,11 @@ fn case(out: &mut String, view: &CaseView<'_>) {
         (None, _) => format!("no {unit}: nothing measured"),
     };
     let class = engine.durability;
-    let on = format!("{} · {} {}", code(&engine.target), escaped(&engine.name), escaped(&engine.version));
+    let on = format!("{} · {}", code(&engine.target), escaped(&engine_words(engine)));
     out.push_str(&format!("**{headline}** · {class} · {on}\n\n"));
+    if let Some(spread) = view.spread() {
+        out.push_str(&format!("- {spread}\n"));
+    }
     if let Some(nominal) = workload.nominal {
         out.push_str(&format!("- nominal {} {unit}\n", units::plain(nominal)));
     }

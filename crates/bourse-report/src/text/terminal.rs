@@ -6,8 +6,8 @@ use super::paint::Paint;
 use crate::tables::{self, Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{
-    CaseView, Kept, Part, RoleSplit, Standing, meaning, not_available, notices, outcome_word, roles, rules, values,
-    warnings,
+    CaseView, Kept, Part, RoleSplit, Standing, engine_words, meaning, not_available, notices, outcome_word, roles,
+    rules, values, warnings,
 };
 use bourse_record::{CheckStatus, Outcome, RunFile};
 
@@ -159,7 +159,7 @@ impl Page {
         };
         let nominal = workload.nominal.map(|nominal| format!("   nominal {} {unit}", units::plain(nominal)));
         self.line(&format!("  {headline}   {class}{}", nominal.unwrap_or_default()));
-        let on = format!("  {} · {} {}", engine.target, engine.name, engine.version);
+        let on = format!("  {} · {}", engine.target, engine_words(engine));
         self.paragraph_indented(Tone::Plain, &on);
         if let Some(spread) = view.spread() {
             self.paragraph_indented(Tone::Plain, &spread);

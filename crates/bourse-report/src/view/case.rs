@@ -1,8 +1,8 @@
 use super::{OperationView, Remark, Standing, limits, standing};
 use crate::units;
 use bourse_record::{
-    Arrivals, Build, Case, Check, CheckStatus, Conditions, Machine, Outcome, PhaseKind, Round, RunFile, ServerUse,
-    Steadiness, median, median_interval,
+    Arrivals, Build, Case, Check, CheckStatus, Conditions, Estimate, FEWEST_ROUNDS, Machine, Outcome, PhaseKind, Round,
+    RunFile, ServerUse, Steadiness,
 };
 
 /// A case with its rounds taken together.
@@ -60,35 +60,36 @@ impl<'a> CaseView<'a> {
         self.case.rounds.iter().map(|round| round.measured_s).sum()
     }
 
-    /// The rounds' headline figures, of those that measured anything.
+    /// The rounds' headline figures, of those that measured anything; sorted.
     pub(crate) fn figures(&self) -> Vec<f64> {
-        let mut figures: Vec<f64> = self
-            .case
-            .rounds
-            .iter()
-            .filter(|round| round.measured_s > 0.0 && round.headline.is_finite())
-            .map(|round| round.headline)
-            .collect();
+        let mut figures = self.case.headlines();
         figures.sort_by(f64::total_cmp);
         figures
     }
 
-    /// The headline: the median of the rounds. None if nothing was measured; whether it counts says [`Self::standing`].
-    pub(crate) fn figure(&self) -> Option<f64> {
-        median(&self.figures())
+    /// The headline with the interval that belongs to it. None if nothing was measured; whether it counts says
+    /// [`Self::standing`].
+    pub(crate) fn estimate(&self) -> Option<Estimate> {
+        self.case.estimate()
     }
 
-    /// How far the rounds lie apart, and how sure their median is; none of a single round, or of a figure that does not
-    /// count.
+    /// The headline. None if nothing was measured; whether it counts says [`Self::standing`].
+    pub(crate) fn figure(&self) -> Option<f64> {
+        self.estimate().map(|it| it.value)
+    }
+
+    /// How sure the headline is: its interval with its level, and how far several rounds lie apart. None of a figure that
+    /// does not count, or of a single round too short for an interval.
     pub(crate) fn spread(&self) -> Option<String> {
         let figures = self.figures();
-        let ([low, .., high], Standing::Counts) = (figures.as_slice(), self.standing()) else { return None };
-        let rounds = units::counted(figures.len() as u64, "round", "rounds");
+        let interval = self.estimate().filter(|_| self.standing() == Standing::Counts)?.interval;
+        let sure = interval.map(|it| units::interval(&it, units::number));
+        let ([low, .., high], rounds) = (figures.as_slice(), figures.len()) else {
+            return Some(format!("{} within this round", sure?));
+        };
         let (low, high) = (units::number(*low), units::number(*high));
-        let sure = median_interval(&figures).map_or_else(String::new, |interval| {
-            format!("; 95 % interval of the median {} to {}", units::number(interval.low), units::number(interval.high))
-        });
-        Some(format!("median of {rounds}, from {low} to {high}{sure}"))
+        let sure = sure.unwrap_or_else(|| format!("an interval needs {FEWEST_ROUNDS} rounds"));
+        Some(format!("over {}, from {low} to {high}; {sure}", units::counted(rounds as u64, "round", "rounds")))
     }
 
     /// The headline, if it counts.
@@ -128,6 +129,25 @@ impl<'a> CaseView<'a> {
     /// Number of checks with that status.
     pub(crate) fn checks_that(&self, status: CheckStatus) -> u64 {
         self.checks().filter(|(_, check)| check.status == status).count() as u64
+    }
+
+    /// How old the market was when each interval began, and what share of Trade-Results it then owed; none for workloads
+    /// without a market.
+    pub(crate) fn market_age(&self) -> Option<String> {
+        const FULL_S: f64 = 900.0;
+        let ages: Vec<f64> = self.case.rounds.iter().filter_map(|round| round.market_age_s).collect();
+        let youngest = ages.iter().copied().reduce(f64::min)?;
+        let headline = &self.case.workload.headline_operation;
+        let owed = self.operations.iter().find(|it| it.name == *headline);
+        let owed = owed.and_then(|it| Some((it.expected_percent?, it.target_percent?)));
+        let owed = owed.filter(|_| youngest < FULL_S).map(|(expected, target)| {
+            format!(
+                ": {expected:.2} % of the mix are Trade-Results that are due, {} % once it is {} old",
+                units::plain(target),
+                units::seconds(FULL_S)
+            )
+        });
+        Some(format!("{} when the interval began{}", units::seconds(youngest), owed.unwrap_or_default()))
     }
 
     /// Conditions of the case.

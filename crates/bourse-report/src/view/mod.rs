@@ -10,7 +10,7 @@ mod storage;
 mod time_split;
 
 pub(crate) use case::{CaseView, values};
-pub(crate) use operation::{Clock, Latency, OperationView, ServerLatency, outcome_word};
+pub(crate) use operation::{Clock, Latency, OperationView, Quantile, ServerLatency, outcome_word};
 pub(crate) use rules::{Kept, rules};
 pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;
@@ -18,7 +18,7 @@ pub(crate) use storage::{storage_words, sync_words};
 pub(crate) use time_split::{Part, RoleSplit, not_available, roles};
 
 use crate::units;
-use bourse_record::{IsolationLevel, OperationIsolation, RunFile, Warning};
+use bourse_record::{Engine, IsolationLevel, OperationIsolation, RunFile, Warning};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -38,6 +38,14 @@ pub(crate) fn notices(file: &RunFile) -> Vec<&str> {
 /// Every warning of a run with its advice, in words; those of rounds with their place before them.
 pub(crate) fn warnings(file: &RunFile) -> Vec<String> {
     let mut all: Vec<String> = file.warnings.iter().map(warning).collect();
+    for case in file.cases.iter().filter(|case| !case.set_aside.is_empty()) {
+        let taken = case.set_aside.iter().map(bourse_record::Round::taken).fold(0.0, f64::max);
+        let rounds = units::counted(case.set_aside.len() as u64, "round", "rounds");
+        all.push(format!(
+            "{}: repeated because others disturbed it: {rounds}; they took up to {taken:.2} CPUs",
+            case.label
+        ));
+    }
     for case in &file.cases {
         for (at, round) in case.rounds.iter().enumerate() {
             let place = match (file.cases.len() > 1, case.rounds.len() > 1) {
@@ -63,6 +71,12 @@ pub(crate) fn isolation_words(levels: &[OperationIsolation]) -> String {
     }
     let words = by_level.iter().map(|(level, operations)| format!("{}: {}", level.0.name(), operations.join(", ")));
     units::printable(&words.collect::<Vec<_>>().join("; "))
+}
+
+/// An engine and its version, with the arrangements that its figures depend on.
+pub(crate) fn engine_words(engine: &Engine) -> String {
+    let name = format!("{} {}", engine.name, engine.version);
+    engine.arrangements().fold(name, |words, arrangement| format!("{words} · {arrangement}"))
 }
 
 /// A warning with its advice.

@@ -1,4 +1,6 @@
-use bourse_record::{Distribution, LatencySummary, Operation, Outcome, OutcomeCount, Round, ServerFigures};
+use bourse_record::{
+    Distribution, FailedTimes, LatencySummary, Operation, Outcome, OutcomeCount, Round, ServerFigures,
+};
 use hdrhistogram::Histogram;
 
 /// Clock of a latency: response or service time.
@@ -21,7 +23,26 @@ pub(crate) struct Latency {
     pub(crate) clamped: u64,
     /// Whether a histogram could not be read.
     pub(crate) unreadable: bool,
+    /// Operations without a time of their own here that count as slower than all others: those that failed, were dropped, or
+    /// were due and never started.
+    pub(crate) slower: u64,
+    /// How many were timed together, on average; 0 where that is not known.
+    together: f64,
 }
+
+/// A quantile of a latency.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Quantile {
+    /// Fewer than ten are expected beyond it: one run more would give another figure.
+    TooFew,
+    /// In nanoseconds.
+    At(u64),
+    /// So many are slower than all others that it is one of them: more than this many nanoseconds.
+    Beyond(u64),
+}
+
+/// How many have to be expected beyond a quantile for it to be shown.
+const FEWEST_BEYOND: f64 = 10.0;
 
 impl Latency {
     fn over(distributions: &[&Distribution]) -> Self {
@@ -42,7 +63,54 @@ impl Latency {
             (_, Some(histogram)) => Some(LatencySummary::of(histogram)),
             _ => None,
         };
-        Self { summary, histogram, clamped, unreadable }
+        Self { summary, histogram, clamped, unreadable, ..Self::default() }
+    }
+
+    /// Without those that failed, whose times are among these.
+    fn without(mut self, failed: &[&Distribution]) -> Self {
+        let failed = Self::over(failed);
+        if let (Some(all), Some(some)) = (&mut self.histogram, &failed.histogram)
+            && all.subtract(some).is_ok()
+        {
+            self.summary = (!all.is_empty()).then(|| LatencySummary::of(all));
+            self.clamped = self.clamped.saturating_sub(failed.clamped);
+        }
+        self
+    }
+
+    /// A quantile from 0 to 1, over those with a time and those that count as slower; none without a time.
+    pub(crate) fn quantile(&self, quantile: f64) -> Option<Quantile> {
+        let summary = self.summary.filter(|summary| summary.count > 0)?;
+        let all = (summary.count + self.slower) as f64;
+        if all / self.together.max(1.0) * (1.0 - quantile) < FEWEST_BEYOND - 1e-9 {
+            return Some(Quantile::TooFew);
+        }
+        Some(self.quantile_of_any(summary, quantile))
+    }
+
+    fn quantile_of_any(&self, summary: LatencySummary, quantile: f64) -> Quantile {
+        let rank = (quantile * (summary.count + self.slower) as f64 - 1e-9).ceil().max(1.0);
+        if rank > summary.count as f64 {
+            return Quantile::Beyond(summary.max_ns);
+        }
+        // The middle of the rank's share: it is this rank's value, however the product is rounded.
+        let part = (rank - 0.5) / summary.count as f64;
+        let known = [(0.5, summary.p50_ns), (0.9, summary.p90_ns), (0.95, summary.p95_ns), (0.99, summary.p99_ns)];
+        let known = known.into_iter().chain([(0.999, summary.p999_ns)]).find(|(of, _)| *of == quantile);
+        match (self.slower, known, &self.histogram) {
+            (0, Some((_, value)), _) | (_, Some((_, value)), None) => Quantile::At(value),
+            (.., Some(histogram)) => Quantile::At(histogram.value_at_quantile(part)),
+            (_, None, None) => Quantile::Beyond(summary.max_ns),
+        }
+    }
+
+    /// The 90th percentile in nanoseconds, of however few; infinite where it is one of those that count as slower.
+    pub(crate) fn p90_ns(&self) -> Option<f64> {
+        let summary = self.summary.filter(|summary| summary.count > 0)?;
+        Some(match self.quantile_of_any(summary, 0.9) {
+            Quantile::At(value) => value as f64,
+            Quantile::Beyond(_) | Quantile::TooFew => f64::INFINITY,
+        })
     }
 }
 
@@ -81,10 +149,14 @@ pub(crate) struct OperationView {
     /// Share of the mix in percent, if it is part of the mix and there were any.
     pub(crate) share_percent: Option<f64>,
     pub(crate) target_percent: Option<f64>,
+    /// Share that it should have in these rounds, where that is not the target: the mean over them.
+    pub(crate) expected_percent: Option<f64>,
     pub(crate) tolerance_points: Option<f64>,
     pub(crate) limit_ns: Option<u64>,
     pub(crate) response: Latency,
     pub(crate) service: Latency,
+    /// Response and service times of those that failed; none if none did, or a file does not keep them.
+    pub(crate) failed_times: Option<[Latency; 2]>,
     /// Behind an application server.
     pub(crate) server: Option<ServerLatency>,
 }
@@ -110,6 +182,14 @@ impl OperationView {
             rounds.iter().flat_map(|round| &round.operations).filter(|operation| operation.name == name).collect()
         };
         let mut operations: Vec<Self> = names.into_iter().map(|name| Self::merged(name, &of(name))).collect();
+        if let [only] = &mut operations[..] {
+            // What was due and never started is known of the round alone.
+            only.response.slower += rounds
+                .iter()
+                .filter_map(|round| round.arrivals.as_ref())
+                .map(|arrivals| arrivals.unstarted)
+                .sum::<u64>();
+        }
         let has_mix = operations.iter().any(|operation| operation.target_percent.is_some());
         let in_mix = |operation: &Self| !has_mix || operation.target_percent.is_some();
         let all: u64 = operations.iter().filter(|operation| in_mix(operation)).map(Self::ended).sum();
@@ -137,29 +217,44 @@ impl OperationView {
         let floors: Vec<f64> = parts.iter().filter_map(|part| part.harness_overhead_ns).collect();
         let timed: u64 = parts.iter().filter(|part| part.samples > 0).map(|part| part.service.summary.count).sum();
         let samples: u64 = parts.iter().map(|part| part.samples).sum();
-        let ended = |which: Outcome| {
+        let ended = |which: Outcome| -> u64 {
             outcomes.iter().filter(|outcome| outcome.outcome == which).map(|outcome| outcome.count).sum()
         };
-        let clock =
-            |of: fn(&Operation) -> &Distribution| Latency::over(&parts.iter().map(|part| of(part)).collect::<Vec<_>>());
+        let together = if samples > 0 { timed as f64 / samples as f64 } else { 0.0 };
+        let (failed, dropped) = (ended(Outcome::Failed), ended(Outcome::Dropped));
+        let failed_parts: Vec<_> = parts.iter().filter_map(|part| part.failed.as_ref()).collect();
+        let kept: u64 = failed_parts.iter().map(|times| times.response.summary.count).sum();
+        // Of older files those that failed are among the others, with their times.
+        let apart = failed > 0 && kept == failed;
+        type Of<T> = fn(&T) -> &Distribution;
+        let clock = |of: Of<Operation>, of_failed: Of<FailedTimes>, never_started: u64| {
+            let all = Latency::over(&parts.iter().map(|part| of(part)).collect::<Vec<_>>());
+            let failures = failed_parts.iter().map(|times| of_failed(times)).collect::<Vec<_>>();
+            let all = if apart { all.without(&failures) } else { all };
+            Latency { slower: never_started + if apart { failed } else { 0 }, together, ..all }
+        };
+        let times_of =
+            |of: Of<FailedTimes>| Latency::over(&failed_parts.iter().map(|times| of(times)).collect::<Vec<_>>());
         Self {
             name: name.to_owned(),
             completed: ended(Outcome::Completed),
             warned: ended(Outcome::Warned),
             rolled_back: ended(Outcome::RolledBack),
             too_few_rows: ended(Outcome::TooFewRows),
-            failed: ended(Outcome::Failed),
-            dropped: ended(Outcome::Dropped),
+            failed,
+            dropped,
             retries: parts.iter().map(|part| part.retries).sum(),
             late: parts.iter().map(|part| part.late).sum(),
-            batch: (samples > 0).then(|| timed as f64 / samples as f64),
+            batch: (samples > 0).then_some(together),
             harness_overhead_ns: (!floors.is_empty()).then(|| floors.iter().sum::<f64>() / floors.len() as f64),
             share_percent: None,
             target_percent: parts.iter().find_map(|part| part.mix_target_percent),
+            expected_percent: mean(parts.iter().filter_map(|part| part.mix_expected_percent)),
             tolerance_points: parts.iter().find_map(|part| part.mix_tolerance_points),
             limit_ns: parts.iter().find_map(|part| part.limit_ns),
-            response: clock(|part| &part.response),
-            service: clock(|part| &part.service),
+            response: clock(|part| &part.response, |times| &times.response, dropped),
+            service: clock(|part| &part.service, |times| &times.service, 0),
+            failed_times: apart.then(|| [times_of(|times| &times.response), times_of(|times| &times.service)]),
             server: ServerLatency::over(parts),
             outcomes,
         }
@@ -183,16 +278,22 @@ impl OperationView {
         }
     }
 
-    /// Whether 90 % were answered within the limit; none without a limit or a sample.
+    /// Whether 90 % were answered within the limit, those that failed or were dropped counted as beyond it; none without a limit or a sample.
     pub(crate) fn limit_kept(&self) -> Option<bool> {
-        Some(self.response.summary?.p90_ns <= self.limit_ns?)
+        Some(self.response.p90_ns()? <= self.limit_ns? as f64)
     }
 
     /// Whether the share of the mix is within its tolerance; none without a target, a tolerance or a sample.
     pub(crate) fn mix_kept(&self) -> Option<bool> {
-        let off = (self.share_percent? - self.target_percent?).abs();
+        let off = (self.share_percent? - self.expected_percent.or(self.target_percent)?).abs();
         Some(off <= self.tolerance_points? + 1e-9)
     }
+}
+
+/// The mean of some numbers; none of none.
+fn mean(numbers: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = numbers.fold((0.0, 0_u32), |(sum, count), number| (sum + number, count + 1));
+    (count > 0).then(|| sum / f64::from(count))
 }
 
 /// An outcome in a word or two.
@@ -204,5 +305,81 @@ pub(crate) const fn outcome_word(outcome: Outcome) -> &'static str {
         Outcome::TooFewRows => "too few rows",
         Outcome::Failed => "failed",
         Outcome::Dropped => "dropped",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bourse_record::{OperationSpec, Recorder, Sample};
+
+    /// Operations of one millisecond each, and others of a microsecond that failed or were dropped.
+    fn view(valid: u64, together: u32, failed: u64, dropped: u64) -> OperationView {
+        let mut recorder = Recorder::new([OperationSpec::new("work")].into(), |_| true);
+        let mut sample = |outcome, ns: u64, count: u32| {
+            let sample = Sample {
+                due_ns: 0,
+                start_ns: 0,
+                end_ns: ns * u64::from(count),
+                back_off_ns: 0,
+                retries: 0,
+                count,
+                operation: 0,
+                outcome,
+                code: 0,
+                server: None,
+            };
+            recorder.sample(&sample, true);
+        };
+        (0..valid).for_each(|_| sample(Outcome::Completed, 1_000_000, together));
+        (0..failed).for_each(|_| sample(Outcome::Failed, 1_000, 1));
+        (0..dropped).for_each(|_| recorder.dropped(0));
+        OperationView::merged("work", &[&recorder.figures()[0]])
+    }
+
+    fn near_a_millisecond(found: Option<Quantile>) -> bool {
+        matches!(found, Some(Quantile::At(ns)) if ns.abs_diff(1_000_000) < 2_000)
+    }
+
+    #[test]
+    fn a_quantile_has_ten_beyond_it_or_is_blank() {
+        for (valid, quantile, is_shown) in [(99, 0.9, false), (100, 0.9, true), (999, 0.99, false), (1_000, 0.99, true)]
+        {
+            let found = view(valid, 1, 0, 0).response.quantile(quantile);
+            assert_eq!(found != Some(Quantile::TooFew), is_shown, "{valid} {quantile}: {found:?}");
+        }
+        // A thousand operations timed a hundred at a time are ten timings.
+        assert_eq!(view(10, 100, 0, 0).response.quantile(0.5), Some(Quantile::TooFew));
+        assert!(near_a_millisecond(view(20, 100, 0, 0).response.quantile(0.5)));
+        assert_eq!(view(0, 1, 0, 0).response.quantile(0.5), None);
+    }
+
+    #[test]
+    fn what_failed_or_was_dropped_is_slower_than_all_that_did_not() {
+        for (failed, dropped) in [(20, 0), (0, 20), (10, 10)] {
+            let view = view(980, 1, failed, dropped);
+            assert!(near_a_millisecond(view.response.quantile(0.5)), "fast failures make nothing faster");
+            assert!(near_a_millisecond(view.response.quantile(0.98)));
+            let beyond = view.response.quantile(0.99);
+            assert!(matches!(beyond, Some(Quantile::Beyond(ns)) if ns.abs_diff(1_000_000) < 2_000), "{beyond:?}");
+            let service = view.service.quantile(0.99);
+            assert_eq!(matches!(service, Some(Quantile::Beyond(_))), failed == 20, "what never started had no service");
+            assert_eq!(
+                view.failed_times.as_ref().map(|[times, _]| times.summary.unwrap().count),
+                (failed > 0).then_some(failed)
+            );
+        }
+        // More than a tenth: a limit for 90 % is not kept, however fast the failures were.
+        let view = |failed| OperationView { limit_ns: Some(2_000_000), ..view(900, 1, failed, 0) };
+        assert_eq!((view(99).limit_kept(), view(101).limit_kept()), (Some(true), Some(false)));
+    }
+
+    #[test]
+    fn failures_of_older_files_stay_among_the_others() {
+        let mut recorder = Recorder::new([OperationSpec::new("work")].into(), |_| true);
+        recorder.dropped(0);
+        let old = Operation { failed: None, ..recorder.figures().remove(0) };
+        let view = OperationView::merged("work", &[&old]);
+        assert_eq!((view.response.slower, view.failed_times.is_none()), (1, true));
     }
 }

@@ -63,6 +63,8 @@ fn file() -> AcidFile {
             durability: Durability::Durable,
             may_lose: None,
             durability_reason: "journal=wal, sync=full: the log is made durable at each commit".into(),
+            writer_wait: None,
+            memory_store: None,
             settings: vec![NameValue { name: "journal_mode".into(), value: "wal".into() }],
             compile_options: Vec::new(),
         },

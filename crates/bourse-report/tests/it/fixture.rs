@@ -82,10 +82,12 @@ fn operation(name: &str, share: Option<f64>, limit_s: Option<u64>, typical_us: u
         harness_overhead_ns: None,
         server: None,
         mix_target_percent: share,
+        mix_expected_percent: None,
         mix_tolerance_points: share.map(|_| 0.05),
         limit_ns: limit_s.map(|limit| limit * 1_000_000_000),
         response: distribution(count, typical_us + 40),
         service: distribution(count, typical_us),
+        failed: None,
         by_outcome: Vec::new(),
     }
 }
@@ -181,6 +183,7 @@ pub(crate) fn round(decks: u64) -> Round {
         arrivals: None,
         series: series(),
         fine_series: Series::default(),
+        throughput_series: Series::default(),
         cpu_user_s: 25.5,
         cpu_system_s: 6.0,
         read_bytes: 0,
@@ -191,7 +194,10 @@ pub(crate) fn round(decks: u64) -> Round {
         ],
         io_source: String::new(),
         server: None,
+        conflicts: Vec::new(),
+        market_age_s: None,
         interference: None,
+        slowdown: None,
         time_split: Some(time_split()),
         shared: None,
         facts: vec![pair("trades loaded", "115,200"), pair("database", "reused, fingerprint matched")],
@@ -254,6 +260,8 @@ pub(crate) fn case(label: &str, durability: Durability, decks: u64) -> Case {
             durability,
             may_lose: None,
             durability_reason: "write-ahead log with synchronous=FULL".to_owned(),
+            writer_wait: None,
+            memory_store: None,
             settings: vec![pair("journal_mode", "wal"), pair("synchronous", "2"), pair("page_size", "4096")],
             compile_options: vec!["THREADSAFE=2".to_owned(), "DEFAULT_MEMSTATUS=0".to_owned()],
         },
@@ -310,6 +318,7 @@ pub(crate) fn case(label: &str, durability: Durability, decks: u64) -> Case {
         search: None,
         origin: None,
         rounds: vec![round(decks)],
+        set_aside: Vec::new(),
     }
 }
 

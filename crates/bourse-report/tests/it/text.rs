@@ -130,7 +130,8 @@ fn nothing_from_a_run_file_is_obeyed_in_markdown() {
     file.cases.push(other);
     let (pairs, notes) =
         bourse_report::comparison::stored_pairs(file.clone(), file.clone()).expect("a run is like itself");
-    let compared = bourse_report::comparison::Compared::of(&pairs, notes, 0.05);
+    let compared =
+        bourse_report::comparison::Compared::of(&pairs, notes, 0.05, &bourse_report::comparison::Noise::Unknown);
     for text in [markdown(&file), compared.markdown()] {
         assert!(
             !text.contains("<img") && !text.replace("\\]", "").contains("](") && !text.contains("\n# head"),
@@ -271,7 +272,8 @@ fn the_bottleneck_is_the_largest_part_of_the_users_time() {
         let mut file = fixture::normal();
         let round = &mut file.cases[0].rounds[0];
         (round.cpu_user_s, round.cpu_system_s) = (user, system);
-        round.interference = Some(Interference { by_others: 0.8, by_kernel: 0.0, by_host: 0.0 });
+        round.interference =
+            Some(Interference { by_others: 0.8, by_kernel: 0.0, by_host: 0.0, includes_server: false });
         round.time_split = Some(TimeSplit::Measured(roles));
         let report = terminal(&file, 300, false);
         let found = report.lines().find(|line| line.contains("bottleneck")).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! A connection that was admitted.
 
 use crate::protocol::codec::{GREETING_BYTES, REPLY_BYTES};
-use crate::protocol::{Admission, Greeting, Hello, MAGIC, PROTOCOL, Purpose};
+use crate::protocol::{Admission, Greeting, Hello, MAGIC, PROTOCOL, Purpose, TokenFault};
 use crate::stream::Stream;
 use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
@@ -49,13 +49,14 @@ impl Caller {
             (_, false) => None,
             (Some(token), true) => Some(token.prove(&greeting.nonce)),
             (None, true) => {
-                return Err(ServeError::Refused("a token is needed, and none is set".to_owned()));
+                return Err(ServeError::Unauthenticated(TokenFault::Missing));
             }
         };
         let hello = Hello { protocol: PROTOCOL, program: self.version.clone(), proof, purpose };
         wire.send(&hello, GREETING_BYTES)?;
         match wire.receive(REPLY_BYTES, &mut at_most(REPLY_TIMEOUT))? {
             Admission::Refused(why) => Err(ServeError::Refused(why)),
+            Admission::Unauthenticated(fault) => Err(ServeError::Unauthenticated(fault)),
             admission => Ok((wire, admission)),
         }
     }

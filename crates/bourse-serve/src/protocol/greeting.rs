@@ -2,7 +2,7 @@
 
 use crate::token::{Nonce, Proof};
 use bourse_egen::{Part, PartError};
-use bourse_engine::{Description, Durability, MayLose, Setting};
+use bourse_engine::{Description, Durability, MayLose, MemoryStore, Setting, WriterWait};
 use bourse_tpce::load::{Constraints, Fingerprint};
 use serde::{Deserialize, Serialize};
 
@@ -55,6 +55,19 @@ pub enum Admission {
     User,
     /// Refused, with the reason.
     Refused(String),
+    /// Refused, since the peer has not shown that it knows the token.
+    Unauthenticated(TokenFault),
+}
+
+/// What is wrong with a peer's proof that it knows the token.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+pub enum TokenFault {
+    /// There is none.
+    #[error("a token is required, and none was sent")]
+    Missing,
+    /// It is the proof of another token.
+    #[error("wrong token")]
+    Wrong,
 }
 
 /// The database and the engine that are served.
@@ -124,6 +137,8 @@ pub struct Engine {
     /// What power loss may take: its number from 1 in [`MayLose::ALL`]; 0 if nothing is said.
     may_lose: u8,
     durability_reason: String,
+    writer_wait: Option<u8>,
+    memory_store: Option<u8>,
     settings: Vec<(String, String)>,
     compile_options: Vec<String>,
     warnings: Vec<String>,
@@ -137,6 +152,20 @@ pub struct Engine {
 
 const DURABILITIES: [Durability; 4] =
     [Durability::Volatile, Durability::Process, Durability::Consistent, Durability::Durable];
+
+const WRITER_WAITS: [WriterWait; 5] = [
+    WriterWait::BourseQueue,
+    WriterWait::BourseBusyHandler,
+    WriterWait::EngineBusyTimeout,
+    WriterWait::OneConnection,
+    WriterWait::EngineLocks,
+];
+const MEMORY_STORES: [MemoryStore; 2] = [MemoryStore::Bourse, MemoryStore::Engine];
+
+/// Where a value stands in the list that both sides have.
+fn rank_of<T: PartialEq>(all: &[T], wanted: T) -> Option<u8> {
+    all.iter().position(|one| *one == wanted).and_then(|rank| u8::try_from(rank).ok())
+}
 
 impl Engine {
     /// An engine as it describes itself.
@@ -157,6 +186,8 @@ impl Engine {
                 .and_then(|it| MayLose::ALL.iter().position(|known| *known == it))
                 .map_or(0, |at| at as u8 + 1),
             durability_reason: described.durability_reason,
+            writer_wait: described.writer_wait.and_then(|wait| rank_of(&WRITER_WAITS, wait)),
+            memory_store: described.memory_store.and_then(|store| rank_of(&MEMORY_STORES, store)),
             settings: described.settings.into_iter().map(|setting| (setting.name, setting.value)).collect(),
             compile_options: described.compile_options,
             warnings: described.warnings,
@@ -179,6 +210,8 @@ impl Engine {
             durability: DURABILITIES.get(usize::from(self.durability)).copied().unwrap_or(Durability::Volatile),
             may_lose: usize::from(self.may_lose).checked_sub(1).and_then(|at| MayLose::ALL.get(at).copied()),
             durability_reason: self.durability_reason.clone(),
+            writer_wait: self.writer_wait.and_then(|rank| WRITER_WAITS.get(usize::from(rank)).copied()),
+            memory_store: self.memory_store.and_then(|rank| MEMORY_STORES.get(usize::from(rank)).copied()),
             settings: own.into_iter().chain(settings).collect(),
             compile_options: self.compile_options.clone(),
             warnings: self.warnings.clone(),

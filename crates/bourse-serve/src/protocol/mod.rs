@@ -5,7 +5,7 @@
 //! ```text
 //! server  Greeting           magic, protocol, version, a number used once, whether a token is wanted
 //! driver  Hello              proof of the token, and what the connection is for: a driver, or one of its users
-//! server  Admission          welcome with what is served, or a refusal in words
+//! server  Admission          welcome with what is served, or a refusal
 //!         for a driver       Control → News…, until it leaves; outside a round, Alive at times, without an answer
 //!         for a user         Request → Reply, one at a time
 //! ```
@@ -28,7 +28,7 @@ pub mod resources;
 pub use bourse_tpce::transactions::Request;
 pub use codec::{CodecError, Times};
 pub use control::{Control, News};
-pub use greeting::{Admission, Greeting, Hello, Purpose, Welcome};
+pub use greeting::{Admission, Greeting, Hello, Purpose, TokenFault, Welcome};
 pub use reply::Reply;
 
 /// Version of the protocol; raised whenever a message changes.

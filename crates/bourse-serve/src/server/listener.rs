@@ -5,7 +5,7 @@ use super::local::{may_enter, own_user};
 use super::socket::Listener;
 use super::{Driver, Event, Offer, ServerOptions, Shared, driver, lock, user};
 use crate::protocol::codec::{GREETING_BYTES, REPLY_BYTES};
-use crate::protocol::{Admission, Greeting, Hello, MAGIC, PROTOCOL, Purpose, Welcome, greeting};
+use crate::protocol::{Admission, Greeting, Hello, MAGIC, PROTOCOL, Purpose, TokenFault, Welcome, greeting};
 use crate::stream::Stream;
 use crate::token::Nonce;
 use crate::wire::{Wire, at_most};
@@ -200,32 +200,59 @@ fn greet(shared: &Shared<'_>, wire: &mut Wire, from: Peer) -> Result<Hello, Serv
     })?;
     match admit(from, options.token.as_ref(), &nonce, &hello) {
         Ok(()) => Ok(hello),
-        Err(why) => {
+        Err(refusal) => {
             // The connection is closed whether this arrives or not.
-            let _ = wire.send(&Admission::Refused(why.clone()), GREETING_BYTES);
-            Err(ServeError::Refused(why))
+            let _ = wire.send(&Admission::from(&refusal), GREETING_BYTES);
+            Err(refusal.into())
+        }
+    }
+}
+
+/// The reason to refuse a peer.
+pub(super) enum Refusal {
+    /// It has not shown that it knows the token.
+    Token(TokenFault),
+    /// Anything else.
+    Other(String),
+}
+
+impl From<&Refusal> for Admission {
+    fn from(refusal: &Refusal) -> Self {
+        match refusal {
+            Refusal::Token(fault) => Self::Unauthenticated(*fault),
+            Refusal::Other(why) => Self::Refused(why.clone()),
+        }
+    }
+}
+
+impl From<Refusal> for ServeError {
+    fn from(refusal: Refusal) -> Self {
+        match refusal {
+            Refusal::Token(fault) => Self::Unauthenticated(fault),
+            Refusal::Other(why) => Self::Refused(why),
         }
     }
 }
 
 /// Admits a peer, or gives the reason to refuse it.
-pub(super) fn admit(from: Peer, token: Option<&Token>, nonce: &Nonce, hello: &Hello) -> Result<(), String> {
+pub(super) fn admit(from: Peer, token: Option<&Token>, nonce: &Nonce, hello: &Hello) -> Result<(), Refusal> {
     if let Peer::Unix { user, .. } = from
         && !may_enter(user, own_user())
     {
-        return Err(format!("user {user} is not admitted: the server runs as user {}", own_user()));
+        let why = format!("user {user} is not admitted: the server runs as user {}", own_user());
+        return Err(Refusal::Other(why));
     }
     if hello.protocol != PROTOCOL {
         let Hello { protocol, program, .. } = hello;
-        return Err(format!(
+        return Err(Refusal::Other(format!(
             "the driver (version {program}) speaks protocol {protocol}, the server speaks protocol {PROTOCOL}"
-        ));
+        )));
     }
     match (token, &hello.proof) {
         (None, _) => Ok(()),
-        (Some(_), None) => Err("a token is required, and none was sent".to_owned()),
+        (Some(_), None) => Err(Refusal::Token(TokenFault::Missing)),
         (Some(token), Some(proof)) if token.verify(nonce, proof) => Ok(()),
-        (Some(_), Some(_)) => Err("wrong token".to_owned()),
+        (Some(_), Some(_)) => Err(Refusal::Token(TokenFault::Wrong)),
     }
 }
 

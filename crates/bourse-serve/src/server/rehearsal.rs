@@ -120,7 +120,7 @@ fn hello(shared: &Shared<'_>, from: Peer, bytes: &[u8], frame: &mut Vec<u8>) -> 
     let hello: Hello = codec::message(within(bytes, GREETING_BYTES)?)?;
     let admission = match listener::admit(from, shared.options.token.as_ref(), &[0; 32], &hello) {
         Ok(()) => Admission::User,
-        Err(why) => Admission::Refused(why),
+        Err(refusal) => Admission::from(&refusal),
     };
     Ok(codec::frame(&admission, GREETING_BYTES, frame)?)
 }

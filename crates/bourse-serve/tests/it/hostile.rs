@@ -3,7 +3,7 @@
 use crate::world::{Database, Served, assert_sound, call, call_with, options, plain, serve, terms};
 use bourse_driver::RealClock;
 use bourse_serve::protocol::codec::{self, GREETING_BYTES, HEADER};
-use bourse_serve::protocol::{Admission, Greeting, Hello, PROTOCOL, Purpose};
+use bourse_serve::protocol::{Admission, Greeting, Hello, PROTOCOL, Purpose, TokenFault};
 use bourse_serve::{Address, ServeError, Server, ServerOptions, Token};
 use bourse_tpce::check::reconciliation::Acknowledged;
 use bourse_tpce::sut::Sut;
@@ -247,13 +247,12 @@ fn a_token_keeps_strangers_out_and_is_told_to_nobody() {
     let served = serve(&database.engine, options, |address| {
         let refused = |token| call_with(address, token).expect_err("is refused").to_string();
         assert_eq!(refused(Some("a guess of theirs")), "the server refused: wrong token");
-        assert_eq!(refused(None), "the server refused: a token is needed, and none is set");
+        assert_eq!(refused(None), "the server refused: a token is required, and none was sent");
         let mut without = plain(address);
         let greeting: Greeting = hear(&mut without);
         assert!(greeting.token);
         say(&mut without, &hello(Purpose::Driver));
-        let words = "a token is required, and none was sent".to_owned();
-        assert_eq!(hear::<Admission>(&mut without), Admission::Refused(words));
+        assert_eq!(hear::<Admission>(&mut without), Admission::Unauthenticated(TokenFault::Missing));
         let let_in = call_with(address, Some("a secret of ours")).expect("knows it");
         let shown = format!("{let_in:?} {:?}", bourse_engine::Engine::description(&let_in).expect("describes itself"));
         assert!(!shown.contains("secret of ours"), "{shown}");

@@ -7,7 +7,7 @@ const DATA: &str = r#"
 name = "made-up"
 title = "made up"
 published_on = []
-rounds = 3
+rounds = 6
 cap_s = 10.0
 targets.a = { url = "sqlite:{data}/a.db", title = "A" }
 targets.b = { url = "sqlite:{data}/b.db", title = "B" }
@@ -71,7 +71,11 @@ fn rounds(all: &[(u64, f64)]) -> Outcome {
 }
 
 fn file(scale: f64, outcomes: &[Outcome]) -> SuiteFile {
-    let suite = Suite::parse(DATA).expect("the data is whole");
+    of(DATA, scale, outcomes)
+}
+
+fn of(data: &str, scale: f64, outcomes: &[Outcome]) -> SuiteFile {
+    let suite = Suite::parse(data).expect("the data is whole");
     let plan = Plan::new(&suite, scale, None, &[]).expect("the scale is one");
     assert_eq!(plan.cases.len(), 2);
     let engine = |durability: Durability| Engine {
@@ -94,7 +98,7 @@ fn file(scale: f64, outcomes: &[Outcome]) -> SuiteFile {
             build: Build::of("0.1.0"),
             machine: Machine::this(),
         },
-        rounds: 3,
+        rounds: 6,
         engines: BTreeMap::from([("a".to_owned(), used("A")), ("b".to_owned(), used("B"))]),
         warnings: Vec::new(),
         interrupted: false,
@@ -109,21 +113,48 @@ fn figure(file: &SuiteFile, column: &str, measure: Measure) -> bourse_suite::Fig
 
 #[test]
 fn cells_stand_beside_what_was_published() {
-    let file = file(1.0, &[rounds(&[(1000, 0.1), (1000, 0.11), (1000, 0.09)]), rounds(&[(1000, 0.2); 3])]);
+    let file = file(
+        1.0,
+        &[rounds(&[0.1, 0.11, 0.09, 0.1, 0.11, 0.09].map(|seconds| (1000, seconds))), rounds(&[(1000, 0.2); 6])],
+    );
     let rate = figure(&file, "a", Measure::Rate);
-    assert_eq!((rate.ours, rate.published, rate.ratio), (Some(10_000.0), Some(2_000.0), Some(5.0)));
-    assert!(rate.low.is_some_and(|low| low <= 10_000.0), "{rate:?}");
+    // The middle of all means of two rounds; six rounds have their ends for an interval.
+    assert!(rate.ours.is_some_and(|ours| (ours - 10_101.0).abs() < 0.1), "{rate:?}");
+    assert_eq!((rate.published, rate.level), (Some(2_000.0), Some(0.96875)));
+    assert!(rate.low.is_some_and(|low| low < 10_000.0) && rate.ratio.is_some_and(|ratio| ratio > 5.0), "{rate:?}");
     // The rate that was printed is shown, though the printed time says another.
     assert_eq!(figure(&file, "b", Measure::Rate).published, Some(10_000.0));
     let sum = figure(&file, "both", Measure::TimeMs);
     assert!((sum.ours.expect("both were measured") - 300.0).abs() < 1e-6, "{sum:?}");
     let verdicts: Vec<Verdict> = file.findings.iter().map(|finding| finding.verdict).collect();
     assert_eq!(verdicts, [Verdict::Holds, Verdict::DoesNotHold, Verdict::NotShown]);
+    assert_eq!(file.findings[0].level, Some(0.96875), "every verdict says how sure it is");
+    assert_eq!(file.findings[2].level, None);
+}
+
+/// With fewer cores than threads "gains nothing from more threads" once held of nothing.
+#[test]
+fn a_finding_that_cannot_be_tested_here_has_no_verdict() {
+    let measured = || [rounds(&[(1000, 0.1); 6]), rounds(&[(1000, 0.2); 6])];
+    let with = |more: &str| {
+        let data = DATA.replacen("rests_on = \"500 against 1000 ms\"", &format!("rests_on = \"x\"\n{more}"), 1);
+        of(&data, 0.5, &measured()).findings.remove(0)
+    };
+    let met = with("needs_cores = 1\nneeds_scale = 0.5\ndeparture = \"another order\"");
+    assert_eq!((met.verdict, met.departure.as_deref()), (Verdict::Holds, Some("another order")));
+    for (needs, words) in
+        [("needs_cores = 4096", "it takes 4096 cores"), ("needs_scale = 0.6", "a scale of 0.6 or more")]
+    {
+        let finding = with(needs);
+        assert_eq!((finding.verdict, finding.level), (Verdict::NotTestable, None), "{needs}");
+        assert!(finding.untested.as_deref().is_some_and(|why| why.contains(words)), "{finding:?}");
+        assert_eq!(finding.tests[0].value.map(f64::round), Some(2.0), "what was measured is shown");
+    }
 }
 
 #[test]
 fn another_amount_of_work_has_no_ratio_of_times() {
-    let file = file(0.1, &[rounds(&[(100, 0.01); 3]), rounds(&[(100, 0.02); 3])]);
+    let file = file(0.1, &[rounds(&[(100, 0.01); 6]), rounds(&[(100, 0.02); 6])]);
     let time = figure(&file, "a", Measure::TimeMs);
     assert_eq!((time.ratio, time.no_ratio.as_deref()), (None, Some("another amount of work")));
     assert_eq!(figure(&file, "a", Measure::Rate).ratio, Some(5.0));
@@ -132,7 +163,7 @@ fn another_amount_of_work_has_no_ratio_of_times() {
 
 #[test]
 fn a_capped_round_tells_what_was_done_and_nothing_more() {
-    let file = file(1.0, &[rounds(&[(400, 10.0); 3]), rounds(&[(1000, 0.2); 3])]);
+    let file = file(1.0, &[rounds(&[(400, 10.0); 6]), rounds(&[(1000, 0.2); 6])]);
     let cell = &file.tables[0].cells[0];
     assert!(cell.rounds.iter().all(|round| round.capped && round.done == 400));
     assert_eq!(figure(&file, "a", Measure::Rate).ours, Some(40.0));
@@ -145,7 +176,7 @@ fn a_capped_round_tells_what_was_done_and_nothing_more() {
 fn what_was_not_run_says_why_and_its_findings_are_not_shown() {
     let why = "its library is not here".to_owned();
     let absent = Outcome { rounds: Vec::new(), trouble: Some(Trouble::NotRun(why.clone())) };
-    let file = file(1.0, &[absent, rounds(&[(1000, 0.2); 3])]);
+    let file = file(1.0, &[absent, rounds(&[(1000, 0.2); 6])]);
     assert_eq!(file.tables[0].cells[0].state, State::NotRun(why.clone()));
     assert_eq!(file.findings[0].verdict, Verdict::NotShown);
     assert!(file.findings[0].tests[0].why.as_ref().is_some_and(|words| words.contains(&why)));
@@ -154,7 +185,7 @@ fn what_was_not_run_says_why_and_its_findings_are_not_shown() {
 
 #[test]
 fn a_failed_check_voids_its_cell() {
-    let mut outcome = rounds(&[(1000, 0.1); 3]);
+    let mut outcome = rounds(&[(1000, 0.1); 6]);
     outcome.rounds[1].checks.push(Check {
         name: "rows".to_owned(),
         condition: "there are as many rows as were inserted".to_owned(),
@@ -163,14 +194,14 @@ fn a_failed_check_voids_its_cell() {
         evidence: "999".to_owned(),
         took_s: 0.0,
     });
-    let file = file(1.0, &[outcome, rounds(&[(1000, 0.2); 3])]);
+    let file = file(1.0, &[outcome, rounds(&[(1000, 0.2); 6])]);
     assert!(matches!(file.tables[0].cells[0].state, State::Void(_)));
     assert_eq!(figure(&file, "a", Measure::Rate).ours, None);
 }
 
 #[test]
-fn two_rounds_have_no_interval_and_show_nothing() {
-    let file = file(1.0, &[rounds(&[(1000, 0.1); 2]), rounds(&[(1000, 0.2); 2])]);
+fn five_rounds_have_no_interval_and_show_nothing() {
+    let file = file(1.0, &[rounds(&[(1000, 0.1); 5]), rounds(&[(1000, 0.2); 5])]);
     assert_eq!(file.findings[0].verdict, Verdict::NotShown);
     assert_eq!(file.findings[0].tests[0].value, Some(2.0));
 }
@@ -178,7 +209,7 @@ fn two_rounds_have_no_interval_and_show_nothing() {
 #[test]
 fn a_document_is_read_as_it_was_written_and_fits_its_schema() {
     let absent = Outcome { rounds: Vec::new(), trouble: Some(Trouble::NotRun("no".to_owned())) };
-    let file = file(0.5, &[rounds(&[(500, 0.1); 3]), absent]);
+    let file = file(0.5, &[rounds(&[(500, 0.1); 6]), absent]);
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let path = folder.path().join("suite.json");
     std::fs::write(&path, file.to_json()).expect("it can be written");
@@ -202,6 +233,6 @@ fn a_dangling_name_is_an_error() {
     check("cell = \"1/1/a\"", "cell = \"1/2/a\"", "refers to \"1/2/a\", which is no measured cell");
     check("sum_of = [\"a\", \"b\"]", "sum_of = [\"x\"]", "no column is called \"x\"");
     check("at_least = 1.0 }", "}", "has no range");
-    check("rounds = 3", "rounds = 3\nround = 2", "unknown field");
+    check("rounds = 6", "rounds = 6\nround = 2", "unknown field");
     check("untested = \"there is no thermometer\"", "", "needs tests, or why there are none");
 }

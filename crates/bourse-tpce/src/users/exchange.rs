@@ -3,6 +3,7 @@
 //! Orders go to it as soon as they are committed. When their emulated delay ends it puts Trade-Results and Market-Feeds into
 //! the queue of the market's users.
 
+use super::due::DueResults;
 use bourse_driver::{Clock, Control, MS, Nanos};
 use bourse_egen::Inputs;
 use bourse_egen::driver::{Database, MarketConfig, MarketExchange};
@@ -11,7 +12,7 @@ use bourse_engine::{Wait, blocked_on};
 use bourse_schema::Timestamp;
 use crossbeam_channel::{Receiver, Sender, bounded, unbounded};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Condvar, Mutex, MutexGuard};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A request of the market, on its way to a user.
@@ -63,6 +64,8 @@ pub(super) struct MarketCounters {
     pub(super) triggered: AtomicU64,
     /// The longest the queue was.
     pub(super) longest_queue: AtomicUsize,
+    /// Trade-Results by the moment at which they are due.
+    pub(super) due: Mutex<DueResults>,
     /// Time customers paused, all together, in nanoseconds.
     pub(super) pacing_ns: AtomicU64,
 }
@@ -253,6 +256,7 @@ impl Exchange<'_> {
         // When the next result is due, as the emulator said.
         let mut next: Option<Nanos> = None;
         let mut draining = false;
+        let mut due_results = DueResults::default();
         let mut gathers = false;
         loop {
             let now = clock.now();
@@ -287,6 +291,11 @@ impl Exchange<'_> {
                 }
                 queues.counters.longest_queue.fetch_max(queues.waiting(), Ordering::Relaxed);
             };
+            if let Some(order) = &order
+                && let Ok(Some(after_s)) = market.executed_after_s(stamp(now), order)
+            {
+                due_results.add(now.saturating_sub(control.begin()), after_s);
+            }
             let wait = match order {
                 Some(order) => market
                     .submit(stamp(now), &order, &mut sink)
@@ -296,6 +305,7 @@ impl Exchange<'_> {
             // The emulator may say zero although nothing is due in this millisecond.
             next = wait.map(|wait| (now / MS + (wait.as_millis() as Nanos).max(1)) * MS);
         }
+        *queues.counters.due.lock().unwrap_or_else(PoisonError::into_inner) = due_results;
         queues.closed.store(true, Ordering::Release);
     }
 }

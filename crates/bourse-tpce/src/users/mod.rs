@@ -4,15 +4,17 @@
 //! |---|---|
 //! | [`options`] | options of a run |
 //! | `run` | the run: Trade-Cleanup, round, facts |
-//! | `specs` | the transactions as operations: limits, mix, tolerance |
+//! | `specs` | the transactions as operations: limits, mix, what a round should have of each |
 //! | `people` | customers, the market's users, maintenance |
 //! | `exchange` | the market exchange on its thread, the queues before and behind it |
+//! | `due` | the Trade-Results that the market owes, by moment |
 //! | `outcome` | the outcome that a status is, and what a short database excuses |
 //! | `achieved` | input parameters as they were drawn |
 //! | `simulated` | with the feature `planted-bug`: a run on one thread in simulated time |
 //! | [`verify()`] | checks and reconciliation of the database, for the run file |
 
 mod achieved;
+mod due;
 mod exchange;
 pub mod options;
 mod outcome;

@@ -180,21 +180,26 @@ pub(super) struct Maintenance<'w> {
     state: &'w DriverState,
     connector: Box<dyn Connector>,
     emulator: MaintenanceEmulator<'w>,
-    /// When the next is due; set at the first draw.
-    due: Option<Nanos>,
+    /// When the last was due.
+    last: Option<Nanos>,
+    /// When the next is due.
+    due: Nanos,
 }
 
 impl<'w> Maintenance<'w> {
     const PERIOD: Nanos = 60 * SECOND;
-    /// The first comes so soon in the measurement interval that a short run shows one.
+    /// The first comes so soon that a short run shows one: in the warm-up, so that the measurement interval begins on a
+    /// database as maintenance leaves it, and in the interval.
     const FIRST: Nanos = 100 * MS;
+    /// How long it waits before it looks again when the next is due.
+    const NAP: Nanos = 20 * MS;
 
     pub(super) fn new(
         state: &'w DriverState,
         connector: Box<dyn Connector>,
         emulator: MaintenanceEmulator<'w>,
     ) -> Self {
-        Self { state, connector, emulator, due: None }
+        Self { state, connector, emulator, last: None, due: 0 }
     }
 }
 
@@ -203,14 +208,22 @@ impl User for Maintenance<'_> {
         Transaction::ALL[operation] == Transaction::DataMaintenance
     }
 
-    fn draw(&mut self, _: &dyn Clock, control: &Control) -> Draw {
-        let due = self.due.map_or_else(|| control.measure_from() + Self::FIRST, |last| last + Self::PERIOD);
-        self.due = Some(due);
-        Draw::Due(due)
+    fn draw(&mut self, clock: &dyn Clock, control: &Control) -> Draw {
+        let (now, from) = (clock.now(), control.measure_from());
+        let next = self.last.map_or(control.begin() + Self::FIRST, |last| last + Self::PERIOD);
+        // What was due in the warm-up does not set the pace of the interval.
+        let first_measured = from + Self::FIRST;
+        let paced_by_warm_up = self.last.is_none_or(|last| last < from);
+        self.due = if paced_by_warm_up && next >= from { first_measured } else { next };
+        if self.due > now + Self::NAP {
+            return Draw::Wait(now + Self::NAP);
+        }
+        Draw::Due(self.due)
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         // Drawing costs nothing here, and a maintenance that is never due must not use up a table's place in the sequence.
+        self.last = Some(self.due);
         let request = Request::from(self.emulator.next());
         self.state.serve(cx, &mut *self.connector, &request, &mut Acknowledged::default(), &|_| {})
     }

@@ -1,5 +1,6 @@
 //! A run: Trade-Cleanup, round, drain, facts.
 
+use super::due::DueResults;
 use super::exchange::{Exchange, MarketQueues};
 use super::options::{OptionsError, RunOptions};
 use super::people::{Customer, DriverState, Maintenance, MarketUser};
@@ -17,8 +18,8 @@ use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
 use bourse_engine::{Capabilities, Engine, EngineError, Isolation};
 use bourse_record::{
-    CUSTOMERS, Conditions, DriverQueue, IsolationLevel, MARKET_USERS, NameValue, OperationIsolation, Recorder, Round,
-    Scale, Tunables, Warning, WorkloadKind,
+    CUSTOMERS, Conditions, DriverQueue, IsolationLevel, MARKET_USERS, NameValue, OperationIsolation, PhaseKind,
+    Recorder, Round, Scale, Tunables, Warning, WorkloadKind,
 };
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -105,7 +106,10 @@ pub fn workload(options: &RunOptions) -> bourse_record::Workload {
         ("warm-up", seconds(options.plan.warm_up_ns)),
         ("measurement interval", seconds(options.plan.measure_ns)),
         ("market's queue", format!("customers pause above {} requests", options.market_room)),
-        ("data maintenance", "every 60 s, the first 0.1 s into the measurement interval".to_owned()),
+        (
+            "data maintenance",
+            "every 60 s, from 0.1 s into the warm-up on, and from 0.1 s into the measurement interval on".to_owned(),
+        ),
     ];
     let of_several = (!options.share.is_whole()).then(|| ("driver", share(options)));
     let named = |(name, value): (&str, String)| NameValue { name: name.to_owned(), value };
@@ -294,7 +298,8 @@ pub fn run_on(
     let measured =
         bourse_driver::run(sut.engine(), &mut brokerage, &plan, headline, back_off_seed, clock, interrupt, progress)?;
     let mut round = measured.round;
-    specs::tolerate(&mut round.operations, options.plan.warm_up_ns as f64 / 1e9, round.measured_s);
+    let due = state.queues.counters.due.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+    expect_of_market(&mut round, &due);
     if options.share.number() == 1 {
         round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
     }
@@ -314,6 +319,15 @@ pub fn run_on(
     }
     round.facts.extend(achieved.facts(&options.tunables));
     Ok(Ran { round, before, acknowledged, interrupted: measured.interrupted, fault: measured.fault })
+}
+
+/// Holds the mix of a round against the Trade-Results that its market owed in the measurement interval, and notes the
+/// market's age when that began.
+pub(super) fn expect_of_market(round: &mut Round, due: &DueResults) {
+    let measured = round.phases.iter().find(|phase| phase.kind == PhaseKind::Measurement);
+    let Some((from_s, to_s)) = measured.map(|phase| (phase.from_s, phase.to_s)) else { return };
+    specs::expect(&mut round.operations, due.between(from_s, to_s));
+    round.market_age_s = Some(from_s);
 }
 
 /// Trade-Cleanup as an operation of its own: it comes once, before the round.

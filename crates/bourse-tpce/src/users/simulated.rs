@@ -81,7 +81,8 @@ pub fn simulate(
     let headline = Transaction::TradeResult as usize;
     let measured = bourse_driver::run(engine, &mut alone, &plan, headline, options.seed, &clock, &never, &mut |_| {})?;
     let mut round = measured.round;
-    specs::tolerate(&mut round.operations, plan.warm_up_ns as f64 / 1e9, round.measured_s);
+    let due = state.queues.counters.due.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
+    super::run::expect_of_market(&mut round, &due);
     round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
     let (acknowledged, _) = *state.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     round.checks.push(reconcile::acknowledgements(&acknowledged, &measured.ledger));
@@ -121,7 +122,15 @@ impl User for Everybody<'_> {
         let sent: RefCell<Vec<TradeRequest>> = RefCell::default();
         let send = |order: &TradeRequest| sent.borrow_mut().push(*order);
         let performed = self.state.serve(cx, &mut *self.connector, &request, &mut self.acknowledged, &send);
-        self.stream.send(&sent.into_inner()).expect("orders name securities of the database");
+        let sent = sent.into_inner();
+        let mut due = self.state.queues.counters.due.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        for order in &sent {
+            if let Some(after_s) = self.stream.executed_after_s(order) {
+                due.add(self.stream.elapsed_ms() * MS, after_s);
+            }
+        }
+        drop(due);
+        self.stream.send(&sent).expect("orders name securities of the database");
         self.done += 1;
         self.clock.advance(if self.done.is_multiple_of(10) { 10 * TAKES } else { TAKES });
         performed

@@ -29,7 +29,7 @@ const fn rules(transaction: Transaction) -> Option<(f64, u64)> {
     })
 }
 
-/// The operations, in the order of [`Transaction::ALL`]. Tolerances are [set](tolerate) once a run's length is known.
+/// The operations, in the order of [`Transaction::ALL`]. What is [expected](expect) of a round is known once it has ended.
 pub(super) fn specs() -> Vec<OperationSpec> {
     let spec = |transaction: Transaction| {
         let rules = rules(transaction);
@@ -43,30 +43,33 @@ pub(super) fn specs() -> Vec<OperationSpec> {
     Transaction::ALL.map(spec).into()
 }
 
-/// Sets how far each share may be off, in percentage points, after a warm-up and in an interval of so many seconds.
+/// Sets what share each transaction should have of a round in which the market owed so many Trade-Results, and how far it may
+/// be off, in percentage points.
 ///
-/// Three parts. 0.05 points for cards still in hand, which is all that a long run needs. Three standard deviations of so
-/// many transactions drawn at random, which bounds what decks leave. And what the ramp explains: orders are executed a
-/// second after they are placed, on average; and two of five are limit orders, of which half are in the money at once
-/// while the others wait for their price up to 900 s, the period of the price curve. Until then Trade-Results, and with
-/// them Market-Feeds, fall short of the orders, which raises all other shares.
-pub(super) fn tolerate(operations: &mut [Operation], warm_up_s: f64, measured_s: f64) {
-    const PERIOD_S: f64 = 900.0;
-    let waiting_for_price = 0.2 * (1.0 - (warm_up_s / PERIOD_S).min(1.0));
-    // The mean over the interval of exp(-t), the part of a steady stream of orders not yet executed t seconds from its start.
-    let end_s = warm_up_s + measured_s.max(0.001);
-    let on_the_floor = ((-warm_up_s).exp() - (-end_s).exp()) / (end_s - warm_up_s);
-    let market_share = (1.0 - waiting_for_price) * (1.0 - on_the_floor);
-    let total = 89.0 + 11.0 * market_share;
+/// Ten Trade-Results make a Market-Feed, and customers' transactions share the rest as the specification has it. What may be
+/// off: 0.05 points for cards still in hand, and three standard deviations of so many transactions drawn at random, which
+/// bounds what decks leave.
+pub(super) fn expect(operations: &mut [Operation], due_results: f64) {
+    const FEEDS_A_RESULT: f64 = 0.1;
+    let is_market = |name: &str| [Transaction::TradeResult, Transaction::MarketFeed].iter().any(|it| it.name() == name);
+    let count = |operation: &Operation| operation.response.summary.count;
     let in_mix = |operation: &&Operation| operation.mix_target_percent.is_some();
-    let samples: u64 = operations.iter().filter(in_mix).map(|operation| operation.response.summary.count).sum();
+    let samples: u64 = operations.iter().filter(in_mix).map(count).sum();
+    let customers: u64 = operations.iter().filter(in_mix).filter(|it| !is_market(&it.name)).map(count).sum();
+    let customers_target: f64 =
+        operations.iter().filter(|it| !is_market(&it.name)).filter_map(|it| it.mix_target_percent).sum();
+    let all = customers as f64 + due_results * (1.0 + FEEDS_A_RESULT);
     for operation in operations {
         let Some(target) = operation.mix_target_percent else { continue };
-        let market = [Transaction::TradeResult, Transaction::MarketFeed].iter().any(|it| it.name() == operation.name);
-        let ramp_share = target * if market { market_share } else { 1.0 } * 100.0 / total;
-        let share = target / 100.0;
+        let share = match &*operation.name {
+            _ if all <= 0.0 => target / 100.0,
+            name if name == Transaction::TradeResult.name() => due_results / all,
+            name if name == Transaction::MarketFeed.name() => FEEDS_A_RESULT * due_results / all,
+            _ => target / customers_target * customers as f64 / all,
+        };
         let deviation = 100.0 * (share * (1.0 - share) / samples.max(1) as f64).sqrt();
-        operation.mix_tolerance_points = Some(0.05 + 3.0 * deviation + (ramp_share - target).abs());
+        operation.mix_expected_percent = Some(100.0 * share);
+        operation.mix_tolerance_points = Some(0.05 + 3.0 * deviation);
     }
 }
 
@@ -84,19 +87,50 @@ mod tests {
         }
     }
 
+    /// Figures of a round with so many customers' transactions, Trade-Results and Market-Feeds, the market owing `due`.
+    fn expected(customers: u64, results: u64, due: f64) -> Vec<Operation> {
+        let recorder = bourse_record::Recorder::new(specs().into(), |_| true);
+        let mut figures = recorder.figures();
+        for operation in &mut figures {
+            let Some(target) = operation.mix_target_percent else { continue };
+            operation.response.summary.count = match &*operation.name {
+                "Trade-Result" => results,
+                "Market-Feed" => results / 10,
+                _ => (customers as f64 * target / 89.0) as u64,
+            };
+        }
+        expect(&mut figures, due);
+        figures
+    }
+
+    /// Whether the mix of these figures is within what may be.
+    fn keeps(figures: &[Operation]) -> bool {
+        let in_mix = || figures.iter().filter(|it| it.mix_target_percent.is_some());
+        let samples: u64 = in_mix().map(|it| it.response.summary.count).sum();
+        in_mix().all(|it| {
+            let share = 100.0 * it.response.summary.count as f64 / samples as f64;
+            (share - it.mix_expected_percent.unwrap()).abs() <= it.mix_tolerance_points.unwrap()
+        })
+    }
+
     #[test]
-    fn a_long_warm_up_leaves_no_room_for_the_ramp() {
-        let tolerances = |warm_up_s: f64| {
-            let recorder = bourse_record::Recorder::new(specs().into(), |_| true);
-            let mut figures = recorder.figures();
-            figures.iter_mut().for_each(|operation| operation.response.summary.count = 1_000_000);
-            tolerate(&mut figures, warm_up_s, 30.0);
-            figures.iter().map(|operation| operation.mix_tolerance_points).collect::<Vec<_>>()
-        };
-        let result = Transaction::TradeResult as usize;
-        let (short, long) = (tolerances(5.0), tolerances(900.0));
-        assert!((1.8..2.0).contains(&short[result].unwrap()), "{short:?}");
-        assert!(long[result].unwrap() < 0.1, "{long:?}");
-        assert_eq!(long[Transaction::DataMaintenance as usize], None);
+    fn the_mix_is_held_against_what_the_market_owed() {
+        // A steady market: the specification's shares.
+        let steady = expected(89_000, 10_000, 10_000.0);
+        for operation in steady.iter().filter(|it| it.mix_target_percent.is_some()) {
+            let (share, target) = (operation.mix_expected_percent.unwrap(), operation.mix_target_percent.unwrap());
+            assert!((share - target).abs() < 1e-9, "{}: {share}", operation.name);
+        }
+        assert!(keeps(&steady));
+        // A young market owes 17 % less, and may give no more than that.
+        let young = expected(89_000, 8_300, 8_300.0);
+        assert!((8.4..8.5).contains(&young[Transaction::TradeResult as usize].mix_expected_percent.unwrap()));
+        assert!(keeps(&young));
+        assert!(!keeps(&expected(89_000, 10_000, 8_300.0)));
+        // Two hours at 8.3 %, of a market that owes 10 %: too few, however many were drawn.
+        assert!(!keeps(&expected(8_900_000, 815_000, 1_000_000.0)));
+        assert_eq!(young[Transaction::DataMaintenance as usize].mix_expected_percent, None);
+        // Nobody asked for anything.
+        assert!(expected(0, 0, 0.0).iter().all(|it| it.mix_expected_percent.is_none_or(f64::is_finite)));
     }
 }

@@ -129,6 +129,18 @@ impl<'i> Stream<'i> {
         Ok(())
     }
 
+    /// Seconds after which an order placed now is sent to be executed; `None` if that was known before.
+    #[cfg(feature = "planted-bug")]
+    pub(crate) fn executed_after_s(&self, order: &TradeRequest) -> Option<i64> {
+        self.market.executed_after_s(Timestamp::from_millis(self.now), order).ok().flatten()
+    }
+
+    /// Milliseconds since the begin.
+    #[cfg(feature = "planted-bug")]
+    pub(crate) fn elapsed_ms(&self) -> u64 {
+        (self.now - START.millis()).unsigned_abs()
+    }
+
     /// The market's next transaction alone: customers and ticker tape have stopped, and what they have ordered is executed.
     /// None when no order is outstanding.
     #[cfg(feature = "planted-bug")]

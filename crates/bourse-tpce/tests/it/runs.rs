@@ -65,16 +65,17 @@ fn a_run_shows_all_transactions_in_their_mix_and_leaves_sound_books() {
     let operations = &ran.round.operations;
 
     assert_eq!(operations.len(), Transaction::ALL.len());
+    assert!(ran.round.market_age_s.is_some_and(|age_s| (2.9..4.0).contains(&age_s)), "{:?}", ran.round.market_age_s);
     let in_mix: u64 =
         operations.iter().filter(|it| it.mix_target_percent.is_some()).map(|it| it.response.summary.count).sum();
     for operation in operations {
         let count = operation.response.summary.count;
         assert!(count > 0, "no {}", operation.name);
-        if let (Some(target), Some(tolerance)) = (operation.mix_target_percent, operation.mix_tolerance_points) {
+        if let (Some(due), Some(tolerance)) = (operation.mix_expected_percent, operation.mix_tolerance_points) {
             let share = 100.0 * count as f64 / in_mix as f64;
-            // A point more than a report allows: two seconds on a busy machine are few and uneven.
-            let room = tolerance + 1.0;
-            assert!((share - target).abs() <= room, "{}: {share} %, {target} ± {room}", operation.name);
+            // More than a report allows: two seconds on a busy machine are few, and a second's results may be on their way.
+            let room = tolerance + 2.5;
+            assert!((share - due).abs() <= room, "{}: {share} %, {due} ± {room}", operation.name);
         }
         assert!(operation.response.summary.max_ns >= operation.service.summary.max_ns);
     }

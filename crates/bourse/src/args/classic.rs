@@ -1,7 +1,7 @@
 //! Arguments of `bourse micro` and `bourse suite`: microbenchmarks and the published experiments made of them.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use super::{Execution, Output, RUN_EXIT_CODES, numbers};
+use super::{Arrivals, Execution, Output, RUN_EXIT_CODES, numbers};
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -42,11 +42,18 @@ pub(crate) struct MicroRun {
     /// Operations per thread, instead of a length of time
     #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) count: Option<u64>,
+    /// Target rate in operations a second of all threads together (open loop), for workloads without an end: response times
+    /// count from when an operation was due [default: as fast as possible]
+    #[arg(short = 'R', long, allow_negative_numbers = true, value_name = "N", value_parser = numbers::operations_a_second, env = "BOURSE_RATE")]
+    pub(crate) rate: Option<f64>,
+    /// Distribution of arrivals with --rate
+    #[arg(long, value_enum, default_value_t = Arrivals::Poisson, env = "BOURSE_ARRIVALS")]
+    pub(crate) arrivals: Arrivals,
     /// Warm-up time before the measurement, for workloads that repeat one operation
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
     pub(crate) warmup: Duration,
-    /// Rounds of each case, each in its own process; cases are interleaved (A B B A …)
-    #[arg(long, value_name = "N", default_value_t = 5, value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
+    /// Rounds of each case, each in its own process; cases are interleaved; six or more have an interval
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: u32,
     /// Seed of all random numbers [default: drawn, and shown]
     #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
@@ -80,7 +87,7 @@ pub(crate) struct SuiteRun {
     /// Factor for the numbers of rows and operations, above 0 and up to 1; 0.02 is a quick run
     #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = numbers::scale, env = "BOURSE_SCALE")]
     pub(crate) scale: f64,
-    /// Rounds of each case, each in its own process; cases are interleaved [default: the suite's, 3 or more]
+    /// Rounds of each case, each in its own process; cases are interleaved [default: the suite's]
     #[arg(long, value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: Option<u32>,
     /// Time limit of a round; what was done until then is reported, nothing is extrapolated [default: the suite's]

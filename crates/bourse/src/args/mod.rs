@@ -2,11 +2,15 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 mod classic;
+mod crash;
+mod documents;
 mod faults;
 pub(crate) mod numbers;
 mod tpce;
 
 pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun};
+pub(crate) use crash::{Crash, CrashCases, CrashPart};
+pub(crate) use documents::{CsvCells, Document, Engines, Report};
 pub(crate) use faults::{FaultWork, Faults};
 pub(crate) use tpce::{
     Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, ExplicitlySet, Format, Gen, Load, Run, RunSettings,
@@ -265,131 +269,16 @@ pub(crate) struct Output {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = EXIT_CODES, mut_arg("days", |days| days.default_value("1")))]
-pub(crate) struct Crash {
-    /// Database URL; copies of it are crashed under load [default: a SQLite file below ./bourse-data]
-    #[arg(value_name = "TARGET")]
-    pub(crate) target: Option<String>,
-    /// Run only this part [default: both; with a TARGET, load]
-    #[arg(long, value_enum)]
-    pub(crate) only: Option<CrashPart>,
-    /// Approximate number of disk states enumerated for each setting; `all` for every state within the bound
-    #[arg(long, value_name = "N|all", default_value = "3000", value_parser = states)]
-    pub(crate) states: States,
-    /// Settings for which disk states are enumerated
-    #[arg(long, value_enum, default_value_t = CrashCases::Usual)]
-    pub(crate) cases: CrashCases,
-    /// Trials of each planted fault, which the enumeration must find; 0 plants none
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=100))]
-    pub(crate) faults: u32,
-    /// Rebuild one disk state, check it and keep its files: an enumerated state such as wal-full/12:one-3, with the --seed of
-    /// the run that found it; or a state of a stored trace such as DIR/trace-1.bin#7, with the database that it was recorded on
-    #[arg(long, value_name = "STATE", conflicts_with_all = ["target", "only", "sweep"])]
-    pub(crate) replay: Option<String>,
-    /// Repeat with each of these values of a target option; several --sweep are combined [default for SQLite files:
-    /// journal=wal,delete and sync=full,normal,off]
-    #[arg(long, value_name = "OPTION=A,B,C")]
-    pub(crate) sweep: Vec<String>,
-    /// Crashes of each kind on each target, at random moments
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = numbers::rounds)]
-    pub(crate) times: u32,
-    /// Disk states sampled from a recorded load on each SQLite target; 0 records no load
-    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=10_000))]
-    pub(crate) samples: u32,
-    /// Seed of the workload, the disk states and the moments of the crashes
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
-    pub(crate) seed: u64,
-    #[command(flatten)]
-    pub(crate) database: Database,
-    #[command(flatten)]
-    pub(crate) output: Output,
-}
-
-/// The parts of `crash`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CrashPart {
-    /// Every disk state that a power loss may leave of a small SQLite database
-    States,
-    /// Crashes of copies of a database under load, at random moments
-    Load,
-}
-
-/// Which settings are enumerated.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CrashCases {
-    /// Common settings, on the device that SQLite assumes, and some on stricter devices
-    Usual,
-    /// Each journal mode with each sync setting on each device
-    All,
-}
-
-/// Number of states of a setting; `None` for all within the bound.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct States(pub(crate) Option<u64>);
-
-fn states(text: &str) -> Result<States, String> {
-    match text.parse::<u64>() {
-        Ok(number @ 100..=1_000_000_000) => Ok(States(Some(number))),
-        _ if text == "all" => Ok(States(None)),
-        _ => Err("expected an integer from 100 to 1,000,000,000, or 'all'".to_owned()),
-    }
-}
-
-/// Documents with a published schema.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum Document {
-    /// `run.json`
-    Run,
-    /// `acid.json`
-    Acid,
-    /// `crash.json`
-    Crash,
-    /// `faults.json`
-    Faults,
-    /// `suite.json`
-    Suite,
-    /// The TOML files that `bourse run` takes
-    Options,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Report {
-    /// Run files or folders of runs; drivers that shared a round become one run if all are given. Also documents or folders
-    /// of `suite run`, `tpce acid`, `crash` and `faults`
-    #[arg(value_name = "RUN", required = true)]
-    pub(crate) runs: Vec<PathBuf>,
-    /// File to write; its ending chooses the format: .html, .md, .csv, or .svg for the curve of a sweep [default: terminal]
-    #[arg(short, long = "output", value_name = "FILE")]
-    pub(crate) output: Option<PathBuf>,
-    /// Protection of texts in CSV against spreadsheets
-    #[arg(long, value_enum, value_name = "TEXTS", default_value_t = CsvCells::Guarded)]
-    pub(crate) csv: CsvCells,
-    /// Show every case of `tpce acid` with its steps and findings, and the settings in force
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
-}
-
-/// Form of texts in CSV.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-pub(crate) enum CsvCells {
-    /// With an apostrophe before a text that a spreadsheet would take for a formula: one that begins with =, +, -, @, a tab
-    /// or a carriage return
-    Guarded,
-    /// Unchanged
-    Raw,
-}
-
-#[derive(Debug, Args)]
 #[command(after_help = RUN_EXIT_CODES)]
 pub(crate) struct Quick {
-    /// Measurement interval of the brokerage workload; microbenchmarks take a fifth of it
+    /// Measurement interval of the brokerage workload; microbenchmarks take a tenth of it
     #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = numbers::duration)]
     pub(crate) duration: Duration,
     /// Microbenchmarks to run as well, by their names in `bourse micro list`
     #[arg(long, value_name = "A,B", value_delimiter = ',', default_value = "point-read,update,bulk-load")]
     pub(crate) workloads: Vec<String>,
-    /// Rounds of each case
-    #[arg(long, value_name = "N", default_value_t = 3, value_parser = numbers::rounds)]
+    /// Rounds of each microbenchmark on each engine; the brokerage workload has one
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = numbers::rounds)]
     pub(crate) rounds: u32,
     /// Days of initial trades in the brokerage databases
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::days)]
@@ -415,7 +304,8 @@ pub(crate) struct FromFile {
 
 /// Exit codes of `compare`.
 const COMPARE_EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 a target failed or was lost, 3 a check \
-failed, 4 slower by more than --fail-above, 5 not steady with --require-steady, 130 interrupted.";
+failed, 4 slower by more than --fail-above, 5 not steady with --require-steady, 6 --fail-above could not be decided, 130 \
+interrupted.";
 
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_EXIT_CODES)]
@@ -438,6 +328,15 @@ pub(crate) struct Compare {
     /// Exit with code 4 if B is slower by more than this, for example 5%: the whole confidence interval must be beyond it
     #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, env = "BOURSE_FAIL_ABOVE")]
     pub(crate) fail_above: Option<f64>,
+    /// Stored runs: how far apart two runs of the same thing lie by noise, as 3%; a larger difference is one of the runs
+    #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, conflicts_with = "baseline_runs", env = "BOURSE_NOISE")]
+    pub(crate) noise: Option<f64>,
+    /// Stored runs: folder of earlier runs that tell that noise, five of the same case and build at least
+    #[arg(long, value_name = "DIR", env = "BOURSE_BASELINE_RUNS")]
+    pub(crate) baseline_runs: Option<PathBuf>,
+    /// Result of --fail-above where nothing can be decided: exit code 6, or 0
+    #[arg(long, value_enum, default_value_t = Inconclusive::Fail, env = "BOURSE_INCONCLUSIVE")]
+    pub(crate) inconclusive: Inconclusive,
     /// Format of the comparison
     #[arg(long, value_enum, default_value_t = CompareFormat::Text)]
     pub(crate) format: CompareFormat,
@@ -450,21 +349,27 @@ pub(crate) struct Compare {
     pub(crate) given: Given,
 }
 
+/// What becomes of a gate that cannot be evaluated.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Inconclusive {
+    /// Exit code 6
+    Fail,
+    /// Exit code 0
+    Pass,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum CompareFormat {
     /// Plain text for a terminal
     Text,
     /// Markdown for a comment on a change
     Markdown,
+    /// An HTML page of its own
+    Html,
+    /// A line for each metric
+    Csv,
     /// JSON for programs
     Json,
-}
-
-#[derive(Debug, Args)]
-pub(crate) struct Engines {
-    /// Engine to list the options of
-    #[arg(value_name = "ENGINE")]
-    pub(crate) engine: Option<String>,
 }
 
 #[cfg(test)]

@@ -93,6 +93,12 @@ pub(crate) fn rate(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("expected a number of Trade-Results a second from {} to {}", range.start(), range.end()))
 }
 
+/// A rate of operations.
+pub(crate) fn operations_a_second(text: &str) -> Result<f64, String> {
+    let number = text.parse().ok().filter(|number: &f64| (0.001..=10_000_000.0).contains(number));
+    number.ok_or_else(|| "expected a number of operations a second from 0.001 to 10,000,000".to_owned())
+}
+
 /// A part of the whole, above 0.
 pub(crate) fn scale(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number <= 1.0);

@@ -109,8 +109,8 @@ pub(crate) struct RunSettings {
     /// option, for example journal=delete,wal; several --sweep are combined
     #[arg(long, value_name = "OPTION=A,B,C", help_heading = "Rounds")]
     pub(crate) sweep: Vec<String>,
-    /// Rounds on each target, each on the restored database; targets are interleaved (A B B A …) [default: 1; 8 when
-    /// targets are compared]
+    /// Rounds on each target, each on the restored database; targets are interleaved; six or more have an interval
+    /// [default: 1; 8 when targets are compared]
     #[arg(long, allow_negative_numbers = true, help_heading = "Rounds", value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: Option<u32>,
     /// Depth of the checks before and after the run

@@ -1,42 +1,59 @@
 //! `bourse compare`: two stored runs, or two targets run in turn: how large the difference is, how sure, and whether it is
 //! beyond a tolerance.
 
-use crate::args::{Compare, CompareFormat};
+use crate::args::{Compare, CompareFormat, Inconclusive};
 use crate::execute::{self, verdict::verdict};
 use crate::failure::{Exit, Failure};
-use crate::output::{print, print_report, store};
+use crate::output::{print, print_report, store, write_whole};
 use crate::plan::{self, Plan, show::show};
+use crate::progress::note;
 use crate::report;
-use bourse_report::comparison::{Compared, Incomparable, Pair, TOLERANCE, stored_pairs, unlike};
-use std::path::Path;
+use bourse_record::{Provenance, RunFile};
+use bourse_report::CsvText;
+use bourse_report::comparison::{Compared, Incomparable, Noise, Pair, TOLERANCE, stored_pairs, unlike};
+use std::path::{Path, PathBuf};
 
 /// Compares, prints, and fails if the second is surely slower by more than what is tolerated.
 pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
     let stored = [&arguments.base, &arguments.head].map(|run| Path::new(run).exists());
-    let (pairs, notes) = match stored {
+    let Sides { pairs, notes, runs, folder } = match stored {
         [true, true] => {
             if arguments.settings.execution.dry_run {
                 return Err(Failure::usage("--dry-run cannot be used with two stored runs: nothing is run"));
             }
             let (base, head) = (report::read(Path::new(&arguments.base))?, report::read(Path::new(&arguments.head))?);
-            stored_pairs(base, head).map_err(|why| refused(&why))?
+            let runs = vec![("A", base.provenance.clone()), ("B", head.provenance.clone())];
+            let (pairs, notes) = stored_pairs(base, head).map_err(|why| refused(&why))?;
+            Sides { pairs, notes, runs, folder: None }
         }
         [false, false] => {
+            if arguments.noise.is_some() || arguments.baseline_runs.is_some() {
+                return Err(Failure::usage("--noise and --baseline-runs can only be used with stored runs")
+                    .hint("targets are run in turn, and their rounds tell the noise"));
+            }
             let plan = plan::compare::plan(arguments)?;
             if arguments.settings.execution.dry_run {
                 return print(&show(&plan));
             }
-            measured_pairs(arguments, &plan)?
+            measured(arguments, &plan)?
         }
         _ => {
             return Err(Failure::usage("cannot compare a stored run with a target")
                 .hint("give two runs (folders or run.json files) or two targets (URLs)"));
         }
     };
-    let compared = Compared::of(&pairs, notes, arguments.fail_above.unwrap_or(TOLERANCE));
+    let compared = Compared::of(&pairs, notes, arguments.fail_above.unwrap_or(TOLERANCE), &noise(arguments)?);
+    let runs: Vec<(&str, &Provenance)> = runs.iter().map(|(name, of)| (*name, of)).collect();
+    if let Some(folder) = folder {
+        let page = folder.join("comparison.html");
+        write_whole(&page, compared.html(&runs).as_bytes())?;
+        note(&format!("compared: {}", page.display()));
+    }
     print(&match arguments.format() {
         CompareFormat::Text => compared.text(),
         CompareFormat::Markdown => compared.markdown(),
+        CompareFormat::Html => compared.html(&runs),
+        CompareFormat::Csv => compared.csv(CsvText::Guarded),
         CompareFormat::Json => format!("{:#}\n", serde_json::json!(compared)),
     })?;
     let Some(tolerance) = arguments.fail_above else { return Ok(()) };
@@ -45,13 +62,33 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
         return Err(Failure::new(Exit::Regression, format!("slower by more than {:.1} %", 100.0 * tolerance))
             .detail("found", slower.join("\n")));
     }
-    // A gate that could not be looked at is not passed.
-    let without = compared.without_result();
-    if without.is_empty() {
+    // A gate that nothing can be decided by is not passed.
+    let undecided = compared.undecided();
+    if undecided.is_empty() || arguments.inconclusive == Inconclusive::Pass {
         return Ok(());
     }
-    Err(Failure::new(Exit::Target, "cannot evaluate --fail-above: a comparison has no result")
-        .detail("found", without.join("\n")))
+    Err(Failure::new(Exit::Inconclusive, "cannot evaluate --fail-above")
+        .detail("found", undecided.join("\n"))
+        .hint("--inconclusive pass makes this exit code 0"))
+}
+
+/// What is said of the noise between stored runs.
+fn noise(arguments: &Compare) -> Result<Noise, Failure> {
+    match (&arguments.noise, &arguments.baseline_runs) {
+        (Some(part), _) => Ok(Noise::Stated(*part)),
+        (None, Some(folder)) => Ok(Noise::Runs(earlier_runs(folder)?)),
+        (None, None) => Ok(Noise::Unknown),
+    }
+}
+
+/// The runs in a folder, each in a folder of its own; what is no run of that form is passed over.
+fn earlier_runs(folder: &Path) -> Result<Vec<RunFile>, Failure> {
+    let entries = std::fs::read_dir(folder).map_err(|error| {
+        Failure::usage(format!("cannot read --baseline-runs {}: {error}", folder.display()))
+            .hint("expected a folder of runs, as bourse-runs")
+    })?;
+    let files = entries.filter_map(|entry| Some(entry.ok()?.path().join("run.json")));
+    Ok(files.filter_map(|file| RunFile::read(&file).ok()).collect())
 }
 
 /// Runs that cannot be compared, with the exit code that says why.
@@ -72,15 +109,26 @@ impl Compare {
     }
 }
 
-/// Runs on both targets in turn: the pair, and what makes a difference one of something else.
-fn measured_pairs(arguments: &Compare, plan: &Plan) -> Result<(Vec<Pair>, Vec<String>), Failure> {
+/// What is compared.
+struct Sides {
+    pairs: Vec<Pair>,
+    /// What makes a difference one of something else, in words.
+    notes: Vec<String>,
+    /// The runs that the figures are of, by name.
+    runs: Vec<(&'static str, Provenance)>,
+    /// The folder of the run in which both took turns.
+    folder: Option<PathBuf>,
+}
+
+/// Runs on both targets in turn.
+fn measured(arguments: &Compare, plan: &Plan) -> Result<Sides, Failure> {
     let (file, outcome) = execute::run(plan)?.measured()?;
-    store(&file, &arguments.settings.output)?;
+    let stored = store(&file, &arguments.settings.output)?;
     if arguments.format() == CompareFormat::Text {
         print_report(&file)?;
     }
     outcome?;
-    verdict(&file, plan.require_steady)?;
+    verdict(&file, plan)?;
     let notes: Vec<String> = file.warnings.iter().map(ToString::to_string).collect();
     let mut cases = file.cases.into_iter();
     let (Some(base), Some(head)) = (cases.next(), cases.next()) else {
@@ -88,5 +136,6 @@ fn measured_pairs(arguments: &Compare, plan: &Plan) -> Result<(Vec<Pair>, Vec<St
     };
     let pair = Pair { base, head, in_turn: true };
     let notes = notes.into_iter().chain(unlike(&pair)).collect();
-    Ok((vec![pair], notes))
+    let runs = vec![("A and B in turn", file.provenance)];
+    Ok(Sides { pairs: vec![pair], notes, runs, folder: stored.parent().map(Path::to_owned) })
 }

@@ -20,5 +20,5 @@ fn run(plan: &Plan, how: &Execution, output: &Output) -> Result<(), Failure> {
     let (file, outcome) = execute::run(plan)?.measured()?;
     publish(&file, output)?;
     outcome?;
-    verdict(&file, plan.require_steady)
+    verdict(&file, plan)
 }

@@ -34,12 +34,15 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     let outcomes: Vec<Outcome> = executed.cases.iter().map(outcome).collect();
     let engines = engines(&planned, &executed.cases);
     let disturbed = disturbed(executed.cases.iter().flat_map(|case| {
-        let taken = case.rounds().iter().filter_map(|round| Some(round.interference?.from_us()));
+        let taken =
+            case.rounds().iter().filter_map(|round| Some(round.taken()).filter(|_| round.interference.is_some()));
         taken.map(|taken| (taken, case.label()))
     }));
     let mut whole = RunFile { name: suite.name.clone(), ..executed.file() };
     whole.warnings.extend(few);
     whole.warnings.extend(disturbed);
+    let repeated: usize = whole.cases.iter().map(|case| case.set_aside.len()).sum();
+    whole.warnings.extend((repeated > 0).then_some(Warning::RoundsRepeated { rounds: repeated as u32 }));
     let telling = Telling {
         provenance: whole.provenance.clone(),
         rounds,
@@ -53,7 +56,7 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     }
     publish_suite(&file, &whole, &arguments.output)?;
     verdict(&file)?;
-    if planned.plan.require_steady { steady(&whole) } else { Ok(()) }
+    steady(&whole, &planned.plan)
 }
 
 /// What became of a case. What was cut off in the middle is in the run file, but no figure of a table.

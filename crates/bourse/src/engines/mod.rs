@@ -21,6 +21,7 @@ pub(crate) use list::list;
 use crate::failure::Failure;
 use bourse_engine::target::{Grammar, OptionSpec, Renamed, TargetError};
 use bourse_engine::{Engine, Location, SideFileKind, nearest};
+use bourse_record::faults::Through;
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -67,6 +68,8 @@ enum Build {
 struct Calls {
     /// Its version on this machine, or why it cannot run.
     version: fn() -> Result<String, String>,
+    /// Whether what a target needs is on this machine, which the target itself may name: a library, a server.
+    available: fn(&str) -> Result<(), String>,
     /// Every option of a target: name, values, default, meaning.
     options: fn() -> Vec<[String; 4]>,
     /// The options it was compiled with, where it is compiled in and tells.
@@ -79,6 +82,8 @@ struct Calls {
     cleanup: fn(&str),
     /// How its databases are crashed, if they are files that a process of ours can work on and that can be copied.
     crashes: Option<Crashes>,
+    /// The ways in which its reads, writes and syncs can be made to fail; none where it has no files that could be.
+    faults: &'static [Through],
 }
 
 /// How the databases of an engine are crashed.
@@ -210,12 +215,14 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         in_process: None,
         build: Build::In(Calls {
             version: || Ok(env!("CARGO_PKG_VERSION").to_owned()),
+            available: |_| Ok(()),
             options: Vec::new,
             compiled: Vec::new,
             renamed: |_| Vec::new(),
             open: |_| Ok(Box::new(bourse_engine::NullEngine)),
             cleanup: |_| {},
             crashes: None,
+            faults: &[],
         }),
     },
 ];
@@ -293,11 +300,12 @@ fn warn_once(renamed: &Renamed) {
 
 /// Whether what a target's engine needs is on this machine: its library, its server.
 pub(crate) fn is_here(target: &str) -> Result<(), String> {
-    // The library may be named in the target itself.
-    if target.contains("library=") {
-        return Ok(());
-    }
-    kind_of(target).map_or(Ok(()), |kind| kind.version().map(|_| ()))
+    kind_of(target).map_or(Ok(()), |kind| (kind.calls()?.available)(target))
+}
+
+/// The ways in which a target's reads, writes and syncs can be made to fail.
+pub(crate) fn fault_ways(target: &str) -> &'static [Through] {
+    kind_of(target).and_then(|kind| kind.calls().ok()).map_or(&[], |calls| calls.faults)
 }
 
 /// Ends and removes what a process that was killed has left of the target's private server.

@@ -2,9 +2,11 @@
 
 use super::{Calls, Crashes, opened, options_of};
 use bourse_engine_sqlite::{GRAMMAR, Options, info, open, side_file_kind};
+use bourse_record::faults::Through;
 
 pub(super) const CALLS: Calls = Calls {
     version: || info().map(|info| info.version.to_owned()).map_err(|error| error.to_string()),
+    available: |_| Ok(()),
     options: || options_of(&GRAMMAR, &Options::FILE),
     compiled: || info().map(|info| info.compile_options).unwrap_or_default(),
     renamed: |target| GRAMMAR.renamed_in(target),
@@ -16,4 +18,5 @@ pub(super) const CALLS: Calls = Calls {
         lossy_disk: "disk=lossy",
         can_be_recorded: true,
     }),
+    faults: &[Through::Preload],
 };

@@ -69,6 +69,7 @@ pub(super) fn round(
         engine: bourse_driver::described(described),
         workload,
         conditions,
+        fixed_loop_ns: None,
         failure,
     })
 }

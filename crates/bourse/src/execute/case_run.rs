@@ -3,7 +3,7 @@
 use super::RoundOutcome;
 use crate::failure::Failure;
 use crate::plan::{Job, PlannedCase};
-use bourse_record::{Case, Round, Search};
+use bourse_record::{Case, CheckStatus, Round, Search};
 
 /// A case that is being run.
 pub(crate) struct CaseRun {
@@ -70,6 +70,7 @@ impl CaseRun {
             search: None,
             origin: None,
             rounds: Vec::new(),
+            set_aside: Vec::new(),
         });
         case.rounds.push(round);
         self.whole.push(failure.is_none() && !interrupted);
@@ -80,6 +81,32 @@ impl CaseRun {
             }
             None => Ok(()),
         }
+    }
+
+    /// Its rounds that were repeated.
+    pub(super) fn set_aside(&self) -> &[Round] {
+        self.case.as_ref().map_or(&[], |case| &case.set_aside)
+    }
+
+    /// Whether it has no round yet that counts.
+    pub(super) fn has_no_round(&self) -> bool {
+        self.rounds().is_empty()
+    }
+
+    /// Sets the last round aside if others disturbed it, and nothing else is to be said of it: what is void, or has a check
+    /// that failed, stays. Whether it did.
+    pub(super) fn set_aside_if_disturbed(&mut self) -> bool {
+        let Some(case) = &mut self.case else { return false };
+        let is_sound = |round: &Round| {
+            round.void.is_none() && round.checks.iter().all(|check| check.status != CheckStatus::Failed)
+        };
+        let set_aside = self.whole.last() == Some(&true)
+            && case.rounds.last().is_some_and(|round| round.is_disturbed() && round.failed() == 0 && is_sound(round));
+        if set_aside {
+            case.set_aside.extend(case.rounds.pop());
+            self.whole.pop();
+        }
+        set_aside
     }
 
     /// Every round.

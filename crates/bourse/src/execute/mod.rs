@@ -10,6 +10,7 @@
 //! | `server` | the application server of a case that is served |
 //! | `case_run` | a case with the rounds it has had |
 //! | `find_max` | the search for the highest rate, over the same rounds |
+//! | `expected` | the difference that a comparison can be expected to show |
 //! | `sample` | the lockstep sample after the rounds |
 //! | `scratch` | the folder of databases that is removed with the run |
 //! | `verdict` | the exit code that the figures call for |
@@ -19,6 +20,7 @@ mod case_run;
 pub(crate) mod child;
 mod classic;
 mod databases;
+mod expected;
 mod find_max;
 mod round;
 mod sample;
@@ -125,8 +127,15 @@ pub(crate) fn run(plan: &Plan) -> Result<Executed, Failure> {
     for case in plan.cases().filter(|case| case.not_run.is_none()) {
         refuse_foreign_target(&case.target)?;
     }
-    let mut executor =
-        Executor { plan, context, databases: Databases::default(), begun: None, begin: 0, warnings: Vec::new() };
+    let mut executor = Executor {
+        plan,
+        context,
+        databases: Databases::default(),
+        begun: None,
+        begin: 0,
+        warnings: Vec::new(),
+        best_loop_ns: f64::INFINITY,
+    };
     let mut cases = Vec::new();
     let mut outcome = Ok(());
     for block in &plan.blocks {
@@ -167,6 +176,24 @@ struct Executor<'p> {
     /// Moment of the beginning.
     begin: u64,
     warnings: Vec<Warning>,
+    /// Best time of the fixed CPU loop until now, in nanoseconds.
+    best_loop_ns: f64,
+}
+
+/// Runs a round of a case, again while others disturb it and the case may repeat a round.
+fn repeated(
+    case: &mut CaseRun,
+    repeats: u32,
+    mut run: impl FnMut(&mut CaseRun) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    loop {
+        run(case)?;
+        let left = repeats as usize > case.set_aside().len();
+        if !(left && case.goes_on() && case.set_aside_if_disturbed()) {
+            return Ok(());
+        }
+        note(&format!("{}: repeating a round that others disturbed", case.label()));
+    }
 }
 
 /// What a round is to be beside what its case says.
@@ -243,6 +270,12 @@ impl Executor<'_> {
             warnings.extend(calibration.warnings());
             head.machine.harness_ns = Some(calibration.sample_ns).filter(|ns| ns.is_finite());
             head.machine.details.extend(calibration.details());
+            self.best_loop_ns = calibration.loop_ns;
+            if self.plan.compares
+                && let Some(words) = expected::before(self.plan, &calibration)
+            {
+                note(&words);
+            }
         }
         self.begun = Some(RunFile { warnings, ..RunFile::new(self.plan.name.clone(), head) });
         self.begin = self.context.clock.now();
@@ -253,11 +286,12 @@ impl Executor<'_> {
         (self.context.clock.now() - self.begin) as f64 / 1e9
     }
 
-    /// The rounds, in turn: A B, B A, A B … What was measured before a failure stays.
+    /// The rounds, in turn. What was measured before a failure stays.
     fn rounds(&mut self, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
         let of = block.rounds;
         for round in 0..of {
-            let turns: Vec<usize> = block.turns(round).into_iter().filter(|at| cases[*at].goes_on()).collect();
+            let turns: Vec<usize> =
+                block.turns(round, self.plan.seed).into_iter().filter(|at| cases[*at].goes_on()).collect();
             for (nth, at) in turns.iter().enumerate() {
                 if self.context.is_interrupted() {
                     return Ok(());
@@ -271,7 +305,12 @@ impl Executor<'_> {
                     (OnFailure::EndRun, 1) => case.label().to_owned(),
                     (OnFailure::EndRun, _) => format!("{}, round {} of {of}", case.label(), round + 1),
                 };
-                self.turn(case, round, of, &label)?;
+                repeated(case, block.repeats(), |case| self.turn(case, round, of, &label))?;
+            }
+            if let (true, [one, other]) = (self.plan.compares, &*cases)
+                && let Some(words) = expected::after(one.rounds(), other.rounds(), of)
+            {
+                note(&words);
             }
         }
         Ok(())
@@ -306,13 +345,17 @@ impl Executor<'_> {
         let offset_s = self.offset_s();
         let job = case.job.clone();
         let turn = Turn { job: &job, number, begins_alike: of > 1, is_probe: false, label };
-        let outcome = self.outcome(case, turn)?;
+        let mut outcome = self.outcome(case, turn)?;
         let of_engine =
             |text: &String| Warning::Engine { target: case.planned.subject.to_string(), text: text.clone() };
         for warning in outcome.warnings.iter().map(of_engine) {
             if !self.warnings.contains(&warning) {
                 self.warnings.push(warning);
             }
+        }
+        if let Some([median_ns, p90_ns]) = outcome.fixed_loop_ns.filter(|[median, _]| *median > 0.0) {
+            self.best_loop_ns = self.best_loop_ns.min(median_ns);
+            outcome.round.slowdown = Some(p90_ns / self.best_loop_ns);
         }
         case.keep(outcome, offset_s)
     }
@@ -326,7 +369,7 @@ impl Executor<'_> {
             seed: self.plan.seed,
             round: turn.number,
             begins_alike: turn.begins_alike,
-            is_first: case.case.is_none(),
+            is_first: case.has_no_round(),
             is_probe: turn.is_probe,
             history: None,
             wait_quiet_ns: self.plan.wait_quiet_ns,
@@ -362,5 +405,83 @@ impl Executor<'_> {
         let ran = child::run(&request, interrupted);
         drop(server);
         ran
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bourse_record::{Case, Interference};
+
+    /// A case whose rounds are these: CPUs that others took in each, or a round without a figure.
+    fn ran(taken: &[Option<f64>], repeats: u32) -> (Case, u32) {
+        let planned = crate::plan::PlannedCase {
+            label: "a".to_owned(),
+            subject: "a".to_owned(),
+            target: "null:".to_owned(),
+            job: Job::Classic(crate::plan::Classic {
+                workload: "point-read".to_owned(),
+                options: Vec::new(),
+                warm_up_ns: 0,
+                measure_ns: None,
+                count: None,
+                open_loop: None,
+            }),
+            varied: Vec::new(),
+            rounds_in: RoundsIn::Child,
+            not_run: None,
+        };
+        let mut case = CaseRun::new(planned);
+        let mut given = taken.iter();
+        let mut wanted = 0;
+        while !given.as_slice().is_empty() {
+            wanted += 1;
+            repeated(&mut case, repeats, |case| case.keep(outcome(given.next().copied().flatten()), 0.0)).unwrap();
+        }
+        (case.case.unwrap(), wanted)
+    }
+
+    fn outcome(taken: Option<f64>) -> RoundOutcome {
+        let outcome = serde_json::json!({
+            "round": {
+                "offset_s": 0, "phases": [], "measured_s": 1, "headline": 5, "operations": [],
+                "series": { "time_s": [], "columns": [] }, "cpu_user_s": 0, "cpu_system_s": 0, "read_bytes": 0,
+                "written_bytes": 0, "facts": [], "checks": [], "warnings": []
+            },
+            "engine": { "name": "null", "version": "", "target": "null:", "durability": "volatile", "durability_reason": "",
+                        "settings": [], "compile_options": [] },
+            "workload": { "name": "point-read", "kind": "micro", "parameters": [], "headline_operation": "read",
+                          "headline_unit": "reads/s", "nominal": null, "outcomes": [], "notice": null },
+            "conditions": bourse_record::Conditions::default(),
+            "warnings": [], "interrupted": false, "failure": null
+        });
+        let mut outcome: RoundOutcome = serde_json::from_value(outcome).expect("it is an outcome");
+        match taken {
+            Some(by_others) => {
+                let (by_kernel, by_host, includes_server) = (0.0, 0.0, false);
+                outcome.round.interference = Some(Interference { by_others, by_kernel, by_host, includes_server });
+            }
+            None => outcome.round.make_void("nothing was done"),
+        }
+        outcome
+    }
+
+    #[test]
+    fn disturbed_rounds_are_repeated_half_as_many_times_as_there_are() {
+        let quiet = Some(0.02);
+        let busy = Some(0.8);
+        // Six rounds, the second and the third disturbed, the third twice.
+        let (case, wanted) = ran(&[quiet, busy, quiet, busy, busy, quiet, quiet, quiet, quiet], 3);
+        assert_eq!((case.rounds.len(), case.set_aside.len(), wanted), (6, 3, 6));
+        assert!(case.rounds.iter().all(|round| !round.is_disturbed()));
+        // A machine that never rests: then what there is counts, and says so.
+        let (case, wanted) = ran(&[busy; 9], 3);
+        assert_eq!((case.rounds.len(), case.set_aside.len(), wanted), (6, 3, 6));
+        assert!(case.rounds.iter().all(bourse_record::Round::is_disturbed));
+        // A round without a figure is not made away with.
+        let (case, _) = ran(&[None, quiet], 1);
+        assert_eq!((case.rounds.len(), case.set_aside.len()), (2, 0));
+        let (case, _) = ran(&[busy], 0);
+        assert_eq!((case.rounds.len(), case.set_aside.len()), (1, 0), "a single round is not repeated");
     }
 }

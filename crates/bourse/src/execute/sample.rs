@@ -11,10 +11,11 @@ use crate::failure::{Exit, Failure};
 use crate::plan::Job;
 use crate::progress::{Step, note};
 use crate::tpce::database::engine_failure;
+use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt};
 use bourse_driver::Clock as _;
 use bourse_egen::{Inputs, Part};
-use bourse_engine::{Engine, ErrorKind, Location, target_with_path};
+use bourse_engine::{Engine, ErrorKind, Hosting, Location, target_with_path};
 use bourse_model::Model;
 use bourse_record::{Check, CheckStatus};
 use bourse_serve::Address;
@@ -144,7 +145,7 @@ fn judged(verdict: &Verdict, part: Part) -> (CheckStatus, String) {
 struct Side {
     engine: Box<dyn Engine>,
     /// Of a file: removed with all that is in it.
-    folder: Option<tempfile::TempDir>,
+    folder: Option<WorkFolder>,
     /// The statement that removes it from a server.
     removal: Option<String>,
 }
@@ -161,25 +162,23 @@ impl Side {
         };
         let location = engines::location(target)?;
         if let Some(folder) = location.folder().filter(|_| location.file().is_some()) {
-            let made = tempfile::Builder::new().prefix(".bourse-sample-").tempdir_in(&folder);
-            let made = match made {
+            let made = match WorkFolder::new(".bourse-sample-", &folder) {
                 Ok(made) => made,
                 Err(error) => return Ok(Err(format!("cannot make a folder in {}: {error}", folder.display()))),
             };
             let engine = engines::open(&target_with_path(target, &made.path().join("sample.db")))?;
             return Ok(Ok(Self { engine, folder: Some(made), removal: None }));
         }
-        match place.split_once(':') {
-            // Another database in memory, or another server of ours.
-            _ if location == Location::Memory => {
-                Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None }))
-            }
-            Some((scheme, "")) if scheme.ends_with("+private") => {
-                Ok(Ok(Self { engine: engines::open(target)?, folder: None, removal: None }))
-            }
-            Some((scheme, _)) if scheme.ends_with("+private") => {
+        let engine = engines::open(target)?;
+        let is_own_server = matches!(engine.hosting(), Hosting::OwnedServer(_));
+        let names_a_place = place.split_once(':').is_some_and(|(_, place)| !place.is_empty());
+        match location {
+            Location::Memory => Ok(Ok(Self { engine, folder: None, removal: None })),
+            _ if is_own_server && names_a_place => {
                 Ok(Err("a private server with a directory of its own cannot be started twice".to_owned()))
             }
+            // Another server of ours.
+            _ if is_own_server => Ok(Ok(Self { engine, folder: None, removal: None })),
             _ => Self::on_server(place, &query),
         }
     }

@@ -225,7 +225,7 @@ pub(crate) fn failure(target: &str, error: &ServeError) -> Failure {
         ServeError::Version { .. } => usage("run the same version on both sides"),
         ServeError::NotAServer { .. } => usage("check the port"),
         ServeError::Engine(error) => database::engine_failure(target, error),
-        ServeError::Refused(why) if why.contains("token") => Failure::usage(format!("{target} refused: {why}"))
+        ServeError::Unauthenticated(fault) => Failure::usage(format!("{target} refused: {fault}"))
             .hint("set BOURSE_TOKEN or --token-file to the server's token"),
         ServeError::Refused(why) => {
             Failure::new(Exit::Target, format!("{target} refused")).detail("cause", why.clone())

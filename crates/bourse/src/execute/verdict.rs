@@ -2,6 +2,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
+use crate::plan::Plan;
 use bourse_record::{CheckStatus, Outcome, RunFile, Steadiness, Steady};
 
 /// How many failed operations a round may have: none.
@@ -9,7 +10,7 @@ const ALLOWED_FAILURES: u64 = 0;
 
 /// Fails if a check failed, operations failed, the run was interrupted, a round has no figure, or a steady state is demanded
 /// and was not shown; in that order.
-pub(crate) fn verdict(file: &RunFile, require_steady: bool) -> Result<(), Failure> {
+pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
     let checks = || file.cases.iter().flat_map(|case| &case.rounds).flat_map(|round| &round.checks);
     let broken: Vec<&str> =
         checks().filter(|check| check.status == CheckStatus::Failed).map(|check| check.name.as_str()).collect();
@@ -32,13 +33,13 @@ pub(crate) fn verdict(file: &RunFile, require_steady: bool) -> Result<(), Failur
         .detail("cause", why)
         .hint("a longer --for, fewer users or rows, or a higher --rate"));
     }
-    if require_steady { steady(file) } else { Ok(()) }
+    steady(file, plan)
 }
 
-/// Fails if a round was not shown to be in steady state.
-pub(crate) fn steady(file: &RunFile) -> Result<(), Failure> {
+/// Fails if a round that the plan demands it of was not shown to be in steady state.
+pub(crate) fn steady(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
     let mut unsteady = Vec::new();
-    for case in &file.cases {
+    for case in file.cases.iter().filter(|case| plan.demands_steadiness(&case.label)) {
         for (at, round) in case.rounds.iter().enumerate() {
             let found = Steadiness::of(round, &case.workload.headline_operation);
             if found.steady != Steady::Yes {

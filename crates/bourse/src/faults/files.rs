@@ -4,6 +4,7 @@ use super::{Conditions, child, placed, work_folder};
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::tpce::DATA_FOLDER;
+use crate::work_folder::WorkFolder;
 use bourse_acid::AcidError;
 use bourse_acid::faults::judge::Account;
 use bourse_acid::faults::{Bed, Order, Trial, work};
@@ -13,7 +14,6 @@ use bourse_record::faults::Through;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 use std::{fs, io};
-use tempfile::TempDir;
 
 /// A target whose engine is in process.
 pub(super) struct FileBed<'c> {
@@ -24,7 +24,7 @@ pub(super) struct FileBed<'c> {
     class: Durability,
     class_reason: String,
     conditions: &'c Conditions,
-    folder: TempDir,
+    folder: WorkFolder,
 }
 
 impl<'c> FileBed<'c> {

@@ -12,8 +12,10 @@ use crate::failure::{Exit, Failure};
 use crate::output::{self, print};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
+use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt};
 use bourse_acid::faults::{FAULTS, Fault, not_tried, rows};
+use bourse_engine::Hosting;
 use bourse_engine_mysql::Flavour;
 use bourse_record::faults::{FaultRow, FaultsFile, Through};
 use std::path::{Path, PathBuf};
@@ -142,9 +144,12 @@ fn placed(scheme: &str, path: &Path, options: &str) -> String {
     format!("{scheme}:{place}{options}")
 }
 
-/// The ways in which a target's calls can be interfered with.
+/// The ways in which a target's calls are interfered with. A target without any has rows that say why it is not tried.
 fn ways(target: &str) -> &'static [Through] {
-    if target.starts_with("redb:") { &[Through::Preload, Through::Storage] } else { &[Through::Preload] }
+    match engines::fault_ways(target) {
+        [] => &[Through::Preload],
+        ways => ways,
+    }
 }
 
 /// The rows of one target.
@@ -165,24 +170,29 @@ fn tried(
         Failure::new(Exit::Target, format!("cannot inject faults on {target}: {error}"))
     };
     let step = Step::waiting(format!("injecting faults on {target}, by {}", through.name()));
-    let is_server = ["mariadb+private", "mysql+private"].contains(&scheme);
+    let can_be_tried = !engines::fault_ways(target).is_empty();
+    let engine = engines::open(&placed(scheme, Path::new("x"), options))?;
     let mut noted = |fault: &str| step.say(format!("trying faults on {target}: {fault}"));
     let (seed, interrupted) = (conditions.seed, &*conditions.interrupted);
-    let found = if is_server {
-        let bed = server::ServerBed::new(target, conditions)?;
-        rows(&bed, faults, times, seed, interrupted, &mut noted)
-    } else if ["sqlite", "sqlite-lean", "lmdb", "redb"].contains(&scheme) {
-        let bed = files::FileBed::new(target, scheme, options, through, conditions)?;
-        rows(&bed, faults, times, seed, interrupted, &mut noted)
-    } else {
-        Ok(not_tried(target, through, faults, "it has no files of its own that we could interfere with"))
+    let found = match engine.hosting() {
+        Hosting::OwnedServer(_) if can_be_tried => {
+            let bed = server::ServerBed::new(target, conditions)?;
+            rows(&bed, faults, times, seed, interrupted, &mut noted)
+        }
+        Hosting::InProcess if can_be_tried => {
+            let bed = files::FileBed::new(target, scheme, options, through, conditions)?;
+            rows(&bed, faults, times, seed, interrupted, &mut noted)
+        }
+        Hosting::InProcess | Hosting::OwnedServer(_) | Hosting::External => {
+            Ok(not_tried(target, through, faults, "it has no files of its own that we could interfere with"))
+        }
     };
     step.done();
     found.map_err(failed)
 }
 
 /// A folder for databases, removed with all that is in it.
-fn work_folder(below: &Path) -> Result<tempfile::TempDir, Failure> {
+fn work_folder(below: &Path) -> Result<WorkFolder, Failure> {
     let failed = |error: std::io::Error| {
         Failure::usage("cannot make the folder for databases")
             .detail("folder", below.display().to_string())
@@ -191,7 +201,7 @@ fn work_folder(below: &Path) -> Result<tempfile::TempDir, Failure> {
     std::fs::create_dir_all(below).map_err(failed)?;
     // The preloaded library compares paths without links.
     let below = below.canonicalize().map_err(failed)?;
-    tempfile::Builder::new().prefix("faults-").tempdir_in(below).map_err(failed)
+    WorkFolder::new("bourse-faults-", &below).map_err(failed)
 }
 
 fn publish(file: &FaultsFile, arguments: &Faults) -> Result<(), Failure> {

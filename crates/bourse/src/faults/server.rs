@@ -3,6 +3,7 @@
 
 use super::{Conditions, child, work_folder};
 use crate::failure::{Exit, Failure};
+use crate::work_folder::WorkFolder;
 use bourse_acid::AcidError;
 use bourse_acid::faults::judge::{Account, Ended};
 use bourse_acid::faults::work::{self, Event};
@@ -16,7 +17,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{fs, io};
-use tempfile::TempDir;
 
 /// A target with a server of ours.
 pub(super) struct ServerBed<'c> {
@@ -27,7 +27,7 @@ pub(super) struct ServerBed<'c> {
     engine: MysqlEngine,
     /// The server's data directory.
     data: PathBuf,
-    folder: TempDir,
+    folder: WorkFolder,
 }
 
 /// What the server is started with in all trials: writes that bypass the C library could not be interfered with.

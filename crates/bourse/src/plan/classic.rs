@@ -25,6 +25,18 @@ pub(crate) struct Classic {
     pub(crate) measure_ns: Option<u64>,
     /// Operations of each thread, instead of a time.
     pub(crate) count: Option<u64>,
+    /// Operations that are due, in an open loop.
+    #[serde(default)]
+    pub(crate) open_loop: Option<OpenLoop>,
+}
+
+/// Operations that are due at a rate.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
+pub(crate) struct OpenLoop {
+    /// Operations a second, of all threads together.
+    pub(crate) rate: f64,
+    /// Whether at even distances.
+    pub(crate) evenly: bool,
 }
 
 impl Classic {
@@ -39,6 +51,11 @@ impl Classic {
         let options = self.options.iter().map(|(name, value)| (name.as_str(), value.as_str()));
         spec.plan(options)
             .map_err(|error| Failure::usage(error.to_string()).hint(format!("`bourse micro list {}`", spec.name)))
+    }
+
+    /// The open loop, as the workload takes it.
+    pub(crate) fn open_loop(&self) -> Option<bourse_micro::OpenLoop> {
+        self.open_loop.map(|it| bourse_micro::OpenLoop { per_second: it.rate, evenly: it.evenly })
     }
 
     /// Phases of a round.
@@ -78,6 +95,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) duration: Option<Duration>,
     /// Warm-up.
     pub(crate) warmup: Duration,
+    /// Operations that are due.
+    pub(crate) open_loop: Option<OpenLoop>,
 }
 
 /// The plan of `bourse micro run`.
@@ -90,6 +109,9 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
         count: arguments.count,
         duration: arguments.duration,
         warmup: arguments.warmup,
+        open_loop: arguments
+            .rate
+            .map(|rate| OpenLoop { rate, evenly: arguments.arrivals == crate::args::Arrivals::Constant }),
     };
     let block = Block { cases: asked.cases(&arguments.targets)?, rounds: arguments.rounds };
     let name = format!("micro-{}", arguments.workload);
@@ -135,6 +157,7 @@ impl Asked<'_> {
             warm_up_ns: nanoseconds(self.warmup),
             measure_ns: self.duration.map(nanoseconds),
             count: self.count,
+            open_loop: self.open_loop,
         })
     }
 

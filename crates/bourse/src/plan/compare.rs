@@ -63,7 +63,7 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
     };
     let block = Block { cases, rounds: settings.rounds.unwrap_or(ROUNDS) };
     let plan = Plan::of("compare", block, settings.seed, &settings.execution, &settings.output);
-    Plan { wait_quiet_ns: settings.execution.wait_quiet_ns(Some(PATIENCE)), ..plan }.checked()
+    Plan { compares: true, wait_quiet_ns: settings.execution.wait_quiet_ns(Some(PATIENCE)), ..plan }.checked()
 }
 
 fn classic(arguments: &Compare) -> Asked<'_> {
@@ -77,6 +77,7 @@ fn classic(arguments: &Compare) -> Asked<'_> {
         // What is long enough for customers is much too long for reads.
         duration: given.given("duration").then_some(settings.duration),
         warmup: if given.given("warmup") { settings.warmup } else { WARM_UP },
+        open_loop: None,
     }
 }
 

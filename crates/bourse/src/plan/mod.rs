@@ -26,7 +26,7 @@ pub(crate) use classic::Classic;
 use crate::args::{Execution, Output};
 use crate::failure::Failure;
 use bourse_driver::{Abilities, Ability};
-use bourse_record::NameValue;
+use bourse_record::{NameValue, SplitMix};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -46,6 +46,8 @@ pub(crate) struct Plan {
     pub(crate) calibrate: bool,
     /// Whether a round that is not in steady state is a failure.
     pub(crate) require_steady: bool,
+    /// Whether its two cases are compared, so that it says what difference it can show.
+    pub(crate) compares: bool,
     /// What a round that fails ends.
     pub(crate) on_failure: OnFailure,
     /// Folder that gets a folder for this run.
@@ -66,10 +68,17 @@ pub(crate) struct Block {
 }
 
 impl Block {
-    /// The order of the cases in a round: A B, then B A, then A B …, so that what drifts meets all alike.
-    pub(crate) fn turns(&self, round: u32) -> Vec<usize> {
-        let order = 0..self.cases.len();
-        if round % 2 == 1 { order.rev().collect() } else { order.collect() }
+    /// The order of the cases in a round: drawn anew for each, so that the level of a difference holds whatever the machine
+    /// does meanwhile (`bourse_stats::sessions`). The same seed draws the same orders.
+    pub(crate) fn turns(&self, round: u32, seed: u64) -> Vec<usize> {
+        let mut order: Vec<usize> = (0..self.cases.len()).collect();
+        SplitMix::new(seed ^ (u64::from(round) << 32)).shuffle(&mut order);
+        order
+    }
+
+    /// Rounds of a case that may be repeated because others disturbed them: half as many as it has.
+    pub(crate) fn repeats(&self) -> u32 {
+        self.rounds / 2
     }
 }
 
@@ -180,6 +189,7 @@ impl Plan {
             wait_quiet_ns: how.wait_quiet_ns(None),
             calibrate: true,
             require_steady: how.require_steady,
+            compares: false,
             on_failure: OnFailure::EndRun,
             output: output.directory.clone(),
             files: ["run.json", "report.html"].map(str::to_owned).into(),
@@ -192,12 +202,31 @@ impl Plan {
         self.blocks.iter().flat_map(|block| &block.cases)
     }
 
+    /// Every case that is run.
+    fn run_cases(&self) -> impl Iterator<Item = &PlannedCase> {
+        self.cases().filter(|case| case.not_run.is_none())
+    }
+
+    /// Whether the rounds of the case with this label have to be in steady state.
+    pub(crate) fn demands_steadiness(&self, label: &str) -> bool {
+        self.require_steady && self.cases().any(|case| case.label == label && is_asked_for_steadiness(&case.job))
+    }
+
     /// The plan, unless a workload of it cannot do what is asked for.
     pub(crate) fn checked(self) -> Result<Self, Failure> {
-        for case in self.cases().filter(|case| case.not_run.is_none()) {
+        // Cases that end by their work stand beside others in a suite: those others are asked.
+        if self.require_steady
+            && let Some(case) = self.run_cases().next()
+            && !self.run_cases().any(|case| is_asked_for_steadiness(&case.job))
+        {
+            able(case.job.workload(), "--require-steady", case.job.abilities()?.steadiness)?;
+        }
+        for case in self.run_cases() {
             let abilities = case.job.abilities()?;
-            if self.require_steady {
-                able(case.job.workload(), "--require-steady", abilities.steadiness)?;
+            if let Job::Classic(job) = &case.job
+                && job.open_loop.is_some()
+            {
+                able(case.job.workload(), "--rate", abilities.rate)?;
             }
             if let Job::Brokerage(job) = &case.job {
                 if job.rate.is_some() {
@@ -210,6 +239,11 @@ impl Plan {
         }
         Ok(self)
     }
+}
+
+/// Whether a job's rounds can be asked for steady state.
+fn is_asked_for_steadiness(job: &Job) -> bool {
+    job.abilities().is_ok_and(|abilities| abilities.steadiness.lacks().is_none())
 }
 
 /// Refuses an option that a workload cannot follow.
@@ -245,6 +279,7 @@ mod tests {
             warm_up_ns: 0,
             measure_ns: None,
             count: None,
+            open_loop: None,
         };
         PlannedCase {
             label: label.to_owned(),
@@ -265,6 +300,7 @@ mod tests {
             wait_quiet_ns: None,
             calibrate: false,
             require_steady,
+            compares: false,
             on_failure: OnFailure::EndRun,
             output: "runs".into(),
             files: Vec::new(),
@@ -273,10 +309,20 @@ mod tests {
     }
 
     #[test]
-    fn cases_take_turns_forwards_and_backwards() {
+    fn cases_take_turns_in_an_order_drawn_for_each_round() {
         let plan = plan(false);
-        let turns: Vec<Vec<usize>> = (0..3).map(|round| plan.blocks[0].turns(round)).collect();
-        assert_eq!(turns, [[0, 1, 2], [2, 1, 0], [0, 1, 2]]);
+        let block = &plan.blocks[0];
+        let mut first = [0; 3];
+        for round in 0..300 {
+            let turns = block.turns(round, 7);
+            first[turns[0]] += 1;
+            assert_eq!(turns, block.turns(round, 7), "the seed decides");
+            let mut all = turns;
+            all.sort_unstable();
+            assert_eq!(all, [0, 1, 2]);
+        }
+        // Three standard deviations of a third of 300.
+        assert!(first.iter().all(|count| (75..=125).contains(count)), "{first:?}");
     }
 
     #[test]
@@ -287,6 +333,17 @@ mod tests {
             refused.contains("--require-steady cannot be used with bulk-load: it ends when its work is done"),
             "{refused}"
         );
+    }
+
+    #[test]
+    fn of_several_workloads_those_that_can_are_asked_for_steadiness() {
+        let mut plan = plan(true);
+        let Job::Classic(job) = &mut plan.blocks[0].cases[1].job else { panic!("a classic workload") };
+        job.workload = "update".to_owned();
+        let plan = plan.checked().unwrap();
+        assert_eq!(["a", "b", "c", "d"].map(|label| plan.demands_steadiness(label)), [false, true, false, false]);
+        let plan = Plan { require_steady: false, ..plan };
+        assert!(!plan.demands_steadiness("b"));
     }
 
     #[test]

@@ -27,6 +27,12 @@ pub(crate) fn show(plan: &Plan) -> String {
     if let Some(limit) = plan.wait_quiet_ns {
         text.push_str(&format!("wait     up to {} before each round for background load to drop\n", time(limit)));
     }
+    let repeats = plan.blocks.iter().map(Block::repeats).max().unwrap_or(0);
+    if repeats > 0 {
+        text.push_str(&format!(
+            "repeat   up to {repeats} rounds of each case that other processes or the host disturb\n"
+        ));
+    }
     if plan.require_steady {
         text.push_str("steady   exit code 5 unless every round reaches steady state\n");
     }
@@ -69,7 +75,8 @@ fn what(case: &PlannedCase) -> String {
         Job::Classic(job) => {
             let options: Vec<String> = job.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
             let count = job.count.map(|count| format!(" count={count}")).unwrap_or_default();
-            format!("{} {}{count}", case.job.workload(), options.join(" ")).trim_end().to_owned()
+            let rate = job.open_loop.map(|it| format!(" rate={}", it.rate)).unwrap_or_default();
+            format!("{} {}{count}{rate}", case.job.workload(), options.join(" ")).trim_end().to_owned()
         }
     };
     if case.subject != case.target || !case.label.contains(&case.target) {
@@ -87,13 +94,12 @@ fn order(block: &Block, last: usize) -> String {
     let first = last + 1 - block.cases.len().max(1);
     match block.cases.len() {
         0 | 1 => rounds,
-        2 => format!("{rounds} of each, in turn: {first} {last}, {last} {first}, …"),
-        _ => format!("{rounds} of each, in turn: {first} … {last}, {last} … {first}, …"),
+        _ => format!("{rounds} of each, {first} to {last} in turn, in an order drawn for each round"),
     }
 }
 
 /// How long it takes, as far as that is known.
-fn duration(plan: &Plan) -> String {
+pub(crate) fn duration(plan: &Plan) -> String {
     let (mut rounds, mut timed_ns, mut untimed) = (0_u64, 0_u64, 0_u64);
     // The longest that a round may take whose work ends it, if each has such a limit.
     let mut longest_ns = Some(0);

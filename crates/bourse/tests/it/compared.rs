@@ -45,37 +45,86 @@ fn compared(base: &[f64], head: &[f64], options: &[&str]) -> (Option<i32>, Strin
 }
 
 #[test]
-fn only_what_is_surely_slower_fails() {
+fn stored_runs_have_no_verdict_without_a_noise_floor() {
     let base = [100.0, 101.0, 99.0, 100.5, 99.5];
-    let gate = ["--fail-above", "5%"];
+    let half = [50.0, 51.0, 49.0, 50.5, 49.5];
+    let words =
+        "B differs by -50.0 % (96.8 % interval -51.0 % to -49.0 %), not attributable: the runs did not take turns";
+    let (code, said) = compared(&base, &half, &[]);
+    assert!(code == Some(0) && said.contains(words), "{said}");
+    let (code, said) = compared(&base, &half, &["--fail-above", "5%"]);
+    assert!(code == Some(6) && said.contains("cannot evaluate --fail-above"), "{said}");
+    let (code, said) = compared(&base, &half, &["--fail-above", "5%", "--inconclusive", "pass"]);
+    assert_eq!(code, Some(0), "{said}");
+}
+
+#[test]
+fn only_what_is_surely_slower_fails() {
+    let base = [100.0];
     for (head, code, words) in [
-        (&[90.0, 91.0, 89.0, 90.5, 89.5][..], 4, "verdict: B is slower: -10.0 %"),
-        (&[97.0, 98.0, 96.0, 97.5, 96.5], 0, "B is slower: -3.0 %"),
-        (&[110.0, 111.0, 109.0, 110.5, 109.5], 0, "B is faster: +10.0 %"),
-        (&[100.2, 101.0, 99.1, 100.4, 99.6], 0, "not shown to differ: within 5.0 %"),
-        (&[60.0, 150.0, 90.0, 140.0, 70.0], 0, "inconclusive: the difference is within noise"),
-        (&[50.0, 50.0], 0, "inconclusive: too few rounds"),
+        (90.0, 4, "verdict: B is slower: -10.0 %"),
+        (93.5, 0, "B is slower: -6.5 %"),
+        (97.5, 0, "inconclusive: the difference is within noise"),
+        (99.8, 0, "B is not shown to differ: within 5.0 %"),
+        (110.0, 0, "B is faster: +10.0 %"),
     ] {
-        let (found, said) = compared(&base, head, &gate);
+        let (found, said) = compared(&base, &[head], &["--fail-above", "5%", "--noise", "5%"]);
         assert_eq!(found, Some(code), "{head:?}: {said}");
         assert!(said.contains(words), "{head:?}: {said}");
+        assert!(said.contains("two runs lie up to 5.0 % apart by noise") || words.starts_with("inc"), "{said}");
     }
-    let (code, said) = compared(&base, &[50.0; 5], &[]);
+    let (_, said) = compared(&base, &[100.5], &["--noise", "2%"]);
+    assert!(said.contains("not shown to differ: within 5.0 %"), "{said}");
+    let (code, said) = compared(&base, &[50.0], &["--noise", "5%"]);
     assert_eq!(code, Some(0), "without a tolerance nothing fails: {said}");
+}
+
+/// Third quartile and three interquartile ranges of how far one run lies from the next.
+#[test]
+fn earlier_runs_tell_the_noise() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let earlier = folder.path().join("earlier");
+    for (at, figure) in [100.0, 101.0, 100.0, 102.0, 100.0, 103.0].into_iter().enumerate() {
+        let run = earlier.join(format!("run-{at}"));
+        fs::create_dir_all(&run).expect("a folder can be made");
+        store(&run, "run.json", &[figure]);
+        let file = run.join("run.json");
+        let text = fs::read_to_string(&file).expect("it was written");
+        fs::write(file, text.replace("T09:00:00", &format!("T09:00:0{at}"))).expect("it can be written");
+    }
+    store(folder.path(), "a.json", &[100.0]);
+    let compare = |head: f64, runs: &str| {
+        store(folder.path(), "b.json", &[head]);
+        let ended = output(folder.path(), &["compare", "a.json", "b.json", "--baseline-runs", runs]);
+        (ended.status.code(), text(&ended.stdout) + &text(&ended.stderr))
+    };
+    // 1.0, 1.0, 2.0, 2.0 and 3.0 % apart: 2.0 and three times 1.0.
+    let (code, said) = compare(90.0, "earlier");
+    assert!(code == Some(0) && said.contains("B is slower: -10.0 %"), "{said}");
+    let (_, said) = compare(96.0, "earlier");
+    assert!(said.contains("inconclusive: the difference is within noise"), "{said}");
+    let (_, said) = compare(90.0, ".");
+    assert!(
+        said.contains("not attributable") && said.contains("5 runs of the same case and build are needed"),
+        "{said}"
+    );
+    let (code, said) = compare(90.0, "nowhere");
+    assert!(code == Some(1) && said.contains("cannot read --baseline-runs nowhere"), "{said}");
 }
 
 #[test]
 fn comparisons_have_a_form_for_programs_and_one_for_comments() {
     let base = [100.0, 101.0, 99.0, 100.0];
     let head = base.map(|figure| 1.2 * figure);
-    let (_, said) = compared(&base, &head, &["--format", "markdown"]);
+    let (_, said) = compared(&base, &head, &["--format", "markdown", "--noise", "5%"]);
     assert!(said.starts_with("**B is faster") && said.contains("| TR/s | 100.00 | 120.00 | +20.0 %"), "{said}");
-    let (_, said) = compared(&base, &head, &["--json"]);
+    let (_, said) = compared(&base, &head, &["--json", "--noise", "5%"]);
     let json: serde_json::Value = serde_json::from_str(&said).expect("it is JSON");
     let result = &json["comparisons"][0]["metrics"][0];
     assert_eq!(result["verdict"].as_str(), Some("faster"));
     assert!((result["ratio"].as_f64().expect("it is a number") - 1.2).abs() < 1e-9, "{result}");
     assert!(result["level"].as_f64().is_some_and(|level| (0.95..1.0).contains(&level)), "{result}");
+    assert_eq!(json["comparisons"][0]["noise"].as_f64(), Some(0.05));
 }
 
 /// A run at too low a rate has a figure of 0, and its comparison once ended in a panic.
@@ -85,8 +134,8 @@ fn a_figure_of_nothing_is_told_and_does_not_pass_a_gate() {
     let (code, said) = compared(&[0.0; 5], &[0.0; 5], &[]);
     assert!(code == Some(0) && said.contains(&format!("verdict: none: {why}")), "{said}");
     let (code, said) = compared(&[0.0; 5], &[5.0; 5], &["--fail-above", "5%"]);
-    assert!(code == Some(2) && said.contains("cannot evaluate --fail-above") && said.contains(why), "{said}");
-    let (code, said) = compared(&[5.0; 5], &[0.0; 5], &["--fail-above", "5%", "--format", "markdown"]);
+    assert!(code == Some(6) && said.contains("cannot evaluate --fail-above") && said.contains(why), "{said}");
+    let (code, said) = compared(&[5.0; 5], &[0.0; 5], &["--fail-above", "5%", "--format", "markdown", "--noise", "5%"]);
     assert!(code == Some(4) && said.contains("**B is slower: -100.0 %"), "{said}");
     let (code, said) = compared(&[], &[5.0; 5], &["--json"]);
     assert!(code == Some(0) && said.contains("\"no_result\": \"a case has no round with a figure\""), "{said}");
@@ -100,6 +149,7 @@ fn what_cannot_be_compared_is_refused() {
         (&["compare", "a.json", "sqlite::memory:"][..], "cannot compare a stored run with a target"),
         (&["compare", "a.json", "a.json", "--fail-above", "much"], "0 to 100 percent"),
         (&["compare", "sqlite:x.db", "oracle:y"], "oracle"),
+        (&["compare", "sqlite:x.db", "sqlite:y.db", "--noise", "3%"], "can only be used with stored runs"),
     ] {
         let ended = output(folder.path(), arguments);
         assert_eq!(ended.status.code(), Some(1), "{arguments:?}: {}", text(&ended.stderr));

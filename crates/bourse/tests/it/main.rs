@@ -24,6 +24,7 @@ mod suite;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::OnceLock;
 
 /// The program in a folder of its own, without settings from the environment.
 fn bourse(folder: &Path, arguments: &[&str]) -> Command {
@@ -50,8 +51,21 @@ fn start(folder: &Path, arguments: &[&str]) -> Child {
     bourse(folder, arguments).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program can be started")
 }
 
-/// Loads the smallest database.
+/// The smallest database in a SQLite file, as `tpce load` makes it: a copy of one that all tests with its journal mode share,
+/// since that mode stands in the file. Other options are those of whoever opens it.
 fn load(folder: &Path, target: &str) {
-    let loaded = output(folder, &["tpce", "load", target, "--days", "1"]);
-    assert!(loaded.status.success(), "{}", text(&loaded.stderr));
+    static LOADED: [OnceLock<Vec<u8>>; 2] = [OnceLock::new(), OnceLock::new()];
+    let journal = ["wal", "delete"];
+    let mode = usize::from(target.contains("journal=delete"));
+    let loaded = LOADED[mode].get_or_init(|| {
+        let folder = tempfile::tempdir().expect("there is room for a folder");
+        let source = format!("sqlite:x.db?journal={}&sync=off", journal[mode]);
+        let loaded = output(folder.path(), &["tpce", "load", &source, "--days", "1"]);
+        assert!(loaded.status.success(), "{}", text(&loaded.stderr));
+        std::fs::read(folder.path().join("x.db")).expect("it was loaded there")
+    });
+    let (scheme, place) = target.split_once(':').expect("a target has an engine");
+    assert_eq!(scheme, "sqlite", "a file of another engine is another one");
+    let name = place.split('?').next().expect("a text has a first part");
+    std::fs::write(folder.join(name), loaded).expect("there is room for a copy");
 }

@@ -146,7 +146,7 @@ fn help_version_and_lists_are_fine() {
         (&["tpce", "--help"], "not comparable with published TPC Benchmark E"),
         (&["engines"], "sqlite"),
         (&["engines", "sqlite"], "journal="),
-        (&["engines", "sqlite"], " THREADSAFE=1"),
+        (&["engines", "sqlite"], "THREADSAFE=1"),
         (&["engines", "sqlite-lean"], "OMIT_SHARED_CACHE"),
         (&["completions", "bash"], "bourse"),
         (&["schema"], "schema_version"),

@@ -133,7 +133,7 @@ fn a_driver_takes_the_database_from_the_server_and_refuses_another() {
     };
     let (code, _, said) = run(&[]);
     assert_eq!(code, Some(1), "{said}");
-    assert!(said.contains("a token is needed, and none is set") && said.contains("BOURSE_TOKEN"), "{said}");
+    assert!(said.contains("a token is required, and none was sent") && said.contains("BOURSE_TOKEN"), "{said}");
     let (code, _, said) = run(&["--token-file", "token", "--customers", "5000"]);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("serves a different database: customers: 5000 wanted, 1000 found"), "{said}");

@@ -98,9 +98,10 @@ fn an_interrupted_suite_keeps_what_it_measured() {
     let mut child = start(folder.path(), &arguments);
     let data = folder.path().join("bourse-data");
     let begin = Instant::now();
-    // Both databases are there: a round of the first case has ended.
+    // Both databases are there: a round of one case has ended, whichever came first.
     let is_there = || {
-        fs::read_dir(&data).is_ok_and(|mut all| all.any(|it| it.is_ok_and(|it| it.path().join("delete.db").exists())))
+        let both = |folder: &Path| ["wal.db", "delete.db"].iter().all(|name| folder.join(name).exists());
+        fs::read_dir(&data).is_ok_and(|mut all| all.any(|it| it.is_ok_and(|it| both(&it.path()))))
     };
     while !is_there() {
         assert!(begin.elapsed() < Duration::from_secs(60), "waited in vain for the second case");

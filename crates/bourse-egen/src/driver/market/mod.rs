@@ -115,6 +115,24 @@ impl<'i> MarketExchange<'i> {
         Ok(next_ms.map(duration))
     }
 
+    /// Seconds after which an order that a customer places now is sent to be executed: none for an order at the market's
+    /// price; for a limit order those until its price is reached, 900 at most. `None` for a limit order that is sent to be
+    /// executed: that was known when it was placed.
+    ///
+    /// # Errors
+    /// [`UnknownSymbol`].
+    pub fn executed_after_s(&self, now: Timestamp, order: &TradeRequest) -> Result<Option<i64>, UnknownSymbol> {
+        let symbol = order.symbol;
+        let security = self.board.security(&symbol).ok_or(UnknownSymbol { symbol })?;
+        let now = self.board.at(self.base, now);
+        Ok(match order.action {
+            TradeAction::ProcessOrder => order.trade_type.is_market().then_some(0),
+            TradeAction::SetLimitTrigger => {
+                Some(TickerTape::wait_s(security, order.trade_type, order.price_quote.into(), &now))
+            }
+        })
+    }
+
     /// Gives results and feeds that are due by now to `sink`; returns the time until the next result is due, as
     /// [`submit`](Self::submit) does.
     pub fn generate(&mut self, now: Timestamp, sink: &mut dyn FnMut(MarketRequest)) -> Option<Duration> {

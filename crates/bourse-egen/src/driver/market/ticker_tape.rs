@@ -85,6 +85,17 @@ impl TickerTape {
         self.print(extra, now, feed);
     }
 
+    /// Seconds after which a limit order's price is reached, as the timer wheel counts them: whole ones, and what would be
+    /// none is a whole turn. 0 if the price is reached already.
+    pub(crate) fn wait_s(security: i64, trade_type: TradeType, limit: Money, now: &Moment<'_>) -> i64 {
+        let turn = Self::LIMIT_SLOTS as i64;
+        match now.travel_s(security, trade_type, limit).map(|delay_s| delay_s as i64 % turn) {
+            None => 0,
+            Some(0) => turn,
+            Some(seconds) => seconds,
+        }
+    }
+
     /// Remembers a limit order until its price is reached.
     ///
     /// Limit orders are only looked after when another one comes: no time that passes without one shows them on the

@@ -1,0 +1,86 @@
+//! Throughput ten times a second: what the interval of a single round rests on. Seconds are too few for that.
+
+use crate::{MS, Nanos, SECOND};
+use bourse_record::Series;
+
+/// Length of a row.
+const LENGTH: Nanos = 100 * MS;
+/// Most rows; with more to come, two become one.
+const MOST: usize = 1_200;
+
+/// What had ended at the ends of rows.
+pub(crate) struct Throughput {
+    begin: Nanos,
+    length: Nanos,
+    /// The end of each row, and what had ended until then: all operations, and the headline's.
+    rows: Vec<(Nanos, [u64; 2])>,
+}
+
+impl Throughput {
+    /// No row yet of a round that begins now.
+    pub(crate) fn new(begin: Nanos) -> Self {
+        Self { begin, length: LENGTH, rows: Vec::with_capacity(MOST) }
+    }
+
+    /// When the next row ends. After a pause of the machine that is a row's length after it, as its row is longer.
+    pub(crate) fn due(&self) -> Nanos {
+        let last = self.rows.last().map_or(self.begin, |(end, _)| *end);
+        self.begin + ((last - self.begin + self.length / 2) / self.length + 1) * self.length
+    }
+
+    /// Ends a row at `now`.
+    pub(crate) fn row(&mut self, now: Nanos, ended: [u64; 2]) {
+        if self.rows.last().map_or(self.begin, |(end, _)| *end) >= now {
+            return;
+        }
+        if self.rows.len() == MOST {
+            let mut at = 0;
+            // Counts add up from the beginning: the second of two rows tells of both.
+            self.rows.retain(|_| {
+                at += 1;
+                at % 2 == 0
+            });
+            self.length *= 2;
+        }
+        self.rows.push((now, ended));
+    }
+
+    /// The rows as a series of the round; `headline` is the name of its operation.
+    pub(crate) fn series(&self, headline: &str) -> Series {
+        let mut series = Series::default();
+        let mut before = (self.begin, [0, 0]);
+        for (end, ended) in &self.rows {
+            let seconds = (end - before.0) as f64 / SECOND as f64;
+            // Counts are read while others write them: one that seems to fall has not grown.
+            let rate = |at: usize| Some(ended[at].saturating_sub(before.1[at]) as f64 / seconds);
+            let columns = [("throughput".to_owned(), rate(0)), (format!("throughput.{headline}"), rate(1))];
+            series.push((end - self.begin) as f64 / SECOND as f64, columns);
+            before = (*end, *ended);
+        }
+        series
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_grow_longer_and_no_count_is_lost() {
+        let mut throughput = Throughput::new(7 * SECOND);
+        let mut now = 7 * SECOND;
+        while now < 207 * SECOND {
+            // A little late, once by three seconds.
+            now = throughput.due() + if now > 50 * SECOND && now < 51 * SECOND { 3 * SECOND } else { 3 * MS };
+            let done = (now - 7 * SECOND) / MS;
+            throughput.row(now, [done, done / 2]);
+        }
+        let series = throughput.series("x");
+        assert!((MOST / 2..=MOST).contains(&series.time_s.len()), "{}", series.time_s.len());
+        assert!(series.time_s.is_sorted() && *series.time_s.last().unwrap() >= 200.0);
+        for (name, rate) in [("throughput", 1_000.0), ("throughput.x", 500.0)] {
+            let column = series.column(name).unwrap();
+            assert!(column.iter().all(|it| (it.unwrap() - rate).abs() < 10.0), "{name}: {column:?}");
+        }
+    }
+}

@@ -1,0 +1,56 @@
+//! The one connection that makes all changes, where a target has `writers=one`: whoever has the writer's place has it too.
+//!
+//! Its page cache is never out of date, since nobody else commits. (A session that writes on a connection of its own finds
+//! its cache out of date after every other session's commit, and reads the pages again.)
+
+use crate::prepared::Prepared;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Where the connection is while nobody writes. Sessions keep it; with the last of them it is closed.
+pub(crate) struct OneWriter(Mutex<Option<Prepared>>);
+
+impl OneWriter {
+    pub(crate) fn new(prepared: Prepared) -> Arc<Self> {
+        Arc::new(Self(Mutex::new(Some(prepared))))
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Option<Prepared>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Takes the connection; the caller has the writer's place.
+    pub(crate) fn take(&self) -> Option<Prepared> {
+        self.lock().take()
+    }
+
+    /// Gives it back, before the writer's place.
+    pub(crate) fn give_back(&self, prepared: Prepared) {
+        *self.lock() = Some(prepared);
+    }
+}
+
+/// An engine's one writer, as long as a session of it is open.
+#[derive(Default)]
+pub(crate) struct OneWriterPlace(Mutex<Weak<OneWriter>>);
+
+impl std::fmt::Debug for OneWriterPlace {
+    fn fmt(&self, to: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        to.write_str("OneWriterPlace")
+    }
+}
+
+impl OneWriterPlace {
+    /// The writer of the sessions that are open, made by `open` for the first of them.
+    ///
+    /// # Errors
+    /// Whatever `open` says.
+    pub(crate) fn get<E>(&self, open: impl FnOnce() -> Result<Prepared, E>) -> Result<Arc<OneWriter>, E> {
+        let mut place = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(writer) = place.upgrade() {
+            return Ok(writer);
+        }
+        let writer = OneWriter::new(open()?);
+        *place = Arc::downgrade(&writer);
+        Ok(writer)
+    }
+}

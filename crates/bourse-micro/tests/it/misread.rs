@@ -1,0 +1,63 @@
+//! Rows that come back wrong are noticed, on every engine: each read looks at every byte.
+
+use crate::support::counted;
+use bourse_driver::RealClock;
+use bourse_engine::Engine;
+use bourse_micro::{find, run_round};
+use bourse_record::Outcome;
+use bourse_testkit::{Fault, Misread, Misreading};
+use std::sync::atomic::AtomicBool;
+
+const ALL: [Misread; 6] =
+    [Misread::Neighbour, Misread::Truncated, Misread::OneByte, Misread::Swapped, Misread::Number, Misread::NoValues];
+
+/// Reads failed among two hundred, each alone in its sample, where every 50th row that is read is wrong.
+fn failures(engine: impl Engine, what: Misread, name: &str, options: &[(&str, &str)]) -> u64 {
+    let engine = Misreading::new(engine, Fault::Every(50), what);
+    let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
+    let never = AtomicBool::new(false);
+    let result = run_round(&case, &engine, &counted(200), 7, &RealClock::start(), &never, &mut |_| {}).unwrap();
+    let outcomes = &result.round.operations[0].outcomes;
+    outcomes.iter().filter(|it| it.outcome == Outcome::Failed).map(|it| it.count).sum()
+}
+
+/// Checks that each kind of wrong row fails the reads that met one, of which there are so many.
+fn check<E: Engine>(open: impl Fn() -> E, name: &str, options: &[(&str, &str)], kinds: &[Misread], expected: u64) {
+    let options = [options, &[("batch", "1"), ("rows", "300")]].concat();
+    for &what in kinds {
+        assert_eq!(failures(open(), what, name, &options), expected, "{name} {options:?}: {what:?}");
+    }
+}
+
+fn everywhere(name: &str, options: &[(&str, &str)], kinds: &[Misread], expected: u64) {
+    let folder = tempfile::tempdir().unwrap();
+    let lmdb = format!("lmdb:{}?sync=off", folder.path().join("x.mdb").display());
+    check(|| bourse_engine_lmdb::open(&lmdb).unwrap(), name, options, kinds, expected);
+    check(|| bourse_engine_redb::open("redb::memory:").unwrap(), name, options, kinds, expected);
+    check(|| bourse_engine_sqlite::open("sqlite::memory:").unwrap(), name, options, kinds, expected);
+}
+
+#[test]
+fn a_point_read_notices_a_wrong_row() {
+    everywhere("point-read", &[], &ALL, 4);
+    everywhere("point-read", &[("key", "text"), ("width", "7")], &ALL, 4);
+}
+
+#[test]
+fn a_reader_beside_a_writer_notices_wrong_texts() {
+    // A row without values would also end the check of the updates.
+    let texts = [Misread::Neighbour, Misread::Truncated, Misread::OneByte, Misread::Swapped];
+    everywhere("read-write", &[("writes", "1")], &texts, 4);
+}
+
+#[test]
+fn a_scan_notices_a_wrong_row() {
+    everywhere("scan", &[("length", "1")], &ALL, 4);
+}
+
+#[test]
+fn a_search_notices_a_wrong_pair() {
+    let kinds = [Misread::Neighbour, Misread::Truncated, Misread::OneByte, Misread::Swapped, Misread::NoValues];
+    everywhere("index-search", &[], &kinds, 4);
+    check(|| bourse_engine_sqlite::open("sqlite::memory:").unwrap(), "index-search", &[("by", "text")], &kinds, 4);
+}

@@ -1,0 +1,75 @@
+//! How far apart two runs of the same case lie by noise alone: what a difference of runs that did not take turns is held
+//! against.
+
+use super::Pair;
+use bourse_record::{Build, Case, RunFile};
+use bourse_stats::quantile;
+
+/// Runs of one build without which nothing is told.
+const FEWEST: usize = 5;
+
+/// Noise between runs.
+#[derive(Debug, Clone, Default)]
+pub enum Noise {
+    /// Nobody says.
+    #[default]
+    Unknown,
+    /// Stated, as a part of one.
+    Stated(f64),
+    /// Found in earlier runs.
+    Runs(Vec<RunFile>),
+}
+
+impl Noise {
+    /// The noise floor of a pair, as a part of one; none if nobody says.
+    ///
+    /// Of earlier runs it is the third quartile and three interquartile ranges of how far one run of the same case and build
+    /// lies from the next.
+    ///
+    /// # Errors
+    /// Why the earlier runs do not tell, in words.
+    pub(super) fn of(&self, pair: &Pair) -> Result<Option<f64>, String> {
+        match self {
+            Self::Unknown => Ok(None),
+            Self::Stated(part) => Ok(Some(*part)),
+            Self::Runs(runs) => floor(runs, pair).map(Some),
+        }
+    }
+}
+
+fn floor(runs: &[RunFile], pair: &Pair) -> Result<f64, String> {
+    let (base, head) = (&pair.base, &pair.head);
+    let is_same = |case: &Case| {
+        let like = |other: &Case| {
+            (&case.workload.name, &case.workload.headline_unit, &case.engine.target)
+                == (&other.workload.name, &other.workload.headline_unit, &other.engine.target)
+        };
+        // The compared runs may lie in the same folder: their difference is what is asked for.
+        like(base) && case.rounds != base.rounds && case.rounds != head.rounds
+    };
+    let mut by_build: Vec<(&Build, Vec<(&str, f64)>)> = Vec::new();
+    for run in runs {
+        for case in run.cases.iter().filter(|case| is_same(case)) {
+            let Some(figure) = case.estimate().map(|it| it.value).filter(|figure| *figure > 0.0) else { continue };
+            let found = (run.provenance.started_at.as_str(), figure);
+            match by_build.iter_mut().find(|(build, _)| *build == &run.provenance.build) {
+                Some((_, figures)) => figures.push(found),
+                None => by_build.push((&run.provenance.build, vec![found])),
+            }
+        }
+    }
+    let most = by_build.iter().map(|(_, figures)| figures.len()).max().unwrap_or(0);
+    let mut apart = Vec::new();
+    for (_, figures) in &mut by_build {
+        if figures.len() >= FEWEST {
+            figures.sort_by(|one, other| one.0.cmp(other.0));
+            apart.extend(figures.windows(2).map(|pair| (pair[1].1 / pair[0].1).ln().abs()));
+        }
+    }
+    let (Some(first), Some(third)) = (quantile(&apart, 0.25), quantile(&apart, 0.75)) else {
+        return Err(format!(
+            "the earlier runs say nothing of its noise: {FEWEST} runs of the same case and build are needed, there are {most}"
+        ));
+    };
+    Ok((third + 3.0 * (third - first)).exp_m1())
+}

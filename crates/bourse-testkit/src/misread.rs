@@ -1,0 +1,235 @@
+//! An engine whose records come back wrong on purpose, so that tests can see whether a workload looks at what it reads.
+
+use crate::misbehave::Fault;
+use bourse_engine::{
+    Access, Capabilities, Connection, Description, EachRow, Engine, EngineError, Footprint, Hosting, Interface, Key,
+    KeyEngine, Location, RecordTable, Records, Row, Statements, Value,
+};
+use std::borrow::Cow;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// What is wrong with a row that is read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Misread {
+    /// The values are those of the row read before, under the right key.
+    Neighbour,
+    /// The last text has lost its last byte.
+    Truncated,
+    /// One byte amid the last text is another.
+    OneByte,
+    /// The first two texts have changed places, or a single one is read backwards.
+    Swapped,
+    /// The first whole number behind the key is one more.
+    Number,
+    /// The row has no values behind the key.
+    NoValues,
+}
+
+/// An engine with records by key some of whose rows come back wrong.
+#[derive(Debug)]
+pub struct Misreading<E> {
+    inner: E,
+    fault: Fault,
+    what: Misread,
+    rows: Arc<AtomicU64>,
+}
+
+impl<E> Misreading<E> {
+    /// Rows that `fault` hits, counted over all sessions as they are read, are wrong in that way.
+    pub fn new(inner: E, fault: Fault, what: Misread) -> Self {
+        Self { inner, fault, what, rows: Arc::default() }
+    }
+}
+
+impl<E: Engine> Engine for Misreading<E> {
+    fn description(&self) -> Result<Description, EngineError> {
+        self.inner.description()
+    }
+    fn capabilities(&self) -> Capabilities {
+        Capabilities { sql: None, ..self.inner.capabilities() }
+    }
+    fn interface(&self) -> Interface<'_> {
+        Interface::Keys(self)
+    }
+    fn hosting(&self) -> Hosting<'_> {
+        self.inner.hosting()
+    }
+    fn location(&self) -> Location {
+        self.inner.location()
+    }
+    fn exists(&self) -> Result<bool, EngineError> {
+        self.inner.exists()
+    }
+    fn footprint(&self) -> Result<Footprint, EngineError> {
+        self.inner.footprint()
+    }
+}
+
+impl<E: Engine> KeyEngine for Misreading<E> {
+    fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
+        Ok(Box::new(WrongRecords {
+            inner: self.inner.connect()?,
+            fault: self.fault,
+            what: self.what,
+            rows: Arc::clone(&self.rows),
+            last: Vec::new(),
+        }))
+    }
+}
+
+struct WrongRecords {
+    inner: Connection,
+    fault: Fault,
+    what: Misread,
+    rows: Arc<AtomicU64>,
+    /// Values of the row read last.
+    last: Vec<Owned>,
+}
+
+#[derive(Debug, Clone)]
+enum Owned {
+    Int(i64),
+    Text(String),
+    Other,
+}
+
+impl Owned {
+    fn of(value: Value<'_>) -> Self {
+        match value {
+            Value::Int(number) => Self::Int(number),
+            Value::Text(text) => Self::Text(text.to_owned()),
+            _ => Self::Other,
+        }
+    }
+}
+
+/// A row of values that were copied.
+struct Copied(Vec<Owned>);
+
+impl Row for Copied {
+    fn value(&self, index: usize) -> Value<'_> {
+        match self.0.get(index) {
+            Some(Owned::Int(number)) => Value::Int(*number),
+            Some(Owned::Text(text)) => Value::Text(text),
+            Some(Owned::Other) | None => Value::Null,
+        }
+    }
+    fn column_name(&self, _: usize) -> Option<Cow<'_, str>> {
+        None
+    }
+}
+
+impl Misread {
+    /// Makes a row wrong; `before` has the values of the one read before it.
+    fn spoil(self, row: &mut Vec<Owned>, before: &[Owned]) {
+        let texts: Vec<usize> = (1..row.len()).filter(|&column| matches!(row[column], Owned::Text(_))).collect();
+        let text = |row: &mut Vec<Owned>, change: &dyn Fn(&mut String)| {
+            let Some(Owned::Text(text)) = texts.last().map(|&last| &mut row[last]) else { return };
+            change(text);
+        };
+        match self {
+            Self::Neighbour => row[1..].clone_from_slice(&before[1..]),
+            Self::Truncated => text(row, &|text| text.truncate(text.len() - 1)),
+            Self::OneByte => text(row, &|text| {
+                let at = text.len() / 2;
+                let other = if text.as_bytes()[at] == b'x' { "y" } else { "x" };
+                text.replace_range(at..=at, other);
+            }),
+            Self::Swapped => match texts[..] {
+                [first, second, ..] => row.swap(first, second),
+                _ => text(row, &|text| *text = text.chars().rev().collect()),
+            },
+            Self::Number => {
+                if let Some(Owned::Int(number)) = row[1..].iter_mut().find(|value| matches!(value, Owned::Int(_))) {
+                    *number += 1;
+                }
+            }
+            Self::NoValues => row.truncate(1),
+        }
+    }
+}
+
+impl WrongRecords {
+    /// Runs `f` on the records below with a callback that hands wrong rows on to `each`.
+    fn reading<T>(
+        &mut self,
+        table: &'static RecordTable,
+        each: &mut EachRow<'_>,
+        f: impl FnOnce(&mut dyn Records, &mut EachRow<'_>) -> T,
+    ) -> T {
+        let Self { inner, fault, what, rows, last } = self;
+        let columns = table.fields().len() + 1;
+        inner.with_records(Statements::Prepared, |records| {
+            f(records, &mut |row| {
+                let right: Vec<_> = (0..columns).map(|column| Owned::of(row.value(column))).collect();
+                let mut row = right.clone();
+                let is_hit = fault.hits(rows.fetch_add(1, Ordering::Relaxed) + 1);
+                // The row that marks a database, and the first one, which has none before it, stay as they are.
+                if is_hit && last.len() == columns {
+                    what.spoil(&mut row, last);
+                }
+                *last = right;
+                each(&Copied(row))
+            })
+        })
+    }
+
+    fn with<T>(&mut self, f: impl FnOnce(&mut dyn Records) -> T) -> T {
+        self.inner.with_records(Statements::Prepared, f)
+    }
+}
+
+impl Records for WrongRecords {
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+        self.with(|records| records.create(tables))
+    }
+    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+        self.with(|records| records.begin(access))
+    }
+    fn commit(&mut self) -> Result<(), EngineError> {
+        self.with(|records| records.commit())
+    }
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        self.with(|records| records.rollback())
+    }
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
+        self.reading(table, each, |records, each| records.get(table, key, each))
+    }
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
+        self.with(|records| records.insert(table, key, values))
+    }
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
+        self.with(|records| records.update(table, key, values))
+    }
+    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
+        self.with(|records| records.add(table, key, field, by))
+    }
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
+        self.with(|records| records.delete(table, key))
+    }
+    fn scan(
+        &mut self,
+        table: &'static RecordTable,
+        from: Key<'_>,
+        limit: u64,
+        each: &mut EachRow<'_>,
+    ) -> Result<u64, EngineError> {
+        self.reading(table, each, |records, each| records.scan(table, from, limit, each))
+    }
+    fn find(
+        &mut self,
+        table: &'static RecordTable,
+        field: usize,
+        value: Value<'_>,
+        each: &mut EachRow<'_>,
+    ) -> Result<u64, EngineError> {
+        self.reading(table, each, |records, each| records.find(table, field, value, each))
+    }
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+        self.with(|records| records.count(table))
+    }
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+        self.with(|records| records.delete_all(table))
+    }
+}

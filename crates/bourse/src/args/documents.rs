@@ -1,0 +1,64 @@
+//! Arguments of what draws documents: `report`, `schema`, `engines`.
+
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+#[derive(Debug, Args)]
+pub(crate) struct Report {
+    /// Run files or folders of runs; drivers that shared a round become one run if all are given. Also documents or folders
+    /// of `suite run`, `tpce acid`, `crash` and `faults`
+    #[arg(value_name = "RUN", required = true)]
+    pub(crate) runs: Vec<PathBuf>,
+    /// File to write; its ending chooses the format: .html, .md, .csv, or .svg for the curve of a sweep [default: terminal]
+    #[arg(short, long = "output", value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// Protection of texts in CSV against spreadsheets
+    #[arg(long, value_enum, value_name = "TEXTS", default_value_t = CsvCells::Guarded)]
+    pub(crate) csv: CsvCells,
+    /// Show every case of `tpce acid` with its steps and findings, and the settings in force
+    #[arg(short, long)]
+    pub(crate) verbose: bool,
+}
+
+/// Form of texts in CSV.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum CsvCells {
+    /// With an apostrophe before a text that a spreadsheet would take for a formula: one that begins with =, +, -, @, a tab
+    /// or a carriage return
+    Guarded,
+    /// Unchanged
+    Raw,
+}
+
+/// Documents with a published schema.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum Document {
+    /// `run.json`
+    Run,
+    /// `acid.json`
+    Acid,
+    /// `crash.json`
+    Crash,
+    /// `faults.json`
+    Faults,
+    /// `suite.json`
+    Suite,
+    /// The TOML files that `bourse run` takes
+    Options,
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct Engines {
+    /// Engine to list the options of
+    #[arg(value_name = "ENGINE")]
+    pub(crate) engine: Option<String>,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// File to write; its ending chooses the format: .html, .md or .csv [default: terminal]
+    #[arg(short, long = "output", value_name = "FILE", conflicts_with = "json")]
+    pub(crate) output: Option<PathBuf>,
+    /// Protection of texts in CSV against spreadsheets
+    #[arg(long, value_enum, value_name = "TEXTS", default_value_t = CsvCells::Guarded)]
+    pub(crate) csv: CsvCells,
+}
