@@ -84,6 +84,8 @@ fn of(data: &str, scale: f64, outcomes: &[Outcome]) -> SuiteFile {
         target: "sqlite:a.db".to_owned(),
         durability,
         may_lose: None,
+        writer_wait: None,
+        memory_store: None,
         durability_reason: String::new(),
         settings: Vec::new(),
         compile_options: Vec::new(),
