@@ -87,6 +87,8 @@ fn of(data: &str, scale: f64, outcomes: &[Outcome]) -> SuiteFile {
         writer_wait: None,
         memory_store: None,
         durability_reason: String::new(),
+        writer_wait: None,
+        memory_store: None,
         settings: Vec::new(),
         compile_options: Vec::new(),
     };

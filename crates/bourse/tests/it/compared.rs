@@ -84,7 +84,7 @@ fn only_what_is_surely_slower_fails() {
 fn earlier_runs_tell_the_noise() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let earlier = folder.path().join("earlier");
-    for (at, figure) in [100.0, 101.0, 100.0, 102.0, 100.0, 103.0].into_iter().enumerate() {
+    for (at, figure) in [101.0, 102.0, 101.0, 103.0, 101.0, 104.0].into_iter().enumerate() {
         let run = earlier.join(format!("run-{at}"));
         fs::create_dir_all(&run).expect("a folder can be made");
         store(&run, "run.json", &[figure]);
