@@ -84,8 +84,6 @@ fn of(data: &str, scale: f64, outcomes: &[Outcome]) -> SuiteFile {
         target: "sqlite:a.db".to_owned(),
         durability,
         may_lose: None,
-        writer_wait: None,
-        memory_store: None,
         durability_reason: String::new(),
         writer_wait: None,
         memory_store: None,
