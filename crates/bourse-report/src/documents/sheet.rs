@@ -256,7 +256,7 @@ mod tests {
         assert!(page.contains("<strong>durability</strong> (0.1 s)") && page.contains("b &lt;i&gt;"), "{page}");
         assert!(page.contains("<code>sqlite</code>") && page.contains("Bourse 1.2.3"), "{page}");
         let csv = sheet_csv(&sheet(), CsvText::Guarded);
-        assert!(csv.starts_with("name,state,about\r\nsqlite,3.54.1,in process; many words"), "{csv}");
+        assert!(csv.starts_with("name,state,about\r\nsqlite,3.54.1,\"in process; many words"), "{csv}");
         assert!(csv.contains("\r\nbug,found,more\r\nNoSync,durability (0.1 s),a | b <i>\r\n"), "{csv}");
     }
 }

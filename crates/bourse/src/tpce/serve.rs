@@ -59,6 +59,10 @@ fn serve_as(
     let interrupted = interrupt::flag()?;
     let ready = super::database::ready(target, engine.as_ref(), database, &inputs, Depth::Full, &interrupted)?;
     drop(inputs);
+    // Before anything of the engine is told: what it gives to each session is among its settings.
+    if let Some(divided) = engine.expect_sessions(options.workers) {
+        note(&format!("{target}: {divided}"));
+    }
 
     let with_token = options.token.is_some();
     let server = Server::bind(options).map_err(failed)?;
