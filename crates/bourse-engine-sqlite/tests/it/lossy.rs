@@ -33,9 +33,13 @@ fn image_of(sync: &str) -> tempfile::TempDir {
 #[test]
 fn commits_that_were_synced_survive_a_loss_of_power_and_others_do_not() {
     static COUNT: Sql = Sql::new("SELECT count(*) FROM thing WHERE length(name) = 1000");
-    let synced = image_of("full");
-    let mut session = file(synced.path(), "journal=delete").session().unwrap();
-    assert_eq!(session.first(&COUNT, &[], |row| row.get::<i64>(0)).unwrap(), Some(ROWS as i64));
+    // The removal of the last commit's journal is synced by `extra` alone: with `full` that commit may be undone.
+    for (sync, fewest) in [("extra", ROWS), ("full", ROWS - 1)] {
+        let synced = image_of(sync);
+        let mut session = file(synced.path(), "journal=delete").session().unwrap();
+        let found = session.first(&COUNT, &[], |row| row.get::<i64>(0)).unwrap().unwrap();
+        assert!((fewest..=ROWS).contains(&(found as usize)), "{sync}: {found} of {ROWS} rows");
+    }
     // Such a disk writes an eighth early, so some bytes are there.
     let image = std::fs::read(image_of("off").path().join("x.db")).unwrap();
     let there = image.iter().filter(|byte| **byte == b'Q').count();

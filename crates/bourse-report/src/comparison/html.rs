@@ -1,6 +1,6 @@
 //! A comparison as a page of its own.
 
-use super::{Compared, Comparison, Verdict, percent, sentence};
+use super::{Compared, Comparison, Verdict, beside, percent, sentence};
 use crate::html::{Grid, document_head, render};
 use crate::tables::{Cell, Head, Table, Tone};
 use crate::units::{command_line, printable};
@@ -42,7 +42,7 @@ const fn tone(verdict: Verdict) -> Tone {
     match verdict {
         Verdict::Faster | Verdict::Less => Tone::Good,
         Verdict::Slower | Verdict::More => Tone::Bad,
-        Verdict::TooNoisy | Verdict::TooFewRounds => Tone::Doubtful,
+        Verdict::TooNoisy | Verdict::TooFewRounds | Verdict::NotAttributable | Verdict::Withheld => Tone::Doubtful,
         _ => Tone::Plain,
     }
 }
@@ -60,6 +60,7 @@ pub(super) fn html(compared: &Compared, runs: &[(&str, &Provenance)]) -> String 
                 a => printable(&it.base),
                 b => printable(&it.head),
                 sentence => sentence(it, compared.tolerance),
+                beside => beside(it),
                 class => verdict.map_or("doubtful", |verdict| tone(verdict).class()),
                 table => Value::from(Serde(Grid::from(table(it)))),
             }
