@@ -20,7 +20,7 @@ pub fn drive(
     seed: u64,
     recording: &mut Recording,
 ) -> Result<(), Fault> {
-    let mut backlog = Backlog::new(user_spec.schedule.pacer(control.begin().max(clock.now())), plan.backlog);
+    let mut backlog = Backlog::of(user_spec.schedule, plan, control, clock.now());
     let end = work(user_spec, connection, clock, control, plan, seed, &mut backlog, recording);
     let Recording { recorder, ledger } = recording;
     recorder.live().waiting(0);
@@ -51,7 +51,7 @@ fn work(
     control: &Control,
     plan: &Plan,
     seed: u64,
-    backlog: &mut Backlog,
+    backlog: &mut Backlog<'_>,
     recording: &mut Recording,
 ) -> Result<End, Fault> {
     let UserSpec { name, user, schedule: _, stop_rule } = user_spec;

@@ -44,6 +44,16 @@ impl<'a> Sampler<'a> {
         this
     }
 
+    /// Operations that have ended validly until now: of all kinds, and of one.
+    pub(crate) fn completed(&self, operation: usize) -> (u64, u64) {
+        self.live.completed(operation)
+    }
+
+    /// Name of an operation.
+    pub(crate) fn operation(&self, operation: usize) -> &str {
+        self.specs.get(operation).map_or("", |spec| spec.name)
+    }
+
     fn ask_footprint(&mut self) -> Option<Footprint> {
         match self.engine.footprint() {
             Ok(footprint) => Some(footprint),

@@ -46,7 +46,7 @@ pub use recorder::{Recorder, Totals};
 pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};
 pub use round::{
     Arrivals, Check, CheckStatus, Column, FileActivity, FileKind, Interference, Phase, PhaseKind, Round, Series,
-    ServerUse, SharedRound,
+    ServerUse, SharedRound, Stopping, StoppingRule,
 };
 pub use run_file::{Case, Durability, Engine, Probe, RunFile, SCHEMA_VERSION, Search, Workload, WorkloadKind};
 pub use sample::{Sample, ServerTime};

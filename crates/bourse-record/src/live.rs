@@ -119,6 +119,13 @@ impl LiveReader {
         Self { cells, completed: vec![0; operations], failed: 0, retries: 0, buckets: vec![0; BUCKETS] }
     }
 
+    /// Operations that have ended validly until now: of all kinds, and of one.
+    pub fn completed(&self, operation: usize) -> (u64, u64) {
+        let sum = |of: &dyn Fn(&LiveCell) -> u64| self.cells.iter().map(|cell| of(cell)).sum::<u64>();
+        let all = sum(&|cell| cell.completed.iter().map(|count| count.load(Relaxed)).sum());
+        (all, sum(&|cell| cell.completed.get(operation).map_or(0, |count| count.load(Relaxed))))
+    }
+
     /// Counts since the last call.
     pub fn look(&mut self) -> LiveRow {
         let sum = |of: &dyn Fn(&LiveCell) -> u64| self.cells.iter().map(|cell| of(cell)).sum::<u64>();

@@ -27,6 +27,7 @@ pub struct Metric {
 /// Every metric a series can hold; throughput and latency by operation are `NAME.operation`.
 pub const METRICS: &[Metric] = &[
     Metric { name: "throughput", title: "completed", unit: "1/s", better: Better::Higher },
+    Metric { name: "throughput_fine", title: "completed, in short steps", unit: "1/s", better: Better::Higher },
     Metric { name: "response_ns_p50", title: "response time, median", unit: "ns", better: Better::Lower },
     Metric { name: "response_ns_p90", title: "response time, 90th percentile", unit: "ns", better: Better::Lower },
     Metric { name: "response_ns_p99", title: "response time, 99th percentile", unit: "ns", better: Better::Lower },

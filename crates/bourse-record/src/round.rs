@@ -30,10 +30,14 @@ pub struct Round {
     pub arrivals: Option<Arrivals>,
     /// Second by second, over the whole round.
     pub series: Series,
-    /// Sizes looked at more often than once a second, where a workload is about how they grow; the times are the ends of
-    /// short intervals, the values the largest seen in each.
+    /// What is looked at more often than once a second; the times are the ends of short steps. `throughput_fine`, of all
+    /// operations and, with the headline's name behind it, of those alone, is the rate in each step: intervals of means rest
+    /// on it. Sizes, where a workload is about how they grow, are the largest seen in each step.
     #[serde(default)]
     pub fine_series: Series,
+    /// How warm-up and interval ended, where a rule could end them sooner than planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopping: Option<Stopping>,
     /// Processor seconds of our process in the measurement interval: user.
     pub cpu_user_s: f64,
     /// Processor seconds of our process in the measurement interval: system.
@@ -85,6 +89,29 @@ impl Round {
 /// A figure that may be none: JSON has no «not a number».
 fn figure_or_none<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
+
+/// Rule that ends warm-up and measurement interval by what is measured; the planned lengths are then the longest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StoppingRule {
+    /// The warm-up ends when two windows agree, the interval when its mean rate is known within 5 %.
+    RateKnown,
+    /// Both end when it can be told whether they are in steady state.
+    SteadinessTold,
+}
+
+/// How warm-up and interval ended, where a rule could end them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Stopping {
+    /// The rule.
+    pub rule: StoppingRule,
+    /// Whether the rule ended the warm-up; else it had its longest length.
+    pub warmed_up: bool,
+    /// How often the interval was looked at.
+    pub looks: u32,
+    /// Whether the rule ended the interval; else it had its longest length.
+    pub reached: bool,
 }
 
 /// Counts of the operations that a schedule made due in the measurement interval, by outcome.

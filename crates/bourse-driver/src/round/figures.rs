@@ -1,5 +1,6 @@
 //! Figures of a round that has ended.
 
+use super::pace::Pace;
 use super::usage::{Mark, Marks};
 use crate::sampler::Sampler;
 use crate::{Control, Nanos, SECOND};
@@ -76,6 +77,7 @@ pub(super) fn figures(
     control: &Control,
     marks: Marks,
     sampler: Sampler<'_>,
+    pace: Pace,
     headline: usize,
     end: Nanos,
 ) -> Round {
@@ -125,7 +127,8 @@ pub(super) fn figures(
         operations,
         arrivals,
         series: sampler.series,
-        fine_series: bourse_record::Series::default(),
+        fine_series: pace.series,
+        stopping: pace.stopping,
         cpu_user_s: seconds_used(last.cpu_user_s, first.cpu_user_s),
         cpu_system_s: seconds_used(last.cpu_system_s, first.cpu_system_s),
         read_bytes: bytes(last.read_bytes, first.read_bytes),

@@ -12,6 +12,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 const PLAN: Plan = Plan {
+    until: None,
     warm_up_ns: 50 * MS,
     measure_ns: 250 * MS,
     drain_limit_ns: 10 * SECOND,

@@ -47,12 +47,12 @@ impl<'a> CaseView<'a> {
 
     /// Whether each round was in steady state. Empty for workloads whose intervals are not meant to be.
     pub(crate) fn steadiness(&self) -> Vec<Steadiness> {
-        if !self.case.workload.kind.is_steady() {
+        let workload = &self.case.workload;
+        if !workload.may_be_steady() {
             return Vec::new();
         }
-        let headline = &self.case.workload.headline_operation;
         let measured = self.case.rounds.iter().filter(|round| round.measured_s > 0.0);
-        measured.map(|round| Steadiness::of(round, headline)).collect()
+        measured.map(|round| Steadiness::of(round, workload)).collect()
     }
 
     /// Seconds measured, over all rounds.

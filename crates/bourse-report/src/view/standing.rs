@@ -112,11 +112,10 @@ fn steadiness(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     if let Some((at, it)) = of(Steady::No) {
         say(Tone::Bad, format!("not steady{}: {}", place(at), it.evidence()));
     } else if let Some((at, it)) = of(Steady::Unknown) {
-        say(Tone::Doubtful, format!("steady state unknown{}: {}", place(at), it.evidence()));
+        say(Tone::Doubtful, format!("steady{}: cannot be told: {}", place(at), it.evidence()));
     } else if let Some((_, it)) = of(Steady::Yes) {
         let each = if several { "steady in every round" } else { "steady" };
-        let trend = it.tests.first().map_or("", |test| test.found.as_str());
-        say(Tone::Good, format!("{each}: throughput changed by {trend} over the interval"));
+        say(Tone::Good, format!("{each}: {}", it.evidence()));
     }
 }
 

@@ -60,6 +60,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
             nominal: None,
             outcomes: Outcome::PLAIN.to_vec(),
             metric_titles: Vec::new(),
+            has_lasting_rate: case.spec.abilities().steadiness.lacks().is_none(),
             notice: Some(NOTICE.to_owned()),
         },
         conditions: Conditions::default(),
