@@ -221,6 +221,7 @@ mod tests {
                         columns: vec![Column { metric: text("throughput"), values: vec![None] }],
                     },
                     fine_series: Series::default(),
+                    latency: None,
                     stopping: None,
                     cpu_user_s: 0.1,
                     cpu_system_s: 0.0,

@@ -32,7 +32,7 @@ mod warning;
 
 pub use bourse_stats::{SplitMix, median};
 pub use brokerage::{BROKERAGE_NOTICE, STATUS_CODES};
-pub use conditions::{Conditions, IsolationLevel, OperationIsolation, Scale, Tunables};
+pub use conditions::{ArrivalStreams, Conditions, IsolationLevel, OperationIsolation, Scale, Tunables};
 pub use counts::Counts;
 pub use document::{RunFileError, run_file_schema};
 pub use figures::{Distribution, LatencySummary, Operation, Outcome, OutcomeCount, OutcomeLatency, ServerFigures};
@@ -45,8 +45,8 @@ pub use provenance::{Build, DocumentKind, Machine, NameValue, Provenance};
 pub use recorder::{Recorder, Totals};
 pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};
 pub use round::{
-    Arrivals, Check, CheckStatus, Column, FileActivity, FileKind, Interference, Phase, PhaseKind, Round, Series,
-    ServerUse, SharedRound, Stopping, StoppingRule,
+    Arrivals, Check, CheckStatus, Column, FileActivity, FileKind, Interference, LatencyPhase, Phase, PhaseKind, Round,
+    Series, ServerUse, SharedRound, Stopping, StoppingRule,
 };
 pub use run_file::{Case, Durability, Engine, Probe, RunFile, SCHEMA_VERSION, Search, Workload, WorkloadKind};
 pub use sample::{Sample, ServerTime};

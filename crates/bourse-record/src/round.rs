@@ -61,6 +61,9 @@ pub struct Round {
     /// too short to tell.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub interference: Option<Interference>,
+    /// What followed at a part of the rate, so that response times are those of customers who do not wait for one another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Box<LatencyPhase>>,
     /// Further figures of the round, such as trades that came with the database, and how it was found.
     pub facts: Vec<NameValue>,
     /// The round on an application server that this is a driver's part of.
@@ -79,6 +82,11 @@ impl Round {
         self.void.get_or_insert(why.into());
     }
 
+    /// The round, and what followed at a part of its rate.
+    pub fn with_latency(&self) -> impl Iterator<Item = &Round> {
+        std::iter::once(self).chain(self.latency.iter().map(|phase| &phase.round))
+    }
+
     /// Operations that failed in the measurement interval.
     pub fn failed(&self) -> u64 {
         let outcomes = self.operations.iter().flat_map(|operation| &operation.outcomes);
@@ -89,6 +97,27 @@ impl Round {
 /// A figure that may be none: JSON has no «not a number».
 fn figure_or_none<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
+
+/// A phase after a round, on the same database, at a part of the round's rate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencyPhase {
+    /// The part of the round's rate that was asked for: 0.7.
+    pub part: f64,
+    /// Customers' transactions a second that were asked for.
+    pub per_second: f64,
+    /// What was measured, with its own phases, reconciliation and checks; its warm-up is at that rate too.
+    pub round: Round,
+}
+
+impl LatencyPhase {
+    /// Share of what was due that has to be started, so that its response times are those of that rate.
+    pub const STARTED: f64 = 0.99;
+
+    /// Whether as much was started as has to be.
+    pub fn kept_pace(&self) -> bool {
+        self.round.arrivals.is_some_and(|it| it.due > 0 && it.started as f64 >= Self::STARTED * it.due as f64)
+    }
 }
 
 /// Rule that ends warm-up and measurement interval by what is measured; the planned lengths are then the longest.

@@ -128,6 +128,7 @@ pub(super) fn figures(
         arrivals,
         series: sampler.series,
         fine_series: pace.series,
+        latency: None,
         stopping: pace.stopping,
         cpu_user_s: seconds_used(last.cpu_user_s, first.cpu_user_s),
         cpu_system_s: seconds_used(last.cpu_system_s, first.cpu_system_s),

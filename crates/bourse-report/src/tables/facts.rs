@@ -40,6 +40,7 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
         further_users,
         scale,
         requested_rate,
+        arrival_streams,
         isolation,
         tunables,
         constraints,
@@ -56,6 +57,7 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
     known.extend(users.as_ref().map(|users| ("users", count(users))));
     known.extend(further_users.as_ref().map(|users| ("market users", count(users))));
     known.extend(requested_rate.map(|rate| ("requested rate", Cell::text(&format!("{} {unit}", units::plain(rate))))));
+    known.extend(arrival_streams.map(|streams| ("arrivals", Cell::text(streams.name()))));
     known.extend(constraints.as_ref().map(|words| ("constraints", Cell::text(words))));
     if !isolation.is_empty() {
         known.push(("isolation", Cell::text(&isolation_words(isolation))));

@@ -157,6 +157,7 @@ pub(crate) fn round(decks: u64) -> Round {
         arrivals: None,
         series: series(),
         fine_series: Series::default(),
+        latency: None,
         stopping: None,
         cpu_user_s: 25.5,
         cpu_system_s: 6.0,

@@ -2,7 +2,7 @@
 
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
-use bourse_record::{CheckStatus, Outcome, RunFile, Steadiness, Steady};
+use bourse_record::{Case, CheckStatus, Outcome, Round, RunFile, Steadiness, Steady};
 
 /// How many failed operations a round may have: none.
 const ALLOWED_FAILURES: u64 = 0;
@@ -10,7 +10,8 @@ const ALLOWED_FAILURES: u64 = 0;
 /// Fails if a check failed, operations failed, the run was interrupted, a round has no figure, or a steady state is demanded
 /// and was not shown; in that order.
 pub(crate) fn verdict(file: &RunFile, require_steady: bool) -> Result<(), Failure> {
-    let checks = || file.cases.iter().flat_map(|case| &case.rounds).flat_map(|round| &round.checks);
+    let rounds = || file.cases.iter().flat_map(|case| &case.rounds).flat_map(Round::with_latency);
+    let checks = || rounds().flat_map(|round| &round.checks);
     let broken: Vec<&str> =
         checks().filter(|check| check.status == CheckStatus::Failed).map(|check| check.name.as_str()).collect();
     if !broken.is_empty() {
@@ -58,8 +59,9 @@ pub(crate) fn steady(file: &RunFile) -> Result<(), Failure> {
 
 /// The failure of a run whose operations failed more often than is allowed, with an example of each case; with the reason of
 /// a round that has no figure for it.
-fn failed_operations(file: &RunFile) -> Option<Failure> {
-    let rounds = || file.cases.iter().flat_map(|case| case.rounds.iter().map(move |round| (case, round)));
+fn failed_operations<'f>(file: &'f RunFile) -> Option<Failure> {
+    let of_case = |case: &'f Case| case.rounds.iter().flat_map(Round::with_latency).map(move |round| (case, round));
+    let rounds = || file.cases.iter().flat_map(of_case);
     let mut found = Vec::new();
     let mut void = None;
     for (case, round) in rounds().filter(|(_, round)| round.failed() > ALLOWED_FAILURES) {
