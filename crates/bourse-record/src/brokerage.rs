@@ -4,6 +4,23 @@
 pub const BROKERAGE_NOTICE: &str = "TPC-E-derived workload, unaudited; results are not comparable with published TPC Benchmark E results. TPC Benchmark \
      and TPC-E are trademarks of the Transaction Processing Performance Council.";
 
+/// Transactions that customers ask for; the others are the market's and the driver's own.
+const OF_CUSTOMERS: [&str; 8] = [
+    "Broker-Volume",
+    "Customer-Position",
+    "Market-Watch",
+    "Security-Detail",
+    "Trade-Lookup",
+    "Trade-Order",
+    "Trade-Status",
+    "Trade-Update",
+];
+
+/// Whether a customer waits for that transaction.
+pub fn is_of_customers(operation: &str) -> bool {
+    OF_CUSTOMERS.contains(&operation)
+}
+
 /// Status codes of the transactions' frames (Clause 3.3; numbers as the reference harness gives them): below 0 errors, above
 /// it warnings and the intended roll-back. No two transactions share one; 0 is success.
 pub const STATUS_CODES: &[(i32, &str)] = &[

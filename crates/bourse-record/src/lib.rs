@@ -31,7 +31,7 @@ mod version_1;
 mod warning;
 
 pub use bourse_stats::{SplitMix, median};
-pub use brokerage::{BROKERAGE_NOTICE, STATUS_CODES};
+pub use brokerage::{BROKERAGE_NOTICE, STATUS_CODES, is_of_customers};
 pub use conditions::{ArrivalStreams, Conditions, IsolationLevel, OperationIsolation, Scale, Tunables};
 pub use counts::Counts;
 pub use document::{RunFileError, run_file_schema};

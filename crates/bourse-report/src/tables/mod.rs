@@ -15,4 +15,4 @@ pub(crate) use facts::{
 pub(crate) use outcomes::outcomes;
 pub(crate) use rounds::{rounds, series};
 pub(crate) use table::{Align, Cell, Head, Table, Tone};
-pub(crate) use transactions::{server_times, service_times, transactions};
+pub(crate) use transactions::{latency, server_times, service_times, transactions};

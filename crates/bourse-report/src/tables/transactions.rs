@@ -83,6 +83,16 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
     table
 }
 
+/// The same of what followed the rounds at a part of their rate.
+pub(crate) fn latency(view: &CaseView<'_>) -> Table {
+    let mut table = transactions(view);
+    let noun = view.noun();
+    table.key = "latency";
+    table.title =
+        format!("What a customer waits, by {noun}, over {} at the lower rate", units::seconds(view.measured_s()));
+    table
+}
+
 /// The times spent inside the engine and its locks alone.
 pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
     let mut heads = vec![Head::left(view.noun(), view.noun()), Head::right("count", "count")];

@@ -5,7 +5,9 @@ use super::grid::{fill, grid};
 use super::paint::Paint;
 use crate::tables::{self, Cell, Head, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Kept, Standing, meaning, notices, outcome_word, rules, values, warnings};
+use crate::view::{
+    CaseView, Kept, Standing, latency_case, meaning, not_tpce, notices, outcome_word, rules, values, warnings,
+};
 use bourse_record::{CheckStatus, Outcome, RunFile};
 
 /// The narrowest terminal we draw for; narrower ones wrap.
@@ -106,6 +108,11 @@ impl Page {
         } else {
             self.table(table);
         }
+        if let Some(case) = latency_case(view) {
+            let table = tables::latency(&CaseView::new(view.file, &case));
+            self.heading(&table.title.clone());
+            self.table(table);
+        }
         let server = tables::server_times(view);
         if !server.rows.is_empty() {
             self.heading(&server.title.clone());
@@ -125,19 +132,19 @@ impl Page {
     }
 
     fn headline(&mut self, view: &CaseView<'_>) {
-        let workload = &view.case.workload;
         let engine = &view.case.engine;
         self.blank();
-        let unit = units::printable(&workload.headline_unit);
+        let unit = units::printable(view.unit());
         let class = engine.durability;
         let figure = view.valid_figure().map(units::number);
+        let plus_minus = view.plus_minus().map(|it| format!(" {it}")).unwrap_or_default();
         let headline = match (figure, view.standing()) {
-            (Some(figure), _) => self.paint.bold(&format!("{figure} {unit}")),
+            (Some(figure), _) => self.paint.bold(&format!("{figure} {unit}{plus_minus}")),
             (None, Standing::Void) => self.paint.tone(Tone::Bad, &format!("VOID: no {unit}")),
             (None, _) => self.paint.tone(Tone::Bad, &format!("no {unit}: nothing measured")),
         };
-        let nominal = workload.nominal.map(|nominal| format!("   nominal {} {unit}", units::plain(nominal)));
-        self.line(&format!("  {headline}   {class}{}", nominal.unwrap_or_default()));
+        let results = view.results().map(|results| format!("   {results}"));
+        self.line(&format!("  {headline}   {class}{}", results.unwrap_or_default()));
         let on = format!("  {} · {} {}", engine.target, engine.name, engine.version);
         self.paragraph_indented(Tone::Plain, &on);
         if let Some(spread) = view.spread() {
@@ -148,6 +155,9 @@ impl Page {
         }
         if let Some(limit) = view.limited_by() {
             self.paragraph_indented(Tone::Plain, &limit);
+        }
+        if let Some(waits) = view.waits() {
+            self.paragraph_indented(waits.tone, &waits.text);
         }
     }
 
@@ -298,6 +308,9 @@ impl Page {
             return;
         }
         self.heading("Compliance: rules of the specification");
+        if let Some(line) = not_tpce(view) {
+            self.paragraph(Tone::Doubtful, &line, 2);
+        }
         // What was not kept line by line with what is demanded; the rest has its demands in the page.
         for (kept, tone) in [(Kept::Yes, Tone::Good), (Kept::Unknown, Tone::Faint)] {
             let named = rules.iter().filter(|rule| rule.kept == kept);

@@ -1,8 +1,8 @@
-use super::{OperationView, Remark, Standing, limits, standing};
+use super::{OperationView, Remark, Standing, limits, rate, standing, waits};
 use crate::units;
 use bourse_record::{
     Arrivals, Build, Case, Check, CheckStatus, Conditions, Machine, Outcome, PhaseKind, Round, RunFile, ServerUse,
-    Steadiness, median, median_interval,
+    Steadiness, WorkloadKind, median, median_interval,
 };
 
 /// A case with its rounds taken together.
@@ -60,17 +60,51 @@ impl<'a> CaseView<'a> {
         self.case.rounds.iter().map(|round| round.measured_s).sum()
     }
 
-    /// The rounds' headline figures, of those that measured anything.
+    /// The rounds' headline figures, of those that measured anything: of the brokerage transactions of all kinds a second.
     pub(crate) fn figures(&self) -> Vec<f64> {
-        let mut figures: Vec<f64> = self
-            .case
-            .rounds
-            .iter()
-            .filter(|round| round.measured_s > 0.0 && round.headline.is_finite())
-            .map(|round| round.headline)
-            .collect();
+        self.sorted(|round| self.figure_of(round))
+    }
+
+    /// The headline figure of a round.
+    pub(crate) fn figure_of(&self, round: &Round) -> f64 {
+        match self.case.workload.kind {
+            WorkloadKind::Brokerage if round.headline.is_finite() => rate::transactions_per_second(round),
+            _ => round.headline,
+        }
+    }
+
+    /// A figure of each round that measured anything, in order of size.
+    fn sorted(&self, of: impl Fn(&Round) -> f64) -> Vec<f64> {
+        let measured = self.case.rounds.iter().filter(|round| round.measured_s > 0.0 && round.headline.is_finite());
+        let mut figures: Vec<f64> = measured.map(of).collect();
         figures.sort_by(f64::total_cmp);
         figures
+    }
+
+    /// Valid completions of the headline's operation a second, if the figure counts: of the brokerage Trade-Results.
+    pub(crate) fn results_per_second(&self) -> Option<f64> {
+        median(&self.sorted(|round| round.headline)).filter(|_| self.standing() == Standing::Counts)
+    }
+
+    /// What stands beside the headline of the brokerage: its Trade-Results a second.
+    pub(crate) fn results(&self) -> Option<String> {
+        let is_brokerage = self.case.workload.kind == WorkloadKind::Brokerage;
+        let results = self.results_per_second().filter(|_| is_brokerage)?;
+        Some(format!("{} {}", units::number(results), units::printable(&self.case.workload.headline_unit)))
+    }
+
+    /// Half the width of a single round's interval, in percent of its figure, as `± 2.6 %`; none of a figure that does not
+    /// count, or of a series too short for its autocorrelation.
+    pub(crate) fn plus_minus(&self) -> Option<String> {
+        let [round] = self.case.rounds.as_slice() else { return None };
+        self.valid_figure()?;
+        let percent = 100.0 * rate::relative_half_width(round, &self.case.workload)?;
+        Some(format!("± {} %", units::significant(percent, 2)))
+    }
+
+    /// What a customer waits at a part of the rate, in a sentence with its tone; none where that was not measured.
+    pub(crate) fn waits(&self) -> Option<Remark> {
+        waits::sentence(self)
     }
 
     /// The headline: the median of the rounds. None if nothing was measured; whether it counts says [`Self::standing`].
@@ -117,6 +151,7 @@ impl<'a> CaseView<'a> {
             .rounds
             .iter()
             .enumerate()
+            .flat_map(|(at, round)| round.with_latency().map(move |round| (at, round)))
             .flat_map(|(at, round)| round.checks.iter().map(move |check| (at + 1, check)))
     }
 
@@ -142,7 +177,10 @@ impl<'a> CaseView<'a> {
 
     /// Unit of the headline.
     pub(crate) fn unit(&self) -> &'a str {
-        &self.case.workload.headline_unit
+        match self.case.workload.kind {
+            WorkloadKind::Brokerage => rate::UNIT,
+            WorkloadKind::Micro => &self.case.workload.headline_unit,
+        }
     }
 
     /// The operation of the headline.
@@ -165,9 +203,10 @@ impl<'a> CaseView<'a> {
         self.operations.iter().map(|operation| operation.retries).sum()
     }
 
-    /// Failures, over all operations.
+    /// Failures, over all operations, also of what followed at a part of the rate.
     pub(crate) fn failed(&self) -> u64 {
-        self.operations.iter().map(|operation| operation.failed).sum()
+        let after = self.case.rounds.iter().filter_map(|round| Some(round.latency.as_ref()?.round.failed()));
+        self.operations.iter().map(|operation| operation.failed).sum::<u64>() + after.sum::<u64>()
     }
 
     /// Processor seconds per second of measuring, the server's among them if there is one.

@@ -3,15 +3,18 @@
 mod case;
 mod limits;
 mod operation;
+mod rate;
 mod rules;
 mod standing;
 mod status;
+mod waits;
 
 pub(crate) use case::{CaseView, values};
 pub(crate) use operation::{Clock, Latency, OperationView, ServerLatency, outcome_word};
-pub(crate) use rules::{Kept, rules};
+pub(crate) use rules::{Kept, not_tpce, rules};
 pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;
+pub(crate) use waits::latency_case;
 
 use crate::units;
 use bourse_record::{IsolationLevel, OperationIsolation, RunFile, Warning};
