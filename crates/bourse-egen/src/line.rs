@@ -92,7 +92,7 @@ impl<const CAPACITY: usize> Line<CAPACITY> {
         self.fixed(if flag { b"1" } else { b"0" })
     }
 
-    /// A whole number in plain decimal.
+    /// An integer in plain decimal.
     #[inline]
     pub(crate) fn number(&mut self, number: i64) -> &mut Self {
         if number < 0 {

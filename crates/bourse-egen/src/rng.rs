@@ -75,7 +75,7 @@ impl Rng {
         ((self.0 as u128 * count as u128) >> 64) as u64
     }
 
-    /// A whole number of 0 to `count - 1`; no draw if `count` is 1 or 0.
+    /// An integer of 0 to `count - 1`; no draw if `count` is 1 or 0.
     #[inline]
     pub fn below(&mut self, count: u64) -> u64 {
         if count <= 1 {
@@ -85,7 +85,7 @@ impl Rng {
         self.scaled(count)
     }
 
-    /// A whole number of `min` to `max`, both included; `min` without a draw unless `max` is greater.
+    /// An integer of `min` to `max`, both included; `min` without a draw unless `max` is greater.
     #[inline]
     pub fn range(&mut self, min: i64, max: i64) -> i64 {
         if max <= min {
@@ -94,13 +94,13 @@ impl Rng {
         min.wrapping_add(self.below((max.wrapping_sub(min) as u64).wrapping_add(1)) as i64)
     }
 
-    /// A whole number of `low` to `high` that is not `excluded`.
+    /// An integer of `low` to `high` that is not `excluded`.
     pub fn range_excluding(&mut self, low: i64, high: i64, excluded: i64) -> i64 {
         let value = self.range(low, high - 1);
         if value >= excluded { value + 1 } else { value }
     }
 
-    /// A whole number of 1 to 100.
+    /// An integer of 1 to 100.
     #[inline]
     pub fn percentage(&mut self) -> i64 {
         self.range(1, 100)

@@ -51,7 +51,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         OptionSpec {
             name: "library",
             values: "a path",
-            meaning: "FastDB's shared library, libfastdb_r.so.2 or a diskless build of it; else $BOURSE_FASTDB, else where the system looks",
+            meaning: "FastDB's shared library: libfastdb_r.so.2 or a diskless build [without it: $BOURSE_FASTDB, then the system's library path]",
             set: |options, text| {
                 options.library = Some(text.into());
                 Ok(())
@@ -61,7 +61,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         OptionSpec {
             name: "index",
             values: "ttree, hash",
-            meaning: "how keys are found; hashed keys have no order to scan in, whatever their table asks for",
+            meaning: "index on keys; a hash index cannot scan keys in order",
             set: |options, text| {
                 options.index = match text {
                     "ttree" => Index::Tree,
@@ -75,21 +75,21 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         OptionSpec {
             name: "commit",
             values: "full, precommit",
-            meaning: "what ends a transaction: `cli_commit` makes the file durable; `cli_precommit` only gives the locks back, and there is no undoing a single transaction",
+            meaning: "how a transaction ends: `cli_commit` syncs the file; `cli_precommit` only releases the locks, and a single transaction cannot be rolled back",
             set: |options, text| Commit::parse(text).map(|value| options.commit = value),
             show: |options| options.commit.word().to_owned(),
         },
         OptionSpec {
             name: "unique",
             values: "on, off",
-            meaning: "whether an insert looks first that its key is not there, since FastDB's indexes take a key twice; off inserts as FastDB's own programs do",
+            meaning: "an insert first checks that its key does not exist, since FastDB's indexes allow duplicates; off: as FastDB's own programs do",
             set: |options, text| parse_switch(text).map(|value| options.unique = value),
             show: |options| show_switch(options.unique),
         },
         OptionSpec {
             name: "size",
             values: "bytes, as 512MiB, from 96MiB to 1TiB",
-            meaning: "size of a new database; one in a file grows, one of a diskless build does not. Memory and disk are taken when touched",
+            meaning: "initial size of a new database. A database in a file grows; one of a diskless build does not. Memory and disk are used only when touched",
             set: |options, text| {
                 options.size_bytes = parse_bytes(text, 96 << 20, 1 << 40)?;
                 Ok(())

@@ -163,7 +163,7 @@ impl Slot {
         }
     }
 
-    /// Adds to a whole number.
+    /// Adds to an integer.
     pub(crate) fn add(&mut self, by: i64) -> Result<(), Misfit> {
         let Value::Int(number) = self.value() else { return Err(Misfit::Type) };
         self.set_word(number.wrapping_add(by) as u64);

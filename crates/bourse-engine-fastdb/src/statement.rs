@@ -115,7 +115,7 @@ impl Bound {
     pub(crate) fn set_limit(&mut self, limit: u64) {
         let slot = self.limit.as_mut().expect("a statement with a limit");
         let most = i64::try_from(limit).map_or(i64::from(i32::MAX), |limit| limit.min(i64::from(i32::MAX)));
-        slot.set(Value::Int(most)).expect("a whole number");
+        slot.set(Value::Int(most)).expect("an integer");
     }
 
     /// Sets the fields, and the key if one is given.

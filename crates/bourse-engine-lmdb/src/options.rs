@@ -42,21 +42,21 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         OptionSpec {
             name: "sync",
             values: "full, meta, off",
-            meaning: "what a commit waits for: changes and root on disk, changes alone (`MDB_NOMETASYNC`), nothing (`MDB_NOSYNC`)",
+            meaning: "what a commit syncs: data and meta page, data only (`MDB_NOMETASYNC`), nothing (`MDB_NOSYNC`)",
             set: |options, text| Sync::parse(text).map(|value| options.sync = value),
             show: |options| options.sync.word().to_owned(),
         },
         OptionSpec {
             name: "writemap",
             values: "on, off",
-            meaning: "whether changes are made in the memory map itself (`MDB_WRITEMAP`) rather than in pages that are written at the commit",
+            meaning: "write through the memory map (`MDB_WRITEMAP`) instead of writing pages at the commit",
             set: |options, text| parse_switch(text).map(|value| options.writes_map = value),
             show: |options| show_switch(options.writes_map),
         },
         OptionSpec {
             name: "map_size",
             values: "bytes, as 16GiB, from 1MiB to 16TiB",
-            meaning: "the most that the database can hold; addresses are taken, not memory",
+            meaning: "largest size of the database; reserves addresses, not memory",
             set: |options, text| {
                 options.map_bytes = parse_bytes(text, 1 << 20, 1 << 44)?;
                 Ok(())

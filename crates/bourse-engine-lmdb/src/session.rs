@@ -21,7 +21,7 @@ pub(crate) struct LmdbSession {
     buffer: Vec<u8>,
 }
 
-/// A key's bytes: LMDB compares whole numbers fastest as the machine has them, without sign.
+/// A key's bytes: LMDB compares integers fastest as the machine has them, without sign.
 enum KeyBytes<'k> {
     Int([u8; 8]),
     Text(&'k [u8]),

@@ -61,7 +61,7 @@ impl<'t> At<'t> {
 
     /// Records of a tree.
     pub(crate) fn count(self, tree: ffi::MDB_dbi) -> Result<u64, EngineError> {
-        // SAFETY: a structure of whole numbers.
+        // SAFETY: a structure of integers.
         let mut stat: ffi::MDB_stat = unsafe { std::mem::zeroed() };
         // SAFETY: the transaction is open and the tree of its environment.
         check(unsafe { ffi::mdb_stat(self.raw, tree, &raw mut stat) })?;

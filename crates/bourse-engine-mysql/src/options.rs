@@ -123,7 +123,7 @@ const PRIVATE_ONLY: &[&str] =
 
 const fn running(name: &'static str) -> Scheme {
     let because = "it belongs to the server's own configuration";
-    Scheme { name, kind: "a server that runs already", without: PRIVATE_ONLY, because }
+    Scheme { name, kind: "a running server", without: PRIVATE_ONLY, because }
 }
 
 const fn private(name: &'static str) -> Scheme {
@@ -139,81 +139,81 @@ const fn private(name: &'static str) -> Scheme {
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "MariaDB and MySQL",
     schemes: &[running("mysql"), running("mariadb"), private("mysql+private"), private("mariadb+private")],
-    forms: "mysql://USER@HOST/DATABASE, mariadb://USER@HOST/DATABASE, mysql+private: or mariadb+private:, each with ?OPTION=VALUE&… where wanted",
+    forms: "mysql://USER@HOST/DATABASE, mariadb://USER@HOST/DATABASE, mysql+private: or mariadb+private:, each with optional ?OPTION=VALUE&…",
     options: &[
         OptionSpec {
             name: "lock_timeout",
-            values: "a time in whole seconds, 1s to 3600s",
-            meaning: "how long a session waits for a lock before it reports a conflict (`innodb_lock_wait_timeout`, `lock_wait_timeout`)",
+            values: "a time in whole seconds from 1s to 3600s",
+            meaning: "how long a session waits for a lock before it fails with a conflict (`innodb_lock_wait_timeout`, `lock_wait_timeout`)",
             set: |options, text| seconds(text, 1, 3_600).map(|value| options.lock_timeout = value),
             show: |options| show_seconds(options.lock_timeout),
         },
         OptionSpec {
             name: "answer_timeout",
-            values: "a time in whole seconds, 1s to 86400s",
-            meaning: "a server that says nothing for so long is taken for lost",
+            values: "a time in whole seconds from 1s to 86400s",
+            meaning: "time without an answer after which the server counts as lost",
             set: |options, text| seconds(text, 1, 86_400).map(|value| options.answer_timeout = value),
             show: |options| show_seconds(options.answer_timeout),
         },
         OptionSpec {
             name: "foreign_keys",
             values: "on, off",
-            meaning: "whether sessions enforce the foreign keys that are declared (`foreign_key_checks`)",
+            meaning: "enforce declared foreign keys (`foreign_key_checks`)",
             set: |options, text| parse_switch(text).map(|value| options.foreign_keys = value),
             show: |options| show_switch(options.foreign_keys),
         },
         OptionSpec {
             name: "snapshot_isolation",
             values: "on, off",
-            meaning: "whether a repeatable-read transaction conflicts with a change made since its snapshot instead of overwriting it (`innodb_snapshot_isolation`; servers without it go on as if off, and the report warns)",
+            meaning: "a repeatable-read transaction that meets a change made since its snapshot fails with a conflict instead of overwriting it (`innodb_snapshot_isolation`); without effect on servers that lack it, with a warning",
             set: |options, text| parse_switch(text).map(|value| options.snapshot_isolation = value),
             show: |options| show_switch(options.snapshot_isolation),
         },
         OptionSpec {
             name: "storage",
             values: "innodb, memory",
-            meaning: "the storage engine of tables that are made (`default_storage_engine`); memory has no transactions: what a workload asks of them is not kept, and TPC-E cannot be run",
+            meaning: "storage engine of new tables (`default_storage_engine`); memory has no transactions and cannot run TPC-E",
             set: |options, text| Storage::parse(text).map(|value| options.storage = value),
             show: |options| options.storage.word().to_owned(),
         },
         OptionSpec {
             name: "socket",
             values: "a path",
-            meaning: "the server's socket; without it the server is reached over TCP, also on this machine",
+            meaning: "Unix socket of the server [without it: TCP]",
             set: |options, text| path(text).map(|value| options.socket = Some(value)),
             show: |options| show_path(options.socket.as_ref()),
         },
         OptionSpec {
             name: "password_file",
             values: "a path",
-            meaning: "a file whose first line is the password; without it the variable BOURSE_MYSQL_PASSWORD is",
+            meaning: "file whose first line is the password [without it: the environment variable BOURSE_MYSQL_PASSWORD]",
             set: |options, text| path(text).map(|value| options.password_file = Some(value)),
             show: |options| show_path(options.password_file.as_ref()),
         },
         OptionSpec {
             name: "ram",
             values: "on, off",
-            meaning: "whether the data directory is in memory (/dev/shm)",
+            meaning: "keep the data directory in memory (/dev/shm)",
             set: |options, text| parse_switch(text).map(|value| options.ram = value),
             show: |options| show_switch(options.ram),
         },
         OptionSpec {
             name: "server",
             values: "a path",
-            meaning: "the server's program; without it, PATH and the usual folders are searched",
+            meaning: "server program [without it: searched in PATH and the common folders]",
             set: |options, text| path(text).map(|value| options.server = Some(value)),
             show: |options| show_path(options.server.as_ref()),
         },
         OptionSpec {
             name: "innodb_buffer_pool",
-            values: "bytes, as 512MiB, from 5MiB to 1TiB",
-            meaning: "the page cache that all sessions share (`innodb_buffer_pool_size`)",
+            values: "bytes from 5MiB to 1TiB, for example 512MiB",
+            meaning: "page cache, shared by all sessions (`innodb_buffer_pool_size`)",
             set: |options, text| parse_bytes(text, 5 << 20, 1 << 40).map(|value| options.buffer_pool_bytes = value),
             show: |options| show_bytes(options.buffer_pool_bytes),
         },
         OptionSpec {
             name: "log_file",
-            values: "bytes, as 256MiB, from 8MiB to 128GiB",
+            values: "bytes from 8MiB to 128GiB, for example 256MiB",
             meaning: "size of the redo log (`innodb_log_file_size`, `innodb_redo_log_capacity`)",
             set: |options, text| parse_bytes(text, 8 << 20, 128 << 30).map(|value| options.log_file_bytes = value),
             show: |options| show_bytes(options.log_file_bytes),
@@ -221,28 +221,28 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         OptionSpec {
             name: "flush_log",
             values: "0, 1, 2",
-            meaning: "at a commit the redo log is left in memory (0), made durable (1) or only written (2); 0 and 2 make it durable once a second (`innodb_flush_log_at_trx_commit`)",
+            meaning: "redo log at a commit: kept in memory (0), synced (1), written but not synced (2); 0 and 2 sync once a second (`innodb_flush_log_at_trx_commit`)",
             set: |options, text| FlushLog::parse(text).map(|value| options.flush_log = value),
             show: |options| options.flush_log.word().to_owned(),
         },
         OptionSpec {
             name: "flush_method",
             values: "fsync, o_direct",
-            meaning: "whether data files are written through the operating system's cache or past it; by default past it, in memory through it (`innodb_flush_method`)",
+            meaning: "how data files are written (`innodb_flush_method`): through the page cache (fsync) or past it (o_direct) [default: o_direct; with ram=on fsync]",
             set: |options, text| FlushMethod::parse(text).map(|value| options.flush_method = Some(value)),
             show: |options| options.flush_method.map_or_else(String::new, |method| method.word().to_owned()),
         },
         OptionSpec {
             name: "doublewrite",
             values: "on, off",
-            meaning: "whether pages are written twice, so that a torn one can be mended (`innodb_doublewrite`)",
+            meaning: "write pages twice, so that a torn page can be repaired (`innodb_doublewrite`)",
             set: |options, text| parse_switch(text).map(|value| options.doublewrite = value),
             show: |options| show_switch(options.doublewrite),
         },
         OptionSpec {
             name: "start_timeout",
-            values: "a time in whole seconds, 1s to 3600s",
-            meaning: "how long the server may take to start",
+            values: "a time in whole seconds from 1s to 3600s",
+            meaning: "time limit for the server's start",
             set: |options, text| seconds(text, 1, 3_600).map(|value| options.start_timeout = value),
             show: |options| show_seconds(options.start_timeout),
         },

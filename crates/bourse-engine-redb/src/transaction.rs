@@ -45,7 +45,7 @@ fn with_texts(table: &RecordTable) -> TableDefinition<'_, &'static str, Bytes> {
 /// Whether a table's keys are texts.
 ///
 /// # Errors
-/// They are neither whole numbers nor texts.
+/// They are neither integers nor texts.
 pub(crate) fn has_text_keys(table: &RecordTable) -> Result<bool, EngineError> {
     match table.key().record_type {
         RecordType::Int => Ok(false),

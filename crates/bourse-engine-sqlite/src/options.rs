@@ -215,28 +215,28 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         OptionSpec {
             name: "journal",
             values: "wal, delete, truncate, persist, memory, off",
-            meaning: "how a transaction is undone and kept apart from readers (`PRAGMA journal_mode`); a database in memory has wal (memory=ram only), memory or off",
+            meaning: "journal mode (`PRAGMA journal_mode`); in memory: wal (with memory=ram only), memory or off",
             set: |options, text| Journal::parse(text).map(|value| options.journal = value),
             show: |options| options.journal.word().to_owned(),
         },
         OptionSpec {
             name: "sync",
             values: "off, normal, full, extra",
-            meaning: "when SQLite waits for the disk (`PRAGMA synchronous`)",
+            meaning: "when SQLite syncs files to disk (`PRAGMA synchronous`)",
             set: |options, text| Sync::parse(text).map(|value| options.sync = value),
             show: |options| options.sync.word().to_owned(),
         },
         OptionSpec {
             name: "memory",
             values: "ram, memdb, shared, private",
-            meaning: "of a database in memory: our file system with write-ahead log and up to 64 GiB, SQLite's `memdb` without and up to 2 GiB, one cache shared by all sessions, or the plain `:memory:` of one session",
+            meaning: "storage of an in-memory database. ram: Bourse's own file system in memory, with write-ahead log, up to 64 GiB. memdb: SQLite's `memdb`, without write-ahead log, up to 2 GiB. shared: one shared cache. private: plain `:memory:`, one session",
             set: |options, text| MemoryKind::parse(text).map(|value| options.memory = value),
             show: |options| options.memory.word().to_owned(),
         },
         OptionSpec {
             name: "page_size",
             values: "a power of two from 512 to 65536 bytes",
-            meaning: "size of a page of a database made by loading; an existing one keeps its own",
+            meaning: "page size of a new database; an existing one keeps its own",
             set: |options, text| {
                 let bytes = parse_bytes(text, 512, 65_536)?;
                 if !bytes.is_power_of_two() {
@@ -249,8 +249,8 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         },
         OptionSpec {
             name: "cache",
-            values: "bytes, as 64MiB, from 64KiB to 1TiB",
-            meaning: "page cache of each session; unless given, so much less that all sessions together stay within 2 GiB",
+            values: "bytes from 64KiB to 1TiB, for example 64MiB",
+            meaning: "page cache of each session; by default less with many sessions, so that all together stay within 2 GiB",
             set: |options, text| {
                 options.cache_bytes = parse_bytes(text, 64 << 10, 1 << 40)?;
                 options.is_cache_given = true;
@@ -260,8 +260,8 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         },
         OptionSpec {
             name: "mmap",
-            values: "bytes, as 0 or 1GiB, up to 2TiB",
-            meaning: "how much of the file is read through a memory map; SQLite caps it at the limit it was compiled with",
+            values: "bytes up to 2TiB, for example 1GiB; 0 for none",
+            meaning: "part of the file that is read through a memory map (`PRAGMA mmap_size`), up to the limit that SQLite was compiled with",
             set: |options, text| {
                 options.mmap_bytes = parse_bytes(text, 0, 1 << 41)?;
                 Ok(())
@@ -271,7 +271,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         OptionSpec {
             name: "autocheckpoint",
             values: "pages, 0 to 1000000000",
-            meaning: "a commit that leaves the log this long also moves it into the database; 0 never does",
+            meaning: "length of the write-ahead log at which a commit runs a checkpoint (`PRAGMA wal_autocheckpoint`); 0: never",
             set: |options, text| {
                 let pages = text.parse::<u64>().map_err(|_| Wanted::Listed)?;
                 options.autocheckpoint_pages = in_range(pages, 0, 1_000_000_000)? as u32;
@@ -282,28 +282,28 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         OptionSpec {
             name: "shared_cache",
             values: "on, off",
-            meaning: "one page cache for all sessions, with locks by table; discouraged by SQLite's authors",
+            meaning: "one page cache for all sessions, with table locks; discouraged by SQLite's authors",
             set: |options, text| parse_switch(text).map(|value| options.shared_cache = value),
             show: |options| show_switch(options.shared_cache),
         },
         OptionSpec {
             name: "read_uncommitted",
             values: "on, off",
-            meaning: "sessions of a shared cache read what others have not committed (`PRAGMA read_uncommitted`): never for results that count",
+            meaning: "sessions of a shared cache read uncommitted data (`PRAGMA read_uncommitted`); never use it for results that count",
             set: |options, text| parse_switch(text).map(|value| options.read_uncommitted = value),
             show: |options| show_switch(options.read_uncommitted),
         },
         OptionSpec {
             name: "locking",
             values: "normal, exclusive",
-            meaning: "exclusive keeps the file's locks after a transaction, for one session alone (`PRAGMA locking_mode`)",
+            meaning: "locking mode (`PRAGMA locking_mode`); exclusive keeps the file locked after a transaction and allows one session",
             set: |options, text| Locking::parse(text).map(|value| options.locking = value),
             show: |options| options.locking.word().to_owned(),
         },
         OptionSpec {
             name: "busy_timeout",
-            values: "a time, as 10s or 500ms, up to 1h",
-            meaning: "how long a session waits for a lock before it reports a conflict",
+            values: "a time up to 1h, for example 10s or 500ms",
+            meaning: "how long a session waits for a lock before it fails with a conflict",
             set: |options, text| {
                 options.busy_timeout = parse_time(text)?;
                 if options.busy_timeout > Duration::from_secs(3_600) {
@@ -320,49 +320,49 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         OptionSpec {
             name: "foreign_keys",
             values: "on, off",
-            meaning: "whether sessions enforce the foreign keys that are declared",
+            meaning: "enforce declared foreign keys",
             set: |options, text| parse_switch(text).map(|value| options.foreign_keys = value),
             show: |options| show_switch(options.foreign_keys),
         },
         OptionSpec {
             name: "checks",
             values: "on, off",
-            meaning: "whether CHECK conditions are enforced",
+            meaning: "enforce CHECK constraints",
             set: |options, text| parse_switch(text).map(|value| options.checks = value),
             show: |options| show_switch(options.checks),
         },
         OptionSpec {
             name: "temp_store",
             values: "default, file, memory",
-            meaning: "where temporary tables and sorts go",
+            meaning: "where temporary tables and sorts are kept (`PRAGMA temp_store`)",
             set: |options, text| TempStore::parse(text).map(|value| options.temp_store = value),
             show: |options| options.temp_store.word().to_owned(),
         },
         OptionSpec {
             name: "threading",
             values: "nomutex, fullmutex",
-            meaning: "whether each session has a mutex, taken at every call, that it does not need here",
+            meaning: "threading mode of connections: fullmutex takes a mutex at every call, which is not needed here since a connection is used by one thread at a time",
             set: |options, text| Threading::parse(text).map(|value| options.threading = value),
             show: |options| options.threading.word().to_owned(),
         },
         OptionSpec {
             name: "writers",
             values: "queue, busy",
-            meaning: "how writers of this process wait for one another: in a queue in front of SQLite, or by asking SQLite again",
+            meaning: "how writers of this process wait for one another: in Bourse's queue in front of SQLite, or by retrying when SQLite is busy",
             set: |options, text| Writers::parse(text).map(|value| options.writers = value),
             show: |options| options.writers.word().to_owned(),
         },
         OptionSpec {
             name: "statement_cache",
             values: "on, off",
-            meaning: "whether a session keeps each statement that it has prepared, or prepares it anew for every run",
+            meaning: "keep prepared statements; off: prepare each statement again every time",
             set: |options, text| parse_switch(text).map(|value| options.statement_cache = value),
             show: |options| show_switch(options.statement_cache),
         },
         OptionSpec {
             name: "disk",
             values: "real, lossy",
-            meaning: "lossy: what is not synced stays in this process's memory, so that its end is the loss of power; for tests of a database that this process has to itself",
+            meaning: "lossy: a test disk that keeps unsynced writes in memory, so that the end of the process acts as a power loss; for one process at a time",
             set: |options, text| Disk::parse(text).map(|value| options.disk = value),
             show: |options| options.disk.word().to_owned(),
         },

@@ -81,7 +81,7 @@ impl Statement {
 
     /// Runs it to its end with the parameters of row after row, `width` for each; what it returns nobody looks at.
     ///
-    /// A whole number that is that of the row before stays bound: comparing it costs a tenth of binding it.
+    /// An integer that is that of the row before stays bound: comparing it costs a tenth of binding it.
     pub(crate) fn run_with_each(
         &self,
         connection: &Connection,
@@ -156,7 +156,7 @@ impl Statement {
         (from as c_int..).zip(values).try_for_each(|(at, value)| self.bind_value(at, connection, *value, |_| false))
     }
 
-    /// Binds a value to parameter number `at`, unless it is a whole number that `is_bound` there.
+    /// Binds a value to parameter number `at`, unless it is an integer that `is_bound` there.
     #[inline(always)]
     fn bind_value(
         &self,
@@ -369,7 +369,7 @@ impl Row for Columns<'_> {
     /// By one call of the library where [`Row::int`] needs three.
     #[inline]
     fn is_int(&self, index: usize, number: i64) -> bool {
-        // SAFETY: as for `column`. What is no whole number SQLite reads as one, and leaves texts and blobs in place.
+        // SAFETY: as for `column`. What is not an integer SQLite reads as one, and leaves texts and blobs in place.
         unsafe { ffi::sqlite3_column_int64(self.stmt.as_ptr(), index as c_int) == number }
     }
 

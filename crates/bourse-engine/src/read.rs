@@ -47,7 +47,7 @@ pub trait FromValue: Sized {
     }
 }
 
-/// Puts what a plain whole number says into its place.
+/// Puts what a plain integer says into its place.
 #[inline]
 fn whole<T>(place: &mut T, row: &dyn Row, index: usize, of: impl FnOnce(i64) -> Option<T>) -> bool {
     row.int(index).and_then(of).map(|value| *place = value).is_some()
@@ -61,7 +61,7 @@ impl FromValue for i64 {
             Value::Bool(flag) => Ok(i64::from(flag)),
             // Sums and counts of some engines come as decimals without fraction.
             Value::Decimal { units, scale: 0 } => Ok(units),
-            other => Err(WrongType::new("a whole number", other)),
+            other => Err(WrongType::new("an integer", other)),
         }
     }
 

@@ -55,7 +55,7 @@ pub trait Row {
     /// May panic if there is no such column.
     fn value(&self, index: usize) -> Value<'_>;
 
-    /// Column `index` if its natural form is a plain whole number. Cheaper than a [`Value`] in some engines.
+    /// Column `index` if its natural form is a plain integer. Cheaper than a [`Value`] in some engines.
     ///
     /// # Panics
     /// As [`Row::value`].
@@ -67,7 +67,7 @@ pub trait Row {
         }
     }
 
-    /// Whether column `index` is that whole number. An engine may convert what is none, as `CAST(… AS INTEGER)` does.
+    /// Whether column `index` is that integer. An engine may convert what is none, as `CAST(… AS INTEGER)` does.
     ///
     /// # Panics
     /// As [`Row::value`].

@@ -8,7 +8,7 @@ pub(crate) const BATCH: OptionSpec = OptionSpec {
     name: "batch",
     kind: Kind::CountOr { word: "auto", min: 1, max: 100_000 },
     default: "auto",
-    meaning: "operations timed together; auto takes as many as fill 20 µs, so long ones are timed one by one",
+    meaning: "operations timed together; auto: as many as fill 20 µs, so longer operations are timed one by one",
 };
 
 /// How many operations come next in one sample.

@@ -16,9 +16,9 @@ use bourse_record::{Check, NameValue};
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "bulk-load",
-    summary: "inserts rows into empty tables, in the order of their keys",
-    tables: "persons, orders, … (id whole number, primary key; c1 whole number; c2, c3 texts of `width` characters), or \
-             pairs (int_key whole number, primary key; str_key text of at most 50 characters)",
+    summary: "inserts rows into empty tables, in key order",
+    tables: "persons, orders, … (id integer, primary key; c1 integer; c2, c3 texts of `width` characters), or \
+             pairs (int_key integer, primary key; str_key text of at most 50 characters)",
     needs: "records by key; `statements=parsed` and `indexes=after` need SQL; an engine that assigns keys for \
             ids=assigned",
     options: &[
@@ -27,26 +27,26 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
             name: "tables",
             kind: Kind::Count { min: 1, max: 4 },
             default: "1",
-            meaning: "tables, `rows` rows each, filled by turns",
+            meaning: "tables of `rows` rows each, filled in turn",
         },
         OptionSpec {
             name: "shape",
             kind: Kind::Word(&["persons", "pairs"]),
             default: "persons",
-            meaning: "rows with two texts of some width, or a number and a short text",
+            meaning: "rows with two texts of `width` characters, or with a number and a short text",
         },
         WIDTH,
         OptionSpec {
             name: "ids",
             kind: Kind::Word(&["given", "assigned"]),
             default: "given",
-            meaning: "ids of persons come with the rows, or the engine assigns them (AUTOINCREMENT)",
+            meaning: "ids of persons are given with the rows, or assigned by the engine (AUTOINCREMENT)",
         },
         OptionSpec {
             name: "per_transaction",
             kind: Kind::CountOr { word: "all", min: 1, max: 1_000_000_000 },
             default: "all",
-            meaning: "rows in one transaction",
+            meaning: "rows per transaction",
         },
         EXPLICIT,
         STATEMENTS,
@@ -54,13 +54,13 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
             name: "indexes",
             kind: Kind::Word(&["none", "before", "after"]),
             default: "none",
-            meaning: "a second index (on c1, or str_key): none, there before the rows, or built after them and timed apart",
+            meaning: "secondary index (on c1, or str_key): none, created before the rows, or built after them and timed separately",
         },
         OptionSpec {
             name: "key_index",
             kind: Kind::Word(&["tree", "hash"]),
             default: "tree",
-            meaning: "how pairs are found by int_key",
+            meaning: "index on int_key",
         },
     ],
     extent: Extent::Work,

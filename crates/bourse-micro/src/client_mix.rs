@@ -20,30 +20,30 @@ use statements::{InsertValues, TABLES, TableStatements, UPDATED, run};
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "client-mix",
-    summary: "lets many clients insert into, update, read and empty four wide tables, as mysqlslap does",
-    tables: "table1 to table4 (int_1 to int_5 whole numbers; dou_1 to dou_5 floating-point numbers; str_1 to str_5 texts \
-             of at most 255 characters; id, _d whole numbers; an index on id that is not unique)",
+    summary: "many clients insert into, update, read and empty four wide tables, as mysqlslap does",
+    tables: "table1 to table4 (int_1 to int_5 integers; dou_1 to dou_5 floating-point numbers; str_1 to str_5 texts \
+             of at most 255 characters; id, _d integers; an index on id that is not unique)",
     needs: "SQL",
     options: &[
         OptionSpec {
             name: "phase",
             kind: Kind::Word(&["insert", "update", "select", "delete", "mixed"]),
             default: "mixed",
-            meaning: "insert: `queries` rows into empty tables; update, delete: all rows of such tables, a statement \
-                      a table; select: all ids of a table with each statement; mixed: insert, update, select and delete \
-                      one row by its id, in empty tables",
+            meaning: "insert: `queries` rows into empty tables. update, delete: all rows of loaded tables, one \
+                      statement per table. select: all ids of a table per statement. mixed: insert, update, select and \
+                      delete one row by its id, in empty tables",
         },
         OptionSpec {
             name: "queries",
             kind: Kind::Count { min: 1, max: 1_000_000_000 },
             default: "10000",
-            meaning: "statements of all clients together, and rows of the four tables together",
+            meaning: "statements of all clients together; also the number of rows of the four tables together",
         },
         OptionSpec {
             name: "clients",
             kind: Kind::Count { min: 1, max: 1_024 },
             default: "20",
-            meaning: "clients, each with a thread and a connection of its own",
+            meaning: "clients, one thread and one connection each",
         },
         STATEMENTS,
         BATCH,

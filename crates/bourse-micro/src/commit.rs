@@ -19,8 +19,8 @@ use std::sync::{Mutex, PoisonError};
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "commit",
-    summary: "commits transactions that add one to a number, beside a raw fdatasync of the same file system",
-    tables: "counters (id whole number, primary key; n whole number), a row a thread",
+    summary: "commits transactions that increment a number; compares with raw fdatasync on the same file system",
+    tables: "counters (id integer, primary key; n integer), one row per thread",
     needs: "records by key",
     options: &[
         THREADS,

@@ -14,7 +14,7 @@ use bourse_record::{Check, NameValue};
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "delete",
-    summary: "deletes pairs, all at once or one by one in the order of their keys",
+    summary: "deletes rows, all at once or one by one in key order",
     tables: PAIRS,
     needs: "records by key; indexes beside the key unless text_index=off; a hash index for index=hash",
     options: &[
@@ -23,20 +23,20 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
             name: "mode",
             kind: Kind::Word(&["all", "each"]),
             default: "all",
-            meaning: "all at once, or each by its key",
+            meaning: "all rows at once, or each by its key",
         },
         OptionSpec {
             name: "per_transaction",
             kind: Kind::CountOr { word: "all", min: 1, max: 1_000_000_000 },
             default: "all",
-            meaning: "deletions in one transaction, where each is deleted by its key",
+            meaning: "deletions per transaction, if each row is deleted by its key",
         },
         INDEX,
         OptionSpec {
             name: "text_index",
             kind: crate::options::SWITCH,
             default: "on",
-            meaning: "whether str_key has an index, which has to be kept",
+            meaning: "keep an index on str_key",
         },
         STATEMENTS,
     ],

@@ -1,4 +1,4 @@
-//! `index-search`: pairs by whole number and by text, each by its index.
+//! `index-search`: pairs by integer and by text, each by its index.
 
 use crate::batching::{BATCH, Batching};
 use crate::database::{create, fill_pairs, pair_text, pairs};
@@ -16,12 +16,12 @@ use bourse_record::NameValue;
 pub(crate) const INDEX: OptionSpec =
     OptionSpec { name: "index", kind: Kind::Word(&["tree", "hash"]), default: "tree", meaning: "the index on int_key" };
 /// Description of the table of pairs.
-pub(crate) const PAIRS: &str = "pairs (int_key whole number, primary key; str_key text of 28 characters, indexed)";
+pub(crate) const PAIRS: &str = "pairs (int_key integer, primary key; str_key text of 28 characters, indexed)";
 
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "index-search",
-    summary: "searches pairs by whole number and by text",
+    summary: "looks up rows by integer key and by text key",
     tables: PAIRS,
     needs: "records by key; indexes beside the key for by=text and by=both; a hash index for index=hash",
     options: &[
@@ -31,7 +31,7 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
             name: "by",
             kind: Kind::Word(&["number", "text", "both"]),
             default: "number",
-            meaning: "search by int_key, by str_key, or by turns",
+            meaning: "look up by int_key, by str_key, or alternate",
         },
         INDEX,
         KEYS,

@@ -21,7 +21,7 @@ pub(crate) const KEYS: OptionSpec = OptionSpec {
     name: "keys",
     kind: Kind::Word(&["uniform", "zipfian", "sequential"]),
     default: "uniform",
-    meaning: "how keys are drawn: all as often, a few very often (exponent 0.99, scattered), or in order",
+    meaning: "distribution of keys: uniform, zipfian (exponent 0.99, scattered), or sequential",
 };
 
 impl Distribution {

@@ -22,7 +22,7 @@ use std::sync::{Arc, PoisonError};
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "log-growth",
-    summary: "watches the write-ahead log or the rollback journal grow while one user writes",
+    summary: "records the size of the write-ahead log or rollback journal while one user writes",
     tables: TABLES,
     needs: "records by key; a log that can be moved into the database for `checkpoint`; readers that leave writers \
             alone for pinned=on",
@@ -33,32 +33,31 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
             name: "change",
             kind: Kind::Word(&["update", "insert"]),
             default: "update",
-            meaning: "what is written: one added to a column of rows there are, or rows behind the last one",
+            meaning: "what is written: a column of existing rows is incremented, or rows are appended",
         },
         OptionSpec {
             name: "per_transaction",
             kind: Kind::CountOr { word: "all", min: 1, max: 1_000_000_000 },
             default: "1",
-            meaning: "changes in one transaction; all makes one of the whole round, where its changes are counted",
+            meaning: "changes per transaction; all: one transaction for the whole round, with --count",
         },
         OptionSpec {
             name: "checkpoint",
             kind: Kind::Word(&["engine", "passive", "full", "restart", "truncate"]),
             default: "engine",
-            meaning: "who moves the log into the database: the engine as its own settings say, or somebody beside the \
-                      writer as well, so thoroughly",
+            meaning: "checkpoints: the engine's own, or also those of a separate checkpointer in this mode",
         },
         OptionSpec {
             name: "checkpoint_every_ms",
             kind: Kind::Count { min: 1, max: 3_600_000 },
             default: "500",
-            meaning: "milliseconds from one checkpoint of somebody beside the writer to the next",
+            meaning: "milliseconds between checkpoints of the separate checkpointer",
         },
         OptionSpec {
             name: "pinned",
             kind: SWITCH,
             default: "off",
-            meaning: "a reader that begins with the round and keeps what it sees to the end: nothing newer can leave the log",
+            meaning: "a read transaction that stays open for the whole round, so that checkpoints cannot reset the log",
         },
         KEYS,
         STATEMENTS,

@@ -22,14 +22,14 @@ pub struct OptionSpec {
 /// Values that an option takes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Kind {
-    /// A whole number from `min` to `max`; `100_000`, `100k` and `1M` are understood.
+    /// An integer from `min` to `max`; `100_000`, `100k` and `1M` are understood.
     Count {
         /// The least.
         min: u64,
         /// The most.
         max: u64,
     },
-    /// A whole number as above, or this word.
+    /// An integer as above, or this word.
     CountOr {
         /// The word.
         word: &'static str,
@@ -81,7 +81,7 @@ impl Kind {
 
 fn range(min: u64, max: u64) -> String {
     let (least, most) = (grouped(min), grouped(max));
-    if max == u64::MAX { format!("{least} or more") } else { format!("a whole number from {least} to {most}") }
+    if max == u64::MAX { format!("{least} or more") } else { format!("an integer from {least} to {most}") }
 }
 
 /// A number with commas between its thousands.
@@ -91,7 +91,7 @@ fn grouped(number: u64) -> String {
     groups.join(",")
 }
 
-/// A whole number as people write it.
+/// An integer as people write it.
 fn count(text: &str) -> Option<u64> {
     let (digits, unit) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1_000),
@@ -273,9 +273,9 @@ mod tests {
             "1",
             "unknown option 'row' for test; did you mean 'rows'?\noptions of test: rows, batch, part, pinned",
         );
-        check("rows", "2M", "invalid value '2M' for 'rows' of test: expected a whole number from 1 to 1,000,000");
-        check("rows", "-1", "invalid value '-1' for 'rows' of test: expected a whole number from 1 to 1,000,000");
-        check("batch", "0", "invalid value '0' for 'batch' of test: expected a whole number from 1 to 9, or auto");
+        check("rows", "2M", "invalid value '2M' for 'rows' of test: expected an integer from 1 to 1,000,000");
+        check("rows", "-1", "invalid value '-1' for 'rows' of test: expected an integer from 1 to 1,000,000");
+        check("batch", "0", "invalid value '0' for 'batch' of test: expected an integer from 1 to 9, or auto");
         check("part", "nan", "invalid value 'nan' for 'part' of test: expected a number above 0 and up to 1");
         check("pinned", "yes", "invalid value 'yes' for 'pinned' of test: expected on or off");
     }

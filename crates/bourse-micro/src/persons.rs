@@ -11,18 +11,17 @@ pub(crate) const WIDTH: OptionSpec = OptionSpec {
     name: "width",
     kind: Kind::Count { min: 1, max: 60_000 },
     default: "100",
-    meaning: "characters of each of a row's two texts",
+    meaning: "length of each of a row's two texts, in characters",
 };
 /// Option: the key by which rows are found.
 pub(crate) const KEY: OptionSpec = OptionSpec {
     name: "key",
     kind: Kind::Word(&["integer", "text"]),
     default: "integer",
-    meaning: "the primary key: the row's number, or a text of 28 characters whose order is not that of the rows",
+    meaning: "primary key: the row's number, or a text of 28 characters in random order",
 };
 /// Description of the table.
-pub(crate) const TABLES: &str =
-    "persons (id whole number, primary key; c1 whole number; c2, c3 texts of `width` characters)";
+pub(crate) const TABLES: &str = "persons (id integer, primary key; c1 integer; c2, c3 texts of `width` characters)";
 
 /// Persons: number, a count, two texts. `c1` begins at 0.
 pub(crate) fn persons(name: &str, width: usize, index: Option<IndexKind>) -> RecordTable {

@@ -15,7 +15,7 @@ use bourse_record::{NameValue, Round};
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "point-read",
     summary: "reads rows by primary key",
-    tables: "persons (id whole number, or text of 28 characters, primary key; c1 whole number; c2, c3 texts of `width` \
+    tables: "persons (id integer, or text of 28 characters, primary key; c1 integer; c2, c3 texts of `width` \
              characters)",
     needs: "records by key; `key=text` needs keys that are texts; `statements=parsed` needs SQL",
     options: &[
@@ -27,7 +27,7 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
             name: "hit_rate",
             kind: Kind::Fraction,
             default: "1",
-            meaning: "part of the reads that find a row: keys are drawn from rows / hit_rate numbers",
+            meaning: "share of reads that find a row: keys are drawn from rows / hit_rate numbers",
         },
         KEYS,
         STATEMENTS,

@@ -16,7 +16,7 @@ use std::sync::Arc;
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "read-write",
-    summary: "reads rows by primary key on some threads while others update them",
+    summary: "reads rows by primary key on some threads while other threads update them",
     tables: TABLES,
     needs: "records by key; `statements=parsed` needs SQL",
     options: &[
@@ -38,7 +38,7 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
             name: "writes",
             kind: Kind::CountOr { word: "any", min: 1, max: u64::MAX },
             default: "any",
-            meaning: "updates of each writer, where the reads of each reader are counted too; any as many as fit the time",
+            meaning: "updates of each writer if --count is given; any: as many as fit into the time",
         },
         PER_TRANSACTION,
         EXPLICIT,

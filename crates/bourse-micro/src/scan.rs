@@ -13,7 +13,7 @@ use bourse_record::{NameValue, Round};
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "scan",
-    summary: "reads some rows in the order of their keys, from a drawn key on",
+    summary: "reads ranges of rows in key order, from a random key",
     tables: TABLES,
     needs: "records by key with ordered scans; `statements=parsed` needs SQL",
     options: &[
@@ -24,7 +24,7 @@ pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
             name: "length",
             kind: Kind::Count { min: 1, max: 1_000_000_000 },
             default: "100",
-            meaning: "rows of one scan; fewer where the table ends",
+            meaning: "rows of one scan; fewer at the end of the table",
         },
         KEYS,
         STATEMENTS,

@@ -16,20 +16,20 @@ pub(crate) const PER_TRANSACTION: OptionSpec = OptionSpec {
     name: "per_transaction",
     kind: Kind::Count { min: 1, max: 10_000_000 },
     default: "1",
-    meaning: "updates in one transaction",
+    meaning: "updates per transaction",
 };
 /// How a transaction of one statement is delimited.
 pub(crate) const EXPLICIT: OptionSpec = OptionSpec {
     name: "explicit",
     kind: SWITCH,
     default: "on",
-    meaning: "BEGIN and COMMIT around each transaction; off leaves single statements to commit by themselves",
+    meaning: "BEGIN and COMMIT around each transaction; off: single statements commit by themselves",
 };
 
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "update",
-    summary: "adds one to a column of rows found by primary key",
+    summary: "increments a column of rows found by primary key",
     tables: TABLES,
     needs: "records by key; `statements=parsed` needs SQL",
     options: &[ROWS, WIDTH, THREADS, PER_TRANSACTION, EXPLICIT, KEYS, STATEMENTS, BATCH],

@@ -16,14 +16,14 @@ pub(crate) const THREADS: OptionSpec = OptionSpec {
     name: "threads",
     kind: Kind::Count { min: 1, max: 1_024 },
     default: "1",
-    meaning: "threads, each with a connection of its own",
+    meaning: "threads, one connection each",
 };
 /// Prepared once or parsed each time.
 pub(crate) const STATEMENTS: OptionSpec = OptionSpec {
     name: "statements",
     kind: Kind::Word(&["prepared", "parsed"]),
     default: "prepared",
-    meaning: "prepare a statement once, or have it parsed each time (values bound)",
+    meaning: "prepare each statement once, or parse it each time (values bound)",
 };
 
 /// What the option [`STATEMENTS`] says.

@@ -50,11 +50,11 @@ pub fn faults_file_schema() -> serde_json::Value {
     schemars::schema_for!(FaultsFile).to_value()
 }
 
-/// By what an engine's calls are interfered with.
+/// Interface at which faults are injected.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Through {
-    /// A library of ours that is loaded before the C library.
+    /// A preloaded library that stands in for calls of the C library.
     Preload,
     /// The engine's own trait for storage.
     Storage,
@@ -79,7 +79,7 @@ pub struct FaultRow {
     pub class: Option<Durability>,
     /// The settings that class follows from.
     pub class_reason: String,
-    /// By what the fault was brought about.
+    /// Interface at which the fault was injected.
     pub through: Through,
     /// The fault's name.
     pub fault: String,
@@ -128,11 +128,11 @@ pub struct FaultCase {
 pub enum Reaction {
     /// It reported an error.
     Reported,
-    /// It went on without an error.
+    /// It continued without an error.
     WentOn,
     /// Its process ended: by a signal, or with an exit code that nobody asked for.
     Died,
-    /// It answered no more.
+    /// It stopped answering.
     Hung,
     /// Its process was killed, which was the fault.
     Killed,
@@ -145,7 +145,7 @@ impl Reaction {
     pub const fn name(self) -> &'static str {
         match self {
             Self::Reported => "error",
-            Self::WentOn => "went on",
+            Self::WentOn => "continued",
             Self::Died => "died",
             Self::Hung => "hung",
             Self::Killed => "killed",
@@ -180,7 +180,7 @@ impl Left {
     }
 }
 
-/// What to think of it.
+/// Verdict on a case.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum FaultVerdict {
@@ -190,9 +190,9 @@ pub enum FaultVerdict {
     Ok,
     /// Something is lost, as it must be: the disk lied, or the settings promise no more.
     Expected,
-    /// The database is lost, and the engine says so.
+    /// The database is lost, and the engine reports it.
     Told,
-    /// Something acknowledged is lost, or the database is corrupted, and nothing says so.
+    /// Something acknowledged is lost, or the database is corrupted, and no error was reported.
     Broken,
 }
 
@@ -203,7 +203,7 @@ impl FaultVerdict {
             Self::NotMet => "not met",
             Self::Ok => "ok",
             Self::Expected => "expected",
-            Self::Told => "told",
+            Self::Told => "reported",
             Self::Broken => "BROKEN",
         }
     }

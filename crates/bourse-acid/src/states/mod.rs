@@ -91,7 +91,7 @@ pub fn enumerate(
     let bound = match options.states {
         None => "all subsets at points with at most 1,024; at others none, all, each single one, each but one, each prefix, and 64 drawn ones".to_owned(),
         Some(states) => format!(
-            "about {states} states a case: all subsets where they are few; at other points none, all, and some single ones, all but one, prefixes and drawn ones; where the points are many, some of them"
+            "about {states} states for each setting. Where few writes are not synced, every subset of them is tried; elsewhere none, all, and a sample of single writes, all but one, prefixes and random subsets"
         ),
     };
     Ok(StatesSection {

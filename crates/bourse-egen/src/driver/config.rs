@@ -44,7 +44,7 @@ pub enum ConfigError {
         /// The most.
         limit: u64,
     },
-    /// Not a whole number of load units.
+    /// Not an integer of load units.
     #[error("{configured} configured customers: a positive multiple of 1000 is needed")]
     Configured {
         /// Customers as given.

@@ -94,14 +94,14 @@ impl<'a> Record<'a> {
         Text::new(raw).map_err(|_| self.wrong(column, format!("of at most {N} bytes")))
     }
 
-    /// A whole number.
+    /// An integer.
     pub(super) fn whole<T: FromStr + PartialOrd + Display>(
         &self,
         column: usize,
         range: RangeInclusive<T>,
     ) -> Result<T, InputError> {
         let number = self.raw(column).parse().ok().filter(|number| range.contains(number));
-        number.ok_or_else(|| self.wrong(column, format!("as a whole number of {} to {}", range.start(), range.end())))
+        number.ok_or_else(|| self.wrong(column, format!("as an integer of {} to {}", range.start(), range.end())))
     }
 
     /// A number of 0 or more with a decimal point or without.

@@ -18,7 +18,7 @@ fn file(name: &str) -> String {
 }
 
 fn number(text: &str) -> usize {
-    text.parse().unwrap_or_else(|_| panic!("{text:?} is not a whole number"))
+    text.parse().unwrap_or_else(|_| panic!("{text:?} is not an integer"))
 }
 
 fn column(records: &[Vec<&str>], column: usize) -> Vec<String> {

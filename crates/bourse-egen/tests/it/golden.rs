@@ -26,9 +26,9 @@ pub(crate) fn records(test: &str, file: &str) -> Option<Vec<Value>> {
     Some(text.lines().map(|line| serde_json::from_str(line).expect("a golden line is JSON")).collect())
 }
 
-/// A whole number, plain or (64-bit states) as a decimal text.
+/// An integer, plain or (64-bit states) as a decimal text.
 pub(crate) fn int(value: &Value) -> i64 {
-    value.as_i64().unwrap_or_else(|| panic!("not a whole number: {value}"))
+    value.as_i64().unwrap_or_else(|| panic!("not an integer: {value}"))
 }
 
 /// A 64-bit state, written as a decimal text.

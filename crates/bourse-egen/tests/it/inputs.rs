@@ -74,12 +74,7 @@ fn a_missing_column() {
 
 #[test]
 fn a_bad_number() {
-    broken(
-        "AreaCode",
-        3,
-        "x\t212",
-        "AreaCode.txt line 3: expected weight as a whole number of 1 to 1000000, found \"x\"",
-    );
+    broken("AreaCode", 3, "x\t212", "AreaCode.txt line 3: expected weight as an integer of 1 to 1000000, found \"x\"");
     broken("Charge", 1, "TMB\t1\tfree", "Charge.txt line 1: expected charge as a decimal number, found \"free\"");
 }
 

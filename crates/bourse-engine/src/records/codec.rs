@@ -1,12 +1,12 @@
 //! Keys and records as bytes, for engines that know nothing but bytes.
 //!
-//! A whole number as a key is 8 bytes, big-endian with its sign bit turned over, a text its own bytes: comparing bytes
+//! An integer as a key is 8 bytes, big-endian with its sign bit turned over, a text its own bytes: comparing bytes
 //! compares keys. A record is its values one behind the other, each a byte for its type and then
 //!
 //! | type | byte | bytes behind it |
 //! |---|---|---|
 //! | nothing | 0 | |
-//! | whole number | 1 | 8, little-endian |
+//! | integer | 1 | 8, little-endian |
 //! | real | 2 | 8, little-endian |
 //! | text | 3 | 4 of length, little-endian, and so many |
 //! | bytes | 4 | 4 of length, little-endian, and so many |
@@ -23,7 +23,7 @@ const BYTES: u8 = 4;
 /// A key's bytes, without allocation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyBytes<'a> {
-    /// Of a whole number.
+    /// Of an integer.
     Int([u8; 8]),
     /// Of a text.
     Text(&'a [u8]),
@@ -60,7 +60,7 @@ fn damaged(what: &str) -> EngineError {
 /// The bytes are no such key.
 pub fn key_of(bytes: &[u8], key_type: RecordType) -> Result<Key<'_>, EngineError> {
     if key_type == RecordType::Int {
-        let bytes = bytes.try_into().map_err(|_| damaged("a key of a whole number has 8 bytes"))?;
+        let bytes = bytes.try_into().map_err(|_| damaged("a key of an integer has 8 bytes"))?;
         return Ok(Key::Int((u64::from_be_bytes(bytes) ^ (1 << 63)) as i64));
     }
     std::str::from_utf8(bytes).map(Key::Text).map_err(|_| damaged("a key is no text"))
@@ -132,12 +132,12 @@ fn field(bytes: &[u8], index: usize) -> Option<&[u8]> {
 /// add ones.
 ///
 /// # Errors
-/// There is no such field, or it is no whole number.
+/// There is no such field, or it is not an integer.
 pub fn add(bytes: &mut [u8], index: usize, by: i64) -> Result<(), EngineError> {
     let at = field(bytes, index).map(|rest| bytes.len() - rest.len());
     let number = at.and_then(|at| bytes[at..].split_first_mut()).filter(|(tag, _)| **tag == INT);
     let number = number.and_then(|(_, rest)| rest.first_chunk_mut::<8>());
-    let number = number.ok_or_else(|| damaged(&format!("field {index} is no whole number")))?;
+    let number = number.ok_or_else(|| damaged(&format!("field {index} is not an integer")))?;
     *number = i64::from_le_bytes(*number).wrapping_add(by).to_le_bytes();
     Ok(())
 }

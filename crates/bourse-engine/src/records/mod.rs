@@ -21,7 +21,7 @@ use crate::{Access, EachFound, EachRow, EngineError, ErrorKind, Value};
 /// The key of a record.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum Key<'a> {
-    /// A whole number.
+    /// An integer.
     Int(i64),
     /// A text, ordered by its bytes.
     Text(&'a str),
@@ -65,7 +65,7 @@ fn key_of<'v>(table: &RecordTable, value: Value<'v>) -> Result<Key<'v>, EngineEr
         Value::Text(text) => Ok(Key::Text(text)),
         other => Err(EngineError::new(
             ErrorKind::Other,
-            format!("a record of {} has a key that is a whole number or a text, not {other:?}", table.name()),
+            format!("a record of {} has a key that is an integer or a text, not {other:?}", table.name()),
         )),
     }
 }
@@ -108,7 +108,7 @@ pub trait Records: Send {
     fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError>;
 
     /// Reads records one after another, each by a lookup of its own; `each` gets those that are there, by their number
-    /// among `keys`, which are whole numbers or texts.
+    /// among `keys`, which are integers or texts.
     ///
     /// # Errors
     /// The engine's, or `each`'s, at the first that fails.
@@ -161,7 +161,7 @@ pub trait Records: Send {
     /// The engine's.
     fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError>;
 
-    /// Adds `by` to one field of whole numbers, counted from 0 without the key, and says whether there was such a record.
+    /// Adds `by` to one field of integers, counted from 0 without the key, and says whether there was such a record.
     ///
     /// # Errors
     /// The engine's.

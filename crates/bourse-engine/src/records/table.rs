@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 /// What a field holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RecordType {
-    /// A whole number of 64 bits.
+    /// An integer of 64 bits.
     Int,
     /// A binary floating-point number of 64 bits.
     Real,

@@ -63,14 +63,14 @@ fn directed(script: &mut Script, directive: &str, line: usize) -> Result<Section
         ("setup", []) => Ok(Section::Setup { repeat: 1 }),
         ("setup", ["repeat", times]) => match times.replace('_', "").parse() {
             Ok(repeat) => Ok(Section::Setup { repeat }),
-            Err(_) => fault(format!("repeat {times}: a whole number is expected")),
+            Err(_) => fault(format!("repeat {times}: an integer is expected")),
         },
         ("operation" | "transaction", [_, ..]) => {
             let (mut name, mut weight, mut rows) = (words.clone(), 1, None);
             // From the end: a name may be of several words.
             while let [before @ .., key @ ("weight" | "rows"), number] = name.as_slice() {
                 let Ok(number) = number.parse::<u64>() else {
-                    return fault(format!("{key} {number}: a whole number is expected"));
+                    return fault(format!("{key} {number}: an integer is expected"));
                 };
                 if *key == "weight" {
                     weight = number

@@ -38,15 +38,15 @@ pub(crate) static EXAMPLE_FILE: &str = include_str!("shop.toml");
 /// The workload.
 pub(crate) static SPEC: WorkloadSpec = WorkloadSpec {
     name: "sql",
-    summary: "performs the statements of a TOML or SQL file, by their weights",
-    tables: "those that the file's set-up makes",
+    summary: "runs the statements of a TOML or SQL file, chosen by weight",
+    tables: "those that the file's set-up creates",
     needs: "SQL",
     options: &[
         OptionSpec {
             name: FILE,
-            kind: Kind::Text("a file's name that ends in .toml or .sql, or example"),
+            kind: Kind::Text("a file name ending in .toml or .sql, or example"),
             default: EXAMPLE,
-            meaning: "the file, which `bourse micro run sql FILE TARGET…` names too; example is a small shop, the file \
+            meaning: "file of statements, as in `bourse micro run sql FILE TARGET…`; example: a small shop, the file \
                       examples/shop.toml",
         },
         THREADS,

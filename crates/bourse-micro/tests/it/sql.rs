@@ -93,7 +93,7 @@ fn what_is_wrong_is_told_with_its_line() {
         "-- a comment\nSELECT 1;\n",
         "x.sql, line 1: what this statement is for is not said: a line with --! setup, operation, transaction or check before it",
     );
-    check("x.sql", "--! operation a weight x\nSELECT 1;\n", "x.sql, line 1: weight x: a whole number is expected");
+    check("x.sql", "--! operation a weight x\nSELECT 1;\n", "x.sql, line 1: weight x: an integer is expected");
     check(
         "x.sql",
         "--! operation a\nSELECT 1;\nSELECT ';';\n",

@@ -51,7 +51,7 @@ pub fn crash_terminal(file: &CrashFile, width: usize, color: bool) -> String {
 /// The enumerated states: a line for each case, then what planted faults would be found, then the first states of each case
 /// that violate its guarantee.
 fn states_terminal(out: &mut String, states: &StatesSection, width: usize, paint: Paint) {
-    line(out, width, 0, &format!("Every power loss on a small brokerage database: {}", states_words(states)));
+    line(out, width, 0, &format!("Simulated power losses on a small brokerage database: {}", states_words(states)));
     out.push('\n');
     let rows: Vec<_> = states.rows.iter().map(states_cells).collect();
     let tones = states.rows.iter().map(|row| match (row.promised, row.holds()) {
@@ -143,7 +143,10 @@ fn sampled_markdown(out: &mut String, sampled: &SampledStates) {
 }
 
 fn states_markdown(out: &mut String, states: &StatesSection) {
-    sections::line(out, &escaped(&format!("Every power loss on a small brokerage database: {}", states_words(states))));
+    sections::line(
+        out,
+        &escaped(&format!("Simulated power losses on a small brokerage database: {}", states_words(states))),
+    );
     sections::table(out, &STATES_HEADS);
     states.rows.iter().for_each(|it| row(out, states_cells(it).iter().map(|text| escaped(text))));
     sections::line(out, ABOUT_STATES);

@@ -6,36 +6,37 @@ use bourse_record::crash::{
 };
 
 /// What the table of crashes tells.
-pub(super) const ABOUT_CRASHES: &str = "Lost are acknowledged Trade-Results, over all crashes of a kind. The power fails on a \
-                                        simulated disk: what was not synced is lost, or there in part and in any order. Drawn \
-                                        states are those that a power loss may leave at a sync of a recorded load.";
+pub(super) const ABOUT_CRASHES: &str = "Lost: acknowledged Trade-Results missing after a crash, over all crashes of a kind. Power \
+                                        losses happen on a simulated disk, which loses any part of what was not synced. Sampled \
+                                        states: disk states that a power loss during a recorded load could leave.";
 
 /// What the table of states tells.
-pub(super) const ABOUT_STATES: &str = "Lost are states without all acknowledged commits, and the most commits missing in one; in recovery: \
-     states after a second power loss during recovery that violate the guarantee. Sectors, sizes and names that are not \
-     synced arrive in any order.";
+pub(super) const ABOUT_STATES: &str = "Crash points: moments at which the power fails, and at how many of them every state is checked. Lost: states \
+     that miss acknowledged commits, and the most commits that one state misses. Recovery violations: states after a second \
+     power loss, during recovery, that violate the guarantee. Sectors, file sizes and directory entries that were not synced \
+     may reach the disk in any order.";
 
 /// The heads of the table of crashes.
 pub(super) const HEADS: [&str; 7] =
-    ["target", "class", "process killed", "power lost", "drawn states", "recovery", "guarantee"];
+    ["target", "class", "process killed", "power lost", "sampled states", "recovery", "guarantee"];
 
 /// The heads of the table of states.
 pub(super) const STATES_HEADS: [&str; 10] = [
     "settings",
     "class",
     "syncs",
-    "points (all states)",
+    "crash points (all states)",
     "states",
     "states/s",
     "lost",
     "corrupted",
-    "in recovery",
+    "recovery violations",
     "guarantee",
 ];
 
 /// The heads of the table of planted faults.
 pub(super) const FAULT_HEADS: [&str; 5] =
-    ["planted fault", "settings", "found", "states that show it", "one random state shows it"];
+    ["planted fault", "settings", "found", "states that reveal it", "chance of one random state"];
 
 /// The heads of the table of drawn states.
 pub(super) const SAMPLED_HEADS: [&str; 4] = ["number", "state", "found", "guarantee"];
@@ -46,7 +47,7 @@ pub(super) fn power_of_sample(file: &CrashFile) -> String {
     let Some(crashes) = outcomes.map(|outcome| outcome.crashes).max() else { return String::new() };
     let percent = 100.0 * undetected(crashes);
     format!(
-        "{crashes} crashes of a kind without a loss leave room for a fault that shows in up to {percent:.0} % of crashes (95 % confidence)."
+        "{crashes} crashes of a kind without a loss do not exclude a fault that shows in up to {percent:.0} % of crashes (95 % confidence)."
     )
 }
 
@@ -100,7 +101,7 @@ fn outcome_words(outcome: &CrashOutcome) -> String {
 
 /// What was tried, in words.
 pub(super) fn states_words(states: &StatesSection) -> String {
-    format!("{} states in {:.0} s; {}; seed {}", states.states, states.took_s, states.bound, states.seed)
+    format!("{} disk states checked in {:.0} s; {}; seed {}", states.states, states.took_s, states.bound, states.seed)
 }
 
 /// The cells of a case's row.

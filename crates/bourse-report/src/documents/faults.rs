@@ -10,13 +10,14 @@ use minijinja::context;
 use std::fmt::Write as _;
 
 /// The heads of the table.
-const HEADS: [&str; 5] = ["fault", "calls", "the engine", "afterwards", "verdict"];
+const HEADS: [&str; 5] = ["fault", "calls", "engine", "after reopening", "verdict"];
 
 /// What the table tells.
-const ABOUT: &str = "Each case is a process of its own that works on a small table while one call goes wrong; what it \
-                     acknowledged is compared, row by row, with what is found when the database is opened again. Lost are \
-                     acknowledged transactions. ok: nothing lost. expected: lost, but the disk lied or the settings promise \
-                     no more. told: the database is lost and the engine says so. BROKEN: lost or corrupted without a word.";
+const ABOUT: &str = "Each case runs in a process of its own: it works on a small table, and one call fails. Then the database is \
+                     opened again and compared, row by row, with what was acknowledged. Lost: acknowledged transactions are \
+                     missing. Verdicts: ok, nothing is lost; expected, something is lost, but the disk lied or the settings do \
+                     not guarantee more; reported, the database is lost and the engine reports it; BROKEN, something is lost \
+                     or corrupted and no error was reported.";
 
 /// The rows of one target, one after the other.
 fn by_target(file: &FaultsFile) -> impl Iterator<Item = &[FaultRow]> {
@@ -134,7 +135,7 @@ fn reaction_words(case: &FaultCase) -> String {
 /// What is left.
 fn left_words(case: &FaultCase) -> String {
     match case.left {
-        Left::Whole if case.stood > 0 => "nothing lost, failed one stands".to_owned(),
+        Left::Whole if case.stood > 0 => "nothing lost, failed transaction committed".to_owned(),
         Left::Whole => case.left.name().to_owned(),
         Left::Lost => format!("{} of {} lost", case.lost, case.acknowledged),
         Left::Corrupted | Left::Unreadable => case.left.name().to_owned(),
@@ -187,7 +188,7 @@ pub fn faults_markdown(file: &FaultsFile) -> String {
     sections::heading(&mut out, 2, "Evidence");
     sections::table(
         &mut out,
-        &["target", "fault", "call", "the engine", "its errors", "afterwards", "evidence", "verdict"],
+        &["target", "fault", "call", "engine", "errors reported", "after reopening", "evidence", "verdict"],
     );
     for it in &file.rows {
         for case in &it.cases {

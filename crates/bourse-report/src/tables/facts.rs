@@ -28,7 +28,11 @@ pub(crate) fn parameters(view: &CaseView<'_>) -> Table {
         ("rounds".to_owned(), Cell::text(&view.case.rounds.len().to_string())),
         ("phases".to_owned(), Cell::text(&phases)),
     ];
-    facts.extend(conditions(view.conditions(), &view.case.workload.headline_unit).into_iter().map(|(name, value)| (name.to_owned(), value)));
+    facts.extend(
+        conditions(view.conditions(), &view.case.workload.headline_unit)
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value)),
+    );
     facts.extend(pairs(&view.case.workload.parameters));
     named("parameters", "Run configuration", facts)
 }

@@ -98,7 +98,7 @@ fn the_table_says_what_each_setting_does_about_each_fault() {
     );
     assert_eq!(
         line("sync fails once, power"),
-        "sync fails once, power lost later|124 syncs|1× error, 2× went on|1× nothing lost, 2× 14 to 114 lost|BROKEN"
+        "sync fails once, power lost later|124 syncs|1× error, 2× continued|1× nothing lost, 2× 14 to 114 lost|BROKEN"
     );
     assert!(line("syncs do nothing").ends_with("1× 9 lost|expected"), "{shown}");
     assert!(shown.contains("not tried: mapped pages unreadable: it maps no file of its data"), "{shown}");

@@ -24,22 +24,22 @@ pub(crate) struct MicroRun {
     /// Workload, one of `bourse micro list`
     #[arg(value_name = "WORKLOAD")]
     pub(crate) workload: String,
-    /// Database URLs; each round makes its database anew [default: sqlite::memory:]
+    /// Database URLs; each round creates its database [default: sqlite::memory:]
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
-    /// Set an option of the workload, as rows=1M; `bourse micro list WORKLOAD` shows all
+    /// Set an option of the workload, for example rows=1M; `bourse micro list WORKLOAD` shows all
     #[arg(short = 's', long, value_name = "OPTION=VALUE")]
     pub(crate) set: Vec<String>,
     /// Repeat with each of these values of a workload or target option; several --sweep are combined
     #[arg(long, value_name = "OPTION=A,B,C")]
     pub(crate) sweep: Vec<String>,
-    /// Number of threads, one session each: short for --set threads=N
+    /// Number of threads, one session each; short for --set threads=N
     #[arg(long, short_aliases = ['c', 'u'], aliases = ["users", "clients", "connections"], allow_negative_numbers = true, value_name = "N", value_parser = numbers::counted)]
     pub(crate) threads: Option<u64>,
-    /// Length of the measurement interval; the limit of a round that ends by count or when its work is done [default: 3s]
+    /// Length of the measurement interval; the time limit of a round that ends by count or when its work is done [default: 3s]
     #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_FOR")]
     pub(crate) duration: Option<Duration>,
-    /// Operations per thread, instead of a time
+    /// Operations per thread, instead of a length of time
     #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) count: Option<u64>,
     /// Warm-up time before the measurement, for workloads that repeat one operation
@@ -77,13 +77,13 @@ pub(crate) struct SuiteRun {
     /// Experiment, one of `bourse suite list`
     #[arg(value_name = "NAME")]
     pub(crate) name: String,
-    /// Factor for the numbers of rows and operations, above 0 and up to 1: 0.02 for a quick look
+    /// Factor for the numbers of rows and operations, above 0 and up to 1; 0.02 is a quick run
     #[arg(long, value_name = "F", default_value_t = 1.0, value_parser = numbers::scale, env = "BOURSE_SCALE")]
     pub(crate) scale: f64,
     /// Rounds of each case, each in its own process; cases are interleaved [default: the suite's, 3 or more]
     #[arg(long, value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
     pub(crate) rounds: Option<u32>,
-    /// Longest measurement of a round; what was done until then is reported, nothing is extrapolated [default: the suite's]
+    /// Time limit of a round; what was done until then is reported, nothing is extrapolated [default: the suite's]
     #[arg(long, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_CAP")]
     pub(crate) cap: Option<Duration>,
     /// Run only these tables of the experiment

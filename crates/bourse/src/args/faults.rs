@@ -13,7 +13,7 @@ Losses that a lying disk causes, or that the settings allow, are expected and no
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Faults {
-    /// Engines with options and without a place, as sqlite:?journal=wal [default: SQLite in several settings, LMDB, redb, and
+    /// Engines with options but no path, for example sqlite:?journal=wal [default: SQLite in several settings, LMDB, redb, and
     /// MariaDB where it is installed]
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
@@ -26,7 +26,7 @@ pub(crate) struct Faults {
     /// Transactions in each trial
     #[arg(long, value_name = "N", default_value_t = 120, value_parser = numbers::counted)]
     pub(crate) transactions: u64,
-    /// Seed of the transactions, the moments of the faults, and what survives a power loss
+    /// Seed of the transactions, of the moments of the faults, and of what survives a power loss
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
     /// Time after which a trial counts as hung

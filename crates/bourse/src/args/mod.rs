@@ -94,7 +94,7 @@ pub(crate) enum Command {
     Suite(Suite),
     /// Compare every available in-process engine in short rounds, in a few minutes
     Quick(Quick),
-    /// Run a command whose options stand in a TOML file
+    /// Run a command with options from a TOML file
     Run(FromFile),
     /// Compare two stored runs, or two targets in interleaved rounds
     Compare(Box<Compare>),
@@ -103,7 +103,7 @@ pub(crate) enum Command {
     Round,
     /// Draw the report of stored runs
     Report(Report),
-    /// List the engines: which are available, and the options of each
+    /// List the engines and whether they are available, or the options of one
     Engines(Engines),
     /// Print a completion script for a shell
     Completions {
@@ -128,13 +128,13 @@ pub(crate) enum Command {
 #[derive(Debug, Clone, PartialEq, Args, Serialize, Deserialize)]
 #[command(next_help_heading = "Database")]
 pub(crate) struct Database {
-    /// Number of customers, a multiple of 1,000, as 5000 or 5k
+    /// Number of customers, a multiple of 1,000, for example 5000 or 5k
     #[arg(long, value_name = "N", default_value_t = Self::CUSTOMERS, value_parser = numbers::customers, env = "BOURSE_CUSTOMERS")]
     pub(crate) customers: u64,
     /// Days of initial trades
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::days, env = "BOURSE_DAYS")]
     pub(crate) days: u32,
-    /// TPC-E scale factor: customers per Trade-Result a second of the nominal rate
+    /// TPC-E scale factor: customers per TR/s of the nominal rate
     #[arg(long, value_name = "N", default_value_t = Self::SCALE_FACTOR, value_parser = numbers::scale_factor, env = "BOURSE_SCALE_FACTOR")]
     pub(crate) scale_factor: u32,
     /// Folder with EGen's official input files (flat_in) [default: built-in data]
@@ -146,7 +146,7 @@ pub(crate) struct Database {
     /// Threads that generate rows while loading; concurrent clients are --users [default: number of CPUs]
     #[arg(long = "load-threads", alias = "threads", value_name = "N", value_parser = numbers::threads, env = "BOURSE_THREADS")]
     pub(crate) threads: Option<usize>,
-    /// Load anew, replacing an existing database
+    /// Replace an existing database
     #[arg(long)]
     pub(crate) reload: bool,
 }
@@ -200,7 +200,7 @@ pub(crate) struct TokenFile {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Rounds")]
 pub(crate) struct Execution {
-    /// End with exit code 5 if a round did not reach steady state
+    /// Exit with code 5 unless every round reaches steady state
     #[arg(long, env = "BOURSE_REQUIRE_STEADY")]
     pub(crate) require_steady: bool,
     /// Longest wait before each round for background load to drop [default: no wait; 20s in `compare`, 5s in `suite run` at
@@ -256,10 +256,10 @@ impl Given {
 #[derive(Debug, Clone, Args)]
 #[command(next_help_heading = "Output")]
 pub(crate) struct Output {
-    /// Folder for results: each run makes a folder in it
+    /// Folder for results; each run creates a folder in it
     #[arg(short = 'o', long = "output", value_name = "DIR", default_value = "bourse-runs", env = "BOURSE_OUTPUT")]
     pub(crate) directory: PathBuf,
-    /// Print the run file (JSON) instead of the report
+    /// Print the document (JSON) instead of the report
     #[arg(long)]
     pub(crate) json: bool,
 }
@@ -279,12 +279,11 @@ pub(crate) struct Crash {
     /// Settings for which disk states are enumerated
     #[arg(long, value_enum, default_value_t = CrashCases::Usual)]
     pub(crate) cases: CrashCases,
-    /// Times that each fault is planted, to show that the enumeration finds it; 0 plants none
+    /// Trials of each planted fault, which the enumeration must find; 0 plants none
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(0..=100))]
     pub(crate) faults: u32,
-    /// Rebuild one disk state, check it and keep its files. Either an enumerated state, as wal-full/12:one-3, with the
-    /// --seed of the run that found it; or a state drawn from a stored trace, as DIR/trace-1.bin#7, on the database that the
-    /// trace was recorded on
+    /// Rebuild one disk state, check it and keep its files: an enumerated state such as wal-full/12:one-3, with the --seed of
+    /// the run that found it; or a state of a stored trace such as DIR/trace-1.bin#7, with the database that it was recorded on
     #[arg(long, value_name = "STATE", conflicts_with_all = ["target", "only", "sweep"])]
     pub(crate) replay: Option<String>,
     /// Repeat with each of these values of a target option; several --sweep are combined [default for SQLite files:
@@ -294,7 +293,7 @@ pub(crate) struct Crash {
     /// Crashes of each kind on each target, at random moments
     #[arg(long, value_name = "N", default_value_t = 2, value_parser = numbers::rounds)]
     pub(crate) times: u32,
-    /// Disk states drawn from a recorded load on each SQLite target; 0 records no load
+    /// Disk states sampled from a recorded load on each SQLite target; 0 records no load
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u32).range(0..=10_000))]
     pub(crate) samples: u32,
     /// Seed of the workload, the disk states and the moments of the crashes
@@ -332,7 +331,7 @@ fn states(text: &str) -> Result<States, String> {
     match text.parse::<u64>() {
         Ok(number @ 100..=1_000_000_000) => Ok(States(Some(number))),
         _ if text == "all" => Ok(States(None)),
-        _ => Err("expected a whole number from 100 to 1,000,000,000, or 'all'".to_owned()),
+        _ => Err("expected an integer from 100 to 1,000,000,000, or 'all'".to_owned()),
     }
 }
 
@@ -362,7 +361,7 @@ pub(crate) struct Report {
     /// File to write; its ending chooses the format: .html, .md, .csv, or .svg for the curve of a sweep [default: terminal]
     #[arg(short, long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// How texts are written in CSV
+    /// Protection of texts in CSV against spreadsheets
     #[arg(long, value_enum, value_name = "TEXTS", default_value_t = CsvCells::Guarded)]
     pub(crate) csv: CsvCells,
     /// Show every case of `tpce acid` with its steps and findings, and the settings in force
@@ -406,10 +405,10 @@ pub(crate) struct Quick {
 
 #[derive(Debug, Args)]
 pub(crate) struct FromFile {
-    /// TOML file with command = "tpce run", for instance, and options by their long names
+    /// TOML file: a command, for example command = "tpce run", and its options by their long names
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
-    /// Options of that command; they override the file
+    /// Options of that command, which override the file
     #[arg(value_name = "OPTIONS", trailing_var_arg = true, allow_hyphen_values = true)]
     pub(crate) more: Vec<String>,
 }
@@ -421,22 +420,22 @@ failed, 4 slower by more than --fail-above, 5 not steady with --require-steady, 
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_EXIT_CODES)]
 pub(crate) struct Compare {
-    /// Baseline: a stored run, or a target to run on
+    /// Baseline: a stored run or a target
     #[arg(value_name = "A")]
     pub(crate) base: String,
-    /// Candidate: a stored run, or a target to run on
+    /// Candidate: a stored run or a target
     #[arg(value_name = "B")]
     pub(crate) head: String,
-    /// Workload of two targets: tpce, or one of `bourse micro list`
+    /// Workload to run on two targets: tpce, or one of `bourse micro list`
     #[arg(long, value_name = "WORKLOAD", default_value = "tpce")]
     pub(crate) workload: String,
-    /// Set an option of the workload, as rows=1M
+    /// Set an option of the workload, for example rows=1M
     #[arg(short = 's', long, value_name = "OPTION=VALUE")]
     pub(crate) set: Vec<String>,
-    /// Operations per thread, instead of a time
+    /// Operations per thread, instead of a length of time
     #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) count: Option<u64>,
-    /// End with exit code 4 if B is slower by more than this, as 5%, with its whole confidence interval
+    /// Exit with code 4 if B is slower by more than this, for example 5%: the whole confidence interval must be beyond it
     #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, env = "BOURSE_FAIL_ABOVE")]
     pub(crate) fail_above: Option<f64>,
     /// Format of the comparison
@@ -463,7 +462,7 @@ pub(crate) enum CompareFormat {
 
 #[derive(Debug, Args)]
 pub(crate) struct Engines {
-    /// Engine whose options are listed
+    /// Engine to list the options of
     #[arg(value_name = "ENGINE")]
     pub(crate) engine: Option<String>,
 }

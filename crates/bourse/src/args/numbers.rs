@@ -1,5 +1,5 @@
 //! Numbers and times of the command line, each with its range. An error names the range:
-//! `invalid value '0' for '--users <N>': expected a whole number from 1 to 10,000`.
+//! `invalid value '0' for '--users <N>': expected an integer from 1 to 10,000`.
 
 use bourse_tpce::users::RunOptions;
 use jiff::{SignedDuration, Span, SpanRelativeTo};
@@ -9,17 +9,17 @@ use std::time::Duration;
 /// Longest time; sums of several are still far from the clock's end.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
 
-/// A whole number within a range; `5k` and `1M` are thousands and millions, and `_` may stand between digits.
+/// An integer within a range; `5k` and `1M` are thousands and millions, and `_` may stand between digits.
 fn whole<T: TryFrom<u64> + Into<u64> + Copy>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> {
     let (least, most): (u64, u64) = ((*range.start()).into(), (*range.end()).into());
     move |text: &str| {
         let number = whole_number(text).filter(|number| (least..=most).contains(number));
         let number = number.and_then(|number| T::try_from(number).ok());
-        number.ok_or_else(|| format!("expected a whole number from {} to {}", grouped(least), grouped(most)))
+        number.ok_or_else(|| format!("expected an integer from {} to {}", grouped(least), grouped(most)))
     }
 }
 
-/// A whole number as people write it.
+/// An integer as people write it.
 fn whole_number(text: &str) -> Option<u64> {
     let (digits, unit) = match text.strip_suffix(['k', 'K']) {
         Some(digits) => (digits, 1_000),
@@ -152,10 +152,10 @@ mod tests {
     fn numbers_have_a_range_that_errors_name() {
         assert_eq!(whole(1..=5_u32)("5"), Ok(5));
         for text in ["0", "6", "-1", "+1", "1e3", "", "k", "_1", "1kk", "99999999999999999999", "99999999999999999M"] {
-            assert_eq!(whole(1..=5_u32)(text), Err("expected a whole number from 1 to 5".to_owned()), "{text}");
+            assert_eq!(whole(1..=5_u32)(text), Err("expected an integer from 1 to 5".to_owned()), "{text}");
         }
         assert_eq!(seed("18446744073709551615"), Ok(u64::MAX));
-        assert_eq!(rounds("0"), Err("expected a whole number from 1 to 10,000".to_owned()));
+        assert_eq!(rounds("0"), Err("expected an integer from 1 to 10,000".to_owned()));
         assert_eq!((customers("200000000"), customers("5k")), (Ok(200_000_000), Ok(5_000)));
         assert_eq!((counted("1M"), counted("10_000")), (Ok(1_000_000), Ok(10_000)));
         for text in ["1000000000", "1500", "0", "-1000"] {

@@ -24,7 +24,7 @@ pub(crate) enum Tpce {
     Check(Check),
     /// Run the specification's tests of atomicity, consistency, isolation and durability
     Acid(Acid),
-    /// Work on a database until killed: started by `acid`
+    /// Work on a database until killed; started by `acid`
     #[command(hide = true)]
     AcidLoad(AcidLoad),
     /// Run the same transactions on several targets and compare every output and every row
@@ -36,14 +36,14 @@ pub(crate) use bourse_tpce::users::NOTICE;
 #[derive(Debug, Clone, Args)]
 #[command(after_help = RUN_EXIT_CODES)]
 pub(crate) struct Run {
-    /// Database URLs, as sqlite:PATH?journal=wal&sync=full or sqlite::memory:, or servers of `bourse tpce serve`, as
-    /// bourse://HOST:PORT or bourse+unix:PATH [default: a SQLite file below ./bourse-data]
+    /// Database URLs, such as sqlite:PATH?journal=wal&sync=full or sqlite::memory:, or servers of `bourse tpce serve`, such
+    /// as bourse://HOST:PORT or bourse+unix:PATH [default: a SQLite file below ./bourse-data]
     #[arg(value_name = "TARGET")]
     pub(crate) targets: Vec<String>,
     #[command(flatten)]
     pub(crate) settings: RunSettings,
-    /// Number of this driver among several that share a round on a server, as 1/3; all start together, and each uses mostly
-    /// its part of the customers
+    /// Number of this driver among several that share a round on a server, for example 1/3. They start together, and each
+    /// drives mostly its own part of the customers
     #[arg(long, help_heading = "Server", value_name = "K/N", value_parser = part, env = "BOURSE_PART")]
     pub(crate) part: Option<Share>,
     #[command(flatten)]
@@ -83,7 +83,7 @@ pub(crate) struct RunSettings {
     /// Number of concurrent clients, one session each [default: number of CPUs]
     #[arg(short, long, help_heading = "Workload", short_alias = 'c', aliases = ["clients", "connections"], allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_USERS")]
     pub(crate) users: Option<usize>,
-    /// Threads that execute the market exchange's requests [default: 1]
+    /// Threads that run the market's requests: Trade-Result and Market-Feed [default: 1]
     #[arg(long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_MARKET_USERS")]
     pub(crate) market_users: Option<usize>,
     /// Length of the measurement interval [default: 20 to 40 s, until transactions/s are known within 5 %; 30s with --rate,
@@ -114,7 +114,7 @@ pub(crate) struct RunSettings {
     #[arg(long, help_heading = "Workload", conflicts_with = "rate", env = "BOURSE_FIND_MAX")]
     pub(crate) find_max: bool,
     /// Repeat with each of these values of users, market-users, rate, backlog, customers, days, scale-factor, or a target
-    /// option, as journal=delete,wal; several --sweep are combined
+    /// option, for example journal=delete,wal; several --sweep are combined
     #[arg(long, value_name = "OPTION=A,B,C", help_heading = "Rounds")]
     pub(crate) sweep: Vec<String>,
     /// Rounds on each target, each on the restored database; targets are interleaved (A B B A …) [default: 1; 8 when
@@ -136,8 +136,8 @@ pub(crate) struct RunSettings {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum CheckDepth {
-    /// Everything of quick; also compares the initial trades with the generator's before the run, and after it a sample of
-    /// transactions with the reference model, on a small database of its own
+    /// The checks of quick, and also: the initial trades compared with the generator's before the run, and a sample of
+    /// transactions compared with the reference model after it, on a small separate database
     Full,
     /// Before the run: schema, row counts, fixed tables; after it: consistency conditions, integrity
     Quick,
@@ -159,7 +159,7 @@ pub(crate) enum Arrivals {
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Load {
-    /// Database URL, as sqlite:PATH
+    /// Database URL, for example sqlite:PATH
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
     #[command(flatten)]
@@ -178,16 +178,16 @@ pub(crate) struct Serve {
     pub(crate) listen: String,
     #[command(flatten)]
     pub(crate) token: TokenFile,
-    /// Sessions on the database, which users share: the most transactions at a time
+    /// Sessions on the database, shared by all users: the most transactions at a time
     #[arg(long, value_name = "N", default_value_t = 64, value_parser = numbers::workers)]
     pub(crate) workers: u16,
     /// Most connections at a time: one for each user and one for each driver
     #[arg(long, value_name = "N", default_value_t = 512, value_parser = numbers::connections)]
     pub(crate) connections: u16,
-    /// Longest wait of the drivers of a round for one another
+    /// Time that the drivers of a round wait for one another
     #[arg(long, value_name = "TIME", default_value = "2m", value_parser = numbers::duration)]
     pub(crate) gather: Duration,
-    /// Silence after which a driver in a round counts as lost; a live driver sends a request every second
+    /// Time without a message after which a driver in a round counts as lost; a live driver sends one every second
     #[arg(long, value_name = "TIME", default_value = "30s", value_parser = numbers::duration)]
     pub(crate) silence: Duration,
     #[command(flatten)]
@@ -201,7 +201,7 @@ connected, 1 usage or configuration, 2 the target failed or was lost, 130 interr
 #[derive(Debug, Args)]
 #[command(after_help = EXIT_CODES)]
 pub(crate) struct Check {
-    /// Database URL, as sqlite:PATH
+    /// Database URL, for example sqlite:PATH
     #[arg(value_name = "TARGET")]
     pub(crate) target: String,
     /// Print the checks as JSON
@@ -215,10 +215,10 @@ pub(crate) struct Acid {
     /// Database URL; the tests leave trades in the database [default: a SQLite file below ./bourse-data]
     #[arg(value_name = "TARGET")]
     pub(crate) target: Option<String>,
-    /// Run only these tests: names as A1, or A, C, I, D for all tests of a property
+    /// Run only these tests: names such as A1, or A, C, I, D for all tests of a property
     #[arg(long, value_name = "A1,I", value_delimiter = ',')]
     pub(crate) only: Vec<String>,
-    /// Accounts on which each isolation test is repeated, with each of its endings
+    /// Accounts on which each isolation test is repeated, with each outcome (commit, rollback)
     #[arg(long, value_name = "N", default_value_t = 10, value_parser = numbers::rounds)]
     pub(crate) repeats: u32,
     /// Time after which a session counts as blocked, where the engine does not report it
@@ -281,10 +281,10 @@ pub(crate) struct Verify {
     /// Seed of all random numbers
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
-    /// Customer requests per simulated second: a low rate gives more market and maintenance activity between them
+    /// Customer requests per simulated second; a lower rate means more market and maintenance activity between them
     #[arg(long, value_name = "N", default_value_t = 20, value_parser = numbers::requests)]
     pub(crate) rate: u32,
-    /// Also compare all tables every N transactions, not only at the start and the end; 0 does not
+    /// Also compare all tables every N transactions, not only at the start and the end; 0: never
     #[arg(long, value_name = "N", default_value_t = 0, value_parser = numbers::every)]
     pub(crate) digest_every: u64,
     /// Run up to this transaction and show its input, statements, rows and outputs; compare nothing
@@ -311,7 +311,7 @@ pub(crate) struct Gen {
     /// Number of customers in the whole database, a multiple of 1,000 [default: first + count - 1]
     #[arg(short = 't', long = "total", value_name = "TOTAL", value_parser = numbers::customers)]
     pub(crate) total: Option<u64>,
-    /// TPC-E scale factor: customers per Trade-Result a second
+    /// TPC-E scale factor: customers per TR/s
     #[arg(short = 'f', long = "scale", value_name = "SCALE", default_value_t = 500, value_parser = numbers::scale_factor)]
     pub(crate) scale: u32,
     /// Days of initial trades

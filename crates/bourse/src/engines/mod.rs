@@ -142,70 +142,70 @@ macro_rules! if_built {
 pub(crate) static ENGINES: &[EngineKind] = &[
     EngineKind {
         scheme: "sqlite",
-        summary: "SQLite, compiled in; in process, on a file or in memory",
+        summary: "SQLite, built in; in process, on a file or in memory",
         example: "sqlite:PATH?journal=wal&sync=full, sqlite::memory:",
         in_process: Some(InProcess { file_ending: "db", memory: true, variant_of: None }),
         build: Build::In(sqlite::CALLS),
     },
     EngineKind {
         scheme: "sqlite-lean",
-        summary: "the same SQLite, compiled with the options its authors recommend for speed",
+        summary: "the same SQLite, built with the options that its authors recommend for speed",
         example: "sqlite-lean:PATH?journal=wal&sync=full, sqlite-lean::memory:",
         in_process: Some(InProcess { file_ending: "db", memory: true, variant_of: Some("sqlite") }),
         build: if_built!("sqlite-lean", sqlite_lean::CALLS),
     },
     EngineKind {
         scheme: "mariadb+private",
-        summary: "MariaDB, a server of our own, started and removed with the run",
+        summary: "MariaDB, a private server, started for the run and removed after it",
         example: "mariadb+private:?ram=on, mariadb+private:DIRECTORY?flush_log=2",
         in_process: None,
         build: if_built!("mysql", mysql::PRIVATE_MARIADB),
     },
     EngineKind {
         scheme: "mysql+private",
-        summary: "MySQL, a server of our own, started and removed with the run",
+        summary: "MySQL, a private server, started for the run and removed after it",
         example: "mysql+private:?ram=on&server=PATH",
         in_process: None,
         build: if_built!("mysql", mysql::PRIVATE_MYSQL),
     },
     EngineKind {
         scheme: "mariadb",
-        summary: "MariaDB, a server that runs already",
+        summary: "MariaDB, a running server",
         example: "mariadb://USER@HOST:PORT/DATABASE",
         in_process: None,
         build: if_built!("mysql", mysql::RUNNING),
     },
     EngineKind {
         scheme: "mysql",
-        summary: "MySQL, a server that runs already",
+        summary: "MySQL, a running server",
         example: "mysql://USER@HOST:PORT/DATABASE",
         in_process: None,
         build: if_built!("mysql", mysql::RUNNING),
     },
     EngineKind {
         scheme: "fastdb",
-        summary: "FastDB, a main-memory database with records by key; its library loaded at run time",
+        summary: "FastDB, a main-memory key-value store; its library is loaded at run time",
         example: "fastdb:PATH?library=FILE&index=hash&commit=precommit",
         in_process: Some(InProcess { file_ending: "fastdb", memory: false, variant_of: None }),
         build: if_built!("fastdb", fastdb::CALLS),
     },
     EngineKind {
         scheme: "lmdb",
-        summary: "LMDB, compiled in; records by key, in a file that is mapped into memory",
+        summary: "LMDB, built in; a key-value store in a memory-mapped file",
         example: "lmdb:PATH?sync=full",
         in_process: Some(InProcess { file_ending: "lmdb", memory: false, variant_of: None }),
         build: if_built!("lmdb", lmdb::CALLS),
     },
     EngineKind {
         scheme: "redb",
-        summary: "redb, compiled in; records by key, in a file or in memory",
+        summary: "redb, built in; a key-value store in a file or in memory",
         example: "redb:PATH?durability=immediate, redb::memory:",
         in_process: Some(InProcess { file_ending: "redb", memory: true, variant_of: None }),
         build: if_built!("redb", redb::CALLS),
     },
     EngineKind {
         scheme: "null",
-        summary: "does nothing: the harness's own cost",
+        summary: "no-op engine, to measure the harness overhead",
         example: "null:",
         in_process: None,
         build: Build::In(Calls {
@@ -258,8 +258,7 @@ pub(crate) fn location(target: &str) -> Result<Location, Failure> {
 /// The error of a text that names no engine, with the targets that may have been meant.
 fn no_target(text: &str) -> Failure {
     let known = || ENGINES.iter().map(|kind| kind.scheme);
-    let examples: Vec<_> = ENGINES.iter().map(|kind| kind.example).collect();
-    let examples = format!("targets are URLs: {}", examples.join(", "));
+    let examples = "a target is a URL, such as sqlite:PATH or sqlite::memory:; `bourse engines` lists them";
     let (scheme, rest) = text.split_once(':').unwrap_or(("", text));
     if scheme.is_empty() {
         let is_file = std::path::Path::new(text).exists() || text.ends_with(".db");

@@ -10,11 +10,11 @@ pub(crate) fn list(workload: Option<&str>) -> Result<String, Failure> {
         for spec in WORKLOADS {
             text.push_str(&format!("{:<13} {}\n", spec.name, spec.summary));
         }
-        text.push_str("\n`bourse micro list WORKLOAD` shows its tables, its needs and its options.\n");
+        text.push_str("\n`bourse micro list WORKLOAD` shows its tables, requirements and options.\n");
         return Ok(text);
     };
     let spec = find(name).map_err(|error| Failure::usage(error.to_string()))?;
-    text.push_str(&format!("{}: {}\n\ntables: {}\nneeds:  {}\n", spec.name, spec.summary, spec.tables, spec.needs));
+    text.push_str(&format!("{}: {}\n\ntables:   {}\nrequires: {}\n", spec.name, spec.summary, spec.tables, spec.needs));
     for option in spec.options {
         text.push_str(&format!(
             "\n  {}={} [default: {}]\n      {}\n",
@@ -25,7 +25,7 @@ pub(crate) fn list(workload: Option<&str>) -> Result<String, Failure> {
         ));
     }
     if let Some(example) = spec.example_file() {
-        text.push_str(&format!("\nFor instance, as -s file=example runs it:\n\n{example}"));
+        text.push_str(&format!("\nThe file that -s file=example runs:\n\n{example}"));
     }
     Ok(text)
 }

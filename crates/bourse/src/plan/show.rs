@@ -19,18 +19,21 @@ pub(crate) fn show(plan: &Plan) -> String {
         text.push_str(&format!("     {}\n", order(block, number)));
     }
     text.push_str(&format!("\nseed     {}\n", plan.seed));
+    if plan.cases().any(|case| case.rounds_in == RoundsIn::Child) {
+        text.push_str("process  each round of a microbenchmark or suite in a process of its own\n");
+    }
     if plan.calibrate {
-        text.push_str("before   calibration: harness overhead and machine noise, about 1 s\n");
+        text.push_str("before   calibration of harness overhead and machine noise, about 1 s\n");
     }
     if let Some(limit) = plan.wait_quiet_ns {
         text.push_str(&format!("wait     up to {} before each round for background load to drop\n", time(limit)));
     }
     if plan.require_steady {
-        text.push_str("steady   every round must reach steady state; else the exit code is 5\n");
+        text.push_str("steady   exit code 5 unless every round reaches steady state\n");
     }
     let failing = match plan.on_failure {
         OnFailure::EndRun => "a failed round ends the run; what was measured is reported",
-        OnFailure::LeaveOutCase => "a case with a failed round is left out from then on; the others go on",
+        OnFailure::LeaveOutCase => "a failed round ends its case; the other cases continue",
     };
     text.push_str(&format!("failure  {failing}\n"));
     text.push_str(&format!("time     {}\n", duration(plan)));
@@ -49,9 +52,10 @@ fn what(case: &PlannedCase) -> String {
         Job::Brokerage(job) => {
             let days = if job.database.days == 1 { "day" } else { "days" };
             let users = if job.users == 1 { "user" } else { "users" };
+            let market = if job.market_users == 1 { "market user" } else { "market users" };
             let load = match job.rate {
                 _ if job.find_max => "the highest rate within the limits".to_owned(),
-                Some(rate) => format!("{rate} TR/s asked for"),
+                Some(rate) => format!("target rate {rate} TR/s"),
                 None => "closed loop".to_owned(),
             };
             let until = match job.until {
@@ -61,7 +65,7 @@ fn what(case: &PlannedCase) -> String {
             };
             let latency = if job.latency { ", then 20 s at 70 % of its rate" } else { "" };
             format!(
-                "{}: {} customers, {} {days} of trades, {} {users} and {} of the market, {load}{until}{latency}",
+                "{}: {} customers, {} {days} of trades, {} {users}, {} {market}, {load}{until}{latency}",
                 case.job.workload(),
                 job.database.customers,
                 job.database.days,
@@ -80,7 +84,7 @@ fn what(case: &PlannedCase) -> String {
     }
     words.push_str(match case.rounds_in {
         RoundsIn::ThisProcess => ", in this process",
-        RoundsIn::Child => ", each round in a process of its own",
+        RoundsIn::Child => "",
     });
     words
 }
@@ -89,7 +93,7 @@ fn order(block: &Block, last: usize) -> String {
     let rounds = if block.rounds == 1 { "1 round".to_owned() } else { format!("{} rounds", block.rounds) };
     let first = last + 1 - block.cases.len().max(1);
     match block.cases.len() {
-        0 | 1 => format!("{rounds} of it"),
+        0 | 1 => rounds,
         2 => format!("{rounds} of each, in turn: {first} {last}, {last} {first}, …"),
         _ => format!("{rounds} of each, in turn: {first} … {last}, {last} … {first}, …"),
     }
@@ -119,14 +123,14 @@ fn duration(plan: &Plan) -> String {
         words.push(format!("{at_most}{} of warm-up and measuring", time(timed_ns)));
     }
     if untimed > 0 {
-        let longest = longest_ns.map(|ns| format!(", {} each at most", time(ns))).unwrap_or_default();
-        words.push(format!("{untimed} of them as long as their work takes{longest}"));
+        let longest = longest_ns.map(|ns| format!(", at most {} each", time(ns))).unwrap_or_default();
+        words.push(format!("{untimed} of them until their work is done{longest}"));
     }
     let searches = plan.cases().any(|case| matches!(&case.job, Job::Brokerage(job) if job.find_max));
     if searches {
-        words.push("a dozen short rounds of each search before".to_owned());
+        words.push("about a dozen short rounds of each search first".to_owned());
     }
-    format!("{}; loading, checks and waiting come on top", words.join(", "))
+    format!("{}, plus loading, checks and waiting", words.join(", "))
 }
 
 /// Files that will be written.
@@ -136,16 +140,16 @@ fn writes(plan: &Plan) -> Vec<String> {
     if let Some(scratch) = &plan.scratch {
         // The number in it is this process's, which will be another then.
         let parent = scratch.parent().unwrap_or(scratch);
-        lines.push(format!("databases in a folder below {}, removed with the run", parent.display()));
+        lines.push(format!("databases in a folder below {}, removed after the run", parent.display()));
         return lines;
     }
     let mut places = BTreeSet::new();
     for case in plan.cases().filter(|case| case.not_run.is_none()) {
         let how = match &case.job {
             Job::Brokerage(job) if job.database.reload => "loaded anew",
-            Job::Brokerage(job) if job.puts_back => "loaded unless it is there, and put back after the run",
-            Job::Brokerage(_) => "loaded unless it is there, and left with the run's trades",
-            Job::Classic(_) => "made anew for each round",
+            Job::Brokerage(job) if job.puts_back => "loaded if it does not exist; restored after the run",
+            Job::Brokerage(_) => "loaded if it does not exist; kept after the run",
+            Job::Classic(_) => "created for each round",
         };
         if let Some(path) = engines::location(&case.target).ok().as_ref().and_then(Location::file) {
             places.insert(format!("{}: {how}", path.display()));

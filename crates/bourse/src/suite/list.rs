@@ -40,7 +40,7 @@ pub(crate) fn list() -> Result<String, Failure> {
     }
     put(
         &mut text,
-        "\n`bourse suite show NAME` tells what was published, `bourse suite run NAME --scale 0.1` takes a quick look.",
+        "\n`bourse suite show NAME` shows what was published; `bourse suite run NAME --scale 0.1` is a quick run.",
     );
     Ok(text)
 }
@@ -52,7 +52,7 @@ pub(crate) fn show(name: &str) -> Result<String, Failure> {
     put(&mut text, &format!("{}: {}", suite.name, suite.title));
     let lists = [
         ("published on", &suite.published_on),
-        ("what is different here", &suite.departures),
+        ("differences in this rerun", &suite.departures),
         ("doubts about the published figures", &suite.notes),
     ];
     for (title, items) in lists {
@@ -105,7 +105,7 @@ fn show_table(text: &mut String, table: &Table) {
                     parts.extend(case.seconds.map(|seconds| format!("for={seconds}s × scale")));
                     parts.join(" ")
                 }
-                None => "not run by itself".to_owned(),
+                None => "not run separately".to_owned(),
             };
             put(text, &format!("{place}: {figures}\n      {run}"));
         }

@@ -133,12 +133,13 @@ fn compare(
 fn in_words(verdict: &Verdict, arguments: &Verify) -> String {
     let mut text = String::new();
     let mut line = |line: String| writeln!(text, "{line}").expect("a String takes all");
+    line(format!("{:<18} {:>6} {:>9}  meaning of the status", "transaction", "status", "count"));
     for ((transaction, status), count) in &verdict.outcomes {
         let meaning = status.meaning().filter(|_| status.code() != 0).unwrap_or_default();
         line(format!("{transaction:<18} {status:>6} {count:>9}  {meaning}").trim_end().to_owned());
     }
     if let Some(difference) = &verdict.difference {
-        line(format!("{} transactions alike, then:", verdict.transactions));
+        line(format!("{} transactions equal, then a difference:", verdict.transactions));
         line(difference.to_string().trim_end().to_owned());
         if let Some(step) = &difference.step {
             line(format!("replay: {}", again(arguments, step.number)));
@@ -146,14 +147,14 @@ fn in_words(verdict: &Verdict, arguments: &Verify) -> String {
         return text;
     }
     line(format!(
-        "{} transactions with the same outputs on {}; {} rows compared right after their change",
+        "{} transactions gave the same outputs on {}; {} changed rows compared after each transaction",
         verdict.transactions,
         arguments.targets.join(", "),
         verdict.rows_compared
     ));
     if !verdict.interrupted {
         let rows: u64 = verdict.digests.iter().map(|(_, digest)| digest.rows).sum();
-        line(format!("all {} tables alike in the end, {rows} rows", verdict.digests.len()));
+        line(format!("all {} tables equal at the end, {rows} rows", verdict.digests.len()));
     }
     text
 }
@@ -240,6 +241,7 @@ fn one(replayed: &Replayed) -> String {
     let Replayed { step, subjects } = replayed;
     let mut text = format!("transaction {}: {}, {}\n", step.number, step.request.transaction(), step.now);
     let mut line = |line: String| writeln!(text, "{line}").expect("a String takes all");
+    line(format!("{:<18} {:>6} {:>9}  meaning of the status", "transaction", "status", "count"));
     line(format!("input: {:#?}", step.request));
     for (name, performance, statements) in subjects {
         line(format!("\non {name}"));

@@ -123,8 +123,8 @@ fn what_is_out_of_range_is_refused_with_the_range() {
         ("--rate", "nan", "a number of Trade-Results a second from 0.001 to 1000000"),
         ("--customers", "1000000000", "a multiple of 1,000 from 1,000 to 200,000,000"),
         ("--customers", "1000000000000", "a multiple of 1,000 from 1,000 to 200,000,000"),
-        ("--load-threads", "1000000", "a whole number from 1 to 10,000"),
-        ("--users", "1000000", "a whole number from 1 to 10,000"),
+        ("--load-threads", "1000000", "an integer from 1 to 10,000"),
+        ("--users", "1000000", "an integer from 1 to 10,000"),
         ("--for", "1e308", "a length of time such as"),
     ] {
         let ended = output(folder.path(), &["tpce", "run", "null:", option, value]);

@@ -25,7 +25,7 @@ pub(crate) struct TickerTape {
     enabled: bool,
     rng: Rng,
     batch: Vec<TickerEntry>,
-    /// The securities of the batch's entries, beside them because whole numbers compare faster than symbols.
+    /// The securities of the batch's entries, beside them because integers compare faster than symbols.
     securities: Vec<i64>,
     duplicates: i32,
     limits: TimerWheel<Entry>,
