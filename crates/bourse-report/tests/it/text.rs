@@ -147,7 +147,7 @@ fn a_failed_check_leaves_no_figure_anywhere() {
     assert!(terminal(&fixture::normal(), 120, false).contains("1,000 transactions/s   durable   100.0 TR/s"));
     for (output, text) in [("terminal", terminal(&file, 120, false)), ("markdown", markdown(&file))] {
         assert!(text.contains("VOID"), "{output}:\n{text}");
-        let shown = ["100.0 TR/s", "| 100.0 |", "1,000 transactions/s", "| 1,000 |"];
+        let shown = ["100.0 TR/s", "| 100.0 |", "1,000 transactions/s"];
         assert!(shown.iter().all(|figure| !text.contains(figure)), "{output}:\n{text}");
     }
     let tables = csv_tables(&file, CsvText::Guarded);
@@ -174,7 +174,7 @@ fn a_round_that_failed_leaves_no_figure_anywhere() {
         }
     }
     for text in [terminal(&file, 120, false), markdown(&file), html(&file)] {
-        let shown = ["100.0 TR/s", "| 100.0 |", "1,000 transactions/s", "| 1,000 |", "per TR"];
+        let shown = ["100.0 TR/s", "| 100.0 |", "1,000 transactions/s", "per TR"];
         assert!(shown.iter().all(|figure| !text.contains(figure)), "{text}");
     }
     let tables = csv_tables(&file, CsvText::Guarded);
