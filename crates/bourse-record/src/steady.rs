@@ -62,7 +62,7 @@ pub struct Steadiness {
     pub tests: Vec<SteadyTest>,
 }
 
-/// Seconds from which on throughput is judged by seconds; of fewer it is judged by shorter steps.
+/// Seconds from which on throughput is judged by seconds; of fewer that of a microbenchmark is judged by shorter steps.
 const SECONDS: usize = 20;
 /// Steps that a shorter interval is judged by, about.
 const STEPS: usize = 100;
@@ -136,7 +136,8 @@ fn throughput(round: &Round, workload: &Workload, cycle_s: Option<f64>) -> Stead
         WorkloadKind::Micro => format!("{metric}.{}", workload.headline_operation),
     };
     let seconds = within(round, &of("throughput"));
-    let (values, step_s) = if seconds.len() >= SECONDS {
+    // Of customers and a market even a neighbour's burst is as long as many short steps.
+    let (values, step_s) = if seconds.len() >= SECONDS || workload.kind == WorkloadKind::Brokerage {
         (seconds, 1.0)
     } else {
         let fine = &round.fine_series;
