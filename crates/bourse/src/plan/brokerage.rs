@@ -40,6 +40,7 @@ pub(crate) struct Brokerage {
     /// Whether what is asked for at a rate is due at even distances.
     pub(crate) evenly: bool,
     /// Whether all users share one stream of arrivals.
+    #[serde(default)]
     pub(crate) shared: bool,
     /// Transactions that may be due and wait.
     pub(crate) backlog: Option<usize>,
@@ -50,10 +51,13 @@ pub(crate) struct Brokerage {
     /// The measurement interval, in nanoseconds.
     pub(crate) measure_ns: u64,
     /// The rule that may end warm-up and interval sooner.
+    #[serde(default)]
     pub(crate) until: Option<StoppingRule>,
     /// Whether response times at a part of the rate are measured after the round.
+    #[serde(default)]
     pub(crate) latency: bool,
     /// Whether the database is put back after the run, so that the next run finds it as this one did.
+    #[serde(default)]
     pub(crate) puts_back: bool,
     /// Which driver of a round on a server this is, of how many.
     pub(crate) part: Option<(u32, u32)>,
