@@ -1,17 +1,110 @@
 //! What a schedule has made due and nobody has started yet: bounded, so that an overload is told in full and costs no memory.
+//!
+//! A [`Queue`] is one user's own, or a [`Stream`] that several users share; a [`Backlog`] is how one user sees it.
 
-use crate::{Control, Nanos, Pacer};
+use crate::{Control, Nanos, Pacer, Plan, Schedule};
 use bourse_record::Arrivals;
 use std::collections::VecDeque;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard};
 
-/// What waits for one user. Empty for ever where operations are due when the user is free.
+/// What is due and waits, and what comes next.
 #[derive(Debug)]
-pub(crate) struct Backlog {
+struct Queue {
     pacer: Pacer,
     /// The next moment that has not come yet.
     ahead: Option<Nanos>,
     waiting: VecDeque<Nanos>,
     limit: usize,
+    longest: usize,
+}
+
+impl Queue {
+    /// Operations that room is made for before the first comes: 128 KiB.
+    const ROOM: usize = 16_384;
+
+    fn new(mut pacer: Pacer, limit: usize) -> Self {
+        let ahead = pacer.next_due();
+        // Room at once for what usually may wait: a queue that grows does so in the middle of an overload.
+        let waiting = VecDeque::with_capacity(if ahead.is_some() { limit.min(Self::ROOM) } else { 0 });
+        Self { pacer, ahead, waiting, limit, longest: 0 }
+    }
+
+    /// Lets arrive what has become due until `now`: the number of those due in the measurement interval that found the queue
+    /// full.
+    fn arrive(&mut self, now: Nanos, control: &Control) -> u64 {
+        let mut dropped = 0;
+        // What comes after the interval nobody starts any more. The end is looked at for each: passing over what a high rate has
+        // made due may take longer than it took to become due, and an interruption must end it.
+        while let Some(due) = self.ahead.filter(|&due| due <= now && !control.draining(due)) {
+            self.ahead = self.pacer.next_due();
+            if self.waiting.len() < self.limit {
+                self.waiting.push_back(due);
+            } else if control.measures(due) {
+                dropped += 1;
+            }
+        }
+        self.longest = self.longest.max(self.waiting.len());
+        dropped
+    }
+
+    /// When what is to be done next is due: the longest waiting, or else what the schedule will make due.
+    fn next(&mut self) -> Option<Nanos> {
+        self.waiting.pop_front().or_else(|| std::mem::replace(&mut self.ahead, self.pacer.next_due()))
+    }
+
+    /// What is due in the measurement interval and was handed to nobody, with the limit of the queue.
+    fn left(&mut self, control: &Control) -> Arrivals {
+        let to = control.measure_to();
+        let coming = std::iter::from_fn(|| std::mem::replace(&mut self.ahead, self.pacer.next_due()));
+        let left = self.waiting.drain(..).chain(coming).take_while(|&due| due < to);
+        let unstarted = left.filter(|&due| control.measures(due)).count() as u64;
+        Arrivals {
+            due: unstarted,
+            unstarted,
+            backlog_limit: self.limit as u64,
+            backlog_longest: self.longest as u64,
+            ..Arrivals::default()
+        }
+    }
+}
+
+/// Arrivals that several users share: whichever is free takes the next.
+#[derive(Debug)]
+pub(crate) struct Stream {
+    queue: Mutex<Queue>,
+    /// Whether a user tells how many wait: one does, so that none is counted twice.
+    is_told: AtomicBool,
+}
+
+impl Stream {
+    /// What a pacer makes due, at most `limit` of it waiting.
+    pub(crate) fn new(pacer: Pacer, limit: usize) -> Self {
+        Self { queue: Mutex::new(Queue::new(pacer, limit)), is_told: AtomicBool::new(false) }
+    }
+
+    fn queue(&self) -> MutexGuard<'_, Queue> {
+        self.queue.lock().expect("nothing panics while it holds this lock")
+    }
+
+    /// What is due in the measurement interval and was handed to nobody.
+    pub(crate) fn left(&self, control: &Control) -> Arrivals {
+        self.queue().left(control)
+    }
+}
+
+/// Where a user's operations come from.
+#[derive(Debug)]
+enum Source<'s> {
+    Own(Queue),
+    Shared { stream: &'s Stream, tells: bool },
+}
+
+/// What waits for one user. Empty for ever where operations are due when the user is free.
+#[derive(Debug)]
+pub(crate) struct Backlog<'s> {
+    source: Source<'s>,
+    is_scheduled: bool,
     seen: Arrivals,
     /// When what was handed out last is due.
     in_hand: Option<Nanos>,
@@ -21,45 +114,45 @@ pub(crate) struct Backlog {
     response_ns: Nanos,
 }
 
-impl Backlog {
-    /// Operations that room is made for before the first comes: 128 KiB.
-    const ROOM: usize = 16_384;
+impl<'s> Backlog<'s> {
+    /// What a schedule makes due for a user that begins at `now`.
+    pub(crate) fn of(schedule: Schedule, plan: &Plan, control: &'s Control, now: Nanos) -> Self {
+        let source = match schedule {
+            Schedule::Shared { .. } => {
+                let stream = control.stream(schedule, plan.backlog);
+                Source::Shared { stream, tells: !stream.is_told.swap(true, Ordering::Relaxed) }
+            }
+            _ => Source::Own(Queue::new(schedule.pacer(control.begin().max(now)), plan.backlog)),
+        };
+        let is_scheduled = match &source {
+            Source::Own(queue) => queue.ahead.is_some(),
+            Source::Shared { .. } => true,
+        };
+        Self { source, is_scheduled, seen: Arrivals::default(), in_hand: None, waits: false, response_ns: 0 }
+    }
 
-    /// What a pacer makes due, at most `limit` of it waiting.
-    pub(crate) fn new(mut pacer: Pacer, limit: usize) -> Self {
-        let ahead = pacer.next_due();
-        // Room at once for what usually may wait: a queue that grows does so in the middle of an overload.
-        let waiting = VecDeque::with_capacity(if ahead.is_some() { limit.min(Self::ROOM) } else { 0 });
-        let seen = Arrivals { backlog_limit: limit as u64, ..Arrivals::default() };
-        Self { pacer, ahead, waiting, limit, seen, in_hand: None, waits: false, response_ns: 0 }
+    fn with<R>(&mut self, ask: impl FnOnce(&mut Queue) -> R) -> R {
+        match &mut self.source {
+            Source::Own(queue) => ask(queue),
+            Source::Shared { stream, .. } => ask(&mut stream.queue()),
+        }
     }
 
     /// Lets arrive what has become due until `now`; what finds the queue full is dropped, and `dropped` hears of each due in
     /// the measurement interval.
     ///
-    /// A user serves one at a time, so that the queue only grows while it is busy: looking at it afterwards shows what every
-    /// arrival found.
+    /// A user serves one at a time, so that its own queue only grows while it is busy: looking at it afterwards shows what
+    /// every arrival found. A shared one only grows while all of its users are busy.
     pub(crate) fn arrive(&mut self, now: Nanos, control: &Control, mut dropped: impl FnMut()) {
-        // What comes after the interval nobody starts any more. The end is looked at for each: passing over what a high rate has
-        // made due may take longer than it took to become due, and an interruption must end it.
-        while let Some(due) = self.ahead.filter(|&due| due <= now && !control.draining(due)) {
-            self.ahead = self.pacer.next_due();
-            if self.waiting.len() < self.limit {
-                self.waiting.push_back(due);
-                continue;
-            }
-            if control.measures(due) {
-                self.seen.due += 1;
-                self.seen.dropped += 1;
-                dropped();
-            }
-        }
-        self.seen.backlog_longest = self.seen.backlog_longest.max(self.waiting.len() as u64);
+        let count = self.with(|queue| queue.arrive(now, control));
+        self.seen.due += count;
+        self.seen.dropped += count;
+        (0..count).for_each(|_| dropped());
     }
 
     /// When what is to be done next is due: the longest waiting, or else what the schedule will make due.
     pub(crate) fn next(&mut self) -> Option<Nanos> {
-        let next = self.waiting.pop_front().or_else(|| std::mem::replace(&mut self.ahead, self.pacer.next_due()));
+        let next = self.with(Queue::next);
         (self.in_hand, self.waits) = (next, next.is_some());
         next
     }
@@ -69,9 +162,13 @@ impl Backlog {
         self.in_hand = self.in_hand.map(|_| due);
     }
 
-    /// Number of waiting operations.
+    /// Number of waiting operations; of shared ones one user tells.
     pub(crate) fn waiting(&self) -> u64 {
-        self.waiting.len() as u64
+        match &self.source {
+            Source::Own(queue) => queue.waiting.len() as u64,
+            Source::Shared { stream, tells: true } => stream.queue().waiting.len() as u64,
+            Source::Shared { .. } => 0,
+        }
     }
 
     /// Notes that what was due then was started.
@@ -91,19 +188,25 @@ impl Backlog {
 
     /// From due to end, of all that ended in the measurement interval, added up; none without a schedule.
     pub(crate) fn response_ns(&self) -> Option<Nanos> {
-        self.ahead.map(|_| self.response_ns)
+        self.is_scheduled.then_some(self.response_ns)
     }
 
-    /// What became of everything; none without a schedule.
+    /// What became of everything that was this user's; none without a schedule.
     pub(crate) fn ended(mut self, control: &Control) -> Option<Arrivals> {
-        self.ahead?;
-        let to = control.measure_to();
-        let coming = std::iter::from_fn(|| std::mem::replace(&mut self.ahead, self.pacer.next_due()));
-        let in_hand = self.in_hand.filter(|_| self.waits);
-        let left = in_hand.into_iter().chain(self.waiting).chain(coming).take_while(|&due| due < to);
-        let unstarted = left.filter(|&due| control.measures(due)).count() as u64;
+        if !self.is_scheduled {
+            return None;
+        }
+        let in_hand = self.in_hand.filter(|&due| self.waits && control.measures(due));
+        let unstarted = u64::from(in_hand.is_some());
         self.seen.due += unstarted;
-        self.seen.unstarted = unstarted;
+        self.seen.unstarted += unstarted;
+        if let Source::Own(queue) = &mut self.source {
+            let left = queue.left(control);
+            self.seen.due += left.due;
+            self.seen.unstarted += left.unstarted;
+            self.seen.backlog_limit = left.backlog_limit;
+            self.seen.backlog_longest = left.backlog_longest;
+        }
         Some(self.seen)
     }
 }
@@ -116,7 +219,8 @@ mod tests {
     #[test]
     fn what_finds_the_queue_full_is_dropped_and_the_rest_keeps_its_place() {
         let control = Control::new(&Plan { warm_up_ns: 0, measure_ns: SECOND, ..Plan::default() }, 0);
-        let mut backlog = Backlog::new(Schedule::Constant { per_second: 10.0 }.pacer(0), 3);
+        let plan = Plan { backlog: 3, ..Plan::default() };
+        let mut backlog = Backlog::of(Schedule::Constant { per_second: 10.0 }, &plan, &control, 0);
         let mut dropped = 0;
         backlog.arrive(SECOND / 2, &control, || dropped += 1);
         // Six have come: 0, 0.1 … 0.5 s.
@@ -138,9 +242,42 @@ mod tests {
     #[test]
     fn without_a_schedule_nothing_waits() {
         let control = Control::new(&Plan::default(), 0);
-        let mut backlog = Backlog::new(Schedule::Closed.pacer(0), 3);
+        let mut backlog = Backlog::of(Schedule::Closed, &Plan::default(), &control, 0);
         backlog.arrive(9 * SECOND, &control, || panic!("nothing can be dropped"));
         assert_eq!((backlog.next(), backlog.waiting()), (None, 0));
         assert_eq!(backlog.ended(&control), None);
+    }
+
+    #[test]
+    fn a_shared_stream_gives_each_arrival_to_one_user_and_counts_it_once() {
+        let control = Control::new(&Plan { warm_up_ns: 0, measure_ns: SECOND, ..Plan::default() }, 0);
+        let plan = Plan { backlog: 2, ..Plan::default() };
+        let shared = Schedule::Shared { per_second: 10.0, seed: None };
+        let [mut one, mut other] = [0, 1].map(|_| Backlog::of(shared, &plan, &control, 0));
+        // Whoever is free takes what comes next, also before it is due.
+        assert_eq!((one.next(), other.next()), (Some(0), Some(SECOND / 10)));
+        one.started(0, &control);
+        one.finished(7, true);
+        // One has a long operation at hand, so the other does all the rest, and nothing waits for a user that is busy.
+        other.started(SECOND / 10, &control);
+        for tenth in [2, 3] {
+            other.arrive(tenth * SECOND / 10, &control, || panic!("there is room"));
+            let due = other.next().unwrap();
+            assert_eq!(due, tenth * SECOND / 10);
+            other.started(due, &control);
+        }
+        // Both are busy: of 0.4, 0.5 and 0.6 s the last finds the queue full.
+        let mut dropped = 0;
+        one.arrive(6 * SECOND / 10, &control, || dropped += 1);
+        assert_eq!((dropped, one.waiting() + other.waiting()), (1, 2), "waiting operations are told once");
+        // One is handed 0.4 s, and never starts it; 0.5, 0.7, 0.8 and 0.9 s are left.
+        assert_eq!(one.next(), Some(4 * SECOND / 10));
+        let mut seen = [one.ended(&control), other.ended(&control), control.left_in_stream()].map(Option::unwrap);
+        assert_eq!(
+            seen.map(|it| (it.due, it.started, it.dropped, it.unstarted)),
+            [(3, 1, 1, 1), (3, 3, 0, 0), (4, 0, 0, 4)]
+        );
+        seen.sort_by_key(|it| it.backlog_limit);
+        assert_eq!((seen[1].backlog_limit, seen[2].backlog_limit, seen[2].backlog_longest), (0, 2, 2));
     }
 }

@@ -1,23 +1,27 @@
 //! Phases of a round, and the faults that end one early.
 
-use crate::{Nanos, RetryPolicy, SECOND};
-use bourse_record::PhaseKind;
-use std::sync::Mutex;
+use crate::backlog::Stream;
+use crate::{Nanos, RetryPolicy, SECOND, Schedule};
+use bourse_record::{Arrivals, PhaseKind, StoppingRule};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, OnceLock};
 use thiserror::Error;
 
 /// Lengths of a round's phases, and limits of its retries and its backlog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Plan {
-    /// Warm-up before the measurement interval.
+    /// Warm-up before the measurement interval; the longest, with a rule that may end it.
     pub warm_up_ns: Nanos,
-    /// The measurement interval; it ends sooner if all customers finish.
+    /// The measurement interval; it ends sooner if all customers finish, or by a rule.
     pub measure_ns: Nanos,
+    /// The rule that may end warm-up and interval sooner, by what is measured.
+    pub until: Option<StoppingRule>,
     /// Longest drain; work still in flight then is abandoned, with a warning.
     pub drain_limit_ns: Nanos,
     /// Retries after conflicts.
     pub retry: RetryPolicy,
-    /// Most operations of one user that may be due and wait, where a schedule makes them due; more are dropped.
+    /// Most operations of one user, or of a stream that users share, that may be due and wait, where a schedule makes them
+    /// due; more are dropped.
     pub backlog: usize,
 }
 
@@ -27,6 +31,7 @@ impl Default for Plan {
         Self {
             warm_up_ns: 5 * SECOND,
             measure_ns: 30 * SECOND,
+            until: None,
             drain_limit_ns: 60 * SECOND,
             retry: RetryPolicy::default(),
             backlog: 10_000,
@@ -105,12 +110,16 @@ pub enum Fault {
 #[derive(Debug)]
 pub struct Control {
     begin: Nanos,
-    measure_from: Nanos,
+    /// The planned beginning of the measurement interval, or the moment that a rule chose.
+    measure_from: AtomicU64,
+    measure_ns: Nanos,
     /// The planned end of the measurement interval, or the moment it was cut short.
     measure_to: AtomicU64,
     drain_limit_ns: Nanos,
     ended: AtomicBool,
     fault: Mutex<Option<Fault>>,
+    /// Arrivals that users share, once the first of them begins.
+    stream: OnceLock<Stream>,
 }
 
 impl Control {
@@ -119,12 +128,24 @@ impl Control {
         let measure_from = begin.saturating_add(plan.warm_up_ns);
         Self {
             begin,
-            measure_from,
+            measure_from: AtomicU64::new(measure_from),
+            measure_ns: plan.measure_ns,
             measure_to: AtomicU64::new(measure_from.saturating_add(plan.measure_ns)),
             drain_limit_ns: plan.drain_limit_ns,
             ended: AtomicBool::new(false),
             fault: Mutex::new(None),
+            stream: OnceLock::new(),
         }
+    }
+
+    /// The stream of arrivals that users with this schedule share.
+    pub(crate) fn stream(&self, schedule: Schedule, limit: usize) -> &Stream {
+        self.stream.get_or_init(|| Stream::new(schedule.pacer(self.begin), limit))
+    }
+
+    /// What became of shared arrivals that no user took; to be asked once, when all users have ended.
+    pub(crate) fn left_in_stream(&self) -> Option<Arrivals> {
+        Some(self.stream.get()?.left(self))
     }
 
     /// First moment of the round, when all threads have started.
@@ -134,7 +155,13 @@ impl Control {
 
     /// First moment of the measurement interval.
     pub fn measure_from(&self) -> Nanos {
-        self.measure_from.min(self.measure_to())
+        self.measure_from.load(Ordering::Relaxed).min(self.measure_to())
+    }
+
+    /// Begins the measurement interval at a moment to come, sooner than planned; it keeps its length.
+    pub fn begin_measuring(&self, at: Nanos) {
+        self.measure_from.fetch_min(at, Ordering::Relaxed);
+        self.cut(at.saturating_add(self.measure_ns));
     }
 
     /// First moment after the measurement interval, as far as is known now.
@@ -144,14 +171,14 @@ impl Control {
 
     /// Whether an operation that ended at `end` counts for the figures.
     pub fn measures(&self, end: Nanos) -> bool {
-        end >= self.measure_from && end < self.measure_to()
+        end >= self.measure_from.load(Ordering::Relaxed) && end < self.measure_to()
     }
 
     /// The phase at `now`.
     pub fn phase(&self, now: Nanos) -> PhaseKind {
         if self.draining(now) {
             PhaseKind::Drain
-        } else if now < self.measure_from {
+        } else if now < self.measure_from() {
             PhaseKind::WarmUp
         } else {
             PhaseKind::Measurement

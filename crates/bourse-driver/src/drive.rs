@@ -22,7 +22,7 @@ pub fn drive(
     recording: &mut Recording,
 ) -> Result<(), Fault> {
     let meter = UserMeter::start(control);
-    let mut backlog = Backlog::new(user_spec.schedule.pacer(control.begin().max(clock.now())), plan.backlog);
+    let mut backlog = Backlog::of(user_spec.schedule, plan, control, clock.now());
     let end = work(user_spec, connection, clock, control, plan, seed, &mut backlog, recording, &meter);
     let Recording { recorder, ledger, times } = recording;
     times.push(meter.finish(user_spec.role));
@@ -54,7 +54,7 @@ fn work(
     control: &Control,
     plan: &Plan,
     seed: u64,
-    backlog: &mut Backlog,
+    backlog: &mut Backlog<'_>,
     recording: &mut Recording,
     meter: &UserMeter<'_>,
 ) -> Result<End, Fault> {

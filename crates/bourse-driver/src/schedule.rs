@@ -21,6 +21,13 @@ pub enum Schedule {
         /// Seed of the moments.
         seed: u64,
     },
+    /// One stream for all users that have this schedule: whichever is free takes the next operation.
+    Shared {
+        /// Operations a second, of all these users together.
+        per_second: f64,
+        /// Seed of random moments, as of [`Schedule::Poisson`]; even distances without one. The first user's counts.
+        seed: Option<u64>,
+    },
     /// When another part of the workload says so: the user's draw gives each operation's due time.
     Arrivals,
 }
@@ -51,7 +58,7 @@ impl Schedule {
     pub fn check(&self) -> Result<(), RateError> {
         match *self {
             Self::Closed | Self::Arrivals => Ok(()),
-            Self::Constant { per_second } | Self::Poisson { per_second, .. } => {
+            Self::Constant { per_second } | Self::Poisson { per_second, .. } | Self::Shared { per_second, .. } => {
                 // Not a number lies in no range.
                 let is_possible = (Self::LOWEST..=Self::HIGHEST).contains(&per_second);
                 if is_possible { Ok(()) } else { Err(RateError { per_second }) }
@@ -70,6 +77,7 @@ impl Schedule {
             Self::Closed | Self::Arrivals => (None, None),
             Self::Constant { per_second } => (Some(gap(per_second)), None),
             Self::Poisson { per_second, seed } => (Some(gap(per_second)), Some(SplitMix::new(seed))),
+            Self::Shared { per_second, seed } => (Some(gap(per_second)), seed.map(SplitMix::new)),
         };
         let mut pacer = Pacer { gap_ns, random, at: from as f64 };
         if pacer.random.is_some() {

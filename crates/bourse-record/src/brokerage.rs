@@ -8,6 +8,22 @@ pub const BROKERAGE_NOTICE: &str = "TPC-E-derived workload, unaudited; results a
 pub const CUSTOMERS: &str = "customers";
 /// Role of the users who perform what the market exchange asks for: Trade-Result and Market-Feed.
 pub const MARKET_USERS: &str = "market users";
+/// Transactions that customers ask for; the others are the market's and the driver's own.
+const OF_CUSTOMERS: [&str; 8] = [
+    "Broker-Volume",
+    "Customer-Position",
+    "Market-Watch",
+    "Security-Detail",
+    "Trade-Lookup",
+    "Trade-Order",
+    "Trade-Status",
+    "Trade-Update",
+];
+
+/// Whether a customer waits for that transaction.
+pub fn is_of_customers(operation: &str) -> bool {
+    OF_CUSTOMERS.contains(&operation)
+}
 
 /// Status codes of the transactions' frames (Clause 3.3; numbers as the reference harness gives them): below 0 errors, above
 /// it warnings and the intended roll-back. No two transactions share one; 0 is success.

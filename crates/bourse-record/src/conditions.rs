@@ -21,6 +21,9 @@ pub struct Conditions {
     /// Rate that a schedule asked for, in the unit of the headline; none in closed loops.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requested_rate: Option<f64>,
+    /// Whether each user waits for arrivals of its own at that rate, or all share one stream.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub arrival_streams: Option<ArrivalStreams>,
     /// Isolation level by operation, as far as levels are demanded.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub isolation: Vec<OperationIsolation>,
@@ -45,6 +48,26 @@ pub struct Conditions {
     /// Room for the database to grow when the run began, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free_bytes: Option<u64>,
+}
+
+/// Who waits for what a schedule makes due.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum ArrivalStreams {
+    /// Each user has arrivals of its own: what waits for a busy one waits though another is free.
+    PerUser,
+    /// All users share one stream: whichever is free takes the next.
+    Shared,
+}
+
+impl ArrivalStreams {
+    /// The words for reports.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::PerUser => "each user waits for its own arrivals",
+            Self::Shared => "one stream, taken by whichever user is free",
+        }
+    }
 }
 
 /// How large a scaled database was loaded.

@@ -32,10 +32,10 @@ mod version_1;
 mod warning;
 
 pub use bourse_stats::{Estimate, Interval, SplitMix, median};
-pub use brokerage::{BROKERAGE_NOTICE, CUSTOMERS, MARKET_USERS, STATUS_CODES};
+pub use brokerage::{BROKERAGE_NOTICE, CUSTOMERS, MARKET_USERS, STATUS_CODES, is_of_customers};
 pub use conditions::{
-    Conditions, DriverQueue, IsolationLevel, Medium, OperationIsolation, RawSyncs, Scale, Storage, SyncMeaning,
-    Tunables,
+    ArrivalStreams, Conditions, DriverQueue, IsolationLevel, Medium, OperationIsolation, RawSyncs, Scale, Storage,
+    SyncMeaning, Tunables,
 };
 pub use counts::Counts;
 pub use document::{RunFileError, run_file_schema};
@@ -51,8 +51,8 @@ pub use provenance::{Build, DocumentKind, Machine, NameValue, Provenance};
 pub use recorder::{Recorder, Totals};
 pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};
 pub use round::{
-    Arrivals, Check, CheckStatus, Column, ConflictCount, FileActivity, FileKind, Interference, Phase, PhaseKind, Round,
-    Series, ServerUse, SharedRound,
+    Arrivals, Check, CheckStatus, Column, ConflictCount, FileActivity, FileKind, Interference, LatencyPhase, Phase,
+    PhaseKind, Round, Series, ServerUse, SharedRound, Stopping, StoppingRule,
 };
 pub use run_file::{
     Case, Durability, Engine, MayLose, MemoryStore, Probe, RunFile, SCHEMA_VERSION, Search, Workload, WorkloadKind,

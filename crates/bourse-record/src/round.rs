@@ -30,8 +30,8 @@ pub struct Round {
     pub arrivals: Option<Arrivals>,
     /// Second by second, over the whole round.
     pub series: Series,
-    /// Sizes looked at more often than once a second, where a workload is about how they grow; the times are the ends of
-    /// short intervals, the values the largest seen in each.
+    /// Sizes of log or journal, looked at more often than once a second where a workload is about how they grow: the largest
+    /// of each short step. The times are the ends of the steps.
     #[serde(default)]
     pub fine_series: Series,
     /// Valid completions per second, of all operations (`throughput`) and of the headline's (`throughput.NAME`), ten times a
@@ -39,6 +39,9 @@ pub struct Round {
     /// round rests on them. Empty in files from before they were kept.
     #[serde(default)]
     pub throughput_series: Series,
+    /// How warm-up and interval ended, where a rule could end them sooner than planned.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stopping: Option<Stopping>,
     /// Processor seconds of our process in the measurement interval: user.
     pub cpu_user_s: f64,
     /// Processor seconds of our process in the measurement interval: system.
@@ -77,6 +80,9 @@ pub struct Round {
     /// Where the time of the users' threads went in the measurement interval; none in files of older versions.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub time_split: Option<TimeSplit>,
+    /// What followed at a part of the rate, so that response times are those of customers who do not wait for one another.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub latency: Option<Box<LatencyPhase>>,
     /// Further figures of the round, such as trades that came with the database, and how it was found.
     pub facts: Vec<NameValue>,
     /// The round on an application server that this is a driver's part of.
@@ -118,6 +124,11 @@ impl Round {
     /// From here on a fixed CPU loop is disturbed: it took half as long again. Frequencies that change make a fifth.
     pub const SLOWED: f64 = 1.5;
 
+    /// The round, and what followed at a part of its rate.
+    pub fn with_latency(&self) -> impl Iterator<Item = &Round> {
+        std::iter::once(self).chain(self.latency.iter().map(|phase| &phase.round))
+    }
+
     /// Operations that failed in the measurement interval.
     pub fn failed(&self) -> u64 {
         let outcomes = self.operations.iter().flat_map(|operation| &operation.outcomes);
@@ -128,6 +139,50 @@ impl Round {
 /// A figure that may be none: JSON has no «not a number».
 fn figure_or_none<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
     Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
+
+/// A phase after a round, on the same database, at a part of the round's rate.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct LatencyPhase {
+    /// The part of the round's rate that was asked for: 0.7.
+    pub part: f64,
+    /// Customers' transactions a second that were asked for.
+    pub per_second: f64,
+    /// What was measured, with its own phases, reconciliation and checks; its warm-up is at that rate too.
+    pub round: Round,
+}
+
+impl LatencyPhase {
+    /// Share of what was due that has to be started, so that its response times are those of that rate.
+    pub const STARTED: f64 = 0.99;
+
+    /// Whether as much was started as has to be.
+    pub fn kept_pace(&self) -> bool {
+        self.round.arrivals.is_some_and(|it| it.due > 0 && it.started as f64 >= Self::STARTED * it.due as f64)
+    }
+}
+
+/// Rule that ends warm-up and measurement interval by what is measured; the planned lengths are then the longest.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum StoppingRule {
+    /// The warm-up ends when two windows agree, the interval when its mean rate is known within 5 %.
+    RateKnown,
+    /// Both end when it can be told whether they are in steady state.
+    SteadinessTold,
+}
+
+/// How warm-up and interval ended, where a rule could end them.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Stopping {
+    /// The rule.
+    pub rule: StoppingRule,
+    /// Whether the rule ended the warm-up; else it had its longest length.
+    pub warmed_up: bool,
+    /// How often the interval was looked at.
+    pub looks: u32,
+    /// Whether the rule ended the interval; else it had its longest length.
+    pub reached: bool,
 }
 
 /// Counts of the operations that a schedule made due in the measurement interval, by outcome.

@@ -270,6 +270,10 @@ pub struct Workload {
     pub metric_titles: Vec<NameValue>,
     /// A notice that has to stand in every report of this workload.
     pub notice: Option<String>,
+    /// Whether its work goes on until the time is over, so that its rate may be asked for a steady state; of a brokerage it
+    /// always is.
+    #[serde(default)]
+    pub has_lasting_rate: bool,
 }
 
 /// Kinds of workload.
@@ -299,17 +303,14 @@ impl WorkloadKind {
             Self::Micro => None,
         }
     }
-
-    /// Whether its measurement intervals are meant to be in steady state.
-    pub const fn is_steady(self) -> bool {
-        match self {
-            Self::Brokerage => true,
-            Self::Micro => false,
-        }
-    }
 }
 
 impl Workload {
+    /// Whether its measurement intervals are asked for a steady state.
+    pub fn may_be_steady(&self) -> bool {
+        self.kind == WorkloadKind::Brokerage || self.has_lasting_rate
+    }
+
     /// The workload's own title of a metric, if it has one.
     pub fn metric_title(&self, metric: &str) -> Option<&str> {
         self.metric_titles.iter().find(|title| title.name == metric).map(|title| title.value.as_str())

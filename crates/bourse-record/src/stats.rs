@@ -1,8 +1,8 @@
 //! How sure a figure of a round, or of several rounds, is: estimates of `bourse_stats` on what a run file holds.
 
-use crate::{Case, PhaseKind, Round, Series};
+use crate::{Case, Operation, PhaseKind, Round, Series, StoppingRule, Workload, WorkloadKind};
 use bourse_stats::batch::SeriesMean;
-use bourse_stats::{Estimate, Interval, batch, center, signed_rank};
+use bourse_stats::{Estimate, Interval, batch, center, signed_rank, stopping};
 
 /// Rounds from which a figure has an interval.
 pub const FEWEST_ROUNDS: usize = signed_rank::FEWEST;
@@ -18,35 +18,57 @@ impl Round {
         throughput(self, operation, phase.from_s, phase.to_s)
     }
 
-    /// The round's headline with its interval by batch means; `operation` is the headline's.
-    pub fn estimate(&self, operation: &str) -> Estimate {
-        let half =
-            self.throughput(Some(operation)).and_then(|it| it.mean.interval).map(|it| (it.half_width(), it.level));
-        let interval = half.filter(|_| self.headline.is_finite()).map(|(half, level)| Interval {
-            low: (self.headline - half).max(0.0),
-            high: self.headline + half,
+    /// The figure that heads reports: of the brokerage transactions of the mix, of all kinds, that ended validly in the
+    /// measurement interval, a second; elsewhere the headline. Not a number for a void round.
+    pub fn figure(&self, workload: &Workload) -> f64 {
+        if workload.kind != WorkloadKind::Brokerage || !self.headline.is_finite() {
+            return self.headline;
+        }
+        let in_mix = |operation: &&Operation| operation.mix_target_percent.is_some();
+        let valid: u64 = self.operations.iter().filter(in_mix).map(Operation::valid).sum();
+        valid as f64 / self.measured_s
+    }
+
+    /// The round's figure with its interval by batch means of its throughput.
+    pub fn estimate(&self, workload: &Workload) -> Estimate {
+        let figure = self.figure(workload);
+        let operation = match workload.kind {
+            WorkloadKind::Brokerage => None,
+            WorkloadKind::Micro => Some(workload.headline_operation.as_str()),
+        };
+        let half = self.throughput(operation).and_then(|it| it.mean.interval).map(|it| (it.half_width(), it.level));
+        let interval = half.filter(|_| figure.is_finite()).map(|(half, level)| Interval {
+            low: (figure - half).max(0.0),
+            high: figure + half,
             level,
         });
-        Estimate { value: self.headline, interval }
+        Estimate { value: figure, interval }
     }
 }
 
 impl Case {
     /// Headlines of the rounds that measured anything, in the rounds' order.
     pub fn headlines(&self) -> Vec<f64> {
-        let measured = self.rounds.iter().filter(|round| round.measured_s > 0.0 && round.headline.is_finite());
-        measured.map(|round| round.headline).collect()
+        self.measured().map(|round| round.headline).collect()
+    }
+
+    /// Figures of those rounds, in the same order.
+    pub fn figures(&self) -> Vec<f64> {
+        self.measured().map(|round| round.figure(&self.workload)).collect()
     }
 
     /// The figure of the case with the interval that belongs to it: of several rounds the Hodges–Lehmann estimate over them,
-    /// of a single round its own headline by batch means. None if nothing was measured.
+    /// of a single round its own figure by batch means. None if nothing was measured.
     pub fn estimate(&self) -> Option<Estimate> {
-        let measured = |round: &&Round| round.measured_s > 0.0 && round.headline.is_finite();
-        let mut rounds = self.rounds.iter().filter(measured);
+        let mut rounds = self.measured();
         match (rounds.next(), rounds.next()) {
-            (Some(round), None) => Some(round.estimate(&self.workload.headline_operation)),
-            _ => center(&self.headlines()),
+            (Some(round), None) => Some(round.estimate(&self.workload)),
+            _ => center(&self.figures()),
         }
+    }
+
+    fn measured(&self) -> impl Iterator<Item = &Round> {
+        self.rounds.iter().filter(|round| round.measured_s > 0.0 && round.headline.is_finite())
     }
 }
 
@@ -55,7 +77,12 @@ impl Case {
 fn throughput(round: &Round, operation: Option<&str>, from_s: f64, to_s: f64) -> Option<SeriesMean> {
     let column = operation.map_or_else(|| "throughput".to_owned(), |name| format!("throughput.{name}"));
     let kept = [&round.throughput_series, &round.series].into_iter().find(|series| series.column(&column).is_some())?;
-    batch::mean(&even(kept, &column, from_s, to_s))
+    let values = even(kept, &column, from_s, to_s);
+    match round.stopping.map(|it| it.rule) {
+        // Looks that may have ended the interval cost some of its certainty.
+        Some(StoppingRule::RateKnown) => stopping::mean(&values),
+        _ => batch::mean(&values),
+    }
 }
 
 /// A rate's values between two times in rows of equal length. The rows of a busy machine are not: their counts are spread
@@ -110,5 +137,35 @@ mod tests {
         assert_eq!(even(&uneven, "other", 0.0, 4.0), [0.0; 0]);
         assert_eq!(even(&Series::default(), "throughput", 0.0, 4.0), [0.0; 0]);
         assert_eq!(even(&series(&[(f64::NAN, 1.0), (0.0, 1.0)]), "throughput", 0.0, 4.0), [0.0; 0]);
+    }
+
+    #[test]
+    fn an_interval_that_looks_may_have_ended_is_not_that_of_a_fixed_length() {
+        let text = r#"{ "offset_s": 0, "phases": [], "measured_s": 20, "headline": 1, "operations": [], "cpu_user_s": 0,
+            "cpu_system_s": 0, "series": { "time_s": [], "columns": [] }, "read_bytes": 0, "written_bytes": 0, "facts": [],
+            "checks": [], "warnings": [] }"#;
+        let mut round: Round = serde_json::from_str(text).unwrap();
+        let workload = r#"{ "name": "tpce", "kind": "brokerage", "parameters": [], "headline_operation": "Trade-Result",
+            "headline_unit": "TR/s", "nominal": 2, "outcomes": [], "notice": null }"#;
+        let workload: Workload = serde_json::from_str(workload).unwrap();
+        round.phases = vec![crate::Phase { kind: PhaseKind::Measurement, from_s: 5.0, to_s: 25.0 }];
+        let mut random = crate::SplitMix::new(1);
+        for step in 1..=250 {
+            // What came before the interval is none of its rate.
+            let rate = if step <= 50 { 1e6 } else { 1_000.0 + 100.0 * random.normal() };
+            round.throughput_series.push(0.1 * f64::from(step), [("throughput".to_owned(), Some(rate))]);
+        }
+        let half = |round: &Round| round.throughput(None).and_then(|it| it.mean.interval).map(|it| it.half_width());
+        let fixed = half(&round).unwrap();
+        // 10 % over the root of 200 steps, twice.
+        assert!((10.0..20.0).contains(&fixed), "{fixed}");
+        let rule = StoppingRule::RateKnown;
+        round.stopping = Some(crate::Stopping { rule, warmed_up: true, looks: 1, reached: true });
+        let looked_at = half(&round).unwrap();
+        assert!((12.0..30.0).contains(&looked_at) && looked_at != fixed, "{looked_at}");
+        // Without transactions the figure is 0, and so is the lower end.
+        assert_eq!(round.estimate(&workload).interval.map(|it| it.low), Some(0.0));
+        round.throughput_series = Series::default();
+        assert_eq!(round.estimate(&workload).interval, None);
     }
 }

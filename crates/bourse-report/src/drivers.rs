@@ -214,6 +214,8 @@ fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
         one_operation(operation, &same).map_err(|cause| NotTogether::Histogram { operation: name, cause })?;
     }
     round.arrivals = parts.iter().filter_map(|part| part.arrivals).reduce(both);
+    // The steps of several drivers do not end together.
+    round.fine_series = bourse_record::Series::default();
     round.series = one_series(&parts.iter().map(|part| &part.series).collect::<Vec<_>>());
     // Drivers began at different moments: what their rows would add up to is no throughput of any moment.
     round.throughput_series = bourse_record::Series::default();

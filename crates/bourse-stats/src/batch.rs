@@ -46,16 +46,19 @@ pub fn mean(values: &[f64]) -> Option<SeriesMean> {
     let batch = ((LENGTHS * autocorrelation).round() as usize).clamp(1, values.len());
     let means = batches(values, batch);
     let value = means.iter().sum::<f64>() / means.len() as f64;
-    let interval = (means.len() >= FEWEST_BATCHES).then(|| {
-        let count = means.len() as f64;
-        let variance = means.iter().map(|it| (it - value).powi(2)).sum::<f64>() / (count - 1.0);
-        let common: f64 = means.windows(2).map(|it| (it[0] - value) * (it[1] - value)).sum::<f64>() / (count - 1.0);
-        // What batches still tell of the next widens the interval.
-        let left = if variance > 0.0 { (common / variance + 1.0 / count).clamp(0.0, 0.9) } else { 0.0 };
-        let half = student(count - 1.0, LEVEL) * (variance / count * (1.0 + left) / (1.0 - left)).sqrt();
-        Interval { low: value - half, high: value + half, level: LEVEL }
-    });
+    let interval = (means.len() >= FEWEST_BATCHES).then(|| interval_of(&means, value, LEVEL));
     Some(SeriesMean { mean: Estimate { value, interval }, autocorrelation, batch, batches: means.len() })
+}
+
+/// Student's interval of the mean of batches whose means these are.
+pub(crate) fn interval_of(means: &[f64], value: f64, level: f64) -> Interval {
+    let count = means.len() as f64;
+    let variance = means.iter().map(|it| (it - value).powi(2)).sum::<f64>() / (count - 1.0);
+    let common: f64 = means.windows(2).map(|it| (it[0] - value) * (it[1] - value)).sum::<f64>() / (count - 1.0);
+    // What batches still tell of the next widens the interval.
+    let left = if variance > 0.0 { (common / variance + 1.0 / count).clamp(0.0, 0.9) } else { 0.0 };
+    let half = student(count - 1.0, level) * (variance / count * (1.0 + left) / (1.0 - left)).sqrt();
+    Interval { low: value - half, high: value + half, level }
 }
 
 /// Means of so many values in a row; what is left over is left out at the beginning.

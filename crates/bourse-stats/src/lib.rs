@@ -3,6 +3,7 @@
 //! * [`signed_rank`]: rounds that belong in pairs, or a figure over several rounds (Hodges–Lehmann, Wilcoxon).
 //! * [`rank_sum`]: two groups of rounds that have nothing to do with one another (Hodges–Lehmann, Mann–Whitney).
 //! * [`batch`]: one series of seconds, whose neighbours are alike (batch means).
+//! * [`steady`]: whether a series is steady; [`stopping`]: when a measurement has lasted long enough.
 //! * [`holm`]: several verdicts at once.
 //! * [`sessions`]: simulated sessions of A against A, which show that the level of pairs holds.
 //!
@@ -27,6 +28,7 @@ pub mod rank_sum;
 pub mod sessions;
 pub mod signed_rank;
 pub mod steady;
+pub mod stopping;
 
 pub use estimate::{Estimate, Interval, LEVEL, median, median_of_sorted, quantile};
 pub use random::SplitMix;

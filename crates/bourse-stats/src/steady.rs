@@ -105,7 +105,7 @@ pub fn judge(values: &[f64], period: Option<usize>, tolerance: f64) -> Judged {
     let period = period.or_else(|| period_of(values)).filter(|it| *it > 0);
     let least = values.len().div_ceil(MOST_BLOCKS).max(1);
     let block = match period {
-        Some(period) => least.div_ceil(period) * period,
+        Some(period) => least.div_ceil(period).max(cycles(values, period)) * period,
         None => ((LENGTHS * time_without_shape(values)).round() as usize).max(least),
     };
     let means = batches(values, block.min(values.len().max(1)));
@@ -134,6 +134,14 @@ pub fn judge(values: &[f64], period: Option<usize>, tolerance: f64) -> Judged {
     } else {
         found(if reach(widest) < 0.0 { Answer::Yes } else { Answer::Unknown }, Some(change(widest)))
     }
+}
+
+/// Cycles in a block: one, unless so many have been seen that one is known to be like the next.
+fn cycles(values: &[f64], period: usize) -> usize {
+    const MANY: usize = 30;
+    let means = batches(values, period.min(values.len().max(1)));
+    let time = if means.len() < MANY { 1.0 } else { time_without_shape(&means) };
+    if time > 3.0 { (LENGTHS * time).round() as usize } else { 1 }
 }
 
 /// Estimate of a change with its standard error.

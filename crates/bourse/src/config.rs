@@ -247,7 +247,7 @@ mod tests {
         let commands = schema["oneOf"].as_array().expect("one for each command");
         let run = commands.iter().find(|it| it["title"] == "tpce run").expect("tpce run can stand in a file");
         assert_eq!(run["properties"]["find-max"]["type"], "boolean");
-        assert_eq!(run["properties"]["arrivals"]["enum"], json!(["poisson", "constant"]));
+        assert_eq!(run["properties"]["arrivals"]["enum"], json!(["poisson", "constant", "shared", "shared-constant"]));
         assert!(run["properties"]["targets"]["anyOf"].is_array());
         assert!(commands.iter().any(|it| it["title"] == "micro run"));
     }

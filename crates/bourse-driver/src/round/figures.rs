@@ -7,7 +7,7 @@ use crate::{Control, Nanos, SECOND};
 use bourse_engine::{FileIo, IoCounts};
 use bourse_record::{
     Arrivals, FileActivity, FileKind, Interference, OperationSpec, Phase, PhaseKind, Recorder, Round, ServerUse,
-    Warning,
+    Stopping, Warning,
 };
 
 /// Reason why an interval has no figure: no operation of the headline ended in it.
@@ -89,6 +89,7 @@ pub(super) fn figures(
     marks: Marks,
     sampler: Sampler<'_>,
     throughput: &Throughput,
+    stopping: Option<Stopping>,
     headline: usize,
     in_process: bool,
     end: Nanos,
@@ -141,6 +142,8 @@ pub(super) fn figures(
         series: sampler.series,
         fine_series: bourse_record::Series::default(),
         throughput_series: throughput.series(total.specs().get(headline).map_or("", |spec| spec.name)),
+        latency: None,
+        stopping,
         cpu_user_s: seconds_used(last.cpu_user_s, first.cpu_user_s),
         cpu_system_s: seconds_used(last.cpu_system_s, first.cpu_system_s),
         read_bytes: bytes(last.read_bytes, first.read_bytes),

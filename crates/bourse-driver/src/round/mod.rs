@@ -3,10 +3,12 @@
 //! | file | what |
 //! |---|---|
 //! | `participants` | users with their sessions, emulators, and their threads |
+//! | `pace` | the rate in short steps, and the rules that end warm-up and interval by it |
 //! | `usage` | resources used until the ends of the measurement interval |
 //! | `figures` | the figures of a round that has ended |
 
 mod figures;
+mod pace;
 mod participants;
 mod usage;
 
@@ -20,6 +22,7 @@ use crate::{Background, Clock, Control, Fault, MS, Plan, SECOND, StopRule, Workl
 use bourse_engine::{Conflicts, Engine, Hosting};
 use bourse_record::{ConflictCount, LiveReader, PhaseKind, Recorder, Round, SplitMix, Warning};
 use figures::{figures, nothing_ended};
+use pace::Pace;
 use participants::{Starts, connect_all, guard};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{OnceLock, mpsc};
@@ -97,7 +100,7 @@ pub fn run<'w>(
     let mut left = background.len() + participants.user_specs.len();
     let mut starts = Starts { of: left, started: 0, refused: None };
     let mut recordings = Vec::new();
-    let (mut sampler, throughput) = thread::scope(|scope| {
+    let (mut sampler, throughput, stopping) = thread::scope(|scope| {
         let control = &control;
         let customers = &customers;
         for Background { name, run } in background {
@@ -139,6 +142,7 @@ pub fn run<'w>(
             left = starts.started;
         }
         let mut throughput = Throughput::new(begin);
+        let mut pace = Pace::new(plan, headline, begin);
         let mut tick = begin + SECOND;
         while left > 0 {
             let now = clock.now();
@@ -150,13 +154,14 @@ pub fn run<'w>(
             if now >= throughput.due() {
                 throughput.row(now, sampler.ended(headline));
             }
+            pace.pass(now, &sampler, control);
             if now >= tick {
                 let queue = workload.queue_length();
                 let (done, seconds) = sampler.row(now, queue);
                 progress(&Progress {
                     phase: control.phase(now),
                     elapsed_s: (now - begin) as f64 / SECOND as f64,
-                    planned_s: plan.warm_up_ns.saturating_add(plan.measure_ns) as f64 / SECOND as f64,
+                    planned_s: (control.measure_to() - begin) as f64 / SECOND as f64,
                     throughput: done.completed.iter().map(|&count| count as f64 / seconds).collect(),
                     failures: done.failed as f64 / seconds,
                     response_ns: done.response_ns,
@@ -165,7 +170,7 @@ pub fn run<'w>(
                 // After a pause of the machine the series goes on from now rather than catching up on empty rows.
                 tick = if now >= tick + SECOND { now + SECOND } else { tick + SECOND };
             }
-            let next = tick.min(throughput.due()).min(marks.next(control)).min(now + 20 * MS).max(now);
+            let next = tick.min(throughput.due()).min(marks.next(control)).min(pace.next()).min(now + 20 * MS).max(now);
             match gone.recv_timeout(std::time::Duration::from_nanos((next - clock.now().min(next)).max(MS / 10))) {
                 Ok(recording) => {
                     recordings.extend(recording);
@@ -176,7 +181,7 @@ pub fn run<'w>(
             }
         }
         throughput.row(clock.now(), sampler.ended(headline));
-        (sampler, throughput)
+        (sampler, throughput, pace.stopping)
     });
     if let Some(refused) = starts.refused {
         return Err(refused);
@@ -189,9 +194,13 @@ pub fn run<'w>(
     let held = Held::by(&recordings);
     let mut total = Recording::new(Recorder::new(workload.operations().into(), |_| true));
     recordings.into_iter().for_each(|recording| total.merge(recording));
+    if let (Some(left), None) = (control.left_in_stream(), control.fault()) {
+        total.recorder.arrivals(&left);
+    }
     let given_up = control.fault().is_none() && end >= control.measure_to().saturating_add(plan.drain_limit_ns);
     let in_process = matches!(engine.hosting(), Hosting::InProcess);
-    let mut round = figures(&total.recorder, &control, marks, sampler, &throughput, headline, in_process, end);
+    let mut round =
+        figures(&total.recorder, &control, marks, sampler, &throughput, stopping, headline, in_process, end);
     round.time_split = split(&total.times, !in_process);
     if given_up {
         round.warnings.push(Warning::WorkGivenUp { limit_s: plan.drain_limit_ns as f64 / SECOND as f64 });

@@ -12,6 +12,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 const PLAN: Plan = Plan {
+    until: None,
     warm_up_ns: 50 * MS,
     measure_ns: 250 * MS,
     drain_limit_ns: 10 * SECOND,
@@ -290,4 +291,33 @@ fn many_users_begin_together_and_take_little_memory() {
     let most = measured.round.facts.iter().find(|fact| fact.name == "memory of recorders").unwrap();
     let most: u64 = most.value.split(", ").nth(1).unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!(most < 100, "{most} KiB for one user");
+}
+
+#[test]
+fn a_rule_ends_warm_up_and_interval_no_sooner_and_no_later_than_it_may() {
+    let until = Some(bourse_record::StoppingRule::RateKnown);
+    let plan = Plan { warm_up_ns: 400 * MS, measure_ns: 800 * MS, until, ..PLAN };
+    let measured = measure(&plan, vec![user_spec(Schedule::Closed, StopRule::AtIntervalEnd, busy)], vec![]);
+    let round = measured.round;
+    let stopping = round.stopping.expect("there was a rule");
+    let warm_up_s = round.phases[0].to_s - round.phases[0].from_s;
+    assert!((0.09..0.45).contains(&warm_up_s) && (warm_up_s < 0.4 || !stopping.warmed_up), "{warm_up_s} {stopping:?}");
+    assert!((0.39..0.81).contains(&round.measured_s) && (1..=4).contains(&stopping.looks), "{stopping:?}");
+    assert!(stopping.reached || round.measured_s > 0.79, "{} {stopping:?}", round.measured_s);
+    assert!(round.checks.iter().all(|check| check.status == CheckStatus::Passed), "{:?}", round.checks);
+    let steps = round.throughput_series.column("throughput").expect("the rate in short steps");
+    let rates: f64 = steps.iter().flatten().sum::<f64>() / steps.len() as f64;
+    assert!(rates > 0.0 && steps.len() > 3, "{rates} in {} steps", steps.len());
+}
+
+#[test]
+fn users_that_share_a_stream_start_each_arrival_once() {
+    let shared = Schedule::Shared { per_second: 400.0, seed: Some(5) };
+    let users = (0..3).map(|_| user_spec(shared, StopRule::AtIntervalEnd, busy)).collect();
+    let round = measure(&Plan { measure_ns: SECOND / 2, ..PLAN }, users, vec![]).round;
+    let arrivals = round.arrivals.expect("a schedule");
+    assert_eq!(arrivals.due, arrivals.started + arrivals.dropped + arrivals.unstarted);
+    // 200 are expected of the one stream; of three streams it would be 600.
+    assert!((130..=270).contains(&arrivals.due), "{arrivals:?}");
+    assert!(round.checks.iter().all(|check| check.status == CheckStatus::Passed), "{:?}", round.checks);
 }

@@ -18,6 +18,7 @@ const PLAN: Plan = Plan {
     drain_limit_ns: 5_000 * MS,
     retry: bourse_driver::RetryPolicy { retries: 3, first_ns: MS, longest_ns: MS },
     backlog: 10,
+    until: None,
 };
 
 fn planted<'w>(role: &'static str, schedule: Schedule, mut perform: impl FnMut() + Send + 'w) -> UserSpec<'w> {

@@ -12,8 +12,7 @@ const HEAD: f64 = 26.0;
 
 /// A bar for each case, a dot for each round; none for a single case, or for cases of different units.
 pub(crate) fn comparison(views: &[CaseView<'_>], size: Size) -> Option<String> {
-    let one_unit =
-        views.windows(2).all(|pair| pair[0].case.workload.headline_unit == pair[1].case.workload.headline_unit);
+    let one_unit = views.windows(2).all(|pair| pair[0].unit() == pair[1].unit());
     if views.len() < 2 || !one_unit {
         return None;
     }
@@ -65,7 +64,7 @@ pub(crate) fn comparison(views: &[CaseView<'_>], size: Size) -> Option<String> {
 
 fn result(view: &CaseView<'_>) -> String {
     match (view.valid_figure(), view.standing()) {
-        (Some(figure), _) => format!("{} {}", units::number(figure), view.case.workload.headline_unit),
+        (Some(figure), _) => format!("{} {}", units::number(figure), view.unit()),
         (None, Standing::Void) => match view.void_rounds().next() {
             Some(_) => "VOID: a round failed".to_owned(),
             None => "VOID: a check failed".to_owned(),

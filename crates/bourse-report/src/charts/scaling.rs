@@ -65,7 +65,7 @@ pub(crate) fn scaling(views: &[CaseView<'_>], option: &str, size: Size) -> Optio
     for (_, points) in &mut curves {
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
     }
-    Some(draw(&curves, option, &views[0].case.workload.headline_unit, size))
+    Some(draw(&curves, option, views[0].unit(), size))
 }
 
 /// What tells a case from others, the option apart: its target and what else was swept.

@@ -4,7 +4,7 @@ use super::Head;
 use crate::charts::{self, CHARTS, Chart, Size, Subject};
 use crate::tables::{self, Align, Table};
 use crate::units;
-use crate::view::{CaseView, Remark, Standing, engine_words, notices, warnings};
+use crate::view::{CaseView, Remark, Standing, engine_words, latency_case, not_tpce, notices, warnings};
 use bourse_record::{CheckStatus, RunFile, WorkloadKind};
 use minijinja::Value;
 use serde::Serialize;
@@ -30,15 +30,22 @@ struct CasePage {
     unit: String,
     /// Whether the figure is valid.
     counts: bool,
-    nominal: Option<String>,
+    /// `± 2.6 %`, of a single round.
+    plus_minus: Option<String>,
+    /// Trade-Results a second.
+    results: Option<String>,
     spread: Option<String>,
     durability: &'static str,
     durability_reason: String,
     on: String,
     remarks: Vec<Sentence>,
     limited_by: Option<String>,
+    waits: Option<Sentence>,
+    not_tpce: Option<String>,
     checks: Checks,
     transactions: Grid,
+    /// The same at a part of the rate.
+    latency: Option<Grid>,
     /// Columns left out because nothing of it happened.
     none: Vec<&'static str>,
     /// `a transaction`, `an operation`.
@@ -196,7 +203,7 @@ fn folded(mut table: Table) -> Grid {
 fn title(file: &RunFile, views: &[CaseView<'_>]) -> String {
     let answer = match views {
         [only] => match (only.valid_figure(), only.standing()) {
-            (Some(figure), _) => format!("{} {}, ", units::number(figure), only.case.workload.headline_unit),
+            (Some(figure), _) => format!("{} {}, ", units::number(figure), only.unit()),
             (None, Standing::Void) => "VOID, ".to_owned(),
             (None, _) => "nothing measured, ".to_owned(),
         },
@@ -221,15 +228,19 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
         id: format!("case-{}", at + 1),
         label: units::printable(&view.case.label),
         figure,
-        unit: units::printable(&workload.headline_unit),
+        unit: units::printable(view.unit()),
         counts: view.standing() == Standing::Counts,
-        nominal: workload.nominal.map(units::plain),
+        plus_minus: view.plus_minus(),
+        results: view.results(),
         spread: view.spread(),
         durability: engine.durability.name(),
         durability_reason: units::printable(&engine.durability_reason),
         on: units::printable(&format!("{} · {}", engine.target, engine_words(engine))),
         remarks: view.remarks().into_iter().map(sentence).collect(),
         limited_by: view.limited_by().map(|limit| units::printable(&limit)),
+        waits: view.waits().map(sentence),
+        not_tpce: not_tpce(view),
+        latency: latency_case(view).map(|case| folded(tables::latency(&CaseView::new(view.file, &case)))),
         checks: checks(view),
         transactions: transactions.into(),
         none,

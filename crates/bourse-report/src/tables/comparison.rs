@@ -11,7 +11,7 @@ pub(crate) fn by_class<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<(String, Vec<&'
     let mut classes: Vec<(Class<'_>, Vec<&CaseView<'a>>)> = Vec::new();
     for view in views {
         let workload = &view.case.workload;
-        let class = (view.case.engine.durability, workload.name.as_str(), workload.headline_unit.as_str());
+        let class = (view.case.engine.durability, workload.name.as_str(), view.unit());
         match classes.iter_mut().find(|(known, _)| *known == class) {
             Some((_, members)) => members.push(view),
             None => classes.push((class, vec![view])),
@@ -131,7 +131,7 @@ fn row(view: &CaseView<'_>, first: Option<&CaseView<'_>>) -> Vec<Cell> {
         Cell::text(&view.case.label),
         Cell::text(view.case.engine.durability.name()),
         result,
-        Cell::text(&view.case.workload.headline_unit),
+        Cell::text(view.unit()),
         bound(figures.first()),
         bound(figures.last()),
         sure(|it| it.low),

@@ -29,7 +29,11 @@ pub(crate) fn parameters(view: &CaseView<'_>) -> Table {
         ("phases".to_owned(), Cell::text(&phases)),
     ];
     facts.extend(view.market_age().map(|words| ("age of the market".to_owned(), Cell::text(&words))));
-    facts.extend(conditions(view.conditions(), view.unit()).into_iter().map(|(name, value)| (name.to_owned(), value)));
+    facts.extend(
+        conditions(view.conditions(), &view.case.workload.headline_unit)
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value)),
+    );
     facts.extend(pairs(&view.case.workload.parameters));
     named("parameters", "Run configuration", facts)
 }
@@ -42,6 +46,7 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
         scale,
         requested_rate,
         driver_queue,
+        arrival_streams,
         isolation,
         tunables,
         constraints,
@@ -64,6 +69,7 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
         let words = format!("room for {} of {}", queue.room, queue.operations.join(" and "));
         ("driver's queue", Cell::text(&words))
     }));
+    known.extend(arrival_streams.map(|streams| ("arrivals", Cell::text(streams.name()))));
     known.extend(constraints.as_ref().map(|words| ("constraints", Cell::text(words))));
     if !isolation.is_empty() {
         known.push(("isolation", Cell::text(&isolation_words(isolation))));

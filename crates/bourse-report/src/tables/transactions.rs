@@ -129,6 +129,16 @@ fn queue(view: &CaseView<'_>, operation: &OperationView) -> Cell {
     Cell::or_nothing(queue.map(|queue| Cell::text(&format!("driver's queue of {}", queue.room))))
 }
 
+/// The same of what followed the rounds at a part of their rate.
+pub(crate) fn latency(view: &CaseView<'_>) -> Table {
+    let mut table = transactions(view);
+    let noun = view.noun();
+    table.key = "latency";
+    table.title =
+        format!("What a customer waits, by {noun}, over {} at the lower rate", units::seconds(view.measured_s()));
+    table
+}
+
 /// The times spent inside the engine and its locks alone.
 pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
     let mut heads = vec![Head::left(view.noun(), view.noun()), Head::right("count", "count")];

@@ -1,6 +1,6 @@
 use crate::tables::{self, Align, Cell, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Standing, engine_words, notices, warnings};
+use crate::view::{CaseView, Standing, engine_words, latency_case, not_tpce, notices, warnings};
 use bourse_record::RunFile;
 
 /// A run as Markdown (tables as GitHub has them), to be pasted into an issue or a page. Ends with a line feed.
@@ -40,29 +40,36 @@ pub fn markdown(file: &RunFile) -> String {
 }
 
 fn case(out: &mut String, view: &CaseView<'_>) {
-    let workload = &view.case.workload;
     let engine = &view.case.engine;
-    let unit = escaped(&workload.headline_unit);
+    let unit = escaped(view.unit());
+    let plus_minus = view.plus_minus().map(|it| format!(" {it}")).unwrap_or_default();
     out.push_str(&format!("\n## {}\n\n", escaped(&view.case.label)));
     let headline = match (view.valid_figure(), view.standing()) {
-        (Some(figure), _) => format!("{} {unit}", units::number(figure)),
+        (Some(figure), _) => format!("{} {unit}{plus_minus}", units::number(figure)),
         (None, Standing::Void) => format!("VOID: no {unit}"),
         (None, _) => format!("no {unit}: nothing measured"),
     };
     let class = engine.durability;
     let on = format!("{} · {}", code(&engine.target), escaped(&engine_words(engine)));
-    out.push_str(&format!("**{headline}** · {class} · {on}\n\n"));
+    let results = view.results().map(|results| format!(" · {}", escaped(&results))).unwrap_or_default();
+    out.push_str(&format!("**{headline}** · {class}{results} · {on}\n\n"));
     if let Some(spread) = view.spread() {
         out.push_str(&format!("- {spread}\n"));
-    }
-    if let Some(nominal) = workload.nominal {
-        out.push_str(&format!("- nominal {} {unit}\n", units::plain(nominal)));
     }
     for remark in view.remarks() {
         out.push_str(&format!("- {}\n", toned(remark.tone, &escaped(&remark.text))));
     }
     if let Some(limit) = view.limited_by() {
         out.push_str(&format!("- {}\n", escaped(&limit)));
+    }
+    if let Some(waits) = view.waits() {
+        out.push_str(&format!("- {}\n", toned(waits.tone, &escaped(&waits.text))));
+    }
+    if let Some(line) = not_tpce(view) {
+        out.push_str(&format!("- {}\n", escaped(&line)));
+    }
+    if let Some(case) = latency_case(view) {
+        section(out, 3, &tables::latency(&CaseView::new(view.file, &case)));
     }
     let make: [fn(&CaseView<'_>) -> Table; 15] = [
         tables::transactions,

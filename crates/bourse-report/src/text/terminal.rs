@@ -6,8 +6,8 @@ use super::paint::Paint;
 use crate::tables::{self, Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{
-    CaseView, Kept, Part, RoleSplit, Standing, engine_words, meaning, not_available, notices, outcome_word, roles,
-    rules, values, warnings,
+    CaseView, Kept, Part, RoleSplit, Standing, engine_words, latency_case, meaning, not_available, not_tpce, notices,
+    outcome_word, roles, rules, values, warnings,
 };
 use bourse_record::{CheckStatus, Outcome, RunFile};
 
@@ -126,6 +126,11 @@ impl Page {
                 self.paragraph(Tone::Faint, &words, 2);
             }
         }
+        if let Some(case) = latency_case(view) {
+            let table = tables::latency(&CaseView::new(view.file, &case));
+            self.heading(&table.title.clone());
+            self.table(table);
+        }
         let server = tables::server_times(view);
         if !server.rows.is_empty() {
             self.heading(&server.title.clone());
@@ -146,19 +151,19 @@ impl Page {
     }
 
     fn headline(&mut self, view: &CaseView<'_>) {
-        let workload = &view.case.workload;
         let engine = &view.case.engine;
         self.blank();
-        let unit = units::printable(&workload.headline_unit);
+        let unit = units::printable(view.unit());
         let class = engine.durability;
         let figure = view.valid_figure().map(units::number);
+        let plus_minus = view.plus_minus().map(|it| format!(" {it}")).unwrap_or_default();
         let headline = match (figure, view.standing()) {
-            (Some(figure), _) => self.paint.bold(&format!("{figure} {unit}")),
+            (Some(figure), _) => self.paint.bold(&format!("{figure} {unit}{plus_minus}")),
             (None, Standing::Void) => self.paint.tone(Tone::Bad, &format!("VOID: no {unit}")),
             (None, _) => self.paint.tone(Tone::Bad, &format!("no {unit}: nothing measured")),
         };
-        let nominal = workload.nominal.map(|nominal| format!("   nominal {} {unit}", units::plain(nominal)));
-        self.line(&format!("  {headline}   {class}{}", nominal.unwrap_or_default()));
+        let results = view.results().map(|results| format!("   {results}"));
+        self.line(&format!("  {headline}   {class}{}", results.unwrap_or_default()));
         let on = format!("  {} · {}", engine.target, engine_words(engine));
         self.paragraph_indented(Tone::Plain, &on);
         if let Some(spread) = view.spread() {
@@ -169,6 +174,9 @@ impl Page {
         }
         if let Some(limit) = view.limited_by() {
             self.paragraph_indented(Tone::Plain, &limit);
+        }
+        if let Some(waits) = view.waits() {
+            self.paragraph_indented(waits.tone, &waits.text);
         }
     }
 
@@ -340,6 +348,9 @@ impl Page {
             return;
         }
         self.heading("Compliance: rules of the specification");
+        if let Some(line) = not_tpce(view) {
+            self.paragraph(Tone::Doubtful, &line, 2);
+        }
         // What was not kept line by line with what is demanded; the rest has its demands in the page.
         for (kept, tone) in [(Kept::Yes, Tone::Good), (Kept::Unknown, Tone::Faint)] {
             let named = rules.iter().filter(|rule| rule.kept == kept);

@@ -1,9 +1,12 @@
-use super::{OperationView, Remark, Standing, limits, standing};
+use super::{OperationView, Remark, Standing, limits, standing, waits};
 use crate::units;
 use bourse_record::{
     Arrivals, Build, Case, Check, CheckStatus, Conditions, Estimate, FEWEST_ROUNDS, Machine, Outcome, PhaseKind, Round,
-    RunFile, ServerUse, Steadiness,
+    RunFile, ServerUse, Steadiness, WorkloadKind, median,
 };
+
+/// Unit of the brokerage's headline.
+const UNIT: &str = "transactions/s";
 
 /// A case with its rounds taken together.
 pub(crate) struct CaseView<'a> {
@@ -47,12 +50,12 @@ impl<'a> CaseView<'a> {
 
     /// Whether each round was in steady state. Empty for workloads whose intervals are not meant to be.
     pub(crate) fn steadiness(&self) -> Vec<Steadiness> {
-        if !self.case.workload.kind.is_steady() {
+        let workload = &self.case.workload;
+        if !workload.may_be_steady() {
             return Vec::new();
         }
-        let headline = &self.case.workload.headline_operation;
         let measured = self.case.rounds.iter().filter(|round| round.measured_s > 0.0);
-        measured.map(|round| Steadiness::of(round, headline)).collect()
+        measured.map(|round| Steadiness::of(round, workload)).collect()
     }
 
     /// Seconds measured, over all rounds.
@@ -60,9 +63,10 @@ impl<'a> CaseView<'a> {
         self.case.rounds.iter().map(|round| round.measured_s).sum()
     }
 
-    /// The rounds' headline figures, of those that measured anything; sorted.
+    /// The rounds' headline figures, of those that measured anything: of the brokerage transactions of all kinds a second;
+    /// sorted.
     pub(crate) fn figures(&self) -> Vec<f64> {
-        let mut figures = self.case.headlines();
+        let mut figures = self.case.figures();
         figures.sort_by(f64::total_cmp);
         figures
     }
@@ -71,6 +75,37 @@ impl<'a> CaseView<'a> {
     /// [`Self::standing`].
     pub(crate) fn estimate(&self) -> Option<Estimate> {
         self.case.estimate()
+    }
+
+    /// The headline figure of a round.
+    pub(crate) fn figure_of(&self, round: &Round) -> f64 {
+        round.figure(&self.case.workload)
+    }
+
+    /// Valid completions of the headline's operation a second, if the figure counts: of the brokerage Trade-Results.
+    pub(crate) fn results_per_second(&self) -> Option<f64> {
+        median(&self.case.headlines()).filter(|_| self.standing() == Standing::Counts)
+    }
+
+    /// What stands beside the headline of the brokerage: its Trade-Results a second.
+    pub(crate) fn results(&self) -> Option<String> {
+        let is_brokerage = self.case.workload.kind == WorkloadKind::Brokerage;
+        let results = self.results_per_second().filter(|_| is_brokerage)?;
+        Some(format!("{} {}", units::number(results), units::printable(&self.case.workload.headline_unit)))
+    }
+
+    /// Half the width of a single round's interval, in percent of its figure, as `± 2.6 %`; none of a figure that does not
+    /// count, or of a series too short for its autocorrelation.
+    pub(crate) fn plus_minus(&self) -> Option<String> {
+        let [_] = self.case.rounds.as_slice() else { return None };
+        let figure = self.valid_figure().filter(|figure| *figure > 0.0)?;
+        let percent = 100.0 * self.estimate()?.interval?.half_width() / figure;
+        Some(format!("± {} %", units::significant(percent, 2)))
+    }
+
+    /// What a customer waits at a part of the rate, in a sentence with its tone; none where that was not measured.
+    pub(crate) fn waits(&self) -> Option<Remark> {
+        waits::sentence(self)
     }
 
     /// The headline. None if nothing was measured; whether it counts says [`Self::standing`].
@@ -118,6 +153,7 @@ impl<'a> CaseView<'a> {
             .rounds
             .iter()
             .enumerate()
+            .flat_map(|(at, round)| round.with_latency().map(move |round| (at, round)))
             .flat_map(|(at, round)| round.checks.iter().map(move |check| (at + 1, check)))
     }
 
@@ -162,7 +198,10 @@ impl<'a> CaseView<'a> {
 
     /// Unit of the headline.
     pub(crate) fn unit(&self) -> &'a str {
-        &self.case.workload.headline_unit
+        match self.case.workload.kind {
+            WorkloadKind::Brokerage => UNIT,
+            WorkloadKind::Micro => &self.case.workload.headline_unit,
+        }
     }
 
     /// The operation of the headline.
@@ -185,9 +224,10 @@ impl<'a> CaseView<'a> {
         self.operations.iter().map(|operation| operation.retries).sum()
     }
 
-    /// Failures, over all operations.
+    /// Failures, over all operations, also of what followed at a part of the rate.
     pub(crate) fn failed(&self) -> u64 {
-        self.operations.iter().map(|operation| operation.failed).sum()
+        let after = self.case.rounds.iter().filter_map(|round| Some(round.latency.as_ref()?.round.failed()));
+        self.operations.iter().map(|operation| operation.failed).sum::<u64>() + after.sum::<u64>()
     }
 
     /// Processor seconds per second of measuring, the server's among them if there is one.

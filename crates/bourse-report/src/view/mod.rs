@@ -8,14 +8,16 @@ mod standing;
 mod status;
 mod storage;
 mod time_split;
+mod waits;
 
 pub(crate) use case::{CaseView, values};
 pub(crate) use operation::{Clock, Latency, OperationView, Quantile, ServerLatency, outcome_word};
-pub(crate) use rules::{Kept, rules};
+pub(crate) use rules::{Kept, not_tpce, rules};
 pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;
 pub(crate) use storage::{storage_words, sync_words};
 pub(crate) use time_split::{Part, RoleSplit, not_available, roles};
+pub(crate) use waits::latency_case;
 
 use crate::units;
 use bourse_record::{Engine, IsolationLevel, OperationIsolation, RunFile, Warning};

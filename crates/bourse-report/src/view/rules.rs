@@ -54,7 +54,7 @@ const RULES: [(&str, &str, Ask); 18] = [
     ("interval", "at least two hours measured", interval),
     (
         "steady state",
-        "the interval is in steady state: no trend, no part that differs, no log that grows",
+        "the interval is shown to be in steady state: no change of throughput beyond 10 %, no log that grows",
         steady_state,
     ),
     ("windows of 10 minutes", "each within 20 % of the result", |view| windows(view, 600.0, 60.0, 20.0)),
@@ -83,6 +83,15 @@ pub(crate) fn rules(view: &CaseView<'_>) -> Vec<Rule> {
     RULES.iter().map(ask).collect()
 }
 
+/// What a run is not, in a line; none if it met every rule, or has none.
+pub(crate) fn not_tpce(view: &CaseView<'_>) -> Option<String> {
+    let rules = rules(view);
+    let broken: Vec<&str> = rules.iter().filter(|rule| rule.kept == Kept::No).map(|rule| rule.name).collect();
+    let of = rules.len();
+    (!broken.is_empty())
+        .then(|| format!("not a TPC-E configuration: {} of {of} rules not met: {}", broken.len(), broken.join(", ")))
+}
+
 fn yes_or_no(kept: bool) -> Kept {
     if kept { Kept::Yes } else { Kept::No }
 }
@@ -93,7 +102,7 @@ fn unknown() -> (Kept, String) {
 
 fn ratio(view: &CaseView<'_>) -> (Kept, String) {
     let (Some(percent), Some(figure), Some(nominal)) =
-        (percent_of_nominal(view), view.valid_figure(), view.case.workload.nominal)
+        (percent_of_nominal(view), view.results_per_second(), view.case.workload.nominal)
     else {
         return unknown();
     };
@@ -107,7 +116,7 @@ fn ratio(view: &CaseView<'_>) -> (Kept, String) {
 fn customers_for_rate(view: &CaseView<'_>) -> (Kept, String) {
     let (Some(customers), Some(figure)) = (
         view.conditions().scale.map(|scale| scale.customers as f64),
-        view.valid_figure().filter(|figure| *figure > 0.0),
+        view.results_per_second().filter(|figure| *figure > 0.0),
     ) else {
         return unknown();
     };
@@ -232,9 +241,7 @@ fn steady_state(view: &CaseView<'_>) -> (Kept, String) {
     let Some(worst) = rounds.iter().find(|it| it.steady == Steady::No) else {
         return match rounds.iter().find(|it| it.steady == Steady::Unknown).or(rounds.first()) {
             None => unknown(),
-            Some(found) if found.steady == Steady::Yes => {
-                (Kept::Yes, units::counted(found.tests.len() as u64, "test passed", "tests passed"))
-            }
+            Some(found) if found.steady == Steady::Yes => (Kept::Yes, found.evidence()),
             Some(found) => (Kept::Unknown, format!("{}: {}", found.steady.name(), found.evidence())),
         };
     };

@@ -50,7 +50,7 @@ pub(super) fn standing(view: &CaseView<'_>) -> Standing {
 /// The figure in percent of the nominal one, if there are both.
 pub(crate) fn percent_of_nominal(view: &CaseView<'_>) -> Option<f64> {
     let nominal = view.case.workload.nominal.filter(|nominal| *nominal > 0.0)?;
-    Some(100.0 * view.figure()? / nominal)
+    Some(100.0 * view.results_per_second()? / nominal)
 }
 
 pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
@@ -70,7 +70,7 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
             }
         }
         Standing::NothingMeasured => say(Tone::Bad, "the measurement interval was not reached".to_owned()),
-        Standing::Counts => scale(view, &mut say),
+        Standing::Counts => {}
     }
     if view.file.interrupted {
         let measured = units::seconds(view.measured_s());
@@ -115,11 +115,10 @@ fn steadiness(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     if let Some((at, it)) = of(Steady::No) {
         say(Tone::Bad, format!("not steady{}: {}", place(at), it.evidence()));
     } else if let Some((at, it)) = of(Steady::Unknown) {
-        say(Tone::Doubtful, format!("steady state unknown{}: {}", place(at), it.evidence()));
+        say(Tone::Doubtful, format!("steady{}: cannot be told: {}", place(at), it.evidence()));
     } else if let Some((_, it)) = of(Steady::Yes) {
         let each = if several { "steady in every round" } else { "steady" };
-        let trend = it.tests.first().map_or("", |test| test.found.as_str());
-        say(Tone::Good, format!("{each}: throughput changed by {trend} over the interval"));
+        say(Tone::Good, format!("{each}: {}", it.evidence()));
     }
 }
 
@@ -148,7 +147,7 @@ fn search(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
 /// What became of what was due, where a schedule said so.
 fn arrivals(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     let Some(arrivals) = view.arrivals() else { return };
-    if let (Some(asked), Some(figure)) = (view.conditions().requested_rate, view.valid_figure())
+    if let (Some(asked), Some(figure)) = (view.conditions().requested_rate, view.results_per_second())
         && figure < 0.97 * asked
     {
         let asked = units::plain(asked);
@@ -170,16 +169,4 @@ fn arrivals(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     // What waits when the interval ends is no sign of trouble until it is more than a few.
     let tone = if arrivals.dropped > 0 || arrivals.unstarted * 100 > arrivals.due { Tone::Bad } else { Tone::Plain };
     say(tone, format!("{due} by the schedule: {started} started, {dropped} dropped, {waited} waiting at the end"));
-}
-
-fn scale(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
-    let Some(percent) = percent_of_nominal(view) else { return };
-    let of_nominal = format!("{} of nominal", units::percent(percent).replace(".00 %", " %"));
-    if percent > SCALE_RULE_PERCENT.1 {
-        say(Tone::Doubtful, format!("exploratory: off-scale run, {of_nominal} rate (TPC-E allows 80 % to 102 %)"));
-    } else if percent < SCALE_RULE_PERCENT.0 {
-        say(Tone::Doubtful, format!("off-scale run: {of_nominal} rate (TPC-E allows 80 % to 102 %)"));
-    } else {
-        say(Tone::Good, format!("within the scale rule ({of_nominal})"));
-    }
 }

@@ -184,6 +184,8 @@ pub(crate) fn round(decks: u64) -> Round {
         series: series(),
         fine_series: Series::default(),
         throughput_series: Series::default(),
+        latency: None,
+        stopping: None,
         cpu_user_s: 25.5,
         cpu_system_s: 6.0,
         read_bytes: 0,
@@ -280,6 +282,7 @@ pub(crate) fn case(label: &str, durability: Durability, decks: u64) -> Case {
                 Outcome::Failed,
                 Outcome::Dropped,
             ],
+            has_lasting_rate: true,
             metric_titles: vec![pair("queue_length", "waiting in the market's queue")],
             notice: Some(
                 "TPC-E-derived workload, unaudited; results are not comparable with published TPC Benchmark E results. \

@@ -145,15 +145,16 @@ fn nothing_from_a_run_file_is_obeyed_in_markdown() {
 #[test]
 fn a_failed_check_leaves_no_figure_anywhere() {
     let file = fixture::void();
-    // 100.0 is what was counted; in the void run no output may show it as a result.
-    assert!(terminal(&fixture::normal(), 120, false).contains("100.0 TR/s"));
+    // 1,000 and 100.0 are what was counted; in the void run no output may show them as a result.
+    assert!(terminal(&fixture::normal(), 120, false).contains("1,000 transactions/s   durable   100.0 TR/s"));
     for (output, text) in [("terminal", terminal(&file, 120, false)), ("markdown", markdown(&file))] {
         assert!(text.contains("VOID"), "{output}:\n{text}");
-        assert!(!text.contains("100.0 TR/s") && !text.contains("| 100.0 |"), "{output}:\n{text}");
+        let shown = ["100.0 TR/s", "| 100.0 |", "1,000 transactions/s"];
+        assert!(shown.iter().all(|figure| !text.contains(figure)), "{output}:\n{text}");
     }
     let tables = csv_tables(&file, CsvText::Guarded);
     let rounds = tables.iter().find(|table| table.name == "rounds").expect("a table of rounds");
-    assert_eq!(rounds.text.lines().nth(1), Some("sqlite durable,1,0,30,,TR/s,void,25.5,6,0,377487360,,"));
+    assert_eq!(rounds.text.lines().nth(1), Some("sqlite durable,1,0,30,,transactions/s,void,25.5,6,0,377487360,,"));
 }
 
 #[test]
@@ -175,11 +176,12 @@ fn a_round_that_failed_leaves_no_figure_anywhere() {
         }
     }
     for text in [terminal(&file, 120, false), markdown(&file), html(&file)] {
-        assert!(!text.contains("100.0 TR/s") && !text.contains("| 100.0 |") && !text.contains("per TR"), "{text}");
+        let shown = ["100.0 TR/s", "| 100.0 |", "1,000 transactions/s", "per TR"];
+        assert!(shown.iter().all(|figure| !text.contains(figure)), "{text}");
     }
     let tables = csv_tables(&file, CsvText::Guarded);
     let rounds = tables.iter().find(|table| table.name == "rounds").expect("a table of rounds");
-    assert_eq!(rounds.text.lines().nth(1), Some("sqlite durable,1,0,30,,TR/s,void,25.5,6,0,377487360,,"));
+    assert_eq!(rounds.text.lines().nth(1), Some("sqlite durable,1,0,30,,transactions/s,void,25.5,6,0,377487360,,"));
 }
 
 #[test]
@@ -187,10 +189,11 @@ fn what_counts_different_things_is_not_compared() {
     let mut file = fixture::normal();
     let mut other = file.cases[0].clone();
     other.label = "other".to_owned();
+    other.workload.kind = bourse_record::WorkloadKind::Micro;
     other.workload.headline_unit = "statements/s".to_owned();
     file.cases.push(other);
     let text = terminal(&file, 120, false);
-    for title in ["Compared: durable, TR/s", "Compared: durable, statements/s"] {
+    for title in ["Compared: durable, transactions/s", "Compared: durable, statements/s"] {
         assert!(text.contains(title), "{text}");
     }
     assert_eq!(text.matches("× 1.00").count(), 2, "each is the first of its own: {text}");

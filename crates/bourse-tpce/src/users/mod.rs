@@ -19,7 +19,7 @@ mod exchange;
 pub mod options;
 mod outcome;
 mod people;
-mod reconcile;
+mod reconciled;
 mod run;
 #[cfg(feature = "planted-bug")]
 pub mod simulated;
@@ -28,4 +28,4 @@ pub mod verify;
 
 pub use options::{ABILITIES, Load, OptionsError, RunOptions};
 pub use run::{NOTICE, OUTCOMES, Ran, RunError, conditions, needs, run, run_on, workload};
-pub use verify::{before_run, verify, verify_and_reconcile};
+pub use verify::{before_run, reconcile, verify, verify_and_reconcile};

@@ -28,6 +28,8 @@ pub struct RunOptions {
     pub seed: u64,
     /// The load: when transactions are due.
     pub load: Load,
+    /// Whether at a rate all customers share one stream of arrivals, taken by whichever is free.
+    pub shared: bool,
     /// Parameters of the customer emulators; the specification's by default.
     pub tunables: Tunables,
     /// Customers pause before they draw while more requests of the market than this wait.
@@ -59,6 +61,7 @@ impl RunOptions {
             plan: Plan::default(),
             seed: 1,
             load: Load::Closed,
+            shared: false,
             tunables: Tunables::default(),
             market_room: MARKET_ROOM,
             backlog: None,
@@ -147,7 +150,13 @@ impl RunOptions {
             (None, Some(rate)) => rate * CUSTOMERS_PER_RESULT * SECONDS,
             (None, None) => 0.0,
         };
-        Plan { backlog: (whole / self.users as f64).ceil().max(1.0) as usize, ..self.plan }
+        let sharers = if self.shared { 1 } else { self.users };
+        Plan { backlog: (whole / sharers as f64).ceil().max(1.0) as usize, ..self.plan }
+    }
+
+    /// Most customers' transactions that wait, all together.
+    pub(super) fn most_waiting(&self) -> usize {
+        self.round_plan().backlog.saturating_mul(if self.shared { 1 } else { self.users })
     }
 
     /// The schedule of one of the customers.
@@ -155,6 +164,8 @@ impl RunOptions {
         let share = |per_second: f64| per_second / self.users as f64;
         match self.load {
             Load::Closed => Schedule::Closed,
+            Load::Constant { per_second } if self.shared => Schedule::Shared { per_second, seed: None },
+            Load::Poisson { per_second } if self.shared => Schedule::Shared { per_second, seed: Some(seed) },
             Load::Constant { per_second } => Schedule::Constant { per_second: share(per_second) },
             Load::Poisson { per_second } => Schedule::Poisson { per_second: share(per_second), seed },
         }
@@ -179,6 +190,16 @@ pub enum Load {
         /// Customers' transactions a second: 8.9 for each Trade-Result.
         per_second: f64,
     },
+}
+
+impl Load {
+    /// Customers' transactions a second; `None` in a closed loop.
+    pub fn per_second(&self) -> Option<f64> {
+        match *self {
+            Self::Closed => None,
+            Self::Constant { per_second } | Self::Poisson { per_second } => Some(per_second),
+        }
+    }
 }
 
 /// Error of options that cannot be used.

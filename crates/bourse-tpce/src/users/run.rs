@@ -4,7 +4,7 @@ use super::due::DueResults;
 use super::exchange::{Exchange, MarketQueues};
 use super::options::{OptionsError, RunOptions};
 use super::people::{Customer, DriverState, Maintenance, MarketUser};
-use super::{reconcile, specs};
+use super::{reconciled, specs};
 use crate::check::reconciliation::{Acknowledged, Snapshot};
 use crate::planted::planted;
 use crate::sut::{InProcess, OpenError, Opened, Sut};
@@ -18,8 +18,8 @@ use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
 use bourse_engine::{Capabilities, Engine, EngineError, Isolation};
 use bourse_record::{
-    CUSTOMERS, Conditions, DriverQueue, IsolationLevel, MARKET_USERS, NameValue, OperationIsolation, PhaseKind,
-    Recorder, Round, Scale, Tunables, Warning, WorkloadKind,
+    ArrivalStreams, CUSTOMERS, Conditions, DriverQueue, IsolationLevel, MARKET_USERS, NameValue, OperationIsolation,
+    PhaseKind, Recorder, Round, Scale, StoppingRule, Tunables, Warning, WorkloadKind,
 };
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -96,6 +96,11 @@ pub struct Ran {
 /// The workload as the run file has it; [`conditions`] has what it is run under.
 pub fn workload(options: &RunOptions) -> bourse_record::Workload {
     let seconds = |ns: u64| format!("{} s", ns as f64 / 1e9);
+    let longest = |ns: u64| match options.plan.until {
+        None => seconds(ns),
+        Some(StoppingRule::RateKnown) => format!("until the rate is known, at most {}", seconds(ns)),
+        Some(StoppingRule::SteadinessTold) => format!("until steadiness can be told, at most {}", seconds(ns)),
+    };
     let load = match options.load {
         super::Load::Closed => "closed loop".to_owned(),
         super::Load::Constant { per_second } => open_loop(options, per_second, "evenly"),
@@ -103,8 +108,8 @@ pub fn workload(options: &RunOptions) -> bourse_record::Workload {
     };
     let own = [
         ("schedule", load),
-        ("warm-up", seconds(options.plan.warm_up_ns)),
-        ("measurement interval", seconds(options.plan.measure_ns)),
+        ("warm-up", longest(options.plan.warm_up_ns)),
+        ("measurement interval", longest(options.plan.measure_ns)),
         ("market's queue", format!("customers pause above {} requests", options.market_room)),
         (
             "data maintenance",
@@ -121,6 +126,7 @@ pub fn workload(options: &RunOptions) -> bourse_record::Workload {
         headline_unit: "TR/s".to_owned(),
         nominal: Some(options.nominal()),
         outcomes: OUTCOMES.to_vec(),
+        has_lasting_rate: true,
         metric_titles: vec![named(("queue_length", "waiting in the market's queue".to_owned()))],
         notice: Some(NOTICE.to_owned()),
     }
@@ -137,6 +143,10 @@ pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditio
             customers: part.total_customers().unsigned_abs(),
             scale_factor: part.scale_factor().unsigned_abs(),
             initial_days: part.days().unsigned_abs(),
+        }),
+        arrival_streams: options.asked().map(|_| match options.shared {
+            true => ArrivalStreams::Shared,
+            false => ArrivalStreams::PerUser,
         }),
         requested_rate: options.asked().map(|rate| (rate * 1e6).round() / 1e6),
         driver_queue: options.asked().is_none().then(|| DriverQueue {
@@ -170,7 +180,7 @@ fn isolation(transaction: Transaction, capabilities: &Capabilities) -> Operation
 
 /// Description of an open-loop schedule.
 fn open_loop(options: &RunOptions, per_second: f64, how: &str) -> String {
-    let waiting = options.round_plan().backlog.saturating_mul(options.users);
+    let waiting = options.most_waiting();
     let asked = (options.asked().unwrap_or_default() * 1e6).round() / 1e6;
     format!(
         "{asked} Trade-Results a second asked for: {per_second:.1} customers' transactions a second, {how}; at most \
@@ -304,8 +314,8 @@ pub fn run_on(
         round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
     }
     let (acknowledged, achieved) = *state.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    round.checks.push(reconcile::acknowledgements(&acknowledged, &measured.ledger));
-    round.checks.push(reconcile::mix_of_requests(&measured.ledger, &options.tunables.mix));
+    round.checks.push(reconciled::acknowledgements(&acknowledged, &measured.ledger));
+    round.checks.push(reconciled::mix_of_requests(&measured.ledger, &options.tunables.mix));
     round.facts.extend(facts(&state, &cleaned, &acknowledged, options));
     // The database's own count: the market forgets an order once its tape has shown the price.
     match sut.pending_orders() {

@@ -85,8 +85,8 @@ pub fn simulate(
     super::run::expect_of_market(&mut round, &due);
     round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
     let (acknowledged, _) = *state.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    round.checks.push(reconcile::acknowledgements(&acknowledged, &measured.ledger));
-    round.checks.push(reconcile::mix_of_requests(&measured.ledger, &options.tunables.mix));
+    round.checks.push(reconciled::acknowledgements(&acknowledged, &measured.ledger));
+    round.checks.push(reconciled::mix_of_requests(&measured.ledger, &options.tunables.mix));
     Ok(Ran { round, before, acknowledged, interrupted: measured.interrupted, fault: measured.fault })
 }
 

@@ -23,6 +23,18 @@ pub fn verify(
     verify_and_reconcile(engine, part, ran.map(|ran| (&ran.before, &ran.acknowledged)), clock, progress)
 }
 
+/// Reconciles the database with a run, and checks nothing else: cheap, so that another round may follow on it.
+///
+/// # Errors
+/// The engine's; what a check finds is no error.
+pub fn reconcile(engine: &dyn Engine, ran: &Ran) -> Result<Vec<Check>, EngineError> {
+    let mut session = engine.session()?;
+    let mut checks: Vec<Check> =
+        ran.before.compare(&mut *session, &ran.acknowledged)?.iter().map(|checked| entry(checked, 0.0)).collect();
+    checks.push(entry(&ran.before.cleaned(&mut *session)?, 0.0));
+    Ok(checks)
+}
+
 /// [`verify`] with the run's parts: the database's totals before it, and what was acknowledged to its users.
 ///
 /// # Errors

@@ -394,7 +394,7 @@ mod tests {
     fn the_words_of_other_tools_are_understood() {
         for typed in ["-u 4 -T 5s", "--clients 4 --duration 5s", "-c 4 -d 5s", "--connections 4 --time 5"] {
             let run = run_of(&format!("bourse tpce run {typed}"));
-            assert_eq!((run.settings.users, run.settings.duration), (Some(4), Duration::from_secs(5)), "{typed}");
+            assert_eq!((run.settings.users, run.settings.duration), (Some(4), Some(Duration::from_secs(5))), "{typed}");
         }
         assert_eq!(run_of("bourse tpce run --customers 5k").settings.database.customers, 5_000);
     }

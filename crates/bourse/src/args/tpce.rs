@@ -86,17 +86,25 @@ pub(crate) struct RunSettings {
     /// Threads that run the market's requests: Trade-Result and Market-Feed [default: half the users, at least 2]
     #[arg(long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_MARKET_USERS")]
     pub(crate) market_users: Option<usize>,
-    /// Length of the measurement interval
-    #[arg(short = 'T', long = "for", help_heading = "Workload", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", default_value = "30s", value_parser = numbers::duration, env = "BOURSE_FOR")]
-    pub(crate) duration: Duration,
-    /// Warm-up time before the measurement
-    #[arg(long, help_heading = "Workload", allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
-    pub(crate) warmup: Duration,
+    /// Length of the measurement interval [default: 20 to 40 s, until transactions/s are known within 5 %; 30s with --rate,
+    /// --rounds, --warmup, --sweep, several targets or a server]
+    #[arg(short = 'T', long = "for", help_heading = "Workload", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_FOR")]
+    pub(crate) duration: Option<Duration>,
+    /// Warm-up time before the measurement [default: 5 to 20 s, until the rate no longer rises; 10s where --for is 30s]
+    #[arg(long, help_heading = "Workload", allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
+    pub(crate) warmup: Option<Duration>,
+    /// Warm up and measure until it can be told whether throughput is steady, at most this long in all
+    #[arg(long, help_heading = "Workload", allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_UNTIL_STEADY", conflicts_with_all = ["duration", "warmup", "find_max"])]
+    pub(crate) until_steady: Option<Duration>,
+    /// After each round, measure response times at 70 % of its rate for 20 s, with --arrivals shared [default: after a single
+    /// round in a closed loop whose length is not given]
+    #[arg(long, help_heading = "Workload", env = "BOURSE_LATENCY", conflicts_with_all = ["rate", "find_max"])]
+    pub(crate) latency: bool,
     /// Target rate in Trade-Results a second (open loop): response times count from when a transaction was due [default: as
     /// fast as possible]
     #[arg(short = 'R', long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", value_parser = numbers::rate, env = "BOURSE_RATE")]
     pub(crate) rate: Option<f64>,
-    /// Distribution of arrivals with --rate
+    /// Arrivals with --rate or --find-max: their distances, and who waits for them
     #[arg(long, help_heading = "Workload", value_enum, default_value_t = Arrivals::Poisson, env = "BOURSE_ARRIVALS")]
     pub(crate) arrivals: Arrivals,
     /// Transactions that may wait for a client with --rate; more are dropped and counted [default: 5 s of the rate]
@@ -137,10 +145,15 @@ pub(crate) enum CheckDepth {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum Arrivals {
-    /// Random arrivals, as from many independent customers
+    /// Random arrivals, as from many independent customers; each client waits for its own
+    #[value(alias = "per-user")]
     Poisson,
-    /// Evenly spaced arrivals
+    /// Evenly spaced arrivals; each client waits for its own
     Constant,
+    /// Random arrivals in one stream, taken by whichever client is free
+    Shared,
+    /// Evenly spaced arrivals in one stream, taken by whichever client is free
+    SharedConstant,
 }
 
 #[derive(Debug, Args)]

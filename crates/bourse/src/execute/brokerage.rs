@@ -1,16 +1,17 @@
 //! A round of the brokerage workload: database put back, run, checks.
 
 use super::databases::{Databases, PreparedDatabase};
+use super::find_max::customers_rate;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext};
 use crate::failure::{Exit, Failure};
-use crate::plan::Brokerage;
+use crate::plan::{Brokerage, brokerage::LATENCY_PART};
 use crate::progress::Step;
 use crate::tpce::database::engine_failure;
 use crate::{interrupt, panics};
-use bourse_driver::Progress;
+use bourse_driver::{Clock as _, Progress};
 use bourse_engine::Location;
-use bourse_record::{Conditions, NameValue, RawSyncs};
+use bourse_record::{Conditions, LatencyPhase, NameValue, PhaseKind, RawSyncs, Round};
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{self, Ran, RunError, RunOptions};
 
@@ -23,6 +24,8 @@ pub(super) fn round(
     label: &str,
 ) -> Result<RoundOutcome, Failure> {
     let target = &request.target;
+    let mut spent = Spent::default();
+    let begun = context.clock.now();
     let at = databases.ready(target, job, context)?;
     let options = RunOptions { part: databases.at(at).ready.fingerprint.part, ..job.options(request.seed)? };
     let engine = databases.at(at).system.engine();
@@ -36,6 +39,7 @@ pub(super) fn round(
         Some(history) => history.clone(),
         None => databases.begin(at, request.begins_alike)?,
     };
+    spent.add("database", context.clock.now() - begun);
     let options = RunOptions { seed: request.own_seed(), ..options };
     let database = databases.at(at);
     let not_quiet = request.wait(context);
@@ -45,13 +49,25 @@ pub(super) fn round(
     if request.is_first && !request.is_probe {
         ran.round.checks.splice(0..0, database.ready.checks.iter().cloned());
     }
+    spent.of_phases("", &ran.round);
     // A server ends a round by checking it, whoever looks at the figures.
     let is_server = matches!(database.system, SystemUnderTest::Server(_));
+    let has_latency = job.latency && !is_server && !request.is_probe && failure.is_none() && !ran.interrupted;
+    if has_latency {
+        failure = latency(database, target, job, &options, context, label, &mut ran)?;
+        ran.round.latency.iter().for_each(|phase| spent.of_phases("latency: ", &phase.round));
+    }
+    let checking = context.clock.now();
     if failure.is_none() && (is_server || !request.is_probe) {
         match panics::caught(|| {
             panics::asked_for("check");
             let step = Step::waiting(format!("checking {target}"));
-            let checked = database.system.check(target, &options, &mut ran, &context.clock, &mut |name| step.say(name));
+            let mut say = |name| step.say(name);
+            let checked = match &ran.round.latency {
+                None => database.system.check(target, &options, &mut ran, &context.clock, &mut say),
+                // Both phases have been reconciled.
+                Some(_) => database.system.check_alone(target, &options, &context.clock, &mut say),
+            };
             step.done();
             checked
         }) {
@@ -61,6 +77,10 @@ pub(super) fn round(
                 failure = Some(found);
             }
         }
+        spent.add("checks", context.clock.now() - checking);
+    }
+    if !request.is_probe {
+        ran.round.facts.push(named(TIME_SPENT, spent.words()));
     }
     Ok(RoundOutcome {
         interrupted: ran.interrupted,
@@ -72,6 +92,64 @@ pub(super) fn round(
         fixed_loop_ns: None,
         failure,
     })
+}
+
+/// Name of the fact that says where the time went.
+pub(super) const TIME_SPENT: &str = "time spent";
+
+/// Where the time of a round went.
+#[derive(Default)]
+struct Spent(Vec<String>);
+
+impl Spent {
+    fn add(&mut self, what: &str, ns: u64) {
+        self.0.push(format!("{what} {:.1} s", ns as f64 / 1e9));
+    }
+
+    fn of_phases(&mut self, before: &str, round: &Round) {
+        for phase in &round.phases {
+            let name = match phase.kind {
+                PhaseKind::WarmUp => "warm-up",
+                PhaseKind::Measurement => "interval",
+                PhaseKind::Drain => "drain",
+            };
+            self.0.push(format!("{before}{name} {:.1} s", phase.to_s - phase.from_s));
+        }
+    }
+
+    fn words(&self) -> String {
+        self.0.join(", ")
+    }
+}
+
+/// Measures response times at a part of a round's rate, after the round was reconciled with the database. Gives the failure
+/// that ended it.
+fn latency(
+    database: &PreparedDatabase,
+    target: &str,
+    job: &Brokerage,
+    options: &RunOptions,
+    context: &RunContext,
+    label: &str,
+    ran: &mut Ran,
+) -> Result<Option<Failure>, Failure> {
+    ran.round.checks.extend(database.system.reconcile(target, ran)?);
+    let rate = customers_rate(&ran.round);
+    if rate <= 0.0 {
+        return Ok(None);
+    }
+    let options = job.latency_options(options, rate);
+    let per_second = options.load.per_second().unwrap_or_default();
+    let label = format!("{label}: at 70 % of its rate");
+    let (mut after, failure) = run(database, target, job, &options, context, &label)?;
+    if failure.is_none() {
+        after.round.checks.extend(database.system.reconcile(target, &after)?);
+    } else {
+        ran.round.make_void("the phase at 70 % of its rate was ended, so the database was not checked");
+    }
+    ran.interrupted |= after.interrupted;
+    ran.round.latency = Some(Box::new(LatencyPhase { part: LATENCY_PART, per_second, round: after.round }));
+    Ok(failure)
 }
 
 /// The figures of a round, and the failure it ended with.

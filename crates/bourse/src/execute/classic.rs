@@ -63,6 +63,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
             nominal: None,
             outcomes: Outcome::PLAIN.into_iter().chain(open_loop.map(|_| Outcome::Dropped)).collect(),
             metric_titles: Vec::new(),
+            has_lasting_rate: case.spec.abilities().steadiness.lacks().is_none(),
             notice: Some(NOTICE.to_owned()),
         },
         conditions: Conditions {

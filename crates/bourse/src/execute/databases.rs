@@ -118,6 +118,20 @@ impl Databases {
     }
 }
 
+impl Databases {
+    /// Puts databases back whose copies were kept, so that the next run finds them as this one did.
+    pub(super) fn put_back(&mut self) -> Result<(), Failure> {
+        for database in self.prepared.iter().filter(|it| it.system.engine().location().file().is_some()) {
+            let Some(Kept::Copy(copy)) = self.copies.get(&database.place) else { continue };
+            let step = Step::waiting(format!("restoring {}", database.target));
+            let restored = copy.restore();
+            step.done();
+            restored.map_err(|error| engine_failure(&database.target, &error))?;
+        }
+        Ok(())
+    }
+}
+
 impl PreparedDatabase {
     /// A copy for the rounds to come, and what to say of it.
     fn keep(&self, history: &str) -> Result<(Kept, String), Failure> {

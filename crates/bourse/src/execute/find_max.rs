@@ -31,6 +31,7 @@ impl Executor<'_> {
         let short = Brokerage {
             warm_up_ns: job.warm_up_ns.min(5 * SECOND),
             measure_ns: (job.measure_ns / 3).clamp(5 * SECOND, 60 * SECOND).min(job.measure_ns),
+            latency: false,
             ..*job.clone()
         };
         let mut search = Search {
@@ -136,15 +137,19 @@ fn tried(search: &mut Search, rate: f64, round: &Round, users: usize) {
     });
 }
 
-/// Customers' transactions a second in terms of the Trade-Results that the mix has for them.
-fn rate_of(round: &Round) -> f64 {
+/// Customers' transactions a second.
+pub(super) fn customers_rate(round: &Round) -> f64 {
     let market =
         [Transaction::TradeResult, Transaction::MarketFeed, Transaction::DataMaintenance, Transaction::TradeCleanup];
     let customers = Transaction::ALL.into_iter().filter(|transaction| !market.contains(transaction));
     let done: u64 = customers.filter_map(|it| Some(round.operations.get(it as usize)?.valid())).sum();
-    let one = RunOptions::at_rate(1.0, true);
-    let Load::Constant { per_second } = one else { return 0.0 };
-    if round.measured_s > 0.0 { done as f64 / round.measured_s / per_second } else { 0.0 }
+    if round.measured_s > 0.0 { done as f64 / round.measured_s } else { 0.0 }
+}
+
+/// The same in terms of the Trade-Results that the mix has for them.
+fn rate_of(round: &Round) -> f64 {
+    let Load::Constant { per_second } = RunOptions::at_rate(1.0, true) else { return 0.0 };
+    customers_rate(round) / per_second
 }
 
 /// The worst 90th percentile as a share of its limit.

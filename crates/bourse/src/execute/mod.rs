@@ -222,6 +222,10 @@ impl Executor<'_> {
         } else {
             self.rounds(block, cases)?
         }
+        let puts_back = |case: &CaseRun| matches!(&case.planned.job, Job::Brokerage(job) if job.puts_back);
+        if cases.iter().any(puts_back) {
+            self.databases.put_back()?;
+        }
         if self.context.is_interrupted() {
             return Ok(());
         }
@@ -344,7 +348,8 @@ impl Executor<'_> {
     fn round(&mut self, case: &mut CaseRun, number: u32, of: u32, label: &str) -> Result<(), Failure> {
         let offset_s = self.offset_s();
         let job = case.job.clone();
-        let turn = Turn { job: &job, number, begins_alike: of > 1, is_probe: false, label };
+        let puts_back = matches!(&job, Job::Brokerage(job) if job.puts_back);
+        let turn = Turn { job: &job, number, begins_alike: of > 1 || puts_back, is_probe: false, label };
         let mut outcome = self.outcome(case, turn)?;
         let of_engine =
             |text: &String| Warning::Engine { target: case.planned.subject.to_string(), text: text.clone() };

@@ -5,6 +5,7 @@
 //! needs memory for all of them. The sample comes after the rounds, so that neither its memory nor what it leaves to be
 //! written is in their figures.
 
+use super::brokerage::TIME_SPENT;
 use super::{CaseRun, RunContext};
 use crate::args::CheckDepth;
 use crate::failure::{Exit, Failure};
@@ -60,6 +61,9 @@ pub(super) fn sample_all(cases: &mut [CaseRun], context: &RunContext) -> Result<
                 check
             }
         };
+        if let Some(fact) = round.facts.iter_mut().find(|fact| fact.name == TIME_SPENT) {
+            fact.value.push_str(&format!(", {NAME} {:.1} s", check.took_s));
+        }
         round.checks.push(check);
     }
     Ok(())

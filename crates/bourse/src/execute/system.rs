@@ -88,6 +88,23 @@ impl SystemUnderTest {
         }
     }
 
+    /// Reconciles a round with the database of an engine in this process, before another round follows on it.
+    pub(crate) fn reconcile(&self, target: &str, ran: &Ran) -> Result<Vec<Check>, Failure> {
+        users::reconcile(self.engine(), ran).map_err(|error| database::engine_failure(target, &error))
+    }
+
+    /// Checks the database of an engine in this process, and reconciles nothing.
+    pub(crate) fn check_alone(
+        &self,
+        target: &str,
+        options: &RunOptions,
+        clock: &dyn Clock,
+        say: &mut dyn FnMut(String),
+    ) -> Result<Vec<Check>, Failure> {
+        users::verify(self.engine(), options.part, None, clock, &mut |check| say(check.name.clone()))
+            .map_err(|error| database::engine_failure(target, &error))
+    }
+
     /// Checks the database and reconciles a round; a server does that once all drivers of the round have ended.
     pub(crate) fn check(
         &self,

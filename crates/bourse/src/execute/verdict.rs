@@ -3,7 +3,7 @@
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::plan::Plan;
-use bourse_record::{CheckStatus, Outcome, RunFile, Steadiness, Steady};
+use bourse_record::{Case, CheckStatus, Outcome, Round, RunFile, Steadiness, Steady};
 
 /// How many failed operations a round may have: none.
 const ALLOWED_FAILURES: u64 = 0;
@@ -11,7 +11,8 @@ const ALLOWED_FAILURES: u64 = 0;
 /// Fails if a check failed, operations failed, the run was interrupted, a round has no figure, or a steady state is demanded
 /// and was not shown; in that order.
 pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
-    let checks = || file.cases.iter().flat_map(|case| &case.rounds).flat_map(|round| &round.checks);
+    let rounds = || file.cases.iter().flat_map(|case| &case.rounds).flat_map(Round::with_latency);
+    let checks = || rounds().flat_map(|round| &round.checks);
     let broken: Vec<&str> =
         checks().filter(|check| check.status == CheckStatus::Failed).map(|check| check.name.as_str()).collect();
     if !broken.is_empty() {
@@ -36,12 +37,14 @@ pub(crate) fn verdict(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
     steady(file, plan)
 }
 
-/// Fails if a round that the plan demands it of was not shown to be in steady state.
+/// Fails if a round that the plan demands it of was not shown to be in steady state: one that cannot be told is not shown to
+/// be. Rounds that end by their work are not asked.
 pub(crate) fn steady(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
     let mut unsteady = Vec::new();
-    for case in file.cases.iter().filter(|case| plan.demands_steadiness(&case.label)) {
+    let asked = |case: &&Case| plan.demands_steadiness(&case.label) && case.workload.may_be_steady();
+    for case in file.cases.iter().filter(asked) {
         for (at, round) in case.rounds.iter().enumerate() {
-            let found = Steadiness::of(round, &case.workload.headline_operation);
+            let found = Steadiness::of(round, &case.workload);
             if found.steady != Steady::Yes {
                 let (word, evidence) = (found.steady.name(), found.evidence());
                 unsteady.push(format!("{}, round {}: {word}; {evidence}", case.label, at + 1));
@@ -51,15 +54,16 @@ pub(crate) fn steady(file: &RunFile, plan: &Plan) -> Result<(), Failure> {
     if unsteady.is_empty() {
         return Ok(());
     }
-    Err(Failure::new(Exit::NotSteady, "no steady state, as --require-steady demands")
+    Err(Failure::new(Exit::NotSteady, "no steady state shown, as --require-steady demands")
         .detail("found", unsteady.join("\n"))
-        .hint("use a longer --warmup, or a longer --for"))
+        .hint("--until-steady 5m measures until it can be told; or use a longer --warmup, or a longer --for"))
 }
 
 /// The failure of a run whose operations failed more often than is allowed, with an example of each case; with the reason of
 /// a round that has no figure for it.
-fn failed_operations(file: &RunFile) -> Option<Failure> {
-    let rounds = || file.cases.iter().flat_map(|case| case.rounds.iter().map(move |round| (case, round)));
+fn failed_operations<'f>(file: &'f RunFile) -> Option<Failure> {
+    let of_case = |case: &'f Case| case.rounds.iter().flat_map(Round::with_latency).map(move |round| (case, round));
+    let rounds = || file.cases.iter().flat_map(of_case);
     let mut found = Vec::new();
     let mut void = None;
     for (case, round) in rounds().filter(|(_, round)| round.failed() > ALLOWED_FAILURES) {

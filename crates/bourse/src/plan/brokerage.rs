@@ -6,13 +6,20 @@ use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds, varied};
 use crate::args::{Arrivals, CheckDepth, Database, ExplicitlySet, Run, RunSettings, numbers};
 use crate::failure::Failure;
 use crate::tpce::whole;
-use bourse_record::NameValue;
+use bourse_driver::SECOND;
+use bourse_record::{NameValue, StoppingRule};
 use bourse_serve::Address;
 use bourse_tpce::sut::Share;
-use bourse_tpce::users::RunOptions;
+use bourse_tpce::users::{Load, RunOptions};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
+
+/// Part of a round's rate at which response times are measured after it.
+pub(crate) const LATENCY_PART: f64 = 0.7;
+/// How long users work at that rate before it counts, and how long it does.
+const LATENCY_WARM_UP_NS: u64 = 5 * SECOND;
+const LATENCY_INTERVAL_NS: u64 = 20 * SECOND;
 
 /// Name of the workload.
 pub(crate) const WORKLOAD: &str = "tpce";
@@ -32,6 +39,9 @@ pub(crate) struct Brokerage {
     pub(crate) rate: Option<f64>,
     /// Whether what is asked for at a rate is due at even distances.
     pub(crate) evenly: bool,
+    /// Whether all users share one stream of arrivals.
+    #[serde(default)]
+    pub(crate) shared: bool,
     /// Transactions that may be due and wait.
     pub(crate) backlog: Option<usize>,
     /// Whether the highest rate is looked for that keeps every response limit.
@@ -40,6 +50,15 @@ pub(crate) struct Brokerage {
     pub(crate) warm_up_ns: u64,
     /// The measurement interval, in nanoseconds.
     pub(crate) measure_ns: u64,
+    /// The rule that may end warm-up and interval sooner.
+    #[serde(default)]
+    pub(crate) until: Option<StoppingRule>,
+    /// Whether response times at a part of the rate are measured after the round.
+    #[serde(default)]
+    pub(crate) latency: bool,
+    /// Whether the database is put back after the run, so that the next run finds it as this one did.
+    #[serde(default)]
+    pub(crate) puts_back: bool,
     /// Which driver of a round on a server this is, of how many.
     pub(crate) part: Option<(u32, u32)>,
     /// How thoroughly database and transactions are checked.
@@ -56,6 +75,30 @@ impl Brokerage {
         self.part.and_then(|(number, of)| Share::new(number, of))
     }
 
+    /// Warm-up and interval, with those of the latency phase.
+    pub(super) fn lasts_ns(&self) -> u64 {
+        let latency = if self.latency { LATENCY_WARM_UP_NS + LATENCY_INTERVAL_NS } else { 0 };
+        self.warm_up_ns.saturating_add(self.measure_ns).saturating_add(latency)
+    }
+
+    /// The options of the latency phase after a round in which customers ended so many transactions a second.
+    pub(crate) fn latency_options(&self, round: &RunOptions, per_second: f64) -> RunOptions {
+        RunOptions {
+            load: Load::Poisson { per_second: LATENCY_PART * per_second },
+            shared: true,
+            backlog: None,
+            plan: bourse_driver::Plan {
+                warm_up_ns: LATENCY_WARM_UP_NS,
+                measure_ns: LATENCY_INTERVAL_NS,
+                until: None,
+                ..round.plan
+            },
+            // Other requests than the round had.
+            seed: round.seed.wrapping_add(1_000_003),
+            ..*round
+        }
+    }
+
     /// The options of a round with that seed.
     pub(crate) fn options(&self, seed: u64) -> Result<RunOptions, Failure> {
         let default = RunOptions::new(whole(&self.database)?);
@@ -64,7 +107,13 @@ impl Brokerage {
             market_users: self.market_users,
             load: self.rate.map_or(default.load, |rate| RunOptions::at_rate(rate, self.evenly)),
             backlog: self.backlog,
-            plan: bourse_driver::Plan { warm_up_ns: self.warm_up_ns, measure_ns: self.measure_ns, ..default.plan },
+            shared: self.shared,
+            plan: bourse_driver::Plan {
+                warm_up_ns: self.warm_up_ns,
+                measure_ns: self.measure_ns,
+                until: self.until,
+                ..default.plan
+            },
             seed,
             share: self.driver().unwrap_or(default.share),
             ..default
@@ -85,8 +134,12 @@ impl Brokerage {
             evenly: false,
             backlog: None,
             find_max: false,
+            shared: false,
             warm_up_ns: default.plan.warm_up_ns,
             measure_ns: default.plan.measure_ns,
+            until: None,
+            latency: false,
+            puts_back: false,
             part: None,
             check: CheckDepth::Full,
             token_file: None,
@@ -103,11 +156,13 @@ impl Brokerage {
             users,
             market_users: settings.market_users.unwrap_or_else(|| RunOptions::market_users_for(users)),
             rate: settings.rate,
-            evenly: settings.arrivals == Arrivals::Constant,
+            evenly: matches!(settings.arrivals, Arrivals::Constant | Arrivals::SharedConstant),
+            shared: matches!(settings.arrivals, Arrivals::Shared | Arrivals::SharedConstant),
             backlog: settings.backlog,
             find_max: settings.find_max,
-            warm_up_ns: nanoseconds(settings.warmup),
-            measure_ns: nanoseconds(settings.duration),
+            warm_up_ns: nanoseconds(settings.warmup.unwrap_or(WARM_UP)),
+            measure_ns: nanoseconds(settings.duration.unwrap_or(INTERVAL)),
+            latency: settings.latency,
             part: arguments.part.map(|part| (part.number(), part.of())),
             check: settings.check,
             token_file: arguments.token.path.clone(),
@@ -116,17 +171,67 @@ impl Brokerage {
     }
 }
 
+/// Warm-up and interval of a fixed length, unless told otherwise.
+const WARM_UP: Duration = Duration::from_secs(10);
+const INTERVAL: Duration = Duration::from_secs(30);
+/// The longest warm-up and interval of a job that ends when its rate is known: the shortest are a quarter and a half.
+const LONGEST_WARM_UP_NS: u64 = 20 * SECOND;
+const LONGEST_INTERVAL_NS: u64 = 40 * SECOND;
+
 /// The plan of `bourse tpce run`.
 pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
     let settings = &arguments.settings;
-    let block = Block { cases: cases(arguments)?, rounds: settings.rounds.unwrap_or(1) };
+    let rounds = settings.rounds.unwrap_or(1);
+    let mut cases = cases(arguments)?;
+    let is_alone = cases.len() == 1 && rounds == 1;
+    let is_server = arguments.targets.iter().any(|target| Address::is_meant(target));
+    if is_server && settings.latency {
+        return Err(Failure::usage("--latency cannot be used with a server: its rounds are checked as they end"));
+    }
+    if let Some(longest) = settings.until_steady {
+        until_steady(&mut cases, longest, is_alone && !is_server)?;
+    }
+    let is_fixed = settings.duration.is_some()
+        || settings.warmup.is_some()
+        || settings.rounds.is_some()
+        || settings.until_steady.is_some()
+        || settings.rate.is_some()
+        || settings.find_max
+        || !settings.sweep.is_empty();
+    for case in cases.iter_mut().filter(|_| is_alone && !is_server && !is_fixed) {
+        let Job::Brokerage(job) = &mut case.job else { continue };
+        (job.warm_up_ns, job.measure_ns) = (LONGEST_WARM_UP_NS, LONGEST_INTERVAL_NS);
+        (job.until, job.latency, job.puts_back) = (Some(StoppingRule::RateKnown), true, true);
+    }
+    let block = Block { cases, rounds };
     Plan::of(WORKLOAD, block, settings.seed, &settings.execution, &settings.output).checked()
+}
+
+/// Lets a single round last until it can be told whether it is steady.
+fn until_steady(cases: &mut [PlannedCase], longest: Duration, is_alone: bool) -> Result<(), Failure> {
+    if !is_alone {
+        return Err(Failure::usage(
+            "--until-steady needs a single round on a single target in this process: rounds that are compared last alike",
+        ));
+    }
+    if longest < Duration::from_secs(30) {
+        return Err(Failure::usage("invalid value for --until-steady: expected 30s or more")
+            .hint("for instance --until-steady 5m"));
+    }
+    for case in cases {
+        let Job::Brokerage(job) = &mut case.job else { continue };
+        let longest = nanoseconds(longest);
+        job.warm_up_ns = longest / 5 * 2;
+        job.measure_ns = longest - job.warm_up_ns;
+        job.until = Some(StoppingRule::SteadinessTold);
+    }
+    Ok(())
 }
 
 /// A case of each target with each combination of the sweeps, everything checked.
 pub(super) fn cases(arguments: &Run) -> Result<Vec<PlannedCase>, Failure> {
     let Run { targets, settings, .. } = arguments;
-    if settings.duration < Duration::from_secs(1) {
+    if settings.duration.is_some_and(|duration| duration < Duration::from_secs(1)) {
         return Err(Failure::usage("invalid value for --for: expected 1s or more").hint("for instance --for 30s"));
     }
     let sweeps = Sweep::parse_all(&settings.sweep)?;

@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const WARM_UP: Duration = Duration::from_millis(500);
 
 /// Options of the brokerage workload alone, by their names here and as they are typed.
-const OF_BROKERAGE: [(&str, &str); 12] = [
+const OF_BROKERAGE: [(&str, &str); 14] = [
     ("customers", "--customers"),
     ("days", "--days"),
     ("scale_factor", "--scale-factor"),
@@ -27,6 +27,8 @@ const OF_BROKERAGE: [(&str, &str); 12] = [
     ("users", "--users"),
     ("market_users", "--market-users"),
     ("backlog", "--backlog"),
+    ("until_steady", "--until-steady"),
+    ("latency", "--latency"),
     ("check", "--check"),
     ("path", "--token-file"),
 ];
@@ -34,6 +36,11 @@ const OF_BROKERAGE: [(&str, &str); 12] = [
 /// The plan of `bourse compare` with two targets.
 pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
     let settings = &arguments.settings;
+    if settings.until_steady.is_some() {
+        return Err(Failure::usage(
+            "--until-steady cannot be used with compare: both sides have the same warm-up and interval",
+        ));
+    }
     if !settings.sweep.is_empty() || settings.find_max {
         return Err(Failure::usage(
             "--sweep and --find-max cannot be used with compare: it runs each target with one setting",
@@ -66,7 +73,7 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
 }
 
 fn classic(arguments: &Compare) -> Asked<'_> {
-    let (settings, given) = (&arguments.settings, &arguments.given);
+    let settings = &arguments.settings;
     Asked {
         workload: &arguments.workload,
         set: &arguments.set,
@@ -74,8 +81,8 @@ fn classic(arguments: &Compare) -> Asked<'_> {
         threads: None,
         count: arguments.count,
         // What is long enough for customers is much too long for reads.
-        duration: given.given("duration").then_some(settings.duration),
-        warmup: if given.given("warmup") { settings.warmup } else { WARM_UP },
+        duration: settings.duration,
+        warmup: settings.warmup.unwrap_or(WARM_UP),
         open_loop: settings.rate.map(|rate| OpenLoop { rate, evenly: settings.arrivals == Arrivals::Constant }),
     }
 }

@@ -159,7 +159,7 @@ impl Job {
     /// Warm-up and measurement of a round, in nanoseconds; none where only its work ends it.
     pub(crate) fn lasts_ns(&self) -> Option<u64> {
         match self {
-            Self::Brokerage(job) => Some(job.warm_up_ns.saturating_add(job.measure_ns)),
+            Self::Brokerage(job) => Some(job.lasts_ns()),
             Self::Classic(classic) => classic.lasts_ns(),
         }
     }

@@ -3,6 +3,7 @@
 use super::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn};
 use crate::engines;
 use bourse_engine::Location;
+use bourse_record::StoppingRule;
 use std::collections::BTreeSet;
 
 /// The plan for a person.
@@ -63,8 +64,14 @@ fn what(case: &PlannedCase) -> String {
                 Some(rate) => format!("target rate {rate} TR/s"),
                 None => "closed loop".to_owned(),
             };
+            let until = match job.until {
+                None => "",
+                Some(StoppingRule::RateKnown) => ", until transactions/s are known within 5 %",
+                Some(StoppingRule::SteadinessTold) => ", until it can be told whether it is steady",
+            };
+            let latency = if job.latency { ", then 20 s at 70 % of its rate" } else { "" };
             format!(
-                "{}: {} customers, {} {days} of trades, {} {users}, {} {market}, {load}",
+                "{}: {} customers, {} {days} of trades, {} {users}, {} {market}, {load}{until}{latency}",
                 case.job.workload(),
                 job.database.customers,
                 job.database.days,
@@ -117,7 +124,9 @@ pub(crate) fn duration(plan: &Plan) -> String {
     }
     let mut words = vec![if rounds == 1 { "1 round".to_owned() } else { format!("{rounds} rounds") }];
     if timed_ns > 0 {
-        words.push(format!("{} of warm-up and measuring", time(timed_ns)));
+        let ends_sooner = plan.cases().any(|case| matches!(&case.job, Job::Brokerage(job) if job.until.is_some()));
+        let at_most = if ends_sooner { "at most " } else { "" };
+        words.push(format!("{at_most}{} of warm-up and measuring", time(timed_ns)));
     }
     if untimed > 0 {
         let longest = longest_ns.map(|ns| format!(", at most {} each", time(ns))).unwrap_or_default();
@@ -144,6 +153,7 @@ fn writes(plan: &Plan) -> Vec<String> {
     for case in plan.cases().filter(|case| case.not_run.is_none()) {
         let how = match &case.job {
             Job::Brokerage(job) if job.database.reload => "loaded anew",
+            Job::Brokerage(job) if job.puts_back => "loaded if it does not exist; restored after the run",
             Job::Brokerage(_) => "loaded if it does not exist; kept after the run",
             Job::Classic(_) => "created for each round",
         };

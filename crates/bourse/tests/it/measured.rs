@@ -89,7 +89,7 @@ fn a_steady_state_can_be_demanded() {
     let ended = output(folder.path(), &short);
     let said = text(&ended.stderr);
     assert_eq!(ended.status.code(), Some(5), "{said}");
-    assert!(said.contains("too short") && said.contains("hint: use a longer --warmup"), "{said}");
+    assert!(said.contains("too short") && said.contains("hint: --until-steady 5m"), "{said}");
     assert!(!run_file(folder.path()).cases.is_empty(), "what was measured is written");
 }
 

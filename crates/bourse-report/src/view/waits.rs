@@ -1,0 +1,49 @@
+//! What a customer waits: response times at a part of the rate, where the users do not wait for one another.
+
+use super::{CaseView, Remark};
+use crate::tables::Tone;
+use crate::units;
+use bourse_record::{Case, LatencyPhase, LatencySummary, is_of_customers};
+
+/// The phases after the rounds that kept their pace.
+fn phases<'a>(view: &CaseView<'a>) -> impl Iterator<Item = &'a LatencyPhase> + use<'a> {
+    view.case.rounds.iter().filter_map(|round| round.latency.as_deref())
+}
+
+/// A case of the phases after the rounds alone, for its tables. None where there was none, or one did not keep its pace: its
+/// response times would be those of another rate.
+pub(crate) fn latency_case(view: &CaseView<'_>) -> Option<Case> {
+    let rounds: Vec<_> = phases(view).map(|phase| phase.round.clone()).collect();
+    let is_told = !rounds.is_empty() && phases(view).all(LatencyPhase::kept_pace);
+    is_told.then(|| Case { rounds, ..view.case.clone() })
+}
+
+/// What a customer waits at that part of the rate, in a sentence; none where that was not measured.
+pub(super) fn sentence(view: &CaseView<'_>) -> Option<Remark> {
+    let first = phases(view).next()?;
+    let part = units::percent(100.0 * first.part).replace(".00 %", " %");
+    let rate = format!("{part} of that rate ({}/s, one stream of arrivals)", units::number(first.per_second));
+    let remark = |tone, text| Some(Remark { tone, text });
+    if let Some(why) = phases(view).find_map(|phase| phase.round.void.as_deref()) {
+        return remark(Tone::Bad, format!("what a customer waits at {rate}: no figure: {why}"));
+    }
+    let Some(case) = latency_case(view) else {
+        let arrivals = phases(view).filter_map(|phase| phase.round.arrivals);
+        let (started, due) = arrivals.fold((0, 0), |(started, due), it| (started + it.started, due + it.due));
+        let share = units::percent(100.0 * started as f64 / due.max(1) as f64);
+        return remark(
+            Tone::Doubtful,
+            format!("what a customer waits at {rate}: not told: {share} of what was due was started, 99 % are needed"),
+        );
+    };
+    let waits = CaseView::new(view.file, &case);
+    let customers = waits.operations.iter().filter(|operation| is_of_customers(&operation.name));
+    let together = customers.filter_map(|operation| operation.response.histogram.clone()).reduce(|mut sum, each| {
+        sum.auto(true);
+        sum.add(&each).expect("a histogram that resizes itself takes any other");
+        sum
+    })?;
+    let summary = LatencySummary::of(&together);
+    let [p50, p99] = [summary.p50_ns, summary.p99_ns].map(|ns| units::duration_ns(ns as f64));
+    remark(Tone::Plain, format!("what a customer waits at {rate}: p50 {p50}, p99 {p99}"))
+}
