@@ -306,6 +306,14 @@ impl WorkloadKind {
 }
 
 impl Workload {
+    /// Unit of the figure that heads reports: of the brokerage transactions of all kinds a second, elsewhere the headline's.
+    pub fn figure_unit(&self) -> &str {
+        match self.kind {
+            WorkloadKind::Brokerage => "transactions/s",
+            WorkloadKind::Micro => &self.headline_unit,
+        }
+    }
+
     /// Whether its measurement intervals are asked for a steady state.
     pub fn may_be_steady(&self) -> bool {
         self.kind == WorkloadKind::Brokerage || self.has_lasting_rate

@@ -13,7 +13,7 @@ pub use noise::Noise;
 pub use pairs::{Incomparable, Pair, stored_pairs, unlike};
 
 use crate::text::CsvText;
-use bourse_record::{Case, LatencySummary, Provenance, Round, median};
+use bourse_record::{Case, LatencySummary, Provenance, Round, Workload, median};
 use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, signed_rank};
 use serde::Serialize;
 
@@ -143,29 +143,34 @@ const PAIRS_FOR_ALL: usize = 8;
 const FALSE_VERDICT: f64 = 0.05;
 
 /// A metric of a round: name, whether more is better, value, text.
-type Metric = (&'static str, bool, fn(&Round, &str) -> Option<f64>, fn(f64) -> String);
+type Metric = (&'static str, bool, fn(&Round, &Workload) -> Option<f64>, fn(f64) -> String);
 
-const HEADLINE: Metric = ("result", true, |round, _| Some(round.headline), plain);
+const HEADLINE: Metric = ("result", true, |round, workload| Some(round.figure(workload)), plain);
 
 const METRICS: [Metric; 4] = [
-    ("response p90", false, |round, name| Some(response(round, name)?.p90_ns as f64), milliseconds),
-    ("response p99", false, |round, name| Some(response(round, name)?.p99_ns as f64), milliseconds),
+    ("response p90", false, |round, workload| Some(response(round, workload)?.p90_ns as f64), milliseconds),
+    ("response p99", false, |round, workload| Some(response(round, workload)?.p99_ns as f64), milliseconds),
     (
         "processor time each",
         false,
-        |round, name| Some((round.cpu_user_s + round.cpu_system_s) * 1e9 / valid(round, name)?),
+        |round, workload| Some((round.cpu_user_s + round.cpu_system_s) * 1e9 / valid(round, workload)?),
         milliseconds,
     ),
-    ("bytes written/op", false, |round, name| Some(round.written_bytes as f64 / valid(round, name)?), kibibytes),
+    (
+        "bytes written/op",
+        false,
+        |round, workload| Some(round.written_bytes as f64 / valid(round, workload)?),
+        kibibytes,
+    ),
 ];
 
-fn response(round: &Round, name: &str) -> Option<LatencySummary> {
-    let operation = round.operations.iter().find(|operation| operation.name == name)?;
+fn response(round: &Round, workload: &Workload) -> Option<LatencySummary> {
+    let operation = round.operations.iter().find(|operation| operation.name == workload.headline_operation)?;
     Some(operation.response.summary).filter(|summary| summary.count > 0)
 }
 
-fn valid(round: &Round, name: &str) -> Option<f64> {
-    let operation = round.operations.iter().find(|operation| operation.name == name)?;
+fn valid(round: &Round, workload: &Workload) -> Option<f64> {
+    let operation = round.operations.iter().find(|operation| operation.name == workload.headline_operation)?;
     Some(operation.valid() as f64).filter(|valid| *valid > 0.0)
 }
 
@@ -259,9 +264,8 @@ impl Comparison {
     fn of(pair: &Pair, tolerance: f64, noise: Option<f64>) -> Self {
         let disturbance = [Disturbance::of(&pair.base), Disturbance::of(&pair.head)];
         let withheld = pair.in_turn && disturbance[0].is_unlike(&disturbance[1]);
-        let name = &pair.base.workload.headline_operation;
         let headline = match pairs::unlike_ages(&pair.base, &pair.head) {
-            None => difference(pair, &HEADLINE, name),
+            None => difference(pair, &HEADLINE),
             Some(_) => Err("the market's age differs, and with it the part of Trade-Results in the mix"),
         };
         let no_result = match &headline {
@@ -280,11 +284,10 @@ impl Comparison {
                 None if range.is_none() => Verdict::TooFewRounds,
                 None => Verdict::Withheld,
             };
-            Difference { name: pair.base.workload.headline_unit.clone(), decides, verdict: Some(verdict), ..it }
+            Difference { name: pair.base.workload.figure_unit().to_owned(), decides, verdict: Some(verdict), ..it }
         });
         let interval = headline.as_ref().and_then(|it| it.interval).filter(|_| pair.in_turn);
-        let mut others: Vec<Difference> =
-            METRICS.iter().filter_map(|metric| difference(pair, metric, name).ok()).collect();
+        let mut others: Vec<Difference> = METRICS.iter().filter_map(|metric| difference(pair, metric).ok()).collect();
         let probabilities: Vec<f64> = others.iter().map(|it| it.p.unwrap_or(1.0)).collect();
         for (other, differs) in others.iter_mut().zip(holm::judge(&probabilities, FALSE_VERDICT)) {
             if differs && !withheld {
@@ -318,10 +321,10 @@ impl Comparison {
 }
 
 /// How a metric differs between the cases of a pair, or why there is no ratio; the verdict is still to be given.
-fn difference(pair: &Pair, metric: &Metric, operation: &str) -> Result<Difference, &'static str> {
+fn difference(pair: &Pair, metric: &Metric) -> Result<Difference, &'static str> {
     let (name, higher_is_better, of, text) = metric;
     let values = |case: &Case| -> Vec<Option<f64>> {
-        case.rounds.iter().map(|round| of(round, operation).filter(|value| value.is_finite())).collect()
+        case.rounds.iter().map(|round| of(round, &case.workload).filter(|value| value.is_finite())).collect()
     };
     let (base, head) = (values(&pair.base), values(&pair.head));
     // The first goes with the first, also where another round of one side has no figure.

@@ -87,10 +87,13 @@ fn relative(view: &CaseView<'_>, first: &CaseView<'_>) -> Option<Estimate> {
     if std::ptr::eq(view.case, first.case) || view.case.origin != first.case.origin {
         return Some(plain);
     }
-    let headline = |round: &Round| Some(round.headline).filter(|it| round.measured_s > 0.0 && it.is_finite());
+    let figure = |case: &CaseView<'_>, round: &Round| {
+        Some(case.figure_of(round)).filter(|it| round.measured_s > 0.0 && it.is_finite())
+    };
     let rounds = first.case.rounds.iter().zip(&view.case.rounds);
     // The first goes with the first, also where another round of one side has no figure.
-    let pairs: Vec<(f64, f64)> = rounds.filter_map(|(one, other)| headline(one).zip(headline(other))).collect();
+    let pairs: Vec<(f64, f64)> =
+        rounds.filter_map(|(one, other)| figure(first, one).zip(figure(view, other))).collect();
     Some(ratio_of_pairs(&pairs).filter(|it| it.interval.is_some()).unwrap_or(plain))
 }
 

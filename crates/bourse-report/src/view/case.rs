@@ -5,9 +5,6 @@ use bourse_record::{
     RunFile, ServerUse, Steadiness, WorkloadKind, median,
 };
 
-/// Unit of the brokerage's headline.
-const UNIT: &str = "transactions/s";
-
 /// A case with its rounds taken together.
 pub(crate) struct CaseView<'a> {
     pub(crate) file: &'a RunFile,
@@ -198,10 +195,7 @@ impl<'a> CaseView<'a> {
 
     /// Unit of the headline.
     pub(crate) fn unit(&self) -> &'a str {
-        match self.case.workload.kind {
-            WorkloadKind::Brokerage => UNIT,
-            WorkloadKind::Micro => &self.case.workload.headline_unit,
-        }
+        self.case.workload.figure_unit()
     }
 
     /// The operation of the headline.
