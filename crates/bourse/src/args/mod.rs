@@ -214,6 +214,9 @@ pub(crate) struct Execution {
     /// Do not wait for background load to drop
     #[arg(long)]
     pub(crate) no_wait: bool,
+    /// Do not repeat rounds that other processes or the host disturb
+    #[arg(long, env = "BOURSE_NO_REPEAT")]
+    pub(crate) no_repeat: bool,
     /// Print the plan (cases, order, duration, files that will be written) and exit without opening or writing anything
     #[arg(long)]
     pub(crate) dry_run: bool,

@@ -88,6 +88,16 @@ impl CaseRun {
         self.case.as_ref().map_or(&[], |case| &case.set_aside)
     }
 
+    /// Makes the last round that was set aside count after all.
+    pub(super) fn take_back(&mut self) {
+        if let Some(case) = &mut self.case
+            && let Some(round) = case.set_aside.pop()
+        {
+            case.rounds.push(round);
+            self.whole.push(true);
+        }
+    }
+
     /// Whether it has no round yet that counts.
     pub(super) fn has_no_round(&self) -> bool {
         self.rounds().is_empty()

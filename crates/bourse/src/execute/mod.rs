@@ -186,12 +186,21 @@ fn repeated(
     repeats: u32,
     mut run: impl FnMut(&mut CaseRun) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
+    // Rounds there were when the last one was set aside.
+    let mut before = None;
     loop {
-        run(case)?;
+        if let Err(failure) = run(case) {
+            // A disturbed round is better than none.
+            if before == Some(case.rounds().len()) {
+                case.take_back();
+            }
+            return Err(failure);
+        }
         let left = repeats as usize > case.set_aside().len();
         if !(left && case.goes_on() && case.set_aside_if_disturbed()) {
             return Ok(());
         }
+        before = Some(case.rounds().len());
         note(&format!("{}: repeating a round that others disturbed", case.label()));
     }
 }
@@ -309,7 +318,7 @@ impl Executor<'_> {
                     (OnFailure::EndRun, 1) => case.label().to_owned(),
                     (OnFailure::EndRun, _) => format!("{}, round {} of {of}", case.label(), round + 1),
                 };
-                repeated(case, block.repeats(), |case| self.turn(case, round, of, &label))?;
+                repeated(case, self.plan.repeats(block), |case| self.turn(case, round, of, &label))?;
             }
             if let (true, [one, other]) = (self.plan.compares, &*cases)
                 && let Some(words) = expected::after(one.rounds(), other.rounds(), of)

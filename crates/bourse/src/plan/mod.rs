@@ -46,6 +46,8 @@ pub(crate) struct Plan {
     pub(crate) calibrate: bool,
     /// Whether a round that is not in steady state is a failure.
     pub(crate) require_steady: bool,
+    /// Whether rounds that others disturb are repeated.
+    pub(crate) repeats_disturbed: bool,
     /// Whether its two cases are compared, so that it says what difference it can show.
     pub(crate) compares: bool,
     /// What a round that fails ends.
@@ -74,11 +76,6 @@ impl Block {
         let mut order: Vec<usize> = (0..self.cases.len()).collect();
         SplitMix::new(seed ^ (u64::from(round) << 32)).shuffle(&mut order);
         order
-    }
-
-    /// Rounds of a case that may be repeated because others disturbed them: half as many as it has.
-    pub(crate) fn repeats(&self) -> u32 {
-        self.rounds / 2
     }
 }
 
@@ -189,6 +186,7 @@ impl Plan {
             wait_quiet_ns: how.wait_quiet_ns(None),
             calibrate: true,
             require_steady: how.require_steady,
+            repeats_disturbed: !how.no_repeat,
             compares: false,
             on_failure: OnFailure::EndRun,
             output: output.directory.clone(),
@@ -200,6 +198,11 @@ impl Plan {
     /// Every case.
     pub(crate) fn cases(&self) -> impl Iterator<Item = &PlannedCase> {
         self.blocks.iter().flat_map(|block| &block.cases)
+    }
+
+    /// Rounds of a case that may be repeated because others disturbed them: half as many as it has.
+    pub(crate) fn repeats(&self, block: &Block) -> u32 {
+        if self.repeats_disturbed { block.rounds / 2 } else { 0 }
     }
 
     /// Every case that is run.
@@ -300,6 +303,7 @@ mod tests {
             wait_quiet_ns: None,
             calibrate: false,
             require_steady,
+            repeats_disturbed: true,
             compares: false,
             on_failure: OnFailure::EndRun,
             output: "runs".into(),

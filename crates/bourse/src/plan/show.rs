@@ -28,7 +28,7 @@ pub(crate) fn show(plan: &Plan) -> String {
     if let Some(limit) = plan.wait_quiet_ns {
         text.push_str(&format!("wait     up to {} before each round for background load to drop\n", time(limit)));
     }
-    let repeats = plan.blocks.iter().map(Block::repeats).max().unwrap_or(0);
+    let repeats = plan.blocks.iter().map(|block| plan.repeats(block)).max().unwrap_or(0);
     if repeats > 0 {
         text.push_str(&format!(
             "repeat   up to {repeats} rounds of each case that other processes or the host disturb\n"

@@ -8,15 +8,15 @@ use std::path::Path;
 /// A stored run whose rounds reached these figures; no other figure of it matters here.
 fn store(folder: &Path, name: &str, figures: &[f64]) {
     let template = r#"{
-        "schema_version": 1, "name": "tpce", "started_at": "2026-11-21T09:00:00+00:00", "command": ["bourse"], "seed": 1,
+        "schema_version": 1, "name": "micro-point-read", "started_at": "2026-11-21T09:00:00+00:00", "command": ["bourse"], "seed": 1,
         "build": { "version": "0", "profile": "release", "target": "x" },
         "machine": { "system": "s", "processor": "p", "cores": 2, "memory_bytes": 1, "load_average": null, "details": [] },
         "cases": [{
             "label": "sqlite", "rounds": [],
             "engine": { "name": "sqlite", "version": "3", "target": "sqlite:x.db", "durability": "durable",
                         "durability_reason": "", "settings": [], "compile_options": [] },
-            "workload": { "name": "tpce", "parameters": [], "headline_operation": "Trade-Result", "headline_unit": "TR/s",
-                          "nominal": null, "notice": null }
+            "workload": { "name": "point-read", "parameters": [], "headline_operation": "point-read",
+                          "headline_unit": "reads/s", "nominal": null, "notice": null }
         }],
         "warnings": [], "interrupted": false
     }"#;
