@@ -235,7 +235,11 @@ mod tests {
         assert_eq!((a.late, a.retries, a.valid()), (1, 50, 3));
         assert_eq!((a.response.summary.count, a.service.summary.count), (4, 4), "all but the dropped");
         let times = a.failed.as_ref().unwrap();
-        assert_eq!((times.response.summary.count, times.response.summary.max_ns), (1, 9_000), "apart as well");
+        assert_eq!(
+            (times.response.summary.count, times.response.summary.max_ns),
+            (1, 9_007),
+            "apart as well, within a bucket"
+        );
         assert_eq!(figures[1].failed, None);
         assert_eq!(a.by_outcome.iter().map(|it| it.response.count).collect::<Vec<_>>(), [2, 1, 1]);
         assert!(figures[1].outcomes.is_empty());

@@ -110,15 +110,14 @@ impl<'a> CaseView<'a> {
         self.estimate().map(|it| it.value)
     }
 
-    /// How sure the headline is: its interval with its level, and how far several rounds lie apart. None of a figure that
-    /// does not count, or of a single round too short for an interval.
+    /// How sure the headline of several rounds is: its interval with its level, and how far they lie apart. None of a figure
+    /// that does not count.
     pub(crate) fn spread(&self) -> Option<String> {
         let figures = self.figures();
         let interval = self.estimate().filter(|_| self.standing() == Standing::Counts)?.interval;
         let sure = interval.map(|it| units::interval(&it, units::number));
-        let ([low, .., high], rounds) = (figures.as_slice(), figures.len()) else {
-            return Some(format!("{} within this round", sure?));
-        };
+        // The ± beside the figure of a single round says it already.
+        let ([low, .., high], rounds) = (figures.as_slice(), figures.len()) else { return None };
         let (low, high) = (units::number(*low), units::number(*high));
         let sure = sure.unwrap_or_else(|| format!("an interval needs {FEWEST_ROUNDS} rounds"));
         Some(format!("over {}, from {low} to {high}; {sure}", units::counted(rounds as u64, "round", "rounds")))
