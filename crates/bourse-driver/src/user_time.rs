@@ -72,6 +72,7 @@ impl<'c> UserMeter<'c> {
 
 /// Time of a user's thread in the measurement interval.
 #[derive(Debug, Clone, PartialEq)]
+#[expect(clippy::large_enum_variant, reason = "one for each thread of a round, nearly all of them measured")]
 pub(crate) enum UserTime {
     /// As it was metered.
     Measured { role: &'static str, operations: u64, metered: Metered },

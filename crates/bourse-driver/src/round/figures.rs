@@ -83,6 +83,7 @@ fn file_activity(counts: &IoCounts) -> Vec<FileActivity> {
 }
 
 /// The figures of a round that has ended, without its checks.
+#[expect(clippy::too_many_arguments, reason = "what a round has left behind; its one caller has them all at hand")]
 pub(super) fn figures(
     total: &Recorder,
     control: &Control,

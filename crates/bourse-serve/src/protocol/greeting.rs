@@ -184,7 +184,7 @@ impl Engine {
             may_lose: described
                 .may_lose
                 .and_then(|it| MayLose::ALL.iter().position(|known| *known == it))
-                .map_or(0, |at| at as u8 + 1),
+                .map_or(0, |at| (at as u8).saturating_add(1)),
             durability_reason: described.durability_reason,
             writer_wait: described.writer_wait.and_then(|wait| rank_of(&WRITER_WAITS, wait)),
             memory_store: described.memory_store.and_then(|store| rank_of(&MEMORY_STORES, store)),

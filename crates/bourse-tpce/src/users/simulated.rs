@@ -6,7 +6,7 @@
 use super::exchange::MarketQueues;
 use super::people::DriverState;
 use super::run::cleanup_figures;
-use super::{Ran, RunError, RunOptions, reconcile, specs};
+use super::{Ran, RunError, RunOptions, reconciled, specs};
 use crate::check::reconciliation::Acknowledged;
 use crate::sut::{Connector, InProcess, Opened, Sut as _};
 use crate::transactions::Transaction;
