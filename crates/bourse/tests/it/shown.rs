@@ -5,7 +5,10 @@
 use crate::{output, text};
 
 /// Lines that are there or not as the machine pleases: how busy it is, which build this is, whether there was time to look.
-const FLEETING: [&str; 8] = [
+const FLEETING: [&str; 11] = [
+    "not steady",
+    "hidden columns",
+    "steady",
     "measured with a",
     "bottleneck:",
     "no clear bottleneck:",
@@ -56,6 +59,9 @@ fn redacted(report: &str) -> String {
         } else if std::mem::replace(&mut begins, false) && !line.starts_with(' ') {
             section = line.split(", over").next().unwrap_or_default();
             lines.extend([String::new(), section.to_owned()]);
+        } else if section == "Where the users' time went" {
+            // Of a bar whose it is: which parts it has depends on the machine.
+            lines.extend(line.split_once(") ").map(|(role, _)| format!("{role})")));
         } else if section == "By operation" {
             // Of a table the rows' names: which columns there are depends on how long they took.
             lines.push(line.split("  ").next().unwrap_or_default().to_owned());
