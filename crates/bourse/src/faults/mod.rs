@@ -2,6 +2,7 @@
 
 mod child;
 mod files;
+#[cfg(feature = "mysql")]
 mod server;
 mod work;
 
@@ -16,7 +17,6 @@ use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt};
 use bourse_acid::faults::{FAULTS, Fault, not_tried, rows};
 use bourse_engine::Hosting;
-use bourse_engine_mysql::Flavour;
 use bourse_record::faults::{FaultRow, FaultsFile, Through};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -106,11 +106,14 @@ fn wanted(names: &[String]) -> Result<Vec<&'static Fault>, Failure> {
 }
 
 fn default_targets() -> Vec<String> {
-    let server = bourse_engine_mysql::installed(Flavour::Mariadb, None).is_ok().then_some(SERVER);
-    if server.is_none() {
-        note("mariadb+private: skipped, no MariaDB server is installed");
-    }
-    TARGETS.into_iter().chain(server).map(str::to_owned).collect()
+    let is_here = |target: &&str| {
+        let here = engines::is_here(target);
+        if let Err(why) = &here {
+            note(&format!("{}: skipped: {why}", target.split('?').next().unwrap_or(target).trim_end_matches(':')));
+        }
+        here.is_ok()
+    };
+    TARGETS.into_iter().chain([SERVER]).filter(is_here).map(str::to_owned).collect()
 }
 
 /// A target's scheme and options. It has no place: the databases are made for the trials and removed.
@@ -175,6 +178,7 @@ fn tried(
     let mut noted = |fault: &str| step.say(format!("trying faults on {target}: {fault}"));
     let (seed, interrupted) = (conditions.seed, &*conditions.interrupted);
     let found = match engine.hosting() {
+        #[cfg(feature = "mysql")]
         Hosting::OwnedServer(_) if can_be_tried => {
             let bed = server::ServerBed::new(target, conditions)?;
             rows(&bed, faults, times, seed, interrupted, &mut noted)

@@ -14,9 +14,12 @@ pub(crate) fn work(arguments: &FaultWork) -> Result<(), Failure> {
     rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
         .map_err(|error| Failure::usage(format!("cannot ask the system for a signal at the parent's end: {error}")))?;
     let engine: Box<dyn Engine> = match arguments.storage {
+        #[cfg(feature = "redb")]
         true => Box::new(
             bourse_engine_redb::open_watched(&arguments.target).map_err(|error| Failure::usage(error.to_string()))?,
         ),
+        #[cfg(not(feature = "redb"))]
+        true => return Err(Failure::usage("redb is left out of this build: its storage cannot be watched")),
         false => engines::open(&arguments.target)?,
     };
     let mut tell = |event: Event| {
