@@ -191,7 +191,7 @@ impl<'s> Backlog<'s> {
         self.is_scheduled.then_some(self.response_ns)
     }
 
-    /// What became of everything that was this user's; none without a schedule.
+    /// Outcomes of all arrivals of this user; none without a schedule.
     pub(crate) fn ended(mut self, control: &Control) -> Option<Arrivals> {
         if !self.is_scheduled {
             return None;

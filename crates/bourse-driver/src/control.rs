@@ -143,7 +143,7 @@ impl Control {
         self.stream.get_or_init(|| Stream::new(schedule.pacer(self.begin), limit))
     }
 
-    /// What became of shared arrivals that no user took; to be asked once, when all users have ended.
+    /// Outcomes of shared arrivals that no user took; asked once, when all users have ended.
     pub(crate) fn left_in_stream(&self) -> Option<Arrivals> {
         Some(self.stream.get()?.left(self))
     }

@@ -9,7 +9,7 @@ use std::sync::atomic::AtomicBool;
 
 #[expect(clippy::print_stdout, reason = "a benchmark prints its result")]
 fn main() {
-    let timing = Timing { warm_up_ns: 50 * MS, measure_ns: Some(500 * MS), count: None };
+    let timing = Timing { warm_up_ns: 50 * MS, measure_ns: Some(500 * MS), count: None, open_loop: None };
     let never = AtomicBool::new(false);
     println!("a reading of the clock: {:.1} ns; a sample has two", reading_ns());
     for batch in ["1", "10", "100"] {

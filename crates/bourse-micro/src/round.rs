@@ -10,8 +10,8 @@ use bourse_record::{Check, CheckStatus, Outcome, Round, Warning};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
-/// Length of a round.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// Length of a round, and when its operations are due.
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Timing {
     /// Warm-up before the measurement interval; workloads that end by themselves have none.
     pub warm_up_ns: Nanos,
@@ -19,6 +19,8 @@ pub struct Timing {
     pub measure_ns: Option<Nanos>,
     /// Operations of each thread after the warm-up, instead of a time.
     pub count: Option<u64>,
+    /// Operations due at a rate, each timed by itself; none: the next begins when the last has ended.
+    pub open_loop: Option<OpenLoop>,
 }
 
 impl Timing {
@@ -146,24 +148,6 @@ pub fn run_round(
     interrupt: &AtomicBool,
     progress: &mut dyn FnMut(&Progress),
 ) -> Result<RoundResult, MicroError> {
-    run_round_at(None, case, engine, timing, seed, clock, interrupt, progress)
-}
-
-/// [`run_round`] with operations that are due at a rate. They are timed one by one.
-///
-/// # Errors
-/// As [`run_round`].
-#[expect(clippy::too_many_arguments, reason = "one more than the round has by itself")]
-pub fn run_round_at(
-    open_loop: Option<OpenLoop>,
-    case: &Case,
-    engine: &dyn Engine,
-    timing: &Timing,
-    seed: u64,
-    clock: &dyn Clock,
-    interrupt: &AtomicBool,
-    progress: &mut dyn FnMut(&Progress),
-) -> Result<RoundResult, MicroError> {
     let planned = case.planned.as_ref();
     crate::database::refuse_foreign(engine)?;
     // An engine that keeps nothing would be caught at it.
@@ -173,13 +157,13 @@ pub fn run_round_at(
         engine,
         seed,
         count: timing.count,
-        batch: open_loop.map(|_| 1),
+        batch: timing.open_loop.map(|_| 1),
         is_real,
         tally: Arc::new(Tally::default()),
     };
     let mut plan = timing.plan(case.spec.extent);
     let mut driven = Driven::new(planned, setting.clone());
-    if let Some(open_loop) = open_loop {
+    if let Some(open_loop) = timing.open_loop {
         driven.open_loop = Some(open_loop);
         let threads = planned.users(&setting).iter().filter(|it| it.user.performs(0)).count();
         plan.backlog = open_loop.backlog(threads);

@@ -151,7 +151,7 @@ mod tests {
         round.phases = vec![crate::Phase { kind: PhaseKind::Measurement, from_s: 5.0, to_s: 25.0 }];
         let mut random = crate::SplitMix::new(1);
         for step in 1..=250 {
-            // What came before the interval is none of its rate.
+            // Steps of the warm-up must not count.
             let rate = if step <= 50 { 1e6 } else { 1_000.0 + 100.0 * random.normal() };
             round.throughput_series.push(0.1 * f64::from(step), [("throughput".to_owned(), Some(rate))]);
         }

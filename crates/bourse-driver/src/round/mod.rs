@@ -18,7 +18,7 @@ use crate::reconcile::{Recording, irreconcilable, reconcile};
 use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 use crate::user_time::split;
-use crate::{Background, Clock, Control, Fault, MS, Plan, SECOND, StopRule, Workload, drive};
+use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, SECOND, StopRule, Workload, drive};
 use bourse_engine::{Conflicts, Engine, Hosting};
 use bourse_record::{ConflictCount, LiveReader, PhaseKind, Recorder, Round, SplitMix, Warning};
 use figures::{figures, nothing_ended};
@@ -142,7 +142,7 @@ pub fn run<'w>(
             left = starts.started;
         }
         let mut throughput = Throughput::new(begin);
-        let mut pace = Pace::new(plan, headline, begin);
+        let mut pace = Pace::of(plan, headline, begin);
         let mut tick = begin + SECOND;
         while left > 0 {
             let now = clock.now();
@@ -154,7 +154,9 @@ pub fn run<'w>(
             if now >= throughput.due() {
                 throughput.row(now, sampler.ended(headline));
             }
-            pace.pass(now, &sampler, control);
+            if let Some(pace) = &mut pace {
+                pace.pass(now, &sampler, control);
+            }
             if now >= tick {
                 let queue = workload.queue_length();
                 let (done, seconds) = sampler.row(now, queue);
@@ -170,7 +172,8 @@ pub fn run<'w>(
                 // After a pause of the machine the series goes on from now rather than catching up on empty rows.
                 tick = if now >= tick + SECOND { now + SECOND } else { tick + SECOND };
             }
-            let next = tick.min(throughput.due()).min(marks.next(control)).min(pace.next()).min(now + 20 * MS).max(now);
+            let look = pace.as_ref().map_or(Nanos::MAX, |pace| pace.next(now, control));
+            let next = tick.min(throughput.due()).min(marks.next(control)).min(look).min(now + 20 * MS).max(now);
             match gone.recv_timeout(std::time::Duration::from_nanos((next - clock.now().min(next)).max(MS / 10))) {
                 Ok(recording) => {
                     recordings.extend(recording);
@@ -181,7 +184,7 @@ pub fn run<'w>(
             }
         }
         throughput.row(clock.now(), sampler.ended(headline));
-        (sampler, throughput, pace.stopping)
+        (sampler, throughput, pace.map(|pace| pace.stopping))
     });
     if let Some(refused) = starts.refused {
         return Err(refused);

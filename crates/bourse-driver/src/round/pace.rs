@@ -20,13 +20,19 @@ pub(super) struct Pace {
     look: Nanos,
     /// Whether the rule has ended the warm-up, or its time has.
     measuring: bool,
-    pub(super) stopping: Option<Stopping>,
+    rule: StoppingRule,
+    pub(super) stopping: Stopping,
 }
 
 impl Pace {
-    pub(super) fn new(plan: &Plan, headline: usize, begin: Nanos) -> Self {
-        let stopping = plan.until.map(|rule| Stopping { rule, warmed_up: false, looks: 0, reached: false });
-        Self {
+    /// None where the plan has no rule: nobody looks then.
+    pub(super) fn of(plan: &Plan, headline: usize, begin: Nanos) -> Option<Self> {
+        let rule = plan.until?;
+        let shortest_warm_up = match rule {
+            StoppingRule::SteadinessTold => plan.warm_up_ns / 6,
+            StoppingRule::RateKnown => plan.warm_up_ns / 4,
+        };
+        Some(Self {
             headline,
             // Some 400 in the interval; fewer than 50 a second, since each takes a moment of the sampler's thread.
             step_ns: (plan.measure_ns / 400).clamp(20 * MS, SECOND),
@@ -34,20 +40,21 @@ impl Pace {
             last: (begin, 0),
             rates: Vec::new(),
             longest: (plan.warm_up_ns, plan.measure_ns),
-            look: begin + shortest_warm_up(plan),
+            look: begin + shortest_warm_up,
             measuring: false,
-            stopping,
-        }
+            rule,
+            stopping: Stopping { rule, warmed_up: false, looks: 0, reached: false },
+        })
     }
 
-    /// The end of the step.
-    pub(super) fn next(&self) -> Nanos {
-        self.last.0 + self.step_ns
+    /// The end of the step; never once the round drains, when there is nothing left to end.
+    pub(super) fn next(&self, now: Nanos, control: &Control) -> Nanos {
+        if control.draining(now) { Nanos::MAX } else { self.last.0 + self.step_ns }
     }
 
     /// Ends a step once it is over, and looks whether warm-up or interval has lasted long enough.
     pub(super) fn pass(&mut self, now: Nanos, sampler: &Sampler<'_>, control: &Control) {
-        if self.stopping.is_none() || now < self.next() || control.draining(now) {
+        if now < self.next(now, control) {
             return;
         }
         let [all, _] = sampler.ended(self.headline);
@@ -55,54 +62,52 @@ impl Pace {
         let seconds = (now - then) as f64 / SECOND as f64;
         // Counts are read while others write them: one that seems to fall has not grown.
         self.rates.push((now, all.saturating_sub(all_then) as f64 / seconds));
-        if let Some(rule) = self.stopping.map(|it| it.rule) {
-            self.apply(rule, now, control);
-        }
+        self.apply(now, control);
     }
 
-    fn apply(&mut self, rule: StoppingRule, now: Nanos, control: &Control) {
+    fn apply(&mut self, now: Nanos, control: &Control) {
         if !self.measuring && now >= control.measure_from() {
-            self.measure_from(control.measure_from(), rule);
+            self.measure_from(control.measure_from());
         }
         if now < self.look {
             return;
         }
         if !self.measuring {
-            if self.is_warm(rule, now) {
+            if self.is_warm(now) {
                 let at = now + self.step_ns;
                 control.begin_measuring(at);
-                self.measure_from(at, rule);
-                self.note(|it| it.warmed_up = true);
+                self.measure_from(at);
+                self.stopping.warmed_up = true;
             }
             return;
         }
         let from = control.measure_from();
-        let is_enough = match rule {
+        let is_enough = match self.rule {
             StoppingRule::RateKnown => stopping::is_known(&self.since(from)),
             StoppingRule::SteadinessTold => stopping::is_told(&self.seconds(from)),
         };
-        self.note(|it| it.looks += 1);
+        self.stopping.looks += 1;
         self.look = from + stopping::next_look(now - from, self.longest.1);
         if is_enough {
-            self.note(|it| it.reached = true);
+            self.stopping.reached = true;
             // A moment to come, so that every thread sees the same end.
             control.cut(now + MS);
         }
     }
 
     /// Notes that the interval begins there.
-    fn measure_from(&mut self, from: Nanos, rule: StoppingRule) {
+    fn measure_from(&mut self, from: Nanos) {
         self.measuring = true;
-        let shortest = match rule {
+        let shortest = match self.rule {
             StoppingRule::RateKnown => self.longest.1 / 2,
             StoppingRule::SteadinessTold => self.longest.1 / 3,
         };
         self.look = from + shortest;
     }
 
-    fn is_warm(&mut self, rule: StoppingRule, now: Nanos) -> bool {
+    fn is_warm(&mut self, now: Nanos) -> bool {
         let passed = now - self.begin;
-        match rule {
+        match self.rule {
             StoppingRule::RateKnown => {
                 self.look = now + passed / 10;
                 stopping::agree(&self.since(self.begin))
@@ -124,19 +129,5 @@ impl Pace {
     fn seconds(&self, from: Nanos) -> Vec<f64> {
         let steps = (SECOND / self.step_ns).max(1) as usize;
         self.since(from).chunks_exact(steps).map(|it| it.iter().sum::<f64>() / steps as f64).collect()
-    }
-
-    fn note(&mut self, change: impl FnOnce(&mut Stopping)) {
-        if let Some(stopping) = &mut self.stopping {
-            change(stopping);
-        }
-    }
-}
-
-/// The shortest warm-up of a rule.
-fn shortest_warm_up(plan: &Plan) -> Nanos {
-    match plan.until {
-        Some(StoppingRule::SteadinessTold) => plan.warm_up_ns / 6,
-        _ => plan.warm_up_ns / 4,
     }
 }

@@ -51,7 +51,7 @@ fn work_that_was_not_all_done_has_no_rate() {
 /// Of work without an end a failure is counted, and what was done is done.
 #[test]
 fn updates_whose_transaction_failed_are_not_counted_and_leave_the_others() {
-    let timing = Timing { warm_up_ns: 0, measure_ns: None, count: Some(1_000) };
+    let timing = Timing { warm_up_ns: 0, measure_ns: None, count: Some(1_000), open_loop: None };
     let options = [("rows", "100"), ("per_transaction", "10"), ("batch", "1")];
     let result = spoilt("update", &options, timing, Fault::At(700), ErrorKind::Other);
     assert_eq!(result.round.void, None);

@@ -3,7 +3,7 @@
 use crate::support::{TIMING, sqlite};
 use bourse_driver::{Ability, MS, RealClock};
 use bourse_engine::Engine;
-use bourse_micro::{Extent, OpenLoop, RoundResult, Timing, WORKLOADS, find, run_round_at};
+use bourse_micro::{Extent, OpenLoop, RoundResult, Timing, WORKLOADS, find, run_round};
 use bourse_record::CheckStatus;
 use bourse_testkit::{Fault, Stalling};
 use std::sync::atomic::AtomicBool;
@@ -12,8 +12,8 @@ use std::time::Duration;
 fn at_rate(engine: &dyn Engine, name: &str, options: &[(&str, &str)], per_second: f64, timing: Timing) -> RoundResult {
     let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
     let never = AtomicBool::new(false);
-    let open_loop = Some(OpenLoop { per_second, evenly: true });
-    let result = run_round_at(open_loop, &case, engine, &timing, 7, &RealClock::start(), &never, &mut |_| {}).unwrap();
+    let timing = Timing { open_loop: Some(OpenLoop { per_second, evenly: true }), ..timing };
+    let result = run_round(&case, engine, &timing, 7, &RealClock::start(), &never, &mut |_| {}).unwrap();
     assert!(result.fault.is_none(), "{:?}", result.fault);
     for check in &result.round.checks {
         assert_eq!(check.status, CheckStatus::Passed, "{name}: {}: {}", check.condition, check.evidence);
@@ -46,7 +46,7 @@ fn a_stall_is_charged_to_those_who_waited() {
     let stall = Duration::from_millis(150);
     // The load has two hundred statements and some before.
     let engine = Stalling::new(sqlite(), Fault::At(300), stall);
-    let timing = Timing { warm_up_ns: 0, measure_ns: Some(500 * MS), count: None };
+    let timing = Timing { warm_up_ns: 0, measure_ns: Some(500 * MS), count: None, open_loop: None };
     let round = at_rate(&engine, "point-read", &[("rows", "200")], 500.0, timing).round;
     let read = &round.operations[0];
     let (response, service) = (&read.response.summary, &read.service.summary);

@@ -135,7 +135,7 @@ fn outcome(text: &str) -> (Vec<CheckStatus>, Option<String>) {
     let path = folder.path().join("x.sql");
     std::fs::write(&path, text).unwrap();
     let case = find("sql").unwrap().plan([("file", path.to_str().unwrap())]).unwrap();
-    let timing = Timing { warm_up_ns: 0, measure_ns: None, count: Some(3) };
+    let timing = Timing { warm_up_ns: 0, measure_ns: None, count: Some(3), open_loop: None };
     let never = AtomicBool::new(false);
     let result = run_round(&case, &sqlite(), &timing, 1, &RealClock::start(), &never, &mut |_| {}).unwrap();
     let example = result.round.operations[0].outcomes.iter().find_map(|outcome| outcome.example.clone());

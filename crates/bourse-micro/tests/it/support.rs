@@ -6,11 +6,12 @@ use bourse_micro::{RoundResult, Timing, find, run_round};
 use bourse_record::{CheckStatus, Operation, Outcome};
 use std::sync::atomic::AtomicBool;
 
-pub(crate) const TIMING: Timing = Timing { warm_up_ns: 5 * MS, measure_ns: Some(300 * MS), count: None };
-pub(crate) const WHOLE: Timing = Timing { warm_up_ns: 0, measure_ns: None, count: None };
+pub(crate) const TIMING: Timing =
+    Timing { warm_up_ns: 5 * MS, measure_ns: Some(300 * MS), count: None, open_loop: None };
+pub(crate) const WHOLE: Timing = Timing { warm_up_ns: 0, measure_ns: None, count: None, open_loop: None };
 
 pub(crate) fn counted(count: u64) -> Timing {
-    Timing { warm_up_ns: 0, measure_ns: None, count: Some(count) }
+    Timing { warm_up_ns: 0, measure_ns: None, count: Some(count), open_loop: None }
 }
 
 pub(crate) fn sqlite() -> impl Engine {

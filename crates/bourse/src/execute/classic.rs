@@ -8,7 +8,7 @@ use crate::plan::Classic;
 use crate::tpce::database::{engine_failure, refuse_foreign, refused};
 use bourse_driver::Fault;
 use bourse_engine::{EngineError, ErrorKind};
-use bourse_micro::{MicroError, NOTICE, run_round_at};
+use bourse_micro::{MicroError, NOTICE, run_round};
 use bourse_record::{Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
 
 /// Runs the round.
@@ -33,9 +33,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
     let raw_syncs = bourse_driver::raw_syncs(&engine.location(), before.durability, &context.clock);
     let not_quiet = request.wait(context);
     let (timing, seed) = (job.timing(), request.own_seed());
-    let open_loop = job.open_loop();
-    let result =
-        run_round_at(open_loop, &case, engine, &timing, seed, &context.clock, &context.interrupted, &mut |_| {});
+    let result = run_round(&case, engine, &timing, seed, &context.clock, &context.interrupted, &mut |_| {});
     let result = result.map_err(|error| match error {
         MicroError::Foreign => refused(target, &error.to_string()),
         MicroError::Engine { error, .. } if error.kind() == ErrorKind::Refused => refused(target, error.message()),
@@ -61,7 +59,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
             headline_operation: case.headline_operation().to_owned(),
             headline_unit: case.headline_unit().to_owned(),
             nominal: None,
-            outcomes: Outcome::PLAIN.into_iter().chain(open_loop.map(|_| Outcome::Dropped)).collect(),
+            outcomes: Outcome::PLAIN.into_iter().chain(timing.open_loop.map(|_| Outcome::Dropped)).collect(),
             metric_titles: Vec::new(),
             has_lasting_rate: case.spec.abilities().steadiness.lacks().is_none(),
             notice: Some(NOTICE.to_owned()),
@@ -69,7 +67,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
         conditions: Conditions {
             storage: bourse_driver::storage(&engine.location()),
             raw_syncs,
-            requested_rate: open_loop.map(|it| it.per_second),
+            requested_rate: timing.open_loop.map(|it| it.per_second),
             ..Conditions::default()
         },
         interrupted: result.interrupted,

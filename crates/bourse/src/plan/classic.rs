@@ -53,14 +53,10 @@ impl Classic {
             .map_err(|error| Failure::usage(error.to_string()).hint(format!("`bourse micro list {}`", spec.name)))
     }
 
-    /// The open loop, as the workload takes it.
-    pub(crate) fn open_loop(&self) -> Option<bourse_micro::OpenLoop> {
-        self.open_loop.map(|it| bourse_micro::OpenLoop { per_second: it.rate, evenly: it.evenly })
-    }
-
-    /// Phases of a round.
+    /// Phases of a round, and its rate.
     pub(crate) fn timing(&self) -> Timing {
-        Timing { warm_up_ns: self.warm_up_ns, measure_ns: self.measure_ns, count: self.count }
+        let open_loop = self.open_loop.map(|it| bourse_micro::OpenLoop { per_second: it.rate, evenly: it.evenly });
+        Timing { warm_up_ns: self.warm_up_ns, measure_ns: self.measure_ns, count: self.count, open_loop }
     }
 
     pub(super) fn threads(&self) -> u32 {
