@@ -36,5 +36,5 @@ pub use documents::{
 };
 pub use html::html;
 pub use suite::{suite_csv, suite_html, suite_markdown, suite_terminal};
-pub use text::{CsvTable, CsvText, csv, csv_tables, markdown, terminal};
+pub use text::{CsvTable, CsvText, csv, csv_tables, markdown, screen, terminal};
 pub use units::printable;

@@ -2,7 +2,7 @@
 
 use crate::args::{CsvCells, Report};
 use crate::failure::Failure;
-use crate::output::{has_color, print, terminal_width, write_whole};
+use crate::output::{has_color, print, report_text, terminal_width, write_whole};
 use crate::progress::note;
 use bourse_record::{DocumentKind, RunFile};
 use bourse_report::{CsvText, drivers};
@@ -26,7 +26,7 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
     let run = joined(&arguments.runs)?;
     let texts = texts(arguments.csv);
     let drawn = Drawn {
-        terminal: &|| bourse_report::terminal(&run, terminal_width(), has_color()),
+        terminal: &|| report_text(&run, arguments.verbose, None),
         html: &|| bourse_report::html(&run),
         markdown: &|| bourse_report::markdown(&run),
         csv: &|| bourse_report::csv(&run, texts),

@@ -52,17 +52,25 @@ pub fn acid_terminal(file: &AcidFile, width: usize, color: bool, verbose: bool) 
     let count = |verdict| file.count(verdict);
     let _ = write!(
         out,
-        "\n{} passed, {} failed, {} not applicable{}\n",
+        "\n{} passed, {} failed, {} not applicable\n",
         count(Verdict::Passed),
         count(Verdict::Failed),
         count(Verdict::NotApplicable),
-        if file.interrupted { "; interrupted before all tests were run" } else { "" }
     );
+    if let Some(incomplete) = incomplete(file) {
+        let _ = writeln!(out, "{}", paint.tone(Tone::Bad, &incomplete));
+    }
     for it in &file.warnings {
         line(&mut out, width, 0, &format!("warning: {}", warning(it)));
     }
     line(&mut out, width, 0, BROKERAGE_NOTICE);
     out
+}
+
+/// What is said first of tests that were cut short; what passed until then is no result of the whole.
+fn incomplete(file: &AcidFile) -> Option<String> {
+    let ended = crate::units::counted(file.tests.len() as u64, "test", "tests");
+    file.interrupted.then(|| format!("incomplete: interrupted after {ended}"))
 }
 
 fn cases(out: &mut String, test: &Test, width: usize, verbose: bool) {
@@ -109,6 +117,7 @@ pub fn acid_html(file: &AcidFile) -> String {
         head => document_head(&format!("ACID tests of {}", file.engine.target), "ACID tests", &file.provenance, file.interrupted),
         file => Value::from(Serde(file)),
         warnings => file.warnings.iter().map(warning).collect::<Vec<_>>(),
+        incomplete => incomplete(file),
         passed => file.count(Verdict::Passed),
         failed => file.count(Verdict::Failed),
         not_applicable => file.count(Verdict::NotApplicable),
@@ -125,6 +134,9 @@ pub fn acid_markdown(file: &AcidFile) -> String {
     let (passed, failed) = (count(Verdict::Passed), count(Verdict::Failed));
     let failed_words = if failed > 0 { format!("**{failed} failed**") } else { "0 failed".to_owned() };
     let left_out = count(Verdict::NotApplicable);
+    if let Some(incomplete) = incomplete(file) {
+        sections::line(&mut out, &format!("**{incomplete}**"));
+    }
     sections::line(
         &mut out,
         &format!("{passed} passed, {failed_words}, {left_out} not applicable on {}", code(&engine.target)),

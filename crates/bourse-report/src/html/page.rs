@@ -237,7 +237,7 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
         durability_reason: units::printable(&engine.durability_reason),
         on: units::printable(&format!("{} · {}", engine.target, engine_words(engine))),
         remarks: view.remarks().into_iter().map(sentence).collect(),
-        limited_by: view.limited_by().map(|limit| units::printable(&limit)),
+        limited_by: view.limited_by().map(|limit| units::printable(&limit.sentence())),
         waits: view.waits().map(sentence),
         not_tpce: not_tpce(view),
         latency: latency_case(view).map(|case| folded(tables::latency(&CaseView::new(view.file, &case)))),

@@ -72,9 +72,9 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
     ];
     let mut table = Table::new("comparison", format!("Compared: {}", units::printable(class)), heads);
     for view in views {
-        // Another workload's figure, or one of another unit, is no measure of this one's.
-        let comparable =
-            |other: &&&CaseView<'_>| other.case.workload.name == view.case.workload.name && other.unit() == view.unit();
+        // Another workload's figure, or one of another unit or durability class, is no measure of this one's.
+        let kind = |it: &CaseView<'_>| (it.case.engine.durability, it.case.workload.name.clone(), it.unit().to_owned());
+        let comparable = |other: &&&CaseView<'_>| kind(other) == kind(view);
         let first = views.iter().filter(comparable).find(|view| view.valid_figure().is_some());
         table.push(row(view, first.copied()));
     }
@@ -123,13 +123,8 @@ fn row(view: &CaseView<'_>, first: Option<&CaseView<'_>>) -> Vec<Cell> {
     let end = |of: fn(&Interval) -> f64| {
         Cell::or_nothing(interval.map(|it| Cell::figure(of(&it), |end| units::significant(end, 3))))
     };
-    // What a void case took is no more a result than what it reached.
     let summary = figure.and(view.headline_operation()).and_then(|operation| operation.response.summary);
-    let valid = if figure.is_some() { view.headline_count() } else { 0 };
-    let each = |total: f64, text: fn(f64) -> String| {
-        Cell::or_nothing((valid > 0).then(|| Cell::figure(total / valid as f64, text)))
-    };
-    let rounds = &view.case.rounds;
+    let cost = view.cost();
     vec![
         Cell::text(&view.case.label),
         Cell::text(view.case.engine.durability.name()),
@@ -144,28 +139,13 @@ fn row(view: &CaseView<'_>, first: Option<&CaseView<'_>>) -> Vec<Cell> {
         end(|it| it.high),
         Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.p90_ns as f64))),
         Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.p99_ns as f64))),
-        // A server's process does the engine's part of the work.
-        each(rounds.iter().map(|round| (cpu_s(round) + of_server(round).0) * 1e9).sum(), units::duration_ns),
-        each(rounds.iter().map(|round| round.written_bytes as f64 + of_server(round).1).sum(), units::bytes),
-        if rounds.iter().all(|round| round.io.is_empty()) {
-            // The engine cannot say, which is not none.
-            Cell::nothing()
-        } else {
-            each(rounds.iter().flat_map(|round| &round.io).map(|file| file.syncs as f64).sum(), units::number)
-        },
+        Cell::or_nothing(cost.map(|it| Cell::duration_ns(it.cpu_ns))),
+        Cell::or_nothing(cost.map(|it| Cell::figure(it.written_bytes, units::bytes))),
+        Cell::or_nothing(cost.and_then(|it| it.syncs).map(|syncs| Cell::figure(syncs, units::number))),
         largest(view, "log_bytes"),
         largest(view, "journal_bytes"),
         Cell::count(view.failed()),
     ]
-}
-
-fn cpu_s(round: &Round) -> f64 {
-    round.cpu_user_s + round.cpu_system_s
-}
-
-/// Processor seconds and bytes written of the server's process, nought where there is none.
-fn of_server(round: &Round) -> (f64, f64) {
-    round.server.map_or((0.0, 0.0), |server| (server.cpu_user_s + server.cpu_system_s, server.written_bytes as f64))
 }
 
 /// The largest of a size that was looked at closely; of others a look a second misses what matters.

@@ -60,7 +60,7 @@ fn case(out: &mut String, view: &CaseView<'_>) {
         out.push_str(&format!("- {}\n", toned(remark.tone, &escaped(&remark.text))));
     }
     if let Some(limit) = view.limited_by() {
-        out.push_str(&format!("- {}\n", escaped(&limit)));
+        out.push_str(&format!("- {}\n", escaped(&limit.sentence())));
     }
     if let Some(waits) = view.waits() {
         out.push_str(&format!("- {}\n", toned(waits.tone, &escaped(&waits.text))));

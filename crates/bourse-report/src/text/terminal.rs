@@ -1,33 +1,22 @@
-//! The report as it ends on a terminal: the answer first, and all of it in about a screen.
+//! The whole report for a terminal: the answer first, then everything that it rests on.
 
 use super::curve::curve;
-use super::grid::{fill, grid};
-use super::paint::Paint;
+use super::grid::grid;
+use super::page::Page;
 use crate::tables::{self, Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{
-    CaseView, Kept, Part, RoleSplit, Standing, engine_words, latency_case, meaning, not_available, not_tpce, notices,
+    CaseView, Kept, Part, RoleSplit, checks_words, latency_case, meaning, not_available, not_tpce, notices,
     outcome_word, roles, rules, values, warnings,
 };
 use bourse_record::{CheckStatus, Outcome, RunFile};
 
-/// The narrowest terminal we draw for; narrower ones wrap.
-const NARROWEST: usize = 40;
-
-/// A run for a terminal of `width` columns, with colours or without. Ends with a line feed.
+/// A whole run for a terminal of `width` columns, with colours or without. Ends with a line feed.
 ///
 /// Text from outside is shown with its control characters made visible, so that no run file can steer the terminal.
 pub fn terminal(file: &RunFile, width: usize, color: bool) -> String {
-    let mut page = Page { out: String::new(), width: width.max(NARROWEST), paint: Paint { on: color } };
+    let mut page = Page::of(file, width, color);
     let views = CaseView::all(file);
-    let build = &file.provenance.build;
-    page.line(&format!(
-        "Bourse {} · {} · {}{}",
-        units::printable(&build.version),
-        units::printable(&file.name),
-        units::printable(&file.provenance.started_at),
-        if file.interrupted { " · INTERRUPTED" } else { "" }
-    ));
     for table in tables::comparisons(&views) {
         page.heading(&table.title.clone());
         page.table(table);
@@ -60,55 +49,7 @@ fn bar(role: &RoleSplit, width: usize) -> String {
     bar
 }
 
-struct Page {
-    out: String,
-    width: usize,
-    paint: Paint,
-}
-
 impl Page {
-    fn line(&mut self, text: &str) {
-        self.out.push_str(text);
-        self.out.push('\n');
-    }
-
-    fn blank(&mut self) {
-        self.out.push('\n');
-    }
-
-    fn toned(&mut self, tone: Tone, text: &str) {
-        let painted = self.paint.tone(tone, text);
-        self.line(&painted);
-    }
-
-    fn heading(&mut self, title: &str) {
-        self.blank();
-        let bold = self.paint.bold(title);
-        self.line(&bold);
-    }
-
-    /// Filled to the width. A line is painted whole, so that no colour runs over its end.
-    fn paragraph(&mut self, tone: Tone, text: &str, indent: usize) {
-        let filled = fill(&units::printable(text), self.width, indent);
-        for line in filled.lines() {
-            self.toned(tone, line);
-        }
-    }
-
-    /// A table without the columns that are nought or have no room, named below it.
-    fn table(&mut self, mut table: Table) {
-        let nought = table.fold();
-        let grid = grid(table, self.width, self.paint);
-        self.out.push_str(&grid.text);
-        if !nought.is_empty() {
-            self.paragraph(Tone::Faint, &format!("zero: {}", nought.join(", ")), 2);
-        }
-        if !grid.dropped.is_empty() {
-            let dropped = format!("hidden columns (narrow terminal): {}", grid.dropped.join(", "));
-            self.paragraph(Tone::Faint, &dropped, 2);
-        }
-    }
-
     fn case(&mut self, view: &CaseView<'_>, several: bool) {
         if several {
             self.heading(&format!("── {}", units::printable(&view.case.label)));
@@ -151,39 +92,16 @@ impl Page {
     }
 
     fn headline(&mut self, view: &CaseView<'_>) {
-        let engine = &view.case.engine;
         self.blank();
-        let unit = units::printable(view.unit());
-        let class = engine.durability;
-        let figure = view.valid_figure().map(units::number);
-        let plus_minus = view.plus_minus().map(|it| format!(" {it}")).unwrap_or_default();
-        let headline = match (figure, view.standing()) {
-            (Some(figure), _) => self.paint.bold(&format!("{figure} {unit}{plus_minus}")),
-            (None, Standing::Void) => self.paint.tone(Tone::Bad, &format!("VOID: no {unit}")),
-            (None, _) => self.paint.tone(Tone::Bad, &format!("no {unit}: nothing measured")),
-        };
-        let results = view.results().map(|results| format!("   {results}"));
-        self.line(&format!("  {headline}   {class}{}", results.unwrap_or_default()));
-        let on = format!("  {} · {}", engine.target, engine_words(engine));
-        self.paragraph_indented(Tone::Plain, &on);
-        if let Some(spread) = view.spread() {
-            self.paragraph_indented(Tone::Plain, &spread);
-        }
+        self.figure(view);
         for remark in view.remarks() {
             self.paragraph_indented(remark.tone, &remark.text);
         }
         if let Some(limit) = view.limited_by() {
-            self.paragraph_indented(Tone::Plain, &limit);
+            self.paragraph_indented(Tone::Plain, &limit.sentence());
         }
         if let Some(waits) = view.waits() {
             self.paragraph_indented(waits.tone, &waits.text);
-        }
-    }
-
-    fn paragraph_indented(&mut self, tone: Tone, text: &str) {
-        let filled = fill(&units::printable(text), self.width.saturating_sub(4), 2);
-        for line in filled.lines() {
-            self.toned(tone, &format!("  {line}"));
         }
     }
 
@@ -309,24 +227,9 @@ impl Page {
     }
 
     fn checks(&mut self, view: &CaseView<'_>) {
-        let (passed, failed) = (view.checks_that(CheckStatus::Passed), view.checks_that(CheckStatus::Failed));
-        let skipped = view.checks_that(CheckStatus::NotApplicable);
         self.heading("Checks of the database");
-        let mut said = vec![format!("{} passed", units::count(passed))];
-        if failed > 0 {
-            said.push(format!("{} FAILED", units::count(failed)));
-        }
-        if skipped > 0 {
-            said.push(format!("{} not applicable", units::count(skipped)));
-        }
-        let tone = if failed > 0 {
-            Tone::Bad
-        } else if passed > 0 {
-            Tone::Good
-        } else {
-            Tone::Doubtful
-        };
-        self.paragraph(tone, &said.join(", "), 2);
+        let (tone, said) = checks_words(view);
+        self.paragraph(tone, &said, 2);
         let several = view.case.rounds.len() > 1;
         for (round, check) in view.checks().filter(|(_, check)| check.status == CheckStatus::Failed) {
             let round = if several { format!(", round {round}") } else { String::new() };

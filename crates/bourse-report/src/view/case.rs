@@ -1,3 +1,4 @@
+use super::cost::{Cost, cost};
 use super::{OperationView, Remark, Standing, limits, standing, waits};
 use crate::units;
 use bourse_record::{
@@ -139,8 +140,13 @@ impl<'a> CaseView<'a> {
     }
 
     /// What kept the figure from being higher, as far as the run file tells.
-    pub(crate) fn limited_by(&self) -> Option<String> {
+    pub(crate) fn limited_by(&self) -> Option<limits::Limit> {
         limits::limited_by(self)
+    }
+
+    /// What one operation of the headline costs; none of a case without a figure.
+    pub(crate) fn cost(&self) -> Option<Cost> {
+        cost(self)
     }
 
     /// Every check of every round, with the round's number from 1.

@@ -13,27 +13,48 @@ const ALWAYS_BUSY: f64 = 0.85;
 /// A share of the customers' time from which on their pauses are told of.
 const PAUSED: f64 = 0.10;
 
-/// A sentence; none if nothing was measured, or the run file does not tell.
-pub(super) fn limited_by(view: &CaseView<'_>) -> Option<String> {
+/// What limits, and what says so.
+pub(crate) struct Limit {
+    cause: String,
+    evidence: String,
+}
+
+impl Limit {
+    /// The cause alone, for a line that it shares with other verdicts.
+    pub(crate) fn verdict(&self) -> String {
+        format!("bottleneck: {}", self.cause)
+    }
+
+    /// The whole sentence.
+    pub(crate) fn sentence(&self) -> String {
+        format!("bottleneck: {}{}", self.cause, self.evidence)
+    }
+}
+
+/// None if nothing was measured, or the run file does not tell.
+pub(super) fn limited_by(view: &CaseView<'_>) -> Option<Limit> {
     view.figure()?;
     let used = processors(view);
     let roles = roles(view);
     // A schedule that was kept is what limits: asked for more, they would have done more.
     let kept_pace = view.arrivals().is_some_and(|it| (it.dropped + it.unstarted) * 100 <= it.due);
+    let alone = |cause: &str| Limit { cause: cause.to_owned(), evidence: String::new() };
     let limit = if kept_pace {
-        "the requested rate, which was reached".to_owned()
+        alone("the requested rate, which was reached")
     } else if roles.is_empty() {
         match (not_available(view), view.cores_busy().filter(|busy| *busy >= FULL * cores(view))) {
-            (_, Some(_)) => "CPU".to_owned(),
-            (Some(why), None) => format!("not available: {}", units::printable(why)),
+            (_, Some(_)) => alone("CPU"),
+            (Some(why), None) => alone(&format!("not available: {}", units::printable(why))),
             (None, None) => return None,
         }
     } else if market_limits(&roles) {
-        "the harness: the market users were always busy; more of them (--market-users) can bring more".to_owned()
+        let advice = "; more of them (--market-users) can bring more".to_owned();
+        Limit { cause: "the harness: the market users were always busy".to_owned(), evidence: advice }
     } else {
         largest(view, &roles)?
     };
-    Some(format!("bottleneck: {limit}{}", used.map_or_else(String::new, |used| format!("; {used}"))))
+    let used = used.map_or_else(String::new, |used| format!("; {used}"));
+    Some(Limit { evidence: format!("{}{used}", limit.evidence), ..limit })
 }
 
 fn cores(view: &CaseView<'_>) -> f64 {
@@ -61,7 +82,7 @@ fn taken(view: &CaseView<'_>) -> f64 {
 }
 
 /// The largest part of the time in which the users had something to do, with the others behind it.
-fn largest(view: &CaseView<'_>, roles: &[RoleSplit]) -> Option<String> {
+fn largest(view: &CaseView<'_>, roles: &[RoleSplit]) -> Option<Limit> {
     let seconds = |part: Part| roles.iter().map(|role| role.seconds(part)).sum::<f64>();
     let all: f64 = roles.iter().map(|role| role.wall_s).sum();
     let working: f64 = Part::ALL.into_iter().filter(|part| !part.is_idle()).map(seconds).sum();
@@ -96,7 +117,8 @@ fn largest(view: &CaseView<'_>, roles: &[RoleSplit]) -> Option<String> {
     let idle = 1.0 - working / all;
     let idle =
         if idle >= 0.5 { format!("; idle {} of all their time", units::percent(100.0 * idle)) } else { String::new() };
-    Some(format!("{cause}: {} of the users' working time{rest}{idle}", units::percent(100.0 * share)))
+    let cause = format!("{cause}: {} of the users' working time", units::percent(100.0 * share));
+    Some(Limit { cause, evidence: format!("{rest}{idle}") })
 }
 
 fn of<'r>(roles: &'r [RoleSplit], role: &str) -> Option<&'r RoleSplit> {
@@ -129,5 +151,5 @@ pub(super) fn pauses(view: &CaseView<'_>) -> Option<Remark> {
         queue.room,
         queue.operations.join(" and "),
     );
-    Some(Remark { tone: Tone::Doubtful, text })
+    Some(Remark::new(Tone::Doubtful, text))
 }

@@ -1,6 +1,8 @@
 //! What a run file tells, worked out once for all outputs: figures over all rounds, their standing, rules kept.
 
 mod case;
+mod checks;
+mod cost;
 mod limits;
 mod operation;
 mod rules;
@@ -11,6 +13,7 @@ mod time_split;
 mod waits;
 
 pub(crate) use case::{CaseView, values};
+pub(crate) use checks::checks_words;
 pub(crate) use operation::{Clock, Latency, OperationView, Quantile, ServerLatency, outcome_word};
 pub(crate) use rules::{Kept, not_tpce, rules};
 pub(crate) use standing::{Remark, Standing};

@@ -32,6 +32,14 @@ impl Standing {
 pub(crate) struct Remark {
     pub(crate) tone: Tone,
     pub(crate) text: String,
+    /// The same without its evidence, if it is one of the verdicts that stand together in one line.
+    pub(crate) verdict: Option<String>,
+}
+
+impl Remark {
+    pub(crate) fn new(tone: Tone, text: impl Into<String>) -> Self {
+        Self { tone, text: text.into(), verdict: None }
+    }
 }
 
 /// Measured throughput may be from 80 % to 102 % of the nominal (Clause 6.7, as far as it is known to us).
@@ -55,7 +63,7 @@ pub(crate) fn percent_of_nominal(view: &CaseView<'_>) -> Option<f64> {
 
 pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
     let mut remarks = Vec::new();
-    let mut say = |tone: Tone, text: String| remarks.push(Remark { tone, text });
+    let mut say = |tone: Tone, text: String| remarks.push(Remark::new(tone, text));
     match view.standing() {
         Standing::Void => {
             let failed = view.checks_that(CheckStatus::Failed);
@@ -80,12 +88,13 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
         let failed = units::counted(view.failed(), "operation", "operations");
         say(Tone::Bad, format!("{failed} failed: none is allowed"));
     }
-    steadiness(view, &mut say);
+    remarks.extend(steadiness(view));
+    let mut say = |tone: Tone, text: String| remarks.push(Remark::new(tone, text));
     search(view, &mut say);
     arrivals(view, &mut say);
-    for Remark { tone, text } in [limits::pauses(view), storage::doubt(view)].into_iter().flatten() {
-        say(tone, text);
-    }
+    remarks.extend(limits::pauses(view));
+    remarks.extend(storage::doubt(view));
+    let mut say = |tone: Tone, text: String| remarks.push(Remark::new(tone, text));
     if view.build().profile != "release" {
         let profile = units::printable(&view.build().profile);
         say(Tone::Bad, format!("measured with a {profile} build: the figures are not valid"));
@@ -107,19 +116,23 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
 }
 
 /// Whether the rounds were in steady state, with what says so.
-fn steadiness(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
+fn steadiness(view: &CaseView<'_>) -> Option<Remark> {
     let rounds = view.steadiness();
     let several = rounds.len() > 1;
-    let of = |wanted: Steady| rounds.iter().enumerate().find(|(_, it)| it.steady == wanted);
-    let place = |at: usize| if several { format!(" in round {}", at + 1) } else { String::new() };
-    if let Some((at, it)) = of(Steady::No) {
-        say(Tone::Bad, format!("not steady{}: {}", place(at), it.evidence()));
-    } else if let Some((at, it)) = of(Steady::Unknown) {
-        say(Tone::Doubtful, format!("steady{}: cannot be told: {}", place(at), it.evidence()));
-    } else if let Some((_, it)) = of(Steady::Yes) {
-        let each = if several { "steady in every round" } else { "steady" };
-        say(Tone::Good, format!("{each}: {}", it.evidence()));
-    }
+    let answers = [(Steady::No, Tone::Bad), (Steady::Unknown, Tone::Doubtful), (Steady::Yes, Tone::Good)];
+    let found = answers.into_iter().find_map(|(wanted, tone)| {
+        let (at, it) = rounds.iter().enumerate().find(|(_, it)| it.steady == wanted)?;
+        Some((wanted, tone, at, it))
+    });
+    let (answer, tone, at, it) = found?;
+    let place = if several { format!(" in round {}", at + 1) } else { String::new() };
+    let verdict = match answer {
+        Steady::No => format!("not steady{place}"),
+        Steady::Unknown => format!("steady{place}: cannot be told"),
+        Steady::Yes if several => "steady in every round".to_owned(),
+        Steady::Yes => "steady".to_owned(),
+    };
+    Some(Remark { tone, text: format!("{verdict}: {}", it.evidence()), verdict: Some(verdict) })
 }
 
 /// What a search for the highest rate came to.

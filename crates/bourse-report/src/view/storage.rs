@@ -80,5 +80,5 @@ pub(super) fn doubt(view: &CaseView<'_>) -> Option<Remark> {
     if reasons.is_empty() {
         return None;
     }
-    Some(Remark { tone: Tone::Doubtful, text: format!("{class} if the disk obeys: {}", reasons.join("; ")) })
+    Some(Remark::new(Tone::Doubtful, format!("{class} if the disk obeys: {}", reasons.join("; "))))
 }

@@ -23,7 +23,7 @@ pub(super) fn sentence(view: &CaseView<'_>) -> Option<Remark> {
     let first = phases(view).next()?;
     let part = units::percent(100.0 * first.part).replace(".00 %", " %");
     let rate = format!("{part} of that rate ({}/s, one stream of arrivals)", units::number(first.per_second));
-    let remark = |tone, text| Some(Remark { tone, text });
+    let remark = |tone, text: String| Some(Remark::new(tone, text));
     if let Some(why) = phases(view).find_map(|phase| phase.round.void.as_deref()) {
         return remark(Tone::Bad, format!("what a customer waits at {rate}: no figure: {why}"));
     }
@@ -45,5 +45,7 @@ pub(super) fn sentence(view: &CaseView<'_>) -> Option<Remark> {
     })?;
     let summary = LatencySummary::of(&together);
     let [p50, p99] = [summary.p50_ns, summary.p99_ns].map(|ns| units::duration_ns(ns as f64));
-    remark(Tone::Plain, format!("what a customer waits at {rate}: p50 {p50}, p99 {p99}"))
+    let text = format!("what a customer waits at {rate}: p50 {p50}, p99 {p99}");
+    let verdict = Some(format!("what a customer waits at {part} of that rate: p50 {p50}, p99 {p99}"));
+    Some(Remark { tone: Tone::Plain, text, verdict })
 }

@@ -5,5 +5,6 @@ mod documents;
 mod faults;
 mod fixture;
 mod html;
+mod screen;
 mod text;
 mod versions;

@@ -15,7 +15,7 @@ pub(crate) struct Report {
     /// Protection of texts in CSV against spreadsheets
     #[arg(long, value_enum, value_name = "TEXTS", default_value_t = CsvCells::Guarded)]
     pub(crate) csv: CsvCells,
-    /// Show every case of `tpce acid` with its steps and findings, and the settings in force
+    /// Print the whole report; without it the terminal shows its first screen
     #[arg(short, long)]
     pub(crate) verbose: bool,
 }

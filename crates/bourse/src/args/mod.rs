@@ -269,6 +269,9 @@ pub(crate) struct Output {
     /// Print the document (JSON) instead of the report
     #[arg(long)]
     pub(crate) json: bool,
+    /// Print the whole report; without it the terminal shows its first screen, and the page has the rest
+    #[arg(short, long, env = "BOURSE_VERBOSE")]
+    pub(crate) verbose: bool,
 }
 
 #[derive(Debug, Args)]

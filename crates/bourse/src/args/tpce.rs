@@ -230,9 +230,6 @@ pub(crate) struct Acid {
     /// Seed of the accounts and securities
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: u64,
-    /// Show every case with its steps and findings
-    #[arg(short, long)]
-    pub(crate) verbose: bool,
     #[command(flatten)]
     pub(crate) database: Database,
     #[command(flatten)]

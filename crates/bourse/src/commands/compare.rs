@@ -4,14 +4,14 @@
 use crate::args::{Compare, CompareFormat, Inconclusive};
 use crate::execute::{self, verdict::verdict};
 use crate::failure::{Exit, Failure};
-use crate::output::{print, print_report, store, write_whole};
+use crate::output::{ResultFolder, print, print_report, store, write_whole};
 use crate::plan::{self, Plan, show::show};
 use crate::progress::note;
 use crate::report;
 use bourse_record::{Provenance, RunFile};
 use bourse_report::CsvText;
 use bourse_report::comparison::{Compared, Incomparable, Noise, Pair, TOLERANCE, stored_pairs, unlike};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Compares, prints, and fails if the second is surely slower by more than what is tolerated.
 pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
@@ -45,7 +45,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
     let compared = Compared::of(&pairs, notes, arguments.fail_above.unwrap_or(TOLERANCE), &noise(arguments)?);
     let runs: Vec<(&str, &Provenance)> = runs.iter().map(|(name, of)| (*name, of)).collect();
     if let Some(folder) = folder {
-        let page = folder.join("comparison.html");
+        let page = folder.path().join("comparison.html");
         write_whole(&page, compared.html(&runs).as_bytes())?;
         note(&format!("compared: {}", page.display()));
     }
@@ -117,16 +117,19 @@ struct Sides {
     /// The runs that the figures are of, by name.
     runs: Vec<(&'static str, Provenance)>,
     /// The folder of the run in which both took turns.
-    folder: Option<PathBuf>,
+    folder: Option<ResultFolder>,
 }
 
 /// Runs on both targets in turn.
 fn measured(arguments: &Compare, plan: &Plan) -> Result<Sides, Failure> {
+    let output = &arguments.settings.output;
+    let folder = ResultFolder::new(&output.directory, &plan.name)?;
     let (file, outcome) = execute::run(plan)?.measured()?;
-    let stored = store(&file, &arguments.settings.output)?;
-    if arguments.format() == CompareFormat::Text {
-        print_report(&file)?;
+    if arguments.format() == CompareFormat::Text && output.verbose {
+        print_report(&file, true, None)?;
     }
+    let stored = store(&file, &folder)?;
+    note(&format!("run file: {}\nreport:   {}", stored.json.display(), stored.page.display()));
     outcome?;
     verdict(&file, plan)?;
     let notes: Vec<String> = file.warnings.iter().map(ToString::to_string).collect();
@@ -137,5 +140,5 @@ fn measured(arguments: &Compare, plan: &Plan) -> Result<Sides, Failure> {
     let pair = Pair { base, head, in_turn: true };
     let notes = notes.into_iter().chain(unlike(&pair)).collect();
     let runs = vec![("A and B in turn", file.provenance)];
-    Ok(Sides { pairs: vec![pair], notes, runs, folder: stored.parent().map(Path::to_owned) })
+    Ok(Sides { pairs: vec![pair], notes, runs, folder: Some(folder) })
 }

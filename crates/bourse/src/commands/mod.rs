@@ -9,7 +9,7 @@ pub(crate) mod tpce;
 use crate::args::{Execution, Output};
 use crate::execute::{self, verdict::verdict};
 use crate::failure::Failure;
-use crate::output::{print, publish};
+use crate::output::{ResultFolder, print, publish};
 use crate::plan::{Plan, show::show};
 
 /// Prints a plan, or carries it out, writes the run's files, prints the report, and fails if the figures call for it.
@@ -17,8 +17,9 @@ fn run(plan: &Plan, how: &Execution, output: &Output) -> Result<(), Failure> {
     if how.dry_run {
         return print(&show(plan));
     }
+    let folder = ResultFolder::new(&output.directory, &plan.name)?;
     let (file, outcome) = execute::run(plan)?.measured()?;
-    publish(&file, output)?;
+    publish(&file, &folder, output)?;
     outcome?;
     verdict(&file, plan)
 }

@@ -4,7 +4,7 @@ use crate::args::SuiteRun;
 use crate::execute::{self, CaseRun, verdict::steady};
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
-use crate::output::{print, publish_suite};
+use crate::output::{ResultFolder, print, publish_suite};
 use crate::plan::{
     show::show,
     suite::{SuitePlan, plan},
@@ -30,6 +30,7 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     for (name, why) in planned.urls.iter().filter_map(|(name, url)| Some((name, url.as_ref().err()?))) {
         note(&format!("{name}: not run: {why}"));
     }
+    let folder = ResultFolder::new(&arguments.output.directory, &format!("suite-{}", suite.name))?;
     let executed = execute::run(&planned.plan)?;
     let outcomes: Vec<Outcome> = executed.cases.iter().map(outcome).collect();
     let engines = engines(&planned, &executed.cases);
@@ -54,7 +55,7 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
     if whole.interrupted && !file.has_figures() {
         return Err(interrupt::interrupted("nothing was measured"));
     }
-    publish_suite(&file, &whole, &arguments.output)?;
+    publish_suite(&file, &whole, &folder, &arguments.output)?;
     verdict(&file)?;
     steady(&whole, &planned.plan)
 }

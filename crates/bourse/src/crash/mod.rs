@@ -6,7 +6,7 @@ mod enumerated;
 use crate::args::{Crash, CrashPart};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
-use crate::output::{self, print};
+use crate::output::{self, Published, ResultFolder};
 use crate::plan::sweep::{Sweep, combinations, with_option};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
@@ -15,6 +15,7 @@ use crate::tpce::database::{engine_failure, refuse_foreign};
 use crate::{engines, interrupt};
 use bourse_acid::durability_matrix::crashed;
 use bourse_acid::{Site, Subject, TestConfig};
+use bourse_record::DocumentKind;
 use bourse_record::crash::{CrashFile, CrashRow};
 use bourse_tpce::users;
 use drawn::Traces;
@@ -57,6 +58,7 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
     }
     let interrupted = interrupt::flag()?;
     target.as_deref().map_or(Ok(()), engines::make_folder)?;
+    let folder = ResultFolder::new(&arguments.output.directory, "crash")?;
     let mut file = CrashFile::new(provenance(arguments.seed));
     if wants_states {
         file.states = enumerated::states(arguments, &interrupted)?;
@@ -76,7 +78,7 @@ pub(crate) fn run(arguments: &Crash) -> Result<(), Failure> {
         }
     }
     file.interrupted = interrupted.load(Ordering::Relaxed);
-    publish(&mut file, &traces, arguments)?;
+    publish(&mut file, &traces, &folder, arguments)?;
     if file.violated() > 0 {
         return Err(Failure::new(
             Exit::Check,
@@ -139,23 +141,17 @@ fn row(
     Ok(row)
 }
 
-fn publish(file: &mut CrashFile, traces: &Traces, arguments: &Crash) -> Result<(), Failure> {
-    let folder = output::new_folder(&arguments.output.directory, "crash")?;
-    traces.publish(file, &folder)?;
-    let document = serde_json::to_value(&*file).expect("the document has names for keys");
-    let document = format!("{document:#}\n");
-    let (json, page) = (folder.join("crash.json"), folder.join("crash.html"));
-    output::write_whole(&json, document.as_bytes())?;
-    output::write_whole(&page, bourse_report::crash_html(file).as_bytes())?;
+fn publish(file: &mut CrashFile, traces: &Traces, folder: &ResultFolder, arguments: &Crash) -> Result<(), Failure> {
+    traces.publish(file, folder.path())?;
     for state in file.states.iter().flat_map(|states| states.violations()) {
-        let kept = enumerated::keep(&state.state, file.provenance.seed, &folder)?;
+        let kept = enumerated::keep(&state.state, file.provenance.seed, folder.path())?;
         note(&format!("state:    {}", kept.display()));
     }
-    if arguments.output.json {
-        print(&document)?;
-    } else {
-        print(&bourse_report::crash_terminal(file, output::terminal_width(), output::has_color()))?;
-    }
-    note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
-    Ok(())
+    let published = Published {
+        document: &*file,
+        kind: DocumentKind::Crash,
+        html: bourse_report::crash_html(file),
+        terminal: bourse_report::crash_terminal(file, output::terminal_width(), output::has_color()),
+    };
+    published.put(folder, &arguments.output)
 }

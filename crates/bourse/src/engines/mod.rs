@@ -349,8 +349,13 @@ pub(crate) fn needs_sql(target: &str, engine: &dyn Engine) -> Result<(), Failure
 /// Makes the folder that a target's file is to lie in, if that is one of ours.
 pub(crate) fn make_folder(target: &str) -> Result<(), Failure> {
     let location = location(target)?;
-    if location.file().and_then(Path::parent) != Some(Path::new(crate::tpce::DATA_FOLDER)) {
-        return Ok(());
+    let Some(folder) = location.file().and_then(Path::parent) else { return Ok(()) };
+    if folder != Path::new(crate::tpce::DATA_FOLDER) {
+        if folder.as_os_str().is_empty() || folder.exists() {
+            return Ok(());
+        }
+        return Err(Failure::usage(format!("the folder {} does not exist", folder.display()))
+            .hint("make it, or name a place in another folder"));
     }
     std::fs::create_dir_all(crate::tpce::DATA_FOLDER).map_err(|error| {
         Failure::usage("cannot make the folder for databases")

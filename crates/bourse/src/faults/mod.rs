@@ -10,13 +10,14 @@ pub(crate) use work::work;
 
 use crate::args::Faults;
 use crate::failure::{Exit, Failure};
-use crate::output::{self, print};
+use crate::output::{self, Published, ResultFolder};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
 use crate::work_folder::WorkFolder;
 use crate::{engines, interrupt};
 use bourse_acid::faults::{FAULTS, Fault, not_tried, rows};
 use bourse_engine::Hosting;
+use bourse_record::DocumentKind;
 use bourse_record::faults::{FaultRow, FaultsFile, Through};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -67,6 +68,7 @@ pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
         patience: arguments.patience,
         interrupted: interrupt::flag()?,
     };
+    let folder = ResultFolder::new(&arguments.output.directory, "faults")?;
     let mut file = FaultsFile::new(provenance(arguments.seed), arguments.transactions);
     for target in &targets {
         for through in ways(target) {
@@ -76,7 +78,7 @@ pub(crate) fn run(arguments: &Faults) -> Result<(), Failure> {
         }
     }
     file.interrupted = conditions.interrupted.load(Ordering::Relaxed);
-    publish(&file, arguments)?;
+    publish(&file, &folder, arguments)?;
     if file.violated() > 0 {
         return Err(Failure::new(
             Exit::Check,
@@ -208,21 +210,14 @@ fn work_folder(below: &Path) -> Result<WorkFolder, Failure> {
     WorkFolder::new("bourse-faults-", &below).map_err(failed)
 }
 
-fn publish(file: &FaultsFile, arguments: &Faults) -> Result<(), Failure> {
-    let document = serde_json::to_value(file)
-        .map_err(|error| Failure::new(Exit::Target, format!("cannot make the document: {error}")))?;
-    let document = format!("{document:#}\n");
-    let folder = output::new_folder(&arguments.output.directory, "faults")?;
-    let (json, page) = (folder.join("faults.json"), folder.join("faults.html"));
-    output::write_whole(&json, document.as_bytes())?;
-    output::write_whole(&page, bourse_report::faults_html(file).as_bytes())?;
-    if arguments.output.json {
-        print(&document)?;
-    } else {
-        print(&bourse_report::faults_terminal(file, output::terminal_width(), output::has_color()))?;
-    }
-    note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
-    Ok(())
+fn publish(file: &FaultsFile, folder: &ResultFolder, arguments: &Faults) -> Result<(), Failure> {
+    let published = Published {
+        document: file,
+        kind: DocumentKind::Faults,
+        html: bourse_report::faults_html(file),
+        terminal: bourse_report::faults_terminal(file, output::terminal_width(), output::has_color()),
+    };
+    published.put(folder, &arguments.output)
 }
 
 #[cfg(test)]

@@ -7,7 +7,7 @@ use crate::interrupt;
 use crate::progress::{Step, note};
 use bourse_driver::RealClock;
 use bourse_egen::Inputs;
-use bourse_engine::{Engine, EngineError, ErrorKind};
+use bourse_engine::{Engine, EngineError, ErrorKind, Location};
 use bourse_record::{Check, CheckStatus};
 use bourse_tpce::check::Depth;
 use bourse_tpce::load::{
@@ -147,7 +147,13 @@ pub(crate) fn found(target: &str, engine: &dyn Engine) -> Result<Found, Failure>
         Existing::Matches(found) => Ok(found),
         Existing::Foreign(why) => Err(refused(target, &why)),
         other => {
-            Err(Failure::usage(format!("{target}: {other}")).hint(format!("`bourse tpce load {target}` loads one")))
+            let hint = match engine.location() {
+                Location::Memory | Location::Nowhere => {
+                    format!("`bourse tpce run {target}` loads a database in memory, runs and checks it")
+                }
+                _ => format!("`bourse tpce load {target}` loads one"),
+            };
+            Err(Failure::usage(format!("{target}: {other}")).hint(hint))
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::failure::Failure;
 use crate::inputs::inputs;
 use crate::progress::note;
 use crate::{engines, interrupt};
+use bourse_engine::Location;
 use bourse_tpce::check::Depth;
 
 /// Loads the database, or says that it is there already.
@@ -13,6 +14,10 @@ pub(crate) fn load(arguments: &Load) -> Result<(), Failure> {
     super::whole(&arguments.database)?;
     let engine = engines::open(&arguments.target)?;
     engines::needs_sql(&arguments.target, engine.as_ref())?;
+    if matches!(engine.location(), Location::Memory | Location::Nowhere) {
+        return Err(Failure::usage(format!("cannot load {}: a database in memory ends with this command", arguments.target))
+            .hint("name a file or a server; `bourse tpce run` loads a database in memory by itself"));
+    }
     engines::make_folder(&arguments.target)?;
     let inputs = inputs(arguments.database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;

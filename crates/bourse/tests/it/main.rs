@@ -34,6 +34,8 @@ fn bourse(folder: &Path, arguments: &[&str]) -> Command {
     }
     // A sample takes longer than most of these runs: whoever is about it asks for it.
     command.env("BOURSE_CHECK", "quick");
+    // What tests ask for stands below the first screen.
+    command.env("BOURSE_VERBOSE", "true");
     // Tests disturb one another.
     command.env("BOURSE_NO_REPEAT", "true");
     command.args(arguments).current_dir(folder).env("NO_COLOR", "1").env("COLUMNS", "120").stdin(Stdio::null());

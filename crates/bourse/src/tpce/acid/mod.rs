@@ -10,15 +10,15 @@ use super::database::{engine_failure, ready};
 use crate::args::{self, Acid, DurabilityClass};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
-use crate::output::{self, print};
+use crate::output::{self, Published, ResultFolder};
 use crate::progress::{Step, note};
 use crate::provenance::provenance;
 use crate::{engines, interrupt};
 use bourse_acid::{Site, Subject, TESTS, TestConfig, run_tests};
 use bourse_egen::Inputs;
 use bourse_engine::{Durability, Engine};
-use bourse_record::Warning;
 use bourse_record::acid::{AcidFile, Test, Verdict};
+use bourse_record::{DocumentKind, Warning};
 use bourse_tpce::check::Depth;
 use bourse_tpce::load::{Existing, Found, identify};
 use bourse_tpce::users;
@@ -37,6 +37,7 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     }
     let inputs = inputs(arguments.database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
+    let folder = ResultFolder::new(&arguments.output.directory, "acid")?;
     engines::make_folder(&target)?;
     let (found, history) = database(&target, engine.as_ref(), &arguments.database, &inputs, &interrupted)?;
     let described = engine.description().map_err(|error| engine_failure(&target, &error))?;
@@ -70,24 +71,19 @@ pub(crate) fn run(arguments: &Acid) -> Result<(), Failure> {
     file.tests = tests.map_err(|error| Failure::new(Exit::Target, format!("cannot test {target}: {error}")))?;
     file.interrupted = interrupted.load(Ordering::Relaxed);
     drop(site);
-    publish(&file, arguments)?;
+    publish(&file, &folder, arguments)?;
     verdict(&file)
 }
 
-fn publish(file: &AcidFile, arguments: &Acid) -> Result<(), Failure> {
-    let document = serde_json::to_value(file).expect("the document has names for keys");
-    let document = format!("{document:#}\n");
-    let folder = output::new_folder(&arguments.output.directory, "acid")?;
-    let (json, page) = (folder.join("acid.json"), folder.join("acid.html"));
-    output::write_whole(&json, document.as_bytes())?;
-    output::write_whole(&page, bourse_report::acid_html(file).as_bytes())?;
-    if arguments.output.json {
-        print(&document)?;
-    } else {
-        print(&bourse_report::acid_terminal(file, output::terminal_width(), output::has_color(), arguments.verbose))?;
-    }
-    note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
-    Ok(())
+fn publish(file: &AcidFile, folder: &ResultFolder, arguments: &Acid) -> Result<(), Failure> {
+    let (width, color) = (output::terminal_width(), output::has_color());
+    let published = Published {
+        document: file,
+        kind: DocumentKind::Acid,
+        html: bourse_report::acid_html(file),
+        terminal: bourse_report::acid_terminal(file, width, color, arguments.output.verbose),
+    };
+    published.put(folder, &arguments.output)
 }
 
 fn verdict(file: &AcidFile) -> Result<(), Failure> {

@@ -1,0 +1,103 @@
+//! Lines of a terminal: what both forms of the report draw with.
+
+use super::grid::{fill, grid};
+use super::paint::Paint;
+use crate::tables::{Table, Tone};
+use crate::units;
+use crate::view::{CaseView, Standing, engine_words};
+use bourse_record::RunFile;
+
+/// The narrowest terminal we draw for; narrower ones wrap.
+const NARROWEST: usize = 40;
+
+/// Lines drawn so far, and how to draw the next.
+pub(super) struct Page {
+    pub(super) out: String,
+    pub(super) width: usize,
+    pub(super) paint: Paint,
+}
+
+impl Page {
+    /// With its first line: the program, the run, when.
+    pub(super) fn of(file: &RunFile, width: usize, color: bool) -> Self {
+        let mut page = Self { out: String::new(), width: width.max(NARROWEST), paint: Paint { on: color } };
+        page.line(&format!(
+            "Bourse {} · {} · {}{}",
+            units::printable(&file.provenance.build.version),
+            units::printable(&file.name),
+            units::printable(&file.provenance.started_at),
+            if file.interrupted { " · INTERRUPTED" } else { "" }
+        ));
+        page
+    }
+
+    pub(super) fn line(&mut self, text: &str) {
+        self.out.push_str(text);
+        self.out.push('\n');
+    }
+
+    pub(super) fn blank(&mut self) {
+        self.out.push('\n');
+    }
+
+    pub(super) fn toned(&mut self, tone: Tone, text: &str) {
+        let painted = self.paint.tone(tone, text);
+        self.line(&painted);
+    }
+
+    pub(super) fn heading(&mut self, title: &str) {
+        self.blank();
+        let bold = self.paint.bold(title);
+        self.line(&bold);
+    }
+
+    /// Filled to the width. A line is painted whole, so that no colour runs over its end.
+    pub(super) fn paragraph(&mut self, tone: Tone, text: &str, indent: usize) {
+        let filled = fill(&units::printable(text), self.width, indent);
+        for line in filled.lines() {
+            self.toned(tone, line);
+        }
+    }
+
+    /// A table without the columns that are nought or have no room, named below it.
+    pub(super) fn table(&mut self, mut table: Table) {
+        let nought = table.fold();
+        let grid = grid(table, self.width, self.paint);
+        self.out.push_str(&grid.text);
+        if !nought.is_empty() {
+            self.paragraph(Tone::Faint, &format!("zero: {}", nought.join(", ")), 2);
+        }
+        if !grid.dropped.is_empty() {
+            let dropped = format!("hidden columns (narrow terminal): {}", grid.dropped.join(", "));
+            self.paragraph(Tone::Faint, &dropped, 2);
+        }
+    }
+
+    pub(super) fn paragraph_indented(&mut self, tone: Tone, text: &str) {
+        let filled = fill(&units::printable(text), self.width.saturating_sub(4), 2);
+        for line in filled.lines() {
+            self.toned(tone, &format!("  {line}"));
+        }
+    }
+
+    /// The figure of a case with its durability class, what it was measured on, and how far the rounds lie apart.
+    pub(super) fn figure(&mut self, view: &CaseView<'_>) {
+        let engine = &view.case.engine;
+        let unit = units::printable(view.unit());
+        let class = engine.durability;
+        let figure = view.valid_figure().map(units::number);
+        let plus_minus = view.plus_minus().map(|it| format!(" {it}")).unwrap_or_default();
+        let headline = match (figure, view.standing()) {
+            (Some(figure), _) => self.paint.bold(&format!("{figure} {unit}{plus_minus}")),
+            (None, Standing::Void) => self.paint.tone(Tone::Bad, &format!("VOID: no {unit}")),
+            (None, _) => self.paint.tone(Tone::Bad, &format!("no {unit}: nothing measured")),
+        };
+        let results = view.results().map(|results| format!("   {results}"));
+        self.line(&format!("  {headline}   {class}{}", results.unwrap_or_default()));
+        let on = format!("  {} · {}", engine.target, engine_words(engine));
+        self.paragraph_indented(Tone::Plain, &on);
+        if let Some(spread) = view.spread() {
+            self.paragraph_indented(Tone::Plain, &spread);
+        }
+    }
+}

@@ -1,0 +1,173 @@
+//! The report on one screen: the answer, the table, what gives reason to doubt it, where the rest stands.
+
+use super::grid::{fill, grid};
+use super::page::Page;
+use crate::tables::{self, Tone, by_class};
+use crate::units;
+use crate::view::{CaseView, Kept, Remark, checks_words, notices, rules, warnings};
+use bourse_record::{RunFile, WorkloadKind};
+
+/// Lines of a run of one case at 80 columns. Only doubts are left out for it, and those are counted.
+const LINES: usize = 24;
+/// The most doubts, however much room there is.
+const DOUBTS: usize = 3;
+/// Lines of one doubt.
+const LINES_OF_DOUBT: usize = 2;
+
+/// A run in brief for a terminal of `width` columns, with colours or without; `page` is the file with the whole report. Ends
+/// with a line feed.
+///
+/// Text from outside is shown with its control characters made visible.
+pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> String {
+    let views = CaseView::all(file);
+    let mut screen = Page::of(file, width, color);
+    match views.as_slice() {
+        [] => screen.toned(Tone::Bad, "nothing was run"),
+        [view] => screen.answer(view),
+        several => screen.answers(several),
+    }
+    let mut end = Page { out: String::new(), ..screen };
+    end.compliance(file, &views);
+    if let Some(page) = page {
+        end.line(&format!("report: {}", units::printable(page)));
+    }
+    end.again(file);
+    let used = screen.out.lines().count() + end.out.lines().count();
+    screen.doubts(file, &views, if views.len() == 1 { LINES.saturating_sub(used) } else { usize::MAX });
+    screen.out + &end.out
+}
+
+impl Page {
+    fn answer(&mut self, view: &CaseView<'_>) {
+        self.figure(view);
+        self.verdicts(view);
+        if let Some(waits) = view.waits() {
+            self.paragraph_indented(waits.tone, waits.verdict.as_deref().unwrap_or(&waits.text));
+        }
+        let mut table = tables::transactions(view).without(tables::DRIVER_QUEUE);
+        // What runs beside the mix, and what nothing became of, stands in the page.
+        let is_brokerage = view.case.workload.kind == WorkloadKind::Brokerage;
+        let names: Vec<String> = view
+            .operations
+            .iter()
+            .filter(|it| it.ended() > 0 && !(is_brokerage && it.target_percent.is_none()))
+            .map(|it| units::printable(&it.name))
+            .collect();
+        table.rows.retain(|row| names.contains(&row[0].text));
+        if table.rows.is_empty() {
+            self.toned(Tone::Bad, "nothing was measured");
+        } else {
+            table.fold();
+            let grid = grid(table, self.width, self.paint);
+            self.out.push_str(&grid.text);
+        }
+        self.cost(view);
+    }
+
+    /// Checks, steady or not, what limits: in one line if it takes them.
+    fn verdicts(&mut self, view: &CaseView<'_>) {
+        let (checks, said) = checks_words(view);
+        let steady = view.remarks().into_iter().filter_map(|it| Some((it.tone, it.verdict?)));
+        let limit = view.limited_by().map(|limit| (Tone::Plain, limit.verdict()));
+        let all: Vec<(Tone, String)> =
+            std::iter::once((checks, format!("checks: {said}"))).chain(steady).chain(limit).collect();
+        let has = |tone| all.iter().any(|(each, _)| *each == tone);
+        let tone = [Tone::Bad, Tone::Doubtful].into_iter().find(|tone| has(*tone)).unwrap_or(Tone::Good);
+        let words: Vec<&str> = all.iter().map(|(_, words)| words.as_str()).collect();
+        self.paragraph_indented(tone, &words.join(" · "));
+    }
+
+    fn cost(&mut self, view: &CaseView<'_>) {
+        let Some(cost) = view.cost() else { return };
+        let of = match view.case.workload.kind {
+            WorkloadKind::Brokerage => "a Trade-Result and all that comes with it",
+            WorkloadKind::Micro => "each",
+        };
+        let mut parts = vec![format!("CPU {}", units::duration_ns(cost.cpu_ns))];
+        parts.push(format!("{} written", units::bytes(cost.written_bytes)));
+        parts.extend(cost.syncs.map(|syncs| format!("{} syncs", units::number(syncs))));
+        self.paragraph(Tone::Plain, &format!("cost of {of}: {}", parts.join(", ")), 2);
+    }
+
+    /// Several cases: one table, then what holds for all of them.
+    fn answers(&mut self, views: &[CaseView<'_>]) {
+        let in_order: Vec<&CaseView<'_>> = by_class(views).into_iter().flat_map(|(_, members)| members).collect();
+        let mut table = tables::comparison(&in_order, "all cases");
+        table.fold();
+        self.out.push_str(&grid(table, self.width, self.paint).text);
+        let failed = views.iter().filter(|view| checks_words(view).0 == Tone::Bad).count();
+        let unchecked = views.iter().filter(|view| checks_words(view).0 == Tone::Doubtful).count();
+        let of = units::counted(views.len() as u64, "case", "cases");
+        let (tone, said) = match (failed, unchecked) {
+            (0, 0) => (Tone::Good, format!("checks: passed in all {of}")),
+            (0, _) => (Tone::Doubtful, format!("checks: none in {unchecked} of {of}, passed in the others")),
+            _ => (Tone::Bad, format!("checks: FAILED in {failed} of {of}")),
+        };
+        self.paragraph(tone, &said, 2);
+        let unsteady: Vec<Remark> = views
+            .iter()
+            .flat_map(CaseView::remarks)
+            .filter(|it| it.verdict.is_some() && it.tone != Tone::Good)
+            .collect();
+        if !unsteady.is_empty() {
+            let said = format!("steady: not, or cannot be told, in {} of {of}", unsteady.len());
+            self.paragraph(Tone::Doubtful, &said, 2);
+        }
+    }
+
+    /// Rules of the specification in a number, and what no report may be without.
+    fn compliance(&mut self, file: &RunFile, views: &[CaseView<'_>]) {
+        let broken = views.iter().map(|view| {
+            let rules = rules(view);
+            (rules.iter().filter(|rule| rule.kept == Kept::No).count(), rules.len())
+        });
+        let most = broken.max().filter(|(_, all)| *all > 0);
+        let rules = most.map(|(broken, all)| format!("compliance: {broken} of {all} rules not met."));
+        // The first sentence says what the figures are not; the rest is in the page.
+        let first = |notice: &str| notice.split_inclusive(". ").next().unwrap_or_default().trim_end().to_owned();
+        let said: Vec<String> = rules.into_iter().chain(notices(file).into_iter().map(first)).collect();
+        if !said.is_empty() {
+            self.paragraph(Tone::Faint, &said.join(" "), 2);
+        }
+    }
+
+    /// What gives reason to doubt the figures, the worst first, in so many lines; at least one is told.
+    fn doubts(&mut self, file: &RunFile, views: &[CaseView<'_>], room: usize) {
+        let mut doubts: Vec<(Tone, String)> = Vec::new();
+        for view in views {
+            let place = if views.len() > 1 { format!("{}: ", view.case.label) } else { String::new() };
+            let remarks = view.remarks().into_iter().filter(|it| it.verdict.is_none() && it.tone != Tone::Good);
+            doubts.extend(remarks.map(|it| (it.tone, format!("{place}{}", it.text))));
+        }
+        doubts.sort_by_key(|(tone, _)| *tone != Tone::Bad);
+        doubts.extend(warnings(file).into_iter().map(|warning| (Tone::Doubtful, format!("warning: {warning}"))));
+        let (mut shown, mut left) = (0, room);
+        for (tone, text) in doubts.iter().take(DOUBTS) {
+            let filled = fill(&units::printable(text), self.width, 2);
+            let all = filled.lines().count();
+            let lines = all.min(LINES_OF_DOUBT).min(left.max(1));
+            // The line that counts the others has to have room too.
+            if shown > 0 && lines.min(all) + 1 > left {
+                break;
+            }
+            for (at, line) in filled.lines().take(lines).enumerate() {
+                let cut = if at + 1 == lines && lines < all { " …" } else { "" };
+                self.toned(*tone, &format!("{line}{cut}"));
+            }
+            shown += 1;
+            left = left.saturating_sub(lines);
+        }
+        let others = doubts.len() - shown;
+        if others > 0 {
+            let words = units::counted(others as u64, "more remark", "more remarks");
+            self.toned(Tone::Faint, &format!("{words} in the report, or with -v"));
+        }
+    }
+
+    fn again(&mut self, file: &RunFile) {
+        let measured_before = !file.cases.is_empty() && file.cases.iter().all(|case| case.origin.is_some());
+        if !measured_before {
+            self.paragraph(Tone::Plain, &format!("again: {}", units::command_line(&file.provenance.command)), 2);
+        }
+    }
+}

@@ -1,0 +1,82 @@
+//! The folder of a run's results: made and tried before the run begins, so that nothing measured is lost at its end.
+
+use super::write_whole;
+use crate::failure::{Exit, Failure};
+use std::path::{Path, PathBuf};
+
+/// Room that is tried: what the documents of an ordinary run take.
+const PROBE_BYTES: usize = 4 << 20;
+
+/// A folder for the results of one run, removed again if nothing was written into it.
+#[derive(Debug)]
+pub(crate) struct ResultFolder {
+    path: PathBuf,
+}
+
+impl ResultFolder {
+    /// Makes `<directory>/<time>-<name>`, with a number behind it if that is taken, and writes into it once to see that it can be.
+    pub(crate) fn new(directory: &Path, name: &str) -> Result<Self, Failure> {
+        let refused = |path: &Path, error: std::io::Error| {
+            Failure::new(Exit::Usage, "cannot make a folder for this run")
+                .detail("folder", path.display().to_string())
+                .detail("cause", error.to_string())
+                .hint("-o chooses another folder for runs")
+        };
+        std::fs::create_dir_all(directory).map_err(|error| refused(directory, error))?;
+        let stem = format!("{}-{name}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"));
+        let numbered = (1..).map(|number| if number == 1 { stem.clone() } else { format!("{stem}-{number}") });
+        for path in numbered.map(|name| directory.join(name)) {
+            match std::fs::create_dir(&path) {
+                Ok(()) => return Self { path }.tried(),
+                Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
+                Err(error) => return Err(refused(&path, error)),
+            }
+        }
+        unreachable!("there are more numbers than folders")
+    }
+
+    fn tried(self) -> Result<Self, Failure> {
+        let probe = self.path.join("room-for-results");
+        write_whole(&probe, &vec![0; PROBE_BYTES]).map_err(|failure| {
+            failure.hint("results need some MiB; -o chooses another folder for runs, nothing was run yet")
+        })?;
+        // If it cannot be removed it lies beside the results, which does no harm.
+        let _ = std::fs::remove_file(&probe);
+        Ok(self)
+    }
+
+    /// Where it is.
+    pub(crate) fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+impl Drop for ResultFolder {
+    fn drop(&mut self) {
+        // One with results in it is not empty, and stays.
+        let _ = std::fs::remove_dir(&self.path);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stays_only_with_results() {
+        let directory = tempfile::tempdir().unwrap();
+        let [unused, used] = [(); 2].map(|()| ResultFolder::new(directory.path(), "x").unwrap());
+        assert_ne!(unused.path(), used.path());
+        write_whole(&used.path().join("run.json"), b"{}").unwrap();
+        let paths = [&unused, &used].map(|it| it.path().to_owned());
+        drop((unused, used));
+        assert_eq!(paths.map(|path| path.exists()), [false, true]);
+    }
+
+    #[test]
+    fn a_file_in_its_place_is_refused() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        let refused = ResultFolder::new(file.path(), "x").unwrap_err();
+        assert_eq!(refused.exit, Exit::Usage);
+    }
+}

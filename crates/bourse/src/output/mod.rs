@@ -1,0 +1,159 @@
+//! Where results go: a folder for each run, with the run file and the page drawn from it.
+
+mod folder;
+
+pub(crate) use folder::ResultFolder;
+
+use crate::args::Output;
+use crate::failure::Failure;
+use crate::progress::note;
+use bourse_record::{DocumentKind, RunFile};
+use bourse_report::CsvText;
+use bourse_suite::SuiteFile;
+use serde::Serialize;
+use std::io::{IsTerminal, Write as _};
+use std::path::{Path, PathBuf};
+
+/// Writes the run's files and prints its report, or with `--json` the run file. What cannot be written is printed all the same.
+pub(crate) fn publish(run: &RunFile, folder: &ResultFolder, output: &Output) -> Result<(), Failure> {
+    let stored = store(run, folder);
+    if output.json {
+        print(&format!("{:#}\n", serde_json::json!(run)))?;
+        let Stored { json, page } = stored?;
+        note(&format!("run file: {}\nreport:   {}", json.display(), page.display()));
+        return Ok(());
+    }
+    print_report(run, output.verbose, stored.as_ref().ok().map(|it| it.page.as_path()))?;
+    stored.map(|_| ())
+}
+
+/// The files of a run.
+pub(crate) struct Stored {
+    pub(crate) json: PathBuf,
+    pub(crate) page: PathBuf,
+}
+
+/// Writes the run's files into its folder.
+pub(crate) fn store(run: &RunFile, folder: &ResultFolder) -> Result<Stored, Failure> {
+    let [json, page] = ["run.json", "report.html"].map(|name| folder.path().join(name));
+    run.write(&json).map_err(|error| Failure::usage(error.to_string()))?;
+    write_whole(&page, bourse_report::html(run).as_bytes())?;
+    Ok(Stored { json, page })
+}
+
+/// The report for the terminal, in brief or whole; `page` is the file that has it whole in any case.
+pub(crate) fn print_report(run: &RunFile, is_whole: bool, page: Option<&Path>) -> Result<(), Failure> {
+    print(&report_text(run, is_whole, page))
+}
+
+/// The same as text.
+pub(crate) fn report_text(run: &RunFile, is_whole: bool, page: Option<&Path>) -> String {
+    let (width, color) = (terminal_width(), has_color());
+    let page = page.map(|page| page.display().to_string());
+    if !is_whole {
+        return bourse_report::screen(run, width, color, page.as_deref());
+    }
+    let text = bourse_report::terminal(run, width, color);
+    page.map_or(text.clone(), |page| format!("{text}\nreport: {}\n", bourse_report::printable(&page)))
+}
+
+/// A document other than a run, in every form it is published in.
+pub(crate) struct Published<'a, D> {
+    pub(crate) document: &'a D,
+    pub(crate) kind: DocumentKind,
+    pub(crate) html: String,
+    pub(crate) terminal: String,
+}
+
+impl<D: Serialize> Published<'_, D> {
+    /// Writes document and page, and prints the tables, or with `--json` the document.
+    pub(crate) fn put(self, folder: &ResultFolder, output: &Output) -> Result<(), Failure> {
+        let document = format!("{:#}\n", serde_json::json!(self.document));
+        print(if output.json { &document } else { &self.terminal })?;
+        let json = folder.path().join(self.kind.file_name());
+        let page = json.with_extension("html");
+        write_whole(&json, document.as_bytes())?;
+        write_whole(&page, self.html.as_bytes())?;
+        note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
+        Ok(())
+    }
+}
+
+/// Whether results may have colour: on a terminal that knows colours, unless `NO_COLOR` is set.
+pub(crate) fn has_color() -> bool {
+    let is_dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
+    let is_refused = std::env::var_os("NO_COLOR").is_some_and(|value| !value.is_empty());
+    std::io::stdout().is_terminal() && !is_dumb && !is_refused
+}
+
+/// Columns of the terminal, or what a plain file reads best with.
+pub(crate) fn terminal_width() -> usize {
+    let given = std::env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+    let term = console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns));
+    given.or(term).unwrap_or(120).clamp(60, 200)
+}
+
+/// Prints to stdout; a reader that has gone away (`| head`) is no error.
+pub(crate) fn print(text: &str) -> Result<(), Failure> {
+    let mut stdout = std::io::stdout().lock();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::usage(format!("cannot write the output: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Writes a file beside its place and renames it, so that it is never there in part.
+pub(crate) fn write_whole(path: &Path, content: &[u8]) -> Result<(), Failure> {
+    let mut name = path.file_name().unwrap_or_default().to_owned();
+    name.push(format!(".{}.unfinished", std::process::id()));
+    let unfinished = path.with_file_name(name);
+    // Not another's file, whatever it is called.
+    let made = std::fs::OpenOptions::new().write(true).create_new(true).open(&unfinished);
+    let written = made.and_then(|mut file| {
+        file.write_all(content).and_then(|()| std::fs::rename(&unfinished, path)).inspect_err(|_| {
+            // What could not be finished is of no use to anybody; if it cannot even be removed the first error stands.
+            let _ = std::fs::remove_file(&unfinished);
+        })
+    });
+    written.map_err(|error| {
+        Failure::usage("cannot write a file")
+            .detail("file", path.display().to_string())
+            .detail("cause", error.to_string())
+    })
+}
+
+/// Writes a suite's files and prints its report, or with `--json` its document.
+pub(crate) fn publish_suite(
+    suite: &SuiteFile,
+    run: &RunFile,
+    folder: &ResultFolder,
+    output: &Output,
+) -> Result<(), Failure> {
+    let document = suite.to_json();
+    if output.json {
+        print(&document)?
+    } else {
+        print_suite(suite)?
+    }
+    let page = folder.path().join("report.html");
+    let files = [
+        ("suite.json", document),
+        ("report.html", bourse_report::suite_html(suite)),
+        ("tables.md", bourse_report::suite_markdown(suite)),
+        ("tables.csv", bourse_report::suite_csv(suite, CsvText::Guarded)),
+    ];
+    for (name, text) in &files {
+        write_whole(&folder.path().join(name), text.as_bytes())?;
+    }
+    // The rounds behind it, whole, with their histograms and series.
+    run.write(&folder.path().join("run.json")).map_err(|error| Failure::usage(error.to_string()))?;
+    note(&format!("document: {}\nreport:   {}", folder.path().join("suite.json").display(), page.display()));
+    Ok(())
+}
+
+/// A suite for the terminal.
+pub(crate) fn print_suite(suite: &SuiteFile) -> Result<(), Failure> {
+    print(&bourse_report::suite_terminal(suite, terminal_width(), has_color()))
+}
