@@ -4,7 +4,7 @@ use crate::counting::CountingFiles;
 use crate::error::{error, words};
 use crate::ffi::{self, Library};
 use crate::mark::APPLICATION_ID;
-use crate::options::{Locking, Options, Threading};
+use crate::options::{Locking, MemoryKind, Options, Threading};
 use crate::statement::Statement;
 use crate::target::Place;
 use crate::waits::{LockWaits, Patience, on_busy};
@@ -191,6 +191,10 @@ impl Connection {
             let key = options.key.filter(|_| source.path.is_some()).map(crate::encrypted::Key::read).transpose()?;
             // SAFETY: the connection was just opened by this library.
             this.check(unsafe { library.prepare(this.raw(), key.as_deref()) })?;
+            if key.is_some() {
+                // The header that would tell is encrypted too. Other libraries than SQLCipher take this for nothing.
+                this.run(&format!("PRAGMA cipher_page_size = {}", options.page_size))?;
+            }
         }
         // SAFETY: the patience is boxed and owned by this connection, so it stays where it is until after the close.
         let code = unsafe {
@@ -257,7 +261,13 @@ impl Connection {
             // Any size makes SQLite ask for addresses of pages; the file system has one for every page.
             self.run("PRAGMA mmap_size = 1073741824")?;
         }
-        self.set_journal(options.journal.word())?;
+        let is_kept_by_library =
+            cfg!(loaded) && *place == Place::Memory && options.memory == MemoryKind::Private && !options.shared_cache;
+        match self.set_journal(options.journal.word()) {
+            // What a library keeps of a journal in its own memory is its affair; Berkeley DB says `delete` always.
+            Err(e) if is_kept_by_library && e.kind() == ErrorKind::Unsupported => {}
+            set => set?,
+        }
         if *place != Place::Memory || options.has_ram_files() {
             self.run(&format!("PRAGMA wal_autocheckpoint = {}", options.autocheckpoint_pages))?;
         }

@@ -56,6 +56,10 @@ pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Descr
     for (name, value) in library.facts() {
         add(name, value);
     }
+    #[cfg(loaded)]
+    if let Some(key) = target.options.key {
+        add("key", key.written());
+    }
     let in_force =
         |name: &str| settings.iter().find(|setting| setting.name == name).map_or("", |setting| setting.value.as_str());
     let memory_file_system = match &target.place {

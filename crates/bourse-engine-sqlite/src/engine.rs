@@ -119,7 +119,9 @@ pub fn info(library: Option<&str>) -> Result<Info, EngineError> {
 
 fn info_of(library: Library) -> Result<Info, EngineError> {
     let source = Source::memory(library, "bourse-info", false);
-    let connection = Connection::open(&source, &crate::Options::MEMORY, &Arc::default())?;
+    // Not every version has a switch for plans.
+    let options = crate::Options { stable_plans: false, ..crate::Options::MEMORY };
+    let connection = Connection::open(&source, &options, &Arc::default())?;
     Ok(Info {
         name: SCHEME,
         version: library.version(),

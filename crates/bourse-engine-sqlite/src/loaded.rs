@@ -144,7 +144,11 @@ pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> 
         return Err(refused(format!("cannot load {named}: there is no such file")));
     }
     // SAFETY: whoever names a library says that it is SQLite or made of it, whose initialisers touch nothing of ours.
-    let found = unsafe { opened(named) }.map_err(|e| refused(format!("cannot load {named}: {e}")))?;
+    let found = unsafe { opened(named) }.map_err(|e| {
+        // The loader's own words are behind ours.
+        let cause = std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string);
+        refused(format!("cannot load {named}: {cause}"))
+    })?;
     // SAFETY: as above; it is never unloaded.
     let functions = unsafe { Functions::of(&found).and_then(|functions| Ok((functions, More::of(&found)?))) };
     let (functions, more) = functions.map_err(|missing| {
@@ -155,7 +159,9 @@ pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> 
     if number < OLDEST {
         return Err(refused(format!("{named} is SQLite {}, older than {}", shown(number), shown(OLDEST))));
     }
-    let path = path_of(more.libversion_number).unwrap_or_else(|| named.into());
+    let is_path = named.contains('/');
+    let path = if is_path { Path::new(named).canonicalize().ok() } else { path_of(more.libversion_number) };
+    let path = path.unwrap_or_else(|| named.into());
     // Two names of one file are one library.
     let library = match loaded.iter().find(|(_, known)| known.0.path == path) {
         Some((_, known)) => *known,
@@ -309,7 +315,7 @@ impl Library {
     /// Begins a session; `None` if another one is open and the library bears only one.
     pub(crate) fn begin_session(self) -> Option<InSession> {
         let begins = self.is_threadsafe() || !self.0.is_in_session.swap(true, Ordering::AcqRel);
-        begins.then_some(InSession(self))
+        begins.then(|| InSession(self))
     }
 }
 

@@ -15,6 +15,8 @@ mod redb;
 mod sqlite;
 #[cfg(feature = "sqlite-lean")]
 mod sqlite_lean;
+#[cfg(feature = "sqlite-lib")]
+mod sqlite_lib;
 
 pub(crate) use list::list;
 
@@ -58,7 +60,14 @@ enum Build {
     In(Calls),
     /// It is not; this feature of the program's crate has it.
     #[cfg_attr(
-        all(feature = "fastdb", feature = "lmdb", feature = "mysql", feature = "redb", feature = "sqlite-lean"),
+        all(
+            feature = "fastdb",
+            feature = "lmdb",
+            feature = "mysql",
+            feature = "redb",
+            feature = "sqlite-lean",
+            feature = "sqlite-lib"
+        ),
         expect(dead_code, reason = "this build has every engine")
     )]
     Out(&'static str),
@@ -158,6 +167,14 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         example: "sqlite-lean:PATH?journal=wal&sync=full, sqlite-lean::memory:",
         in_process: Some(InProcess { file_ending: "db", memory: true, variant_of: Some("sqlite") }),
         build: if_built!("sqlite-lean", sqlite_lean::CALLS),
+    },
+    EngineKind {
+        scheme: "sqlite+lib",
+        summary: "any library with SQLite's C interface, loaded at run time: the system's SQLite, another version or build, SQLCipher",
+        example: "sqlite+lib:PATH?library=FILE&journal=wal&sync=full, sqlite+lib::memory:?library=FILE",
+        // Not for a quick look: which library is meant, a person says.
+        in_process: None,
+        build: if_built!("sqlite-lib", sqlite_lib::CALLS),
     },
     EngineKind {
         scheme: "mariadb+private",
