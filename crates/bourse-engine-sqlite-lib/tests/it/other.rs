@@ -1,9 +1,7 @@
 //! Libraries that can do less: older versions, and builds without something.
 
 use crate::{library, systems, target};
-use bourse_engine::{
-    Access, Engine as _, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _, Sql, Value,
-};
+use bourse_engine::{Access, Engine as _, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _, Sql, Value};
 use bourse_engine_sqlite_lib::{SqliteEngine, open};
 use std::path::{Path, PathBuf};
 use std::process::Command;

@@ -93,6 +93,8 @@ struct Calls {
     crashes: Option<Crashes>,
     /// The ways in which its reads, writes and syncs can be made to fail; none where it has no files that could be.
     faults: &'static [Through],
+    /// Whether a target loads a library of its own, which stays in the process.
+    stays_loaded: bool,
 }
 
 /// How the databases of an engine are crashed.
@@ -240,6 +242,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
             cleanup: |_| {},
             crashes: None,
             faults: &[],
+            stays_loaded: false,
         }),
     },
 ];
@@ -323,6 +326,11 @@ pub(crate) fn is_here(target: &str) -> Result<(), String> {
 /// The ways in which a target's reads, writes and syncs can be made to fail.
 pub(crate) fn fault_ways(target: &str) -> &'static [Through] {
     kind_of(target).and_then(|kind| kind.calls().ok()).map_or(&[], |calls| calls.faults)
+}
+
+/// Whether a round on a target needs a process of its own, because another's library would be in it.
+pub(crate) fn stays_loaded(target: &str) -> bool {
+    kind_of(target).and_then(|kind| kind.calls().ok()).is_some_and(|calls| calls.stays_loaded)
 }
 
 /// Ends and removes what a process that was killed has left of the target's private server.

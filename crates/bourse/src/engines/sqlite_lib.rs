@@ -24,6 +24,7 @@ pub(super) const CALLS: Calls = Calls {
         can_be_recorded: false,
     }),
     faults: &[Through::Preload],
+    stays_loaded: true,
 };
 
 /// The library that targets have which name none.
