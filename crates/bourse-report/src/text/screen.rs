@@ -28,13 +28,20 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
     }
     let mut end = Page { out: String::new(), ..screen };
     end.compliance(file, &views);
-    if let Some(page) = page {
-        end.line(&format!("report: {}", units::printable(page)));
-    }
     end.again(file);
-    let used = screen.out.lines().count() + end.out.lines().count();
-    screen.doubts(file, &views, if views.len() == 1 { LINES.saturating_sub(used) } else { usize::MAX });
-    screen.out + &end.out
+    // One line is the report's.
+    let used = screen.out.lines().count() + end.out.lines().count() + 1;
+    let others = screen.doubts(file, &views, if views.len() == 1 { LINES.saturating_sub(used) } else { usize::MAX });
+    screen.out.push_str(&end.out);
+    let others = (others > 0).then(|| units::counted(others as u64, "more remark", "more remarks"));
+    let place = page.map(|page| format!("report: {}", units::printable(page)));
+    match (place, others) {
+        (Some(place), Some(others)) => screen.line(&format!("{place} ({others}: -v)")),
+        (Some(line), None) => screen.line(&line),
+        (None, Some(others)) => screen.line(&format!("{others}: -v")),
+        (None, None) => {}
+    }
+    screen.out
 }
 
 impl Page {
@@ -80,8 +87,8 @@ impl Page {
     fn cost(&mut self, view: &CaseView<'_>) {
         let Some(cost) = view.cost() else { return };
         let of = match view.case.workload.kind {
-            WorkloadKind::Brokerage => "a Trade-Result and all that comes with it",
-            WorkloadKind::Micro => "each",
+            WorkloadKind::Brokerage => "each Trade-Result",
+            WorkloadKind::Micro => "each operation",
         };
         let mut parts = vec![format!("CPU {}", units::duration_ns(cost.cpu_ns))];
         parts.push(format!("{} written", units::bytes(cost.written_bytes)));
@@ -131,8 +138,8 @@ impl Page {
         }
     }
 
-    /// What gives reason to doubt the figures, the worst first, in so many lines; at least one is told.
-    fn doubts(&mut self, file: &RunFile, views: &[CaseView<'_>], room: usize) {
+    /// What gives reason to doubt the figures, the worst first, in so many lines; at least one is told. Returns how many are not.
+    fn doubts(&mut self, file: &RunFile, views: &[CaseView<'_>], room: usize) -> usize {
         let mut doubts: Vec<(Tone, String)> = Vec::new();
         for view in views {
             let place = if views.len() > 1 { format!("{}: ", view.case.label) } else { String::new() };
@@ -146,8 +153,7 @@ impl Page {
             let filled = fill(&units::printable(text), self.width, 2);
             let all = filled.lines().count();
             let lines = all.min(LINES_OF_DOUBT).min(left.max(1));
-            // The line that counts the others has to have room too.
-            if shown > 0 && lines.min(all) + 1 > left {
+            if shown > 0 && left == 0 {
                 break;
             }
             for (at, line) in filled.lines().take(lines).enumerate() {
@@ -157,11 +163,7 @@ impl Page {
             shown += 1;
             left = left.saturating_sub(lines);
         }
-        let others = doubts.len() - shown;
-        if others > 0 {
-            let words = units::counted(others as u64, "more remark", "more remarks");
-            self.toned(Tone::Faint, &format!("{words} in the report, or with -v"));
-        }
+        doubts.len() - shown
     }
 
     fn again(&mut self, file: &RunFile) {

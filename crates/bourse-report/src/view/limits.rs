@@ -16,6 +16,8 @@ const PAUSED: f64 = 0.10;
 /// What limits, and what says so.
 pub(crate) struct Limit {
     cause: String,
+    /// With its separator.
+    amount: String,
     evidence: String,
 }
 
@@ -27,7 +29,7 @@ impl Limit {
 
     /// The whole sentence.
     pub(crate) fn sentence(&self) -> String {
-        format!("bottleneck: {}{}", self.cause, self.evidence)
+        format!("bottleneck: {}{}{}", self.cause, self.amount, self.evidence)
     }
 }
 
@@ -38,7 +40,7 @@ pub(super) fn limited_by(view: &CaseView<'_>) -> Option<Limit> {
     let roles = roles(view);
     // A schedule that was kept is what limits: asked for more, they would have done more.
     let kept_pace = view.arrivals().is_some_and(|it| (it.dropped + it.unstarted) * 100 <= it.due);
-    let alone = |cause: &str| Limit { cause: cause.to_owned(), evidence: String::new() };
+    let alone = |cause: &str| Limit { cause: cause.to_owned(), amount: String::new(), evidence: String::new() };
     let limit = if kept_pace {
         alone("the requested rate, which was reached")
     } else if roles.is_empty() {
@@ -49,7 +51,7 @@ pub(super) fn limited_by(view: &CaseView<'_>) -> Option<Limit> {
         }
     } else if market_limits(&roles) {
         let advice = "; more of them (--market-users) can bring more".to_owned();
-        Limit { cause: "the harness: the market users were always busy".to_owned(), evidence: advice }
+        Limit { evidence: advice, ..alone("the harness: the market users were always busy") }
     } else {
         largest(view, &roles)?
     };
@@ -117,8 +119,8 @@ fn largest(view: &CaseView<'_>, roles: &[RoleSplit]) -> Option<Limit> {
     let idle = 1.0 - working / all;
     let idle =
         if idle >= 0.5 { format!("; idle {} of all their time", units::percent(100.0 * idle)) } else { String::new() };
-    let cause = format!("{cause}: {} of the users' working time", units::percent(100.0 * share));
-    Some(Limit { cause, evidence: format!("{rest}{idle}") })
+    let amount = format!(": {} of the users' working time", units::percent(100.0 * share));
+    Some(Limit { cause: cause.to_owned(), amount, evidence: format!("{rest}{idle}") })
 }
 
 fn of<'r>(roles: &'r [RoleSplit], role: &str) -> Option<&'r RoleSplit> {

@@ -15,8 +15,11 @@ pub(crate) fn load(arguments: &Load) -> Result<(), Failure> {
     let engine = engines::open(&arguments.target)?;
     engines::needs_sql(&arguments.target, engine.as_ref())?;
     if matches!(engine.location(), Location::Memory | Location::Nowhere) {
-        return Err(Failure::usage(format!("cannot load {}: a database in memory ends with this command", arguments.target))
-            .hint("name a file or a server; `bourse tpce run` loads a database in memory by itself"));
+        return Err(Failure::usage(format!(
+            "cannot load {}: a database in memory ends with this command",
+            arguments.target
+        ))
+        .hint("name a file or a server; `bourse tpce run` loads a database in memory by itself"));
     }
     engines::make_folder(&arguments.target)?;
     let inputs = inputs(arguments.database.flat_in.as_deref())?;
