@@ -10,6 +10,8 @@ mod list;
 mod lmdb;
 #[cfg(feature = "mysql")]
 mod mysql;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "redb")]
 mod redb;
 mod sqlite;
@@ -58,7 +60,14 @@ enum Build {
     In(Calls),
     /// It is not; this feature of the program's crate has it.
     #[cfg_attr(
-        all(feature = "fastdb", feature = "lmdb", feature = "mysql", feature = "redb", feature = "sqlite-lean"),
+        all(
+            feature = "fastdb",
+            feature = "lmdb",
+            feature = "mysql",
+            feature = "postgres",
+            feature = "redb",
+            feature = "sqlite-lean"
+        ),
         expect(dead_code, reason = "this build has every engine")
     )]
     Out(&'static str),
@@ -186,6 +195,20 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         example: "mysql://USER@HOST:PORT/DATABASE",
         in_process: None,
         build: if_built!("mysql", mysql::RUNNING),
+    },
+    EngineKind {
+        scheme: "postgres+private",
+        summary: "PostgreSQL, a private server, started for the run and removed after it",
+        example: "postgres+private:?ram=on, postgres+private:DIRECTORY?synchronous_commit=off",
+        in_process: None,
+        build: if_built!("postgres", postgres::PRIVATE),
+    },
+    EngineKind {
+        scheme: "postgres",
+        summary: "PostgreSQL, a running server",
+        example: "postgres://USER@HOST:PORT/DATABASE, postgres://USER@/DATABASE?socket=/run/postgresql",
+        in_process: None,
+        build: if_built!("postgres", postgres::RUNNING),
     },
     EngineKind {
         scheme: "fastdb",
