@@ -17,6 +17,8 @@ mod redb;
 mod sqlite;
 #[cfg(feature = "sqlite-lean")]
 mod sqlite_lean;
+#[cfg(feature = "sqlite-lib")]
+mod sqlite_lib;
 
 pub(crate) use list::list;
 
@@ -66,7 +68,8 @@ enum Build {
             feature = "mysql",
             feature = "postgres",
             feature = "redb",
-            feature = "sqlite-lean"
+            feature = "sqlite-lean",
+            feature = "sqlite-lib"
         ),
         expect(dead_code, reason = "this build has every engine")
     )]
@@ -93,6 +96,8 @@ struct Calls {
     crashes: Option<Crashes>,
     /// The ways in which its reads, writes and syncs can be made to fail; none where it has no files that could be.
     faults: &'static [Through],
+    /// Whether a target loads a library of its own, which stays in the process.
+    stays_loaded: bool,
 }
 
 /// How the databases of an engine are crashed.
@@ -167,6 +172,14 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         example: "sqlite-lean:PATH?journal=wal&sync=full, sqlite-lean::memory:",
         in_process: Some(InProcess { file_ending: "db", memory: true, variant_of: Some("sqlite") }),
         build: if_built!("sqlite-lean", sqlite_lean::CALLS),
+    },
+    EngineKind {
+        scheme: "sqlite+lib",
+        summary: "any library with SQLite's C interface, loaded at run time: the system's SQLite, another version or build, SQLCipher",
+        example: "sqlite+lib:PATH?library=FILE&journal=wal&sync=full, sqlite+lib::memory:?library=FILE",
+        // Not for a quick look: which library is meant, a person says.
+        in_process: None,
+        build: if_built!("sqlite-lib", sqlite_lib::CALLS),
     },
     EngineKind {
         scheme: "mariadb+private",
@@ -246,6 +259,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
             cleanup: |_| {},
             crashes: None,
             faults: &[],
+            stays_loaded: false,
         }),
     },
 ];
@@ -329,6 +343,11 @@ pub(crate) fn is_here(target: &str) -> Result<(), String> {
 /// The ways in which a target's reads, writes and syncs can be made to fail.
 pub(crate) fn fault_ways(target: &str) -> &'static [Through] {
     kind_of(target).and_then(|kind| kind.calls().ok()).map_or(&[], |calls| calls.faults)
+}
+
+/// Whether a round on a target needs a process of its own, because another's library would be in it.
+pub(crate) fn stays_loaded(target: &str) -> bool {
+    kind_of(target).and_then(|kind| kind.calls().ok()).is_some_and(|calls| calls.stays_loaded)
 }
 
 /// Ends and removes what a process that was killed has left of the target's private server.

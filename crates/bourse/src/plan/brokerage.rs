@@ -4,6 +4,7 @@ use super::sweep::{Sweep, combinations, with_option};
 use super::targets::{self, default_target, with_size};
 use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds, varied};
 use crate::args::{Arrivals, CheckDepth, Database, ExplicitlySet, Run, RunSettings, numbers};
+use crate::engines;
 use crate::failure::Failure;
 use crate::tpce::whole;
 use bourse_driver::SECOND;
@@ -290,13 +291,14 @@ fn case(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Re
             label.push_str(&format!(" {name}={value}"));
         }
     }
+    let rounds_in = if engines::stays_loaded(&target) { RoundsIn::Child } else { RoundsIn::ThisProcess };
     Ok(PlannedCase {
         label,
         subject: target.clone(),
         target,
         job: Job::Brokerage(Box::new(job)),
         varied,
-        rounds_in: RoundsIn::ThisProcess,
+        rounds_in,
         not_run: None,
     })
 }
