@@ -17,6 +17,7 @@ const SETTINGS: &[&str] = &[
     "data_checksums",
     "deadlock_timeout",
     "default_transaction_isolation",
+    "dynamic_shared_memory_type",
     "effective_cache_size",
     "effective_io_concurrency",
     "fsync",

@@ -79,7 +79,10 @@ pub(super) fn end_servers(folder: &Path) {
     let until = Instant::now() + PATIENCE;
     loop {
         let found = processes(&data);
-        if found.is_empty() || Instant::now() > until {
+        if found.is_empty() {
+            return remove_segment(&data);
+        }
+        if Instant::now() > until {
             return;
         }
         for pid in found {
@@ -92,6 +95,25 @@ pub(super) fn end_servers(folder: &Path) {
             }
         }
         std::thread::sleep(Duration::from_millis(2));
+    }
+}
+
+/// A server that was killed leaves a segment of shared memory of a few bytes, by which the next one on its data would know that
+/// it still runs. The seventh line of its file is the segment's key and number.
+#[cfg(target_os = "linux")]
+fn remove_segment(data: &Path) {
+    let file = data.join("postmaster.pid");
+    let told = fs::read_to_string(&file).unwrap_or_default();
+    let number = told.lines().nth(6).and_then(|line| line.split_whitespace().nth(1)?.parse::<u32>().ok());
+    let Some(number) = number else { return };
+    // Best effort: without it nothing but those bytes is left.
+    let removed = std::process::Command::new("ipcrm")
+        .args(["-m", &number.to_string()])
+        .stdout(std::process::Stdio::null())
+        .stderr(std::process::Stdio::null())
+        .status();
+    if removed.is_ok_and(|status| status.success()) {
+        let _ = fs::remove_file(file);
     }
 }
 

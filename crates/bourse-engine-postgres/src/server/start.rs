@@ -311,6 +311,8 @@ fn arguments(folder: &Path, options: &Options) -> Vec<String> {
         // Serializable transactions read more rows of an index page than the default keeps apart.
         "max_pred_locks_per_transaction=1024".to_owned(),
         "max_pred_locks_per_page=32".to_owned(),
+        // In its folder, and so gone with it however it ends.
+        "dynamic_shared_memory_type=mmap".to_owned(),
         "log_min_messages=warning".to_owned(),
     ];
     settings.extend(options.wal_sync_method.map(|method| format!("wal_sync_method={}", method.word())));

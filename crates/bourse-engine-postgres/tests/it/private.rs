@@ -54,8 +54,14 @@ fn a_private_server_is_described_and_removed() {
     assert!(folder.is_dir());
     assert_eq!(sweep(folder.parent().unwrap().parent().unwrap()), Vec::<std::path::PathBuf>::new(), "it is in use");
     assert!(engine.footprint().unwrap().server.unwrap().cpu_user_ns > 0);
+    let segment = fs::read_to_string(folder.join("postmaster.pid")).unwrap();
+    let segment = segment.lines().nth(6).unwrap().split_whitespace().nth(1).unwrap().to_owned();
+    let segments = || fs::read_to_string("/proc/sysvipc/shm").unwrap();
+    let is_there = |all: String| all.lines().any(|line| line.split_whitespace().nth(1) == Some(segment.as_str()));
+    assert!(is_there(segments()));
     drop(engine);
     assert!(!is_alive(process) && !folder.exists());
+    assert!(!is_there(segments()), "it has left a segment of shared memory");
 }
 
 #[test]
