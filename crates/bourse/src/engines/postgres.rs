@@ -28,4 +28,5 @@ pub(super) const RUNNING: Calls = Calls {
     },
     crashes: None,
     faults: &[],
+    stays_loaded: false,
 };
