@@ -190,7 +190,7 @@ mod tests {
         check(|out| close(out, "s1"), b"C\0\0\0\x08Ss1\0");
         check(|out| parse(out, "", "x", &[23]), b"P\0\0\0\x0d\0x\0\0\x01\0\0\0\x17");
         check(|out| startup(out, [("user", "ann")].into_iter()), b"\0\0\0\x12\0\x03\0\0user\0ann\0\0");
-        let bound = b"B\0\0\0\x1c\0s\0\0\x01\0\x01\0\x02\0\0\0\x02\x01\x02\xff\xff\xff\xff\0\x01\0\x01";
+        let bound = b"B\0\0\0\x1b\0s\0\0\x01\0\x01\0\x02\0\0\0\x02\x01\x02\xff\xff\xff\xff\0\x01\0\x01";
         check(|out| bind(out, "s", &[oid::INT2, oid::INT8], &[Value::Int(258), Value::Null]), bound);
         check(|out| copy_data(out, b"ab"), b"d\0\0\0\x06ab");
     }
