@@ -93,7 +93,9 @@ impl Connector {
 
     fn unreachable(&self, e: &io::Error) -> EngineError {
         let place = match &self.address {
-            Address::Socket(folder, number) => format!("socket {}", folder.join(format!(".s.PGSQL.{number}")).display()),
+            Address::Socket(folder, number) => {
+                format!("socket {}", folder.join(format!(".s.PGSQL.{number}")).display())
+            }
             Address::Tcp(host, port) => format!("{host}, port {port}"),
         };
         EngineError::new(ErrorKind::ConnectionLost, format!("no server answers at {place}: {e}"))

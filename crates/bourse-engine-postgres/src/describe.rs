@@ -2,7 +2,9 @@
 
 use crate::target::{Place, Target};
 use crate::wire::Connection;
-use bourse_engine::{Description, Durability, EngineError, ErrorKind, MayLose, Setting, WriterWait, memory_file_system};
+use bourse_engine::{
+    Description, Durability, EngineError, ErrorKind, MayLose, Setting, WriterWait, memory_file_system,
+};
 use std::collections::BTreeMap;
 use std::path::Path;
 

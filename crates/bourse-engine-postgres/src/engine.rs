@@ -167,8 +167,12 @@ impl PostgresEngine {
             return Ok(());
         }
         let how = match self.target.place {
-            Place::Private { .. } => format!("`max_connections={}` in the target gives more", (wanted + reserved + open).max(most)),
-            Place::Running { .. } => "fewer users, or a larger max_connections in the server's configuration, will do".to_owned(),
+            Place::Private { .. } => {
+                format!("`max_connections={}` in the target gives more", (wanted + reserved + open).max(most))
+            }
+            Place::Running { .. } => {
+                "fewer users, or a larger max_connections in the server's configuration, will do".to_owned()
+            }
         };
         Err(EngineError::new(
             ErrorKind::Other,

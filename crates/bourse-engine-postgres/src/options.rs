@@ -180,9 +180,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             name: "synchronous_commit",
             values: "on, local, remote_write, remote_apply, off",
             meaning: "what a commit waits for: the log synced here (local), and on a synchronous standby written (remote_write), synced (on) or applied (remote_apply), or nothing (off) [without it: the server's]",
-            set: |options, text| {
-                SynchronousCommit::parse(text).map(|value| options.synchronous_commit = Some(value))
-            },
+            set: |options, text| SynchronousCommit::parse(text).map(|value| options.synchronous_commit = Some(value)),
             show: |options| options.synchronous_commit.map_or_else(String::new, |value| value.word().to_owned()),
         },
         OptionSpec {

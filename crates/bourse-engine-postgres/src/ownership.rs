@@ -12,8 +12,7 @@ use bourse_engine::EngineError;
 pub(crate) const MARK: &str = "made by bourse";
 
 /// Schemas of the server's own.
-const OWN_SCHEMAS: &str =
-    "(n.nspname IN ('pg_catalog', 'information_schema') OR n.nspname LIKE 'pg\\_toast%' OR n.nspname LIKE 'pg\\_temp%')";
+const OWN_SCHEMAS: &str = "(n.nspname IN ('pg_catalog', 'information_schema') OR n.nspname LIKE 'pg\\_toast%' OR n.nspname LIKE 'pg\\_temp%')";
 
 /// What a database can hold, and how those of it are found that bear no mark. Only tables can bear one. What belongs to an
 /// extension is the extension's.
@@ -47,10 +46,7 @@ const UNMARKED: &[(&str, &str)] = &[
           WHERE t.typtype IN ('d', 'e', 'r') AND NOT {own} AND NOT EXISTS (SELECT 1 FROM pg_depend d
                 WHERE d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.deptype = 'e')",
     ),
-    (
-        "trigger",
-        "SELECT 'trigger ' || tgname FROM pg_trigger WHERE NOT tgisinternal",
-    ),
+    ("trigger", "SELECT 'trigger ' || tgname FROM pg_trigger WHERE NOT tgisinternal"),
     (
         "schema",
         "SELECT 'schema ' || n.nspname FROM pg_namespace n
@@ -121,7 +117,8 @@ pub(crate) fn create_database(connector: &Connector, database: &str) -> Result<(
         return Ok(());
     }
     let name = quoted(database);
-    connection.run(&format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"))?;
+    connection
+        .run(&format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"))?;
     mark_database(&mut connection, database)
 }
 

@@ -5,8 +5,7 @@ use crate::message;
 use crate::value::{Column, Oid, ServerRow, fits, own_type};
 use crate::wire::{Connection, State};
 use bourse_engine::{
-    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value,
-    run_one_by_one,
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value, run_one_by_one,
 };
 
 /// Runs of a statement that are sent before the first answer is read. Their answers wait in the socket meanwhile.
@@ -249,10 +248,13 @@ fn types(body: &[u8]) -> Vec<Oid> {
 #[inline]
 fn rows(tag: &[u8]) -> u64 {
     let digits = tag.strip_suffix(b"\0").unwrap_or(tag).rsplit(|byte| *byte == b' ').next().unwrap_or_default();
-    digits.iter().try_fold(0u64, |rows, byte| {
-        let digit = byte.checked_sub(b'0').filter(|digit| *digit < 10)?;
-        rows.checked_mul(10)?.checked_add(digit.into())
-    }).unwrap_or(0)
+    digits
+        .iter()
+        .try_fold(0u64, |rows, byte| {
+            let digit = byte.checked_sub(b'0').filter(|digit| *digit < 10)?;
+            rows.checked_mul(10)?.checked_add(digit.into())
+        })
+        .unwrap_or(0)
 }
 
 const fn begin(isolation: Isolation, access: Access) -> &'static str {
@@ -368,7 +370,9 @@ mod tests {
 
     #[test]
     fn a_commands_tag_says_how_many_rows() {
-        for (tag, expected) in [("UPDATE 3\0", 3), ("INSERT 0 12\0", 12), ("BEGIN\0", 0), ("CREATE TABLE\0", 0), ("", 0)] {
+        for (tag, expected) in
+            [("UPDATE 3\0", 3), ("INSERT 0 12\0", 12), ("BEGIN\0", 0), ("CREATE TABLE\0", 0), ("", 0)]
+        {
             assert_eq!(rows(tag.as_bytes()), expected, "{tag}");
         }
     }

@@ -89,7 +89,9 @@ pub(crate) fn put(value: Value<'_>, oid: Oid, out: &mut BytesMut) {
         Value::Bool(flag) => out.put_u8(u8::from(flag)),
         Value::Decimal { units, scale } => put_numeric(units, scale, out),
         Value::Real(number) => out.put_f64(number),
-        Value::Date(date) if oid == oid::TIMESTAMP => out.put_i64((i64::from(date.days()) - EPOCH_DAYS) * 86_400_000_000),
+        Value::Date(date) if oid == oid::TIMESTAMP => {
+            out.put_i64((i64::from(date.days()) - EPOCH_DAYS) * 86_400_000_000)
+        }
         Value::Date(date) => out.put_i32(date.days() - EPOCH_DAYS as i32),
         Value::Timestamp(moment) => out.put_i64((moment.millis() - EPOCH_MS) * 1_000),
         Value::Text(text) => out.put_slice(text.as_bytes()),

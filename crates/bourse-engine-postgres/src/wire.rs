@@ -113,7 +113,8 @@ impl Connection {
             is_broken: false,
             fields: Vec::new(),
         };
-        let named = [("user", user), ("database", database), ("client_encoding", "UTF8"), ("application_name", "bourse")];
+        let named =
+            [("user", user), ("database", database), ("client_encoding", "UTF8"), ("application_name", "bourse")];
         let all = named.into_iter().chain(settings.iter().map(|(name, value)| (*name, value.as_str())));
         message::startup(&mut this.out, all);
         this.send()?;

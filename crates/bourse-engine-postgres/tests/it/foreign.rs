@@ -55,7 +55,11 @@ fn what_bears_no_mark_is_never_replaced() {
             ("CREATE TABLE thesis (years_of_work TEXT)", "DROP TABLE thesis", "table thesis"),
             ("CREATE TABLE noted (id SERIAL)", "DROP TABLE noted", "sequence noted_id_seq"),
             ("CREATE VIEW mine AS SELECT 1 AS one", "DROP VIEW mine", "view mine"),
-            ("CREATE MATERIALIZED VIEW mine AS SELECT 1 AS one", "DROP MATERIALIZED VIEW mine", "materialized view mine"),
+            (
+                "CREATE MATERIALIZED VIEW mine AS SELECT 1 AS one",
+                "DROP MATERIALIZED VIEW mine",
+                "materialized view mine",
+            ),
             ("CREATE SEQUENCE counted", "DROP SEQUENCE counted", "sequence counted"),
             (function, "DROP FUNCTION f", "function f"),
             ("CREATE TYPE colour AS ENUM ('red')", "DROP TYPE colour", "type colour"),
@@ -73,7 +77,10 @@ fn what_bears_no_mark_is_never_replaced() {
             assert_left_alone(&engine, &["function f, trigger t"]);
             run(&mut *session, &["DROP TRIGGER t ON status_type", "DROP FUNCTION f"]);
             found.push(("CREATE TABLE mine (a INT REFERENCES other (a))", "DROP TABLE mine", "table mine"));
-            run(&mut *session, &["CREATE TABLE other (a INT PRIMARY KEY)", "COMMENT ON TABLE other IS 'made by bourse'"]);
+            run(
+                &mut *session,
+                &["CREATE TABLE other (a INT PRIMARY KEY)", "COMMENT ON TABLE other IS 'made by bourse'"],
+            );
         }
         for (make, unmake, words) in found {
             run(&mut *session, &[make]);
