@@ -425,7 +425,11 @@ impl Engine for SqliteEngine {
 
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
         // Each row says what is wrong with one thing; of a database that is whole there is the one row "ok".
-        let found = self.connection()?.lines_of("PRAGMA integrity_check(20)")?;
+        let connection = self.connection()?;
+        #[cfg(loaded)]
+        let found = self.library().integrity_check(&connection)?;
+        #[cfg(not(loaded))]
+        let found = connection.lines_of("PRAGMA integrity_check(20)")?;
         Ok(Some(found.iter().flat_map(|row| row.lines()).filter(|line| *line != "ok").map(str::to_owned).collect()))
     }
 
