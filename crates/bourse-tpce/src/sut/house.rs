@@ -9,6 +9,7 @@ use bourse_egen::Part;
 use bourse_egen::driver::Database;
 use bourse_egen::txn::TradeCleanup;
 use bourse_engine::{Engine, EngineError, RowExt as _, Session};
+use bourse_schema::TradeId;
 
 /// A house open for a round.
 #[derive(Debug)]
@@ -37,6 +38,21 @@ impl BrokerageHouse {
         let short = ShortDatabase::survey(&mut *session, part, first_free)?;
         let before = Snapshot::take(&mut *session)?;
         Ok((Self { trade_ids, short, before }, Opened { cleaned, cleanup_ns, before }))
+    }
+
+    /// Joins a round that another process has opened: with the numbers of trades that all of them share.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn join(engine: &dyn Engine, part: Part, trade_ids: TradeIds, before: Snapshot) -> Result<Self, EngineError> {
+        let first_free = Database::of(part.total_customers(), part.scale_factor(), part.days()).first_free_trade();
+        let short = ShortDatabase::survey(&mut *engine.session()?, part, first_free)?;
+        Ok(Self { trade_ids, short, before })
+    }
+
+    /// The number of the next trade, which is thereby given away.
+    pub fn next_trade(&self) -> TradeId {
+        self.trade_ids.next()
     }
 
     /// Performs a transaction on a session.

@@ -251,7 +251,8 @@ impl Exchange<'_> {
             &config,
             self.ticker_tape_seed,
             self.trading_floor_seed,
-            stamp(clock.now()),
+            // Prices follow from the time since then: in all processes of a round they are the same at the same moment.
+            stamp(control.begin()),
         );
         // When the next result is due, as the emulator said.
         let mut next: Option<Nanos> = None;

@@ -35,6 +35,9 @@ pub(crate) struct Brokerage {
     pub(crate) users: usize,
     /// Threads that run what the market sends.
     pub(crate) market_users: usize,
+    /// Processes that users are shared out over.
+    #[serde(default = "one")]
+    pub(crate) processes: u32,
     /// Trade-Results a second to ask for; none in a closed loop.
     pub(crate) rate: Option<f64>,
     /// Whether what is asked for at a rate is due at even distances.
@@ -105,6 +108,7 @@ impl Brokerage {
         let options = RunOptions {
             users: self.users,
             market_users: self.market_users,
+            processes: self.processes,
             load: self.rate.map_or(default.load, |rate| RunOptions::at_rate(rate, self.evenly)),
             backlog: self.backlog,
             shared: self.shared,
@@ -130,6 +134,7 @@ impl Brokerage {
             explicitly_set: ExplicitlySet::default(),
             users: default.users,
             market_users: default.market_users,
+            processes: one(),
             rate: None,
             evenly: false,
             backlog: None,
@@ -154,7 +159,10 @@ impl Brokerage {
         Ok(Self {
             explicitly_set: arguments.explicitly_set,
             users,
-            market_users: settings.market_users.unwrap_or_else(|| RunOptions::market_users_for(users)),
+            market_users: settings
+                .market_users
+                .unwrap_or_else(|| RunOptions::market_users_in(users, settings.processes)),
+            processes: settings.processes,
             rate: settings.rate,
             evenly: matches!(settings.arrivals, Arrivals::Constant | Arrivals::SharedConstant),
             shared: matches!(settings.arrivals, Arrivals::Shared | Arrivals::SharedConstant),
@@ -169,6 +177,11 @@ impl Brokerage {
             ..default
         })
     }
+}
+
+/// All users in one process.
+const fn one() -> u32 {
+    1
 }
 
 /// Warm-up and interval of a fixed length, unless told otherwise.
@@ -188,6 +201,16 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
     if is_server && settings.latency {
         return Err(Failure::usage("--latency cannot be used with a server: its rounds are checked as they end"));
     }
+    let has_processes =
+        cases.iter().any(|case| matches!(&case.job, Job::Brokerage(job) if job.processes > 1));
+    if has_processes && settings.latency {
+        return Err(Failure::usage("--latency cannot be used with --processes: there is no one stream of arrivals for all")
+            .hint("--rate N --arrivals shared gives each process a stream for its users"));
+    }
+    if has_processes && settings.until_steady.is_some() {
+        return Err(Failure::usage("--until-steady cannot be used with --processes: all of them measure for a fixed time")
+            .hint("--for sets it"));
+    }
     if let Some(longest) = settings.until_steady {
         until_steady(&mut cases, longest, is_alone && !is_server)?;
     }
@@ -197,6 +220,7 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
         || settings.until_steady.is_some()
         || settings.rate.is_some()
         || settings.find_max
+        || has_processes
         || !settings.sweep.is_empty();
     for case in cases.iter_mut().filter(|_| is_alone && !is_server && !is_fixed) {
         let Job::Brokerage(job) = &mut case.job else { continue };
@@ -315,6 +339,7 @@ fn vary(settings: &mut RunSettings, name: &str, value: &str) -> Result<Varied, F
     match name.replace('_', "-").as_str() {
         "users" => settings.users = Some(numbers::threads(value).map_err(refused)?),
         "market-users" => settings.market_users = Some(numbers::threads(value).map_err(refused)?),
+        "processes" => settings.processes = numbers::processes(value).map_err(refused)?,
         "rate" => settings.rate = Some(numbers::rate(value).map_err(refused)?),
         "backlog" => settings.backlog = Some(numbers::backlog(value).map_err(refused)?),
         "customers" => {

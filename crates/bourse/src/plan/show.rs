@@ -70,8 +70,12 @@ fn what(case: &PlannedCase) -> String {
                 Some(StoppingRule::SteadinessTold) => ", until it can be told whether it is steady",
             };
             let latency = if job.latency { ", then 20 s at 70 % of its rate" } else { "" };
+            let processes = match job.processes {
+                1 => String::new(),
+                processes => format!(" in {processes} processes"),
+            };
             format!(
-                "{}: {} customers, {} {days} of trades, {} {users}, {} {market}, {load}{until}{latency}",
+                "{}: {} customers, {} {days} of trades, {} {users}, {} {market}{processes}, {load}{until}{latency}",
                 case.job.workload(),
                 job.database.customers,
                 job.database.days,
