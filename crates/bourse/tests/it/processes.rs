@@ -59,7 +59,7 @@ fn processes_share_a_database_and_their_figures_add_up() {
     }
     // What the rows of the series add up to is what was counted, but for the edges of the interval.
     let measured = round.phases.iter().find(|it| it.kind == bourse_record::PhaseKind::Measurement).expect("one");
-    let (mut from, mut done) = (0.0, 0.0);
+    let (mut from, mut done) = (0.0_f64, 0.0);
     let rates = round.throughput_series.column("throughput.Trade-Result").expect("it is kept");
     for (&to, rate) in round.throughput_series.time_s.iter().zip(rates) {
         let inside = (to.min(measured.to_s) - from.max(measured.from_s)).max(0.0);
