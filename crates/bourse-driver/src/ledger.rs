@@ -44,7 +44,9 @@ mod octaves {
 
     pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u64; OCTAVES], D::Error> {
         let octaves = Vec::deserialize(from)?;
-        octaves.try_into().map_err(|other: Vec<u64>| D::Error::invalid_length(other.len(), &"one count for each octave"))
+        octaves
+            .try_into()
+            .map_err(|other: Vec<u64>| D::Error::invalid_length(other.len(), &"one count for each octave"))
     }
 }
 

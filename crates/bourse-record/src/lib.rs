@@ -8,6 +8,7 @@ mod conditions;
 mod counts;
 pub mod crash;
 mod document;
+pub mod drivers;
 pub mod faults;
 mod figures;
 mod histogram;
@@ -17,7 +18,6 @@ mod metric;
 mod operation;
 #[cfg(feature = "planted-bug")]
 pub mod planted;
-pub mod drivers;
 mod processes;
 mod provenance;
 pub mod read;

@@ -4,8 +4,8 @@
 
 use crate::drivers::{both, facts, one_operation, one_series, total};
 use crate::{
-    Check, CheckStatus, Column, ConflictCount, FileActivity, HistogramError, Interference, Operation, Round,
-    Series, TimeSplit, Warning,
+    Check, CheckStatus, Column, ConflictCount, FileActivity, HistogramError, Interference, Operation, Round, Series,
+    TimeSplit, Warning,
 };
 
 /// The rounds of all processes as one, without a headline and without checks that passed: whoever puts them together compares
@@ -102,8 +102,8 @@ fn warnings(parts: &[&Round], whole: &Round) -> Vec<Warning> {
         warnings.extend(dropped);
         warnings.extend((waiting > 0).then_some(Warning::OperationsWaiting { waiting, due }));
     }
-    if let Some(Interference { by_others, by_host, .. }) = whole.interference {
-        let server_is_known = whole.server.is_some();
+    if let Some(Interference { by_others, by_host, includes_server, .. }) = whole.interference {
+        let server_is_known = !includes_server;
         let others = Warning::OtherProcesses { cpus: by_others, server_is_known };
         warnings.extend((by_others > Interference::NOTICED).then_some(others));
         warnings.extend((by_host > Interference::NOTICED).then_some(Warning::HostSteal { cpus: by_host }));

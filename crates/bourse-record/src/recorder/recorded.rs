@@ -1,7 +1,7 @@
 //! Samples of one operation: histograms, outcomes, totals, and the figures made of them.
 
-use serde::{Deserialize, Serialize};
 use crate::{Counts, FailedTimes, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, ServerFigures};
+use serde::{Deserialize, Serialize};
 
 /// Samples of one operation.
 #[derive(Debug)]

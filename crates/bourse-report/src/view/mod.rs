@@ -88,7 +88,9 @@ pub(crate) fn case_words(case: &Case) -> String {
         (0, _) => words,
         (processes, None | Some(WriterWait::EngineLocks)) => format!("{words} · users in {processes} processes"),
         // How writers wait holds within a process.
-        (processes, Some(_)) => format!("{words} · in each of {processes} processes, between which the engine's lock decides"),
+        (processes, Some(_)) => {
+            format!("{words} · in each of {processes} processes, between which the engine's lock decides")
+        }
     }
 }
 

@@ -121,7 +121,8 @@ mod tests {
         // Descriptors of one open file, as children inherit them.
         let counts = [(); 4].map(|()| TradeIds::shared(TradeId(200_000_000_000_001), file.try_clone().unwrap()));
         let given: Vec<i64> = std::thread::scope(|scope| {
-            let taking = counts.each_ref().map(|ids| scope.spawn(|| (0..5_000).map(|_| ids.next().0).collect::<Vec<_>>()));
+            let taking =
+                counts.each_ref().map(|ids| scope.spawn(|| (0..5_000).map(|_| ids.next().0).collect::<Vec<_>>()));
             taking.into_iter().flat_map(|taking| taking.join().unwrap()).collect()
         });
         let all: BTreeSet<i64> = given.iter().copied().collect();

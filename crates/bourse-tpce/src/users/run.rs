@@ -11,8 +11,8 @@ use crate::sut::{InProcess, OpenError, Opened, Sut};
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
 use crate::transactions::{FrameError, Transaction, TxnError};
 use bourse_driver::{
-    Background, Clock, Control, Counted, Fault, Nanos, OperationSpec, Outcome, Progress, Sample, Schedule, SplitMix, StopRule,
-    UserSpec, Workload,
+    Background, Clock, Control, Counted, Fault, Nanos, OperationSpec, Outcome, Progress, Sample, Schedule, SplitMix,
+    StopRule, UserSpec, Workload,
 };
 use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
@@ -270,8 +270,7 @@ pub fn run_on(
     let Opened { cleaned, cleanup_ns, before } = sut.open(&options.terms(), clock, interrupt)?;
     let state =
         DriverState { queues: MarketQueues::new(options.users, options.market_room), acknowledged: Mutex::default() };
-    let mut brokerage =
-        Brokerage { specs: specs::specs(), sut, state: &state, user_specs: Vec::new(), exchange: None };
+    let mut brokerage = Brokerage { specs: specs::specs(), sut, state: &state, user_specs: Vec::new(), exchange: None };
     brokerage.exchange = Some(Exchange {
         inputs,
         database,

@@ -14,8 +14,8 @@ use crate::users::achieved::Achieved;
 use crate::verify::Stream;
 use crate::verify::stream::START;
 use bourse_driver::{
-    Clock, Control, Counted, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, SECOND, Schedule, SimulatedClock,
-    StopRule, User, UserSpec, Workload,
+    Clock, Control, Counted, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, SECOND, Schedule,
+    SimulatedClock, StopRule, User, UserSpec, Workload,
 };
 use bourse_egen::Inputs;
 use bourse_egen::txn::TradeRequest;

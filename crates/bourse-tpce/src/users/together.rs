@@ -4,7 +4,7 @@ use super::{Ran, RunOptions, reconciled, specs};
 use crate::sut::Opened;
 use crate::transactions::Transaction;
 use bourse_driver::Fault;
-use bourse_record::{HistogramError, NameValue, of_processes};
+use bourse_record::{HistogramError, NameValue, Recorder, of_processes};
 
 /// The rounds of all processes as one, reconciled with all that they counted.
 ///
@@ -27,7 +27,13 @@ pub fn together(parts: Vec<Ran>, opened: &Opened, options: &RunOptions) -> Resul
         sum.acknowledged.add(&part.acknowledged);
         sum.counted.add(&part.counted);
     }
-    round.checks.extend(sum.counted.reconcile_merged(&round.operations));
+    // Trade-Cleanup came before the round: nobody counted it in it.
+    let mut counted = round.operations.clone();
+    let nothing = Recorder::new(specs::specs().into(), |_| false).figures();
+    for (operation, nothing) in counted.iter_mut().zip(nothing).skip(Transaction::TradeCleanup as usize).take(1) {
+        *operation = nothing;
+    }
+    round.checks.extend(sum.counted.reconcile_merged(&counted));
     let headline = Transaction::TradeResult as usize;
     let valid = round.operations.get(headline).map_or(0, bourse_record::Operation::valid);
     round.headline = if round.measured_s > 0.0 { valid as f64 / round.measured_s } else { 0.0 };

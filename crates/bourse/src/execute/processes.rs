@@ -137,7 +137,8 @@ pub(super) fn run(
     }
     let parts = processes.all.iter_mut().filter_map(|process| process.ended.take()?.ok()).collect();
     let ran = users::together(parts, &opened, options);
-    let mut ran = ran.map_err(|error| Failure::new(Exit::Target, format!("cannot merge the processes' figures: {error}")))?;
+    let mut ran =
+        ran.map_err(|error| Failure::new(Exit::Target, format!("cannot merge the processes' figures: {error}")))?;
     pending_orders(engine, &mut ran);
     Ok(ran)
 }
@@ -152,7 +153,8 @@ fn pending_orders(engine: &dyn Engine, ran: &mut Ran) {
 }
 
 fn cannot_start(target: &str, error: &std::io::Error) -> Failure {
-    Failure::new(Exit::Target, format!("cannot start a process of users on {target}")).detail("cause", error.to_string())
+    Failure::new(Exit::Target, format!("cannot start a process of users on {target}"))
+        .detail("cause", error.to_string())
 }
 
 /// Progress of all processes together.
@@ -268,7 +270,8 @@ impl Drop for Processes {
 
 /// A process of users: answers over its standard input, a socket.
 pub(super) fn users(request: Request) -> Result<(), Failure> {
-    let broken = |error: std::io::Error| Failure::usage(format!("this command is for the program itself alone: {error}"));
+    let broken =
+        |error: std::io::Error| Failure::usage(format!("this command is for the program itself alone: {error}"));
     interrupt::die_with_parent()?;
     progress::silence();
     let line = Mutex::new(UnixStream::from(std::io::stdin().as_fd().try_clone_to_owned().map_err(broken)?));

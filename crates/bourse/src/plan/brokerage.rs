@@ -201,15 +201,18 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
     if is_server && settings.latency {
         return Err(Failure::usage("--latency cannot be used with a server: its rounds are checked as they end"));
     }
-    let has_processes =
-        cases.iter().any(|case| matches!(&case.job, Job::Brokerage(job) if job.processes > 1));
+    let has_processes = cases.iter().any(|case| matches!(&case.job, Job::Brokerage(job) if job.processes > 1));
     if has_processes && settings.latency {
-        return Err(Failure::usage("--latency cannot be used with --processes: there is no one stream of arrivals for all")
-            .hint("--rate N --arrivals shared gives each process a stream for its users"));
+        return Err(Failure::usage(
+            "--latency cannot be used with --processes: there is no one stream of arrivals for all",
+        )
+        .hint("--rate N --arrivals shared gives each process a stream for its users"));
     }
     if has_processes && settings.until_steady.is_some() {
-        return Err(Failure::usage("--until-steady cannot be used with --processes: all of them measure for a fixed time")
-            .hint("--for sets it"));
+        return Err(Failure::usage(
+            "--until-steady cannot be used with --processes: all of them measure for a fixed time",
+        )
+        .hint("--for sets it"));
     }
     if let Some(longest) = settings.until_steady {
         until_steady(&mut cases, longest, is_alone && !is_server)?;
