@@ -46,6 +46,7 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
         processes,
         scale,
         requested_rate,
+        market_aged_at,
         driver_queue,
         arrival_streams,
         isolation,
@@ -74,6 +75,10 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
         known.push(("processes", Cell::text(&words)));
     }
     known.extend(requested_rate.map(|rate| ("requested rate", Cell::text(&format!("{} {unit}", units::plain(rate))))));
+    known.extend(market_aged_at.map(|rate| {
+        let words = format!("aged at {} {unit}: its pending orders were placed before each round", units::plain(rate));
+        ("market", Cell::text(&words))
+    }));
     known.extend(driver_queue.as_ref().map(|queue| {
         let words = format!("room for {} of {}", queue.room, queue.operations.join(" and "));
         ("driver's queue", Cell::text(&words))

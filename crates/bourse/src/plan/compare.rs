@@ -28,6 +28,7 @@ const OF_BROKERAGE: [(&str, &str); 15] = [
     ("market_users", "--market-users"),
     ("processes", "--processes"),
     ("backlog", "--backlog"),
+    ("market", "--market"),
     ("until_steady", "--until-steady"),
     ("latency", "--latency"),
     ("check", "--check"),

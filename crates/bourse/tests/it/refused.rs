@@ -54,6 +54,7 @@ fn targets_that_are_none() {
     refused(&["tpce", "run", "bourse://127.0.0.1:1", "--processes", "2"], &["--processes", "--part K/N"]);
     let two = ["tpce", "run", "sqlite:x.db", "--processes", "2"];
     refused(&[&two[..], &["--users", "1"]].concat(), &["too few users for 2 processes: 1"]);
+    refused(&[&two[..], &["--market", "aged=5"]].concat(), &["--market aged cannot be used with --processes"]);
     refused(&[&two[..], &["--latency"]].concat(), &["--latency cannot be used with --processes"]);
     refused(&[&two[..], &["--until-steady", "1m"]].concat(), &["--until-steady cannot be used with --processes"]);
     refused(&["tpce", "run", "sqlite:x.db", "--processes", "0"], &["--processes", "1 to 64"]);
@@ -165,6 +166,7 @@ fn help_version_and_lists_are_fine() {
         (&["engines", "sqlite"], "journal="),
         (&["engines", "sqlite"], "THREADSAFE=1"),
         (&["engines", "sqlite-lean"], "OMIT_SHARED_CACHE"),
+        (&["engines", "sqlite+lib"], "key of an encrypted database"),
         (&["completions", "bash"], "bourse"),
         (&["schema"], "schema_version"),
         (&["schema", "acid"], "not_applicable"),
