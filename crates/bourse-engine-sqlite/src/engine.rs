@@ -375,6 +375,7 @@ impl Engine for SqliteEngine {
             snapshots: self.has_log() && !self.target.options.shared_cache && !one_session,
             checkpoints: self.has_log(),
             one_session,
+            processes: self.path().is_some() && !one_session && self.target.options.disk == Disk::Real,
             records: Some(RecordCapabilities::OVER_SQL),
         }
     }
