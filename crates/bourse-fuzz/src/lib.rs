@@ -142,7 +142,7 @@ pub fn run_file(bytes: &[u8]) {
     let _ = bourse_report::markdown(&run);
     let _ = bourse_report::csv(&run, CsvText::Guarded);
     let _ = bourse_report::svg(&run);
-    let _ = bourse_report::drivers::together(vec![run.clone(), run]);
+    let _ = bourse_record::drivers::together(vec![run.clone(), run]);
 }
 
 /// What drivers say to a server, over an engine that does nothing: a script of messages, as [`rehearse`] reads it.
@@ -193,6 +193,7 @@ pub fn targets(bytes: &[u8]) {
     }
     let _ = bourse_engine_sqlite::Target::parse(text);
     let _ = bourse_engine_mysql::Target::parse(text);
+    let _ = bourse_engine_postgres::Target::parse(text);
     let _ = bourse_engine_lmdb::GRAMMAR.parse(text, bourse_engine_lmdb::Options::DEFAULT);
     let _ = bourse_engine_redb::GRAMMAR.parse(text, bourse_engine_redb::Options::DEFAULT);
     let _ = bourse_engine_fastdb::GRAMMAR.parse(text, bourse_engine_fastdb::Options::DEFAULT);

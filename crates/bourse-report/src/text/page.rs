@@ -4,7 +4,7 @@ use super::grid::{fill, grid};
 use super::paint::Paint;
 use crate::tables::{Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Standing, engine_words};
+use crate::view::{CaseView, Standing, case_words};
 use bourse_record::RunFile;
 
 /// The narrowest terminal we draw for; narrower ones wrap.
@@ -94,7 +94,7 @@ impl Page {
         };
         let results = view.results().map(|results| format!("   {results}"));
         self.line(&format!("  {headline}   {class}{}", results.unwrap_or_default()));
-        let on = format!("  {} · {}", engine.target, engine_words(engine));
+        let on = format!("  {} · {}", engine.target, case_words(view.case));
         self.paragraph_indented(Tone::Plain, &on);
         if let Some(spread) = view.spread() {
             self.paragraph_indented(Tone::Plain, &spread);
