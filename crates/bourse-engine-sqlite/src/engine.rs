@@ -1,6 +1,6 @@
 //! The engine: a target, the connections to it, its sizes.
 
-use crate::connection::{Connection, Source};
+use crate::connection::Connection;
 use crate::counting::CountingFiles;
 use crate::describe;
 use crate::ffi::Library;
@@ -16,6 +16,7 @@ use crate::reading::{self, Access};
 use crate::session::{Shared, SqliteSession};
 use crate::shared_connection::{LentConnection, SharedConnection};
 use crate::snapshot;
+use crate::source::Source;
 use crate::target::{Place, Target};
 use crate::waits::{LockWaits, SQLITES_OWN};
 use bourse_engine::target::TargetError;
@@ -374,6 +375,7 @@ impl Engine for SqliteEngine {
             snapshots: self.has_log() && !self.target.options.shared_cache && !one_session,
             checkpoints: self.has_log(),
             one_session,
+            processes: self.path().is_some() && !one_session && self.target.options.disk == Disk::Real,
             records: Some(RecordCapabilities::OVER_SQL),
         }
     }
@@ -424,7 +426,11 @@ impl Engine for SqliteEngine {
 
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
         // Each row says what is wrong with one thing; of a database that is whole there is the one row "ok".
-        let found = self.connection()?.lines_of("PRAGMA integrity_check(20)")?;
+        let connection = self.connection()?;
+        #[cfg(loaded)]
+        let found = self.library().integrity_check(&connection)?;
+        #[cfg(not(loaded))]
+        let found = connection.lines_of("PRAGMA integrity_check(20)")?;
         Ok(Some(found.iter().flat_map(|row| row.lines()).filter(|line| *line != "ok").map(str::to_owned).collect()))
     }
 

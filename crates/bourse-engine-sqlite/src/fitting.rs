@@ -1,10 +1,13 @@
 //! What a loaded library can do of what a target asks for.
 
+use crate::connection::Connection;
 use crate::ffi::Library;
 use crate::loaded::shown;
 use crate::options::{GRAMMAR, Journal, MemoryKind, Options};
 use crate::target::{Place, Target};
+use bourse_engine::EngineError;
 use bourse_engine::target::TargetError;
+use std::collections::BTreeMap;
 use std::ffi::{CStr, c_int};
 
 /// A setting that not every library can have.
@@ -130,4 +133,38 @@ impl Library {
         }
         Ok(())
     }
+}
+
+impl Library {
+    /// The first rows of SQLite's integrity check.
+    ///
+    /// Version 3.40 says `NULL value in TABLE.COLUMN` of every row of a whole table without rowid whose key is not its first
+    /// columns. Such a row is left out if the column holds no NULL.
+    pub(crate) fn integrity_check(self, connection: &Connection) -> Result<Vec<String>, EngineError> {
+        const ROWS: usize = 20;
+        if !(3_040_000..3_041_000).contains(&self.number()) {
+            return connection.lines_of(&format!("PRAGMA integrity_check({ROWS})"));
+        }
+        let mut found = connection.lines_of("PRAGMA integrity_check(1000000000)")?;
+        let mut has_null = BTreeMap::new();
+        for row in &found {
+            if let Some((table, column)) = said_to_be_null(row)
+                && !has_null.contains_key(row)
+            {
+                // `IS NULL` would be taken for false, as the column is declared.
+                let sql = format!("SELECT count(*) FROM \"{table}\" WHERE typeof(\"{column}\") = 'null'");
+                has_null.insert(row.clone(), connection.text_of(&sql)? != "0");
+            }
+        }
+        found.retain(|row| has_null.get(row).copied().unwrap_or(true));
+        found.truncate(ROWS);
+        Ok(found)
+    }
+}
+
+/// The table and the column of which a row of the integrity check says that it holds NULL.
+fn said_to_be_null(row: &str) -> Option<(&str, &str)> {
+    let (table, column) = row.strip_prefix("NULL value in ")?.split_once('.')?;
+    let is_plain = |name: &str| name.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'_');
+    (is_plain(table) && is_plain(column)).then_some((table, column))
 }

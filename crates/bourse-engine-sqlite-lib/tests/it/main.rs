@@ -175,3 +175,28 @@ fn two_names_of_one_file_are_one_file() {
         assert!(refused.message().contains("has it open in this process"), "{name}: {refused}");
     }
 }
+
+/// Version 3.40 says of every row of such a table that its second column is NULL.
+#[test]
+fn a_whole_table_is_whole_whatever_version_checks_it() {
+    let Some(library) = systems("a_whole_table_is_whole_whatever_version_checks_it") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let engine = file(folder.path(), &library, "journal=delete&sync=off");
+    let mut session = engine.session().unwrap();
+    let create = "CREATE TABLE thing (a INTEGER NOT NULL, b INTEGER NOT NULL, c TEXT NOT NULL, PRIMARY KEY (a, c)) WITHOUT ROWID";
+    session.execute_text(create, &[]).unwrap();
+    for a in 0..30 {
+        session.execute_text("INSERT INTO thing VALUES (?1, 2, 'x')", &[a.into()]).unwrap();
+    }
+    assert_eq!(engine.integrity_check().unwrap(), Some(vec![]));
+    // What is damaged is found all the same: a row that breaks a constraint which is declared afterwards.
+    for sql in [
+        "PRAGMA writable_schema = ON",
+        "UPDATE sqlite_master SET sql = replace(sql, 'b INTEGER NOT NULL', 'b INTEGER NOT NULL CHECK (b > 2)')",
+    ] {
+        session.execute_text(sql, &[]).unwrap();
+    }
+    drop(session);
+    let found = engine.integrity_check().unwrap().unwrap();
+    assert!(found.len() >= 1 && found.iter().all(|row| row.contains("CHECK constraint failed")), "{found:?}");
+}
