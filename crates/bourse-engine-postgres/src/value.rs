@@ -1,5 +1,6 @@
 //! Values both ways, in the server's binary form.
 
+use crate::wire::Field;
 use bourse_engine::{Row, Value};
 use bourse_schema::{ColumnType, Date, Timestamp};
 use bytes::{BufMut as _, BytesMut};
@@ -206,7 +207,7 @@ impl Column {
 pub(crate) struct ServerRow<'r> {
     pub(crate) columns: &'r [Column],
     pub(crate) body: &'r [u8],
-    pub(crate) fields: &'r [(usize, i32)],
+    pub(crate) fields: &'r [Field],
 }
 
 impl ServerRow<'_> {

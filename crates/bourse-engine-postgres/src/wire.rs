@@ -80,6 +80,9 @@ pub(crate) struct Message {
     pub(crate) body: Range<usize>,
 }
 
+/// Where a field of a row is, and how long it is; a negative length is NULL.
+pub(crate) type Field = (usize, i32);
+
 /// One connection.
 pub(crate) struct Connection {
     stream: Stream,
@@ -91,8 +94,8 @@ pub(crate) struct Connection {
     pub(crate) state: State,
     /// Nothing can be asked any more.
     is_broken: bool,
-    /// Where the fields of the row in hand are; negative lengths are NULL.
-    fields: Vec<(usize, i32)>,
+    /// Of the row in hand.
+    fields: Vec<Field>,
 }
 
 impl Connection {
@@ -264,7 +267,7 @@ impl Connection {
 
     /// The fields of the row in hand, and the bytes that they are in.
     #[inline]
-    pub(crate) fn row(&mut self, message: &Message) -> Result<(&[u8], &[(usize, i32)]), EngineError> {
+    pub(crate) fn row(&mut self, message: &Message) -> Result<(&[u8], &[Field]), EngineError> {
         let body = &self.input[message.body.clone()];
         self.fields.clear();
         let (Some(count), mut at) = (body.first_chunk::<2>(), 2) else { return Err(broken("a row that is cut off")) };
@@ -351,7 +354,7 @@ impl Connection {
         let done = self.finish(&mut |this, message| {
             if message.kind == b'D' {
                 let (body, fields) = this.row(message)?;
-                let text = |&(at, length): &(usize, i32)| {
+                let text = |&(at, length): &Field| {
                     let length = usize::try_from(length).ok()?;
                     Some(String::from_utf8_lossy(&body[at..at + length]).into_owned())
                 };
