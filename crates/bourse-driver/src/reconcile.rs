@@ -56,9 +56,15 @@ pub fn reconcile(figures: &[Operation], totals: &[Totals], ledger: &Ledger) -> V
             let counted = operation.outcomes.iter().filter(|it| it.outcome == outcome).map(|it| it.count).sum();
             interval.same(&what, counted, entry.interval[at]);
             let timed = operation.by_outcome.iter().find(|it| it.outcome == outcome);
-            response.same(&what, timed.map_or(0, |it| it.response.count), entry.interval[at]);
-            service.same(&what, timed.map_or(0, |it| it.service.count), entry.interval[at]);
+            let expected = entry.interval[at] + entry.under_way[at];
+            response.same(&what, timed.map_or(0, |it| it.response.count), expected);
+            service.same(&what, timed.map_or(0, |it| it.service.count), expected);
         }
+        let under_way = operation.under_way.as_ref();
+        let what = || format!("{name}, under way at the end");
+        interval.same(&what, under_way.map_or(0, |it| it.count), entry.under_way.iter().sum::<u64>() + entry.unended);
+        let unended = under_way.and_then(|it| it.unended.as_ref()).map_or(0, |it| it.summary.count);
+        interval.same(&|| format!("{name}, without an end"), unended, entry.unended);
         response.times(name, &operation.response, totals.response_ns, entry.response_ns, entry);
         response.octaves(name, &operation.response, entry);
         service.times(name, &operation.service, totals.service_ns, entry.service_ns, entry);
@@ -70,7 +76,8 @@ pub fn reconcile(figures: &[Operation], totals: &[Totals], ledger: &Ledger) -> V
         ),
         interval.check(
             "operations of the interval",
-            "the figures count as many operations of each kind and outcome as the driver saw end in the interval",
+            "the figures count as many operations of each kind and outcome as the driver saw end in the interval, and as many \
+             under way at its end",
         ),
         response.check(
             "response times",
@@ -113,7 +120,7 @@ impl Comparison {
     /// Compares sums exactly, and the mean of the buckets within the width of a bucket.
     fn times(&mut self, name: &str, found: &Distribution, recorded_ns: u64, counted_ns: u64, entry: &Entry) {
         self.same(&|| format!("{name}, nanoseconds in all"), recorded_ns, counted_ns);
-        let count: u64 = entry.interval.iter().sum();
+        let count = entry.interval.iter().chain(&entry.under_way).sum::<u64>();
         self.same(&|| format!("{name}, in the histogram"), found.summary.count, count);
         // A time beyond the range stands in the last bucket: the mean of the buckets is known to be too low.
         if found.clamped > 0 || count == 0 {

@@ -25,6 +25,24 @@ pub struct Sample {
     pub server: Option<ServerTime>,
 }
 
+/// How a sample counts for the figures of the measurement interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// Not at all: it ended before the interval, or was due after it.
+    Not,
+    /// In full: it ended in the interval.
+    Ended,
+    /// Its time alone: it was due before the end of the interval and ended after it. No count and no rate has it.
+    UnderWay,
+}
+
+impl From<bool> for Counted {
+    /// Whether it ended in the interval, where nothing is under way.
+    fn from(ended: bool) -> Self {
+        if ended { Self::Ended } else { Self::Not }
+    }
+}
+
 /// An application server's own measure of an operation: what is left of the time from start to end was the network's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ServerTime {

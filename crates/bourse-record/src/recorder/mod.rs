@@ -2,8 +2,8 @@
 
 mod recorded;
 
-use crate::{Arrivals, LiveCell, Operation, OperationSpec, Outcome, Sample};
-use recorded::{Latency, Recorded, TALLIES};
+use crate::{Arrivals, Counted, LiveCell, Operation, OperationSpec, Outcome, Sample};
+use recorded::{InFlight, Latency, Recorded, TALLIES};
 use std::sync::Arc;
 
 pub use recorded::Totals;
@@ -34,6 +34,7 @@ impl Recorder {
                 late: 0,
                 samples: 0,
                 totals: Totals::default(),
+                in_flight: InFlight::default(),
                 server: None,
             })
             .collect();
@@ -51,23 +52,24 @@ impl Recorder {
         Arc::clone(&self.live)
     }
 
-    /// Takes a sample; it counts for the figures only if it ended in the measurement interval.
+    /// Takes a sample, which counts for the figures as `counted` says.
     ///
     /// # Panics
     /// If the operation is not one that the recorder was made for.
     #[cfg(not(feature = "planted-bug"))]
-    pub fn sample(&mut self, sample: &Sample, measured: bool) {
-        self.take(sample, measured);
+    pub fn sample(&mut self, sample: &Sample, counted: impl Into<Counted>) {
+        self.take(sample, counted.into());
     }
 
     /// Takes a sample as the planted fault has it: see [`crate::planted`].
     #[cfg(feature = "planted-bug")]
-    pub fn sample(&mut self, sample: &Sample, measured: bool) {
-        crate::planted::distort(sample, |sample| self.take(sample, measured));
+    pub fn sample(&mut self, sample: &Sample, counted: impl Into<Counted>) {
+        let counted = counted.into();
+        crate::planted::distort(sample, |sample| self.take(sample, counted));
     }
 
     #[inline]
-    fn take(&mut self, sample: &Sample, measured: bool) {
+    fn take(&mut self, sample: &Sample, counted: Counted) {
         self.live.record(sample);
         let recorded = &mut self.operations[sample.operation];
         let count = u64::from(sample.count);
@@ -79,14 +81,13 @@ impl Recorder {
         if let Some(at) = at {
             recorded.totals.whole_round[at] += count;
         }
-        if !measured {
+        if counted == Counted::Not {
             if let Some(latency) = latency {
                 // Room for times like this one: in the measurement interval it need not be made.
                 latency.record(response, service, 0);
             }
             return;
         }
-        recorded.retries += u64::from(sample.retries);
         recorded.samples += 1;
         if let Some(latency) = latency {
             latency.record(response, service, count);
@@ -96,6 +97,14 @@ impl Recorder {
             let late = sample.outcome != Outcome::Failed && limit.is_some_and(|limit| response > limit);
             recorded.late += if late { count } else { 0 };
         }
+        if counted == Counted::UnderWay {
+            let in_flight = &mut recorded.in_flight;
+            in_flight.count += count;
+            in_flight.failed += if sample.outcome == Outcome::Failed { count } else { 0 };
+            in_flight.longest_ns = in_flight.longest_ns.max(response);
+            return;
+        }
+        recorded.retries += u64::from(sample.retries);
         if let Some((time, network_ns)) = sample.server.zip(sample.network_ns()) {
             let latency = recorded.server.get_or_insert_default();
             latency.server.record_many(each(time.server_ns, count), count);
@@ -103,6 +112,14 @@ impl Recorder {
             latency.network.record_many(each(network_ns, count), count);
         }
         recorded.tally(sample.outcome, sample.code).count += count;
+    }
+
+    /// Notes so many operations that were due that long ago and whose end nobody will know.
+    pub fn unended(&mut self, operation: usize, count: u32, age_ns: u64) {
+        let in_flight = &mut self.operations[operation].in_flight;
+        in_flight.count += u64::from(count);
+        in_flight.longest_ns = in_flight.longest_ns.max(age_ns);
+        in_flight.unended.record_many(age_ns, u64::from(count));
     }
 
     /// Keeps the words for a failure that was just [sampled](Self::sample), if they are the first for its code.
@@ -141,6 +158,7 @@ impl Recorder {
             mine.late += theirs.late;
             mine.samples += theirs.samples;
             mine.totals.add(&theirs.totals);
+            mine.in_flight.add(&theirs.in_flight);
             for (mine, theirs) in mine.latency.iter_mut().zip(theirs.latency) {
                 match (mine, theirs) {
                     (_, None) => {}

@@ -37,12 +37,10 @@ fn latency_heads(view: &CaseView<'_>) -> impl Iterator<Item = Head> {
 fn latency_cells(latency: &Latency) -> impl Iterator<Item = Cell> + use<'_> {
     let summary = latency.summary.filter(|summary| summary.count > 0);
     let cell = move |figure: Figure| {
-        let summary = summary?;
         let found = match figure {
-            Figure::Mean => return Some(Cell::duration_ns(summary.mean_ns)),
+            Figure::Mean => return Some(Cell::duration_ns(summary?.mean_ns)),
             Figure::Quantile(quantile) => latency.quantile(quantile)?,
-            Figure::Max if latency.slower > 0 => Quantile::Beyond(summary.max_ns),
-            Figure::Max => Quantile::At(summary.max_ns),
+            Figure::Max => latency.longest()?,
         };
         match found {
             Quantile::TooFew => None,
@@ -150,7 +148,9 @@ pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
     for operation in &view.operations {
         let service = operation.latency(Clock::Service);
         let summary = service.summary.filter(|summary| summary.count > 0);
-        let mut row = vec![Cell::text(&operation.name), Cell::count(summary.map_or(0, |summary| summary.count))];
+        let under_way = operation.under_way.map_or(0, |it| it.timed());
+        let count = summary.map_or(0, |summary| summary.count).saturating_sub(under_way);
+        let mut row = vec![Cell::text(&operation.name), Cell::count(count)];
         row.push(Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.min_ns as f64))));
         row.extend(latency_cells(service));
         row.push(Cell::count(service.clamped));
@@ -163,6 +163,29 @@ pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
             row.resize_with(columns, Cell::nothing);
             table.push(row);
         }
+    }
+    table
+}
+
+/// Operations under way at the end of the interval; no rows if there were none.
+pub(crate) fn under_way(view: &CaseView<'_>) -> Table {
+    let title = "Under way at the end of the interval: their times are in quantiles and maxima, and no count has them";
+    let heads = vec![
+        Head::left(view.noun(), view.noun()),
+        Head::right("under way", "under_way"),
+        Head::right("longest", "longest_ns"),
+        Head::right("failed", "failed").folds(),
+        Head::right("end not known", "unended").folds(),
+    ];
+    let mut table = Table::new("under_way", title, heads);
+    for (operation, under_way) in view.operations.iter().filter_map(|it| Some((it, it.under_way?))) {
+        table.push(vec![
+            Cell::text(&operation.name),
+            Cell::count(under_way.count),
+            Cell::duration_ns(under_way.longest_ns as f64),
+            troubling(under_way.failed, Tone::Bad),
+            troubling(under_way.unended, Tone::Bad),
+        ]);
     }
     table
 }

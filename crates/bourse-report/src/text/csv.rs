@@ -46,6 +46,7 @@ pub fn csv_tables(file: &RunFile, texts: CsvText) -> Vec<CsvTable> {
     let make: [fn(&CaseView<'_>) -> Table; 16] = [
         tables::transactions,
         tables::service_times,
+        tables::under_way,
         tables::server_times,
         tables::outcomes,
         tables::time_split,

@@ -1,5 +1,5 @@
 use bourse_record::{
-    Distribution, FailedTimes, LatencySummary, Operation, Outcome, OutcomeCount, Round, ServerFigures,
+    Distribution, FailedTimes, LatencySummary, Operation, Outcome, OutcomeCount, Round, ServerFigures, UnderWay,
 };
 use hdrhistogram::Histogram;
 
@@ -26,6 +26,8 @@ pub(crate) struct Latency {
     /// Operations without a time of their own here that count as slower than all others: those that failed, were dropped, or
     /// were due and never started.
     pub(crate) slower: u64,
+    /// With those whose end nobody knows, which took at least as long as these times say; none without any.
+    at_least: Option<Box<Latency>>,
     /// How many were timed together, on average; 0 where that is not known.
     together: f64,
 }
@@ -37,7 +39,7 @@ pub(crate) enum Quantile {
     TooFew,
     /// In nanoseconds.
     At(u64),
-    /// So many are slower than all others that it is one of them: more than this many nanoseconds.
+    /// It is one of those that count as slower, or hangs on some whose end nobody knows: more than this many nanoseconds.
     Beyond(u64),
 }
 
@@ -78,17 +80,56 @@ impl Latency {
         self
     }
 
-    /// A quantile from 0 to 1, over those with a time and those that count as slower; none without a time.
-    pub(crate) fn quantile(&self, quantile: f64) -> Option<Quantile> {
-        let summary = self.summary.filter(|summary| summary.count > 0)?;
-        let all = (summary.count + self.slower) as f64;
-        if all / self.together.max(1.0) * (1.0 - quantile) < FEWEST_BEYOND - 1e-9 {
-            return Some(Quantile::TooFew);
+    /// With those whose end nobody knows, of which these are the times that they took at least.
+    fn with_unended(mut self, unended: &[&Distribution]) -> Self {
+        let ages = Self::over(unended);
+        let Some(histogram) = &ages.histogram else { return self };
+        let mut all = histogram.clone();
+        all.auto(true);
+        if let Some(ended) = &self.histogram {
+            all.add(ended).expect("a histogram that resizes itself takes any other");
         }
-        Some(self.quantile_of_any(summary, quantile))
+        if self.histogram.is_some() || self.known().is_none() {
+            let summary = Some(LatencySummary::of(&all));
+            self.at_least = Some(Box::new(Self { summary, histogram: Some(all), ..self.clone() }));
+        }
+        // Whoever cannot be known to have ended may be the slowest of all.
+        self.slower += histogram.len();
+        self
     }
 
-    fn quantile_of_any(&self, summary: LatencySummary, quantile: f64) -> Quantile {
+    /// A quantile from 0 to 1, over those with a time and those that count as slower; none without a time.
+    pub(crate) fn quantile(&self, quantile: f64) -> Option<Quantile> {
+        let all = self.known().map_or(0, |summary| summary.count) + self.slower;
+        let shown = self.known().or(self.at_least.as_ref().and_then(|it| it.known())).is_some();
+        let too_few = all as f64 / self.together.max(1.0) * (1.0 - quantile) < FEWEST_BEYOND - 1e-9;
+        shown.then(|| if too_few { Quantile::TooFew } else { self.quantile_of_any(quantile) })
+    }
+
+    /// The longest; none without a time.
+    pub(crate) fn longest(&self) -> Option<Quantile> {
+        let at_least = self.at_least.as_ref().and_then(|it| it.known());
+        let longest = at_least.or(self.known())?.max_ns;
+        Some(if self.slower > 0 { Quantile::Beyond(longest) } else { Quantile::At(longest) })
+    }
+
+    fn known(&self) -> Option<LatencySummary> {
+        self.summary.filter(|summary| summary.count > 0)
+    }
+
+    fn quantile_of_any(&self, quantile: f64) -> Quantile {
+        let found = self.known().map(|summary| self.quantile_of(summary, quantile));
+        let Some(at_least) = &self.at_least else { return found.unwrap_or(Quantile::TooFew) };
+        let least = at_least.known().map(|summary| at_least.quantile_of(summary, quantile));
+        match (found, least) {
+            // The same if they took just as long as is known, and if they took for ever.
+            (Some(Quantile::At(most)), Some(Quantile::At(least))) if most == least => Quantile::At(most),
+            (_, Some(Quantile::At(least) | Quantile::Beyond(least))) => Quantile::Beyond(least),
+            (_, Some(Quantile::TooFew) | None) => Quantile::TooFew,
+        }
+    }
+
+    fn quantile_of(&self, summary: LatencySummary, quantile: f64) -> Quantile {
         let rank = (quantile * (summary.count + self.slower) as f64 - 1e-9).ceil().max(1.0);
         if rank > summary.count as f64 {
             return Quantile::Beyond(summary.max_ns);
@@ -106,8 +147,8 @@ impl Latency {
 
     /// The 90th percentile in nanoseconds, of however few; infinite where it is one of those that count as slower.
     pub(crate) fn p90_ns(&self) -> Option<f64> {
-        let summary = self.summary.filter(|summary| summary.count > 0)?;
-        Some(match self.quantile_of_any(summary, 0.9) {
+        self.known()?;
+        Some(match self.quantile_of_any(0.9) {
             Quantile::At(value) => value as f64,
             Quantile::Beyond(_) | Quantile::TooFew => f64::INFINITY,
         })
@@ -142,6 +183,8 @@ pub(crate) struct OperationView {
     pub(crate) dropped: u64,
     pub(crate) retries: u64,
     pub(crate) late: u64,
+    /// What was under way when the interval ended, of all rounds together; none if nothing was.
+    pub(crate) under_way: Option<UnderWayView>,
     /// How many were timed together, on average; none where that is not known.
     pub(crate) batch: Option<f64>,
     /// What the harness itself takes of one, on average of the rounds; given for short ones.
@@ -159,6 +202,36 @@ pub(crate) struct OperationView {
     pub(crate) failed_times: Option<[Latency; 2]>,
     /// Behind an application server.
     pub(crate) server: Option<ServerLatency>,
+}
+
+/// Operations that were under way at the end of an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct UnderWayView {
+    pub(crate) count: u64,
+    pub(crate) failed: u64,
+    /// Those whose end nobody knows.
+    pub(crate) unended: u64,
+    pub(crate) longest_ns: u64,
+    /// Whether it is the longest response time of the operation.
+    pub(crate) is_longest: bool,
+}
+
+impl UnderWayView {
+    fn over(parts: &[&UnderWay]) -> Option<Self> {
+        let unended = |it: &&UnderWay| it.unended.as_ref().map_or(0, |ages| ages.summary.count);
+        (!parts.is_empty()).then(|| Self {
+            count: parts.iter().map(|it| it.count).sum(),
+            failed: parts.iter().map(|it| it.failed).sum(),
+            unended: parts.iter().map(unended).sum(),
+            longest_ns: parts.iter().map(|it| it.longest_ns).max().unwrap_or_default(),
+            is_longest: false,
+        })
+    }
+
+    /// Those with a time among the operation's.
+    pub(crate) fn timed(&self) -> u64 {
+        self.count - self.unended.min(self.count)
+    }
 }
 
 /// Where the time of operations behind an application server went.
@@ -225,18 +298,28 @@ impl OperationView {
         let failed_parts: Vec<_> = parts.iter().filter_map(|part| part.failed.as_ref()).collect();
         let kept: u64 = failed_parts.iter().map(|times| times.response.summary.count).sum();
         // Of older files those that failed are among the others, with their times.
-        let apart = failed > 0 && kept == failed;
+        let under_way: Vec<&UnderWay> = parts.iter().filter_map(|part| part.under_way.as_ref()).collect();
+        let unended: Vec<&Distribution> = under_way.iter().filter_map(|it| it.unended.as_ref()).collect();
+        let under_way = UnderWayView::over(&under_way);
+        let apart = kept > 0 && kept == failed + under_way.map_or(0, |it| it.failed);
         type Of<T> = fn(&T) -> &Distribution;
         let clock = |of: Of<Operation>, of_failed: Of<FailedTimes>, never_started: u64| {
             let all = Latency::over(&parts.iter().map(|part| of(part)).collect::<Vec<_>>());
             let failures = failed_parts.iter().map(|times| of_failed(times)).collect::<Vec<_>>();
             let all = if apart { all.without(&failures) } else { all };
-            Latency { slower: never_started + if apart { failed } else { 0 }, together, ..all }
+            let slower = never_started + if apart { kept } else { 0 };
+            Latency { slower, together, ..all }.with_unended(&unended)
         };
         let times_of =
             |of: Of<FailedTimes>| Latency::over(&failed_parts.iter().map(|times| of(times)).collect::<Vec<_>>());
+        let response = clock(|part| &part.response, |times| &times.response, dropped);
+        // Buckets are a thousandth wide at most.
+        let ended_max = response.known().map_or(0, |summary| summary.max_ns);
+        let is_longest = |it: &UnderWayView| it.unended > 0 || it.longest_ns as f64 >= ended_max as f64 * 0.999;
+        let under_way = under_way.map(|it| UnderWayView { is_longest: is_longest(&it), ..it });
         Self {
             name: name.to_owned(),
+            under_way,
             completed: ended(Outcome::Completed),
             warned: ended(Outcome::Warned),
             rolled_back: ended(Outcome::RolledBack),
@@ -252,7 +335,7 @@ impl OperationView {
             expected_percent: mean(parts.iter().filter_map(|part| part.mix_expected_percent)),
             tolerance_points: parts.iter().find_map(|part| part.mix_tolerance_points),
             limit_ns: parts.iter().find_map(|part| part.limit_ns),
-            response: clock(|part| &part.response, |times| &times.response, dropped),
+            response,
             service: clock(|part| &part.service, |times| &times.service, 0),
             failed_times: apart.then(|| [times_of(|times| &times.response), times_of(|times| &times.service)]),
             server: ServerLatency::over(parts),
@@ -372,6 +455,35 @@ mod tests {
         // More than a tenth: a limit for 90 % is not kept, however fast the failures were.
         let view = |failed| OperationView { limit_ns: Some(2_000_000), ..view(900, 1, failed, 0) };
         assert_eq!((view(99).limit_kept(), view(101).limit_kept()), (Some(true), Some(false)));
+    }
+
+    #[test]
+    fn what_never_ended_took_at_least_as_long_as_it_was_waited_for() {
+        let view = |ended: u64, unended: u64, age_ns: u64| {
+            let mut recorder = Recorder::new([OperationSpec::new("work")].into(), |_| true);
+            for _ in 0..ended {
+                let (due_ns, start_ns, end_ns, back_off_ns) = (0, 0, 1_000_000, 0);
+                let (retries, count, operation, outcome) = (0, 1, 0, Outcome::Completed);
+                let sample =
+                    Sample { due_ns, start_ns, end_ns, back_off_ns, retries, count, operation, outcome, code: 0, server: None };
+                recorder.sample(&sample, true);
+            }
+            (0..unended).for_each(|_| recorder.unended(0, 1, age_ns));
+            OperationView::merged("work", &[&recorder.figures()[0]])
+        };
+        // Five of a thousand: the 99th percentile is the same however long they take, the longest is not known.
+        let few = view(995, 5, 5_000_000_000);
+        assert!(near_a_millisecond(few.response.quantile(0.99)));
+        assert!(matches!(few.response.longest(), Some(Quantile::Beyond(ns)) if ns >= 4_990_000_000));
+        assert_eq!(few.under_way.map(|it| (it.count, it.unended, it.is_longest)), Some((5, 5, true)));
+        // Twenty, given up after a tenth of what the others took: the percentile is one of them.
+        let many = view(980, 20, 100_000);
+        assert!(near_a_millisecond(many.response.quantile(0.5)));
+        let beyond = many.response.quantile(0.99);
+        assert!(matches!(beyond, Some(Quantile::Beyond(ns)) if ns.abs_diff(1_000_000) < 2_000), "{beyond:?}");
+        // Nothing else at all.
+        let only = view(0, 1_000, 2_000_000);
+        assert!(matches!(only.response.quantile(0.99), Some(Quantile::Beyond(ns)) if ns.abs_diff(2_000_000) < 4_000));
     }
 
     #[test]
