@@ -113,7 +113,7 @@ fn work(
             ledger.doubt(performed.operation, performed.count);
         }
         let due_ns = drawn.unwrap_or(start).min(start);
-        let counted = control.counts(due_ns, end);
+        let counted = control.counts(due_ns, end).timed(user.is_timed());
         if performed.fatal == Some(ErrorKind::Interrupted) {
             if counted != Counted::Not {
                 recorder.unended(performed.operation, performed.count, end - due_ns);

@@ -20,6 +20,8 @@ pub struct Entry {
     pub whole_round: [u64; OUTCOMES],
     /// Operations that ended in the measurement interval, by measured outcome.
     pub interval: [u64; OUTCOMES],
+    /// Those of them that were only counted.
+    pub untimed: [u64; OUTCOMES],
     /// Operations that were due before the end of the interval and ended after it, by measured outcome.
     pub under_way: [u64; OUTCOMES],
     /// Operations that were due before the end of the interval and whose end nobody knows.
@@ -39,6 +41,7 @@ impl Default for Entry {
         Self {
             whole_round: [0; OUTCOMES],
             interval: [0; OUTCOMES],
+            untimed: [0; OUTCOMES],
             under_way: [0; OUTCOMES],
             unended: 0,
             in_doubt: 0,
@@ -53,6 +56,11 @@ impl Entry {
     /// Operations of the whole round that ended so.
     pub fn ended(&self, outcome: Outcome) -> u64 {
         outcome.measured().map_or(0, |at| self.whole_round[at])
+    }
+
+    /// Operations whose times count for the figures, by measured outcome.
+    pub(crate) fn timed(&self) -> [u64; OUTCOMES] {
+        std::array::from_fn(|at| self.interval[at] - self.untimed[at] + self.under_way[at])
     }
 
     /// Operations of the whole round that ended validly: all but the failed.
@@ -107,6 +115,11 @@ impl Ledger {
         match counted.into() {
             Counted::Not => return,
             Counted::Ended => entry.interval[at] += count,
+            Counted::Untimed => {
+                entry.interval[at] += count;
+                entry.untimed[at] += count;
+                return;
+            }
             Counted::UnderWay => entry.under_way[at] += count,
         }
         // Not by the sample's own arithmetic, which is what the recorder uses.
@@ -140,6 +153,7 @@ impl Ledger {
             let add = |mine: &mut [u64], theirs: &[u64]| mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
             add(&mut mine.whole_round, &theirs.whole_round);
             add(&mut mine.interval, &theirs.interval);
+            add(&mut mine.untimed, &theirs.untimed);
             add(&mut mine.under_way, &theirs.under_way);
             add(&mut mine.octaves, &theirs.octaves);
             mine.unended += theirs.unended;

@@ -56,10 +56,11 @@ pub fn reconcile(figures: &[Operation], totals: &[Totals], ledger: &Ledger) -> V
             let counted = operation.outcomes.iter().filter(|it| it.outcome == outcome).map(|it| it.count).sum();
             interval.same(&what, counted, entry.interval[at]);
             let timed = operation.by_outcome.iter().find(|it| it.outcome == outcome);
-            let expected = entry.interval[at] + entry.under_way[at];
+            let expected = entry.timed()[at];
             response.same(&what, timed.map_or(0, |it| it.response.count), expected);
             service.same(&what, timed.map_or(0, |it| it.service.count), expected);
         }
+        interval.same(&|| format!("{name}, only counted"), operation.untimed, entry.untimed.iter().sum());
         let under_way = operation.under_way.as_ref();
         let what = || format!("{name}, under way at the end");
         interval.same(&what, under_way.map_or(0, |it| it.count), entry.under_way.iter().sum::<u64>() + entry.unended);
@@ -120,7 +121,7 @@ impl Comparison {
     /// Compares sums exactly, and the mean of the buckets within the width of a bucket.
     fn times(&mut self, name: &str, found: &Distribution, recorded_ns: u64, counted_ns: u64, entry: &Entry) {
         self.same(&|| format!("{name}, nanoseconds in all"), recorded_ns, counted_ns);
-        let count = entry.interval.iter().chain(&entry.under_way).sum::<u64>();
+        let count: u64 = entry.timed().iter().sum();
         self.same(&|| format!("{name}, in the histogram"), found.summary.count, count);
         // A time beyond the range stands in the last bucket: the mean of the buckets is known to be too low.
         if found.clamped > 0 || count == 0 {

@@ -19,6 +19,10 @@ pub struct Operation {
     /// batches. Then quantiles are those of the batches' means. 0 in files from before this was counted.
     #[serde(default)]
     pub samples: u64,
+    /// How many of those that ended were only counted: of operations too short to be timed one by one, one in so many was
+    /// timed, alone. 0 where all were timed, alone or in batches.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub untimed: u64,
     /// What the harness itself takes of an operation's time, in nanoseconds: the same operations on the null engine. Given
     /// for operations short enough that it matters.
     #[serde(default)]
@@ -51,6 +55,11 @@ pub struct Operation {
     /// Where the time went, for operations performed behind an application server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerFigures>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Where the time of operations behind an application server went, over all outcomes but those dropped.

@@ -32,8 +32,23 @@ pub enum Counted {
     Not,
     /// In full: it ended in the interval.
     Ended,
+    /// Without a time: it ended in the interval, among those of which only one in so many is timed.
+    Untimed,
     /// Its time alone: it was due before the end of the interval and ended after it. No count and no rate has it.
     UnderWay,
+}
+
+impl Counted {
+    /// The same of an operation that is timed, or that is not.
+    #[must_use]
+    pub const fn timed(self, is_timed: bool) -> Self {
+        match self {
+            _ if is_timed => self,
+            Self::Ended => Self::Untimed,
+            // Without a time there is nothing to say of it.
+            _ => Self::Not,
+        }
+    }
 }
 
 impl From<bool> for Counted {

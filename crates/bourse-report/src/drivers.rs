@@ -269,6 +269,7 @@ fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> Result<(), 
     operation.retries = total(parts, |part| part.retries);
     operation.late = total(parts, |part| part.late);
     operation.samples = total(parts, |part| part.samples);
+    operation.untimed = total(parts, |part| part.untimed);
     let expected: Vec<f64> = parts.iter().filter_map(|part| part.mix_expected_percent).collect();
     operation.mix_expected_percent =
         (!expected.is_empty()).then(|| expected.iter().sum::<f64>() / expected.len() as f64);

@@ -35,6 +35,7 @@ impl Recorder {
                 samples: 0,
                 totals: Totals::default(),
                 in_flight: InFlight::default(),
+                untimed: 0,
                 server: None,
             })
             .collect();
@@ -86,6 +87,12 @@ impl Recorder {
                 // Room for times like this one: in the measurement interval it need not be made.
                 latency.record(response, service, 0);
             }
+            return;
+        }
+        if counted == Counted::Untimed {
+            recorded.untimed += if at.is_some() { count } else { 0 };
+            recorded.retries += u64::from(sample.retries);
+            recorded.tally(sample.outcome, sample.code).count += count;
             return;
         }
         recorded.samples += 1;
@@ -159,6 +166,7 @@ impl Recorder {
             mine.samples += theirs.samples;
             mine.totals.add(&theirs.totals);
             mine.in_flight.add(&theirs.in_flight);
+            mine.untimed += theirs.untimed;
             for (mine, theirs) in mine.latency.iter_mut().zip(theirs.latency) {
                 match (mine, theirs) {
                     (_, None) => {}

@@ -15,6 +15,7 @@ pub(super) struct Recorded {
     pub(super) samples: u64,
     pub(super) totals: Totals,
     pub(super) in_flight: InFlight,
+    pub(super) untimed: u64,
     /// Made when the first operation comes that an application server performed.
     pub(super) server: Option<Box<ServerLatency>>,
 }
@@ -181,6 +182,7 @@ impl Recorded {
             retries: self.retries,
             late: self.late,
             samples: self.samples,
+            untimed: self.untimed,
             harness_overhead_ns: None,
             mix_target_percent: spec.mix.map(|mix| mix.target_percent),
             mix_expected_percent: None,
@@ -204,6 +206,12 @@ impl Operation {
     /// How many ended in the interval, validly or not: all but the dropped.
     pub fn ended(&self) -> u64 {
         self.outcomes.iter().filter(|outcome| outcome.outcome != Outcome::Dropped).map(|outcome| outcome.count).sum()
+    }
+
+    /// Of how many one was timed, where most were only counted: on average.
+    pub fn one_in(&self) -> Option<f64> {
+        let timed = self.ended().saturating_sub(self.untimed);
+        (self.untimed > 0 && timed > 0).then(|| self.ended() as f64 / timed as f64)
     }
 
     /// How many ended validly: all but the failed and the dropped.

@@ -1,7 +1,7 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Clock, Latency, OperationView, Quantile, ServerLatency};
-use bourse_record::{LatencySummary, Outcome, WorkloadKind};
+use crate::view::{CaseView, Clock, Latency, OperationView, QUANTILES, Quantile, ServerLatency, over_rounds};
+use bourse_record::{Interval, LatencySummary, Outcome, WorkloadKind};
 
 /// A figure of a latency distribution.
 #[derive(Debug, Clone, Copy)]
@@ -69,6 +69,7 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
     heads.extend([
         Head::right("harness", "harness_overhead_ns").folds(),
         Head::right("in batches of", "timed_together").rank(7).folds(),
+        Head::right("timed", "timed_one_in").rank(1).folds(),
         Head::right("limit", "limit_ns").folds(),
         Head::left("within", "limit_kept").folds(),
         Head::right("late", "late").folds(),
@@ -103,6 +104,7 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
         row.extend(latency_cells(operation.latency(Clock::Response)));
         row.push(Cell::or_nothing(operation.harness_overhead_ns.map(Cell::duration_ns)));
         row.push(batch(operation));
+        row.push(Cell::or_nothing(operation.one_in.map(|it| Cell::figure(it, |it| format!("1 in {}", units::significant(it, 3))))));
         row.extend([limit(operation), kept(operation)]);
         row.extend([troubling(operation.late, Tone::Doubtful), troubling(operation.failed, Tone::Bad)]);
         row.extend(endings.iter().map(|(.., of)| Cell::count(of(operation))));
@@ -163,6 +165,36 @@ pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
             row.resize_with(columns, Cell::nothing);
             table.push(row);
         }
+    }
+    table
+}
+
+/// Response times over the rounds, by operation, with their intervals; no rows below six rounds.
+pub(crate) fn quantiles(view: &CaseView<'_>) -> Table {
+    let rounds = view.case.rounds.len();
+    let mut heads = vec![Head::left(view.noun(), view.noun())];
+    type Names = [(&'static str, &'static str); 3];
+    const NAMES: [(Names, u8); QUANTILES.len()] = [
+        ([("p50", "p50_ns"), ("from", "p50_low_ns"), ("to", "p50_high_ns")], 3),
+        ([("p90", "p90_ns"), ("from", "p90_low_ns"), ("to", "p90_high_ns")], 2),
+        ([("p99", "p99_ns"), ("from", "p99_low_ns"), ("to", "p99_high_ns")], 0),
+    ];
+    for (names, rank) in NAMES {
+        heads.extend(names.map(|(title, csv)| Head::right(title, csv).rank(rank).folds()));
+    }
+    heads.push(Head::right("level", "level_percent").rank(1));
+    let mut table = Table::new("quantiles", format!("Response times over {rounds} rounds, with intervals"), heads);
+    for operation in &view.operations {
+        let found = [0, 1, 2].map(|at| over_rounds(&operation.by_round, at).and_then(|it| Some((it.value, it.interval?))));
+        let Some((_, interval)) = found.iter().flatten().next() else { continue };
+        let level = Cell::percent(100.0 * interval.level);
+        let mut row = vec![Cell::text(&operation.name)];
+        for estimate in found {
+            let cell = |of: fn(&(f64, Interval)) -> f64| Cell::or_nothing(estimate.map(|it| Cell::duration_ns(of(&it))));
+            row.extend([cell(|it| it.0), cell(|it| it.1.low), cell(|it| it.1.high)]);
+        }
+        row.push(level);
+        table.push(row);
     }
     table
 }

@@ -45,6 +45,7 @@ pub fn csv_tables(file: &RunFile, texts: CsvText) -> Vec<CsvTable> {
     let views = CaseView::all(file);
     let make: [fn(&CaseView<'_>) -> Table; 16] = [
         tables::transactions,
+        tables::quantiles,
         tables::service_times,
         tables::under_way,
         tables::server_times,

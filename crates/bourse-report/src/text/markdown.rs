@@ -73,6 +73,7 @@ fn case(out: &mut String, view: &CaseView<'_>) {
     }
     let make: [fn(&CaseView<'_>) -> Table; 15] = [
         tables::transactions,
+        tables::quantiles,
         tables::service_times,
         tables::under_way,
         tables::server_times,

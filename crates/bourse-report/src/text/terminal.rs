@@ -127,6 +127,11 @@ impl Page {
             }
         }
         self.under_way(view);
+        let quantiles = tables::quantiles(view);
+        if !quantiles.rows.is_empty() {
+            self.heading(&quantiles.title.clone());
+            self.table(quantiles);
+        }
         if let Some(case) = latency_case(view) {
             let table = tables::latency(&CaseView::new(view.file, &case));
             self.heading(&table.title.clone());

@@ -1,8 +1,10 @@
 //! What a run file tells, worked out once for all outputs: figures over all rounds, their standing, rules kept.
 
 mod case;
+mod latency;
 mod limits;
 mod operation;
+mod quantiles;
 mod rules;
 mod standing;
 mod status;
@@ -11,7 +13,9 @@ mod time_split;
 mod waits;
 
 pub(crate) use case::{CaseView, values};
-pub(crate) use operation::{Clock, Latency, OperationView, Quantile, ServerLatency, outcome_word};
+pub(crate) use latency::{Clock, Latency, Quantile};
+pub(crate) use operation::{OperationView, ServerLatency, outcome_word};
+pub(crate) use quantiles::{QUANTILES, of_round, over_rounds};
 pub(crate) use rules::{Kept, not_tpce, rules};
 pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;

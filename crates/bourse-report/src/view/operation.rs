@@ -1,159 +1,8 @@
+use super::latency::{Clock, Latency};
+use super::quantiles::{OfRound, of_round};
 use bourse_record::{
-    Distribution, FailedTimes, LatencySummary, Operation, Outcome, OutcomeCount, Round, ServerFigures, UnderWay,
+    Distribution, FailedTimes, Operation, Outcome, OutcomeCount, Round, ServerFigures, UnderWay,
 };
-use hdrhistogram::Histogram;
-
-/// Clock of a latency: response or service time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Clock {
-    /// Response time: from the moment it was due.
-    Response,
-    /// Service time: from its start.
-    Service,
-}
-
-/// A latency distribution over all rounds.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Latency {
-    /// None if there were no samples, or several rounds' histograms could not be put together.
-    pub(crate) summary: Option<LatencySummary>,
-    /// None if there was none that could be read.
-    pub(crate) histogram: Option<Histogram<u64>>,
-    /// Samples beyond the histogram's range.
-    pub(crate) clamped: u64,
-    /// Whether a histogram could not be read.
-    pub(crate) unreadable: bool,
-    /// Operations without a time of their own here that count as slower than all others: those that failed, were dropped, or
-    /// were due and never started.
-    pub(crate) slower: u64,
-    /// With those whose end nobody knows, which took at least as long as these times say; none without any.
-    at_least: Option<Box<Latency>>,
-    /// How many were timed together, on average; 0 where that is not known.
-    together: f64,
-}
-
-/// A quantile of a latency.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Quantile {
-    /// Fewer than ten are expected beyond it: one run more would give another figure.
-    TooFew,
-    /// In nanoseconds.
-    At(u64),
-    /// It is one of those that count as slower, or hangs on some whose end nobody knows: more than this many nanoseconds.
-    Beyond(u64),
-}
-
-/// How many have to be expected beyond a quantile for it to be shown.
-const FEWEST_BEYOND: f64 = 10.0;
-
-impl Latency {
-    fn over(distributions: &[&Distribution]) -> Self {
-        let filled: Vec<_> = distributions.iter().filter(|distribution| distribution.summary.count > 0).collect();
-        let clamped = distributions.iter().map(|distribution| distribution.clamped).sum();
-        let histograms: Result<Vec<_>, _> = filled.iter().map(|distribution| distribution.histogram()).collect();
-        let unreadable = histograms.is_err();
-        let histogram = histograms.ok().and_then(|histograms| {
-            histograms.into_iter().reduce(|mut sum, each| {
-                sum.auto(true);
-                sum.add(&each).expect("a histogram that resizes itself takes any other");
-                sum
-            })
-        });
-        let summary = match (filled.as_slice(), &histogram) {
-            // One round's own summary is exact, and there even if its histogram is not.
-            ([only], _) => Some(only.summary),
-            (_, Some(histogram)) => Some(LatencySummary::of(histogram)),
-            _ => None,
-        };
-        Self { summary, histogram, clamped, unreadable, ..Self::default() }
-    }
-
-    /// Without those that failed, whose times are among these.
-    fn without(mut self, failed: &[&Distribution]) -> Self {
-        let failed = Self::over(failed);
-        if let (Some(all), Some(some)) = (&mut self.histogram, &failed.histogram)
-            && all.subtract(some).is_ok()
-        {
-            self.summary = (!all.is_empty()).then(|| LatencySummary::of(all));
-            self.clamped = self.clamped.saturating_sub(failed.clamped);
-        }
-        self
-    }
-
-    /// With those whose end nobody knows, of which these are the times that they took at least.
-    fn with_unended(mut self, unended: &[&Distribution]) -> Self {
-        let ages = Self::over(unended);
-        let Some(histogram) = &ages.histogram else { return self };
-        let mut all = histogram.clone();
-        all.auto(true);
-        if let Some(ended) = &self.histogram {
-            all.add(ended).expect("a histogram that resizes itself takes any other");
-        }
-        if self.histogram.is_some() || self.known().is_none() {
-            let summary = Some(LatencySummary::of(&all));
-            self.at_least = Some(Box::new(Self { summary, histogram: Some(all), ..self.clone() }));
-        }
-        // Whoever cannot be known to have ended may be the slowest of all.
-        self.slower += histogram.len();
-        self
-    }
-
-    /// A quantile from 0 to 1, over those with a time and those that count as slower; none without a time.
-    pub(crate) fn quantile(&self, quantile: f64) -> Option<Quantile> {
-        let all = self.known().map_or(0, |summary| summary.count) + self.slower;
-        let shown = self.known().or(self.at_least.as_ref().and_then(|it| it.known())).is_some();
-        let too_few = all as f64 / self.together.max(1.0) * (1.0 - quantile) < FEWEST_BEYOND - 1e-9;
-        shown.then(|| if too_few { Quantile::TooFew } else { self.quantile_of_any(quantile) })
-    }
-
-    /// The longest; none without a time.
-    pub(crate) fn longest(&self) -> Option<Quantile> {
-        let at_least = self.at_least.as_ref().and_then(|it| it.known());
-        let longest = at_least.or(self.known())?.max_ns;
-        Some(if self.slower > 0 { Quantile::Beyond(longest) } else { Quantile::At(longest) })
-    }
-
-    fn known(&self) -> Option<LatencySummary> {
-        self.summary.filter(|summary| summary.count > 0)
-    }
-
-    fn quantile_of_any(&self, quantile: f64) -> Quantile {
-        let found = self.known().map(|summary| self.quantile_of(summary, quantile));
-        let Some(at_least) = &self.at_least else { return found.unwrap_or(Quantile::TooFew) };
-        let least = at_least.known().map(|summary| at_least.quantile_of(summary, quantile));
-        match (found, least) {
-            // The same if they took just as long as is known, and if they took for ever.
-            (Some(Quantile::At(most)), Some(Quantile::At(least))) if most == least => Quantile::At(most),
-            (_, Some(Quantile::At(least) | Quantile::Beyond(least))) => Quantile::Beyond(least),
-            (_, Some(Quantile::TooFew) | None) => Quantile::TooFew,
-        }
-    }
-
-    fn quantile_of(&self, summary: LatencySummary, quantile: f64) -> Quantile {
-        let rank = (quantile * (summary.count + self.slower) as f64 - 1e-9).ceil().max(1.0);
-        if rank > summary.count as f64 {
-            return Quantile::Beyond(summary.max_ns);
-        }
-        // The middle of the rank's share: it is this rank's value, however the product is rounded.
-        let part = (rank - 0.5) / summary.count as f64;
-        let known = [(0.5, summary.p50_ns), (0.9, summary.p90_ns), (0.95, summary.p95_ns), (0.99, summary.p99_ns)];
-        let known = known.into_iter().chain([(0.999, summary.p999_ns)]).find(|(of, _)| *of == quantile);
-        match (self.slower, known, &self.histogram) {
-            (0, Some((_, value)), _) | (_, Some((_, value)), None) => Quantile::At(value),
-            (.., Some(histogram)) => Quantile::At(histogram.value_at_quantile(part)),
-            (_, None, None) => Quantile::Beyond(summary.max_ns),
-        }
-    }
-
-    /// The 90th percentile in nanoseconds, of however few; infinite where it is one of those that count as slower.
-    pub(crate) fn p90_ns(&self) -> Option<f64> {
-        self.known()?;
-        Some(match self.quantile_of_any(0.9) {
-            Quantile::At(value) => value as f64,
-            Quantile::Beyond(_) | Quantile::TooFew => f64::INFINITY,
-        })
-    }
-}
 
 impl ServerLatency {
     fn over(parts: &[&Operation]) -> Option<Self> {
@@ -187,6 +36,8 @@ pub(crate) struct OperationView {
     pub(crate) under_way: Option<UnderWayView>,
     /// How many were timed together, on average; none where that is not known.
     pub(crate) batch: Option<f64>,
+    /// Of how many one was timed, alone, where the others were only counted.
+    pub(crate) one_in: Option<f64>,
     /// What the harness itself takes of one, on average of the rounds; given for short ones.
     pub(crate) harness_overhead_ns: Option<f64>,
     /// Share of the mix in percent, if it is part of the mix and there were any.
@@ -198,6 +49,8 @@ pub(crate) struct OperationView {
     pub(crate) limit_ns: Option<u64>,
     pub(crate) response: Latency,
     pub(crate) service: Latency,
+    /// Quantiles of its response times in each round, of several rounds.
+    pub(crate) by_round: Vec<OfRound>,
     /// Response and service times of those that failed; none if none did, or a file does not keep them.
     pub(crate) failed_times: Option<[Latency; 2]>,
     /// Behind an application server.
@@ -243,6 +96,15 @@ pub(crate) struct ServerLatency {
 }
 
 impl OperationView {
+    /// An operation of one round; none if the round does not have it.
+    pub(super) fn of(round: &Round, name: &str) -> Option<Self> {
+        let mut view = Self::merged(name, &[round.operations.iter().find(|operation| operation.name == name)?]);
+        if round.operations.len() == 1 {
+            view.response.never_started(round);
+        }
+        Some(view)
+    }
+
     /// The operations of all rounds, in order.
     pub(super) fn over(rounds: &[Round]) -> Vec<Self> {
         let mut names: Vec<&str> = Vec::new();
@@ -256,12 +118,12 @@ impl OperationView {
         };
         let mut operations: Vec<Self> = names.into_iter().map(|name| Self::merged(name, &of(name))).collect();
         if let [only] = &mut operations[..] {
-            // What was due and never started is known of the round alone.
-            only.response.slower += rounds
-                .iter()
-                .filter_map(|round| round.arrivals.as_ref())
-                .map(|arrivals| arrivals.unstarted)
-                .sum::<u64>();
+            rounds.iter().for_each(|round| only.response.never_started(round));
+        }
+        if rounds.len() > 1 {
+            for operation in &mut operations {
+                operation.by_round = rounds.iter().map(|round| of_round(round, &operation.name)).collect();
+            }
         }
         let has_mix = operations.iter().any(|operation| operation.target_percent.is_some());
         let in_mix = |operation: &Self| !has_mix || operation.target_percent.is_some();
@@ -301,7 +163,10 @@ impl OperationView {
         let under_way: Vec<&UnderWay> = parts.iter().filter_map(|part| part.under_way.as_ref()).collect();
         let unended: Vec<&Distribution> = under_way.iter().filter_map(|it| it.unended.as_ref()).collect();
         let under_way = UnderWayView::over(&under_way);
-        let apart = kept > 0 && kept == failed + under_way.map_or(0, |it| it.failed);
+        let untimed: u64 = parts.iter().map(|part| part.untimed).sum();
+        let ended_in_all: u64 = parts.iter().map(|part| part.ended()).sum();
+        // Of those of which only some are timed, as many of the failed.
+        let apart = kept > 0 && (untimed > 0 || kept == failed + under_way.map_or(0, |it| it.failed));
         type Of<T> = fn(&T) -> &Distribution;
         let clock = |of: Of<Operation>, of_failed: Of<FailedTimes>, never_started: u64| {
             let all = Latency::over(&parts.iter().map(|part| of(part)).collect::<Vec<_>>());
@@ -320,6 +185,7 @@ impl OperationView {
         Self {
             name: name.to_owned(),
             under_way,
+            by_round: Vec::new(),
             completed: ended(Outcome::Completed),
             warned: ended(Outcome::Warned),
             rolled_back: ended(Outcome::RolledBack),
@@ -329,6 +195,7 @@ impl OperationView {
             retries: parts.iter().map(|part| part.retries).sum(),
             late: parts.iter().map(|part| part.late).sum(),
             batch: (samples > 0).then_some(together),
+            one_in: (untimed > 0).then(|| ended_in_all as f64 / ended_in_all.saturating_sub(untimed) as f64),
             harness_overhead_ns: (!floors.is_empty()).then(|| floors.iter().sum::<f64>() / floors.len() as f64),
             share_percent: None,
             target_percent: parts.iter().find_map(|part| part.mix_target_percent),
@@ -393,6 +260,7 @@ pub(crate) const fn outcome_word(outcome: Outcome) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::latency::Quantile;
     use super::*;
     use bourse_record::{OperationSpec, Recorder, Sample};
 
