@@ -104,6 +104,12 @@ impl Recorder {
             let late = sample.outcome != Outcome::Failed && limit.is_some_and(|limit| response > limit);
             recorded.late += if late { count } else { 0 };
         }
+        if let Some((time, network_ns)) = sample.server.zip(sample.network_ns()) {
+            let latency = recorded.server.get_or_insert_default();
+            latency.server.record_many(each(time.server_ns, count), count);
+            latency.engine.record_many(each(time.engine_ns, count), count);
+            latency.network.record_many(each(network_ns, count), count);
+        }
         if counted == Counted::UnderWay {
             let in_flight = &mut recorded.in_flight;
             in_flight.count += count;
@@ -112,12 +118,6 @@ impl Recorder {
             return;
         }
         recorded.retries += u64::from(sample.retries);
-        if let Some((time, network_ns)) = sample.server.zip(sample.network_ns()) {
-            let latency = recorded.server.get_or_insert_default();
-            latency.server.record_many(each(time.server_ns, count), count);
-            latency.engine.record_many(each(time.engine_ns, count), count);
-            latency.network.record_many(each(network_ns, count), count);
-        }
         recorded.tally(sample.outcome, sample.code).count += count;
     }
 

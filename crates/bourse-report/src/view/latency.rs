@@ -27,7 +27,7 @@ pub(crate) struct Latency {
     /// were due and never started.
     pub(crate) slower: u64,
     /// With those whose end nobody knows, which took at least as long as these times say; none without any.
-    at_least: Option<Box<Latency>>,
+    pub(super) at_least: Option<Box<Latency>>,
     /// How many were timed together, on average; 0 where that is not known.
     pub(super) together: f64,
 }
