@@ -59,6 +59,11 @@ impl<'a> Sampler<'a> {
         self.live.ended(operation)
     }
 
+    /// What the engine has written to its log until now, where it counts that.
+    pub(crate) fn log_written(&self) -> Option<u64> {
+        io_counts(self.engine).map(|io| io.log.written_bytes)
+    }
+
     /// Ends a row of the series at `now`; gives what was done in it, and its length in seconds.
     pub(crate) fn row(&mut self, now: Nanos, queue: Option<u64>) -> (LiveRow, f64) {
         let seconds = now.saturating_sub(self.last).max(1) as f64 / SECOND as f64;

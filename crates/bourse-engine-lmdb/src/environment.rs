@@ -4,7 +4,9 @@ use crate::error::check;
 use crate::mark::{MARK, look};
 use crate::options::{Options, Sync};
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType};
+use bourse_engine::{
+    EngineError, ErrorKind, RecordTable, RecordType, Wait, blocked_on, memory_file_system, sometimes_blocked_on,
+};
 use lmdb_master_sys as ffi;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString, c_int, c_uint};
@@ -48,6 +50,8 @@ pub(crate) struct Tree {
 pub(crate) struct Environment {
     raw: *mut ffi::MDB_env,
     file: (u64, u64),
+    /// Whether commits wait for a disk.
+    syncs: bool,
     /// Trees by name.
     trees: Mutex<HashMap<String, Tree>>,
 }
@@ -121,7 +125,8 @@ impl Environment {
             check(ffi::mdb_env_open(raw, c_path.as_ptr(), flags, 0o644)).map_err(failed)?;
         }
         std::mem::forget(opening);
-        let environment = Arc::new(Self { raw, file, trees: Mutex::default() });
+        let syncs = options.sync != Sync::Off && memory_file_system(path).is_none();
+        let environment = Arc::new(Self { raw, file, syncs, trees: Mutex::default() });
         if is_new {
             environment.mark()?;
         }
@@ -131,6 +136,17 @@ impl Environment {
 
     pub(crate) fn raw(&self) -> *mut ffi::MDB_env {
         self.raw
+    }
+
+    /// What a commit is blocked on: it writes pages, and waits for the disk where there is one to wait for.
+    pub(crate) fn commit_waits_on(&self) -> Wait {
+        if self.syncs { Wait::Sync } else { Wait::Storage }
+    }
+
+    /// Runs what may block a writer. Where no commit waits for a disk that is so short that timing each would show.
+    #[inline]
+    pub(crate) fn waiting<T>(&self, wait: Wait, work: impl FnOnce() -> T) -> T {
+        if self.syncs { blocked_on(wait, work) } else { sometimes_blocked_on(wait, work) }
     }
 
     /// Writes our mark into a new file.

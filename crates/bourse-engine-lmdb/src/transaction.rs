@@ -2,7 +2,7 @@
 
 use crate::environment::{Environment, name_or_null};
 use crate::error::{check, error};
-use bourse_engine::EngineError;
+use bourse_engine::{EngineError, Wait};
 use lmdb_master_sys as ffi;
 use std::ffi::{CStr, c_uint};
 use std::marker::PhantomData;
@@ -191,7 +191,7 @@ unsafe impl Send for WriteTransaction {}
 impl WriteTransaction {
     /// Waits until nobody else writes.
     pub(crate) fn new(environment: Arc<Environment>) -> Result<Self, EngineError> {
-        let raw = begin(&environment, 0)?;
+        let raw = environment.waiting(Wait::Lock, || begin(&environment, 0))?;
         Ok(Self { raw, thread: thread::current().id(), environment })
     }
 
@@ -261,7 +261,7 @@ impl WriteTransaction {
         let raw = self.raw()?;
         self.raw = ptr::null_mut();
         // SAFETY: it was open, and is not ended again, whether this works or not.
-        check(unsafe { ffi::mdb_txn_commit(raw) })
+        check(self.environment.waiting(self.environment.commit_waits_on(), || unsafe { ffi::mdb_txn_commit(raw) }))
     }
 }
 

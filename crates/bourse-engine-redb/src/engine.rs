@@ -237,6 +237,7 @@ impl Engine for RedbEngine {
 
 impl KeyEngine for RedbEngine {
     fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
-        Ok(Box::new(RedbSession::new(self.database()?, self.target.options)))
+        let has_disk = self.path.as_deref().is_some_and(|path| memory_file_system(path).is_none());
+        Ok(Box::new(RedbSession::new(self.database()?, self.target.options, has_disk)))
     }
 }

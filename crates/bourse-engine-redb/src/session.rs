@@ -4,7 +4,10 @@ use crate::error::error;
 use crate::options::{Durable, Options};
 use crate::transaction::{Bytes, Open, Reading, Writing, opened, remade, wrong_key};
 use bourse_engine::records::codec::{self, EncodedRow};
-use bourse_engine::{Access, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value};
+use bourse_engine::{
+    Access, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value, Wait, blocked_on,
+    sometimes_blocked_on,
+};
 use redb::{Database, Durability, ReadableDatabase as _, ReadableTable, ReadableTableMetadata as _, Table};
 use std::sync::Arc;
 
@@ -19,6 +22,8 @@ enum State {
 pub(crate) struct RedbSession {
     database: Arc<Database>,
     options: Options,
+    /// Whether commits wait for a disk.
+    syncs: bool,
     state: State,
     /// The record that is being written.
     buffer: Vec<u8>,
@@ -85,8 +90,9 @@ fn some_key(table: &RecordTable) -> Key<'static> {
 }
 
 impl RedbSession {
-    pub(crate) fn new(database: Arc<Database>, options: Options) -> Self {
-        Self { database, options, state: State::Idle, buffer: Vec::new() }
+    pub(crate) fn new(database: Arc<Database>, options: Options, has_disk: bool) -> Self {
+        let syncs = has_disk && options.durability == Durable::Immediate;
+        Self { database, options, syncs, state: State::Idle, buffer: Vec::new() }
     }
 
     #[inline]
@@ -95,7 +101,7 @@ impl RedbSession {
     }
 
     fn begin_write(&self, durability: Durable) -> Result<Writing, EngineError> {
-        let mut transaction = self.database.begin_write().map_err(error)?;
+        let mut transaction = waiting(self.syncs, Wait::Lock, || self.database.begin_write()).map_err(error)?;
         let durability = match durability {
             Durable::Immediate => Durability::Immediate,
             Durable::None => Durability::None,
@@ -113,12 +119,24 @@ impl RedbSession {
             State::Idle => {
                 let mut writing = self.begin_write(self.options.durability)?;
                 match body(&mut writing) {
-                    Ok(value) => writing.into_owner().commit().map(|()| value).map_err(error),
+                    Ok(value) => committed(writing, self.syncs).map(|()| value),
                     Err(e) => writing.into_owner().abort().map_err(error).and(Err(e)),
                 }
             }
         }
     }
+}
+
+/// Runs what may block a writer. Where no commit waits for a disk that is so short that timing each would show.
+#[inline]
+fn waiting<T>(syncs: bool, wait: Wait, work: impl FnOnce() -> T) -> T {
+    if syncs { blocked_on(wait, work) } else { sometimes_blocked_on(wait, work) }
+}
+
+/// Commits: it writes pages, and waits for the disk where there is one to wait for.
+fn committed(writing: Writing, syncs: bool) -> Result<(), EngineError> {
+    let wait = if syncs { Wait::Sync } else { Wait::Storage };
+    waiting(syncs, wait, || writing.into_owner().commit()).map_err(error)
 }
 
 #[inline]
@@ -225,7 +243,7 @@ impl Records for RedbSession {
     fn commit(&mut self) -> Result<(), EngineError> {
         match std::mem::replace(&mut self.state, State::Idle) {
             State::Idle | State::Reading(_) => Ok(()),
-            State::Writing(writing) => writing.into_owner().commit().map_err(error),
+            State::Writing(writing) => committed(writing, self.syncs),
         }
     }
 

@@ -2,10 +2,9 @@
 
 use crate::counting::CountingFiles;
 use crate::error::{error, words};
-use crate::ffi;
-use crate::library::{self, SCHEME};
+use crate::ffi::{self, Library};
 use crate::mark::APPLICATION_ID;
-use crate::options::{Locking, Options, Threading};
+use crate::options::{Locking, MemoryKind, Options, Threading};
 use crate::statement::Statement;
 use crate::target::Place;
 use crate::waits::{LockWaits, Patience, on_busy};
@@ -19,6 +18,8 @@ use std::time::Duration;
 /// What to open.
 #[derive(Debug, Clone)]
 pub(crate) struct Source {
+    /// What opens it.
+    library: Library,
     /// A file name, or a URI for a database in memory.
     name: CString,
     is_uri: bool,
@@ -35,7 +36,7 @@ pub(crate) struct Source {
 
 impl Source {
     /// A file, which is made if it does not exist and `create`.
-    pub(crate) fn file(path: &Path, create: bool) -> Result<Self, EngineError> {
+    pub(crate) fn file(library: Library, path: &Path, create: bool) -> Result<Self, EngineError> {
         let text = path.to_str().ok_or_else(|| {
             EngineError::new(
                 ErrorKind::Other,
@@ -48,6 +49,7 @@ impl Source {
         let name = CString::new(name)
             .map_err(|_| EngineError::new(ErrorKind::Other, format!("{text:?}: a file's name has no zero byte")))?;
         Ok(Self {
+            library,
             name,
             is_uri: false,
             path: Some(path.to_owned()),
@@ -60,9 +62,10 @@ impl Source {
     }
 
     /// A URI of our own making.
-    pub(crate) fn uri(uri: &str, shared_cache: bool) -> Self {
+    pub(crate) fn uri(library: Library, uri: &str, shared_cache: bool) -> Self {
         let name = CString::new(uri).expect("the URIs of this crate have no zero byte");
         Self {
+            library,
             name,
             is_uri: true,
             path: None,
@@ -74,9 +77,20 @@ impl Source {
         }
     }
 
+    /// A database in memory that SQLite keeps itself: a connection's own, or one of that name for all that share its cache.
+    pub(crate) fn memory(library: Library, name: &str, is_shared: bool) -> Self {
+        #[cfg(loaded)]
+        if !is_shared {
+            // Known to every version.
+            return Self { is_uri: false, ..Self::uri(library, ":memory:", false) };
+        }
+        let cache = if is_shared { "&cache=shared" } else { "" };
+        Self::uri(library, &format!("file:{name}?mode=memory{cache}"), is_shared)
+    }
+
     /// A file that is only read; one that is immutable without locks, and with no look at its log.
-    pub(crate) fn read_only(path: &Path, is_immutable: bool) -> Result<Self, EngineError> {
-        let this = Self { read_only: true, ..Self::file(path, false)? };
+    pub(crate) fn read_only(library: Library, path: &Path, is_immutable: bool) -> Result<Self, EngineError> {
+        let this = Self { read_only: true, ..Self::file(library, path, false)? };
         if !is_immutable {
             return Ok(this);
         }
@@ -105,12 +119,12 @@ impl Source {
     }
 
     /// The file system whose calls are observed, of a file that is opened while somebody observes.
-    #[cfg(unix)]
+    #[cfg(all(unix, not(loaded)))]
     fn observed(&self) -> Option<&'static CStr> {
         (self.path.is_some() && crate::syscalls::is_active()).then_some(crate::syscalls::NAME)
     }
 
-    #[cfg(not(unix))]
+    #[cfg(not(all(unix, not(loaded))))]
     fn observed(&self) -> Option<&'static CStr> {
         None
     }
@@ -126,6 +140,7 @@ impl Source {
 /// An open connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
+    library: Library,
     db: NonNull<ffi::sqlite3>,
     patience: Box<Patience>,
     /// Alive until the connection is closed.
@@ -134,18 +149,19 @@ pub(crate) struct Connection {
     _use: Option<FileUse>,
 }
 
-// SAFETY: the library is compiled thread-safe, so a connection may be used by any thread as long as it is one at a time;
+// SAFETY: the library is compiled thread-safe, or has one session at a time, so a connection may be used by any thread as long as it is one at a time;
 // it is not Sync, and its methods and its statements' are reached through one owner.
 unsafe impl Send for Connection {}
 
 impl Connection {
     /// Opens without any setting but locks and patience.
     pub(crate) fn open(source: &Source, options: &Options, waits: &Arc<LockWaits>) -> Result<Self, EngineError> {
-        let code = library::start();
+        let library = source.library;
+        let code = library.start();
         if code != ffi::SQLITE_OK {
-            return Err(error(code, words(code)));
+            return Err(error(code, words(library, code)));
         }
-        let mut flags = ffi::SQLITE_OPEN_EXRESCODE;
+        let mut flags = library.open_flags();
         flags |= if source.read_only { ffi::SQLITE_OPEN_READONLY } else { ffi::SQLITE_OPEN_READWRITE };
         flags |= if source.create { ffi::SQLITE_OPEN_CREATE } else { 0 };
         flags |= if source.is_uri { ffi::SQLITE_OPEN_URI } else { 0 };
@@ -157,22 +173,32 @@ impl Connection {
             Threading::NoMutex => ffi::SQLITE_OPEN_NOMUTEX,
             Threading::FullMutex => ffi::SQLITE_OPEN_FULLMUTEX,
         };
-        let used = source.path.as_deref().map(|path| FileUse::begin(path, SCHEME)).transpose()?;
+        let used = source.path.as_deref().map(|path| FileUse::begin(path, library.name())).transpose()?;
         let mut db = ptr::null_mut();
         let counting = source.files.as_ref().map(|files| files.name());
         let file_system = source.file_system.or(source.observed()).or(counting).map_or(ptr::null(), CStr::as_ptr);
         // SAFETY: the names end in zero, the out pointer is valid, a null file system's name means the default.
-        let code = unsafe { ffi::sqlite3_open_v2(source.name.as_ptr(), &mut db, flags, file_system) };
-        let Some(db) = NonNull::new(db) else { return Err(error(code, words(code))) };
+        let code = unsafe { library.sqlite3_open_v2(source.name.as_ptr(), &mut db, flags, file_system) };
+        let Some(db) = NonNull::new(db) else { return Err(error(code, words(library, code))) };
         let patience = Box::new(Patience::new(Arc::clone(waits), options.busy_timeout));
-        let this = Self { db, patience, _files: source.files.clone(), _use: used };
+        let this = Self { library, db, patience, _files: source.files.clone(), _use: used };
         if code != ffi::SQLITE_OK {
             let name = source.name.to_string_lossy();
             return Err(error(code, format!("cannot open {name}: {}", this.message())));
         }
+        #[cfg(loaded)]
+        {
+            let key = options.key.filter(|_| source.path.is_some()).map(crate::encrypted::Key::read).transpose()?;
+            // SAFETY: the connection was just opened by this library.
+            this.check(unsafe { library.prepare(this.raw(), key.as_deref()) })?;
+            if key.is_some() {
+                // The header that would tell is encrypted too. Other libraries than SQLCipher take this for nothing.
+                this.run(&format!("PRAGMA cipher_page_size = {}", options.page_size))?;
+            }
+        }
         // SAFETY: the patience is boxed and owned by this connection, so it stays where it is until after the close.
         let code = unsafe {
-            ffi::sqlite3_busy_handler(this.raw(), Some(on_busy), ptr::from_ref(&*this.patience).cast_mut().cast())
+            library.sqlite3_busy_handler(this.raw(), Some(on_busy), ptr::from_ref(&*this.patience).cast_mut().cast())
         };
         this.check(code)?;
         if options.stable_plans {
@@ -235,7 +261,13 @@ impl Connection {
             // Any size makes SQLite ask for addresses of pages; the file system has one for every page.
             self.run("PRAGMA mmap_size = 1073741824")?;
         }
-        self.set_journal(options.journal.word())?;
+        let is_kept_by_library =
+            cfg!(loaded) && *place == Place::Memory && options.memory == MemoryKind::Private && !options.shared_cache;
+        match self.set_journal(options.journal.word()) {
+            // What a library keeps of a journal in its own memory is its affair; Berkeley DB says `delete` always.
+            Err(e) if is_kept_by_library && e.kind() == ErrorKind::Unsupported => {}
+            set => set?,
+        }
         if *place != Place::Memory || options.has_ram_files() {
             self.run(&format!("PRAGMA wal_autocheckpoint = {}", options.autocheckpoint_pages))?;
         }
@@ -280,7 +312,7 @@ impl Connection {
         const ON: c_int = 1;
         // SAFETY: this operation takes an int and a pointer to an int that may be null.
         let code = unsafe {
-            ffi::sqlite3_db_config(self.raw(), ffi::SQLITE_DBCONFIG_ENABLE_QPSG, ON, ptr::null_mut::<c_int>())
+            self.library.sqlite3_db_config(self.raw(), ffi::SQLITE_DBCONFIG_ENABLE_QPSG, ON, ptr::null_mut())
         };
         self.check(code)
     }
@@ -289,7 +321,12 @@ impl Connection {
     pub(crate) fn wait_by_itself(&self, timeout: Duration) -> Result<(), EngineError> {
         let ms = c_int::try_from(timeout.as_millis()).unwrap_or(c_int::MAX);
         // SAFETY: the connection is open; this takes the place of our busy handler.
-        self.check(unsafe { ffi::sqlite3_busy_timeout(self.raw(), ms) })
+        self.check(unsafe { self.library.sqlite3_busy_timeout(self.raw(), ms) })
+    }
+
+    /// The copy of SQLite whose connection it is.
+    pub(crate) fn library(&self) -> Library {
+        self.library
     }
 
     pub(crate) fn raw(&self) -> *mut ffi::sqlite3 {
@@ -303,7 +340,7 @@ impl Connection {
     /// SQLite's words for the latest error.
     pub(crate) fn message(&self) -> String {
         // SAFETY: the connection is open; the text is copied before any other call could replace it.
-        let text = unsafe { CStr::from_ptr(ffi::sqlite3_errmsg(self.raw())) };
+        let text = unsafe { CStr::from_ptr(self.library.sqlite3_errmsg(self.raw())) };
         text.to_string_lossy().into_owned()
     }
 
@@ -323,13 +360,13 @@ impl Connection {
     /// Whether no transaction is open.
     pub(crate) fn is_autocommit(&self) -> bool {
         // SAFETY: the connection is open.
-        unsafe { ffi::sqlite3_get_autocommit(self.raw()) != 0 }
+        unsafe { self.library.sqlite3_get_autocommit(self.raw()) != 0 }
     }
 
     /// Rows changed by the latest change.
     pub(crate) fn changes(&self) -> u64 {
         // SAFETY: the connection is open.
-        u64::try_from(unsafe { ffi::sqlite3_changes64(self.raw()) }).unwrap_or(0)
+        u64::try_from(unsafe { self.library.sqlite3_changes64(self.raw()) }).unwrap_or(0)
     }
 
     /// Runs statements without looking at results.
@@ -365,6 +402,20 @@ impl Connection {
         Ok(found)
     }
 
+    /// The first column of a query's rows, as text.
+    pub(crate) fn lines_of(&self, sql: &str) -> Result<Vec<String>, EngineError> {
+        let mut lines = Vec::new();
+        let (statement, _) = Statement::prepare(self, sql, false).map_err(|e| e.with_statement(sql))?;
+        if let Some(statement) = statement {
+            let done = statement.run_through(self, |row| {
+                lines.push(row.value(0).to_string());
+                Ok(())
+            });
+            done.map_err(|e| e.with_statement(sql))?;
+        }
+        Ok(lines)
+    }
+
     /// Size of the database's file or image in bytes, without taking a lock; 0 where there is none to ask.
     pub(crate) fn file_bytes(&self) -> u64 {
         let mut file: *mut ffi::sqlite3_file = ptr::null_mut();
@@ -372,7 +423,7 @@ impl Connection {
         // SAFETY: FILE_POINTER writes the address of the main database's file, which lives as long as the connection;
         // its methods are null when it is not open.
         unsafe {
-            let code = ffi::sqlite3_file_control(
+            let code = self.library.sqlite3_file_control(
                 self.raw(),
                 c"main".as_ptr(),
                 ffi::SQLITE_FCNTL_FILE_POINTER,
@@ -393,7 +444,7 @@ impl Connection {
         let mut limit = bytes;
         // SAFETY: SIZE_LIMIT reads and writes a 64-bit number.
         let code = unsafe {
-            ffi::sqlite3_file_control(
+            self.library.sqlite3_file_control(
                 self.raw(),
                 c"main".as_ptr(),
                 ffi::SQLITE_FCNTL_SIZE_LIMIT,
@@ -409,8 +460,8 @@ impl Drop for Connection {
         // SAFETY: the connection is open and closed once. Owners drop its statements first; should one be left, the close
         // is refused and the connection leaks, without a busy handler whose data is about to go away.
         let code = unsafe {
-            ffi::sqlite3_busy_handler(self.raw(), None, ptr::null_mut());
-            ffi::sqlite3_close(self.raw())
+            self.library.sqlite3_busy_handler(self.raw(), None, ptr::null_mut());
+            self.library.sqlite3_close(self.raw())
         };
         debug_assert_eq!(code, ffi::SQLITE_OK, "a statement outlived its connection");
     }

@@ -2,7 +2,7 @@
 
 use crate::connection::Connection;
 use crate::engine::threading;
-use crate::library::{SCHEME, source_id, version};
+use crate::library::SCHEME;
 use crate::options::{Disk, Journal, Locking, MemoryKind, Sync, Writers};
 use crate::target::{Place, Target};
 use bourse_engine::{
@@ -25,8 +25,7 @@ const PRAGMAS: [&str; 11] = [
 ];
 
 pub(crate) fn compile_options(connection: &Connection) -> Result<Vec<String>, EngineError> {
-    let options = connection.text_of("SELECT group_concat(compile_options, char(10)) FROM pragma_compile_options")?;
-    Ok(options.lines().map(str::to_owned).collect())
+    connection.lines_of("PRAGMA compile_options")
 }
 
 pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Description, EngineError> {
@@ -52,7 +51,15 @@ pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Descr
         add(name, (option.show)(&target.options));
     }
     add("threading", threading(connection).word().to_owned());
-    add("source_id", source_id().to_owned());
+    let library = connection.library();
+    add("source_id", library.source_id().to_owned());
+    for (name, value) in library.facts() {
+        add(name, value);
+    }
+    #[cfg(loaded)]
+    if let Some(key) = target.options.key {
+        add("key", key.written());
+    }
     let in_force =
         |name: &str| settings.iter().find(|setting| setting.name == name).map_or("", |setting| setting.value.as_str());
     let memory_file_system = match &target.place {
@@ -69,7 +76,7 @@ pub(crate) fn describe(target: &Target, connection: &Connection) -> Result<Descr
     let warnings = warnings(target, &facts, in_force("page_size"), in_force("mmap_size"));
     Ok(Description {
         engine: SCHEME.to_owned(),
-        version: version().to_owned(),
+        version: library.version().to_owned(),
         target: target.text.clone(),
         durability,
         may_lose: (durability == Durability::Consistent).then(|| may_lose(facts.journal)),

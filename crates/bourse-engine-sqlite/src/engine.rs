@@ -3,8 +3,8 @@
 use crate::connection::{Connection, Source};
 use crate::counting::CountingFiles;
 use crate::describe;
-use crate::ffi;
-use crate::library::{SCHEME, memory_bytes, source_id, version};
+use crate::ffi::Library;
+use crate::library::SCHEME;
 use crate::loader::{self, FileLoader, MemVfsLoader, MemoryLoader};
 use crate::mark::{COMPANIONS, Found, look, look_for_ours};
 use crate::memvfs;
@@ -65,8 +65,22 @@ pub struct SqliteEngine {
 /// assert!(!engine.exists().unwrap());
 /// assert!(bourse_engine_sqlite::open("sqlite:x.db?jurnal=wal").unwrap_err().to_string().contains("known options"));
 /// ```
+#[cfg(not(loaded))]
 pub fn open(target: &str) -> Result<SqliteEngine, TargetError> {
     Target::parse(target).map(SqliteEngine::new)
+}
+
+/// Opens a target: reads it, loads the library that it names, and holds its settings against what that can do. Nothing but
+/// the library is touched yet.
+///
+/// # Errors
+/// [`TargetError`]: what in the target is wrong, and what is known; what is wrong with the library.
+#[cfg(loaded)]
+pub fn open(target: &str) -> Result<SqliteEngine, TargetError> {
+    let (mut target, given) = Target::read(target)?;
+    let library = crate::loaded::load(target.options.library)?;
+    library.fit(&mut target, &given)?;
+    Ok(SqliteEngine::with_access(library, target, Access::Full))
 }
 
 /// What the library is, for a list of engines.
@@ -80,31 +94,54 @@ pub struct Info {
     pub source_id: &'static str,
     /// What it was compiled with.
     pub compile_options: Vec<String>,
+    /// What else tells which it is, by name: of a library that was loaded its path and SHA-256.
+    pub facts: Vec<(&'static str, String)>,
 }
 
 /// The library that is compiled in.
 ///
 /// # Errors
 /// If it cannot even open a database in memory.
+#[cfg(not(loaded))]
 pub fn info() -> Result<Info, EngineError> {
-    let connection = Connection::open(&Source::uri("file::memory:", false), &crate::Options::MEMORY, &Arc::default())?;
+    info_of(Library)
+}
+
+/// The library that a target names; the system's if it names none.
+///
+/// # Errors
+/// If it cannot be loaded, is not SQLite, or cannot even open a database in memory.
+#[cfg(loaded)]
+pub fn info(library: Option<&str>) -> Result<Info, EngineError> {
+    let loaded = crate::loaded::load(library.map(crate::loaded::interned));
+    info_of(loaded.map_err(|error| EngineError::unsupported(error.to_string()))?)
+}
+
+fn info_of(library: Library) -> Result<Info, EngineError> {
+    let source = Source::memory(library, "bourse-info", false);
+    // Not every version has a switch for plans.
+    let options = crate::Options { stable_plans: false, ..crate::Options::MEMORY };
+    let connection = Connection::open(&source, &options, &Arc::default())?;
     Ok(Info {
         name: SCHEME,
-        version: version(),
-        source_id: source_id(),
+        version: library.version(),
+        source_id: library.source_id(),
         compile_options: describe::compile_options(&connection)?,
+        facts: library.facts(),
     })
 }
 
 impl SqliteEngine {
     /// The engine of a target that was read before.
+    #[cfg(not(loaded))]
     pub fn new(target: Target) -> Self {
-        Self::with_access(target, Access::Full)
+        Self::with_access(Library, target, Access::Full)
     }
 
-    pub(crate) fn with_access(target: Target, access: Access) -> Self {
+    pub(crate) fn with_access(library: Library, target: Target, access: Access) -> Self {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let shared = Shared {
+            library,
             waits: Arc::new(LockWaits::default()),
             queue: matches!(target.options.writers, Writers::Queue | Writers::One).then(Arc::<WriterQueue>::default),
             busy_timeout: target.options.busy_timeout,
@@ -115,7 +152,7 @@ impl SqliteEngine {
         let number = NEXT.fetch_add(1, Ordering::Relaxed);
         // What is kept from the disk on purpose is not counted.
         let is_real = target.place != Place::Memory && target.options.disk == Disk::Real;
-        let files = if is_real { CountingFiles::register() } else { None };
+        let files = if is_real { CountingFiles::register(library) } else { None };
         Self {
             target,
             number,
@@ -142,23 +179,25 @@ impl SqliteEngine {
 
     /// What to open.
     fn source(&self) -> Result<Source, EngineError> {
-        let number = self.number;
+        let (number, library) = (self.number, self.library());
         let path = self.path().unwrap_or(Path::new(""));
         Ok(match (&self.target.place, self.target.memory_kind()) {
             (Place::File(_), _) => {
                 if let Access::ReadOnly { is_immutable } = self.access {
-                    return Source::read_only(path, is_immutable);
+                    return Source::read_only(library, path, is_immutable);
                 }
-                let source = Source::file(path, true)?.with_shared_cache(self.target.options.shared_cache);
+                let source = Source::file(library, path, true)?.with_shared_cache(self.target.options.shared_cache);
                 self.on_its_disk(source.with_files(self.files.clone()))
             }
-            (Place::Memory, MemoryKind::Ram) => Source::uri(&format!("file:{}?vfs=bourse-ram", self.ram_name()), false),
-            // A name that begins with a slash is one image for the whole process.
-            (Place::Memory, MemoryKind::MemDb) => Source::uri(&format!("file:/bourse-{number}?vfs=memdb"), false),
-            (Place::Memory, MemoryKind::SharedCache) => {
-                Source::uri(&format!("file:bourse-{number}?mode=memory&cache=shared"), true)
+            (Place::Memory, MemoryKind::Ram) => {
+                Source::uri(library, &format!("file:{}?vfs=bourse-ram", self.ram_name()), false)
             }
-            (Place::Memory, MemoryKind::Private) => Source::uri(&format!("file:bourse-{number}?mode=memory"), false),
+            // A name that begins with a slash is one image for the whole process.
+            (Place::Memory, MemoryKind::MemDb) => {
+                Source::uri(library, &format!("file:/bourse-{number}?vfs=memdb"), false)
+            }
+            (Place::Memory, MemoryKind::SharedCache) => Source::memory(library, &format!("bourse-{number}"), true),
+            (Place::Memory, MemoryKind::Private) => Source::memory(library, &format!("bourse-{number}"), false),
         })
     }
 
@@ -167,7 +206,7 @@ impl SqliteEngine {
         match self.target.options.disk {
             Disk::Real => source,
             Disk::Lossy => {
-                crate::lossy::register();
+                crate::lossy::register(self.library());
                 source.with_file_system(crate::lossy::NAME)
             }
         }
@@ -176,6 +215,11 @@ impl SqliteEngine {
     #[cfg(not(unix))]
     fn on_its_disk(&self, source: Source) -> Source {
         source
+    }
+
+    /// The copy of SQLite that it calls.
+    pub(crate) fn library(&self) -> Library {
+        self.shared.library
     }
 
     /// What sessions share.
@@ -193,7 +237,7 @@ impl SqliteEngine {
         let Target { place, options, .. } = &self.target;
         let options = &options.divided(self.sessions.load(Ordering::Relaxed));
         let is_new = match self.path() {
-            Some(path) => !look_for_ours(path)?,
+            Some(path) => !look_for_ours(self.library(), path, &self.target.options)?,
             None => false,
         };
         if matches!(self.access, Access::ReadOnly { .. }) {
@@ -207,7 +251,7 @@ impl SqliteEngine {
         }
         let mut kept = self.kept();
         if self.is_ram() {
-            memvfs::register();
+            memvfs::register(self.library());
         } else if self.target.place == Place::Memory && kept.is_none() {
             let first = open()?;
             if self.target.memory_kind() == MemoryKind::MemDb {
@@ -228,8 +272,8 @@ impl SqliteEngine {
         // A cache has no file to ask. While a writer has a shared one's page count locked, or a session has the private
         // one, the last answer stands.
         let pages = |connection: &Connection| {
-            let pages = "SELECT page_count * page_size FROM pragma_page_count, pragma_page_size";
-            connection.text_of(pages).ok().and_then(|text| text.parse().ok())
+            let number = |pragma| connection.text_of(pragma).ok()?.parse::<u64>().ok();
+            Some(number("PRAGMA page_count")? * number("PRAGMA page_size")?)
         };
         let bytes = match self.target.memory_kind() {
             MemoryKind::Private => self.shared_connection.look(pages).flatten(),
@@ -259,6 +303,11 @@ impl SqliteEngine {
         }
         // SQLite's own file systems in memory sleep where nobody counts.
         (self.path().is_some() || self.is_ram()).then(|| SQLITES_OWN.totals())
+    }
+
+    /// Whether only one session can be open.
+    fn is_one_session(&self) -> bool {
+        self.is_private() || self.target.options.locking == Locking::Exclusive || !self.library().is_threadsafe()
     }
 
     /// Whether the database in memory is one session's alone.
@@ -313,7 +362,7 @@ impl Engine for SqliteEngine {
     }
 
     fn capabilities(&self) -> Capabilities {
-        let one_session = self.is_private() || self.target.options.locking == Locking::Exclusive;
+        let one_session = self.is_one_session();
         Capabilities {
             sql: Some(SqlCapabilities {
                 isolation: &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
@@ -338,7 +387,7 @@ impl Engine for SqliteEngine {
     }
 
     fn foreign(&self) -> Result<Option<String>, EngineError> {
-        Ok(match self.path().map(look).transpose()? {
+        Ok(match self.path().map(|path| look(self.library(), path, &self.target.options)).transpose()? {
             Some(Found::Foreign(why)) => Some(why),
             _ => None,
         })
@@ -350,7 +399,7 @@ impl Engine for SqliteEngine {
 
     fn exists(&self) -> Result<bool, EngineError> {
         if let Some(path) = self.path()
-            && !look_for_ours(path)?
+            && !look_for_ours(self.library(), path, &self.target.options)?
         {
             return Ok(false);
         }
@@ -361,7 +410,7 @@ impl Engine for SqliteEngine {
             }
             Place::Memory => self.connection()?,
         };
-        Ok(connection.text_of("SELECT count(*) FROM sqlite_schema WHERE type = 'table'")? != "0")
+        Ok(connection.text_of("SELECT count(*) FROM sqlite_master WHERE type = 'table'")? != "0")
     }
 
     fn leftovers(&self) -> Result<Option<String>, EngineError> {
@@ -374,11 +423,9 @@ impl Engine for SqliteEngine {
     }
 
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
-        // Each line says what is wrong with one thing; of a database that is whole there is the one line "ok".
-        const LINES: &str = "SELECT group_concat(integrity_check, char(10))
-                               FROM (SELECT integrity_check FROM pragma_integrity_check LIMIT 20)";
-        let found = self.connection()?.text_of(LINES)?;
-        Ok(Some(found.lines().filter(|line| *line != "ok").map(str::to_owned).collect()))
+        // Each row says what is wrong with one thing; of a database that is whole there is the one row "ok".
+        let found = self.connection()?.lines_of("PRAGMA integrity_check(20)")?;
+        Ok(Some(found.iter().flat_map(|row| row.lines()).filter(|line| *line != "ok").map(str::to_owned).collect()))
     }
 
     fn location(&self) -> Location {
@@ -403,7 +450,7 @@ impl Engine for SqliteEngine {
             data_bytes,
             log_bytes,
             journal_bytes,
-            memory_bytes: memory_bytes(),
+            memory_bytes: self.library().memory_bytes(),
             locks: self.lock_waits(),
             server: None,
         })
@@ -457,6 +504,6 @@ impl SqlEngine for SqliteEngine {
 /// Whether a connection's calls take its mutex.
 pub(crate) fn threading(connection: &Connection) -> Threading {
     // SAFETY: the connection is open; the mutex is only compared with null.
-    let mutex = unsafe { ffi::sqlite3_db_mutex(connection.raw()) };
+    let mutex = unsafe { connection.library().sqlite3_db_mutex(connection.raw()) };
     if mutex.is_null() { Threading::NoMutex } else { Threading::FullMutex }
 }

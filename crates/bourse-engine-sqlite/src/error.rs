@@ -1,6 +1,6 @@
 //! SQLite's result codes as the seam's errors.
 
-use crate::ffi;
+use crate::ffi::{self, Library};
 use bourse_engine::{EngineError, ErrorKind};
 use std::ffi::{CStr, c_int};
 
@@ -108,9 +108,9 @@ pub(crate) fn error(code: c_int, message: impl Into<String>) -> EngineError {
 }
 
 /// SQLite's general words for a code, where no connection has better ones.
-pub(crate) fn words(code: c_int) -> String {
+pub(crate) fn words(library: Library, code: c_int) -> String {
     // SAFETY: sqlite3_errstr takes any number and returns a static text.
-    let text = unsafe { CStr::from_ptr(ffi::sqlite3_errstr(code)) };
+    let text = unsafe { CStr::from_ptr(library.sqlite3_errstr(code)) };
     text.to_string_lossy().into_owned()
 }
 

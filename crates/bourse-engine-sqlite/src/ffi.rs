@@ -1,9 +1,16 @@
 //! The C interface of SQLite: all of it that this crate uses, and the only place that says which copy of the library is
 //! called.
 //!
-//! This source is built twice. As `bourse-engine-sqlite` it calls the library that `libsqlite3-sys` compiles; as
-//! `bourse-engine-sqlite-lean` (`cfg(lean)`) it calls the same source compiled with other options, whose functions have
-//! names of their own so that both fit into one program. Both are called directly. Types and constants are the same.
+//! The functions are methods of [`Library`], a copy of SQLite, which connections and statements carry. This source is built
+//! three times:
+//!
+//! | as | `cfg` | calls | what a [`Library`] is |
+//! |---|---|---|---|
+//! | `bourse-engine-sqlite` | | the library that `libsqlite3-sys` compiles | nothing: it takes no room, and its methods are the functions |
+//! | `bourse-engine-sqlite-lean` | `lean` | the same source compiled with other options, whose functions have names of their own so that both fit into one program | likewise |
+//! | `bourse-engine-sqlite-lib` | `loaded` | any library with this interface, which a target names | the address of its functions |
+//!
+//! So a table of functions costs nothing where there is none. Types and constants are the same.
 
 #[cfg(lean)]
 use bourse_sqlite_lean_sys as _; // linked for its functions
@@ -25,6 +32,9 @@ pub(crate) use libsqlite3_sys::{
     sqlite3, sqlite3_backup, sqlite3_file, sqlite3_io_methods, sqlite3_mutex, sqlite3_stmt, sqlite3_value, sqlite3_vfs,
 };
 
+#[cfg(loaded)]
+pub(crate) use libsqlite3_sys::SQLITE_TOOBIG;
+
 #[cfg(test)]
 pub(crate) use libsqlite3_sys::SQLITE_STMTSTATUS_REPREPARE;
 
@@ -33,28 +43,151 @@ type Destructor = Option<unsafe extern "C" fn(*mut c_void)>;
 /// What SQLite calls when a lock is taken.
 type BusyHandler = Option<unsafe extern "C" fn(*mut c_void, c_int) -> c_int>;
 
-/// Takes the functions from the copy of the library that this build is about; `...` as the last argument stands behind a
-/// semicolon. Their types are held against the header's, whichever copy it is.
+/// Declares the functions by their names in C. Their types are held against the header's, whichever copy it is.
+///
+/// `newer` ones are later than the oldest version that can be loaded; `loaded` has what stands in for them.
 macro_rules! functions {
-    ($($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),* $(; $rest:tt)?) $(-> $result:ty)?;)+) => {
+    (
+        $($(#[$attribute:meta])* fn $name:ident($($argument:ident: $type:ty),*) $(-> $result:ty)?;)+
+        newer:
+        $(fn $newer:ident($($newer_argument:ident: $newer_type:ty),*) $(-> $newer_result:ty)?;)+
+    ) => {
         $(
             $(#[$attribute])*
-            const _: unsafe extern "C" fn($($type),* $(, $rest)?) $(-> $result)? = libsqlite3_sys::$name;
-
-            $(#[$attribute])*
-            #[cfg(not(lean))]
-            pub(crate) use libsqlite3_sys::$name;
+            const _: unsafe extern "C" fn($($type),*) $(-> $result)? = libsqlite3_sys::$name;
         )+
+        $(const _: unsafe extern "C" fn($($newer_type),*) $(-> $newer_result)? = libsqlite3_sys::$newer;)+
 
+        #[cfg(not(any(lean, loaded)))]
+        use libsqlite3_sys as linked;
+
+        /// The library that is compiled in beside the stock one.
         #[cfg(lean)]
-        unsafe extern "C" {
+        mod linked {
+            use super::*;
+
+            unsafe extern "C" {
+                $(
+                    $(#[$attribute])*
+                    #[link_name = concat!("bourse_lean_", stringify!($name))]
+                    pub(super) fn $name($($argument: $type),*) $(-> $result)?;
+                )+
+                $(
+                    #[link_name = concat!("bourse_lean_", stringify!($newer))]
+                    pub(super) fn $newer($($newer_argument: $newer_type),*) $(-> $newer_result)?;
+                )+
+                #[link_name = "bourse_lean_sqlite3_db_config"]
+                pub(super) fn sqlite3_db_config(db: *mut sqlite3, operation: c_int, ...) -> c_int;
+            }
+        }
+
+        /// SAFETY of all of them: as the function of that name in C, by its documentation.
+        #[cfg(not(loaded))]
+        #[allow(clippy::missing_safety_doc, clippy::too_many_arguments, reason = "as in C")]
+        impl Library {
             $(
                 $(#[$attribute])*
-                #[link_name = concat!("bourse_lean_", stringify!($name))]
-                pub(crate) fn $name($($argument: $type),* $(, $rest)?) $(-> $result)?;
+                #[inline(always)]
+                pub(crate) unsafe fn $name(self $(, $argument: $type)*) $(-> $result)? {
+                    // SAFETY: as the caller promises.
+                    unsafe { linked::$name($($argument),*) }
+                }
+            )+
+            $(
+                #[inline(always)]
+                pub(crate) unsafe fn $newer(self $(, $newer_argument: $newer_type)*) $(-> $newer_result)? {
+                    // SAFETY: as the caller promises.
+                    unsafe { linked::$newer($($newer_argument),*) }
+                }
+            )+
+        }
+
+        /// The functions of a library that was loaded.
+        #[cfg(loaded)]
+        pub(crate) struct Functions {
+            $($(#[$attribute])* $name: unsafe extern "C" fn($($type),*) $(-> $result)?,)+
+            $(pub(crate) $newer: Option<unsafe extern "C" fn($($newer_type),*) $(-> $newer_result)?>,)+
+        }
+
+        #[cfg(loaded)]
+        impl Functions {
+            /// Finds them.
+            ///
+            /// # Errors
+            /// The names of those that are missing and have no substitute.
+            ///
+            /// # Safety
+            /// What the library has under these names must be SQLite's functions, and it must never be unloaded.
+            pub(crate) unsafe fn of(library: &libloading::Library) -> Result<Self, Vec<&'static str>> {
+                let mut missing = Vec::new();
+                $(
+                    $(#[$attribute])*
+                    // SAFETY: as the caller promises.
+                    let $name = unsafe {
+                        library.get::<unsafe extern "C" fn($($type),*) $(-> $result)?>(
+                            concat!(stringify!($name), "\0").as_bytes()
+                        )
+                    };
+                    $(#[$attribute])*
+                    if $name.is_err() {
+                        missing.push(stringify!($name));
+                    }
+                )+
+                if !missing.is_empty() {
+                    return Err(missing);
+                }
+                Ok(Self {
+                    $($(#[$attribute])* $name: $name.map(|found| *found).expect("none is missing"),)+
+                    $(
+                        // SAFETY: as the caller promises.
+                        $newer: unsafe {
+                            library.get::<unsafe extern "C" fn($($newer_type),*) $(-> $newer_result)?>(
+                                concat!(stringify!($newer), "\0").as_bytes()
+                            )
+                        }.ok().map(|found| *found),
+                    )+
+                })
+            }
+        }
+
+        /// SAFETY of all of them: as the function of that name in C, by its documentation.
+        #[cfg(loaded)]
+        #[allow(clippy::missing_safety_doc, clippy::too_many_arguments, reason = "as in C")]
+        impl Library {
+            $(
+                $(#[$attribute])*
+                #[inline(always)]
+                pub(crate) unsafe fn $name(self $(, $argument: $type)*) $(-> $result)? {
+                    // SAFETY: as the caller promises.
+                    unsafe { (self.functions().$name)($($argument),*) }
+                }
             )+
         }
     };
+}
+
+/// A copy of SQLite: the one that is compiled in.
+#[cfg(not(loaded))]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Library;
+
+#[cfg(loaded)]
+pub(crate) use crate::loaded::Library;
+
+#[cfg(not(loaded))]
+impl Library {
+    /// Turns a switch of a connection on or off: the form of `sqlite3_db_config` whose operations take an int and the address
+    /// of an int, which may be null.
+    pub(crate) unsafe fn sqlite3_db_config(
+        self,
+        db: *mut sqlite3,
+        operation: c_int,
+        on: c_int,
+        is_on: *mut c_int,
+    ) -> c_int {
+        // SAFETY: as the caller promises.
+        unsafe { linked::sqlite3_db_config(db, operation, on, is_on) }
+    }
 }
 
 functions! {
@@ -66,7 +199,6 @@ functions! {
         from_name: *const c_char
     ) -> *mut sqlite3_backup;
     fn sqlite3_backup_step(backup: *mut sqlite3_backup, pages: c_int) -> c_int;
-    fn sqlite3_bind_blob64(stmt: *mut sqlite3_stmt, at: c_int, bytes: *const c_void, length: u64, end: Destructor) -> c_int;
     fn sqlite3_bind_double(stmt: *mut sqlite3_stmt, at: c_int, number: f64) -> c_int;
     fn sqlite3_bind_int64(stmt: *mut sqlite3_stmt, at: c_int, number: i64) -> c_int;
     fn sqlite3_bind_null(stmt: *mut sqlite3_stmt, at: c_int) -> c_int;
@@ -78,26 +210,15 @@ functions! {
         length: c_int,
         end: Destructor
     ) -> c_int;
-    fn sqlite3_bind_text64(
-        stmt: *mut sqlite3_stmt,
-        at: c_int,
-        text: *const c_char,
-        length: u64,
-        end: Destructor,
-        encoding: c_uchar
-    ) -> c_int;
     fn sqlite3_busy_handler(db: *mut sqlite3, handler: BusyHandler, data: *mut c_void) -> c_int;
     fn sqlite3_busy_timeout(db: *mut sqlite3, ms: c_int) -> c_int;
-    fn sqlite3_changes64(db: *mut sqlite3) -> i64;
     fn sqlite3_close(db: *mut sqlite3) -> c_int;
     fn sqlite3_column_int64(stmt: *mut sqlite3_stmt, column: c_int) -> i64;
     fn sqlite3_column_name(stmt: *mut sqlite3_stmt, column: c_int) -> *const c_char;
     fn sqlite3_column_value(stmt: *mut sqlite3_stmt, column: c_int) -> *mut sqlite3_value;
-    fn sqlite3_db_config(db: *mut sqlite3, operation: c_int; ...) -> c_int;
     fn sqlite3_db_mutex(db: *mut sqlite3) -> *mut sqlite3_mutex;
     fn sqlite3_errcode(db: *mut sqlite3) -> c_int;
     fn sqlite3_errmsg(db: *mut sqlite3) -> *const c_char;
-    fn sqlite3_errstr(code: c_int) -> *const c_char;
     fn sqlite3_file_control(db: *mut sqlite3, name: *const c_char, operation: c_int, data: *mut c_void) -> c_int;
     fn sqlite3_finalize(stmt: *mut sqlite3_stmt) -> c_int;
     fn sqlite3_get_autocommit(db: *mut sqlite3) -> c_int;
@@ -105,14 +226,6 @@ functions! {
     fn sqlite3_libversion() -> *const c_char;
     fn sqlite3_memory_used() -> i64;
     fn sqlite3_open_v2(name: *const c_char, db: *mut *mut sqlite3, flags: c_int, vfs: *const c_char) -> c_int;
-    fn sqlite3_prepare_v3(
-        db: *mut sqlite3,
-        sql: *const c_char,
-        length: c_int,
-        flags: c_uint,
-        stmt: *mut *mut sqlite3_stmt,
-        tail: *mut *const c_char
-    ) -> c_int;
     fn sqlite3_reset(stmt: *mut sqlite3_stmt) -> c_int;
     fn sqlite3_sourceid() -> *const c_char;
     fn sqlite3_step(stmt: *mut sqlite3_stmt) -> c_int;
@@ -128,4 +241,24 @@ functions! {
     fn sqlite3_vfs_find(name: *const c_char) -> *mut sqlite3_vfs;
     fn sqlite3_vfs_register(vfs: *mut sqlite3_vfs, as_default: c_int) -> c_int;
     fn sqlite3_vfs_unregister(vfs: *mut sqlite3_vfs) -> c_int;
+    newer:
+    fn sqlite3_bind_blob64(stmt: *mut sqlite3_stmt, at: c_int, bytes: *const c_void, length: u64, end: Destructor) -> c_int;
+    fn sqlite3_bind_text64(
+        stmt: *mut sqlite3_stmt,
+        at: c_int,
+        text: *const c_char,
+        length: u64,
+        end: Destructor,
+        encoding: c_uchar
+    ) -> c_int;
+    fn sqlite3_changes64(db: *mut sqlite3) -> i64;
+    fn sqlite3_errstr(code: c_int) -> *const c_char;
+    fn sqlite3_prepare_v3(
+        db: *mut sqlite3,
+        sql: *const c_char,
+        length: c_int,
+        flags: c_uint,
+        stmt: *mut *mut sqlite3_stmt,
+        tail: *mut *const c_char
+    ) -> c_int;
 }

@@ -1,41 +1,41 @@
 //! What the loader does to files without SQLite, reported to whoever observes SQLite's system calls.
 
-#[cfg(unix)]
+#[cfg(all(unix, not(loaded)))]
 use crate::syscalls::{Call, report, report_rename};
-#[cfg(unix)]
+#[cfg(all(unix, not(loaded)))]
 use std::path::Path;
 
 /// A file was created.
-#[cfg(unix)]
+#[cfg(all(unix, not(loaded)))]
 pub(crate) fn created(path: &Path) {
     report(path, |path| Call::Open { path, creates: true });
 }
 
 /// A file is about to be synced.
-#[cfg(unix)]
+#[cfg(all(unix, not(loaded)))]
 pub(crate) fn syncs(path: &Path) {
     report(path, |path| Call::Sync { path });
 }
 
 /// A file was removed.
-#[cfg(unix)]
+#[cfg(all(unix, not(loaded)))]
 pub(crate) fn removed(path: &Path) {
     report(path, |path| Call::Unlink { path });
 }
 
 /// A file was renamed over another.
-#[cfg(unix)]
+#[cfg(all(unix, not(loaded)))]
 pub(crate) fn renamed(from: &Path, to: &Path) {
     report_rename(from, to);
 }
 
 /// The directory that holds a file was synced.
-#[cfg(unix)]
+#[cfg(all(unix, not(loaded)))]
 pub(crate) fn synced_directory_of(path: &Path) {
     report(path, |path| Call::SyncDirectory { path });
 }
 
-#[cfg(not(unix))]
+#[cfg(not(all(unix, not(loaded))))]
 mod unobserved {
     use std::path::Path;
 
@@ -46,5 +46,5 @@ mod unobserved {
     pub(crate) fn synced_directory_of(_: &Path) {}
 }
 
-#[cfg(not(unix))]
+#[cfg(not(all(unix, not(loaded))))]
 pub(crate) use unobserved::{created, removed, renamed, synced_directory_of, syncs};

@@ -3,9 +3,10 @@
 //! A target such as `sqlite:x.db?journal=wal&sync=full` or `sqlite::memory:` is read by [`open`]; [`GRAMMAR`] has
 //! all settings. The crate calls the library directly: a wrapper's checks would stand inside the timed part.
 //!
-//! The source is built twice, over two builds of the library; the other is `bourse-engine-sqlite-lean`.
+//! The source is built three times: over two builds of the library, the other one as `bourse-engine-sqlite-lean`, and over any
+//! library that a target names, as `bourse-engine-sqlite-lib`.
 //!
-//! Files: `ffi` and `library` (which copy of the library is called), `options` and `target` (what was asked for), `connection` and `statement` (the C library, made safe), `session`
+//! Files: `ffi` and `library` (which copy of the library is called), `loaded`, `fitting` and `encrypted` (a library that a target names: loaded, what it can do, databases with a key), `options` and `target` (what was asked for), `connection` and `statement` (the C library, made safe), `session`
 //! and `loader` (the seam), `mark` (whose a database is), `reading` (one that is only read), `shared_connection` (a connection that outlives its session), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `memvfs` (files in
 //! memory), `lossy` (a disk whose power can fail), `vfs` (what these three share), `snapshot` (copies that rounds begin from), `describe`
 //! (what was run on), `error` (codes), [`syscalls`] (the calls to the system, observed and made to fail), [`power`]
@@ -14,11 +15,17 @@
 mod connection;
 mod counting;
 mod describe;
+#[cfg(loaded)]
+mod encrypted;
 mod engine;
 mod error;
 mod ffi;
 mod files;
+#[cfg(loaded)]
+mod fitting;
 mod library;
+#[cfg(loaded)]
+mod loaded;
 mod loader;
 #[cfg(unix)]
 mod lossy;
@@ -26,7 +33,7 @@ mod mark;
 mod memvfs;
 mod one_writer;
 mod options;
-#[cfg(unix)]
+#[cfg(all(unix, not(loaded)))]
 pub mod power;
 mod prepared;
 mod queue;
@@ -35,13 +42,15 @@ mod session;
 mod shared_connection;
 mod snapshot;
 mod statement;
-#[cfg(unix)]
+#[cfg(all(unix, not(loaded)))]
 pub mod syscalls;
 mod target;
 mod vfs;
 mod waits;
 
 pub use describe::durability_on_disk;
+#[cfg(loaded)]
+pub use encrypted::Key;
 pub use engine::{Info, SqliteEngine, info, open};
 #[cfg(unix)]
 pub use lossy::seed_simulated_disk;

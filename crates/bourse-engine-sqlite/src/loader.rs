@@ -113,13 +113,13 @@ pub(crate) fn leftovers(path: &Path) -> Vec<PathBuf> {
 
 impl FileLoader {
     pub(crate) fn new(path: &Path, options: Options, shared: &Shared) -> Result<Self, EngineError> {
-        look_for_ours(path)?;
+        look_for_ours(shared.library, path, &options)?;
         for kind in SIDE_FILES {
             SideFile::remove_leftover(path, kind);
         }
         let work = SideFile::create(path, &LOADING)?;
         files::created(work.path());
-        let rows = Some(Rows::alone(&Source::file(work.path(), true)?, &options, shared)?);
+        let rows = Some(Rows::alone(&Source::file(shared.library, work.path(), true)?, &options, shared)?);
         Ok(Self { path: path.to_owned(), rows, work, options, shared: shared.clone() })
     }
 
@@ -131,16 +131,17 @@ impl FileLoader {
     /// new one's; refuses if somebody is using it.
     fn retire_old(&self) -> Result<(), EngineError> {
         // Somebody may have put a file there since the load began.
-        if !look_for_ours(&self.path)? {
+        if !look_for_ours(self.shared.library, &self.path, &self.options)? {
             return Ok(());
         }
         let options = Options { busy_timeout: self.options.busy_timeout.min(Duration::from_secs(1)), ..self.options };
         let retired =
-            Connection::open(&Source::file(&self.path, false)?, &options, &self.shared.waits).and_then(|old| {
-                old.set_journal("delete")?;
-                // Of a database whose journal is deleted already, this takes the locks that tell of its users.
-                old.run("BEGIN EXCLUSIVE; ROLLBACK")
-            });
+            Connection::open(&Source::file(self.shared.library, &self.path, false)?, &options, &self.shared.waits)
+                .and_then(|old| {
+                    old.set_journal("delete")?;
+                    // Of a database whose journal is deleted already, this takes the locks that tell of its users.
+                    old.run("BEGIN EXCLUSIVE; ROLLBACK")
+                });
         match retired {
             // A corrupted database may be replaced, and what is left of it goes with it.
             Err(e) if e.kind() != ErrorKind::ConnectionLost => {
@@ -173,8 +174,11 @@ impl Loader for FileLoader {
         self.rows.take().expect("a finished loader is gone").finish()?;
         if self.options.journal == Journal::Wal {
             // The one mode that is kept in the file; closing checkpoints the log and removes it.
-            let connection =
-                Connection::open(&Source::file(self.work.path(), false)?, &self.options, &self.shared.waits)?;
+            let connection = Connection::open(
+                &Source::file(self.shared.library, self.work.path(), false)?,
+                &self.options,
+                &self.shared.waits,
+            )?;
             connection.run("PRAGMA synchronous = OFF")?;
             connection.set_journal(self.options.journal.word())?;
         }
@@ -240,7 +244,7 @@ impl MemoryLoader {
         };
         let mut rows = Rows::begin(connection)?;
         let mut tables = Vec::new();
-        rows.query("SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", &mut |row| {
+        rows.query("SELECT name FROM sqlite_master WHERE type = 'table' AND name NOT LIKE 'sqlite_%'", &mut |row| {
             if let bourse_engine::Value::Text(name) = row.value(0) {
                 tables.push(name.replace('"', "\"\""));
             }
@@ -295,10 +299,10 @@ pub(crate) struct MemVfsLoader {
 
 impl MemVfsLoader {
     pub(crate) fn new(name: &str, options: Options, shared: &Shared) -> Result<Self, EngineError> {
-        memvfs::register();
+        memvfs::register(shared.library);
         let building = format!("{name}-loading");
         memvfs::forget(&building);
-        let source = Source::uri(&format!("file:{building}?vfs=bourse-ram"), false);
+        let source = Source::uri(shared.library, &format!("file:{building}?vfs=bourse-ram"), false);
         let rows = Some(Rows::alone(&source, &options, shared)?);
         Ok(Self { rows, name: name.to_owned(), building, options, shared: shared.clone() })
     }
@@ -323,7 +327,7 @@ impl Loader for MemVfsLoader {
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
         self.rows.take().expect("a loader is finished once").finish()?;
-        let source = Source::uri(&format!("file:{}?vfs=bourse-ram", self.building), false);
+        let source = Source::uri(self.shared.library, &format!("file:{}?vfs=bourse-ram", self.building), false);
         Connection::open(&source, &self.options, &self.shared.waits)?.set_journal(self.options.journal.word())?;
         memvfs::rename(&self.building, &self.name);
         Ok(())

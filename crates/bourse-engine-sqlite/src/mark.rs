@@ -3,6 +3,8 @@
 //! It is read from the file's first bytes, without SQLite: merely opening a database with the library can roll a journal
 //! back, write a log into it or change its journal mode.
 
+use crate::ffi::Library;
+use crate::options::Options;
 use bourse_engine::{EngineError, FileUse, SideFileKind, TargetFile};
 use std::path::Path;
 
@@ -30,6 +32,12 @@ fn has_mark(start: &[u8]) -> bool {
     application_id(start) == Some(APPLICATION_ID)
 }
 
+/// Whether a file that begins so is a SQLite database that is not encrypted.
+#[cfg(loaded)]
+pub(crate) fn is_plain(start: &[u8]) -> bool {
+    start.starts_with(MAGIC)
+}
+
 /// The application's number in a SQLite database's header; `None` if it is no such header.
 fn application_id(start: &[u8]) -> Option<u32> {
     let bytes = start.get(APPLICATION_ID_AT..APPLICATION_ID_AT + 4).filter(|_| start.starts_with(MAGIC))?;
@@ -51,7 +59,12 @@ pub(crate) enum Found {
 ///
 /// # Errors
 /// The system's.
-pub(crate) fn look(path: &Path) -> Result<Found, EngineError> {
+pub(crate) fn look(library: Library, path: &Path, options: &Options) -> Result<Found, EngineError> {
+    #[cfg(loaded)]
+    if options.key.is_some() {
+        return crate::encrypted::look(library, path, options);
+    }
+    let _ = (library, options);
     FileUse::unless_used(path, || examine(path)).unwrap_or(Ok(Found::Ours { has_log: true }))
 }
 
@@ -59,8 +72,8 @@ pub(crate) fn look(path: &Path) -> Result<Found, EngineError> {
 ///
 /// # Errors
 /// [`Refused`](bourse_engine::ErrorKind::Refused); the system's.
-pub(crate) fn look_for_ours(path: &Path) -> Result<bool, EngineError> {
-    match look(path)? {
+pub(crate) fn look_for_ours(library: Library, path: &Path, options: &Options) -> Result<bool, EngineError> {
+    match look(library, path, options)? {
         Found::Nothing => Ok(false),
         Found::Ours { .. } => Ok(true),
         Found::Foreign(why) => Err(EngineError::refused(why)),
@@ -116,7 +129,7 @@ mod tests {
         let path = std::env::temp_dir().join(format!("bourse-header-{}", std::process::id()));
         let check = |content: &[u8], expected: Result<Found, &str>| {
             std::fs::write(&path, content).unwrap();
-            match (look(&path).unwrap(), expected) {
+            match (examine(&path).unwrap(), expected) {
                 (Found::Foreign(why), Err(words)) => assert!(why.contains(words), "{why}"),
                 (found, expected) => assert_eq!(Ok(found), expected),
             }
@@ -130,7 +143,7 @@ mod tests {
         check(b"SQLite format 3\0", Err("is no SQLite database"));
         check(b"dear diary", Err("is no SQLite database"));
         std::fs::remove_file(&path).unwrap();
-        assert_eq!(look(&path).unwrap(), Found::Nothing);
+        assert_eq!(examine(&path).unwrap(), Found::Nothing);
     }
 
     #[test]

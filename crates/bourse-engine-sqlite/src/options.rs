@@ -1,7 +1,11 @@
 //! Settings of a SQLite target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
+#[cfg(loaded)]
+use crate::encrypted::Key;
 use crate::library::{ENGINE, FORMS, SCHEME};
+#[cfg(loaded)]
+use crate::loaded::interned;
 use bourse_engine::option_words;
 use bourse_engine::target::{
     Grammar, OptionSpec, Renamed, Scheme, Wanted, parse_bytes, parse_switch, show_bytes, show_switch,
@@ -172,6 +176,12 @@ pub struct Options {
     pub disk: Disk,
     /// `statement_cache`.
     pub statement_cache: bool,
+    /// `library`.
+    #[cfg(loaded)]
+    pub library: Option<&'static str>,
+    /// `key`.
+    #[cfg(loaded)]
+    pub key: Option<Key>,
 }
 
 impl Options {
@@ -199,6 +209,10 @@ impl Options {
         defaults: Defaults::Bourse,
         disk: Disk::Real,
         statement_cache: true,
+        #[cfg(loaded)]
+        library: None,
+        #[cfg(loaded)]
+        key: None,
     };
 
     /// SQLite's own defaults of a database in a file.
@@ -256,7 +270,7 @@ option_words!(Begin { Immediate = "immediate", Deferred = "deferred" });
 option_words!(Defaults { Bourse = "bourse", Sqlite = "sqlite" });
 
 /// Settings that are about files, so that a database in memory cannot have them.
-pub(crate) const FILE_ONLY: [&str; 5] = ["sync", "mmap", "autocheckpoint", "locking", "disk"];
+pub(crate) const FILE_ONLY: [&str; 6] = ["sync", "mmap", "autocheckpoint", "locking", "disk", "key"];
 
 /// How SQLite targets are written: every setting in the order of help and documents.
 pub static GRAMMAR: Grammar<Options> = Grammar {
@@ -438,6 +452,28 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             meaning: "lossy: a test disk that keeps unsynced writes in memory, so that the end of the process acts as a power loss; for one process at a time",
             set: |options, text| Disk::parse(text).map(|value| options.disk = value),
             show: |options| options.disk.word().to_owned(),
+        },
+        #[cfg(loaded)]
+        OptionSpec {
+            name: "library",
+            values: "the path of a library, or a name that the system's loader finds",
+            meaning: "library with SQLite's C interface, loaded at run time: another version or build of SQLite, or SQLCipher, for example; by default the system's SQLite",
+            set: |options, text| {
+                options.library = Some(interned(text));
+                Ok(())
+            },
+            show: |options| options.library.unwrap_or_default().to_owned(),
+        },
+        #[cfg(loaded)]
+        OptionSpec {
+            name: "key",
+            values: "env:NAME or file:PATH",
+            meaning: "where the key of an encrypted database is, with a library that has sqlite3_key, as SQLCipher: an environment variable or a file; the key itself stands in no target",
+            set: |options, text| {
+                options.key = Some(Key::parse(text).ok_or(Wanted::Listed)?);
+                Ok(())
+            },
+            show: |options| options.key.map(Key::written).unwrap_or_default(),
         },
     ],
     renamed: &[Renamed::Value { option: "disk", old: "forgetful", new: "lossy" }],

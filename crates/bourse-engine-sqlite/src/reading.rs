@@ -42,7 +42,7 @@ const TRIES: usize = 5;
 /// Opens an engine's database for reading alone; `None` of one in memory, and where there is none of ours.
 pub(crate) fn open(engine: &SqliteEngine) -> Result<Option<ForReading>, EngineError> {
     let Some(path) = engine.path() else { return Ok(None) };
-    let Found::Ours { has_log } = look(path)? else { return Ok(None) };
+    let Found::Ours { has_log } = look(engine.library(), path, &engine.target().options)? else { return Ok(None) };
     let mut target = engine.target().clone();
     // The simulated disk is for tests of what is written.
     target.options.disk = Disk::Real;
@@ -54,11 +54,12 @@ pub(crate) fn open(engine: &SqliteEngine) -> Result<Option<ForReading>, EngineEr
             copy.path().display()
         );
         target.place = Place::File(copy.path().to_owned());
-        let engine = Box::new(SqliteEngine::with_access(target, Access::Copy { _copy: copy }));
+        let engine = Box::new(SqliteEngine::with_access(engine.library(), target, Access::Copy { _copy: copy }));
         return Ok(Some(ForReading { engine, copied: Some(copied), unchanged: Box::new(|| Ok(())) }));
     }
     let (before, path) = (Stamp::of(path)?, path.to_owned());
-    let engine = Box::new(SqliteEngine::with_access(target, Access::ReadOnly { is_immutable: has_log }));
+    let engine =
+        Box::new(SqliteEngine::with_access(engine.library(), target, Access::ReadOnly { is_immutable: has_log }));
     let unchanged = move || {
         // With a rollback journal SQLite's own locks keep writers out while it reads.
         let is_same = !has_log || (log_of(&path)?.is_none() && Stamp::of(&path)? == before);

@@ -1,7 +1,7 @@
 //! A user's connection: statements prepared at first use and found by number.
 
 use crate::error::error;
-use crate::ffi;
+use crate::ffi::{self, Library};
 use crate::one_writer::OneWriter;
 use crate::options::Begin;
 use crate::prepared::Prepared;
@@ -23,6 +23,7 @@ const READER_GIVES_WAY: Duration = Duration::from_millis(10);
 /// What a session has from its engine.
 #[derive(Debug, Clone)]
 pub(crate) struct Shared {
+    pub(crate) library: Library,
     pub(crate) waits: Arc<LockWaits>,
     /// `None` where writers are to meet inside SQLite.
     pub(crate) queue: Option<Arc<WriterQueue>>,
@@ -64,6 +65,9 @@ pub(crate) struct SqliteSession {
     /// The one writer, with `writers=one`.
     one_writer: Option<Arc<OneWriter>>,
     shared: Shared,
+    /// Given back last.
+    #[cfg(loaded)]
+    _in_session: crate::loaded::InSession,
 }
 
 impl SqliteSession {
@@ -72,8 +76,24 @@ impl SqliteSession {
         shared: Shared,
         one_writer: Option<Arc<OneWriter>>,
     ) -> Result<Self, EngineError> {
+        #[cfg(loaded)]
+        let in_session = shared.library.begin_session().ok_or_else(|| {
+            EngineError::unsupported(format!(
+                "{} was compiled with THREADSAFE=0: it bears one session, and another one is open",
+                shared.library.in_words()
+            ))
+        })?;
         let active = Prepared::new(connection, shared.begin)?;
-        Ok(Self { active, own: None, writes: false, place: None, one_writer, shared })
+        Ok(Self {
+            #[cfg(loaded)]
+            _in_session: in_session,
+            active,
+            own: None,
+            writes: false,
+            place: None,
+            one_writer,
+            shared,
+        })
     }
 
     /// Prepares a statement that is not yet.

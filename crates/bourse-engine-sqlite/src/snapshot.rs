@@ -5,11 +5,11 @@
 
 use crate::connection::{Connection, Source};
 use crate::engine::SqliteEngine;
-use crate::ffi;
+use crate::ffi::{self, Library};
 use crate::loader::{RESTORED, SNAPSHOT, remove_if_there};
 use crate::mark::{COMPANIONS, look_for_ours};
 use crate::memvfs;
-use crate::options::MemoryKind;
+use crate::options::{MemoryKind, Options};
 use crate::shared_connection::{LentConnection, SharedConnection};
 use bourse_engine::{EngineError, ErrorKind, SideFile, Snapshot, beside};
 use std::path::{Path, PathBuf};
@@ -25,6 +25,8 @@ pub(crate) fn take(engine: &SqliteEngine) -> Result<Box<dyn Snapshot>, EngineErr
 
 /// A file beside the database.
 struct FileCopy {
+    library: Library,
+    options: Options,
     path: PathBuf,
     copy: SideFile,
     /// Of the copy's bytes when it was made.
@@ -42,7 +44,14 @@ impl FileCopy {
         drop(connection);
         let copy = SideFile::create(path, &SNAPSHOT)?;
         let how = if copy.fill_from(path)? { "cloned: it shares its blocks with the database" } else { "copied" };
-        Ok(Self { path: path.to_owned(), digest: copy.digest()?, copy, how })
+        Ok(Self {
+            library: engine.library(),
+            options: engine.target().options,
+            path: path.to_owned(),
+            digest: copy.digest()?,
+            copy,
+            how,
+        })
     }
 }
 
@@ -52,7 +61,7 @@ impl Snapshot for FileCopy {
     }
 
     fn restore(&self) -> Result<(), EngineError> {
-        if look_for_ours(&self.path)? {
+        if look_for_ours(self.library, &self.path, &self.options)? {
             for suffix in COMPANIONS {
                 remove_if_there(&beside(&self.path, suffix))?;
             }
@@ -96,10 +105,11 @@ type Open = Box<dyn Fn(&str) -> Result<Connection, EngineError> + Send>;
 
 impl MemoryCopy {
     fn take(engine: &SqliteEngine) -> Result<Self, EngineError> {
-        memvfs::register();
+        let library = engine.library();
+        memvfs::register(library);
         let (options, waits) = (engine.target().options, Arc::default());
         let open = move |name: &str| {
-            Connection::open(&Source::uri(&format!("file:{name}?vfs=bourse-ram"), false), &options, &waits)
+            Connection::open(&Source::uri(library, &format!("file:{name}?vfs=bourse-ram"), false), &options, &waits)
         };
         let name = format!("{}-snapshot", engine.ram_name());
         memvfs::forget(&name);
@@ -145,14 +155,15 @@ impl Drop for MemoryCopy {
 
 /// Makes the one database the other's equal, page by page.
 fn copy_pages(from: &Connection, to: &Connection) -> Result<(), EngineError> {
-    // SAFETY: both connections are open and used by this thread alone; the backup is finished before either can close.
+    let library = to.library();
+    // SAFETY: both connections are of one library, open and used by this thread alone; the backup is finished before either can close.
     let code = unsafe {
-        let backup = ffi::sqlite3_backup_init(to.raw(), c"main".as_ptr(), from.raw(), c"main".as_ptr());
+        let backup = library.sqlite3_backup_init(to.raw(), c"main".as_ptr(), from.raw(), c"main".as_ptr());
         if backup.is_null() {
-            return Err(to.error(ffi::sqlite3_errcode(to.raw())));
+            return Err(to.error(library.sqlite3_errcode(to.raw())));
         }
-        let stepped = ffi::sqlite3_backup_step(backup, -1);
-        let finished = ffi::sqlite3_backup_finish(backup);
+        let stepped = library.sqlite3_backup_step(backup, -1);
+        let finished = library.sqlite3_backup_finish(backup);
         // What could not be copied now, because somebody writes, finishing does not tell.
         if finished == ffi::SQLITE_OK && stepped != ffi::SQLITE_DONE { stepped } else { finished }
     };

@@ -1,7 +1,7 @@
 //! A prepared statement: bound without copying, stepped, read in place.
 
 use crate::connection::Connection;
-use crate::ffi;
+use crate::ffi::{self, Library};
 use bourse_engine::{EngineError, ErrorKind, Params, Row, Value};
 use std::borrow::Cow;
 use std::ffi::{CStr, c_char, c_int, c_uint};
@@ -11,6 +11,7 @@ use std::ptr::{self, NonNull};
 /// A prepared statement. Whoever owns it drops it before the connection that prepared it.
 #[derive(Debug)]
 pub(crate) struct Statement {
+    library: Library,
     stmt: NonNull<ffi::sqlite3_stmt>,
     parameters: usize,
     is_readonly: bool,
@@ -34,17 +35,18 @@ impl Statement {
         let start = sql.as_ptr().cast::<c_char>();
         let mut stmt = ptr::null_mut();
         let mut tail = ptr::null();
+        let library = connection.library();
         // SAFETY: text and length belong together, and SQLite reads no further; the out pointers are valid.
-        let code = unsafe { ffi::sqlite3_prepare_v3(connection.raw(), start, bytes, flags, &mut stmt, &mut tail) };
+        let code = unsafe { library.sqlite3_prepare_v3(connection.raw(), start, bytes, flags, &mut stmt, &mut tail) };
         connection.check(code)?;
         // SQLite copies a text that does not end in zero, but gives the tail back as an address in ours.
         let used = if tail.is_null() { sql.len() } else { (tail as usize - start as usize).min(sql.len()) };
         let this = NonNull::new(stmt).map(|stmt| {
             // SAFETY: the statement was just prepared.
             let (parameters, is_readonly) = unsafe {
-                (ffi::sqlite3_bind_parameter_count(stmt.as_ptr()), ffi::sqlite3_stmt_readonly(stmt.as_ptr()) != 0)
+                (library.sqlite3_bind_parameter_count(stmt.as_ptr()), library.sqlite3_stmt_readonly(stmt.as_ptr()) != 0)
             };
-            Self { stmt, parameters: usize::try_from(parameters).unwrap_or(0), is_readonly }
+            Self { library, stmt, parameters: usize::try_from(parameters).unwrap_or(0), is_readonly }
         });
         Ok((this, sql.get(used..).unwrap_or_default()))
     }
@@ -58,7 +60,7 @@ impl Statement {
     #[cfg(test)]
     pub(crate) fn times_prepared_again(&self) -> c_int {
         // SAFETY: the statement is prepared; 0 leaves the counter as it is.
-        unsafe { ffi::sqlite3_stmt_status(self.stmt.as_ptr(), ffi::SQLITE_STMTSTATUS_REPREPARE, 0) }
+        unsafe { self.library.sqlite3_stmt_status(self.stmt.as_ptr(), ffi::SQLITE_STMTSTATUS_REPREPARE, 0) }
     }
 
     /// Binds parameters `?1`, `?2`, …; texts and blobs are not copied, so the statement can be stepped as long as they are
@@ -174,15 +176,17 @@ impl Statement {
             // guess worse in SQLite's own.
             match value {
                 Value::Int(number) if is_bound(number) => return Ok(()),
-                Value::Int(number) => ffi::sqlite3_bind_int64(self.stmt.as_ptr(), at, number),
+                Value::Int(number) => self.library.sqlite3_bind_int64(self.stmt.as_ptr(), at, number),
                 // Neither empty nor too long, seen by one comparison.
-                Value::Text(text) if text.len().wrapping_sub(1) < c_int::MAX as usize => ffi::sqlite3_bind_text(
-                    self.stmt.as_ptr(),
-                    at,
-                    text.as_ptr().cast(),
-                    text.len() as c_int,
-                    ffi::SQLITE_STATIC(),
-                ),
+                Value::Text(text) if text.len().wrapping_sub(1) < c_int::MAX as usize => {
+                    self.library.sqlite3_bind_text(
+                        self.stmt.as_ptr(),
+                        at,
+                        text.as_ptr().cast(),
+                        text.len() as c_int,
+                        ffi::SQLITE_STATIC(),
+                    )
+                }
                 other => self.bind_other(at, other),
             }
         };
@@ -199,14 +203,14 @@ impl Statement {
         // SAFETY: as the caller promises.
         unsafe {
             match value {
-                Value::Null => ffi::sqlite3_bind_null(stmt, at),
-                Value::Int(units) | Value::Decimal { units, .. } => ffi::sqlite3_bind_int64(stmt, at, units),
-                Value::Bool(flag) => ffi::sqlite3_bind_int64(stmt, at, i64::from(flag)),
-                Value::Real(number) => ffi::sqlite3_bind_double(stmt, at, number),
-                Value::Date(date) => ffi::sqlite3_bind_int64(stmt, at, i64::from(date.days())),
-                Value::Timestamp(moment) => ffi::sqlite3_bind_int64(stmt, at, moment.millis()),
+                Value::Null => self.library.sqlite3_bind_null(stmt, at),
+                Value::Int(units) | Value::Decimal { units, .. } => self.library.sqlite3_bind_int64(stmt, at, units),
+                Value::Bool(flag) => self.library.sqlite3_bind_int64(stmt, at, i64::from(flag)),
+                Value::Real(number) => self.library.sqlite3_bind_double(stmt, at, number),
+                Value::Date(date) => self.library.sqlite3_bind_int64(stmt, at, i64::from(date.days())),
+                Value::Timestamp(moment) => self.library.sqlite3_bind_int64(stmt, at, moment.millis()),
                 // One that is too long for an int is too big for SQLite too, which says so.
-                Value::Text(text) => ffi::sqlite3_bind_text64(
+                Value::Text(text) => self.library.sqlite3_bind_text64(
                     stmt,
                     at,
                     address(text.as_bytes()).cast(),
@@ -214,9 +218,13 @@ impl Statement {
                     ffi::SQLITE_STATIC(),
                     ffi::SQLITE_UTF8 as u8,
                 ),
-                Value::Blob(bytes) => {
-                    ffi::sqlite3_bind_blob64(stmt, at, address(bytes).cast(), bytes.len() as u64, ffi::SQLITE_STATIC())
-                }
+                Value::Blob(bytes) => self.library.sqlite3_bind_blob64(
+                    stmt,
+                    at,
+                    address(bytes).cast(),
+                    bytes.len() as u64,
+                    ffi::SQLITE_STATIC(),
+                ),
             }
         }
     }
@@ -245,7 +253,7 @@ fn address(bytes: &[u8]) -> *const u8 {
 impl Drop for Statement {
     fn drop(&mut self) {
         // SAFETY: prepared and finalized once. Its result is the latest step's, which was reported then.
-        unsafe { ffi::sqlite3_finalize(self.stmt.as_ptr()) };
+        unsafe { self.library.sqlite3_finalize(self.stmt.as_ptr()) };
     }
 }
 
@@ -259,7 +267,7 @@ impl Bound<'_> {
     #[inline]
     pub(crate) fn step(&mut self) -> c_int {
         // SAFETY: the statement is prepared and its parameters are alive.
-        unsafe { ffi::sqlite3_step(self.statement.stmt.as_ptr()) }
+        unsafe { self.statement.library.sqlite3_step(self.statement.stmt.as_ptr()) }
     }
 
     /// Goes through all rows that are left.
@@ -282,13 +290,13 @@ impl Bound<'_> {
     #[inline]
     pub(crate) fn reset(&mut self) {
         // SAFETY: the statement is prepared. The result repeats the latest step's.
-        unsafe { ffi::sqlite3_reset(self.statement.stmt.as_ptr()) };
+        unsafe { self.statement.library.sqlite3_reset(self.statement.stmt.as_ptr()) };
     }
 
     /// The row that the latest step came to.
     #[inline]
     pub(crate) fn columns(&self) -> Columns<'_> {
-        Columns { stmt: self.statement.stmt, row: PhantomData }
+        Columns { library: self.statement.library, stmt: self.statement.stmt, row: PhantomData }
     }
 }
 
@@ -300,6 +308,7 @@ impl Drop for Bound<'_> {
 
 /// The current row of a running statement.
 pub(crate) struct Columns<'s> {
+    library: Library,
     stmt: NonNull<ffi::sqlite3_stmt>,
     row: PhantomData<&'s Statement>,
 }
@@ -310,7 +319,7 @@ impl Columns<'_> {
     fn column(&self, index: usize) -> *mut ffi::sqlite3_value {
         // SAFETY: the statement is on a row while this exists, and has at most 32,767 columns. The value is unprotected,
         // which is enough: a connection is used by one thread at a time, as its session has it for itself.
-        unsafe { ffi::sqlite3_column_value(self.stmt.as_ptr(), index as c_int) }
+        unsafe { self.library.sqlite3_column_value(self.stmt.as_ptr(), index as c_int) }
     }
 
     /// # Safety
@@ -319,7 +328,7 @@ impl Columns<'_> {
     unsafe fn bytes_of(&self, value: *mut ffi::sqlite3_value) -> &[u8] {
         // SAFETY: the text stays in place until the next step, reset or conversion, all of which need this row's borrow to
         // end: a value is only ever asked for in the type it has, so nothing is converted.
-        unsafe { slice(ffi::sqlite3_value_text(value), ffi::sqlite3_value_bytes(value)) }
+        unsafe { slice(self.library.sqlite3_value_text(value), self.library.sqlite3_value_bytes(value)) }
     }
 
     /// # Safety
@@ -345,14 +354,14 @@ impl Row for Columns<'_> {
         let value = self.column(index);
         // SAFETY: it is asked for in the type it has; a blob stays in place as a text does.
         unsafe {
-            match ffi::sqlite3_value_type(value) {
-                ffi::SQLITE_INTEGER => Value::Int(ffi::sqlite3_value_int64(value)),
-                ffi::SQLITE_FLOAT => Value::Real(ffi::sqlite3_value_double(value)),
+            match self.library.sqlite3_value_type(value) {
+                ffi::SQLITE_INTEGER => Value::Int(self.library.sqlite3_value_int64(value)),
+                ffi::SQLITE_FLOAT => Value::Real(self.library.sqlite3_value_double(value)),
                 // SQLite keeps whatever bytes it is given; what is no text comes back as what it is.
                 ffi::SQLITE_TEXT => self.text_of(value).map_or_else(Value::Blob, Value::Text),
                 ffi::SQLITE_BLOB => {
-                    let start = ffi::sqlite3_value_blob(value);
-                    Value::Blob(slice(start.cast(), ffi::sqlite3_value_bytes(value)))
+                    let start = self.library.sqlite3_value_blob(value);
+                    Value::Blob(slice(start.cast(), self.library.sqlite3_value_bytes(value)))
                 }
                 _ => Value::Null,
             }
@@ -363,21 +372,24 @@ impl Row for Columns<'_> {
     fn int(&self, index: usize) -> Option<i64> {
         let value = self.column(index);
         // SAFETY: the value is this row's, and asked for in the type it has.
-        unsafe { (ffi::sqlite3_value_type(value) == ffi::SQLITE_INTEGER).then(|| ffi::sqlite3_value_int64(value)) }
+        unsafe {
+            (self.library.sqlite3_value_type(value) == ffi::SQLITE_INTEGER)
+                .then(|| self.library.sqlite3_value_int64(value))
+        }
     }
 
     /// By one call of the library where [`Row::int`] needs three.
     #[inline]
     fn is_int(&self, index: usize, number: i64) -> bool {
         // SAFETY: as for `column`. What is not an integer SQLite reads as one, and leaves texts and blobs in place.
-        unsafe { ffi::sqlite3_column_int64(self.stmt.as_ptr(), index as c_int) == number }
+        unsafe { self.library.sqlite3_column_int64(self.stmt.as_ptr(), index as c_int) == number }
     }
 
     fn column_name(&self, index: usize) -> Option<Cow<'_, str>> {
         let index = c_int::try_from(index).ok()?;
         // SAFETY: the statement is prepared; a name stays in place until it is prepared anew, which only a step does, and
         // this row's borrow ends before. Of a column that does not exist there is none.
-        let name = unsafe { ffi::sqlite3_column_name(self.stmt.as_ptr(), index).as_ref() }?;
+        let name = unsafe { self.library.sqlite3_column_name(self.stmt.as_ptr(), index).as_ref() }?;
         // SAFETY: as above; it ends in zero.
         Some(unsafe { CStr::from_ptr(name) }.to_string_lossy())
     }
@@ -386,7 +398,7 @@ impl Row for Columns<'_> {
     fn text_bytes(&self, index: usize) -> Option<&[u8]> {
         let value = self.column(index);
         // SAFETY: the value is this row's, and asked for in the type it has.
-        unsafe { (ffi::sqlite3_value_type(value) == ffi::SQLITE_TEXT).then(|| self.bytes_of(value)) }
+        unsafe { (self.library.sqlite3_value_type(value) == ffi::SQLITE_TEXT).then(|| self.bytes_of(value)) }
     }
 }
 

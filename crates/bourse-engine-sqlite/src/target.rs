@@ -40,6 +40,14 @@ impl Target {
     /// assert_eq!(target.options, Options { journal: Journal::Delete, ..cache });
     /// ```
     pub fn parse(text: &str) -> Result<Self, TargetError> {
+        Self::read(text).map(|(target, _)| target)
+    }
+
+    /// Reads a target, and says which options were given.
+    ///
+    /// # Errors
+    /// As [`parse`](Self::parse).
+    pub(crate) fn read(text: &str) -> Result<(Self, Vec<&'static str>), TargetError> {
         // What is not said depends on the place.
         let place = text.strip_prefix(SCHEME).and_then(|rest| rest.strip_prefix(':')?.split('?').next());
         let is_memory = place == Some(MEMORY);
@@ -56,7 +64,7 @@ impl Target {
             target.options.journal = Journal::Memory;
         }
         check_together(&target, &parsed)?;
-        Ok(target)
+        Ok((target, parsed.given))
     }
 
     /// What holds the database if it is in memory.
@@ -75,6 +83,16 @@ fn known_elsewhere(error: TargetError) -> TargetError {
             what: "index".to_owned(),
             with: ENGINE,
             why: "it finds rows by trees alone; did you mean an engine with hash indexes, as 'fastdb:PATH?index=hash'?",
+        },
+        #[cfg(not(loaded))]
+        TargetError::UnknownOption { name, .. } if name == "library" => TargetError::Impossible {
+            what: "library".to_owned(),
+            with: ENGINE,
+            why: "it is compiled in; did you mean 'sqlite+lib:PATH?library=FILE'?",
+        },
+        // The value may be the key itself.
+        TargetError::BadValue { name: "key", .. } => TargetError::Password {
+            instead: "'key=env:NAME' names an environment variable that holds the key, 'key=file:PATH' a file",
         },
         other => other,
     }

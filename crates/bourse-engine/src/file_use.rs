@@ -8,8 +8,18 @@ use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// What a file is known by.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Name {
+    /// Its path with links followed: the only name of one that does not exist yet.
+    Path(PathBuf),
+    /// Its device and inode, which are the same under each of several names.
+    #[cfg(unix)]
+    Inode(u64, u64),
+}
+
 /// Files in use: by which library, and how often.
-type Uses = BTreeMap<PathBuf, (&'static str, usize)>;
+type Uses = BTreeMap<Name, (&'static str, usize)>;
 
 fn uses() -> MutexGuard<'static, Uses> {
     static USES: Mutex<Uses> = Mutex::new(BTreeMap::new());
@@ -19,7 +29,7 @@ fn uses() -> MutexGuard<'static, Uses> {
 /// A library's use of a file, which ends when this is dropped.
 #[derive(Debug)]
 pub struct FileUse {
-    file: PathBuf,
+    names: Vec<Name>,
 }
 
 impl FileUse {
@@ -28,7 +38,7 @@ impl FileUse {
     /// Closing a file takes away every lock that the process has on it, so that a file in use must not even be looked at.
     pub fn unless_used<T>(path: &Path, look: impl FnOnce() -> T) -> Option<T> {
         let uses = uses();
-        if uses.contains_key(&whole(path)) {
+        if names(path).iter().any(|name| uses.contains_key(name)) {
             return None;
         }
         let found = look();
@@ -49,10 +59,10 @@ impl FileUse {
     /// assert!(FileUse::begin(&path, "other").unwrap_err().message().contains("`one` has it open"));
     /// ```
     pub fn begin(path: &Path, library: &'static str) -> Result<Self, EngineError> {
-        let file = whole(path);
+        let names = names(path);
         let mut uses = uses();
-        let (user, times) = uses.entry(file.clone()).or_insert((library, 0));
-        if *user != library {
+        let other = names.iter().filter_map(|name| uses.get(name)).find(|(user, _)| *user != library);
+        if let Some((user, _)) = other {
             return Err(EngineError::new(
                 ErrorKind::Other,
                 format!(
@@ -62,24 +72,38 @@ impl FileUse {
                 ),
             ));
         }
-        *times += 1;
-        Ok(Self { file })
+        for name in &names {
+            uses.entry(name.clone()).or_insert((library, 0)).1 += 1;
+        }
+        Ok(Self { names })
     }
 }
 
 impl Drop for FileUse {
     fn drop(&mut self) {
         let mut uses = uses();
-        if let Some((_, times)) = uses.get_mut(&self.file) {
-            *times -= 1;
-            if *times == 0 {
-                uses.remove(&self.file);
+        for name in &self.names {
+            if let Some((_, times)) = uses.get_mut(name) {
+                *times -= 1;
+                if *times == 0 {
+                    uses.remove(name);
+                }
             }
         }
     }
 }
 
-/// The one name of a file that has several.
+/// What a file is known by. It is not opened for that.
+fn names(path: &Path) -> Vec<Name> {
+    #[cfg(unix)]
+    if let Ok(found) = std::fs::metadata(path) {
+        use std::os::unix::fs::MetadataExt as _;
+        return vec![Name::Path(whole(path)), Name::Inode(found.dev(), found.ino())];
+    }
+    vec![Name::Path(whole(path))]
+}
+
+/// The one path of a file that has several.
 fn whole(path: &Path) -> PathBuf {
     if let Ok(found) = path.canonicalize() {
         return found;

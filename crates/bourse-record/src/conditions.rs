@@ -21,6 +21,10 @@ pub struct Conditions {
     /// Rate that a schedule asked for, in the unit of the headline; none in closed loops.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requested_rate: Option<f64>,
+    /// Rate of the market whose pending orders each round began with, in the unit of the headline; none where the market
+    /// opened with the round.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub market_aged_at: Option<f64>,
     /// Whether each user waits for arrivals of its own at that rate, or all share one stream.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub arrival_streams: Option<ArrivalStreams>,

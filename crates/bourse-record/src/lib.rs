@@ -61,7 +61,7 @@ pub use run_file::{
 };
 pub use sample::{Counted, Sample, ServerTime};
 pub use stats::{FEWEST_ROUNDS, even};
-pub use steady::{Steadiness, Steady, SteadyTest};
+pub use steady::{Steadiness, Steady, SteadyTest, blocks_need_s};
 pub use time_split::{Blocked, BlockedOn, RoleTime, TimeSplit};
 pub use version_1::coded_warnings;
 pub use warning::Warning;

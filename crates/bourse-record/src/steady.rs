@@ -4,7 +4,7 @@
 //! which the log is moved into the database, where one is seen. Beside it: whether response times change, whether the log
 //! goes on growing, whether a schedule was kept.
 
-use crate::{FileKind, PhaseKind, Round, Workload, WorkloadKind};
+use crate::{FileKind, PhaseKind, Round, Series, Workload, WorkloadKind};
 use bourse_stats::steady::{Answer, Change, FEWEST_BLOCKS, Judged, Shape, judge};
 use bourse_stats::stopping::TOLERANCE;
 
@@ -76,7 +76,7 @@ const RESPONSE: &str = "response times, p99";
 impl Steadiness {
     /// Of a round of that workload.
     pub fn of(round: &Round, workload: &Workload) -> Self {
-        let cycle_s = log_cycle_s(round);
+        let cycle_s = log_cycle_s(&within(round, "log_bytes"), log_written(round), round.measured_s);
         let mut tests = vec![throughput(round, workload, cycle_s)];
         let response = within(round, "response_ns_p99");
         if response.len() >= SECONDS {
@@ -108,18 +108,30 @@ impl Steadiness {
     }
 }
 
-/// A metric's values of the measurement interval.
-fn within(round: &Round, metric: &str) -> Vec<f64> {
-    values(&round.series, round, metric, 1.0)
+/// Seconds that an interval needs so that its throughput, of all operations together, has blocks enough to be judged; none
+/// where it has them between these moments. `log_written` is what the engine has written to its log since the first.
+pub fn blocks_need_s(series: &Series, from_s: f64, to_s: f64, log_written: Option<f64>) -> Option<f64> {
+    let values = |metric| values(series, (from_s, to_s), metric, 1.0);
+    let cycle_s = log_cycle_s(&values("log_bytes"), log_written, to_s - from_s);
+    judge(&values("throughput"), period(cycle_s, 1.0), TOLERANCE).needs().map(|seconds| seconds as f64)
 }
 
-/// Values of a series whose steps are so long, of those that lie in the measurement interval as a whole.
-fn values(series: &crate::Series, round: &Round, metric: &str, step_s: f64) -> Vec<f64> {
+/// A metric's values of the measurement interval.
+fn within(round: &Round, metric: &str) -> Vec<f64> {
+    measured(round).map_or_else(Vec::new, |interval| values(&round.series, interval, metric, 1.0))
+}
+
+/// Begin and end of the measurement interval.
+fn measured(round: &Round) -> Option<(f64, f64)> {
+    let phase = round.phases.iter().find(|phase| phase.kind == PhaseKind::Measurement)?;
+    Some((phase.from_s, phase.to_s))
+}
+
+/// Values of a series whose steps are so long, of those that lie between two moments as a whole.
+fn values(series: &Series, (from_s, to_s): (f64, f64), metric: &str, step_s: f64) -> Vec<f64> {
     let Some(values) = series.column(metric) else { return Vec::new() };
-    let measured = round.phases.iter().find(|phase| phase.kind == PhaseKind::Measurement);
-    let Some(phase) = measured else { return Vec::new() };
     // A row carries the time of its end.
-    let inside = |time: f64| time >= phase.from_s + 0.5 * step_s && time <= phase.to_s + 1e-6;
+    let inside = |time: f64| time >= from_s + 0.5 * step_s && time <= to_s + 1e-6;
     let times = series.time_s.iter().zip(values).filter(|(time, _)| inside(**time));
     times.filter_map(|(_, value)| value.filter(|value| value.is_finite())).collect()
 }
@@ -144,7 +156,7 @@ fn throughput(round: &Round, workload: &Workload, cycle_s: Option<f64>) -> Stead
         let metric = of("throughput");
         let times = fine.time_s.len().max(2) as f64 - 1.0;
         let step_s = fine.time_s.first().zip(fine.time_s.last()).map_or(1.0, |(first, last)| (last - first) / times);
-        let values = values(fine, round, &metric, step_s);
+        let values = measured(round).map_or_else(Vec::new, |interval| values(fine, interval, &metric, step_s));
         let merged = values.len().div_ceil(STEPS).max(1);
         let means = values.chunks_exact(merged).map(|it| it.iter().sum::<f64>() / merged as f64);
         (means.collect(), step_s * merged as f64)
@@ -162,11 +174,15 @@ fn test(name: &'static str, judged: &Judged, tolerance: f64, step_s: f64) -> Ste
     let of = judged.period.map_or("", |_| ", as long as a cycle");
     let found = match judged.change {
         Some(change) => words(change, &|place| seconds(place * blocks * judged.blocks as f64)),
-        None => format!(
-            "too short: {} of {}{of}, {FEWEST_BLOCKS} are needed",
-            if judged.blocks == 1 { "1 block".to_owned() } else { format!("{} blocks", judged.blocks) },
-            seconds(blocks)
-        ),
+        None => {
+            let longer = judged.needs().map(|values| long_enough(values as f64 * step_s));
+            let longer = longer.map_or_else(String::new, |s| format!("; needs about {s} s (--for {s}s)"));
+            format!(
+                "too short: {} of {}{of}, {FEWEST_BLOCKS} are needed{longer}",
+                if judged.blocks == 1 { "1 block".to_owned() } else { format!("{} blocks", judged.blocks) },
+                seconds(blocks)
+            )
+        }
     };
     SteadyTest {
         name,
@@ -174,6 +190,14 @@ fn test(name: &'static str, judged: &Judged, tolerance: f64, step_s: f64) -> Ste
         found,
         steady: judged.answer.into(),
     }
+}
+
+/// An interval in whole seconds that holds so many with some to spare, since the next blocks may be longer; of ten and more, in
+/// tens.
+fn long_enough(seconds: f64) -> u64 {
+    let seconds = 1.1 * seconds;
+    let unit = if seconds < 10.0 { 1.0 } else { 10.0 };
+    ((seconds / unit).ceil() * unit) as u64
 }
 
 /// A change in words, with its interval.
@@ -190,16 +214,16 @@ fn words(change: Change, at: &dyn Fn(f64) -> String) -> String {
     format!("{shape} (95 % interval {low} to {high})")
 }
 
-/// Seconds in which the log is filled and moved into the database once, where that is seen at least twice.
-fn log_cycle_s(round: &Round) -> Option<f64> {
-    let values = within(round, "log_bytes");
-    let falls = falls(&values);
+/// Seconds in which the log is filled and moved into the database once, where that is seen at least twice: of its sizes each
+/// second, and what was written to it in so many seconds.
+fn log_cycle_s(values: &[f64], written: Option<f64>, measured_s: f64) -> Option<f64> {
+    let falls = falls(values);
     if let (Some(first), Some(last), true) = (falls.first(), falls.last(), falls.len() >= 2) {
         return Some((last - first) as f64 / (falls.len() as f64 - 1.0));
     }
     let largest = values.iter().copied().fold(0.0, f64::max);
-    let over = log_written(round).filter(|_| falls.is_empty() && largest > 0.0)? / largest;
-    (over >= 2.0).then(|| round.measured_s / over)
+    let over = written.filter(|_| falls.is_empty() && largest > 0.0)? / largest;
+    (over >= 2.0).then(|| measured_s / over)
 }
 
 /// What the engine wrote to its log in the interval, where it counts that.
@@ -277,7 +301,7 @@ fn pace(round: &Round) -> Option<SteadyTest> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Arrivals, Phase, Series, SplitMix};
+    use crate::{Arrivals, Phase, SplitMix};
 
     /// A round of 10 s of warm-up and `rates.len()` measured seconds, with response times and log as given.
     fn round(rates: &[f64], log: impl Fn(usize) -> f64, arrivals: Option<Arrivals>) -> Round {
@@ -354,6 +378,21 @@ mod tests {
         let short = steady(&rates(19, 3, |_| 1.0), |_| 0.0);
         assert_eq!(short.steady, Steady::Unknown);
         assert!(short.evidence().starts_with("throughput: too short: "), "{}", short.evidence());
+    }
+
+    #[test]
+    fn an_interval_that_is_too_short_says_how_long_it_must_be() {
+        // A checkpoint each 3 s: 6 blocks in 20 s.
+        let log = |second: usize| (second % 3) as f64;
+        let level = rates(20, 3, |_| 1.0);
+        let short = steady(&level, log);
+        let words = "6 blocks of 3.0 s, as long as a cycle, 10 are needed; needs about 40 s (--for 40s)";
+        assert!(short.evidence().contains(words), "{}", short.evidence());
+        let round_of = |seconds| round(&rates(seconds, 3, |_| 1.0), log, None);
+        let needs = |seconds: usize| blocks_need_s(&round_of(seconds).series, 10.0, 10.0 + seconds as f64, None);
+        assert_eq!([needs(20), needs(29), needs(31), needs(40)], [Some(30.0), Some(30.0), None, None]);
+        assert_eq!(steady(&rates(40, 3, |_| 1.0), log).steady, Steady::Yes);
+        assert_eq!([0.4, 3.0, 30.0, 57.0].map(long_enough), [1, 4, 40, 70]);
     }
 
     #[test]

@@ -82,10 +82,10 @@ fn parts(table: &Table, dialect: &Dialect, constraints: bool) -> Vec<Object> {
     objects
 }
 
-/// `sqlite_schema`; what it makes by itself for a key has no statement.
+/// `sqlite_master`; what it makes by itself for a key has no statement.
 pub(crate) const SQLITE_SCHEMA: Catalog = Catalog::Statements(
     "SELECT type, tbl_name, name, sql
-       FROM sqlite_schema
+       FROM sqlite_master
       WHERE sql IS NOT NULL AND name <> 'sqlite_sequence' AND substr(tbl_name, 1, 7) <> 'bourse_'",
 );
 

@@ -76,6 +76,13 @@ pub struct Judged {
     pub period: Option<usize>,
 }
 
+impl Judged {
+    /// Values that a series with blocks of this length must have to be judged; none where it has as many.
+    pub fn needs(&self) -> Option<usize> {
+        (self.blocks < FEWEST_BLOCKS).then_some(FEWEST_BLOCKS * self.block)
+    }
+}
+
 /// Fewest blocks that tell anything.
 pub const FEWEST_BLOCKS: usize = 10;
 /// Most that are looked at: more would take time, not tell more.

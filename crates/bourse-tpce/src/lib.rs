@@ -3,6 +3,7 @@
 //! [`transactions`] are written over [`bourse_engine::Session`], so whatever runs SQL can run them; nothing here knows an
 //! engine, sleeps or looks at a clock: the moment, the trade numbers and the way to the market are the caller's.
 
+pub mod aged;
 pub mod check;
 pub mod load;
 pub mod planted;

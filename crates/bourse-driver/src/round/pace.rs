@@ -2,7 +2,7 @@
 
 use crate::sampler::Sampler;
 use crate::{Control, MS, Nanos, Plan, SECOND};
-use bourse_record::{Stopping, StoppingRule};
+use bourse_record::{Stopping, StoppingRule, blocks_need_s};
 use bourse_stats::stopping;
 
 /// Rates in short steps, and the rule that looks at them.
@@ -20,6 +20,8 @@ pub(super) struct Pace {
     look: Nanos,
     /// Whether the rule has ended the warm-up, or its time has.
     measuring: bool,
+    /// What had been written to the engine's log when the interval began.
+    log_written: Option<u64>,
     rule: StoppingRule,
     pub(super) stopping: Stopping,
 }
@@ -42,6 +44,7 @@ impl Pace {
             longest: (plan.warm_up_ns, plan.measure_ns),
             look: begin + shortest_warm_up,
             measuring: false,
+            log_written: None,
             rule,
             stopping: Stopping { rule, warmed_up: false, looks: 0, reached: false },
         })
@@ -62,12 +65,12 @@ impl Pace {
         let seconds = (now - then) as f64 / SECOND as f64;
         // Counts are read while others write them: one that seems to fall has not grown.
         self.rates.push((now, all.saturating_sub(all_then) as f64 / seconds));
-        self.apply(now, control);
+        self.apply(now, sampler, control);
     }
 
-    fn apply(&mut self, now: Nanos, control: &Control) {
+    fn apply(&mut self, now: Nanos, sampler: &Sampler<'_>, control: &Control) {
         if !self.measuring && now >= control.measure_from() {
-            self.measure_from(control.measure_from());
+            self.measure_from(control.measure_from(), sampler);
         }
         if now < self.look {
             return;
@@ -76,14 +79,16 @@ impl Pace {
             if self.is_warm(now) {
                 let at = now + self.step_ns;
                 control.begin_measuring(at);
-                self.measure_from(at);
+                self.measure_from(at, sampler);
                 self.stopping.warmed_up = true;
             }
             return;
         }
         let from = control.measure_from();
         let is_enough = match self.rule {
-            StoppingRule::RateKnown => stopping::is_known(&self.since(from)),
+            StoppingRule::RateKnown => {
+                stopping::is_known(&self.since(from)) && !self.can_be_judged_later(now, from, sampler)
+            }
             StoppingRule::SteadinessTold => stopping::is_told(&self.seconds(from)),
         };
         self.stopping.looks += 1;
@@ -96,13 +101,22 @@ impl Pace {
     }
 
     /// Notes that the interval begins there.
-    fn measure_from(&mut self, from: Nanos) {
+    fn measure_from(&mut self, from: Nanos, sampler: &Sampler<'_>) {
         self.measuring = true;
+        self.log_written = sampler.log_written();
         let shortest = match self.rule {
             StoppingRule::RateKnown => self.longest.1 / 2,
             StoppingRule::SteadinessTold => self.longest.1 / 3,
         };
         self.look = from + shortest;
+    }
+
+    /// Whether the interval has too few blocks to judge whether it is steady, and will have enough before it must end.
+    fn can_be_judged_later(&self, now: Nanos, from: Nanos, sampler: &Sampler<'_>) -> bool {
+        let since_begin = |at: Nanos| at.saturating_sub(self.begin) as f64 / SECOND as f64;
+        let written = sampler.log_written().zip(self.log_written).map(|(now, then)| now.saturating_sub(then) as f64);
+        let needs = blocks_need_s(&sampler.series, since_begin(from), since_begin(now), written);
+        needs.is_some_and(|seconds| seconds <= self.longest.1 as f64 / SECOND as f64)
     }
 
     fn is_warm(&mut self, now: Nanos) -> bool {

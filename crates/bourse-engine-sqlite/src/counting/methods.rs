@@ -55,26 +55,41 @@ impl OverUsual for CountingFiles {
     }
 }
 
-/// The default functions with ours in the place of four of them: one table for each that the default file system has.
-fn counted(default_vfs: *const ffi::sqlite3_io_methods) -> *const ffi::sqlite3_io_methods {
+/// A table of functions, and what is the same for all files that have it.
+#[repr(C)]
+struct Table {
+    /// First, so that a file's pointer to its functions is one to this.
+    methods: ffi::sqlite3_io_methods,
+    /// Where our part of a file begins, in bytes.
+    place: usize,
+}
+
+/// The default functions with ours in the place of four of them: one table for each that a default file system has.
+///
+/// # Safety
+/// `methods` must be a table of `default_vfs`.
+unsafe fn counted(
+    methods: *const ffi::sqlite3_io_methods,
+    default_vfs: *const ffi::sqlite3_vfs,
+) -> *const ffi::sqlite3_io_methods {
     /// Addresses of tables: a default one, and ours for it.
     static TABLES: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
     let mut tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, ours)) = tables.iter().find(|(known, _)| *known == default_vfs.addr()) {
+    if let Some((_, ours)) = tables.iter().find(|(known, _)| *known == methods.addr()) {
         return ptr::with_exposed_provenance(*ours);
     }
-    // SAFETY: the tables of the default file system live as long as the process.
-    let default_table = unsafe { *default_vfs };
-    let table = ffi::sqlite3_io_methods {
+    // SAFETY: as the caller promises; the tables of a default file system live as long as the process.
+    let (default_table, place) = unsafe { (default_vfs::copied(methods), place((*default_vfs).szOsFile as usize)) };
+    let methods_of_ours = ffi::sqlite3_io_methods {
         xClose: Some(close),
         xRead: Some(read),
         xWrite: Some(write),
         xSync: Some(sync),
         ..default_table
     };
-    let ours: *const _ = Box::leak(Box::new(table));
-    tables.push((default_vfs.addr(), ours.expose_provenance()));
-    ours
+    let ours: *const Table = Box::leak(Box::new(Table { methods: methods_of_ours, place }));
+    tables.push((methods.addr(), ours.expose_provenance()));
+    ours.cast()
 }
 
 // SAFETY of all that follows: SQLite calls these functions as its interface documents: a file pointer is one that `open`
@@ -89,30 +104,26 @@ unsafe fn ours<'a>(vfs: *mut ffi::sqlite3_vfs) -> &'a CountingFiles {
 }
 
 /// # Safety
-/// The file must have been given room by our description's `szOsFile`.
-unsafe fn slot(file: *mut ffi::sqlite3_file, default_vfs: *const ffi::sqlite3_vfs) -> *mut *mut State {
+/// The file must have been given room by our description's `szOsFile`, of which the first `place` bytes are the default one's.
+unsafe fn slot(file: *mut ffi::sqlite3_file, place: usize) -> *mut *mut State {
     // SAFETY: the slot lies within the room, aligned.
-    unsafe { file.cast::<u8>().add(place((*default_vfs).szOsFile as usize)).cast() }
+    unsafe { file.cast::<u8>().add(place).cast() }
+}
+
+/// # Safety
+/// `file` must be open.
+#[inline]
+unsafe fn slot_of(file: *mut ffi::sqlite3_file) -> *mut *mut State {
+    // SAFETY: the functions of a file that is open are those of a table of ours, which `open` put there.
+    unsafe { slot(file, (*(*file).pMethods.cast::<Table>()).place) }
 }
 
 /// # Safety
 /// `file` must be open.
 #[inline]
 unsafe fn state<'a>(file: *mut ffi::sqlite3_file) -> &'a mut State {
-    // SAFETY: every file of ours was opened by the default file system, whose handles have one size; `open` put a leaked
-    // box into the slot, which lives until `close`.
-    unsafe { &mut **slot(file, default_file_system()) }
-}
-
-/// The default file system; found once, since it is asked for at every read.
-#[inline]
-fn default_file_system() -> *const ffi::sqlite3_vfs {
-    static FOUND: std::sync::OnceLock<usize> = std::sync::OnceLock::new();
-    let found = FOUND.get_or_init(|| {
-        // SAFETY: asks for the default file system, which lives as long as the process.
-        unsafe { ffi::sqlite3_vfs_find(ptr::null()) }.expose_provenance()
-    });
-    ptr::with_exposed_provenance(*found)
+    // SAFETY: `open` put a leaked box into the slot, which lives until `close`.
+    unsafe { &mut **slot_of(file) }
 }
 
 unsafe extern "C" fn open(
@@ -138,8 +149,8 @@ unsafe extern "C" fn open(
             default_vfs: methods,
             folder_too: cfg!(unix) && flags & ffi::SQLITE_OPEN_CREATE != 0 && flags & journals != 0,
         };
-        slot(file, default_vfs).write(Box::into_raw(Box::new(state)));
-        (*file).pMethods = counted(methods);
+        slot(file, place((*default_vfs).szOsFile as usize)).write(Box::into_raw(Box::new(state)));
+        (*file).pMethods = counted(methods, default_vfs);
     }
     ffi::SQLITE_OK
 }
@@ -147,7 +158,7 @@ unsafe extern "C" fn open(
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
     // SAFETY: `open` leaked the box, and SQLite closes a file once; its file system lives as long as its connection.
     unsafe {
-        let state = Box::from_raw(*slot(file, default_file_system()));
+        let state = Box::from_raw(*slot_of(file));
         (*state.files).closed(&state.counter);
         (*state.default_vfs).xClose.map_or(ffi::SQLITE_OK, |call| call(file))
     }

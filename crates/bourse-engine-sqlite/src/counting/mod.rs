@@ -8,8 +8,8 @@
 
 mod methods;
 
-use crate::ffi;
-use crate::library;
+use crate::ffi::{self, Library};
+use crate::vfs::default_vfs::OLDEST_VERSION;
 use bourse_engine::{FileIo, IoCounts};
 use std::ffi::{CStr, CString, c_int};
 use std::ptr;
@@ -105,6 +105,7 @@ impl Default for Files {
 /// The file system of one engine. Connections keep it as long as they are open.
 #[derive(Debug)]
 pub(crate) struct CountingFiles {
+    library: Library,
     name: CString,
     /// Registered with SQLite while this lives; it points back to this.
     vfs: Mutex<Option<Registered>>,
@@ -123,25 +124,26 @@ unsafe impl Send for CountingFiles {}
 unsafe impl Sync for CountingFiles {}
 
 impl CountingFiles {
-    /// Registers one; `None` if SQLite has no default file system, or no memory.
-    pub(crate) fn register() -> Option<Arc<Self>> {
+    /// Registers one; `None` if SQLite has no default file system or one of before 3.7.0, or no memory.
+    pub(crate) fn register(library: Library) -> Option<Arc<Self>> {
         static NEXT: AtomicU64 = AtomicU64::new(0);
-        if library::start() != ffi::SQLITE_OK {
+        if library.start() != ffi::SQLITE_OK {
             return None;
         }
         // SAFETY: asks for the default file system, which lives as long as the process.
-        let default_vfs = unsafe { ffi::sqlite3_vfs_find(ptr::null()) };
-        if default_vfs.is_null() {
+        let default_vfs = unsafe { library.sqlite3_vfs_find(ptr::null()) };
+        // SAFETY: it is there, and alive.
+        if default_vfs.is_null() || unsafe { (*default_vfs).iVersion } < OLDEST_VERSION {
             return None;
         }
         let name = format!("bourse-counting-{}", NEXT.fetch_add(1, Ordering::Relaxed));
         let name = CString::new(name).expect("the name has no zero byte");
-        let this = Arc::new(Self { name, vfs: Mutex::new(None), default_vfs, files: Mutex::default() });
+        let this = Arc::new(Self { library, name, vfs: Mutex::new(None), default_vfs, files: Mutex::default() });
         // SAFETY: the default file system is alive.
         let description = unsafe { methods::file_system(default_vfs, &this.name, Arc::as_ptr(&this)) };
         let mut registered = Registered(Box::new(description));
         // SAFETY: the description is boxed and unregistered before it goes, and this before its fields go.
-        let code = unsafe { ffi::sqlite3_vfs_register(&raw mut *registered.0, 0) };
+        let code = unsafe { library.sqlite3_vfs_register(&raw mut *registered.0, 0) };
         if code != ffi::SQLITE_OK {
             return None;
         }
@@ -189,7 +191,7 @@ impl Drop for CountingFiles {
     fn drop(&mut self) {
         if let Some(mut registered) = self.vfs.lock().unwrap_or_else(PoisonError::into_inner).take() {
             // SAFETY: it was registered, and no connection is left that uses it: each keeps this alive.
-            unsafe { ffi::sqlite3_vfs_unregister(&raw mut *registered.0) };
+            unsafe { self.library.sqlite3_vfs_unregister(&raw mut *registered.0) };
         }
     }
 }

@@ -7,9 +7,9 @@
 mod disk;
 mod methods;
 
+use crate::ffi::Library;
 use crate::vfs::default_vfs;
 use std::ffi::CStr;
-use std::sync::OnceLock;
 
 /// Sets the seed of the simulated disk (`disk=lossy`) of this process, before anything is opened on it.
 pub fn seed_simulated_disk(seed: u64) {
@@ -19,10 +19,9 @@ pub fn seed_simulated_disk(seed: u64) {
 /// Its name.
 pub(crate) const NAME: &CStr = c"bourse-lossy";
 
-/// Makes the file system known to SQLite; does nothing the second time.
+/// Makes the file system known to a copy of SQLite; does nothing the second time.
 ///
 /// Returns SQLite's code.
-pub(crate) fn register() -> std::ffi::c_int {
-    static REGISTERED: OnceLock<std::ffi::c_int> = OnceLock::new();
-    default_vfs::register(&REGISTERED, methods::file_system)
+pub(crate) fn register(library: Library) -> std::ffi::c_int {
+    default_vfs::register(library, NAME, methods::file_system)
 }

@@ -9,11 +9,12 @@
 mod methods;
 mod storage;
 
+use crate::ffi::Library;
 use crate::vfs::default_vfs;
 use crate::vfs::handle::Shared;
 use std::collections::HashMap;
 use std::ffi::CStr;
-use std::sync::{Arc, LazyLock, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, LazyLock, Mutex, MutexGuard, PoisonError};
 use storage::Storage;
 
 /// Its name, for `?vfs=` in a URI.
@@ -36,12 +37,11 @@ fn files() -> MutexGuard<'static, HashMap<Vec<u8>, Arc<MemFile>>> {
     FILES.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Makes the file system known to SQLite; does nothing the second time.
+/// Makes the file system known to a copy of SQLite; does nothing the second time.
 ///
 /// Returns SQLite's code.
-pub(crate) fn register() -> std::ffi::c_int {
-    static REGISTERED: OnceLock<std::ffi::c_int> = OnceLock::new();
-    default_vfs::register(&REGISTERED, methods::file_system)
+pub(crate) fn register(library: Library) -> std::ffi::c_int {
+    default_vfs::register(library, NAME, methods::file_system)
 }
 
 /// Bytes of a file, 0 if there is none of that name.

@@ -2,7 +2,7 @@
 
 use super::methods;
 use crate::error::{error, words};
-use crate::ffi;
+use crate::ffi::{self, Library};
 use crate::vfs::handle::Shared;
 use bourse_crash::{Directory, FileImage};
 use bourse_engine::EngineError;
@@ -52,7 +52,7 @@ impl Mount {
         static NEXT: AtomicU64 = AtomicU64::new(0);
         let code = methods::register();
         if code != ffi::SQLITE_OK {
-            return Err(error(code, words(code)));
+            return Err(error(code, words(Library, code)));
         }
         let file = |(name, image): (&String, &FileImage)| {
             let file = ImageFile { image: Mutex::new(image.clone()), shared: Shared::default() };

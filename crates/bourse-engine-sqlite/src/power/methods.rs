@@ -1,13 +1,13 @@
 //! The VFS over directories in memory: what SQLite calls.
 
 use super::images::{ImageFile, find, locked};
-use crate::ffi;
+use crate::ffi::{self, Library};
 use crate::vfs::default_vfs::{self, Itself};
 use crate::vfs::handle::{self, Opened, Shared, empty, fill, size_of_handle};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::ptr;
 use std::slice;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 impl Opened for ImageFile {
     /// A temporary file has no name, and no other is deleted when it is closed.
@@ -18,17 +18,19 @@ impl Opened for ImageFile {
     }
 }
 
+/// Its name.
+const NAME: &CStr = c"bourse-images";
+
 /// Makes the VFS known to SQLite; does nothing the second time. Returns SQLite's code.
 pub(super) fn register() -> c_int {
-    static REGISTERED: OnceLock<c_int> = OnceLock::new();
-    default_vfs::register(&REGISTERED, |default_vfs| ffi::sqlite3_vfs {
+    default_vfs::register(Library, NAME, |default_vfs| ffi::sqlite3_vfs {
         szOsFile: size_of_handle::<ImageFile>(),
         mxPathname: 512,
         xOpen: Some(open),
         xDelete: Some(delete),
         xAccess: Some(access),
         xFullPathname: Some(default_vfs::plain_pathname),
-        ..default_vfs::description::<Itself>(c"bourse-images", default_vfs.cast())
+        ..default_vfs::description::<Itself>(NAME, default_vfs.cast())
     })
 }
 

@@ -12,6 +12,7 @@ mod methods;
 mod recorder;
 
 use crate::connection::{Connection, Source};
+use crate::ffi::Library;
 use crate::options::Options;
 use crate::statement::Statement;
 use bourse_crash::Directory;
@@ -39,7 +40,7 @@ impl ImageDatabase {
     /// SQLite's.
     pub fn open(directory: &Directory, name: &str) -> Result<Self, EngineError> {
         let mount = Mount::new(directory)?;
-        let source = Source::uri(&mount.uri(name), false);
+        let source = Source::uri(Library, &mount.uri(name), false);
         let connection = Connection::open(&source, &Options::FILE, &Arc::default())?;
         Ok(Self { connection, mount })
     }
@@ -85,6 +86,6 @@ impl ImageDatabase {
 /// SQLite's, if it cannot be opened and read.
 pub fn recover(state: &Directory, name: &str) -> Result<Directory, EngineError> {
     let database = ImageDatabase::open(state, name)?;
-    database.query("SELECT count(*) FROM sqlite_schema", &mut |_| Ok(()))?;
+    database.query("SELECT count(*) FROM sqlite_master", &mut |_| Ok(()))?;
     Ok(database.close())
 }

@@ -3,7 +3,7 @@
 //! It opens files with the unix VFS and then puts four functions of its own into the file's table of methods.
 
 use super::{Call, Decision, DeclaredDevice, current};
-use crate::ffi;
+use crate::ffi::{self, Library};
 use crate::vfs::default_vfs::{self, Itself, OverUsual as _};
 use std::ffi::{CStr, OsStr, c_char, c_int};
 use std::mem;
@@ -28,7 +28,7 @@ pub(super) fn register() -> c_int {
     // SAFETY: asks for the unix file system, which lives as long as the process; SQLite keeps the description for ever,
     // and it is leaked.
     unsafe {
-        let unix = ffi::sqlite3_vfs_find(c"unix".as_ptr());
+        let unix = Library.sqlite3_vfs_find(c"unix".as_ptr());
         if unix.is_null() {
             return ffi::SQLITE_NOTFOUND;
         }
@@ -42,7 +42,7 @@ pub(super) fn register() -> c_int {
             xGetLastError: Some(default_vfs::last_error::<Itself>),
             ..default_vfs::description::<Itself>(NAME, unix.cast())
         };
-        ffi::sqlite3_vfs_register(Box::leak(Box::new(description)), 0)
+        Library.sqlite3_vfs_register(Box::leak(Box::new(description)), 0)
     }
 }
 
@@ -51,7 +51,7 @@ fn place() -> usize {
     static PLACE: OnceLock<usize> = OnceLock::new();
     *PLACE.get_or_init(|| {
         // SAFETY: asks for the unix file system, which `register` found.
-        let bytes = unsafe { (*ffi::sqlite3_vfs_find(c"unix".as_ptr())).szOsFile };
+        let bytes = unsafe { (*Library.sqlite3_vfs_find(c"unix".as_ptr())).szOsFile };
         (bytes as usize).next_multiple_of(mem::align_of::<*mut State>())
     })
 }

@@ -15,7 +15,7 @@ mod files;
 mod table;
 
 use crate::error::{error, words};
-use crate::ffi;
+use crate::ffi::{self, Library};
 use bourse_engine::EngineError;
 use std::cell::{Cell, RefCell};
 use std::ffi::c_int;
@@ -253,6 +253,6 @@ fn install() -> Result<(), EngineError> {
     USED.store(true, Ordering::Release);
     match code {
         ffi::SQLITE_OK => Ok(()),
-        code => Err(error(code, format!("the system calls of SQLite cannot be observed: {}", words(code)))),
+        code => Err(error(code, format!("the system calls of SQLite cannot be observed: {}", words(Library, code)))),
     }
 }

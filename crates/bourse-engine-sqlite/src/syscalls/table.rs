@@ -1,8 +1,7 @@
 //! The functions that stand in SQLite's table of system calls in place of the system's.
 
 use super::{Call, Decision, current, muted};
-use crate::ffi;
-use crate::library;
+use crate::ffi::{self, Library};
 use std::collections::HashMap;
 use std::ffi::{CStr, OsStr, c_char, c_int, c_void};
 use std::mem;
@@ -42,12 +41,12 @@ static ORIGINALS: OnceLock<Originals> = OnceLock::new();
 
 /// Replaces the functions. Returns SQLite's code: `SQLITE_NOTFOUND` if the table lacks one.
 pub(super) fn install() -> c_int {
-    let started = library::start();
+    let started = Library.start();
     if started != ffi::SQLITE_OK {
         return started;
     }
     // SAFETY: asks for the unix file system, which lives as long as the process.
-    let unix = unsafe { ffi::sqlite3_vfs_find(c"unix".as_ptr()) };
+    let unix = unsafe { Library.sqlite3_vfs_find(c"unix".as_ptr()) };
     if unix.is_null() {
         return ffi::SQLITE_NOTFOUND;
     }

@@ -1,11 +1,11 @@
 //! What our file systems leave to the default one.
 
-use crate::ffi;
-use crate::library;
+use crate::ffi::{self, Library};
 use crate::waits::while_sleeping;
 use std::ffi::{CStr, c_char, c_int, c_void};
+use std::mem;
 use std::ptr;
-use std::sync::OnceLock;
+use std::sync::{Mutex, PoisonError};
 
 /// Says where a file system of ours keeps the default one.
 pub(crate) trait OverUsual {
@@ -26,26 +26,56 @@ impl OverUsual for Itself {
     }
 }
 
-/// Makes a file system on top of the default one known to SQLite, under the description that `describe` gives; once in a
-/// process, which `registered` remembers. Returns SQLite's code.
+/// Makes a file system on top of the default one known to a copy of SQLite, under the description that `describe` gives;
+/// does nothing if that copy has one of the name. Returns SQLite's code.
 pub(crate) fn register(
-    registered: &OnceLock<c_int>,
+    library: Library,
+    name: &CStr,
     describe: impl FnOnce(*mut ffi::sqlite3_vfs) -> ffi::sqlite3_vfs,
 ) -> c_int {
-    *registered.get_or_init(|| {
-        let started = library::start();
-        if started != ffi::SQLITE_OK {
-            return started;
+    static REGISTERING: Mutex<()> = Mutex::new(());
+    let started = library.start();
+    if started != ffi::SQLITE_OK {
+        return started;
+    }
+    let _registering = REGISTERING.lock().unwrap_or_else(PoisonError::into_inner);
+    // SAFETY: the name ends in zero. SQLite keeps the pointer for ever, and it is leaked; the default file system outlives
+    // the process's use.
+    unsafe {
+        if !library.sqlite3_vfs_find(name.as_ptr()).is_null() {
+            return ffi::SQLITE_OK;
         }
-        // SAFETY: SQLite keeps the pointer for ever, and it is leaked; the default file system outlives the process's use.
-        unsafe {
-            let default_vfs = ffi::sqlite3_vfs_find(ptr::null());
-            if default_vfs.is_null() {
-                return ffi::SQLITE_ERROR;
-            }
-            ffi::sqlite3_vfs_register(Box::leak(Box::new(describe(default_vfs))), 0)
+        let default_vfs = library.sqlite3_vfs_find(ptr::null());
+        if default_vfs.is_null() || (*default_vfs).iVersion < OLDEST_VERSION {
+            return ffi::SQLITE_ERROR;
         }
-    })
+        library.sqlite3_vfs_register(Box::leak(Box::new(describe(default_vfs))), 0)
+    }
+}
+
+/// The oldest version of the interface of file systems that a default one of ours may have: the one that tells the time in
+/// milliseconds (SQLite 3.7.0).
+pub(crate) const OLDEST_VERSION: c_int = 2;
+
+/// A table of a file's functions as its file system has it. Those that a version of the interface does not have are absent: of
+/// an older one there are no bytes to read them from.
+///
+/// # Safety
+/// `methods` must be a table of the version that it states.
+pub(crate) unsafe fn copied(methods: *const ffi::sqlite3_io_methods) -> ffi::sqlite3_io_methods {
+    type Methods = ffi::sqlite3_io_methods;
+    // SAFETY: the version stands first, in any version; a table has at least the functions of it, which are addresses or
+    // null, and no bits set are null.
+    unsafe {
+        let bytes = match (*methods).iVersion {
+            ..=1 => mem::offset_of!(Methods, xShmMap),
+            2 => mem::offset_of!(Methods, xFetch),
+            3.. => mem::size_of::<Methods>(),
+        };
+        let mut copy = mem::MaybeUninit::<Methods>::zeroed();
+        ptr::copy_nonoverlapping(methods.cast::<u8>(), copy.as_mut_ptr().cast(), bytes);
+        copy.assume_init()
+    }
 }
 
 /// A description that passes on what needs no file: chance, sleep and time. Opening, deleting, looking for files and their

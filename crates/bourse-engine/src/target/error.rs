@@ -99,6 +99,9 @@ pub enum TargetError {
         /// The values that the option takes.
         values: &'static str,
     },
+    /// A library that the target names cannot be had, or cannot do what the target asks for.
+    #[error("{0}")]
+    Library(String),
     /// An option cannot be combined with the rest of the target.
     #[error("'{what}' cannot be used with {with}: {why}")]
     Impossible {

@@ -210,6 +210,8 @@ fn unlike_conditions(base: &Conditions, head: &Conditions) -> Vec<String> {
     each.extend(sizes.into_iter().map(|(name, of)| (name, scale(base, of), scale(head, of))));
     let rate = |it: &Conditions| it.requested_rate.map(|rate| rate.to_string());
     each.push(("requested rate", rate(base), rate(head)));
+    let aged = |it: &Conditions| it.market_aged_at.map(|rate| rate.to_string());
+    each.push(("rate at which the market was aged", aged(base), aged(head)));
     let isolation =
         |it: &Conditions| Some(crate::view::isolation_words(&it.isolation)).filter(|_| !it.isolation.is_empty());
     each.push(("isolation", isolation(base), isolation(head)));

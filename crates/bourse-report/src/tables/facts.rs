@@ -45,6 +45,7 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
         further_users,
         scale,
         requested_rate,
+        market_aged_at,
         driver_queue,
         arrival_streams,
         isolation,
@@ -65,6 +66,10 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
     known.extend(users.as_ref().map(|users| ("users", count(users))));
     known.extend(further_users.as_ref().map(|users| ("market users", count(users))));
     known.extend(requested_rate.map(|rate| ("requested rate", Cell::text(&format!("{} {unit}", units::plain(rate))))));
+    known.extend(market_aged_at.map(|rate| {
+        let words = format!("aged at {} {unit}: its pending orders were placed before each round", units::plain(rate));
+        ("market", Cell::text(&words))
+    }));
     known.extend(driver_queue.as_ref().map(|queue| {
         let words = format!("room for {} of {}", queue.room, queue.operations.join(" and "));
         ("driver's queue", Cell::text(&words))

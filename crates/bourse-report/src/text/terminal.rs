@@ -48,6 +48,9 @@ pub fn terminal(file: &RunFile, width: usize, color: bool) -> String {
     page.out
 }
 
+/// Part of the busiest users' working time below which other users have no bar.
+const HARDLY: f64 = 0.05;
+
 /// A bar of so many letters, each for the same share of the time.
 fn bar(role: &RoleSplit, width: usize) -> String {
     let mut bar = String::with_capacity(width);
@@ -258,7 +261,8 @@ impl Page {
         }
     }
 
-    /// Where the users' time went: a bar of letters for each kind of user, and its parts in figures.
+    /// Where the users' time went: a bar of letters for each kind of user, and its parts in figures. Users that hardly ever had
+    /// anything to do beside the others, as maintenance, stand in the page alone.
     fn time_split(&mut self, view: &CaseView<'_>) {
         let roles = roles(view);
         if let Some(why) = not_available(view) {
@@ -267,7 +271,8 @@ impl Page {
         } else if !roles.is_empty() {
             self.heading("Where the users' time went");
         }
-        for role in roles {
+        let busiest = roles.iter().map(RoleSplit::busy).fold(0.0, f64::max);
+        for role in roles.into_iter().filter(|role| role.busy() >= HARDLY * busiest) {
             let width = self.width.saturating_sub(22).min(64);
             let name = units::printable(&format!("{} ({})", role.role, role.threads));
             self.line(&format!("{name:<18}  {}", bar(&role, width)));

@@ -1,6 +1,7 @@
 //! The brokerage house: what transactions share beside the database, and the reconciliation snapshot of a round.
 
 use super::{Answer, OpenError, Opened, ShortDatabase};
+use crate::aged::{self, PendingOrder};
 use crate::check::reconciliation::{Acknowledged, Snapshot};
 use crate::transactions::trade_cleanup::trade_cleanup;
 use crate::transactions::{Context, Request, Retry, SendToMarket, TradeIds, TxnError, perform};
@@ -9,10 +10,12 @@ use bourse_egen::Part;
 use bourse_egen::driver::Database;
 use bourse_egen::txn::TradeCleanup;
 use bourse_engine::{Engine, EngineError, RowExt as _, Session};
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A house open for a round.
 #[derive(Debug)]
 pub struct BrokerageHouse {
+    part: Part,
     trade_ids: TradeIds,
     short: Option<ShortDatabase>,
     before: Snapshot,
@@ -36,7 +39,26 @@ impl BrokerageHouse {
         let cleanup_ns = clock.now() - begin;
         let short = ShortDatabase::survey(&mut *session, part, first_free)?;
         let before = Snapshot::take(&mut *session)?;
-        Ok((Self { trade_ids, short, before }, Opened { cleaned, cleanup_ns, before }))
+        Ok((Self { part, trade_ids, short, before }, Opened { cleaned, cleanup_ns, before }))
+    }
+
+    /// Places orders of before the round, and learns anew what the database lacks. Gives the number of orders that wait.
+    ///
+    /// # Errors
+    /// [`OpenError`] of the engine.
+    pub fn place(
+        &mut self,
+        engine: &dyn Engine,
+        orders: &[PendingOrder],
+        clock: &dyn Clock,
+        interrupt: &AtomicBool,
+    ) -> Result<u64, OpenError> {
+        let mut session = engine.session()?;
+        let stop = || interrupt.load(Ordering::Relaxed);
+        aged::place(&mut *session, &self.trade_ids, orders, clock.timestamp(), &stop)?;
+        let database = Database::of(self.part.total_customers(), self.part.scale_factor(), self.part.days());
+        self.short = ShortDatabase::survey(&mut *session, self.part, database.first_free_trade())?;
+        Ok(Self::pending_orders(engine)?)
     }
 
     /// Performs a transaction on a session.

@@ -1,6 +1,7 @@
 //! The brokerage house in the driver's own process: transactions on the user's own session.
 
 use super::{Answer, BrokerageHouse, Connector, OpenError, Opened, Sut, Terms};
+use crate::aged::PendingOrder;
 use crate::transactions::{Request, Retry, SendToMarket, TxnError};
 use bourse_driver::{Clock, OperationCx};
 use bourse_engine::{Engine, EngineError};
@@ -29,6 +30,12 @@ impl Sut for InProcess<'_> {
         let (house, opened) = BrokerageHouse::open(self.engine, terms.part, clock)?;
         *self.house.lock().unwrap_or_else(PoisonError::into_inner) = Some(Arc::new(house));
         Ok(opened)
+    }
+
+    fn place(&self, orders: &[PendingOrder], clock: &dyn Clock, interrupt: &AtomicBool) -> Result<u64, OpenError> {
+        let mut house = self.house.lock().unwrap_or_else(PoisonError::into_inner);
+        let house = house.as_mut().and_then(Arc::get_mut).expect("a round is opened, and nobody has a connector");
+        house.place(self.engine, orders, clock, interrupt)
     }
 
     fn connector(&self) -> Result<Box<dyn Connector>, EngineError> {

@@ -18,6 +18,7 @@ pub use house::BrokerageHouse;
 pub use in_process::InProcess;
 pub use short::ShortDatabase;
 
+use crate::aged::PendingOrder;
 use crate::check::reconciliation::Snapshot;
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
 use crate::transactions::{FrameError, Output, Request, SendToMarket, TxnError};
@@ -39,6 +40,18 @@ pub trait Sut: Sync {
     /// # Errors
     /// [`OpenError`].
     fn open(&self, terms: &Terms, clock: &dyn Clock, interrupt: &AtomicBool) -> Result<Opened, OpenError>;
+
+    /// Places orders of before the round that was opened last, while no user has a connector: the market is of an age when
+    /// the round begins. Gives how many were placed; fewer than all once `interrupt` says so.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    fn place(&self, orders: &[PendingOrder], clock: &dyn Clock, interrupt: &AtomicBool) -> Result<u64, OpenError> {
+        let _ = (orders, clock, interrupt);
+        Err(OpenError::Refused(
+            "the market cannot be aged: orders are placed in bulk on an engine in process".to_owned(),
+        ))
+    }
 
     /// A user's connector, for the round that was opened last.
     ///

@@ -13,6 +13,7 @@
 //! | [`kind`] | the twelve kinds, their isolation and statements |
 //! | [`status`] | the harness's verdict |
 //! | [`rates`], [`trades`] | what several transactions read alike |
+//! | `order_rows` | the rows of a new order |
 //! | `positions` | how a trade changes holdings |
 //! | the rest | one transaction each |
 
@@ -24,6 +25,7 @@ mod error;
 pub mod kind;
 pub mod market_feed;
 pub mod market_watch;
+pub(crate) mod order_rows;
 pub mod perform;
 mod positions;
 pub mod rates;

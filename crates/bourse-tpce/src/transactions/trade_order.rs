@@ -2,6 +2,7 @@
 //! once; limit orders wait in TRADE_REQUEST for their price.
 
 use super::error::{Frame as _, InFrame};
+use super::order_rows::{INSERT_HISTORY, INSERT_REQUEST, INSERT_TRADE, OrderRows};
 use super::perform::{commit, in_transaction};
 use super::positions::{Closed, lots};
 use super::rates::{commission, tax, tax_rate};
@@ -175,11 +176,17 @@ struct NewTrade {
     is_cash: bool,
 }
 
-fn executor(input: &TradeOrder) -> Text<49> {
+/// `T_EXEC_NAME` of an order.
+pub(crate) fn executor(input: &TradeOrder) -> Text<49> {
     let mut name = Text::cut(input.exec_f_name.as_str());
     name.push(" ");
     name.push(input.exec_l_name.as_str());
     name
+}
+
+/// Price that a limit order asks for. The emulator draws dollars as a binary number of whole cents.
+pub(crate) fn limit(input: &TradeOrder) -> Price {
+    Money::from_dollars(input.requested_price).into()
 }
 
 fn to_market(input: &TradeOrder, estimate: &Estimate, trade_id: TradeId) -> TradeRequest {
@@ -258,12 +265,7 @@ fn frame3(db: &mut dyn Session, input: &TradeOrder, owner: &Owner) -> Result<Est
     };
     let trade_type = input.trade_type.text();
     let (type_is_market, type_is_sell): (bool, bool) = rows::one(db, &TYPE, &[(&trade_type).into()])?;
-    let requested_price = if type_is_market {
-        listing.market_price
-    } else {
-        // The emulator draws dollars as a binary number of whole cents.
-        Money::from_dollars(input.requested_price).into()
-    };
+    let requested_price = if type_is_market { listing.market_price } else { limit(input) };
 
     let closed = closed_lots(db, input, &listing.symbol, type_is_sell, requested_price)?;
     let gain = Balance::from_units(closed.sell_value.units() - closed.buy_value.units());
@@ -328,17 +330,6 @@ fn closed_lots(
     Ok(closed)
 }
 
-static INSERT_TRADE: Sql = Sql::new(
-    "INSERT INTO trade (t_id, t_dts, t_st_id, t_tt_id, t_is_cash, t_s_symb, t_qty, t_bid_price, t_ca_id, t_exec_name,
-                        t_trade_price, t_chrg, t_comm, t_tax, t_lifo)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, NULL, ?11, ?12, 0, ?13)",
-);
-static INSERT_REQUEST: Sql = Sql::new(
-    "INSERT INTO trade_request (tr_t_id, tr_tt_id, tr_s_symb, tr_qty, tr_bid_price, tr_b_id)
-     VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
-);
-static INSERT_HISTORY: Sql = Sql::new("INSERT INTO trade_history (th_t_id, th_dts, th_st_id) VALUES (?1, ?2, ?3)");
-
 /// Frame 4: writes the trade down (Clause 3.3.7.6).
 fn frame4(
     db: &mut dyn Session,
@@ -348,36 +339,25 @@ fn frame4(
     estimate: &Estimate,
     new: &NewTrade,
 ) -> Result<TradeId, FrameError> {
-    let now = (context.now)().into();
-    let trade_id = context.trade_ids.next();
-    let (id, status) = (trade_id.into(), (&estimate.status_id).into());
-    let trade_type = input.trade_type.text();
-    let (trade_type, symbol) = ((&trade_type).into(), (&estimate.symbol).into());
-    let (qty, price) = (input.trade_qty.into(), estimate.requested_price.into());
-    let trade = [
-        id,
+    let now = (context.now)();
+    let order = OrderRows {
+        trade_id: context.trade_ids.next(),
         now,
-        status,
-        trade_type,
-        new.is_cash.into(),
-        symbol,
-        qty,
-        price,
-        input.acct_id.into(),
-        (&new.exec_name).into(),
-        estimate.charge_amount.into(),
-        new.comm_amount.into(),
-        input.is_lifo.into(),
-    ];
-    rows::change_one(db, &INSERT_TRADE, &trade)?;
-    if !estimate.type_is_market {
-        rows::change_one(db, &INSERT_REQUEST, &[id, trade_type, symbol, qty, price, broker.into()])?;
-    }
-    if planted!(OrderWithoutHistory) {
-        return Ok(trade_id);
-    }
-    rows::change_one(db, &INSERT_HISTORY, &[id, now, status])?;
-    Ok(trade_id)
+        status: estimate.status_id,
+        trade_type: input.trade_type.text(),
+        is_cash: new.is_cash,
+        symbol: estimate.symbol,
+        qty: input.trade_qty,
+        price: estimate.requested_price,
+        account: input.acct_id,
+        exec_name: new.exec_name,
+        charge: estimate.charge_amount,
+        commission: new.comm_amount,
+        is_lifo: input.is_lifo,
+        broker,
+    };
+    order.insert(db, !estimate.type_is_market)?;
+    Ok(order.trade_id)
 }
 
 /// Frame 5: undoes everything (Clause 3.3.7.7).

@@ -4,6 +4,7 @@
 //! the queue of the market's users.
 
 use super::due::DueResults;
+use crate::aged::{self, PendingOrder};
 use bourse_driver::{Clock, Control, MS, Nanos};
 use bourse_egen::Inputs;
 use bourse_egen::driver::{Database, MarketConfig, MarketExchange};
@@ -233,30 +234,41 @@ pub(super) struct Exchange<'w> {
     pub(super) ticker_tape_seed: u64,
     pub(super) trading_floor_seed: u64,
     pub(super) queues: &'w MarketQueues,
+    /// Orders of before the round that wait for their price.
+    pub(super) pending: Vec<PendingOrder>,
 }
 
-impl Exchange<'_> {
+impl<'w> Exchange<'w> {
+    /// The market as it opens, so long after the begin of the round; with orders that wait it has been open for the
+    /// [age](aged::AGE_S) at which they were drawn.
+    fn open(&mut self, now: Timestamp, since_begin: Nanos, due_results: &mut DueResults) -> MarketExchange<'w> {
+        let before = |ms: i64| Timestamp::from_millis(now.millis() - ms);
+        let opened = if self.pending.is_empty() { now } else { before(1_000 * aged::AGE_S) };
+        let config = MarketConfig::after(&self.database);
+        let (tape, floor) = (self.ticker_tape_seed, self.trading_floor_seed);
+        let mut market = MarketExchange::new(self.inputs, &config, tape, floor, opened);
+        for order in std::mem::take(&mut self.pending) {
+            let wait = market.submit(before(order.age_ms), &order.request(), &mut |_| {});
+            wait.expect("orders were drawn for securities of the database");
+            due_results.add(since_begin + order.due_ms.unsigned_abs() * MS, 0);
+        }
+        market
+    }
+
     /// Runs the exchange until all customers have ended and the last order is executed.
     ///
     /// The ticker tape stops with the customers, so that the last feeds trigger the last limit orders; executing what is
     /// outstanding then takes up to ten seconds, since a delay cut to nothing waits a full turn of the timer wheel.
-    pub(super) fn run(self, clock: &dyn Clock, control: &Control) {
+    pub(super) fn run(mut self, clock: &dyn Clock, control: &Control) {
         let queues = self.queues;
         // The emulator counts whole milliseconds; those of its time stamps are those of the clock.
         let origin_ms = clock.timestamp().millis() - (clock.now() / MS) as i64;
         let stamp = |now: Nanos| Timestamp::from_millis(origin_ms + (now / MS) as i64);
-        let config = MarketConfig::after(&self.database);
-        let mut market = MarketExchange::new(
-            self.inputs,
-            &config,
-            self.ticker_tape_seed,
-            self.trading_floor_seed,
-            stamp(clock.now()),
-        );
+        let mut due_results = DueResults::default();
+        let mut market = self.open(stamp(clock.now()), clock.now().saturating_sub(control.begin()), &mut due_results);
         // When the next result is due, as the emulator said.
         let mut next: Option<Nanos> = None;
         let mut draining = false;
-        let mut due_results = DueResults::default();
         let mut gathers = false;
         loop {
             let now = clock.now();

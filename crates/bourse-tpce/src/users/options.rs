@@ -35,6 +35,9 @@ pub struct RunOptions {
     pub load: Load,
     /// Whether at a rate all customers share one stream of arrivals, taken by whichever is free.
     pub shared: bool,
+    /// Trade-Results a second of the market whose pending limit orders a round begins with; `None` opens the market with the
+    /// round. See [`aged`](crate::aged).
+    pub aged_at: Option<f64>,
     /// Parameters of the customer emulators; the specification's by default.
     pub tunables: Tunables,
     /// Customers pause before they draw while more requests of the market than this wait.
@@ -47,6 +50,9 @@ pub struct RunOptions {
 impl RunOptions {
     /// Trade-Results a second that a run can ask for.
     pub const RATES: RangeInclusive<f64> = 0.001..=1_000_000.0;
+
+    /// The highest rate at which a market can be aged: over a million orders are pending then.
+    pub const MOST_AGED_AT: f64 = 20_000.0;
 
     /// Default options on this machine for that database.
     ///
@@ -67,6 +73,7 @@ impl RunOptions {
             seed: 1,
             load: Load::Closed,
             shared: false,
+            aged_at: None,
             tunables: Tunables::default(),
             market_room: MARKET_ROOM,
             backlog: None,
@@ -121,6 +128,9 @@ impl RunOptions {
                 return Err(OptionsError::Nobody { what });
             }
         }
+        if let Some(rate) = self.aged_at.filter(|rate| !(*Self::RATES.start()..=Self::MOST_AGED_AT).contains(rate)) {
+            return Err(OptionsError::AgedAt { rate });
+        }
         match self.load {
             Load::Constant { per_second } | Load::Poisson { per_second } => {
                 self.schedule(0).check().map_err(|_| OptionsError::Rate { per_second, users: self.users })
@@ -144,6 +154,13 @@ impl RunOptions {
             Load::Closed => None,
             Load::Constant { per_second } | Load::Poisson { per_second } => Some(per_second / CUSTOMERS_PER_RESULT),
         }
+    }
+
+    /// Trade-Orders a second that customers place who ask for as many Trade-Results, those that are rolled back among them.
+    pub(super) fn orders_at(&self, results_per_second: f64) -> f64 {
+        let levels = self.tunables.mix.levels();
+        let cards: u32 = levels.iter().map(|(_, level)| level).sum();
+        results_per_second * CUSTOMERS_PER_RESULT * f64::from(self.tunables.mix.trade_order) / f64::from(cards.max(1))
     }
 
     /// The plan of a round: that of the options, with each user's part of the backlog.
@@ -218,6 +235,16 @@ pub enum OptionsError {
     Nobody {
         /// What is counted.
         what: &'static str,
+    },
+    /// A rate at which no market can be aged.
+    #[error(
+        "invalid rate of {rate} TR/s for an aged market: expected {} to {}",
+        RunOptions::RATES.start(),
+        RunOptions::MOST_AGED_AT
+    )]
+    AgedAt {
+        /// The rate in question.
+        rate: f64,
     },
     /// A rate out of range.
     #[error(

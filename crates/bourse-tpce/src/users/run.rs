@@ -5,6 +5,7 @@ use super::exchange::{Exchange, MarketQueues};
 use super::options::{OptionsError, RunOptions};
 use super::people::{Customer, DriverState, Maintenance, MarketUser};
 use super::{reconciled, specs};
+use crate::aged::{self, PendingOrder};
 use crate::check::reconciliation::{Acknowledged, Snapshot};
 use crate::planted::planted;
 use crate::sut::{InProcess, OpenError, Opened, Sut};
@@ -149,6 +150,7 @@ pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditio
             false => ArrivalStreams::PerUser,
         }),
         requested_rate: options.asked().map(|rate| (rate * 1e6).round() / 1e6),
+        market_aged_at: options.aged_at.map(|rate| (rate * 1e6).round() / 1e6),
         driver_queue: options.asked().is_none().then(|| DriverQueue {
             room: options.market_room as u64,
             operations: [Transaction::TradeResult, Transaction::MarketFeed].map(|it| it.name().to_owned()).to_vec(),
@@ -248,7 +250,13 @@ pub fn run_on(
     }
     let maintenance = MaintenanceEmulator::new(inputs, database, next_seed()).map_err(OptionsError::from)?;
 
-    let Opened { cleaned, cleanup_ns, before } = sut.open(&options.terms(), clock, interrupt)?;
+    let pending = pending_orders(inputs, options)?;
+    let Opened { cleaned, cleanup_ns, mut before } = sut.open(&options.terms(), clock, interrupt)?;
+    let begun = clock.now();
+    if !pending.is_empty() {
+        before.placed = sut.place(&pending, clock, interrupt)?;
+    }
+    let placed_ns = clock.now() - begun;
     let state =
         DriverState { queues: MarketQueues::new(options.users, options.market_room), acknowledged: Mutex::default() };
     let mut brokerage = Brokerage { specs: specs::specs(), state: &state, user_specs: Vec::new(), exchange: None };
@@ -258,6 +266,7 @@ pub fn run_on(
         ticker_tape_seed: next_seed(),
         trading_floor_seed: next_seed(),
         queues: &state.queues,
+        pending,
     });
     for number in 1..=options.users {
         if interrupt.load(Ordering::Relaxed) {
@@ -310,6 +319,9 @@ pub fn run_on(
     let mut round = measured.round;
     let due = state.queues.counters.due.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone();
     expect_of_market(&mut round, &due);
+    if options.aged_at.is_some() {
+        round.market_age_s = round.market_age_s.map(|age_s| age_s + aged::AGE_S as f64);
+    }
     if options.share.number() == 1 {
         round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
     }
@@ -317,6 +329,14 @@ pub fn run_on(
     round.checks.push(reconciled::acknowledgements(&acknowledged, &measured.ledger));
     round.checks.push(reconciled::mix_of_requests(&measured.ledger, &options.tunables.mix));
     round.facts.extend(facts(&state, &cleaned, &acknowledged, options));
+    round.facts.extend(options.aged_at.map(|rate| NameValue {
+        name: "market".to_owned(),
+        value: format!(
+            "aged at {rate} TR/s: {} pending limit orders placed before the warm-up, in {:.1} s",
+            before.placed,
+            placed_ns as f64 / 1e9
+        ),
+    }));
     // The database's own count: the market forgets an order once its tape has shown the price.
     match sut.pending_orders() {
         Ok(pending) => round
@@ -329,6 +349,15 @@ pub fn run_on(
     }
     round.facts.extend(achieved.facts(&options.tunables));
     Ok(Ran { round, before, acknowledged, interrupted: measured.interrupted, fault: measured.fault })
+}
+
+/// Orders of before the round that wait for their price: of customers of their own, whatever the round's customers draw.
+fn pending_orders(inputs: &Inputs, options: &RunOptions) -> Result<Vec<PendingOrder>, OptionsError> {
+    let Some(rate) = options.aged_at else { return Ok(Vec::new()) };
+    let mut seeds = SplitMix::new(options.seed ^ 0x000a_9ed0_5eed);
+    let seeds = [seeds.next(), seeds.next(), seeds.next()];
+    let orders_per_second = options.orders_at(rate);
+    Ok(aged::pending_orders(inputs, options.database(), &options.tunables, orders_per_second, seeds)?)
 }
 
 /// Holds the mix of a round against the Trade-Results that its market owed in the measurement interval, and notes the

@@ -1,6 +1,7 @@
 //! Tests of TPC-E on SQLite.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod aged;
 mod checks;
 mod cleanup;
 mod conflicts;

@@ -19,7 +19,7 @@ fn database() -> SqliteEngine {
     engine
 }
 
-fn options(warm_up_ns: Nanos, measure_ns: Nanos) -> RunOptions {
+pub(crate) fn options(warm_up_ns: Nanos, measure_ns: Nanos) -> RunOptions {
     RunOptions {
         users: 2,
         plan: Plan { warm_up_ns, measure_ns, drain_limit_ns: 30 * SECOND, ..Plan::default() },
@@ -28,7 +28,7 @@ fn options(warm_up_ns: Nanos, measure_ns: Nanos) -> RunOptions {
     }
 }
 
-fn count(engine: &SqliteEngine, sql: &str) -> u64 {
+pub(crate) fn count(engine: &SqliteEngine, sql: &str) -> u64 {
     let mut found = 0;
     let mut session = engine.session().unwrap();
     session
@@ -40,7 +40,7 @@ fn count(engine: &SqliteEngine, sql: &str) -> u64 {
     found
 }
 
-fn assert_sound(engine: &SqliteEngine, ran: &Ran) {
+pub(crate) fn assert_sound(engine: &SqliteEngine, ran: &Ran) {
     assert_eq!(ran.fault, None);
     let checks = verify(engine, part(), Some(ran), &RealClock::start(), &mut |_| {}).unwrap();
     let failed: Vec<_> = checks.iter().filter(|check| check.status == CheckStatus::Failed).collect();

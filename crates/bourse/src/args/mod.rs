@@ -13,8 +13,8 @@ pub(crate) use crash::{Crash, CrashCases, CrashPart};
 pub(crate) use documents::{CsvCells, Document, Engines, Report};
 pub(crate) use faults::{FaultWork, Faults};
 pub(crate) use tpce::{
-    Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, ExplicitlySet, Format, Gen, Load, Run, RunSettings,
-    Serve, Tpce, Verify,
+    Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, ExplicitlySet, Format, Gen, Load, MarketAge, Run,
+    RunSettings, Serve, Tpce, Verify,
 };
 
 use clap::parser::ValueSource;

@@ -1,6 +1,7 @@
 //! Numbers and times of the command line, each with its range. An error names the range:
 //! `invalid value '0' for '--users <N>': expected an integer from 1 to 10,000`.
 
+use super::MarketAge;
 use bourse_tpce::users::RunOptions;
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use std::ops::RangeInclusive;
@@ -93,6 +94,22 @@ pub(crate) fn rate(text: &str) -> Result<f64, String> {
         .ok_or_else(|| format!("expected a number of Trade-Results a second from {} to {}", range.start(), range.end()))
 }
 
+/// Age of the market.
+pub(crate) fn market(text: &str) -> Result<MarketAge, String> {
+    let (least, most) = (*RunOptions::RATES.start(), RunOptions::MOST_AGED_AT);
+    match text.split_once('=') {
+        None if text == "new" => Ok(MarketAge::New),
+        None if text == "aged" => Ok(MarketAge::Aged),
+        Some(("aged", rate)) => {
+            let rate = rate.parse().ok().filter(|rate: &f64| (least..=most).contains(rate)).map(MarketAge::AgedAt);
+            rate.ok_or_else(|| {
+                format!("expected aged=N with a number of Trade-Results a second from {least} to {most}")
+            })
+        }
+        _ => Err("expected new, aged, or aged=N with a number of Trade-Results a second".to_owned()),
+    }
+}
+
 /// A rate of operations.
 pub(crate) fn operations_a_second(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| (0.001..=10_000_000.0).contains(number));
@@ -172,6 +189,13 @@ mod tests {
         for text in ["1e300", "1e-300", "nan", "inf", "-1", "0", ""] {
             let expected = "expected a number of Trade-Results a second from 0.001 to 1000000";
             assert_eq!(rate(text), Err(expected.to_owned()), "{text}");
+        }
+        assert_eq!(
+            [market("new"), market("aged"), market("aged=1.5")],
+            [Ok(MarketAge::New), Ok(MarketAge::Aged), Ok(MarketAge::AgedAt(1.5))]
+        );
+        for text in ["old", "", "new=1", "aged=", "aged=0", "aged=nan", "aged=20001", "aged 5"] {
+            assert!(market(text).is_err_and(|why| why.starts_with("expected ")), "{text}");
         }
         assert!(["0", "nan", "1.1", "-0.5", "inf"].into_iter().all(|text| scale(text).is_err()));
     }

@@ -110,10 +110,15 @@ pub(crate) struct RunSettings {
     /// Transactions that may wait for a client with --rate; more are dropped and counted [default: 5 s of the rate]
     #[arg(long, help_heading = "Workload", value_name = "N", value_parser = numbers::backlog, env = "BOURSE_BACKLOG")]
     pub(crate) backlog: Option<usize>,
+    /// Age of the market when each round begins. `new`: it opens with the round, and owes fewer Trade-Results than orders are
+    /// placed for 15 minutes. `aged`: the limit orders that would be pending after 15 minutes at --rate or --find-max are placed
+    /// before the round. `aged=N`: those of N Trade-Results a second, also without a rate
+    #[arg(long, help_heading = "Workload", value_name = "AGE", default_value = "new", value_parser = numbers::market, env = "BOURSE_MARKET")]
+    pub(crate) market: MarketAge,
     /// Search for the highest rate that meets every response-time limit, and confirm it with a run of full length
     #[arg(long, help_heading = "Workload", conflicts_with = "rate", env = "BOURSE_FIND_MAX")]
     pub(crate) find_max: bool,
-    /// Repeat with each of these values of users, market-users, rate, backlog, customers, days, scale-factor, or a target
+    /// Repeat with each of these values of users, market-users, rate, backlog, market, customers, days, scale-factor, or a target
     /// option, for example journal=delete,wal; several --sweep are combined
     #[arg(long, value_name = "OPTION=A,B,C", help_heading = "Rounds")]
     pub(crate) sweep: Vec<String>,
@@ -131,6 +136,19 @@ pub(crate) struct RunSettings {
     pub(crate) execution: Execution,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// Age of the market when a round begins.
+#[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum MarketAge {
+    /// It opens with the round.
+    #[default]
+    New,
+    /// It has been open for 15 minutes at the rate of the round.
+    Aged,
+    /// It has been open for 15 minutes at so many Trade-Results a second.
+    AgedAt(f64),
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum, Serialize, Deserialize)]

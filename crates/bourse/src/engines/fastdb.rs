@@ -19,4 +19,5 @@ pub(super) const CALLS: Calls = Calls {
     cleanup: |_| {},
     crashes: None,
     faults: &[],
+    stays_loaded: true,
 };

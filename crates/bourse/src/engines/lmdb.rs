@@ -14,4 +14,5 @@ pub(super) const CALLS: Calls = Calls {
     cleanup: |_| {},
     crashes: None,
     faults: &[Through::Preload],
+    stays_loaded: false,
 };

@@ -15,6 +15,8 @@ mod redb;
 mod sqlite;
 #[cfg(feature = "sqlite-lean")]
 mod sqlite_lean;
+#[cfg(feature = "sqlite-lib")]
+mod sqlite_lib;
 
 pub(crate) use list::list;
 
@@ -58,7 +60,14 @@ enum Build {
     In(Calls),
     /// It is not; this feature of the program's crate has it.
     #[cfg_attr(
-        all(feature = "fastdb", feature = "lmdb", feature = "mysql", feature = "redb", feature = "sqlite-lean"),
+        all(
+            feature = "fastdb",
+            feature = "lmdb",
+            feature = "mysql",
+            feature = "redb",
+            feature = "sqlite-lean",
+            feature = "sqlite-lib"
+        ),
         expect(dead_code, reason = "this build has every engine")
     )]
     Out(&'static str),
@@ -84,6 +93,8 @@ struct Calls {
     crashes: Option<Crashes>,
     /// The ways in which its reads, writes and syncs can be made to fail; none where it has no files that could be.
     faults: &'static [Through],
+    /// Whether a target loads a library of its own, which stays in the process.
+    stays_loaded: bool,
 }
 
 /// How the databases of an engine are crashed.
@@ -160,6 +171,14 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         build: if_built!("sqlite-lean", sqlite_lean::CALLS),
     },
     EngineKind {
+        scheme: "sqlite+lib",
+        summary: "any library with SQLite's C interface, loaded at run time: the system's SQLite, another version or build, SQLCipher",
+        example: "sqlite+lib:PATH?library=FILE&journal=wal&sync=full, sqlite+lib::memory:?library=FILE",
+        // Not for a quick look: which library is meant, a person says.
+        in_process: None,
+        build: if_built!("sqlite-lib", sqlite_lib::CALLS),
+    },
+    EngineKind {
         scheme: "mariadb+private",
         summary: "MariaDB, a private server, started for the run and removed after it",
         example: "mariadb+private:?ram=on, mariadb+private:DIRECTORY?flush_log=2",
@@ -223,6 +242,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
             cleanup: |_| {},
             crashes: None,
             faults: &[],
+            stays_loaded: false,
         }),
     },
 ];
@@ -306,6 +326,11 @@ pub(crate) fn is_here(target: &str) -> Result<(), String> {
 /// The ways in which a target's reads, writes and syncs can be made to fail.
 pub(crate) fn fault_ways(target: &str) -> &'static [Through] {
     kind_of(target).and_then(|kind| kind.calls().ok()).map_or(&[], |calls| calls.faults)
+}
+
+/// Whether a round on a target needs a process of its own, because another's library would be in it.
+pub(crate) fn stays_loaded(target: &str) -> bool {
+    kind_of(target).and_then(|kind| kind.calls().ok()).is_some_and(|calls| calls.stays_loaded)
 }
 
 /// Ends and removes what a process that was killed has left of the target's private server.

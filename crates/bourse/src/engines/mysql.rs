@@ -35,6 +35,7 @@ pub(super) const RUNNING: Calls = Calls {
     },
     crashes: None,
     faults: &[],
+    stays_loaded: false,
 };
 
 /// Whether the server that a private target would start is installed.

@@ -19,4 +19,5 @@ pub(super) const CALLS: Calls = Calls {
         can_be_recorded: false,
     }),
     faults: &[Through::Preload],
+    stays_loaded: false,
 };

@@ -135,6 +135,7 @@ pub(crate) fn run(plan: &Plan) -> Result<Executed, Failure> {
         begin: 0,
         warnings: Vec::new(),
         best_loop_ns: f64::INFINITY,
+        repeated_ns: 0,
     };
     let mut cases = Vec::new();
     let mut outcome = Ok(());
@@ -178,6 +179,8 @@ struct Executor<'p> {
     warnings: Vec<Warning>,
     /// Best time of the fixed CPU loop until now, in nanoseconds.
     best_loop_ns: f64,
+    /// Time that repeated rounds have taken until now, in nanoseconds.
+    repeated_ns: u64,
 }
 
 /// Runs a round of a case, again while others disturb it and the case may repeat a round.
@@ -299,6 +302,17 @@ impl Executor<'_> {
         (self.context.clock.now() - self.begin) as f64 / 1e9
     }
 
+    /// Runs a round of a case, again while others disturb it and there is time for that.
+    fn repeating(&mut self, block: &Block, case: &mut CaseRun, round: u32, label: &str) -> Result<(), Failure> {
+        let is_over = self.plan.repeats_at_most_ns.is_some_and(|most| self.repeated_ns >= most);
+        let repeats = if is_over { 0 } else { self.plan.repeats(block) };
+        let (begun, before) = (self.context.clock.now(), case.set_aside().len());
+        let done = repeated(case, repeats, |case| self.turn(case, round, block.rounds, label));
+        let (again, took) = ((case.set_aside().len() - before) as u64, self.context.clock.now() - begun);
+        self.repeated_ns += took / (again + 1) * again;
+        done
+    }
+
     /// The rounds, in turn. What was measured before a failure stays.
     fn rounds(&mut self, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
         let of = block.rounds;
@@ -318,7 +332,7 @@ impl Executor<'_> {
                     (OnFailure::EndRun, 1) => case.label().to_owned(),
                     (OnFailure::EndRun, _) => format!("{}, round {} of {of}", case.label(), round + 1),
                 };
-                repeated(case, self.plan.repeats(block), |case| self.turn(case, round, of, &label))?;
+                self.repeating(block, case, round, &label)?;
             }
             if let (true, [one, other]) = (self.plan.compares, &*cases)
                 && let Some(words) = expected::after(one.rounds(), other.rounds(), of)

@@ -3,7 +3,8 @@
 use super::sweep::{Sweep, combinations, with_option};
 use super::targets::{self, default_target, with_size};
 use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds, varied};
-use crate::args::{Arrivals, CheckDepth, Database, ExplicitlySet, Run, RunSettings, numbers};
+use crate::args::{Arrivals, CheckDepth, Database, ExplicitlySet, MarketAge, Run, RunSettings, numbers};
+use crate::engines;
 use crate::failure::Failure;
 use crate::tpce::whole;
 use bourse_driver::SECOND;
@@ -42,6 +43,9 @@ pub(crate) struct Brokerage {
     /// Whether all users share one stream of arrivals.
     #[serde(default)]
     pub(crate) shared: bool,
+    /// Age of the market when a round begins.
+    #[serde(default)]
+    pub(crate) market: MarketAge,
     /// Transactions that may be due and wait.
     pub(crate) backlog: Option<usize>,
     /// Whether the highest rate is looked for that keeps every response limit.
@@ -83,8 +87,11 @@ impl Brokerage {
 
     /// The options of the latency phase after a round in which customers ended so many transactions a second.
     pub(crate) fn latency_options(&self, round: &RunOptions, per_second: f64) -> RunOptions {
+        let load = Load::Poisson { per_second: LATENCY_PART * per_second };
         RunOptions {
-            load: Load::Poisson { per_second: LATENCY_PART * per_second },
+            load,
+            // The market of this rate, which is known now.
+            aged_at: round.aged_at.and(RunOptions { load, ..*round }.asked()),
             shared: true,
             backlog: None,
             plan: bourse_driver::Plan {
@@ -108,6 +115,13 @@ impl Brokerage {
             load: self.rate.map_or(default.load, |rate| RunOptions::at_rate(rate, self.evenly)),
             backlog: self.backlog,
             shared: self.shared,
+            aged_at: match self.market {
+                MarketAge::New => None,
+                // A search goes on above it; the report says at which rate the market was aged.
+                MarketAge::Aged if self.find_max => self.rate.map(|rate| rate.min(RunOptions::MOST_AGED_AT)),
+                MarketAge::Aged => self.rate,
+                MarketAge::AgedAt(rate) => Some(rate),
+            },
             plan: bourse_driver::Plan {
                 warm_up_ns: self.warm_up_ns,
                 measure_ns: self.measure_ns,
@@ -133,6 +147,7 @@ impl Brokerage {
             rate: None,
             evenly: false,
             backlog: None,
+            market: MarketAge::New,
             find_max: false,
             shared: false,
             warm_up_ns: default.plan.warm_up_ns,
@@ -159,6 +174,7 @@ impl Brokerage {
             evenly: matches!(settings.arrivals, Arrivals::Constant | Arrivals::SharedConstant),
             shared: matches!(settings.arrivals, Arrivals::Shared | Arrivals::SharedConstant),
             backlog: settings.backlog,
+            market: settings.market,
             find_max: settings.find_max,
             warm_up_ns: nanoseconds(settings.warmup.unwrap_or(WARM_UP)),
             measure_ns: nanoseconds(settings.duration.unwrap_or(INTERVAL)),
@@ -272,6 +288,15 @@ fn case(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Re
         }
     }
     let job = Brokerage::of(&run)?;
+    if job.market != MarketAge::New && is_server {
+        return Err(Failure::usage(
+            "--market aged cannot be used with a server: its orders are placed in bulk, on an engine in this process",
+        ));
+    }
+    if job.market == MarketAge::Aged && job.rate.is_none() && !job.find_max {
+        return Err(Failure::usage("--market aged needs a rate: as many orders are pending as customers ask for")
+            .hint("--rate N asks for N Trade-Results a second; --market aged=N is the market of that rate in a closed loop"));
+    }
     let mut target = match target {
         None => default_target(&job.database),
         Some(target) if sized => with_size(target, &job.database),
@@ -290,13 +315,14 @@ fn case(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Re
             label.push_str(&format!(" {name}={value}"));
         }
     }
+    let rounds_in = if engines::stays_loaded(&target) { RoundsIn::Child } else { RoundsIn::ThisProcess };
     Ok(PlannedCase {
         label,
         subject: target.clone(),
         target,
         job: Job::Brokerage(Box::new(job)),
         varied,
-        rounds_in: RoundsIn::ThisProcess,
+        rounds_in,
         not_run: None,
     })
 }
@@ -317,6 +343,7 @@ fn vary(settings: &mut RunSettings, name: &str, value: &str) -> Result<Varied, F
         "market-users" => settings.market_users = Some(numbers::threads(value).map_err(refused)?),
         "rate" => settings.rate = Some(numbers::rate(value).map_err(refused)?),
         "backlog" => settings.backlog = Some(numbers::backlog(value).map_err(refused)?),
+        "market" => settings.market = numbers::market(value).map_err(refused)?,
         "customers" => {
             settings.database.customers = numbers::customers(value).map_err(refused)?;
             return Ok(Varied::Database);

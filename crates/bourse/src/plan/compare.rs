@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const WARM_UP: Duration = Duration::from_millis(500);
 
 /// Options of the brokerage workload alone, by their names here and as they are typed.
-const OF_BROKERAGE: [(&str, &str); 14] = [
+const OF_BROKERAGE: [(&str, &str); 15] = [
     ("customers", "--customers"),
     ("days", "--days"),
     ("scale_factor", "--scale-factor"),
@@ -27,6 +27,7 @@ const OF_BROKERAGE: [(&str, &str); 14] = [
     ("users", "--users"),
     ("market_users", "--market-users"),
     ("backlog", "--backlog"),
+    ("market", "--market"),
     ("until_steady", "--until-steady"),
     ("latency", "--latency"),
     ("check", "--check"),

@@ -48,6 +48,9 @@ pub(crate) struct Plan {
     pub(crate) require_steady: bool,
     /// Whether rounds that others disturb are repeated.
     pub(crate) repeats_disturbed: bool,
+    /// The longest that repeated rounds may take all together, in nanoseconds; no limit by default.
+    #[serde(default)]
+    pub(crate) repeats_at_most_ns: Option<u64>,
     /// Whether its two cases are compared, so that it says what difference it can show.
     pub(crate) compares: bool,
     /// What a round that fails ends.
@@ -187,6 +190,7 @@ impl Plan {
             calibrate: true,
             require_steady: how.require_steady,
             repeats_disturbed: !how.no_repeat,
+            repeats_at_most_ns: None,
             compares: false,
             on_failure: OnFailure::EndRun,
             output: output.directory.clone(),
@@ -308,6 +312,7 @@ mod tests {
             calibrate: false,
             require_steady,
             repeats_disturbed: true,
+            repeats_at_most_ns: None,
             compares: false,
             on_failure: OnFailure::EndRun,
             output: "runs".into(),

@@ -1,7 +1,7 @@
 //! The plan as `--dry-run` prints it: cases, order, how long, what will be written.
 
 use super::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn};
-use crate::args::Timed;
+use crate::args::{MarketAge, Timed};
 use crate::engines;
 use bourse_engine::Location;
 use bourse_record::StoppingRule;
@@ -70,9 +70,14 @@ fn what(case: &PlannedCase) -> String {
                 Some(StoppingRule::RateKnown) => ", until transactions/s are known within 5 %",
                 Some(StoppingRule::SteadinessTold) => ", until it can be told whether it is steady",
             };
+            let market_age = match job.market {
+                MarketAge::New => String::new(),
+                MarketAge::Aged => ", market aged at that rate".to_owned(),
+                MarketAge::AgedAt(rate) => format!(", market aged at {rate} TR/s"),
+            };
             let latency = if job.latency { ", then 20 s at 70 % of its rate" } else { "" };
             format!(
-                "{}: {} customers, {} {days} of trades, {} {users}, {} {market}, {load}{until}{latency}",
+                "{}: {} customers, {} {days} of trades, {} {users}, {} {market}, {load}{market_age}{until}{latency}",
                 case.job.workload(),
                 job.database.customers,
                 job.database.days,
@@ -111,8 +116,25 @@ fn order(block: &Block, last: usize) -> String {
     }
 }
 
+/// Number of cases and rounds that are run.
+pub(crate) fn counted(plan: &Plan) -> String {
+    let number = |count: u64, one: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") };
+    let (mut cases, mut rounds) = (0, 0);
+    for block in &plan.blocks {
+        let run = block.cases.iter().filter(|case| case.not_run.is_none()).count() as u64;
+        cases += run;
+        rounds += run * u64::from(block.rounds);
+    }
+    format!("{}, {}", number(cases, "case"), number(rounds, "round"))
+}
+
+/// A length of time in whole minutes, rounded up.
+pub(crate) fn minutes(ns: u64) -> String {
+    format!("{} min", ns.div_ceil(60_000_000_000))
+}
+
 /// How long it takes, as far as that is known.
-pub(crate) fn duration(plan: &Plan) -> String {
+fn duration(plan: &Plan) -> String {
     let (mut rounds, mut timed_ns, mut untimed) = (0_u64, 0_u64, 0_u64);
     // The longest that a round may take whose work ends it, if each has such a limit.
     let mut longest_ns = Some(0);

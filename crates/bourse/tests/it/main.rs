@@ -10,6 +10,7 @@ mod foreign;
 mod foreign_server;
 mod injected;
 mod interrupted;
+mod library;
 mod measured;
 mod micro;
 mod panics;

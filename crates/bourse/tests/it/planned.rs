@@ -73,6 +73,34 @@ fn a_workload_is_not_asked_for_what_it_cannot() {
     assert_eq!(left, 0, "nothing is left behind");
 }
 
+#[test]
+fn a_market_is_aged_at_the_rate_it_is_told() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let planned = |arguments: &[&str]| {
+        let ended = output(folder.path(), &[&["tpce", "run", "--dry-run"], arguments].concat());
+        (ended.status.code(), format!("{}{}", text(&ended.stdout), text(&ended.stderr)))
+    };
+    for (arguments, words) in [
+        (&["sqlite::memory:", "--market", "aged", "--rate", "5"][..], "target rate 5 TR/s, market aged at that rate"),
+        (&["sqlite::memory:", "--market", "aged=12.5"], "closed loop, market aged at 12.5 TR/s"),
+        (&["sqlite::memory:", "--sweep", "market=new,aged=3"], "sqlite::memory: market=aged=3"),
+    ] {
+        let (code, said) = planned(arguments);
+        assert_eq!(code, Some(0), "{arguments:?}: {said}");
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+    for (arguments, words) in [
+        (&["sqlite::memory:", "--market", "aged"][..], "--market aged needs a rate"),
+        (&["sqlite::memory:", "--market", "aged", "--rate", "30000"], "invalid rate of 30000 TR/s for an aged market"),
+        (&["sqlite::memory:", "--market", "old"], "expected new, aged, or aged=N"),
+        (&["bourse://127.0.0.1:1", "--market", "aged=5"], "--market aged cannot be used with a server"),
+    ] {
+        let (code, said) = planned(arguments);
+        assert_eq!(code, Some(1), "{arguments:?}: {said}");
+        assert!(said.contains(words), "{arguments:?}: {said}");
+    }
+}
+
 /// The one run file below `bourse-runs`.
 fn run_file(folder: &Path) -> RunFile {
     let mut folders = fs::read_dir(folder.join("bourse-runs")).expect("a run leaves a folder");

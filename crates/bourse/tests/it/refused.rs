@@ -148,6 +148,7 @@ fn help_version_and_lists_are_fine() {
         (&["engines", "sqlite"], "journal="),
         (&["engines", "sqlite"], "THREADSAFE=1"),
         (&["engines", "sqlite-lean"], "OMIT_SHARED_CACHE"),
+        (&["engines", "sqlite+lib"], "key of an encrypted database"),
         (&["completions", "bash"], "bourse"),
         (&["schema"], "schema_version"),
         (&["schema", "acid"], "not_applicable"),

@@ -1,0 +1,92 @@
+//! SQLCipher: databases with a key.
+
+use crate::{library, target};
+use bourse_engine::{Engine, ErrorKind};
+use bourse_engine_sqlite_lib::{SqliteEngine, open};
+use bourse_testkit::conformance;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+fn sqlcipher(test: &str) -> Option<PathBuf> {
+    library("BOURSE_SQLCIPHER", "libsqlcipher.so.0", test)
+}
+
+/// An engine with a database in the folder, whose key this is.
+fn with_key(folder: &Path, library: &Path, key: &str, query: &str) -> SqliteEngine {
+    let file = folder.join(format!("key-of-{}", key.len()));
+    fs::write(&file, format!("{key}\n")).unwrap();
+    open(&target(&folder.join("x.db"), library, &format!("key=file:{}&{query}", file.display()))).unwrap()
+}
+
+#[test]
+fn sqlcipher_conforms_with_a_key_and_without() {
+    let Some(library) = sqlcipher("sqlcipher_conforms_with_a_key_and_without") else { return };
+    for query in ["journal=wal&sync=normal", "journal=delete&sync=off"] {
+        conformance(&with_key(tempfile::tempdir().unwrap().path(), &library, "swordfish", query));
+    }
+    conformance(&open(&target(&tempfile::tempdir().unwrap().path().join("x.db"), &library, "sync=off")).unwrap());
+    conformance(&open(&target(Path::new(":memory:"), &library, "")).unwrap());
+}
+
+#[test]
+fn a_database_with_a_key_shows_nothing_without_it() {
+    let Some(library) = sqlcipher("a_database_with_a_key_shows_nothing_without_it") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let engine = with_key(folder.path(), &library, "swordfish", "");
+    let mut loader = engine.loader().unwrap();
+    loader.run("CREATE TABLE secret (text TEXT)").unwrap();
+    loader.run("INSERT INTO secret VALUES ('the ships sail at dawn')").unwrap();
+    loader.finish().unwrap();
+    let bytes = fs::read(folder.path().join("x.db")).unwrap();
+    let shows = |word: &str| bytes.windows(word.len()).any(|window| window == word.as_bytes());
+    assert!(!bytes.is_empty() && !shows("dawn") && !shows("SQLite format 3"));
+    assert!(engine.exists().unwrap() && engine.foreign().unwrap().is_none());
+    let description = engine.description().unwrap();
+    assert!(!format!("{description:?}").contains("swordfish"), "{description:?}");
+    let setting = description.settings.iter().find(|setting| setting.name == "key").unwrap();
+    assert!(setting.value.starts_with("file:"), "{setting:?}");
+
+    // With another key, or none, it is somebody else's, and stays as it is.
+    let wrong = with_key(folder.path(), &library, "marlin", "");
+    let plain = open(&target(&folder.path().join("x.db"), &library, "")).unwrap();
+    for (other, words) in [(&wrong, "cannot be read with this key"), (&plain, "is no SQLite database")] {
+        assert!(other.foreign().unwrap().unwrap().contains(words), "{:?}", other.foreign());
+        let refused = other.session().map(|_| ()).unwrap_err();
+        assert!(refused.kind() == ErrorKind::Refused && refused.message().contains(words), "{refused}");
+        assert_eq!(other.loader().map(|_| ()).unwrap_err().kind(), ErrorKind::Refused);
+    }
+    assert_eq!(fs::read(folder.path().join("x.db")).unwrap(), bytes);
+}
+
+#[test]
+fn a_database_without_a_key_is_not_opened_with_one() {
+    let Some(library) = sqlcipher("a_database_without_a_key_is_not_opened_with_one") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let plain = open(&target(&folder.path().join("x.db"), &library, "")).unwrap();
+    plain.session().unwrap().execute_text("CREATE TABLE thing (id INTEGER)", &[]).unwrap();
+    let why = with_key(folder.path(), &library, "swordfish", "").foreign().unwrap().unwrap();
+    assert!(why.contains("is not encrypted: leave `key=` out"), "{why}");
+}
+
+#[test]
+fn a_snapshot_of_a_database_with_a_key_is_put_back() {
+    let Some(library) = sqlcipher("a_snapshot_of_a_database_with_a_key_is_put_back") else { return };
+    let folder = tempfile::tempdir().unwrap();
+    let engine = with_key(folder.path(), &library, "swordfish", "");
+    let run = |sql: &str| engine.session().unwrap().execute_text(sql, &[]).unwrap();
+    let rows = || {
+        let mut rows = 0;
+        let mut session = engine.session().unwrap();
+        session.query_text("SELECT id FROM thing", &[], &mut |_| Ok(rows += 1)).unwrap();
+        rows
+    };
+    run("CREATE TABLE thing (id INTEGER)");
+    run("INSERT INTO thing VALUES (1)");
+    let snapshot = engine.snapshot().unwrap();
+    run("INSERT INTO thing VALUES (2)");
+    assert_eq!(rows(), 2);
+    snapshot.restore().unwrap();
+    assert_eq!(rows(), 1);
+    let read = engine.for_reading().unwrap().unwrap();
+    assert_eq!(read.engine.integrity_check().unwrap(), Some(vec![]));
+}

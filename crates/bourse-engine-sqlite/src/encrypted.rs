@@ -1,0 +1,100 @@
+//! Encrypted databases, of libraries that make them: where the key is, and whose a database is that only the key shows.
+
+use crate::connection::{Connection, Source};
+use crate::ffi::Library;
+use crate::loaded::interned;
+use crate::mark::{APPLICATION_ID, COMPANIONS, Found, is_plain};
+use crate::options::Options;
+use bourse_engine::{EngineError, ErrorKind, FileUse, TargetFile};
+use std::path::Path;
+use std::sync::Arc;
+
+/// Where the key is. The key itself stands in no target, so it gets into no run file, list of processes or message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Key {
+    /// In the environment variable of that name.
+    Variable(&'static str),
+    /// In the file of that path, without the end of its last line.
+    File(&'static str),
+}
+
+impl Key {
+    /// Reads where it is from a target: `env:NAME` or `file:PATH`.
+    pub(crate) fn parse(text: &str) -> Option<Self> {
+        match text.split_once(':')? {
+            (_, "") => None,
+            ("env", name) => Some(Self::Variable(interned(name))),
+            ("file", path) => Some(Self::File(interned(path))),
+            _ => None,
+        }
+    }
+
+    /// As it stands in a target.
+    pub(crate) fn written(self) -> String {
+        match self {
+            Self::Variable(name) => format!("env:{name}"),
+            Self::File(path) => format!("file:{path}"),
+        }
+    }
+
+    /// The key.
+    ///
+    /// # Errors
+    /// It is not where it should be, or empty.
+    pub(crate) fn read(self) -> Result<Vec<u8>, EngineError> {
+        let cannot = |why: String| {
+            EngineError::new(ErrorKind::Other, format!("cannot read the key, key={}: {why}", self.written()))
+        };
+        let key = match self {
+            Self::Variable(name) => match std::env::var_os(name) {
+                Some(key) => key.into_encoded_bytes(),
+                None => return Err(cannot("the environment variable is not set".to_owned())),
+            },
+            Self::File(path) => {
+                let mut key = std::fs::read(path).map_err(|error| cannot(error.to_string()))?;
+                while matches!(key.last(), Some(b'\n' | b'\r')) {
+                    key.pop();
+                }
+                key
+            }
+        };
+        if key.is_empty() { Err(cannot("it is empty".to_owned())) } else { Ok(key) }
+    }
+}
+
+/// As [`look`](crate::mark::look), of an encrypted database: its header shows only what it is read with the key.
+pub(crate) fn look(library: Library, path: &Path, options: &Options) -> Result<Found, EngineError> {
+    let foreign = |why: &str| Ok(Found::Foreign(format!("{} {why}", path.display())));
+    let examined = FileUse::unless_used(path, || {
+        let file = TargetFile::at(path)?;
+        let start = file.start(16)?;
+        if start.is_empty() {
+            file.refuse_neighbours(&COMPANIONS)?;
+        }
+        Ok::<_, EngineError>(start)
+    });
+    let start = match examined {
+        None => return Ok(Found::Ours { has_log: true }),
+        Some(Err(e)) if e.kind() == ErrorKind::Refused => return Ok(Found::Foreign(e.message().to_owned())),
+        Some(start) => start?,
+    };
+    if start.is_empty() {
+        return Ok(Found::Nothing);
+    }
+    if is_plain(&start) {
+        return foreign("is a SQLite database that is not encrypted: leave `key=` out");
+    }
+    // Immutable: nothing is locked, rolled back or made.
+    let source = Source::read_only(library, path, true)?;
+    let mark = Connection::open(&source, options, &Arc::default())
+        .and_then(|connection| connection.text_of("PRAGMA application_id"));
+    match mark.map(|mark| mark.parse::<u32>().is_ok_and(|mark| mark == APPLICATION_ID)) {
+        Ok(true) => Ok(Found::Ours { has_log: true }),
+        Ok(false) => foreign("is an encrypted database without Bourse's mark (its application_id)"),
+        Err(e) => foreign(&format!(
+            "cannot be read with this key: it is another database's, or the file is no encrypted database, or one of another \
+             version of the library ({})",
+            e.message()
+        )),
+    }
+}

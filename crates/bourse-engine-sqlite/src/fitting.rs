@@ -1,0 +1,133 @@
+//! What a loaded library can do of what a target asks for.
+
+use crate::ffi::Library;
+use crate::loaded::shown;
+use crate::options::{GRAMMAR, Journal, MemoryKind, Options};
+use crate::target::{Place, Target};
+use bourse_engine::target::TargetError;
+use std::ffi::{CStr, c_int};
+
+/// A setting that not every library can have.
+struct Need {
+    option: &'static str,
+    /// Whether a target has the setting.
+    is_wanted: fn(&Target) -> bool,
+    /// The first version that can have it.
+    since: c_int,
+    /// The option of compiling that leaves it out; empty if there is none.
+    left_out_by: &'static CStr,
+    /// Sets what is taken where nothing was said; `None` if the setting is always one that was given.
+    otherwise: Option<fn(&mut Options)>,
+}
+
+/// In this order: what is taken instead may need something too.
+static NEEDS: &[Need] = &[
+    Need {
+        option: "memory",
+        is_wanted: |target| target.place == Place::Memory && target.memory_kind() == MemoryKind::Ram,
+        since: 3_007_007,
+        left_out_by: c"",
+        otherwise: Some(|options| {
+            options.memory = MemoryKind::Private;
+            options.journal = Journal::Memory;
+        }),
+    },
+    Need {
+        option: "memory",
+        is_wanted: |target| target.place == Place::Memory && target.memory_kind() == MemoryKind::MemDb,
+        since: 3_036_000,
+        left_out_by: c"OMIT_DESERIALIZE",
+        otherwise: None,
+    },
+    Need {
+        option: "memory",
+        is_wanted: |target| target.place == Place::Memory && target.memory_kind() == MemoryKind::SharedCache,
+        since: 3_007_013,
+        left_out_by: c"OMIT_SHARED_CACHE",
+        otherwise: None,
+    },
+    Need {
+        option: "shared_cache",
+        is_wanted: |target| target.options.shared_cache,
+        since: 3_007_013,
+        left_out_by: c"OMIT_SHARED_CACHE",
+        otherwise: None,
+    },
+    Need {
+        option: "journal",
+        is_wanted: |target| target.options.journal == Journal::Wal && target.place != Place::Memory,
+        since: 3_007_000,
+        left_out_by: c"OMIT_WAL",
+        otherwise: Some(|options| options.journal = Journal::Delete),
+    },
+    Need {
+        option: "journal",
+        is_wanted: |target| target.options.journal == Journal::Wal && target.options.has_ram_files(),
+        since: 3_007_000,
+        left_out_by: c"OMIT_WAL",
+        otherwise: Some(|options| options.journal = Journal::Memory),
+    },
+    Need {
+        option: "stable_plans",
+        is_wanted: |target| target.options.stable_plans,
+        since: 3_020_000,
+        left_out_by: c"",
+        otherwise: Some(|options| options.stable_plans = false),
+    },
+    Need {
+        option: "mmap",
+        is_wanted: |target| target.options.mmap_bytes > 0,
+        since: 3_007_017,
+        left_out_by: c"",
+        otherwise: None,
+    },
+];
+
+/// The first version that keeps an application's number in a file: where our mark stands.
+const MARKS_FILES: c_int = 3_007_017;
+
+impl Library {
+    /// Holds a target's settings against what this library can do: what was given and cannot be is refused, what was not
+    /// given is set to what can be.
+    ///
+    /// # Errors
+    /// [`TargetError::Library`].
+    pub(crate) fn fit(self, target: &mut Target, given: &[&'static str]) -> Result<(), TargetError> {
+        let refused = |what: &str, why: &str| {
+            Err(TargetError::Library(format!("{what} cannot be used with {}: {why}", self.in_words())))
+        };
+        for need in NEEDS {
+            let is_left_out = !need.left_out_by.is_empty() && self.is_compiled_with(need.left_out_by);
+            if !(need.is_wanted)(target) || (self.number() >= need.since && !is_left_out) {
+                continue;
+            }
+            match need.otherwise {
+                Some(otherwise) if !given.contains(&need.option) => otherwise(&mut target.options),
+                _ => {
+                    let what = format!("'{}'", GRAMMAR.written(need.option, &target.options));
+                    let why = match is_left_out {
+                        true => format!("it was compiled with {}", need.left_out_by.to_string_lossy()),
+                        false => format!("it needs version {} or later", shown(need.since)),
+                    };
+                    return refused(&what, &why);
+                }
+            }
+        }
+        if target.place != Place::Memory && self.number() < MARKS_FILES {
+            let why = format!(
+                "a file of such a version cannot bear Bourse's mark, which needs {} or later; '{}::memory:' can be used",
+                shown(MARKS_FILES),
+                crate::library::SCHEME
+            );
+            return refused("a database in a file", &why);
+        }
+        if let Some(key) = target.options.key {
+            if !self.has_keys() {
+                return refused("'key'", "it has no sqlite3_key, so it does not encrypt; SQLCipher does");
+            }
+            // Before anything is opened, since a person may have to be asked for it.
+            key.read().map_err(|error| TargetError::Library(error.message().to_owned()))?;
+        }
+        Ok(())
+    }
+}

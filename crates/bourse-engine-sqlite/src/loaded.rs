@@ -1,0 +1,421 @@
+//! A library with SQLite's C interface, loaded at run time: another version or build of SQLite, or what was made of it.
+//!
+//! Each is loaded once and never unloaded, for it keeps the addresses of our file systems. Its names stay its own
+//! (`RTLD_LOCAL`), and it finds them before those of this program, which exports none. Only if SQLite's names are global in
+//! this process after all, as after `LD_PRELOAD`, would it bind to those: then it is told to look at its own first
+//! (`RTLD_DEEPBIND`).
+
+use crate::ffi::{self, Functions};
+use crate::library::{ENGINE, SCHEME};
+use bourse_engine::target::TargetError;
+use sha2::{Digest as _, Sha256};
+use std::collections::BTreeSet;
+use std::ffi::{CStr, c_char, c_int, c_uchar, c_uint, c_void};
+use std::fmt;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, OnceLock, PoisonError};
+
+/// What the system's loader is asked for if a target names no library.
+const SYSTEMS: &str = if cfg!(windows) {
+    "sqlite3.dll"
+} else if cfg!(target_os = "macos") {
+    "libsqlite3.dylib"
+} else {
+    "libsqlite3.so.0"
+};
+
+/// The oldest version that can be loaded: Berkeley DB SQL's.
+const OLDEST: c_int = 3_007_006;
+
+/// A library that was loaded.
+#[derive(Clone, Copy)]
+pub(crate) struct Library(&'static Loaded);
+
+struct Loaded {
+    functions: Functions,
+    more: More,
+    /// What tells it apart from others in this process.
+    name: &'static str,
+    path: PathBuf,
+    sha256: OnceLock<String>,
+    number: c_int,
+    is_threadsafe: bool,
+    /// Whether a session is open of a library that bears only one.
+    is_in_session: AtomicBool,
+}
+
+/// Functions that only a library of another version or build is asked for.
+struct More {
+    bind_blob: unsafe extern "C" fn(
+        *mut ffi::sqlite3_stmt,
+        c_int,
+        *const c_void,
+        c_int,
+        Option<unsafe extern "C" fn(*mut c_void)>,
+    ) -> c_int,
+    changes: unsafe extern "C" fn(*mut ffi::sqlite3) -> c_int,
+    db_config: unsafe extern "C" fn(*mut ffi::sqlite3, c_int, ...) -> c_int,
+    extended_result_codes: unsafe extern "C" fn(*mut ffi::sqlite3, c_int) -> c_int,
+    libversion_number: unsafe extern "C" fn() -> c_int,
+    prepare_v2: unsafe extern "C" fn(
+        *mut ffi::sqlite3,
+        *const c_char,
+        c_int,
+        *mut *mut ffi::sqlite3_stmt,
+        *mut *const c_char,
+    ) -> c_int,
+    threadsafe: unsafe extern "C" fn() -> c_int,
+    compileoption_used: Option<unsafe extern "C" fn(*const c_char) -> c_int>,
+    key: Option<unsafe extern "C" fn(*mut ffi::sqlite3, *const c_void, c_int) -> c_int>,
+}
+
+impl More {
+    /// # Errors
+    /// The name of the one that is missing.
+    ///
+    /// # Safety
+    /// As [`Functions::of`].
+    unsafe fn of(library: &libloading::Library) -> Result<Self, Vec<&'static str>> {
+        macro_rules! get {
+            ($name:literal) => {
+                // SAFETY: the function of that name has this type in SQLite's header, and the caller promises that it is
+                // SQLite's.
+                unsafe { library.get($name) }.map(|found| *found)
+            };
+        }
+        macro_rules! need {
+            ($name:literal) => {
+                get!($name).map_err(|_| vec![$name])?
+            };
+        }
+        Ok(Self {
+            bind_blob: need!("sqlite3_bind_blob"),
+            changes: need!("sqlite3_changes"),
+            db_config: need!("sqlite3_db_config"),
+            extended_result_codes: need!("sqlite3_extended_result_codes"),
+            libversion_number: need!("sqlite3_libversion_number"),
+            prepare_v2: need!("sqlite3_prepare_v2"),
+            threadsafe: need!("sqlite3_threadsafe"),
+            compileoption_used: get!("sqlite3_compileoption_used").ok(),
+            key: get!("sqlite3_key").ok(),
+        })
+    }
+}
+
+impl fmt::Debug for Library {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        to.write_str(self.0.name)
+    }
+}
+
+/// A text that stays for ever, the same one for the same text.
+pub(crate) fn interned(text: &str) -> &'static str {
+    static TEXTS: Mutex<BTreeSet<&'static str>> = Mutex::new(BTreeSet::new());
+    let mut texts = TEXTS.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(found) = texts.get(text) {
+        return found;
+    }
+    let text: &'static str = Box::leak(text.to_owned().into_boxed_str());
+    texts.insert(text);
+    text
+}
+
+/// Loads a library, once in a process: a path, or a name without a slash that the system's loader looks for; the system's
+/// SQLite if none is named.
+///
+/// # Errors
+/// [`TargetError::Library`]: it cannot be loaded, or is not SQLite.
+pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> {
+    /// By the name that was given, and by the path where it was found.
+    static LOADED: Mutex<Vec<(&'static str, Library)>> = Mutex::new(Vec::new());
+    let named = named.unwrap_or(SYSTEMS);
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some((_, library)) = loaded.iter().find(|(name, _)| *name == named) {
+        return Ok(*library);
+    }
+    let refused = |why: String| {
+        TargetError::Library(format!(
+            "{why}; `library=` names the file of a library with SQLite's C interface, as library=/path/libsqlite3.so"
+        ))
+    };
+    if named.contains('/') && !Path::new(named).is_file() {
+        return Err(refused(format!("cannot load {named}: there is no such file")));
+    }
+    // SAFETY: whoever names a library says that it is SQLite or made of it, whose initialisers touch nothing of ours.
+    let found = unsafe { opened(named) }.map_err(|e| {
+        // The loader's own words are behind ours.
+        let cause = std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string);
+        refused(format!("cannot load {named}: {cause}"))
+    })?;
+    // SAFETY: as above; it is never unloaded.
+    let functions = unsafe { Functions::of(&found).and_then(|functions| Ok((functions, More::of(&found)?))) };
+    let (functions, more) = functions.map_err(|missing| {
+        refused(format!("{named} does not have SQLite's C interface: it lacks {}", missing.join(", ")))
+    })?;
+    // SAFETY: takes no argument.
+    let (number, threadsafe) = unsafe { ((more.libversion_number)(), (more.threadsafe)()) };
+    if number < OLDEST {
+        return Err(refused(format!("{named} is SQLite {}, older than {}", shown(number), shown(OLDEST))));
+    }
+    let is_path = named.contains('/');
+    let path = if is_path { Path::new(named).canonicalize().ok() } else { path_of(more.libversion_number) };
+    let path = path.unwrap_or_else(|| named.into());
+    // Two names of one file are one library.
+    let library = match loaded.iter().find(|(_, known)| known.0.path == path) {
+        Some((_, known)) => *known,
+        None => Library(Box::leak(Box::new(Loaded {
+            functions,
+            more,
+            name: interned(&format!("{SCHEME} with {}", path.display())),
+            path,
+            sha256: OnceLock::new(),
+            number,
+            is_threadsafe: threadsafe != 0,
+            is_in_session: AtomicBool::new(false),
+        }))),
+    };
+    std::mem::forget(found);
+    loaded.push((named, library));
+    Ok(library)
+}
+
+/// # Safety
+/// As [`libloading::Library::new`].
+#[cfg(unix)]
+unsafe fn opened(name: &str) -> Result<libloading::Library, libloading::Error> {
+    use libloading::os::unix::{Library, RTLD_LOCAL, RTLD_NOW};
+    // SAFETY: as the caller promises.
+    unsafe { Library::open(Some(name), RTLD_NOW | RTLD_LOCAL | binding()) }.map(libloading::Library::from)
+}
+
+/// # Safety
+/// As [`libloading::Library::new`].
+#[cfg(not(unix))]
+unsafe fn opened(name: &str) -> Result<libloading::Library, libloading::Error> {
+    // SAFETY: as the caller promises.
+    unsafe { libloading::Library::new(name) }
+}
+
+/// What keeps a library from binding to another copy of SQLite, if there is one that it would bind to.
+#[cfg(all(target_os = "linux", target_env = "gnu"))]
+fn binding() -> c_int {
+    // SAFETY: looks up a name among the global ones.
+    let global = unsafe { libc::dlsym(libc::RTLD_DEFAULT, c"sqlite3_libversion_number".as_ptr()) };
+    if global.is_null() { 0 } else { libc::RTLD_DEEPBIND }
+}
+
+#[cfg(all(unix, not(all(target_os = "linux", target_env = "gnu"))))]
+fn binding() -> c_int {
+    0
+}
+
+/// The file that a function was loaded from.
+#[cfg(unix)]
+fn path_of(function: unsafe extern "C" fn() -> c_int) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt as _;
+    let mut found = std::mem::MaybeUninit::<libc::Dl_info>::zeroed();
+    // SAFETY: any address may be asked about; the answer is filled in if this returns something else than 0, and its name
+    // stays as long as the library is loaded.
+    let name = unsafe {
+        if libc::dladdr(function as *const c_void, found.as_mut_ptr()) == 0 {
+            return None;
+        }
+        let name = found.assume_init().dli_fname;
+        if name.is_null() {
+            return None;
+        }
+        CStr::from_ptr(name)
+    };
+    Path::new(std::ffi::OsStr::from_bytes(name.to_bytes())).canonicalize().ok()
+}
+
+#[cfg(not(unix))]
+fn path_of(_: unsafe extern "C" fn() -> c_int) -> Option<PathBuf> {
+    None
+}
+
+/// A version's number in words: 3007006 is 3.7.6.
+pub(crate) fn shown(number: c_int) -> String {
+    format!("{}.{}.{}", number / 1_000_000, number / 1_000 % 1_000, number % 1_000)
+}
+
+impl Library {
+    #[inline(always)]
+    pub(crate) fn functions(self) -> &'static Functions {
+        &self.0.functions
+    }
+
+    /// What tells it apart from other copies in this process.
+    pub(crate) fn name(self) -> &'static str {
+        self.0.name
+    }
+
+    /// Its version as a number, 3007006 for 3.7.6.
+    pub(crate) fn number(self) -> c_int {
+        self.0.number
+    }
+
+    /// What it is, for a message.
+    pub(crate) fn in_words(self) -> String {
+        format!("{ENGINE} {} of {}", self.version(), self.0.path.display())
+    }
+
+    /// Whether several threads may call it at once.
+    pub(crate) fn is_threadsafe(self) -> bool {
+        self.0.is_threadsafe
+    }
+
+    /// Whether it says that it was compiled with an option; never of one that does not tell.
+    pub(crate) fn is_compiled_with(self, option: &CStr) -> bool {
+        // SAFETY: the name ends in zero.
+        self.0.more.compileoption_used.is_some_and(|ask| unsafe { ask(option.as_ptr()) != 0 })
+    }
+
+    /// Whether databases can be encrypted.
+    pub(crate) fn has_keys(self) -> bool {
+        self.0.more.key.is_some()
+    }
+
+    /// Flags of opening that every connection has.
+    pub(crate) fn open_flags(self) -> c_int {
+        if self.number() >= 3_037_000 { ffi::SQLITE_OPEN_EXRESCODE } else { 0 }
+    }
+
+    /// Puts in force what older versions have no flag for, and the key of an encrypted database. Returns SQLite's code.
+    ///
+    /// # Safety
+    /// `db` must be a connection of this library that was just opened.
+    pub(crate) unsafe fn prepare(self, db: *mut ffi::sqlite3, key: Option<&[u8]>) -> c_int {
+        // SAFETY: as the caller promises; the key is copied.
+        unsafe {
+            let code = (self.0.more.extended_result_codes)(db, 1);
+            match (key, self.0.more.key) {
+                _ if code != ffi::SQLITE_OK => code,
+                (None, _) => ffi::SQLITE_OK,
+                (Some(key), Some(set)) => {
+                    set(db, key.as_ptr().cast(), c_int::try_from(key.len()).unwrap_or(c_int::MAX))
+                }
+                (Some(_), None) => ffi::SQLITE_MISUSE,
+            }
+        }
+    }
+
+    /// What a run file says of it beside its version.
+    pub(crate) fn facts(self) -> Vec<(&'static str, String)> {
+        let Loaded { path, sha256, .. } = self.0;
+        let sha256 = sha256.get_or_init(|| match fs::read(path) {
+            Ok(bytes) => format!("{:x}", Sha256::digest(bytes)),
+            Err(error) => format!("cannot be read: {error}"),
+        });
+        vec![("library", path.display().to_string()), ("library_sha256", sha256.clone())]
+    }
+
+    /// Begins a session; `None` if another one is open and the library bears only one.
+    pub(crate) fn begin_session(self) -> Option<InSession> {
+        let begins = self.is_threadsafe() || !self.0.is_in_session.swap(true, Ordering::AcqRel);
+        begins.then(|| InSession(self))
+    }
+}
+
+/// A session of a library, as long as this lives.
+#[derive(Debug)]
+pub(crate) struct InSession(Library);
+
+impl Drop for InSession {
+    fn drop(&mut self) {
+        self.0.0.is_in_session.store(false, Ordering::Release);
+    }
+}
+
+/// What older versions do in place of functions that they do not have.
+///
+/// SAFETY of all of them: as the function of that name in C, by its documentation.
+#[allow(clippy::missing_safety_doc, clippy::too_many_arguments, reason = "as in C")]
+impl Library {
+    pub(crate) unsafe fn sqlite3_db_config(
+        self,
+        db: *mut ffi::sqlite3,
+        operation: c_int,
+        on: c_int,
+        is_on: *mut c_int,
+    ) -> c_int {
+        // SAFETY: as the caller promises.
+        unsafe { (self.0.more.db_config)(db, operation, on, is_on) }
+    }
+
+    pub(crate) unsafe fn sqlite3_bind_blob64(
+        self,
+        stmt: *mut ffi::sqlite3_stmt,
+        at: c_int,
+        bytes: *const c_void,
+        length: u64,
+        end: Option<unsafe extern "C" fn(*mut c_void)>,
+    ) -> c_int {
+        // SAFETY: as the caller promises.
+        unsafe {
+            match (self.0.functions.sqlite3_bind_blob64, c_int::try_from(length)) {
+                (Some(bind), _) => bind(stmt, at, bytes, length, end),
+                (None, Ok(length)) => (self.0.more.bind_blob)(stmt, at, bytes, length, end),
+                (None, Err(_)) => ffi::SQLITE_TOOBIG,
+            }
+        }
+    }
+
+    pub(crate) unsafe fn sqlite3_bind_text64(
+        self,
+        stmt: *mut ffi::sqlite3_stmt,
+        at: c_int,
+        text: *const c_char,
+        length: u64,
+        end: Option<unsafe extern "C" fn(*mut c_void)>,
+        encoding: c_uchar,
+    ) -> c_int {
+        // SAFETY: as the caller promises. Texts are UTF-8 here, as the other function takes them.
+        unsafe {
+            match (self.0.functions.sqlite3_bind_text64, c_int::try_from(length)) {
+                (Some(bind), _) => bind(stmt, at, text, length, end, encoding),
+                (None, Ok(length)) => self.sqlite3_bind_text(stmt, at, text, length, end),
+                (None, Err(_)) => ffi::SQLITE_TOOBIG,
+            }
+        }
+    }
+
+    #[inline]
+    pub(crate) unsafe fn sqlite3_changes64(self, db: *mut ffi::sqlite3) -> i64 {
+        // SAFETY: as the caller promises.
+        unsafe {
+            match self.0.functions.sqlite3_changes64 {
+                Some(changes) => changes(db),
+                None => i64::from((self.0.more.changes)(db)),
+            }
+        }
+    }
+
+    pub(crate) unsafe fn sqlite3_errstr(self, code: c_int) -> *const c_char {
+        match self.0.functions.sqlite3_errstr {
+            // SAFETY: as the caller promises.
+            Some(words) => unsafe { words(code) },
+            None => c"this version has no words for the code".as_ptr(),
+        }
+    }
+
+    pub(crate) unsafe fn sqlite3_prepare_v3(
+        self,
+        db: *mut ffi::sqlite3,
+        sql: *const c_char,
+        length: c_int,
+        flags: c_uint,
+        stmt: *mut *mut ffi::sqlite3_stmt,
+        tail: *mut *const c_char,
+    ) -> c_int {
+        // SAFETY: as the caller promises. The flags are hints.
+        unsafe {
+            match self.0.functions.sqlite3_prepare_v3 {
+                Some(prepare) => prepare(db, sql, length, flags, stmt, tail),
+                None => (self.0.more.prepare_v2)(db, sql, length, stmt, tail),
+            }
+        }
+    }
+}
