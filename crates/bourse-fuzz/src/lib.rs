@@ -193,6 +193,7 @@ pub fn targets(bytes: &[u8]) {
     }
     let _ = bourse_engine_sqlite::Target::parse(text);
     let _ = bourse_engine_mysql::Target::parse(text);
+    let _ = bourse_engine_postgres::Target::parse(text);
     let _ = bourse_engine_lmdb::GRAMMAR.parse(text, bourse_engine_lmdb::Options::DEFAULT);
     let _ = bourse_engine_redb::GRAMMAR.parse(text, bourse_engine_redb::Options::DEFAULT);
     let _ = bourse_engine_fastdb::GRAMMAR.parse(text, bourse_engine_fastdb::Options::DEFAULT);

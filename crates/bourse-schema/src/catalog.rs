@@ -115,6 +115,38 @@ pub(crate) const INFORMATION_SCHEMA: Catalog = Catalog::Parts(
       GROUP BY table_name",
 );
 
+/// PostgreSQL's own catalog, of the schema that tables are looked up in first.
+pub(crate) const POSTGRES_CATALOG: Catalog = Catalog::Parts(
+    "SELECT 'column', t.relname::text, a.attname::text,
+            replace(replace(format_type(a.atttypid, NULL), 'character varying', 'varchar'),
+                    'timestamp without time zone', 'timestamp')
+            || CASE WHEN a.attnotnull THEN ' NOT NULL' ELSE ' NULL' END
+       FROM pg_class t INNER JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum > 0 AND NOT a.attisdropped
+      WHERE t.relkind = 'r' AND t.relnamespace = current_schema()::regnamespace AND left(t.relname, 7) <> 'bourse_'
+     UNION ALL
+     SELECT 'index', t.relname::text, CASE WHEN i.indisprimary THEN 'PRIMARY' ELSE x.relname::text END,
+            CASE WHEN i.indisunique THEN 'unique ' ELSE '' END
+            || (SELECT string_agg(a.attname::text, ', ' ORDER BY key.at)
+                  FROM unnest(i.indkey::int2[]) WITH ORDINALITY AS key (number, at)
+                 INNER JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = key.number)
+       FROM pg_class t INNER JOIN pg_index i ON i.indrelid = t.oid INNER JOIN pg_class x ON x.oid = i.indexrelid
+      WHERE t.relnamespace = current_schema()::regnamespace AND t.relkind = 'r' AND left(t.relname, 7) <> 'bourse_'
+     UNION ALL
+     SELECT 'foreign key', t.relname::text,
+            (SELECT string_agg(a.attname::text, ', ' ORDER BY key.at)
+               FROM unnest(c.conkey) WITH ORDINALITY AS key (number, at)
+              INNER JOIN pg_attribute a ON a.attrelid = t.oid AND a.attnum = key.number),
+            p.relname::text
+       FROM pg_class t INNER JOIN pg_constraint c ON c.conrelid = t.oid AND c.contype = 'f'
+      INNER JOIN pg_class p ON p.oid = c.confrelid
+      WHERE t.relnamespace = current_schema()::regnamespace AND left(t.relname, 7) <> 'bourse_'
+     UNION ALL
+     SELECT 'checks', t.relname::text, 'checks', count(*)::text
+       FROM pg_class t INNER JOIN pg_constraint c ON c.conrelid = t.oid AND c.contype = 'c'
+      WHERE t.relnamespace = current_schema()::regnamespace AND left(t.relname, 7) <> 'bourse_'
+      GROUP BY t.relname",
+);
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,5 +1,5 @@
 use crate::ColumnType;
-use crate::catalog::{Catalog, INFORMATION_SCHEMA, SQLITE_SCHEMA};
+use crate::catalog::{Catalog, INFORMATION_SCHEMA, POSTGRES_CATALOG, SQLITE_SCHEMA};
 
 /// What differs between SQL engines, as data: physical types, how a key is declared, and the words in the holes of a statement.
 #[derive(Debug)]
@@ -124,7 +124,7 @@ pub static POSTGRES: Dialect = Dialect {
         ("two_days", "2"),
         ("five_seconds", "INTERVAL '5 seconds'"),
     ],
-    catalog: Catalog::Unknown,
+    catalog: POSTGRES_CATALOG,
 };
 
 /// DuckDB.

@@ -123,6 +123,19 @@ fn on_fastdb() {
 
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 #[test]
+fn on_a_private_postgres() {
+    if let Err(why) = bourse_engine_postgres::installed(None) {
+        eprintln!("skipped: on_a_private_postgres ({why})");
+        return;
+    }
+    let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
+    let target = format!("postgres+private:?{memory}shared_buffers=64MiB");
+    let lacking = every_workload(&bourse_engine_postgres::open(&target).unwrap());
+    assert_eq!(lacking, [&NO_HASH[..], &NO_LOG].concat());
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+#[test]
 fn on_a_private_mariadb() {
     if let Err(why) = bourse_engine_mysql::installed(Flavour::Mariadb, None) {
         eprintln!("skipped: on_a_private_mariadb ({why})");

@@ -10,6 +10,8 @@ mod list;
 mod lmdb;
 #[cfg(feature = "mysql")]
 mod mysql;
+#[cfg(feature = "postgres")]
+mod postgres;
 #[cfg(feature = "redb")]
 mod redb;
 mod sqlite;
@@ -64,6 +66,7 @@ enum Build {
             feature = "fastdb",
             feature = "lmdb",
             feature = "mysql",
+            feature = "postgres",
             feature = "redb",
             feature = "sqlite-lean",
             feature = "sqlite-lib"
@@ -205,6 +208,20 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         example: "mysql://USER@HOST:PORT/DATABASE",
         in_process: None,
         build: if_built!("mysql", mysql::RUNNING),
+    },
+    EngineKind {
+        scheme: "postgres+private",
+        summary: "PostgreSQL, a private server, started for the run and removed after it",
+        example: "postgres+private:?ram=on, postgres+private:DIRECTORY?synchronous_commit=off",
+        in_process: None,
+        build: if_built!("postgres", postgres::PRIVATE),
+    },
+    EngineKind {
+        scheme: "postgres",
+        summary: "PostgreSQL, a running server",
+        example: "postgres://USER@HOST:PORT/DATABASE, postgres://USER@/DATABASE?socket=/run/postgresql",
+        in_process: None,
+        build: if_built!("postgres", postgres::RUNNING),
     },
     EngineKind {
         scheme: "fastdb",

@@ -1,0 +1,176 @@
+//! What was run on, read back from the server, and what its settings promise.
+
+use crate::target::{Place, Target};
+use crate::wire::Connection;
+use bourse_engine::{
+    Description, Durability, EngineError, ErrorKind, MayLose, Setting, WriterWait, memory_file_system,
+};
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Settings that a figure depends on; a server has those that it knows.
+const SETTINGS: &[&str] = &[
+    "autovacuum",
+    "bgwriter_delay",
+    "block_size",
+    "checkpoint_completion_target",
+    "checkpoint_timeout",
+    "commit_delay",
+    "data_checksums",
+    "deadlock_timeout",
+    "default_transaction_isolation",
+    "dynamic_shared_memory_type",
+    "effective_cache_size",
+    "effective_io_concurrency",
+    "fsync",
+    "full_page_writes",
+    "huge_pages",
+    "io_method",
+    "jit",
+    "lc_collate",
+    "lock_timeout",
+    "maintenance_work_mem",
+    "max_connections",
+    "max_parallel_workers_per_gather",
+    "max_pred_locks_per_page",
+    "max_pred_locks_per_transaction",
+    "max_wal_size",
+    "plan_cache_mode",
+    "random_page_cost",
+    "server_encoding",
+    "shared_buffers",
+    "shared_preload_libraries",
+    "synchronous_commit",
+    "synchronous_standby_names",
+    "track_io_timing",
+    "wal_buffers",
+    "wal_compression",
+    "wal_level",
+    "wal_sync_method",
+    "wal_writer_delay",
+    "work_mem",
+    // Not every account may see where the data is.
+    "data_directory",
+];
+
+pub(crate) fn describe(target: &Target, connection: &mut Connection) -> Result<Description, EngineError> {
+    let names = SETTINGS.iter().map(|name| format!("'{name}'")).collect::<Vec<_>>().join(", ");
+    let rows = connection.ask(&format!(
+        "SELECT name, current_setting(name), boot_val FROM pg_settings WHERE name IN ({names}) ORDER BY name"
+    ))?;
+    let all: BTreeMap<String, String> = rows
+        .into_iter()
+        .filter_map(|mut row| {
+            row.truncate(2);
+            let value = row.pop()??;
+            Some((row.pop()??, value))
+        })
+        .collect();
+    let get = |name: &str| all.get(name).map_or("", String::as_str);
+    let version = connection.names("SHOW server_version")?.concat();
+    let build = connection.names("SELECT version()")?;
+    let is_here = matches!(target.place, Place::Private { .. }) || target.options.socket.is_some();
+    let data = Some(get("data_directory")).filter(|data| is_here && !data.is_empty());
+    let facts = Facts {
+        memory_file_system: data.map(Path::new).and_then(memory_file_system),
+        fsync: get("fsync"),
+        full_page_writes: get("full_page_writes"),
+        synchronous_commit: get("synchronous_commit"),
+    };
+    let (durability, durability_reason) = durability(&facts);
+    let warnings = facts.memory_file_system.map(|name| {
+        format!("the data directory is on {name}: nothing survives the machine, whatever the settings say")
+    });
+    Ok(Description {
+        engine: "postgres".to_owned(),
+        // Packages add their own name in parentheses.
+        version: version.split_whitespace().next().unwrap_or_default().to_owned(),
+        target: target.text.clone(),
+        durability,
+        may_lose: (durability == Durability::Consistent).then_some(MayLose::LastSecond),
+        durability_reason,
+        writer_wait: Some(WriterWait::EngineLocks),
+        memory_store: None,
+        settings: all.iter().map(|(name, value)| Setting { name: name.clone(), value: value.clone() }).collect(),
+        compile_options: build,
+        warnings: warnings.into_iter().collect(),
+    })
+}
+
+/// What the server finds damaged in the database's tables and indexes, in its words.
+pub(crate) fn damages(connection: &mut Connection) -> Result<Vec<String>, EngineError> {
+    let checks = [
+        // Each index's order, and that it has every row of its table.
+        "SELECT 'SELECT bt_index_check(' || c.oid || ', true)', c.relname
+           FROM pg_class c INNER JOIN pg_am a ON a.oid = c.relam
+          WHERE c.relkind = 'i' AND a.amname = 'btree' AND c.relnamespace = 'public'::regnamespace ORDER BY c.relname",
+        "SELECT 'SELECT msg FROM verify_heapam(' || c.oid || ')', c.relname FROM pg_class c
+          WHERE c.relkind = 'r' AND c.relnamespace = 'public'::regnamespace
+            AND EXISTS (SELECT 1 FROM pg_proc WHERE proname = 'verify_heapam') ORDER BY c.relname",
+    ];
+    let mut found = Vec::new();
+    for checks in checks {
+        for check in connection.ask(checks)? {
+            let [Some(sql), Some(name)] = check.as_slice() else { continue };
+            match connection.names(sql) {
+                Ok(words) => found.extend(words.iter().filter(|it| !it.is_empty()).map(|it| format!("{name}: {it}"))),
+                Err(e) if e.kind() == ErrorKind::ConnectionLost => return Err(e),
+                Err(e) => found.push(format!("{name}: {}", e.message())),
+            }
+        }
+    }
+    Ok(found)
+}
+
+/// What the durability class follows from.
+#[derive(Debug, Clone, Copy)]
+struct Facts<'a> {
+    /// The name of the file system, if it forgets.
+    memory_file_system: Option<&'static str>,
+    fsync: &'a str,
+    full_page_writes: &'a str,
+    synchronous_commit: &'a str,
+}
+
+/// What an acknowledged commit survives, and why.
+fn durability(facts: &Facts<'_>) -> (Durability, String) {
+    use Durability::{Consistent, Durable, Process, Volatile};
+    if let Some(name) = facts.memory_file_system {
+        return (Volatile, format!("the data directory is on {name}, which is memory"));
+    }
+    if facts.fsync == "off" {
+        return (Process, "fsync=off: the disk is never waited for".to_owned());
+    }
+    if facts.full_page_writes == "off" {
+        return (Process, "full_page_writes=off: a page torn by power loss cannot be mended".to_owned());
+    }
+    match facts.synchronous_commit {
+        "off" => (
+            Consistent,
+            "synchronous_commit=off: the log is synced within about half a second; a crash of the server alone loses commits too"
+                .to_owned(),
+        ),
+        other => (Durable, format!("synchronous_commit={other}: the log is synced at each commit")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_class_follows_from_the_settings() {
+        use Durability::{Consistent, Durable, Process, Volatile};
+        let disk = Facts { memory_file_system: None, fsync: "on", full_page_writes: "on", synchronous_commit: "on" };
+        for (facts, expected) in [
+            (disk, Durable),
+            (Facts { synchronous_commit: "local", ..disk }, Durable),
+            (Facts { synchronous_commit: "off", ..disk }, Consistent),
+            (Facts { full_page_writes: "off", ..disk }, Process),
+            (Facts { fsync: "off", ..disk }, Process),
+            (Facts { memory_file_system: Some("tmpfs"), ..disk }, Volatile),
+        ] {
+            assert_eq!(durability(&facts).0, expected, "{facts:?}");
+        }
+    }
+}

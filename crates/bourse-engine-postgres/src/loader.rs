@@ -1,0 +1,247 @@
+//! Loading: one transaction, in a schema that nobody else sees, whose tables take the others' places at its end.
+//!
+//! Rows are copied in binary form, as rows that every later transaction sees, so that no later one has to write that. Foreign
+//! keys are added when all rows are there, each by one join instead of a search for each row.
+
+use crate::connect::Connector;
+use crate::message;
+use crate::ownership::{self, MARK, quoted};
+use crate::value::{Column, Oid, ServerRow, fits, stored};
+use crate::wire::{Connection, State};
+use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader};
+use bytes::{BufMut as _, BytesMut};
+
+/// The schema that is loaded into.
+const LOADING: &str = "bourse_loading";
+
+/// Rows are sent when they have become this long, in bytes.
+const SENT_BYTES: usize = 256 << 10;
+
+/// What copied rows in binary form begin with: a signature, no flags, no extension.
+const SIGNATURE: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+
+pub(crate) struct DatabaseLoader {
+    connection: Connection,
+    database: String,
+    /// Statements that add the foreign keys of the tables that were made.
+    foreign_keys: Vec<String>,
+}
+
+impl DatabaseLoader {
+    pub(crate) fn new(connector: &Connector, database: &str) -> Result<Self, EngineError> {
+        let mut connection = match connector.connect_if_there(database)? {
+            Some(connection) => connection,
+            None => {
+                ownership::create_database(connector, database)?;
+                connector.connect(database)?
+            }
+        };
+        // Given back when the connection ends, however it does.
+        let lock = format!("SELECT pg_try_advisory_lock(hashtext('bourse-load-{database}'))");
+        if connection.names(&lock)? != ["t"] {
+            let message = format!("database \"{database}\" is being loaded by somebody else");
+            return Err(EngineError::new(ErrorKind::Conflict, message));
+        }
+        ownership::refuse_foreign(&mut connection, database)?;
+        // Sorting for indexes takes more memory than a session's other work.
+        connection.run(&format!(
+            "SET maintenance_work_mem = '256MB'; BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; CREATE SCHEMA {LOADING}; SET LOCAL search_path = {LOADING}"
+        ))?;
+        Ok(Self { connection, database: database.to_owned(), foreign_keys: Vec::new() })
+    }
+
+    /// Puts the loaded tables into the places of those that were there.
+    fn exchange(&mut self) -> Result<(), EngineError> {
+        // Loading took a while: what has come into the database since then is somebody's. Of the schema that is loaded into
+        // there is nothing left to see, since its tables have gone.
+        let there = ownership::marked_tables(&mut self.connection)?;
+        let tables = self.connection.names(&format!(
+            "SELECT c.relname FROM pg_class c WHERE c.relkind = 'r' AND c.relnamespace = '{LOADING}'::regnamespace ORDER BY 1"
+        ))?;
+        let more = self.connection.names(&format!(
+            "SELECT c.relname FROM pg_class c WHERE c.relnamespace = '{LOADING}'::regnamespace
+                AND c.relkind NOT IN ('r', 'i', 'S', 't')"
+        ))?;
+        if let Some(name) = more.first() {
+            return Err(EngineError::unsupported(format!(
+                "a loaded database holds tables and indexes alone on this engine; this one was to have {name}"
+            )));
+        }
+        if !there.is_empty() {
+            let names: Vec<_> = there.iter().map(|table| format!("public.{}", quoted(table))).collect();
+            self.connection.run(&format!("DROP TABLE {}", names.join(", "))).map_err(|e| self.in_use(e))?;
+        }
+        for table in &tables {
+            let table = quoted(table);
+            self.connection.run(&format!(
+                "COMMENT ON TABLE {LOADING}.{table} IS '{MARK}'; ALTER TABLE {LOADING}.{table} SET SCHEMA public"
+            ))?;
+        }
+        self.connection.run(&format!("DROP SCHEMA {LOADING}; SET LOCAL search_path = public"))?;
+        ownership::refuse_foreign(&mut self.connection, &self.database)
+    }
+
+    fn in_use(&self, e: EngineError) -> EngineError {
+        if e.kind() != ErrorKind::Conflict {
+            return e;
+        }
+        let message = format!("cannot replace database \"{}\", is it in use? {}", self.database, e.message());
+        EngineError::new(e.kind(), message).with_code(e.code().unwrap_or_default())
+    }
+}
+
+impl Loader for DatabaseLoader {
+    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+        let (made, mut keys) = without_foreign_keys(sql);
+        self.foreign_keys.append(&mut keys);
+        self.connection.run(&made)
+    }
+
+    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+        if batch.is_empty() {
+            return Ok(());
+        }
+        let table = batch.table();
+        let names: Vec<_> = table.columns.iter().map(|column| column.name).collect();
+        let types: Vec<Oid> = table.columns.iter().map(|column| stored(column.column_type)).collect();
+        let sql = format!("COPY {} ({}) FROM STDIN (FORMAT binary, FREEZE)", table.name, names.join(", "));
+        let named = |e: EngineError| e.with_statement(&sql);
+        message::query(&mut self.connection.out, &sql);
+        self.connection.send()?;
+        // The server says that it is ready for rows, or what is wrong; both are read at the end.
+        let mut rows = BytesMut::with_capacity(SENT_BYTES + (16 << 10));
+        rows.put_slice(SIGNATURE);
+        let mut misfit = None;
+        for index in 0..batch.len() {
+            batch.with_row(index, &mut |values| {
+                rows.put_u16(types.len() as u16);
+                for (oid, value) in types.iter().zip(values) {
+                    if !fits(*value, *oid) {
+                        misfit = Some(format!("{value} is no value for {}", table.name));
+                    }
+                    message::field(&mut rows, *value, *oid);
+                }
+            });
+            if misfit.is_some() {
+                break;
+            }
+            if rows.len() >= SENT_BYTES {
+                self.send_rows(&mut rows).map_err(named)?;
+            }
+        }
+        if let Some(why) = misfit {
+            message::copy_fail(&mut self.connection.out, &why);
+        } else {
+            rows.put_i16(-1);
+            self.send_rows(&mut rows).map_err(named)?;
+            message::copy_done(&mut self.connection.out);
+        }
+        self.connection.send().map_err(named)?;
+        self.connection.finish(&mut |_, _| Ok(())).map_err(named)
+    }
+
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        // A statement of its own, since only those have results in binary form.
+        let out = &mut self.connection.out;
+        message::parse(out, "", sql, &[]);
+        message::bind(out, "", &[], &[]);
+        message::describe_bound(out);
+        message::execute(out);
+        message::sync(out);
+        self.connection.send()?;
+        let mut columns: Vec<Column> = Vec::new();
+        let done = self.connection.finish(&mut |connection, message| {
+            match message.kind {
+                b'T' => columns = connection.columns(message)?,
+                b'D' => {
+                    let (body, fields) = connection.row(message)?;
+                    return each(&ServerRow { columns: &columns, body, fields });
+                }
+                _ => {}
+            }
+            Ok(())
+        });
+        done.map_err(|e| e.with_statement(sql))
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+        for sql in std::mem::take(&mut self.foreign_keys) {
+            self.connection.run(&sql)?;
+        }
+        // Statistics as they are now, so that plans do not depend on when the server would have gathered them.
+        let tables = self.connection.names(&format!(
+            "SELECT quote_ident(relname) FROM pg_class WHERE relkind = 'r' AND relnamespace = '{LOADING}'::regnamespace"
+        ))?;
+        if !tables.is_empty() {
+            self.connection.run(&format!("ANALYZE {}", tables.join(", ")))?;
+        }
+        self.exchange()?;
+        if !self.connection.end("COMMIT")? {
+            return Err(EngineError::new(ErrorKind::Other, "the load had failed before its end, and was undone"));
+        }
+        // Best effort, since not every account may: what was loaded is written now instead of during a measurement.
+        let _ = self.connection.run("CHECKPOINT");
+        Ok(())
+    }
+}
+
+impl DatabaseLoader {
+    fn send_rows(&mut self, rows: &mut BytesMut) -> Result<(), EngineError> {
+        message::copy_data(&mut self.connection.out, rows);
+        rows.clear();
+        self.connection.send()
+    }
+}
+
+impl Drop for DatabaseLoader {
+    fn drop(&mut self) {
+        // Best effort, since the server does both when the connection is closed; the next load may come sooner.
+        if self.connection.state != State::Idle {
+            let _ = self.connection.end("ROLLBACK");
+        }
+        let _ = self.connection.run("SELECT pg_advisory_unlock_all()");
+    }
+}
+
+/// A `CREATE TABLE` without its foreign keys, where each stands on a line of its own, and the statements that add them.
+fn without_foreign_keys(sql: &str) -> (String, Vec<String>) {
+    let Some(table) = sql.strip_prefix("CREATE TABLE ").and_then(|rest| rest.split_once(" (\n")).map(|(name, _)| name)
+    else {
+        return (sql.to_owned(), Vec::new());
+    };
+    let is_key = |line: &&str| line.trim_start().starts_with("FOREIGN KEY (");
+    let keys = sql.lines().filter(is_key).map(|line| {
+        let key = line.trim().trim_end_matches(',');
+        format!("ALTER TABLE {table} ADD {key}")
+    });
+    let keys: Vec<String> = keys.collect();
+    if keys.is_empty() {
+        return (sql.to_owned(), keys);
+    }
+    let rest: Vec<&str> = sql.lines().filter(|line| !is_key(line)).collect();
+    let text = rest.join("\n");
+    // What stands last before the closing parenthesis has no comma.
+    let text = match text.rsplit_once(",\n)") {
+        Some((body, tail)) => format!("{body}\n){tail}"),
+        None => text,
+    };
+    (text, keys)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_keys_come_after_the_rows() {
+        let table = bourse_schema::find("charge").expect("it is a table");
+        let sql = bourse_schema::create_table(table, &bourse_schema::POSTGRES, true);
+        let (made, keys) = without_foreign_keys(&sql);
+        assert_eq!(keys, ["ALTER TABLE charge ADD FOREIGN KEY (ch_tt_id) REFERENCES trade_type (tt_id)"]);
+        assert!(!made.contains("FOREIGN KEY") && !made.contains(",\n)"), "{made}");
+        assert_eq!(made.matches("CHECK").count(), sql.matches("CHECK").count());
+        for sql in ["CREATE TABLE t (a INT)", "CREATE INDEX i ON t (a)", "CREATE TABLE t (\n  a INT\n)"] {
+            assert_eq!(without_foreign_keys(sql), (sql.to_owned(), Vec::new()));
+        }
+    }
+}

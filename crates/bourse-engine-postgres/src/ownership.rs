@@ -1,0 +1,156 @@
+//! Ownership of databases on a server: the mark that loaders leave, and what bears no mark.
+//!
+//! Every table that a loader makes has [`MARK`] as its comment, which `\dt+` shows. A database is loaded into only if all that
+//! is in it are such tables. A load replaces those tables and touches nothing else. A database that Bourse itself made has
+//! the mark as its own comment: that one, and the copy of it that rounds begin from, are the only ones that are ever dropped.
+
+use crate::connect::Connector;
+use crate::wire::Connection;
+use bourse_engine::EngineError;
+
+/// The comment of every table that a loader makes, and of every database that Bourse makes.
+pub(crate) const MARK: &str = "made by bourse";
+
+/// Schemas of the server's own.
+const OWN_SCHEMAS: &str = "(n.nspname IN ('pg_catalog', 'information_schema') OR n.nspname LIKE 'pg\\_toast%' OR n.nspname LIKE 'pg\\_temp%')";
+
+/// What a database can hold, and how those of it are found that bear no mark. Only tables can bear one. What belongs to an
+/// extension is the extension's.
+const UNMARKED: &[(&str, &str)] = &[
+    (
+        "relation",
+        "SELECT CASE c.relkind WHEN 'v' THEN 'view ' WHEN 'm' THEN 'materialized view ' WHEN 'S' THEN 'sequence '
+                               WHEN 'f' THEN 'foreign table ' WHEN 'c' THEN 'type ' ELSE 'table ' END
+                || CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname || '.' END || c.relname
+           FROM pg_class c INNER JOIN pg_namespace n ON n.oid = c.relnamespace
+          WHERE c.relkind IN ('r', 'p', 'v', 'm', 'S', 'f', 'c') AND NOT {own}
+            AND NOT (c.relkind = 'r' AND n.nspname = 'public'
+                     AND coalesce(obj_description(c.oid, 'pg_class'), '') = 'made by bourse')
+            AND NOT EXISTS (SELECT 1 FROM pg_depend d
+                             WHERE d.classid = 'pg_class'::regclass AND d.objid = c.oid
+                               AND (d.deptype = 'e' OR c.relkind = 'S' AND d.deptype IN ('a', 'i')
+                                    AND d.refclassid = 'pg_class'::regclass
+                                    AND obj_description(d.refobjid, 'pg_class') = 'made by bourse'))",
+    ),
+    (
+        "function",
+        "SELECT 'function ' || CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname || '.' END || p.proname
+           FROM pg_proc p INNER JOIN pg_namespace n ON n.oid = p.pronamespace
+          WHERE NOT {own} AND NOT EXISTS (SELECT 1 FROM pg_depend d
+                WHERE d.classid = 'pg_proc'::regclass AND d.objid = p.oid AND d.deptype = 'e')",
+    ),
+    (
+        "type",
+        "SELECT 'type ' || CASE n.nspname WHEN 'public' THEN '' ELSE n.nspname || '.' END || t.typname
+           FROM pg_type t INNER JOIN pg_namespace n ON n.oid = t.typnamespace
+          WHERE t.typtype IN ('d', 'e', 'r') AND NOT {own} AND NOT EXISTS (SELECT 1 FROM pg_depend d
+                WHERE d.classid = 'pg_type'::regclass AND d.objid = t.oid AND d.deptype = 'e')",
+    ),
+    ("trigger", "SELECT 'trigger ' || tgname FROM pg_trigger WHERE NOT tgisinternal"),
+    (
+        "schema",
+        "SELECT 'schema ' || n.nspname FROM pg_namespace n
+          WHERE n.nspname <> 'public' AND NOT {own} AND NOT EXISTS (SELECT 1 FROM pg_depend d
+                WHERE d.classid = 'pg_namespace'::regclass AND d.objid = n.oid AND d.deptype = 'e')",
+    ),
+    ("large object", "SELECT 'large object ' || oid FROM pg_largeobject_metadata"),
+    ("publication", "SELECT 'publication ' || pubname FROM pg_publication"),
+    ("event trigger", "SELECT 'event trigger ' || evtname FROM pg_event_trigger"),
+];
+
+/// Names that a refusal lists.
+const LISTED: usize = 3;
+
+/// What in a database bears no mark, each with its kind and name.
+fn unmarked(connection: &mut Connection) -> Result<Vec<String>, EngineError> {
+    let mut found = Vec::new();
+    for (_, sql) in UNMARKED {
+        let mut names = connection.names(&sql.replace("{own}", OWN_SCHEMAS))?;
+        names.sort();
+        found.extend(names);
+    }
+    Ok(found)
+}
+
+fn listed(found: &[String]) -> String {
+    let more = found.len().saturating_sub(LISTED);
+    let listed: Vec<&str> = found.iter().take(LISTED).map(String::as_str).collect();
+    if more == 0 { listed.join(", ") } else { format!("{} and {more} more", listed.join(", ")) }
+}
+
+/// What in the connection's database was not made by a loader, in words.
+pub(crate) fn foreign(connection: &mut Connection, database: &str) -> Result<Option<String>, EngineError> {
+    let found = unmarked(connection)?;
+    Ok((!found.is_empty())
+        .then(|| format!("database \"{database}\" holds what bourse did not make: {}", listed(&found))))
+}
+
+/// Refuses a database that is not the loader's to change.
+pub(crate) fn refuse_foreign(connection: &mut Connection, database: &str) -> Result<(), EngineError> {
+    match foreign(connection, database)? {
+        Some(why) => Err(EngineError::refused(format!(
+            "{why}; it is left as it is: name another database, which need not exist"
+        ))),
+        None => Ok(()),
+    }
+}
+
+/// The tables of the connection's database that bear the mark.
+pub(crate) fn marked_tables(connection: &mut Connection) -> Result<Vec<String>, EngineError> {
+    connection.names(
+        "SELECT c.relname FROM pg_class c INNER JOIN pg_namespace n ON n.oid = c.relnamespace
+          WHERE c.relkind = 'r' AND n.nspname = 'public' AND obj_description(c.oid, 'pg_class') = 'made by bourse'
+          ORDER BY 1",
+    )
+}
+
+/// A name as it stands in a statement.
+pub(crate) fn quoted(name: &str) -> String {
+    format!("\"{}\"", name.replace('"', "\"\""))
+}
+
+/// Makes a database with the mark, if there is none of that name.
+pub(crate) fn create_database(connector: &Connector, database: &str) -> Result<(), EngineError> {
+    let mut connection = connector.maintenance()?;
+    let found = format!("SELECT 1 FROM pg_database WHERE datname = '{database}'");
+    if !connection.names(&found)?.is_empty() {
+        return Ok(());
+    }
+    let name = quoted(database);
+    connection
+        .run(&format!("CREATE DATABASE {name} TEMPLATE template0 ENCODING 'UTF8' LC_COLLATE 'C' LC_CTYPE 'C'"))?;
+    mark_database(&mut connection, database)
+}
+
+/// Puts the mark on a database that has just been made.
+pub(crate) fn mark_database(connection: &mut Connection, database: &str) -> Result<(), EngineError> {
+    connection.run(&format!("COMMENT ON DATABASE {} IS '{MARK}'", quoted(database)))
+}
+
+/// Whether there is a database of that name, and if so whether it bears the mark.
+pub(crate) fn is_marked(connection: &mut Connection, database: &str) -> Result<Option<bool>, EngineError> {
+    let sql = format!(
+        "SELECT CASE WHEN shobj_description(oid, 'pg_database') = '{MARK}' THEN 'marked' ELSE '' END
+           FROM pg_database WHERE datname = '{database}'"
+    );
+    Ok(connection.names(&sql)?.first().map(|mark| mark == "marked"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn queries_look_for_the_mark_itself() {
+        // Statements are constants, so the mark is written out in them.
+        assert!(UNMARKED[0].1.contains(&format!("'{MARK}'")));
+    }
+
+    #[test]
+    fn a_refusal_lists_a_few_names() {
+        let found: Vec<String> = ["table a", "view b", "type c", "trigger d"].map(str::to_owned).to_vec();
+        assert_eq!(listed(&found), "table a, view b, type c and 1 more");
+        assert_eq!(listed(&found[..1]), "table a");
+        assert_eq!(quoted("a\"b"), "\"a\"\"b\"");
+    }
+}

@@ -1,0 +1,387 @@
+//! A user's connection: statements prepared at first use and found by number.
+
+use crate::error::broken;
+use crate::message;
+use crate::value::{Column, Oid, ServerRow, fits, own_type};
+use crate::wire::{Connection, State};
+use bourse_engine::{
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value, run_one_by_one,
+};
+
+/// Runs of a statement that are sent before the first answer is read. Their answers wait in the socket meanwhile.
+const RUNS_AT_ONCE: usize = 64;
+
+/// Bytes of such runs: far less than a socket holds, so that neither side waits for the other to read.
+const BYTES_AT_ONCE: usize = 32 << 10;
+
+/// A statement in the server.
+struct Prepared {
+    name: String,
+    /// The type of each parameter: the server's choice, or that of the values given first.
+    types: Vec<Oid>,
+    columns: Vec<Column>,
+}
+
+impl Prepared {
+    #[inline]
+    fn takes(&self, params: &[Value<'_>]) -> bool {
+        self.types.len() == params.len() && self.types.iter().zip(params).all(|(oid, value)| fits(*value, *oid))
+    }
+}
+
+pub(crate) struct PostgresSession {
+    connection: Connection,
+    statements: Vec<Option<Prepared>>,
+    /// The open transaction met a conflict.
+    is_doomed: bool,
+}
+
+impl PostgresSession {
+    pub(crate) fn new(connection: Connection) -> Self {
+        Self { connection, statements: Vec::new(), is_doomed: false }
+    }
+
+    /// Prepares a statement for values like these.
+    #[cold]
+    fn prepare(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<(), EngineError> {
+        let slot = sql.slot();
+        if self.statements.len() <= slot {
+            self.statements.resize_with(slot + 1, || None);
+        }
+        let name = format!("s{slot}");
+        let text = sql.render(&bourse_schema::POSTGRES);
+        let mut declared: Vec<Oid> = Vec::new();
+        if let Some(old) = self.statements[slot].take() {
+            message::close(&mut self.connection.out, &old.name);
+            declared = declare(&old.types, params);
+        }
+        loop {
+            let prepared = self.parse(&name, &text, &declared)?;
+            if prepared.types.len() != params.len() {
+                let (wanted, given) = (prepared.types.len(), params.len());
+                // Kept, so that it is closed before it is prepared for another number.
+                self.statements[slot] = Some(prepared);
+                return Err(EngineError::new(
+                    ErrorKind::Other,
+                    format!("the statement has {wanted} parameters, {given} were given"),
+                ));
+            }
+            if prepared.takes(params) {
+                self.statements[slot] = Some(prepared);
+                return Ok(());
+            }
+            // What the server infers does not hold the value: it is told the value's own type, once.
+            let wanted = declare(&prepared.types, params);
+            if wanted == declared {
+                return Err(broken("a type of its own for a parameter that was declared"));
+            }
+            message::close(&mut self.connection.out, &name);
+            declared = wanted;
+        }
+    }
+
+    fn parse(&mut self, name: &str, text: &str, declared: &[Oid]) -> Result<Prepared, EngineError> {
+        let out = &mut self.connection.out;
+        message::parse(out, name, text, declared);
+        message::describe_statement(out, name);
+        message::sync(out);
+        self.connection.send()?;
+        let mut prepared = Prepared { name: name.to_owned(), types: Vec::new(), columns: Vec::new() };
+        self.connection.finish(&mut |connection, message| {
+            match message.kind {
+                b't' => prepared.types = types(connection.body(message)),
+                b'T' => prepared.columns = connection.columns(message)?,
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(prepared)
+    }
+
+    fn run(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+        params.with_one_list(|params| self.run_list(sql, params, each))
+    }
+
+    /// The statement's number, prepared for these values.
+    #[inline]
+    fn ready(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<usize, EngineError> {
+        let slot = sql.slot();
+        if !matches!(self.statements.get(slot), Some(Some(it)) if it.takes(params)) {
+            self.prepare(sql, params)?;
+        }
+        Ok(slot)
+    }
+
+    fn run_list(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        each: &mut EachRow<'_>,
+    ) -> Result<u64, EngineError> {
+        let slot = self.ready(sql, params)?;
+        let Self { connection, statements, .. } = self;
+        let prepared = statements[slot].as_ref().expect("prepared just before");
+        message::bind(&mut connection.out, &prepared.name, &prepared.types, params);
+        message::execute(&mut connection.out);
+        message::sync(&mut connection.out);
+        connection.send()?;
+        let mut changed = 0;
+        connection.finish(&mut |connection, message| {
+            match message.kind {
+                b'D' => {
+                    let (body, fields) = connection.row(message)?;
+                    return each(&ServerRow { columns: &prepared.columns, body, fields });
+                }
+                b'C' => changed = rows(connection.body(message)),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(changed)
+    }
+
+    /// Sends many runs before it reads their answers. In a transaction, which a run that fails ends for all that follow it.
+    fn run_together(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        width: usize,
+        mut each: Option<&mut EachFound<'_>>,
+    ) -> Result<(), EngineError> {
+        let mut first = 0;
+        while first * width < params.len() {
+            let slot = self.ready(sql, &params[first * width..][..width])?;
+            let Self { connection, statements, .. } = self;
+            let prepared = statements[slot].as_ref().expect("prepared just before");
+            let mut sent = 0;
+            for run in params[first * width..].chunks(width).take(RUNS_AT_ONCE) {
+                if connection.out.len() > BYTES_AT_ONCE || !prepared.takes(run) {
+                    break;
+                }
+                message::bind(&mut connection.out, &prepared.name, &prepared.types, run);
+                message::execute(&mut connection.out);
+                sent += 1;
+            }
+            message::sync(&mut connection.out);
+            connection.send()?;
+            let (mut at, mut is_first_row) = (first, true);
+            connection.finish(&mut |connection, message| {
+                match message.kind {
+                    b'D' if is_first_row => {
+                        is_first_row = false;
+                        let Some(each) = &mut each else { return Ok(()) };
+                        let (body, fields) = connection.row(message)?;
+                        return each(at, &ServerRow { columns: &prepared.columns, body, fields });
+                    }
+                    b'C' => (at, is_first_row) = (at + 1, true),
+                    _ => {}
+                }
+                Ok(())
+            })?;
+            first += sent;
+        }
+        Ok(())
+    }
+
+    /// Runs a text that is parsed for this run alone: one message and its answer, with the values' own types.
+    fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+        let types: Vec<Oid> = params.iter().map(|value| own_type(*value)).collect();
+        let connection = &mut self.connection;
+        message::parse(&mut connection.out, "", sql, &types);
+        // The text's description comes before its rows.
+        message::bind(&mut connection.out, "", &types, params);
+        message::describe_bound(&mut connection.out);
+        message::execute(&mut connection.out);
+        message::sync(&mut connection.out);
+        connection.send()?;
+        let (mut changed, mut columns) = (0, Vec::new());
+        connection.finish(&mut |connection, message| {
+            match message.kind {
+                b'T' => columns = connection.columns(message)?,
+                b'D' => {
+                    let (body, fields) = connection.row(message)?;
+                    return each(&ServerRow { columns: &columns, body, fields });
+                }
+                b'C' => changed = rows(connection.body(message)),
+                _ => {}
+            }
+            Ok(())
+        })?;
+        Ok(changed)
+    }
+
+    /// Notes what became of the transaction, and names the statement.
+    #[inline]
+    fn settled<T>(&mut self, done: Result<T, EngineError>, sql: &str) -> Result<T, EngineError> {
+        done.map_err(|e| {
+            // The server has undone the transaction and holds no lock any more; what follows would not be in any.
+            self.is_doomed |= self.connection.state == State::Failed && e.kind() == ErrorKind::Conflict;
+            e.with_statement(sql)
+        })
+    }
+
+    #[inline]
+    fn refuse_doomed(&self) -> Result<(), EngineError> {
+        if self.is_doomed {
+            return Err(EngineError::new(
+                ErrorKind::Conflict,
+                "the transaction met a conflict and has to be rolled back",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The types of a statement's parameters, where those that the server chose do not hold the values.
+fn declare(chosen: &[Oid], params: &[Value<'_>]) -> Vec<Oid> {
+    let each = chosen.iter().zip(params);
+    each.map(|(oid, value)| if fits(*value, *oid) { *oid } else { own_type(*value) }).collect()
+}
+
+/// Types of parameters, from their description.
+fn types(body: &[u8]) -> Vec<Oid> {
+    let (chunks, _) = body.get(2..).unwrap_or_default().as_chunks::<4>();
+    chunks.iter().map(|bytes| Oid::from_be_bytes(*bytes)).collect()
+}
+
+/// Rows that a command came to: the last word of its tag, as in `UPDATE 3` and `INSERT 0 1`.
+#[inline]
+fn rows(tag: &[u8]) -> u64 {
+    let digits = tag.strip_suffix(b"\0").unwrap_or(tag).rsplit(|byte| *byte == b' ').next().unwrap_or_default();
+    digits
+        .iter()
+        .try_fold(0u64, |rows, byte| {
+            let digit = byte.checked_sub(b'0').filter(|digit| *digit < 10)?;
+            rows.checked_mul(10)?.checked_add(digit.into())
+        })
+        .unwrap_or(0)
+}
+
+const fn begin(isolation: Isolation, access: Access) -> &'static str {
+    match (isolation, access) {
+        (Isolation::ReadCommitted, Access::Read) => "BEGIN ISOLATION LEVEL READ COMMITTED READ ONLY",
+        (Isolation::ReadCommitted, Access::Write) => "BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE",
+        (Isolation::RepeatableRead, Access::Read) => "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY",
+        (Isolation::RepeatableRead, Access::Write) => "BEGIN ISOLATION LEVEL REPEATABLE READ READ WRITE",
+        (Isolation::Serializable, Access::Read) => "BEGIN ISOLATION LEVEL SERIALIZABLE READ ONLY",
+        (Isolation::Serializable, Access::Write) => "BEGIN ISOLATION LEVEL SERIALIZABLE READ WRITE",
+    }
+}
+
+impl Session for PostgresSession {
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::POSTGRES
+    }
+
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+        if self.connection.state != State::Idle {
+            return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
+        }
+        self.connection.run(begin(isolation, access))
+    }
+
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.refuse_doomed()?;
+        let done = self.run(sql, params, each);
+        self.settled(done, sql.text()).map(|_| ())
+    }
+
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+        self.refuse_doomed()?;
+        let done = self.run(sql, params, &mut |_| Ok(()));
+        self.settled(done, sql.text())
+    }
+
+    fn run_each(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        width: usize,
+        each: Option<&mut EachFound<'_>>,
+    ) -> Result<(), EngineError> {
+        // Outside a transaction each run is one of its own, and its change stays when a later one fails.
+        if self.connection.state == State::Idle {
+            return run_one_by_one(self, sql, params, width, each);
+        }
+        self.refuse_doomed()?;
+        let done = self.run_together(sql, params, width, each);
+        self.settled(done, sql.text())
+    }
+
+    fn commit(&mut self) -> Result<(), EngineError> {
+        let was_doomed = std::mem::replace(&mut self.is_doomed, false);
+        // Where the transaction has failed, the server answers a COMMIT as if it were a ROLLBACK.
+        if self.connection.state == State::Idle || self.connection.end("COMMIT")? {
+            return Ok(());
+        }
+        Err(match was_doomed {
+            true => EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and was rolled back"),
+            false => EngineError::new(ErrorKind::Other, "the transaction had failed, and was rolled back"),
+        })
+    }
+
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        self.is_doomed = false;
+        match self.connection.state {
+            State::Idle => Ok(()),
+            State::Open | State::Failed => self.connection.end("ROLLBACK").map(|_| ()),
+        }
+    }
+
+    /// The plan that suits all values of the parameters.
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+        const NAME: &str = "bourse_plan";
+        let text = bourse_schema::POSTGRES.fill(sql);
+        let parameters = (1..).take_while(|number| text.contains(&format!("${number}"))).count();
+        let nulls = vec!["NULL"; parameters].join(", ");
+        let values = if parameters == 0 { String::new() } else { format!("({nulls})") };
+        let named = |e: EngineError| e.with_statement(sql);
+        self.connection.run(&format!("PREPARE {NAME} AS {text}")).map_err(named)?;
+        let explained = self
+            .connection
+            .run("SET plan_cache_mode = force_generic_plan")
+            .and_then(|()| self.connection.names(&format!("EXPLAIN (COSTS OFF) EXECUTE {NAME}{values}")));
+        if self.connection.state != State::Failed {
+            self.connection.run(&format!("RESET plan_cache_mode; DEALLOCATE {NAME}"))?;
+        }
+        explained
+    }
+
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.execute_each(sql, params, each).map(|_| ())
+    }
+
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        self.execute_each(sql, params, &mut |_| Ok(()))
+    }
+}
+
+impl PostgresSession {
+    fn execute_each(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
+        self.refuse_doomed()?;
+        let done = self.run_text(sql, params, each);
+        self.settled(done, sql)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_commands_tag_says_how_many_rows() {
+        for (tag, expected) in
+            [("UPDATE 3\0", 3), ("INSERT 0 12\0", 12), ("BEGIN\0", 0), ("CREATE TABLE\0", 0), ("", 0)]
+        {
+            assert_eq!(rows(tag.as_bytes()), expected, "{tag}");
+        }
+    }
+
+    #[test]
+    fn a_type_is_declared_where_the_servers_choice_does_not_hold_the_value() {
+        use crate::value::oid::{INT4, INT8, NUMERIC, TEXT};
+        let chosen = [INT4, TEXT, NUMERIC, INT4];
+        let given = [Value::Int(5), Value::Int(5), Value::Int(5), Value::Decimal { units: 1, scale: 1 }];
+        assert_eq!(declare(&chosen, &given), [INT4, INT8, NUMERIC, NUMERIC]);
+    }
+}

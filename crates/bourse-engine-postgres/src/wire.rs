@@ -1,0 +1,392 @@
+//! A blocking connection: messages sent, and answers read in place.
+
+use crate::error::{broken, lost, server_error};
+use crate::message;
+use crate::scram::{MECHANISM, Scram};
+use crate::value::Column;
+use bourse_engine::{EngineError, ErrorKind};
+use bytes::BytesMut;
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
+use std::ops::Range;
+#[cfg(unix)]
+use std::os::unix::net::UnixStream;
+use std::time::Duration;
+
+/// Bytes that are asked for at once.
+const READ_BYTES: usize = 32 << 10;
+
+/// A server may send no longer message than this: a value has a gigabyte at most.
+const LONGEST_MESSAGE: usize = (1 << 30) + (1 << 20);
+
+/// The way to a server.
+pub(crate) enum Stream {
+    /// A socket of this machine.
+    #[cfg(unix)]
+    Unix(UnixStream),
+    /// Host and port.
+    Tcp(TcpStream),
+}
+
+impl Stream {
+    pub(crate) fn set_timeout(&self, limit: Duration) -> io::Result<()> {
+        match self {
+            #[cfg(unix)]
+            Self::Unix(stream) => {
+                stream.set_read_timeout(Some(limit)).and_then(|()| stream.set_write_timeout(Some(limit)))
+            }
+            Self::Tcp(stream) => {
+                stream.set_read_timeout(Some(limit)).and_then(|()| stream.set_write_timeout(Some(limit)))
+            }
+        }
+    }
+}
+
+impl Read for Stream {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        match self {
+            #[cfg(unix)]
+            Self::Unix(stream) => stream.read(bytes),
+            Self::Tcp(stream) => stream.read(bytes),
+        }
+    }
+}
+
+impl Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        match self {
+            #[cfg(unix)]
+            Self::Unix(stream) => stream.write(bytes),
+            Self::Tcp(stream) => stream.write(bytes),
+        }
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+/// Where the server is, by its last word: `Idle`, in a transaction, or in one that failed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Idle,
+    Open,
+    Failed,
+}
+
+/// A message of the server: its kind, and where its body is among the bytes that were read.
+pub(crate) struct Message {
+    pub(crate) kind: u8,
+    pub(crate) body: Range<usize>,
+}
+
+/// One connection.
+pub(crate) struct Connection {
+    stream: Stream,
+    /// What is to be sent next.
+    pub(crate) out: BytesMut,
+    input: Vec<u8>,
+    /// The bytes that were read and not yet used.
+    unread: Range<usize>,
+    pub(crate) state: State,
+    /// Nothing can be asked any more.
+    is_broken: bool,
+    /// Where the fields of the row in hand are; negative lengths are NULL.
+    fields: Vec<(usize, i32)>,
+}
+
+impl Connection {
+    /// Logs in over a stream that is open.
+    pub(crate) fn start(
+        stream: Stream,
+        user: &str,
+        password: Option<&str>,
+        database: &str,
+        settings: &[(&str, String)],
+    ) -> Result<Self, EngineError> {
+        let mut this = Self {
+            stream,
+            out: BytesMut::with_capacity(4 << 10),
+            input: vec![0; READ_BYTES],
+            unread: 0..0,
+            state: State::Idle,
+            is_broken: false,
+            fields: Vec::new(),
+        };
+        let named =
+            [("user", user), ("database", database), ("client_encoding", "UTF8"), ("application_name", "bourse")];
+        let all = named.into_iter().chain(settings.iter().map(|(name, value)| (*name, value.as_str())));
+        message::startup(&mut this.out, all);
+        this.send()?;
+        this.authenticate(password)?;
+        this.finish(&mut |_, _| Ok(()))?;
+        Ok(this)
+    }
+
+    fn authenticate(&mut self, password: Option<&str>) -> Result<(), EngineError> {
+        let wanted = || {
+            password.ok_or_else(|| {
+                EngineError::new(
+                    ErrorKind::Other,
+                    "the server asks for a password: the variable PGPASSWORD, a file that `password_file` names, or a line of \
+                     ~/.pgpass gives one",
+                )
+            })
+        };
+        let mut scram: Option<Scram<'_>> = None;
+        let nothing = || broken("an answer to nothing");
+        loop {
+            let message = self.read()?;
+            let body = self.body(&message);
+            if message.kind == b'E' {
+                return Err(server_error(body));
+            }
+            let Some((code, rest)) = body.split_first_chunk::<4>().filter(|_| message.kind == b'R') else {
+                return Err(self.confused());
+            };
+            let code = i32::from_be_bytes(*code);
+            let rest = String::from_utf8_lossy(rest).into_owned();
+            match code {
+                0 => return Ok(()),
+                3 => message::password(&mut self.out, wanted()?),
+                10 if rest.split('\0').any(|offered| offered == MECHANISM) => {
+                    let begun = scram.insert(Scram::new(wanted()?)?);
+                    message::sasl_begin(&mut self.out, MECHANISM, &begun.first());
+                }
+                11 => {
+                    let word = scram.as_mut().ok_or_else(nothing)?.answer(&rest)?;
+                    message::sasl_next(&mut self.out, &word);
+                }
+                12 => scram.as_ref().ok_or_else(nothing)?.verify(&rest)?,
+                _ => return Err(unknown_authentication()),
+            }
+            self.send()?;
+        }
+    }
+
+    /// Sends what was written.
+    pub(crate) fn send(&mut self) -> Result<(), EngineError> {
+        if self.is_broken {
+            self.out.clear();
+            return Err(lost());
+        }
+        if self.out.is_empty() {
+            return Ok(());
+        }
+        let sent = self.stream.write_all(&self.out);
+        self.out.clear();
+        sent.map_err(|e| self.failed(&e))
+    }
+
+    #[cold]
+    fn failed(&mut self, e: &io::Error) -> EngineError {
+        // A server that ends says why before it goes; what it said may be there to read.
+        let was_broken = std::mem::replace(&mut self.is_broken, true);
+        if !was_broken && e.kind() == io::ErrorKind::BrokenPipe {
+            self.is_broken = false;
+            let last = self.read().ok().filter(|message| message.kind == b'E');
+            self.is_broken = true;
+            if let Some(message) = last {
+                return server_error(self.body(&message));
+            }
+        }
+        crate::error::io(e)
+    }
+
+    #[cold]
+    fn confused(&mut self) -> EngineError {
+        self.is_broken = true;
+        broken("a message that nothing asked for")
+    }
+
+    /// The next message that is for us.
+    #[inline]
+    pub(crate) fn read(&mut self) -> Result<Message, EngineError> {
+        loop {
+            let message = self.read_any()?;
+            // Notices, settings and notifications come at any time.
+            if !matches!(message.kind, b'N' | b'S' | b'A') {
+                return Ok(message);
+            }
+        }
+    }
+
+    #[inline]
+    fn read_any(&mut self) -> Result<Message, EngineError> {
+        const HEAD: usize = 5;
+        self.have(HEAD)?;
+        let at = self.unread.start;
+        let head = &self.input[at..at + HEAD];
+        let (kind, length) = (head[0], u32::from_be_bytes([head[1], head[2], head[3], head[4]]) as usize);
+        if !(4..=LONGEST_MESSAGE).contains(&length) {
+            return Err(self.confused());
+        }
+        self.have(1 + length)?;
+        let at = self.unread.start;
+        self.unread.start = at + 1 + length;
+        Ok(Message { kind, body: at + HEAD..at + 1 + length })
+    }
+
+    /// Reads until so many bytes are there.
+    #[inline]
+    fn have(&mut self, bytes: usize) -> Result<(), EngineError> {
+        if self.unread.len() >= bytes { Ok(()) } else { self.fill(bytes) }
+    }
+
+    fn fill(&mut self, bytes: usize) -> Result<(), EngineError> {
+        if self.is_broken {
+            return Err(lost());
+        }
+        if self.unread.is_empty() {
+            self.unread = 0..0;
+        }
+        if self.input.len() - self.unread.start < bytes {
+            self.input.copy_within(self.unread.clone(), 0);
+            self.unread = 0..self.unread.len();
+            if self.input.len() < bytes {
+                self.input.resize(bytes.next_multiple_of(READ_BYTES), 0);
+            }
+        }
+        while self.unread.len() < bytes {
+            match self.stream.read(&mut self.input[self.unread.end..]) {
+                Ok(0) => return Err(self.failed(&io::ErrorKind::UnexpectedEof.into())),
+                Ok(read) => self.unread.end += read,
+                Err(e) if e.kind() == io::ErrorKind::Interrupted => {}
+                Err(e) => return Err(self.failed(&e)),
+            }
+        }
+        Ok(())
+    }
+
+    pub(crate) fn body(&self, message: &Message) -> &[u8] {
+        &self.input[message.body.clone()]
+    }
+
+    /// The fields of the row in hand, and the bytes that they are in.
+    #[inline]
+    pub(crate) fn row(&mut self, message: &Message) -> Result<(&[u8], &[(usize, i32)]), EngineError> {
+        let body = &self.input[message.body.clone()];
+        self.fields.clear();
+        let (Some(count), mut at) = (body.first_chunk::<2>(), 2) else { return Err(broken("a row that is cut off")) };
+        for _ in 0..u16::from_be_bytes(*count) {
+            let Some(head) = body.get(at..).and_then(<[u8]>::first_chunk::<4>) else {
+                return Err(broken("a row that is cut off"));
+            };
+            let length = i32::from_be_bytes(*head);
+            at += 4;
+            self.fields.push((at, length));
+            at += usize::try_from(length).unwrap_or(0);
+        }
+        if at > body.len() {
+            return Err(broken("a row that is cut off"));
+        }
+        Ok((body, &self.fields))
+    }
+
+    /// Reads answers up to the server's word that it is ready; hands each to `each`, and returns the first error.
+    pub(crate) fn finish(
+        &mut self,
+        each: &mut dyn FnMut(&mut Self, &Message) -> Result<(), EngineError>,
+    ) -> Result<(), EngineError> {
+        let mut outcome = Ok(());
+        loop {
+            let message = match self.read() {
+                Ok(message) => message,
+                // A server that refuses a connection says why, and ends it.
+                Err(ended) => return outcome.and(Err(ended)),
+            };
+            match message.kind {
+                b'Z' => {
+                    self.state = match self.body(&message) {
+                        b"I" => State::Idle,
+                        b"T" => State::Open,
+                        _ => State::Failed,
+                    };
+                    return outcome;
+                }
+                b'E' => {
+                    let told = server_error(self.body(&message));
+                    // A connection that the server ends is never ready again.
+                    if told.kind() == ErrorKind::ConnectionLost {
+                        self.is_broken = true;
+                        return Err(told);
+                    }
+                    if outcome.is_ok() {
+                        outcome = Err(told);
+                    }
+                }
+                _ if outcome.is_ok() => outcome = each(self, &message),
+                _ => {}
+            }
+        }
+    }
+
+    /// Runs statements without parameters, as text and without results.
+    pub(crate) fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+        self.out.clear();
+        message::query(&mut self.out, sql);
+        let done = self.send().and_then(|()| self.finish(&mut |_, _| Ok(())));
+        done.map_err(|e| e.with_statement(sql))
+    }
+
+    /// Ends the transaction by that word; whether the server did what it says.
+    pub(crate) fn end(&mut self, word: &str) -> Result<bool, EngineError> {
+        let mut is_done = false;
+        self.out.clear();
+        message::query(&mut self.out, word);
+        self.send()?;
+        let done = self.finish(&mut |this, message| {
+            is_done |= message.kind == b'C' && this.body(message).starts_with(word.as_bytes());
+            Ok(())
+        });
+        done.map(|()| is_done).map_err(|e| e.with_statement(word))
+    }
+
+    /// Rows of a query, as text in all columns: for questions of our own outside the timed part.
+    pub(crate) fn ask(&mut self, sql: &str) -> Result<Vec<Vec<Option<String>>>, EngineError> {
+        let mut rows = Vec::new();
+        self.out.clear();
+        message::query(&mut self.out, sql);
+        self.send()?;
+        let done = self.finish(&mut |this, message| {
+            if message.kind == b'D' {
+                let (body, fields) = this.row(message)?;
+                let text = |&(at, length): &(usize, i32)| {
+                    let length = usize::try_from(length).ok()?;
+                    Some(String::from_utf8_lossy(&body[at..at + length]).into_owned())
+                };
+                rows.push(fields.iter().map(text).collect());
+            }
+            Ok(())
+        });
+        done.map(|()| rows).map_err(|e| e.with_statement(sql))
+    }
+
+    /// The first column of a query's rows.
+    pub(crate) fn names(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+        Ok(self.ask(sql)?.into_iter().filter_map(|row| row.into_iter().next().flatten()).collect())
+    }
+
+    /// Columns of a result, from their description.
+    pub(crate) fn columns(&self, message: &Message) -> Result<Vec<Column>, EngineError> {
+        Column::read_all(self.body(message)).ok_or_else(|| broken("a description that is cut off"))
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // Best effort: the server sees the end of the stream anyway.
+        if !self.is_broken {
+            self.out.clear();
+            message::terminate(&mut self.out);
+            let _ = self.send();
+        }
+    }
+}
+
+fn unknown_authentication() -> EngineError {
+    EngineError::unsupported(
+        "the server asks for a way to log in that is not known here: known are scram-sha-256, password, trust and \
+         peer; a password that the server keeps for md5 has to be set anew with password_encryption = 'scram-sha-256'",
+    )
+}

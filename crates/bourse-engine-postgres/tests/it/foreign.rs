@@ -1,0 +1,136 @@
+//! A person's databases on a server that we load into: what is in them stays, whatever they are called.
+
+use crate::loads::{begin_load, column, names};
+use crate::server;
+use bourse_engine::{Engine, ErrorKind, Session};
+
+/// Runs statements, each of which has to succeed.
+fn run(session: &mut dyn Session, statements: &[&str]) {
+    for sql in statements {
+        session.query_text(sql, &[], &mut |_| Ok(())).unwrap_or_else(|error| panic!("{sql}: {error}"));
+    }
+}
+
+/// All that the database has, with the numbers that a thing made anew would not have.
+fn objects(session: &mut dyn Session) -> Vec<String> {
+    column(
+        session,
+        "SELECT concat_ws(' ', c.oid, pg_relation_filenode(c.oid), n.nspname, c.relname, obj_description(c.oid))
+           FROM pg_class c INNER JOIN pg_namespace n ON n.oid = c.relnamespace
+          WHERE n.nspname NOT IN ('pg_catalog', 'pg_toast', 'information_schema')
+         UNION ALL SELECT concat_ws(' ', oid, proname) FROM pg_proc WHERE oid > 16383
+         UNION ALL SELECT concat_ws(' ', oid, nspname) FROM pg_namespace
+         UNION ALL SELECT concat_ws(' ', oid, datname) FROM pg_database
+         ORDER BY 1",
+    )
+}
+
+/// The loader refuses, names what it found, and has changed nothing.
+fn assert_left_alone(engine: &dyn Engine, words: &[&str]) {
+    let mut session = engine.session().unwrap();
+    let before = objects(&mut *session);
+    let refused = engine.loader().map(|_| ()).unwrap_err();
+    for word in words {
+        assert!(refused.message().contains(word), "{refused} does not say {word:?}");
+    }
+    assert_eq!(refused.kind(), ErrorKind::Refused, "{refused}");
+    assert_eq!(objects(&mut *session), before);
+}
+
+#[test]
+fn what_bears_no_mark_is_never_replaced() {
+    let Some(engine) = server("foreign::what_bears_no_mark_is_never_replaced", "lock_timeout=1s") else { return };
+    let mut session = engine.session().unwrap();
+    let function = "CREATE FUNCTION f() RETURNS trigger LANGUAGE plpgsql AS 'BEGIN RETURN NEW; END'";
+    for ours in [false, true] {
+        if ours {
+            begin_load(&engine, &["OURS"]).finish().unwrap();
+            assert_eq!(engine.foreign().unwrap(), None);
+        } else {
+            run(&mut *session, &["CREATE TABLE status_type (st_id INT)"]);
+            assert_left_alone(&engine, &["table status_type"]);
+            run(&mut *session, &["DROP TABLE status_type"]);
+        }
+        let mut found = vec![
+            ("CREATE TABLE thesis (years_of_work TEXT)", "DROP TABLE thesis", "table thesis"),
+            ("CREATE TABLE noted (id SERIAL)", "DROP TABLE noted", "sequence noted_id_seq"),
+            ("CREATE VIEW mine AS SELECT 1 AS one", "DROP VIEW mine", "view mine"),
+            (
+                "CREATE MATERIALIZED VIEW mine AS SELECT 1 AS one",
+                "DROP MATERIALIZED VIEW mine",
+                "materialized view mine",
+            ),
+            ("CREATE SEQUENCE counted", "DROP SEQUENCE counted", "sequence counted"),
+            (function, "DROP FUNCTION f", "function f"),
+            ("CREATE TYPE colour AS ENUM ('red')", "DROP TYPE colour", "type colour"),
+            ("CREATE SCHEMA ledger", "DROP SCHEMA ledger", "schema ledger"),
+            ("CREATE PUBLICATION told", "DROP PUBLICATION told", "publication told"),
+        ];
+        if ours {
+            run(&mut *session, &["CREATE SCHEMA other", "CREATE TABLE other.status_type (st_id INT)"]);
+            // The mark of a table elsewhere is no loader's.
+            run(&mut *session, &["COMMENT ON TABLE other.status_type IS 'made by bourse'"]);
+            assert_left_alone(&engine, &["table other.status_type"]);
+            run(&mut *session, &["DROP SCHEMA other CASCADE", function]);
+            let trigger = "CREATE TRIGGER t BEFORE INSERT ON status_type FOR EACH ROW EXECUTE FUNCTION f()";
+            run(&mut *session, &[trigger]);
+            assert_left_alone(&engine, &["function f, trigger t"]);
+            run(&mut *session, &["DROP TRIGGER t ON status_type", "DROP FUNCTION f"]);
+            found.push(("CREATE TABLE mine (a INT REFERENCES other (a))", "DROP TABLE mine", "table mine"));
+            run(
+                &mut *session,
+                &["CREATE TABLE other (a INT PRIMARY KEY)", "COMMENT ON TABLE other IS 'made by bourse'"],
+            );
+        }
+        for (make, unmake, words) in found {
+            run(&mut *session, &[make]);
+            let told = engine.foreign().unwrap().unwrap();
+            assert!(told.contains(words), "{told}");
+            assert!(engine.exists().unwrap(), "there is something: {words}");
+            assert_left_alone(&engine, &["database \"bourse\"", words, "left as it is", "name another database"]);
+            run(&mut *session, &[unmake]);
+        }
+    }
+    // What belongs to an extension does not count; a table with numbers of its own does, whole.
+    assert!(engine.integrity_check().unwrap().is_none_or(|found| found.is_empty()));
+    assert_eq!(engine.foreign().unwrap(), None);
+    begin_load(&engine, &["NEW"]).finish().unwrap();
+    assert_eq!(names(&engine), ["NEW"]);
+}
+
+#[test]
+fn what_comes_while_a_load_runs_is_seen_at_its_end() {
+    let test = "foreign::what_comes_while_a_load_runs_is_seen_at_its_end";
+    let Some(engine) = server(test, "lock_timeout=1s") else { return };
+    begin_load(&engine, &["OLD"]).finish().unwrap();
+    let mut session = engine.session().unwrap();
+    let loading = begin_load(&engine, &["NEW"]);
+    run(&mut *session, &["CREATE TABLE thesis (years_of_work TEXT)"]);
+    let before = objects(&mut *session);
+    let refused = loading.finish().unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Refused, "{refused}");
+    assert!(refused.message().contains("table thesis"), "{refused}");
+    assert_eq!(objects(&mut *session), before, "the load is gone, and nothing else has changed");
+    assert_eq!(names(&engine), ["OLD"]);
+}
+
+#[test]
+fn a_loaded_database_holds_what_can_bear_the_mark() {
+    let test = "foreign::a_loaded_database_holds_what_can_bear_the_mark";
+    let Some(engine) = server(test, "lock_timeout=1s") else { return };
+    let mut loader = begin_load(&engine, &["NEW"]);
+    for sql in [
+        "CREATE TABLE IF NOT EXISTS other (a INT)",
+        "CREATE TABLE copied AS SELECT * FROM status_type",
+        "CREATE TABLE counted (a BIGINT PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY)",
+    ] {
+        loader.run(sql).unwrap();
+    }
+    loader.finish().unwrap();
+    assert_eq!(engine.foreign().unwrap(), None, "whatever way a table was made, it bears the mark");
+    let mut loader = begin_load(&engine, &["NEWER"]);
+    loader.run("CREATE VIEW mine AS SELECT st_id FROM status_type").unwrap();
+    let refused = loader.finish().unwrap_err();
+    assert!(refused.message().contains("tables and indexes alone") && refused.message().contains("mine"), "{refused}");
+    assert_eq!(names(&engine), ["NEW"]);
+}

@@ -1,0 +1,333 @@
+use crate::server;
+use bourse_engine::{
+    Access, Durability, Engine, ErrorKind, Hosting, Isolation, OwnedServer as _, Params, RowExt as _, SessionExt as _,
+    Sql, Value,
+};
+use bourse_engine_postgres::{open, sweep};
+use std::fs;
+use std::path::Path;
+
+static ONE: Sql = Sql::new("SELECT 1");
+
+fn is_alive(process: u32) -> bool {
+    // One that has ended and waits for its parent to ask has no arguments any more.
+    fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| !line.is_empty())
+}
+
+#[test]
+fn a_private_server_is_described_and_removed() {
+    if !cfg!(target_os = "linux") {
+        return;
+    }
+    let test = "private::a_private_server_is_described_and_removed";
+    let Some(engine) = server(test, "synchronous_commit=off&lock_timeout=3s&plan_cache=generic") else { return };
+    assert!(!engine.exists().unwrap());
+    assert_eq!(engine.server_process(), None, "a server was started for nothing");
+    let description = engine.description().unwrap();
+    let process = engine.server_process().unwrap();
+    assert!(is_alive(process));
+    assert_eq!(description.engine, "postgres");
+    assert_eq!(description.durability, Durability::Volatile, "{}", description.durability_reason);
+    let setting = |name: &str| {
+        description.settings.iter().find(|setting| setting.name == name).map(|setting| setting.value.as_str())
+    };
+    for (name, expected) in [
+        ("synchronous_commit", "off"),
+        ("shared_buffers", "64MB"),
+        ("lock_timeout", "3s"),
+        ("plan_cache_mode", "force_generic_plan"),
+        ("fsync", "on"),
+        ("wal_level", "minimal"),
+        ("max_connections", "200"),
+    ] {
+        assert_eq!(setting(name), Some(expected), "{name}");
+    }
+    let footprint = engine.footprint().unwrap();
+    assert!(footprint.log_bytes >= 16 << 20 && footprint.data_bytes > 0, "{footprint:?}");
+    assert!(footprint.memory_bytes > 1 << 20, "{footprint:?}");
+    let before = engine.io_counts().unwrap().unwrap();
+    engine.session().unwrap().execute_text("CREATE TABLE t AS SELECT generate_series(1, 20000) AS i", &[]).unwrap();
+    engine.session().unwrap().execute_text("CHECKPOINT", &[]).unwrap();
+    let io = engine.io_counts().unwrap().unwrap().since(before);
+    assert!(io.log.written_bytes > 0 && io.source.contains("pg_stat"), "{io:?}");
+    let folder = engine.location().folder().unwrap();
+    assert!(folder.is_dir());
+    assert_eq!(sweep(folder.parent().unwrap().parent().unwrap()), Vec::<std::path::PathBuf>::new(), "it is in use");
+    assert!(engine.footprint().unwrap().server.unwrap().cpu_user_ns > 0);
+    let segment = fs::read_to_string(folder.join("postmaster.pid")).unwrap();
+    let segment = segment.lines().nth(6).unwrap().split_whitespace().nth(1).unwrap().to_owned();
+    let segments = || fs::read_to_string("/proc/sysvipc/shm").unwrap();
+    let is_there = |all: String| all.lines().any(|line| line.split_whitespace().nth(1) == Some(segment.as_str()));
+    assert!(is_there(segments()));
+    drop(engine);
+    assert!(!is_alive(process) && !folder.exists());
+    assert!(!is_there(segments()), "it has left a segment of shared memory");
+}
+
+#[test]
+fn a_server_that_dies_is_a_lost_connection() {
+    let Some(engine) = server("private::a_server_that_dies_is_a_lost_connection", "") else { return };
+    let mut session = engine.session().unwrap();
+    session.begin(Isolation::Serializable, Access::Write).unwrap();
+    session.all(&ONE, &[], |_| Ok(())).unwrap();
+    engine.kill().unwrap();
+    let lost = session.all(&ONE, &[], |_| Ok(())).unwrap_err();
+    assert_eq!(lost.kind(), ErrorKind::ConnectionLost, "{lost}");
+    assert_eq!(lost.statement(), Some("SELECT 1"));
+    assert_eq!(session.rollback().unwrap_err().kind(), ErrorKind::ConnectionLost);
+    let lost = engine.session().map(|_| ()).unwrap_err();
+    assert_eq!(lost.kind(), ErrorKind::ConnectionLost, "{lost}");
+    assert!(lost.message().contains("has ended (signal: 9"), "{lost}");
+}
+
+#[test]
+fn a_killed_server_comes_back_with_what_was_committed_and_nothing_else() {
+    static ADD: Sql = Sql::new("INSERT INTO kept (id) VALUES (?1)");
+    static ALL: Sql = Sql::new("SELECT id FROM kept ORDER BY id");
+    let name = "private::a_killed_server_comes_back_with_what_was_committed_and_nothing_else";
+    let Some(engine) = server(name, "") else { return };
+    assert!(matches!(engine.hosting(), Hosting::OwnedServer(_)));
+    assert_eq!(engine.kill().unwrap_err().kind(), ErrorKind::Unsupported, "none was started yet");
+    let mut session = engine.session().unwrap();
+    session.query_text("CREATE TABLE kept (id BIGINT PRIMARY KEY)", &[], &mut |_| Ok(())).unwrap();
+    for id in 1..=2_i64 {
+        session.begin(Isolation::Serializable, Access::Write).unwrap();
+        session.execute(&ADD, Params::of(&[id.into()])).unwrap();
+        if id == 1 {
+            session.commit().unwrap();
+        }
+    }
+    let first = engine.server_process().unwrap();
+    engine.kill().unwrap();
+    assert_eq!(session.execute(&ADD, Params::of(&[3.into()])).unwrap_err().kind(), ErrorKind::ConnectionLost);
+    assert_eq!(engine.session().err().map(|error| error.kind()), Some(ErrorKind::ConnectionLost));
+    engine.restart().unwrap();
+    assert_ne!(engine.server_process(), Some(first));
+    let ids = engine.session().unwrap().all(&ALL, &[], |row| row.get::<i64>(0)).unwrap();
+    assert_eq!(ids, [1], "what was committed is there, what was not is not");
+}
+
+#[test]
+fn what_a_killed_owner_has_left_is_removed_by_the_next() {
+    let test = "private::what_a_killed_owner_has_left_is_removed_by_the_next";
+    if !cfg!(target_os = "linux") || server(test, "").is_none() {
+        return;
+    }
+    let parent = open_folder();
+    let engine = open(&format!("postgres+private:{}?shared_buffers=64MiB", parent.path().display())).unwrap();
+    engine.session().unwrap();
+    let process = engine.server_process().unwrap();
+    let folder = fs::read_dir(parent.path()).unwrap().next().unwrap().unwrap().path();
+    assert!(sweep(parent.path()).is_empty(), "its owner lives");
+    // The same name, and nobody who holds it locked.
+    let mark = fs::read(folder.join("owner")).unwrap();
+    fs::remove_file(folder.join("owner")).unwrap();
+    fs::write(folder.join("owner"), mark).unwrap();
+    assert_eq!(sweep(parent.path()), std::slice::from_ref(&folder));
+    assert!(!folder.exists());
+    let lost = engine.session().map(|_| ()).unwrap_err();
+    assert_eq!(lost.kind(), ErrorKind::ConnectionLost);
+    assert!(!is_alive(process));
+}
+
+#[test]
+fn a_folder_of_somebody_else_keeps_all_that_is_in_it() {
+    let test = "private::a_folder_of_somebody_else_keeps_all_that_is_in_it";
+    if !cfg!(target_os = "linux") || server(test, "").is_none() {
+        return;
+    }
+    let parent = open_folder();
+    let at = |name: &str| parent.path().join(name);
+    fs::write(at("diary.txt"), "dear diary").unwrap();
+    for name in ["bourse-postgres-empty", "bourse-postgres-notes", "bourse-postgres-link", "data"] {
+        fs::create_dir(at(name)).unwrap();
+        fs::write(at(name).join("notes.txt"), name).unwrap();
+    }
+    fs::write(at("bourse-postgres-empty/owner"), "").unwrap();
+    fs::write(at("bourse-postgres-notes/owner"), "it is mine").unwrap();
+    std::os::unix::fs::symlink(at("diary.txt"), at("bourse-postgres-link/owner")).unwrap();
+    let before = contents(parent.path());
+    assert_eq!(before.len(), 11, "{before:?}");
+
+    assert_eq!(sweep(parent.path()), Vec::<std::path::PathBuf>::new());
+    let engine = open(&format!("postgres+private:{}?shared_buffers=64MiB", parent.path().display())).unwrap();
+    engine.session().unwrap();
+    assert_ne!(contents(parent.path()), before, "the server has a folder of its own there");
+    drop(engine);
+    assert_eq!(contents(parent.path()), before);
+}
+
+/// A folder that another user, as which the server runs, gets through.
+fn open_folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    folder
+}
+
+/// Every path below a folder, with what a file says or a link names.
+fn contents(folder: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        // A running server makes and removes files.
+        let Ok(kind) = path.symlink_metadata().map(|found| found.file_type()) else { continue };
+        let bytes = match kind {
+            kind if kind.is_file() => fs::read(&path).unwrap_or_default(),
+            kind if kind.is_symlink() => fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes(),
+            _ => Vec::new(),
+        };
+        if kind.is_dir() && !path.ends_with("data") {
+            found.extend(contents(&path));
+        }
+        found.push((path, bytes));
+    }
+    found.sort();
+    found
+}
+
+#[test]
+fn nobody_there_is_a_lost_connection() {
+    for target in ["postgres://ann@127.0.0.1:1/x", "postgres://ann@/x?socket=/nowhere"] {
+        let lost = open(target).unwrap().session().map(|_| ()).unwrap_err();
+        assert_eq!(lost.kind(), ErrorKind::ConnectionLost, "{lost}");
+        assert!(lost.message().contains("no server answers at"), "{lost}");
+    }
+}
+
+/// A private server of the test's own that a second engine reaches as a person's.
+#[test]
+fn a_running_server_asks_for_a_password_and_has_the_database_made() {
+    let test = "private::a_running_server_asks_for_a_password_and_has_the_database_made";
+    let Some(owner) = server(test, "max_connections=20") else { return };
+    let mut session = owner.session().unwrap();
+    let folder = owner.location().folder().unwrap();
+    let socket = folder.parent().unwrap().display().to_string();
+    for user in ["ann", "bob", "cid"] {
+        let encryption = if user == "cid" { "md5" } else { "scram-sha-256" };
+        session.execute_text(&format!("SET password_encryption = '{encryption}'"), &[]).unwrap();
+        session.execute_text(&format!("CREATE ROLE {user} LOGIN CREATEDB PASSWORD 'se:cret'"), &[]).unwrap();
+    }
+    let rules = "local all postgres trust\nlocal all ann scram-sha-256\nlocal all bob password\nlocal all cid md5\n";
+    fs::write(folder.join("pg_hba.conf"), rules).unwrap();
+    session.query_text("SELECT pg_reload_conf()", &[], &mut |_| Ok(())).unwrap();
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    let secrets = tempfile::tempdir().unwrap();
+    for (file, text) in [("right", "se:cret\n"), ("wrong", "secret\n")] {
+        fs::write(secrets.path().join(file), text).unwrap();
+    }
+    let reach = |user: &str, file: &str| {
+        let secret = secrets.path().join(file);
+        open(&format!("postgres://{user}@/shop?socket={socket}&password_file={}", secret.display())).unwrap()
+    };
+    for user in ["ann", "bob"] {
+        let refused = reach(user, "wrong").exists().unwrap_err();
+        assert_eq!(refused.code(), Some("28P01"), "{refused}");
+        let engine = reach(user, "right");
+        assert!(matches!(engine.hosting(), Hosting::External));
+        assert!(!engine.exists().unwrap());
+        crate::loads::begin_load(&engine, &["ONE"]).finish().unwrap();
+        assert_eq!(crate::loads::names(&engine), ["ONE"]);
+        // It has made the database, so it may be put back from a copy.
+        engine.snapshot().unwrap().restore().unwrap();
+        assert_eq!(crate::loads::names(&engine), ["ONE"]);
+        session.execute_text("DROP DATABASE shop", &[]).unwrap();
+    }
+    let refused = reach("cid", "right").exists().unwrap_err();
+    assert!(refused.message().contains("set anew with password_encryption"), "{refused}");
+    let unnamed = open(&format!("postgres://ann@/shop?socket={socket}")).unwrap().exists().unwrap_err();
+    assert!(unnamed.message().contains("asks for a password: the variable PGPASSWORD"), "{unnamed}");
+    // More users than it takes are refused before the first is made.
+    assert_eq!(owner.expect_sessions(18), None);
+    let refused = owner.session().map(|_| ()).unwrap_err();
+    assert!(refused.message().contains("18 sessions are too many") && refused.message().contains("is 20"), "{refused}");
+    owner.session().unwrap();
+}
+
+#[test]
+fn values_and_errors_are_exact() {
+    let Some(engine) = server("private::values_and_errors_are_exact", "lock_timeout=1s") else { return };
+    let mut session = engine.session().unwrap();
+    let mut run = |sql: &str| session.query_text(sql, &[], &mut |_| Ok(())).unwrap();
+    run("CREATE TABLE money (k BIGINT PRIMARY KEY, v NUMERIC(18,2) NOT NULL, d DATE, r DOUBLE PRECISION, s SMALLINT)");
+    run("INSERT INTO money VALUES (1, 90071992547409.93, '2005-01-03', 1.5, 7)");
+    // As binary floating point this would come to 90071992547410.92 or .96.
+    static ADD: Sql = Sql::new("UPDATE money SET v = v + ?2 WHERE k = ?1 AND v < ?2 + 90071992547410");
+    static READ: Sql = Sql::new("SELECT v, v + ?2, d, r, k = ?1, ?1, s, avg(v) OVER () FROM money WHERE k = ?1");
+    let one = Value::Decimal { units: 101, scale: 2 };
+    assert_eq!(session.execute(&ADD, Params::of(&[1.into(), one])).unwrap(), 1);
+    let exact = |units| Value::Decimal { units, scale: 2 };
+    session
+        .query(&READ, Params::of(&[1.into(), one]), &mut |row| {
+            assert_eq!(row.value(0), exact(9_007_199_254_741_094));
+            assert_eq!(row.value(1), exact(9_007_199_254_741_195));
+            assert_eq!(row.value(2), Value::Date(bourse_schema::Date::from_ymd(2005, 1, 3)));
+            assert_eq!(row.value(3), Value::Real(1.5));
+            assert!(row.get::<bool>(4)?);
+            assert_eq!(row.get::<i64>(5)?, 1);
+            assert_eq!((row.get::<i64>(6)?, row.int(6)), (7, Some(7)));
+            assert_eq!(row.value(7), Value::Decimal { units: 900_719_925_474_109_400, scale: 4 });
+            Ok(())
+        })
+        .unwrap();
+    // A value of another kind at the same place is prepared for anew, within a transaction too.
+    session.begin(Isolation::RepeatableRead, Access::Write).unwrap();
+    assert_eq!(session.execute(&ADD, Params::of(&[1.into(), 1.into()])).unwrap(), 1);
+    assert_eq!(session.execute(&ADD, Params::of(&[1.into(), one])).unwrap(), 0);
+    session.commit().unwrap();
+    static WIDE: Sql = Sql::new("SELECT k FROM money WHERE s < ?1");
+    for (limit, expected) in [(7, 0), (8, 1), (70_000, 1), (i64::MAX, 1), (8, 1)] {
+        assert_eq!(session.all(&WIDE, &[limit.into()], |_| Ok(())).unwrap().len(), expected, "{limit}");
+    }
+    static NOWHERE: Sql = Sql::new("SELECT 1 FROM nowhere");
+    assert_eq!(session.all(&NOWHERE, &[], |_| Ok(())).unwrap_err().code(), Some("42P01"));
+    let wrong = session.execute(&ADD, Params::of(&[1.into()])).unwrap_err();
+    assert_eq!(wrong.message(), "the statement has 2 parameters, 1 were given");
+}
+
+#[test]
+fn after_a_conflict_nothing_runs_before_the_rollback() {
+    let Some(engine) = server("private::after_a_conflict_nothing_runs_before_the_rollback", "lock_timeout=1s") else {
+        return;
+    };
+    static SET: Sql = Sql::new("UPDATE pair SET v = v + 1 WHERE k = ?1");
+    let mut first = engine.session().unwrap();
+    let mut second = engine.session().unwrap();
+    for sql in ["CREATE TABLE pair (k INT PRIMARY KEY, v INT NOT NULL)", "INSERT INTO pair VALUES (1, 0), (2, 0)"] {
+        first.query_text(sql, &[], &mut |_| Ok(())).unwrap();
+    }
+    for code in ["55P03", "40001"] {
+        let before = values(&mut *first);
+        first.begin(Isolation::Serializable, Access::Write).unwrap();
+        second.begin(Isolation::RepeatableRead, Access::Write).unwrap();
+        second.all(&ONE, &[], |_| Ok(())).unwrap();
+        assert_eq!(first.execute(&SET, Params::of(&[1.into()])).unwrap(), 1);
+        if code == "40001" {
+            first.commit().unwrap();
+        }
+        let refused = second.execute(&SET, Params::of(&[1.into()])).unwrap_err();
+        assert_eq!((refused.kind(), refused.code()), (ErrorKind::Conflict, Some(code)));
+        for refused in [
+            second.execute(&SET, Params::of(&[2.into()])).map(|_| ()),
+            second.query(&ONE, Params::NONE, &mut |_| Ok(())),
+            second.run_each(&SET, &[2.into()], 1, None),
+            second.commit(),
+        ] {
+            assert_eq!(refused.unwrap_err().kind(), ErrorKind::Conflict);
+        }
+        if code == "55P03" {
+            first.commit().unwrap();
+        }
+        assert_eq!(second.execute(&SET, Params::of(&[2.into()])).unwrap(), 1, "a commit that failed has rolled back");
+        assert_eq!(values(&mut *second), [before[0] + 1, before[1] + 1]);
+    }
+    // A transaction that failed otherwise is not committed either, and is no conflict.
+    second.begin(Isolation::RepeatableRead, Access::Write).unwrap();
+    second.execute_text("INSERT INTO pair VALUES (1, 0)", &[]).unwrap_err();
+    assert_eq!(second.commit().unwrap_err().kind(), ErrorKind::Other);
+    assert_eq!(values(&mut *second), [2, 2]);
+}
+
+fn values(session: &mut dyn bourse_engine::Session) -> Vec<i64> {
+    static READ: Sql = Sql::new("SELECT v FROM pair ORDER BY k");
+    session.all(&READ, &[], |row| row.get(0)).unwrap()
+}

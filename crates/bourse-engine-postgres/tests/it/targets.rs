@@ -1,0 +1,110 @@
+use bourse_engine::target::TargetError;
+use bourse_engine_postgres::{GRAMMAR, Options, Place, PlanCache, SynchronousCommit, Target, WalSyncMethod};
+use std::time::Duration;
+
+#[track_caller]
+fn refused(target: &str, expected: &str) {
+    let message = Target::parse(target).expect_err(target).to_string();
+    assert!(message.contains(expected), "{target}: {message}");
+}
+
+#[track_caller]
+fn check(target: &str, place: Place, options: Options) {
+    let target = Target::parse(target).unwrap();
+    assert_eq!((target.place, target.options), (place, options), "{}", target.text);
+}
+
+fn running(host: &str, port: u16, user: &str, database: &str) -> Place {
+    Place::Running { host: host.to_owned(), port, user: user.to_owned(), database: database.to_owned() }
+}
+
+#[test]
+fn a_target_is_a_server_and_its_settings() {
+    check("postgres://ann@db.example:5433/tpce", running("db.example", 5_433, "ann", "tpce"), Options::DEFAULT);
+    check("postgres://localhost/x", running("localhost", 5_432, "postgres", "x"), Options::DEFAULT);
+    check("postgres://ann%40home@[::1]:5440/x", running("::1", 5_440, "ann@home", "x"), Options::DEFAULT);
+    check(
+        "postgres://ann@/x?socket=/run/postgresql&lock_timeout=2s&synchronous_commit=off&plan_cache=generic",
+        running("127.0.0.1", 5_432, "ann", "x"),
+        Options {
+            socket: Some("/run/postgresql".into()),
+            lock_timeout: Duration::from_secs(2),
+            synchronous_commit: Some(SynchronousCommit::Off),
+            plan_cache: PlanCache::Generic,
+            ..Options::DEFAULT
+        },
+    );
+    check(
+        "postgres+private:?ram=on&fsync=off&shared_buffers=2GiB&max_wal_size=64MiB",
+        Place::Private { directory: None },
+        Options { ram: true, fsync: false, shared_buffers_bytes: 2 << 30, max_wal_bytes: 64 << 20, ..Options::DEFAULT },
+    );
+    check(
+        "postgres+private:/big%20disk?server=/opt/pg/bin/postgres&wal_sync_method=open_datasync",
+        Place::Private { directory: Some("/big disk".into()) },
+        Options {
+            server: Some("/opt/pg/bin/postgres".into()),
+            wal_sync_method: Some(WalSyncMethod::OpenDatasync),
+            ..Options::DEFAULT
+        },
+    );
+}
+
+#[test]
+fn every_option_is_read_as_it_is_shown() {
+    for scheme in GRAMMAR.schemes {
+        let start = if scheme.name.ends_with("+private") { ":" } else { "://u@h/d" };
+        for option in GRAMMAR.options {
+            let shown = (option.show)(&Options::DEFAULT);
+            let text = format!("{}{start}?{}={shown}", scheme.name, option.name);
+            if !scheme.has(option.name) {
+                refused(&text, &format!("cannot be used with {}", scheme.kind));
+            } else if !shown.is_empty() {
+                assert_eq!(Target::parse(&text).unwrap().options, Options::DEFAULT, "{}", option.name);
+            }
+        }
+        // A name that no option has would keep nothing out.
+        for name in scheme.without {
+            assert!(GRAMMAR.options.iter().any(|option| option.name == *name), "{name}");
+        }
+    }
+}
+
+#[test]
+fn an_invalid_target_is_refused_with_what_was_expected() {
+    refused("mysql://u@h/d", "invalid PostgreSQL target 'mysql://u@h/d': expected postgres://USER@");
+    refused("postgres:x", "not followed by '//'");
+    refused("postgres://u@h", "names no database");
+    refused("postgres://u@h/", "names no database");
+    refused("postgres://u@h:x/d", "its port is not a number");
+    refused("postgres://u@h/a'b", "one of the characters");
+    refused("postgres+private:?shared_bufers=1GiB", "did you mean 'shared_buffers'?");
+    refused("postgres+private:?colour=red", "known options:\n  lock_timeout (a time");
+    refused("postgres+private:?synchronous_commit=maybe", "expected on, local, remote_write, remote_apply, off");
+    refused("postgres+private:?shared_buffers=1KiB", "out of range; expected bytes");
+    refused("postgres+private:?max_connections=5", "out of range; expected a number");
+    refused("postgres+private:?lock_timeout=500ms", "whole seconds");
+    refused("postgres+private:?ram=on&ram=off", "given twice");
+    refused("postgres+private:/disk?ram=on", "either in memory or in that folder");
+    refused("postgres+private:?socket=/s", "we start the server");
+    refused("postgres://u@h/d?fsync=off", "the server's own configuration");
+    refused("postgres+private:/a%zz", "'%25'");
+}
+
+#[test]
+fn a_password_in_a_target_is_refused_and_not_repeated() {
+    for target in [
+        "postgres://ann:secret@h/d",
+        "postgres://ann:se@cret@h/d",
+        "postgres://ann@h/d?password=secret",
+        "postgres://ann@h/d?ram&sslpassword=secret",
+    ] {
+        let refused = Target::parse(target).unwrap_err();
+        assert!(matches!(refused, TargetError::Password { .. }), "{target}");
+        assert!(!refused.to_string().contains("secret"), "{refused}");
+    } // What may be one is not repeated either.
+    for target in ["postgres://ann:secret/d?x", "postgres:/ann:secret@h/d", "postgres://ann%secret@h/d"] {
+        let refused = Target::parse(target).unwrap_err();
+        assert!(!refused.to_string().contains("secret"), "{refused}");
+    }
+}
