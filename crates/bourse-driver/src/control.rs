@@ -3,6 +3,7 @@
 use crate::backlog::Stream;
 use crate::{Nanos, RetryPolicy, SECOND, Schedule};
 use bourse_record::{Arrivals, Counted, PhaseKind, StoppingRule};
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use thiserror::Error;
@@ -40,7 +41,7 @@ impl Default for Plan {
 }
 
 /// Reason why a round could not begin, or ended early.
-#[derive(Debug, Clone, PartialEq, Error)]
+#[derive(Debug, Clone, PartialEq, Error, Serialize, Deserialize)]
 pub enum Fault {
     /// A session could not be opened.
     #[error("cannot open a session for {user}: {error}")]
@@ -82,6 +83,20 @@ pub enum Fault {
         of: usize,
         /// The system's error.
         error: String,
+    },
+    /// The round of several processes did not begin.
+    #[error("the round of several processes did not begin: {cause}")]
+    NotBegun {
+        /// The cause.
+        cause: String,
+    },
+    /// A fault in one process of several.
+    #[error("process {number}: {fault}")]
+    InProcess {
+        /// The process's number, from 1.
+        number: u32,
+        /// The fault.
+        fault: Box<Fault>,
     },
     /// Interrupted while sessions were opened.
     #[error("interrupted while sessions were opened")]

@@ -2,6 +2,7 @@
 
 use crate::Nanos;
 use bourse_record::{Counted, Counts, Outcome, Sample};
+use serde::{Deserialize, Serialize};
 
 /// Number of outcomes that take time.
 const OUTCOMES: usize = Outcome::MEASURED.len();
@@ -14,7 +15,7 @@ pub(crate) const fn octave(ns: Nanos) -> usize {
 }
 
 /// What was performed of one operation.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Entry {
     /// Operations of the whole round, by [measured outcome](Outcome::MEASURED).
     pub whole_round: [u64; OUTCOMES],
@@ -33,7 +34,26 @@ pub struct Entry {
     /// The same of service times.
     pub(crate) service_ns: Nanos,
     /// The same response times by octave.
+    #[serde(with = "octaves")]
     pub(crate) octaves: [u64; OCTAVES],
+}
+
+/// An array that is too long for serde's own, as a list.
+mod octaves {
+    use super::OCTAVES;
+    use serde::de::Error as _;
+    use serde::{Deserialize as _, Deserializer, Serialize as _, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(octaves: &[u64; OCTAVES], to: S) -> Result<S::Ok, S::Error> {
+        octaves.as_slice().serialize(to)
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<[u64; OCTAVES], D::Error> {
+        let octaves = Vec::deserialize(from)?;
+        octaves
+            .try_into()
+            .map_err(|other: Vec<u64>| D::Error::invalid_length(other.len(), &"one count for each octave"))
+    }
 }
 
 impl Default for Entry {
@@ -70,7 +90,7 @@ impl Entry {
 }
 
 /// What one user, or all of them together, performed.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Ledger {
     entries: Vec<Entry>,
     /// For users with a schedule: from when the schedule made each operation of the measurement interval due to its end,
@@ -79,7 +99,7 @@ pub struct Ledger {
 }
 
 /// Response times of operations that a schedule made due, from two sources.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub(crate) struct Scheduled {
     pub(crate) by_schedule_ns: Nanos,
     pub(crate) by_entries_ns: Nanos,

@@ -3,6 +3,7 @@
 use crate::ledger::{Entry, Ledger, octave};
 use crate::user_time::UserTime;
 use bourse_record::{Check, CheckStatus, Distribution, Operation, Outcome, Recorder, Totals};
+use serde::{Deserialize, Serialize};
 
 /// What one user, or all of them together, recorded, with the driver's own count beside it.
 #[derive(Debug)]
@@ -41,8 +42,37 @@ impl Recording {
     }
 }
 
+/// What a round counted of its operations apart from its figures, so that the two can be compared.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Counted {
+    /// The recorder's count, by operation.
+    pub totals: Vec<Totals>,
+    /// The driver's own count.
+    pub ledger: Ledger,
+}
+
+impl Counted {
+    /// Compares the merged figures of several processes with what all of them counted. Merged figures have no times by
+    /// outcome.
+    pub fn reconcile_merged(&self, figures: &[Operation]) -> Vec<Check> {
+        compare(figures, &self.totals, &self.ledger, false)
+    }
+
+    /// Adds what another process counted.
+    pub fn add(&mut self, other: &Self) {
+        for (mine, theirs) in self.totals.iter_mut().zip(&other.totals) {
+            mine.add(theirs);
+        }
+        self.ledger.merge(&other.ledger);
+    }
+}
+
 /// Compares figures with what the driver counted: the checks of every round, whatever its workload.
 pub fn reconcile(figures: &[Operation], totals: &[Totals], ledger: &Ledger) -> Vec<Check> {
+    compare(figures, totals, ledger, true)
+}
+
+fn compare(figures: &[Operation], totals: &[Totals], ledger: &Ledger, by_outcome: bool) -> Vec<Check> {
     let all = || figures.iter().zip(totals).zip(ledger.entries());
     let mut whole_round = Comparison::default();
     let mut interval = Comparison::default();
@@ -55,6 +85,9 @@ pub fn reconcile(figures: &[Operation], totals: &[Totals], ledger: &Ledger) -> V
             whole_round.same(&what, totals.whole_round[at], entry.whole_round[at]);
             let counted = operation.outcomes.iter().filter(|it| it.outcome == outcome).map(|it| it.count).sum();
             interval.same(&what, counted, entry.interval[at]);
+            if !by_outcome {
+                continue;
+            }
             let timed = operation.by_outcome.iter().find(|it| it.outcome == outcome);
             let expected = entry.timed()[at];
             response.same(&what, timed.map_or(0, |it| it.response.count), expected);

@@ -2,6 +2,7 @@
 
 use crate::{Nanos, SECOND};
 use bourse_record::SplitMix;
+use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
 /// When operations are due, for one user.
@@ -33,7 +34,7 @@ pub enum Schedule {
 }
 
 /// A rate whose moments cannot be drawn.
-#[derive(Debug, Clone, Copy, PartialEq, Error)]
+#[derive(Debug, Clone, Copy, PartialEq, Error, Serialize, Deserialize)]
 #[error(
     "a rate of {per_second} operations a second for one user cannot be drawn: from {} to {} are possible",
     Schedule::LOWEST,

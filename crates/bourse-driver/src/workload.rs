@@ -1,6 +1,6 @@
 //! Workloads, and the users who perform them.
 
-use crate::{Clock, Control, Failure, Nanos, OperationCx, Outcome, Schedule};
+use crate::{Clock, Control, Failure, Fault, Nanos, OperationCx, Outcome, Schedule};
 use bourse_engine::{Capabilities, ErrorKind};
 use bourse_record::{OperationSpec, ServerTime};
 
@@ -23,6 +23,19 @@ pub trait Workload<'w> {
     /// Its emulators without a session: each gets a thread.
     fn background(&mut self) -> Vec<Background<'w>> {
         Vec::new()
+    }
+
+    /// Sessions that other processes have on the same database meanwhile.
+    fn sessions_elsewhere(&self) -> usize {
+        0
+    }
+
+    /// Waits until the round begins, and returns that moment. All threads of the round are ready and wait for it.
+    ///
+    /// # Errors
+    /// The fault that keeps the round from beginning.
+    fn begin(&self, clock: &dyn Clock) -> Result<Nanos, Fault> {
+        Ok(clock.now())
     }
 
     /// Number of requests waiting between the workload's parts, if they have a queue. Read once a second.

@@ -64,6 +64,7 @@ impl Engine for ExampleEngine {
             snapshots: true,
             checkpoints: false,
             one_session: false,
+            processes: false,
             records: Some(RecordCapabilities {
                 text_keys: true,
                 ordered_scans: true,

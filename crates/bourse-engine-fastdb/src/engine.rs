@@ -139,6 +139,7 @@ impl Engine for FastDbEngine {
             snapshots: false,
             checkpoints: false,
             one_session: false,
+            processes: false,
             records: Some(RecordCapabilities {
                 text_keys: true,
                 ordered_scans: self.target.options.index == IndexKind::Tree,

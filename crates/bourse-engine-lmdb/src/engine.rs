@@ -103,6 +103,7 @@ impl Engine for LmdbEngine {
             snapshots: true,
             checkpoints: false,
             one_session: false,
+            processes: true,
             records: Some(RecordCapabilities {
                 text_keys: true,
                 ordered_scans: true,

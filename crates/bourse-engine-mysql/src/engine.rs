@@ -193,6 +193,8 @@ impl Engine for MysqlEngine {
             snapshots: true,
             checkpoints: false,
             one_session: false,
+            // A private server is the process's that started it.
+            processes: matches!(self.target.place, Place::Running { .. }),
             records: Some(RecordCapabilities::OVER_SQL),
         }
     }

@@ -181,6 +181,7 @@ impl Engine for RedbEngine {
             snapshots: true,
             checkpoints: false,
             one_session: false,
+            processes: false,
             records: Some(RecordCapabilities {
                 text_keys: true,
                 ordered_scans: true,

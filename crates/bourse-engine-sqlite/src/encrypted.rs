@@ -1,10 +1,11 @@
 //! Encrypted databases, of libraries that make them: where the key is, and whose a database is that only the key shows.
 
-use crate::connection::{Connection, Source};
+use crate::connection::Connection;
 use crate::ffi::Library;
 use crate::loaded::interned;
 use crate::mark::{APPLICATION_ID, COMPANIONS, Found, is_plain};
 use crate::options::Options;
+use crate::source::Source;
 use bourse_engine::{EngineError, ErrorKind, FileUse, TargetFile};
 use std::path::Path;
 use std::sync::Arc;

@@ -1,6 +1,6 @@
 //! The engine: a target, the connections to it, its sizes.
 
-use crate::connection::{Connection, Source};
+use crate::connection::Connection;
 use crate::counting::CountingFiles;
 use crate::describe;
 use crate::ffi::Library;
@@ -16,6 +16,7 @@ use crate::reading::{self, Access};
 use crate::session::{Shared, SqliteSession};
 use crate::shared_connection::{LentConnection, SharedConnection};
 use crate::snapshot;
+use crate::source::Source;
 use crate::target::{Place, Target};
 use crate::waits::{LockWaits, SQLITES_OWN};
 use bourse_engine::target::TargetError;
@@ -374,6 +375,7 @@ impl Engine for SqliteEngine {
             snapshots: self.has_log() && !self.target.options.shared_cache && !one_session,
             checkpoints: self.has_log(),
             one_session,
+            processes: self.path().is_some() && !one_session && self.target.options.disk == Disk::Real,
             records: Some(RecordCapabilities::OVER_SQL),
         }
     }

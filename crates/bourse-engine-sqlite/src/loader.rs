@@ -1,6 +1,6 @@
 //! Loading: a new database beside the old one, seen only when it is whole.
 
-use crate::connection::{Connection, Source};
+use crate::connection::Connection;
 use crate::error::error;
 use crate::ffi;
 use crate::files;
@@ -10,6 +10,7 @@ use crate::options::{Journal, MemoryKind, Options};
 use crate::queue::Place;
 use crate::session::Shared;
 use crate::shared_connection::LentConnection;
+use crate::source::Source;
 use crate::statement::Statement;
 use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader, Params, Row, SideFile, SideFileKind, beside};
 use std::collections::HashMap;

@@ -3,7 +3,7 @@
 //! A file is cloned where the file system shares blocks between files, and copied where it does not. A database in memory is
 //! copied page by page into another one in memory.
 
-use crate::connection::{Connection, Source};
+use crate::connection::Connection;
 use crate::engine::SqliteEngine;
 use crate::ffi::{self, Library};
 use crate::loader::{RESTORED, SNAPSHOT, remove_if_there};
@@ -11,6 +11,7 @@ use crate::mark::{COMPANIONS, look_for_ours};
 use crate::memvfs;
 use crate::options::{MemoryKind, Options};
 use crate::shared_connection::{LentConnection, SharedConnection};
+use crate::source::Source;
 use bourse_engine::{EngineError, ErrorKind, SideFile, Snapshot, beside};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

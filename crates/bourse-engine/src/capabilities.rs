@@ -15,6 +15,8 @@ pub struct Capabilities {
     pub checkpoints: bool,
     /// Whether no more than one session can be open at a time.
     pub one_session: bool,
+    /// Whether several processes may have the database open at once, each by opening the same target.
+    pub processes: bool,
     /// Records by key: the engine's own, or for SQL engines over its statements; `None` if neither.
     pub records: Option<RecordCapabilities>,
 }

@@ -36,6 +36,7 @@ impl Engine for NullEngine {
             snapshots: true,
             checkpoints: true,
             one_session: false,
+            processes: false,
             // By way of the adapter, so that its cost is in the floor.
             records: Some(RecordCapabilities::OVER_SQL),
         }

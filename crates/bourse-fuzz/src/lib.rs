@@ -142,7 +142,7 @@ pub fn run_file(bytes: &[u8]) {
     let _ = bourse_report::markdown(&run);
     let _ = bourse_report::csv(&run, CsvText::Guarded);
     let _ = bourse_report::svg(&run);
-    let _ = bourse_report::drivers::together(vec![run.clone(), run]);
+    let _ = bourse_record::drivers::together(vec![run.clone(), run]);
 }
 
 /// What drivers say to a server, over an engine that does nothing: a script of messages, as [`rehearse`] reads it.

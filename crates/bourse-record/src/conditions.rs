@@ -15,6 +15,9 @@ pub struct Conditions {
     /// Sessions at work beside those of the clients.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub further_users: Option<u64>,
+    /// Processes that those users are shared out over, each with the database open; empty where all are in one.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub processes: Vec<UsersOfProcess>,
     /// Size of the database as it was loaded.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub scale: Option<Scale>,
@@ -52,6 +55,15 @@ pub struct Conditions {
     /// Room for the database to grow when the run began, in bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub free_bytes: Option<u64>,
+}
+
+/// Users of one process of several.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct UsersOfProcess {
+    /// Its clients.
+    pub users: u64,
+    /// Its sessions beside those of the clients.
+    pub further_users: u64,
 }
 
 /// Who waits for what a schedule makes due.

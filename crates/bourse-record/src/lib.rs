@@ -8,6 +8,7 @@ mod conditions;
 mod counts;
 pub mod crash;
 mod document;
+pub mod drivers;
 pub mod faults;
 mod figures;
 mod histogram;
@@ -17,6 +18,7 @@ mod metric;
 mod operation;
 #[cfg(feature = "planted-bug")]
 pub mod planted;
+mod processes;
 mod provenance;
 pub mod read;
 mod recorder;
@@ -35,7 +37,7 @@ pub use bourse_stats::{Estimate, Interval, SplitMix, median};
 pub use brokerage::{BROKERAGE_NOTICE, CUSTOMERS, MARKET_USERS, STATUS_CODES, is_of_customers};
 pub use conditions::{
     ArrivalStreams, Conditions, DriverQueue, IsolationLevel, Medium, OperationIsolation, RawSyncs, Scale, Storage,
-    SyncMeaning, Tunables,
+    SyncMeaning, Tunables, UsersOfProcess,
 };
 pub use counts::Counts;
 pub use document::{RunFileError, run_file_schema};
@@ -48,6 +50,7 @@ pub use live::{LiveCell, LiveReader, LiveRow};
 pub use machine::noise;
 pub use metric::{Better, METRICS, Metric, metric};
 pub use operation::{MixShare, OperationSpec};
+pub use processes::of_processes;
 pub use provenance::{Build, DocumentKind, Machine, NameValue, Provenance};
 pub use recorder::{Recorder, Totals};
 pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};

@@ -169,6 +169,15 @@ pub enum Warning {
         /// The warning.
         warning: Box<Warning>,
     },
+    /// A warning of one process of several.
+    Process {
+        /// Its number, from 1.
+        number: u32,
+        /// Processes of the round.
+        of: u32,
+        /// The warning.
+        warning: Box<Warning>,
+    },
     /// What an engine says of itself and its settings.
     Engine {
         /// The target it was said of; empty where that is clear.
@@ -203,7 +212,7 @@ impl Warning {
             Self::OperationsDropped { .. } | Self::OperationsWaiting { .. } => Some("ask for a lower rate"),
             Self::EndedEarly { .. } => Some("allow more time, or ask for less work"),
             Self::TooFewRounds { .. } => Some("ask for more rounds"),
-            Self::Driver { warning, .. } => warning.advice(),
+            Self::Driver { warning, .. } | Self::Process { warning, .. } => warning.advice(),
             _ => None,
         }
     }
@@ -296,6 +305,7 @@ impl fmt::Display for Warning {
                 )
             }
             Self::Driver { number, of, warning } => write!(f, "driver {number}/{of}: {warning}"),
+            Self::Process { number, of, warning } => write!(f, "process {number}/{of}: {warning}"),
             Self::Engine { target, text } if target.is_empty() => f.write_str(text),
             Self::Engine { target, text } => write!(f, "{target}: {text}"),
             Self::Told { text } => f.write_str(text),

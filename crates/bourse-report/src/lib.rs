@@ -20,7 +20,6 @@
 mod charts;
 pub mod comparison;
 mod documents;
-pub mod drivers;
 mod html;
 mod suite;
 mod tables;

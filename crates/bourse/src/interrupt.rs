@@ -45,6 +45,14 @@ pub(crate) fn end_with_parent() -> Result<(), Failure> {
     Ok(())
 }
 
+/// Has this process killed when the one that started it ends: nobody would take what it measures.
+pub(crate) fn die_with_parent() -> Result<(), Failure> {
+    #[cfg(target_os = "linux")]
+    rustix::process::set_parent_process_death_signal(Some(rustix::process::Signal::KILL))
+        .map_err(|error| Failure::usage(format!("cannot ask the system for a signal at the parent's end: {error}")))?;
+    Ok(())
+}
+
 /// Whether a process of that id runs.
 pub(crate) fn is_alive(id: i32) -> bool {
     let Some(id) = rustix::process::Pid::from_raw(id) else { return false };

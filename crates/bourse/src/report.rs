@@ -4,8 +4,9 @@ use crate::args::{CsvCells, Report};
 use crate::failure::Failure;
 use crate::output::{has_color, print, terminal_width, write_whole};
 use crate::progress::note;
+use bourse_record::drivers;
 use bourse_record::{DocumentKind, RunFile};
-use bourse_report::{CsvText, drivers};
+use bourse_report::CsvText;
 use bourse_suite::SuiteFile;
 use std::path::{Path, PathBuf};
 

@@ -51,6 +51,22 @@ fn a_session_that_is_refused_is_tried_again() {
     assert_eq!(reason(&tests, "I3"), "the second is refused with a conflict: 4 of 4");
 }
 
+/// However writers wait, and whenever a transaction takes the writer's place: what is promised is kept, and what two that meet
+/// do differs.
+#[test]
+fn every_way_of_waiting_keeps_transactions_apart() {
+    for (options, meeting) in [
+        ("writers=sqlite&busy_timeout=20ms", "the second is refused with a conflict: 4 of 4"),
+        ("writers=one", "the second waits: 4 of 4"),
+        ("writers=busy&begin=deferred&busy_timeout=20ms", "the second is refused with a conflict: 4 of 4"),
+        ("writers=sqlite&begin=deferred&busy_timeout=20ms", "the second is refused with a conflict: 4 of 4"),
+        ("writers=one&begin=deferred", "the second waits: 4 of 4"),
+    ] {
+        let tests = check(&format!("journal=wal&{options}"));
+        assert_eq!(reason(&tests, "I3"), meeting, "{options}");
+    }
+}
+
 #[test]
 fn an_engine_of_one_session_is_refused() {
     let copy = Copy::new();

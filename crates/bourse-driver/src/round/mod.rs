@@ -20,17 +20,18 @@ use crate::throughput::Throughput;
 use crate::user_time::split;
 use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, SECOND, StopRule, Workload, drive};
 use bourse_engine::{Conflicts, Engine, Hosting};
-use bourse_record::{ConflictCount, LiveReader, PhaseKind, Recorder, Round, SplitMix, Warning};
+use bourse_record::{ConflictCount, LiveReader, OperationSpec, PhaseKind, Recorder, Round, SplitMix, Totals, Warning};
 use figures::{figures, nothing_ended};
 use pace::Pace;
 use participants::{Starts, connect_all, guard};
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{OnceLock, mpsc};
 use std::thread;
 use usage::Marks;
 
 /// Progress of a round, once a second.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Progress {
     /// The current phase.
     pub phase: PhaseKind,
@@ -56,6 +57,8 @@ pub struct Measured {
     pub round: Round,
     /// Operations of the whole round, by the driver's own count.
     pub ledger: Ledger,
+    /// The recorder's count, by operation.
+    pub totals: Vec<Totals>,
     /// Whether the caller's flag ended it early.
     pub interrupted: bool,
     /// The fault that ended it, if one did.
@@ -133,7 +136,11 @@ pub fn run<'w>(
                 let _ = sender.send(Some(recording));
             });
         }
-        let begin = clock.now();
+        let begin = if starts.refused.is_none() { workload.begin(clock) } else { Ok(clock.now()) };
+        let begin = begin.unwrap_or_else(|fault| {
+            starts.refused = Some(fault);
+            clock.now()
+        });
         let mut sampler = Sampler::new(engine, specs, live, begin);
         let control = control.get_or_init(|| Control::new(plan, begin));
         if let Some(refused) = &starts.refused {
@@ -211,13 +218,18 @@ pub fn run<'w>(
     round.conflicts = conflicts_since(&conflicts_before, engine.conflicts());
     round.facts.extend(participants.memory.facts(&held));
     round.warnings.extend(participants.notes.into_iter().map(Warning::of_engine));
-    round.checks = reconcile(&round.operations, &total.recorder.totals(), &total.ledger);
-    if let Some(why) = irreconcilable(&round.checks).or_else(|| nothing_ended(&round, workload.operations(), headline))
-    {
+    let (ledger, totals) = (total.ledger, total.recorder.totals());
+    round.checks = reconcile(&round.operations, &totals, &ledger);
+    void(&mut round, workload.operations(), headline);
+    Ok(Measured { round, ledger, totals, interrupted, fault: control.fault() })
+}
+
+/// Takes the figure from a round that has none: a check of its figures failed, or nothing ended in its interval.
+pub fn void(round: &mut Round, operations: &[OperationSpec], headline: usize) {
+    if let Some(why) = irreconcilable(&round.checks).or_else(|| nothing_ended(round, operations, headline)) {
         round.headline = f64::NAN;
         round.void = Some(why);
     }
-    Ok(Measured { round, ledger: total.ledger, interrupted, fault: control.fault() })
 }
 
 /// Conflicts since those before, of each kind that there was any of.

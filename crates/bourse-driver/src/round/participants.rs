@@ -32,7 +32,7 @@ pub(super) fn connect_all<'w>(
     for UserSpec { name, schedule, .. } in &users {
         schedule.check().map_err(|error| Fault::Schedule { user: name.clone(), error })?;
     }
-    let notes = engine.expect_sessions(users.len()).into_iter().collect();
+    let notes = engine.expect_sessions(users.len() + workload.sessions_elsewhere()).into_iter().collect();
     let mut memory = Memory { before: MemoryUse::now(engine), ..Memory::default() };
     let mut files = OpenFiles::of(users.len());
     let mut user_specs = Vec::with_capacity(users.len());

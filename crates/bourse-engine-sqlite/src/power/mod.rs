@@ -11,9 +11,10 @@ mod images;
 mod methods;
 mod recorder;
 
-use crate::connection::{Connection, Source};
+use crate::connection::Connection;
 use crate::ffi::Library;
 use crate::options::Options;
+use crate::source::Source;
 use crate::statement::Statement;
 use bourse_crash::Directory;
 use bourse_engine::{EachRow, EngineError, Row};

@@ -3,6 +3,7 @@
 use crate::{
     Counts, FailedTimes, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, ServerFigures, UnderWay,
 };
+use serde::{Deserialize, Serialize};
 
 /// Samples of one operation.
 #[derive(Debug)]
@@ -21,7 +22,7 @@ pub(super) struct Recorded {
 }
 
 /// What a recorder has taken in of one operation, without its histograms: to be compared with what its driver counted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Totals {
     /// Operations of the whole round, warm-up and drain included, by [measured outcome](Outcome::MEASURED).
     pub whole_round: [u64; Outcome::MEASURED.len()],
@@ -117,7 +118,8 @@ pub(super) struct Tally {
 pub(super) const TALLIES: usize = 16;
 
 impl Totals {
-    pub(super) fn add(&mut self, other: &Self) {
+    /// Adds what another recorder has taken in.
+    pub fn add(&mut self, other: &Self) {
         self.whole_round.iter_mut().zip(other.whole_round).for_each(|(mine, theirs)| *mine += theirs);
         self.response_ns += other.response_ns;
         self.service_ns += other.service_ns;

@@ -4,7 +4,7 @@ use super::Head;
 use crate::charts::{self, CHARTS, Chart, Size, Subject};
 use crate::tables::{self, Align, Table};
 use crate::units;
-use crate::view::{CaseView, Remark, Standing, engine_words, latency_case, not_tpce, notices, warnings};
+use crate::view::{CaseView, Remark, Standing, case_words, latency_case, not_tpce, notices, warnings};
 use bourse_record::{CheckStatus, RunFile, WorkloadKind};
 use minijinja::Value;
 use serde::Serialize;
@@ -239,7 +239,7 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
         spread: view.spread(),
         durability: engine.durability.name(),
         durability_reason: units::printable(&engine.durability_reason),
-        on: units::printable(&format!("{} · {}", engine.target, engine_words(engine))),
+        on: units::printable(&format!("{} · {}", engine.target, case_words(view.case))),
         remarks: view.remarks().into_iter().map(sentence).collect(),
         limited_by: view.limited_by().map(|limit| units::printable(&limit)),
         waits: view.waits().map(sentence),

@@ -3,7 +3,7 @@ use crate::units;
 use crate::view::{CaseView, Kept, isolation_words, rules, storage_words, sync_words, values};
 use bourse_record::{
     Build, CheckStatus, Conditions, FileActivity, FileKind, Machine, NameValue, Round, RunFile, Scale, Steady,
-    WorkloadKind,
+    UsersOfProcess, WorkloadKind,
 };
 
 fn named(key: &'static str, title: &str, facts: impl IntoIterator<Item = (String, Cell)>) -> Table {
@@ -43,6 +43,7 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
     let Conditions {
         users,
         further_users,
+        processes,
         scale,
         requested_rate,
         market_aged_at,
@@ -65,6 +66,14 @@ fn conditions(conditions: &Conditions, unit: &str) -> Vec<(&'static str, Cell)> 
     }
     known.extend(users.as_ref().map(|users| ("users", count(users))));
     known.extend(further_users.as_ref().map(|users| ("market users", count(users))));
+    if !processes.is_empty() {
+        let each = |of: fn(&UsersOfProcess) -> u64| {
+            processes.iter().map(|it| of(it).to_string()).collect::<Vec<_>>().join(" + ")
+        };
+        let (users, further) = (each(|it| it.users), each(|it| it.further_users));
+        let words = format!("{}, with {users} users and {further} market users", processes.len());
+        known.push(("processes", Cell::text(&words)));
+    }
     known.extend(requested_rate.map(|rate| ("requested rate", Cell::text(&format!("{} {unit}", units::plain(rate))))));
     known.extend(market_aged_at.map(|rate| {
         let words = format!("aged at {} {unit}: its pending orders were placed before each round", units::plain(rate));

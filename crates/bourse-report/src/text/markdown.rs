@@ -1,6 +1,6 @@
 use crate::tables::{self, Align, Cell, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Standing, engine_words, latency_case, not_tpce, notices, warnings};
+use crate::view::{CaseView, Standing, case_words, latency_case, not_tpce, notices, warnings};
 use bourse_record::RunFile;
 
 /// A run as Markdown (tables as GitHub has them), to be pasted into an issue or a page. Ends with a line feed.
@@ -50,7 +50,7 @@ fn case(out: &mut String, view: &CaseView<'_>) {
         (None, _) => format!("no {unit}: nothing measured"),
     };
     let class = engine.durability;
-    let on = format!("{} · {}", code(&engine.target), escaped(&engine_words(engine)));
+    let on = format!("{} · {}", code(&engine.target), escaped(&case_words(view.case)));
     let results = view.results().map(|results| format!(" · {}", escaped(&results))).unwrap_or_default();
     out.push_str(&format!("**{headline}** · {class}{results} · {on}\n\n"));
     if let Some(spread) = view.spread() {

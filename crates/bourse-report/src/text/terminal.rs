@@ -6,7 +6,7 @@ use super::paint::Paint;
 use crate::tables::{self, Cell, Head, Table, Tone};
 use crate::units;
 use crate::view::{
-    CaseView, Kept, Part, RoleSplit, Standing, engine_words, latency_case, meaning, not_available, not_tpce, notices,
+    CaseView, Kept, Part, RoleSplit, Standing, case_words, latency_case, meaning, not_available, not_tpce, notices,
     outcome_word, roles, rules, values, warnings,
 };
 use bourse_record::{CheckStatus, Outcome, RunFile};
@@ -188,7 +188,7 @@ impl Page {
         };
         let results = view.results().map(|results| format!("   {results}"));
         self.line(&format!("  {headline}   {class}{}", results.unwrap_or_default()));
-        let on = format!("  {} · {}", engine.target, engine_words(engine));
+        let on = format!("  {} · {}", engine.target, case_words(view.case));
         self.paragraph_indented(Tone::Plain, &on);
         if let Some(spread) = view.spread() {
             self.paragraph_indented(Tone::Plain, &spread);

@@ -24,7 +24,7 @@ pub(crate) use time_split::{Part, RoleSplit, not_available, roles};
 pub(crate) use waits::latency_case;
 
 use crate::units;
-use bourse_record::{Engine, IsolationLevel, OperationIsolation, RunFile, Warning};
+use bourse_record::{Case, Engine, IsolationLevel, OperationIsolation, RunFile, Warning, WriterWait};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -83,6 +83,19 @@ pub(crate) fn isolation_words(levels: &[OperationIsolation]) -> String {
 pub(crate) fn engine_words(engine: &Engine) -> String {
     let name = format!("{} {}", engine.name, engine.version);
     engine.arrangements().fold(name, |words, arrangement| format!("{words} · {arrangement}"))
+}
+
+/// A case's engine in words, and the processes that its users are in.
+pub(crate) fn case_words(case: &Case) -> String {
+    let words = engine_words(&case.engine);
+    match (case.conditions.processes.len(), case.engine.writer_wait) {
+        (0, _) => words,
+        (processes, None | Some(WriterWait::EngineLocks)) => format!("{words} · users in {processes} processes"),
+        // How writers wait holds within a process.
+        (processes, Some(_)) => {
+            format!("{words} · in each of {processes} processes, between which the engine's lock decides")
+        }
+    }
 }
 
 /// A warning with its advice.

@@ -281,6 +281,7 @@ impl Engine for Remote {
             snapshots: false,
             checkpoints: false,
             one_session: false,
+            processes: false,
             records: None,
         }
     }

@@ -10,6 +10,7 @@ use bourse_egen::Part;
 use bourse_egen::driver::Database;
 use bourse_egen::txn::TradeCleanup;
 use bourse_engine::{Engine, EngineError, RowExt as _, Session};
+use bourse_schema::TradeId;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A house open for a round.
@@ -59,6 +60,21 @@ impl BrokerageHouse {
         let database = Database::of(self.part.total_customers(), self.part.scale_factor(), self.part.days());
         self.short = ShortDatabase::survey(&mut *session, self.part, database.first_free_trade())?;
         Ok(Self::pending_orders(engine)?)
+    }
+
+    /// Joins a round that another process has opened: with the numbers of trades that all of them share.
+    ///
+    /// # Errors
+    /// The engine's.
+    pub fn join(engine: &dyn Engine, part: Part, trade_ids: TradeIds, before: Snapshot) -> Result<Self, EngineError> {
+        let first_free = Database::of(part.total_customers(), part.scale_factor(), part.days()).first_free_trade();
+        let short = ShortDatabase::survey(&mut *engine.session()?, part, first_free)?;
+        Ok(Self { part, trade_ids, short, before })
+    }
+
+    /// The number of the next trade, which is thereby given away.
+    pub fn next_trade(&self) -> TradeId {
+        self.trade_ids.next()
     }
 
     /// Performs a transaction on a session.

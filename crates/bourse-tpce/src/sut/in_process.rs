@@ -49,8 +49,8 @@ impl Sut for InProcess<'_> {
 }
 
 /// Performs on the session that the driver has given the user.
-struct OwnSession {
-    house: Arc<BrokerageHouse>,
+pub(super) struct OwnSession {
+    pub(super) house: Arc<BrokerageHouse>,
 }
 
 impl Connector for OwnSession {

@@ -1,21 +1,25 @@
 //! The system under test as its driver sees it (Clause 4.3): what is done before and after a round, and for each user a
 //! connector that performs transactions.
 //!
-//! Two of them: [`InProcess`], where driver and database share a process, and an application server across a network. The
-//! driver, its customers, the market and the reports are the same for both.
+//! Three of them: [`InProcess`], where driver and database share a process; [`Joined`], one of several processes on the same
+//! database; and an application server across a network. The driver, its customers, the market and the reports are the same for
+//! all.
 //!
 //! | file | what |
 //! |---|---|
 //! | `house` | the brokerage house: numbers of trades, Trade-Cleanup, reconciliation snapshot, transactions on a session |
 //! | `in_process` | the house in the driver's own process |
+//! | `joined` | the house of a process that is one of several on the database |
 //! | `short` | what a database of few days is known to lack |
 
 mod house;
 mod in_process;
+mod joined;
 mod short;
 
 pub use house::BrokerageHouse;
 pub use in_process::InProcess;
+pub use joined::{Joined, Start};
 pub use short::ShortDatabase;
 
 use crate::aged::PendingOrder;
@@ -26,6 +30,7 @@ use bourse_driver::{Clock, Nanos, OperationCx, RetryPolicy, ServerTime};
 use bourse_egen::Part;
 use bourse_egen::driver::Partition;
 use bourse_engine::{Engine, EngineError};
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::atomic::AtomicBool;
 
@@ -58,6 +63,19 @@ pub trait Sut: Sync {
     /// # Errors
     /// The engine's, or the network's.
     fn connector(&self) -> Result<Box<dyn Connector>, EngineError>;
+
+    /// Sessions that other processes have on the same database during the round.
+    fn sessions_elsewhere(&self) -> usize {
+        0
+    }
+
+    /// Waits until the round begins, once all of this driver's users are ready, and returns that moment.
+    ///
+    /// # Errors
+    /// [`OpenError`].
+    fn begin(&self, clock: &dyn Clock) -> Result<Nanos, OpenError> {
+        Ok(clock.now())
+    }
 
     /// Limit orders that wait for their price now.
     ///
@@ -109,7 +127,7 @@ pub struct Terms {
 }
 
 /// A round has begun.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Opened {
     /// What Trade-Cleanup did.
     pub cleaned: TradeCleanupOutput,
@@ -144,17 +162,27 @@ pub enum OpenError {
 pub struct Share {
     number: u32,
     of: u32,
+    /// Whether it speaks for all customers alike, as one process of several on a machine does.
+    for_all: bool,
 }
 
 impl Share {
     /// The only driver.
-    pub const WHOLE: Self = Self { number: 1, of: 1 };
+    pub const WHOLE: Self = Self { number: 1, of: 1, for_all: false };
     /// The most drivers of one round.
     pub const MOST: u32 = 64;
 
     /// Driver `number` of `of`; none if there is no such driver.
     pub const fn new(number: u32, of: u32) -> Option<Self> {
-        if number >= 1 && number <= of && of <= Self::MOST { Some(Self { number, of }) } else { None }
+        if number >= 1 && number <= of && of <= Self::MOST { Some(Self { number, of, for_all: false }) } else { None }
+    }
+
+    /// Process `number` of `of` on one machine, which speaks for all customers; none if there is no such process.
+    pub const fn process(number: u32, of: u32) -> Option<Self> {
+        match Self::new(number, of) {
+            Some(share) => Some(Self { for_all: true, ..share }),
+            None => None,
+        }
     }
 
     /// Its number, counted from 1.
@@ -180,7 +208,7 @@ impl Share {
         const PERCENT: u32 = 50;
         const LOAD_UNIT: i64 = 1_000;
         let (units, of) = (part.load_units(), i64::from(self.of));
-        if self.is_whole() || units < of {
+        if self.is_whole() || self.for_all || units < of {
             return None;
         }
         let begin = |number: u32| units * i64::from(number) / of;
@@ -220,6 +248,9 @@ mod tests {
         let part = Part::whole(1_000, 1).unwrap();
         assert_eq!(Share::new(2, 2).unwrap().customers(part), None);
         assert_eq!(Share::WHOLE.customers(part), None);
+        let part = Part::whole(4_000, 1).unwrap();
+        assert!(Share::new(2, 2).unwrap().customers(part).is_some());
+        assert_eq!(Share::process(2, 2).unwrap().customers(part), None, "as the users of one process");
         assert_eq!((Share::new(0, 2), Share::new(3, 2), Share::new(1, 65)), (None, None, None));
     }
 }

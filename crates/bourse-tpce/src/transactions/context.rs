@@ -5,6 +5,8 @@ use bourse_egen::txn::TradeRequest;
 use bourse_engine::{Session, Sql};
 use bourse_schema::{Timestamp, TradeId};
 use std::fmt;
+use std::fs::File;
+use std::io::{Seek as _, SeekFrom};
 use std::sync::atomic::{AtomicI64, Ordering};
 
 /// The world as a transaction sees it. The caller owns the clock, so that time can be simulated.
@@ -59,14 +61,29 @@ impl<F: Fn(&TradeRequest)> SendToMarket for F {
 ///
 /// They are counted here and not in the database, so that two orders never wait for each other's number.
 #[derive(Debug)]
-pub struct TradeIds(AtomicI64);
+pub struct TradeIds(Count);
+
+#[derive(Debug)]
+enum Count {
+    /// Of this process alone.
+    Own(AtomicI64),
+    /// Of several processes: they share the file's position, and the operating system moves it forward by one at a time for
+    /// whoever asks (`lseek` from the current position, one system call).
+    Shared { first: TradeId, position: File },
+}
 
 static LARGEST_TRADE: Sql = Sql::new("SELECT max(t_id) FROM trade");
 
 impl TradeIds {
     /// The first number will be `next`.
     pub const fn starting_at(next: TradeId) -> Self {
-        Self(AtomicI64::new(next.0))
+        Self(Count::Own(AtomicI64::new(next.0)))
+    }
+
+    /// The numbers that several processes share: `first` when the file's position is 0, which it is to begin with. Every
+    /// process has the file by inheriting it: whoever opens it again has a position of its own.
+    pub const fn shared(first: TradeId, position: File) -> Self {
+        Self(Count::Shared { first, position })
     }
 
     /// Goes on behind the trades in the database, but not below `first_free`, the first number after the initial trades:
@@ -81,8 +98,35 @@ impl TradeIds {
 
     /// The next number.
     pub fn next(&self) -> TradeId {
-        TradeId(self.0.fetch_add(1, Ordering::Relaxed))
+        match &self.0 {
+            Count::Own(next) => TradeId(next.fetch_add(1, Ordering::Relaxed)),
+            Count::Shared { first, position } => {
+                let moved = (&*position).seek(SeekFrom::Current(1)).expect("a position below 2^43 can be moved");
+                TradeId(first.0 + moved as i64 - 1)
+            }
+        }
     }
 }
 
 pub(super) static STATEMENTS: &[&Sql] = &[&LARGEST_TRADE];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_shared_count_gives_no_number_twice_and_none_away() {
+        let file = tempfile::tempfile().unwrap();
+        // Descriptors of one open file, as children inherit them.
+        let counts = [(); 4].map(|()| TradeIds::shared(TradeId(200_000_000_000_001), file.try_clone().unwrap()));
+        let given: Vec<i64> = std::thread::scope(|scope| {
+            let taking =
+                counts.each_ref().map(|ids| scope.spawn(|| (0..5_000).map(|_| ids.next().0).collect::<Vec<_>>()));
+            taking.into_iter().flat_map(|taking| taking.join().unwrap()).collect()
+        });
+        let all: BTreeSet<i64> = given.iter().copied().collect();
+        assert_eq!((given.len(), all.len()), (20_000, 20_000));
+        assert_eq!((all.first(), all.last()), (Some(&200_000_000_000_001), Some(&200_000_000_020_000)));
+    }
+}

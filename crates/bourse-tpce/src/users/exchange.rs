@@ -239,9 +239,9 @@ pub(super) struct Exchange<'w> {
 }
 
 impl<'w> Exchange<'w> {
-    /// The market as it opens, so long after the begin of the round; with orders that wait it has been open for the
+    /// The market as it opens when the round begins; with orders that wait it has been open for the
     /// [age](aged::AGE_S) at which they were drawn.
-    fn open(&mut self, now: Timestamp, since_begin: Nanos, due_results: &mut DueResults) -> MarketExchange<'w> {
+    fn open(&mut self, now: Timestamp, due_results: &mut DueResults) -> MarketExchange<'w> {
         let before = |ms: i64| Timestamp::from_millis(now.millis() - ms);
         let opened = if self.pending.is_empty() { now } else { before(1_000 * aged::AGE_S) };
         let config = MarketConfig::after(&self.database);
@@ -250,7 +250,7 @@ impl<'w> Exchange<'w> {
         for order in std::mem::take(&mut self.pending) {
             let wait = market.submit(before(order.age_ms), &order.request(), &mut |_| {});
             wait.expect("orders were drawn for securities of the database");
-            due_results.add(since_begin + order.due_ms.unsigned_abs() * MS, 0);
+            due_results.add(order.due_ms.unsigned_abs() * MS, 0);
         }
         market
     }
@@ -265,7 +265,8 @@ impl<'w> Exchange<'w> {
         let origin_ms = clock.timestamp().millis() - (clock.now() / MS) as i64;
         let stamp = |now: Nanos| Timestamp::from_millis(origin_ms + (now / MS) as i64);
         let mut due_results = DueResults::default();
-        let mut market = self.open(stamp(clock.now()), clock.now().saturating_sub(control.begin()), &mut due_results);
+        // Prices follow from the time since then: in all processes of a round they are the same at the same moment.
+        let mut market = self.open(stamp(control.begin()), &mut due_results);
         // When the next result is due, as the emulator said.
         let mut next: Option<Nanos> = None;
         let mut draining = false;

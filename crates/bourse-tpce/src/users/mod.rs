@@ -10,6 +10,7 @@
 //! | `due` | the Trade-Results that the market owes, by moment |
 //! | `outcome` | the outcome that a status is, and what a short database excuses |
 //! | `achieved` | input parameters as they were drawn |
+//! | [`together()`] | the rounds of several processes as one |
 //! | `simulated` | with the feature `planted-bug`: a run on one thread in simulated time |
 //! | [`verify()`] | checks and reconciliation of the database, for the run file |
 
@@ -24,8 +25,10 @@ mod run;
 #[cfg(feature = "planted-bug")]
 pub mod simulated;
 mod specs;
+pub mod together;
 pub mod verify;
 
 pub use options::{ABILITIES, Load, OptionsError, RunOptions};
 pub use run::{NOTICE, OUTCOMES, Ran, RunError, conditions, needs, run, run_on, workload};
+pub use together::together;
 pub use verify::{before_run, reconcile, verify, verify_and_reconcile};

@@ -25,6 +25,8 @@ pub struct RunOptions {
     pub users: usize,
     /// Number of threads that perform the market's requests, each with a session.
     pub market_users: usize,
+    /// Processes that the users are shared out over, all on this machine.
+    pub processes: u32,
     /// This driver's share of the round, if there are several drivers.
     pub share: Share,
     /// Phases and retries.
@@ -68,6 +70,7 @@ impl RunOptions {
             part,
             users: cores,
             market_users: Self::market_users_for(cores),
+            processes: 1,
             share: Share::WHOLE,
             plan: Plan::default(),
             seed: 1,
@@ -87,6 +90,40 @@ impl RunOptions {
     /// harness limited the engine.
     pub fn market_users_for(users: usize) -> usize {
         (users / 2).max(2)
+    }
+
+    /// The same for users in so many processes, each of which has one at least.
+    pub fn market_users_in(users: usize, processes: u32) -> usize {
+        Self::market_users_for(users).max(processes as usize)
+    }
+
+    /// The options of one process of several: its part of the users, of the load, and of the market's queue. The parts
+    /// together are the whole.
+    ///
+    /// # Errors
+    /// [`OptionsError::Processes`] for a number that none of the processes has.
+    pub fn of_process(&self, number: u32) -> Result<Self, OptionsError> {
+        let of = self.processes;
+        let share = Share::process(number, of).ok_or(OptionsError::Processes { processes: of })?;
+        let part = |whole: usize| part_of(whole, number as usize, of as usize);
+        let users = part(self.users);
+        // By users, so that each user has as much to do in every process.
+        let scaled = |per_second: f64| per_second * users as f64 / self.users as f64;
+        let load = match self.load {
+            Load::Closed => Load::Closed,
+            Load::Constant { per_second } => Load::Constant { per_second: scaled(per_second) },
+            Load::Poisson { per_second } => Load::Poisson { per_second: scaled(per_second) },
+        };
+        Ok(Self {
+            users,
+            market_users: part(self.market_users),
+            market_room: part(self.market_room).max(1),
+            backlog: self.backlog.map(|backlog| part(backlog).max(1)),
+            processes: 1,
+            load,
+            share,
+            ..*self
+        })
     }
 
     /// The database as the emulators see it.
@@ -126,6 +163,14 @@ impl RunOptions {
         for (what, count) in [("users", self.users), ("market users", self.market_users)] {
             if count == 0 {
                 return Err(OptionsError::Nobody { what });
+            }
+        }
+        if !(1..=Share::MOST).contains(&self.processes) {
+            return Err(OptionsError::Processes { processes: self.processes });
+        }
+        for (what, count) in [("users", self.users), ("market users", self.market_users)] {
+            if count < self.processes as usize {
+                return Err(OptionsError::ProcessWithout { what, count, processes: self.processes });
             }
         }
         if let Some(rate) = self.aged_at.filter(|rate| !(*Self::RATES.start()..=Self::MOST_AGED_AT).contains(rate)) {
@@ -194,6 +239,11 @@ impl RunOptions {
     }
 }
 
+/// Part `number` of `of` of a whole that is shared out as evenly as it can be.
+fn part_of(whole: usize, number: usize, of: usize) -> usize {
+    whole * number / of - whole * (number - 1) / of
+}
+
 /// Customers' transactions per Trade-Result, by the mix.
 const CUSTOMERS_PER_RESULT: f64 = 8.9;
 
@@ -236,6 +286,22 @@ pub enum OptionsError {
         /// What is counted.
         what: &'static str,
     },
+    /// A number of processes out of range.
+    #[error("invalid number of processes '{processes}': expected 1 to {}", Share::MOST)]
+    Processes {
+        /// The number.
+        processes: u32,
+    },
+    /// Too few users for so many processes.
+    #[error("too few {what} for {processes} processes: {count}; each process needs one at least")]
+    ProcessWithout {
+        /// What is counted.
+        what: &'static str,
+        /// How many there are.
+        count: usize,
+        /// Processes.
+        processes: u32,
+    },
     /// A rate at which no market can be aged.
     #[error(
         "invalid rate of {rate} TR/s for an aged market: expected {} to {}",
@@ -258,4 +324,46 @@ pub enum OptionsError {
         /// Number of users that share it.
         users: usize,
     },
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn processes_share_out_all_there_is() {
+        let part = Part::whole(5_000, 1).unwrap();
+        for (processes, users, market_users) in [(1, 1, 1), (2, 4, 2), (3, 16, 8), (5, 7, 5)] {
+            let whole = RunOptions {
+                processes,
+                users,
+                market_users,
+                load: RunOptions::at_rate(50.0, true),
+                backlog: Some(100),
+                ..RunOptions::new(part)
+            };
+            whole.check().unwrap();
+            let parts: Vec<RunOptions> = (1..=processes).map(|number| whole.of_process(number).unwrap()).collect();
+            parts.iter().for_each(|part| part.check().unwrap());
+            let sum = |of: fn(&RunOptions) -> usize| parts.iter().map(of).sum::<usize>();
+            assert_eq!(sum(|it| it.users), users);
+            assert_eq!(sum(|it| it.market_users), market_users);
+            assert_eq!(sum(|it| it.market_room), MARKET_ROOM);
+            assert_eq!(sum(|it| it.backlog.unwrap()), 100);
+            assert_eq!(sum(RunOptions::sessions), whole.sessions(), "one maintenance");
+            let rate: f64 = parts.iter().filter_map(RunOptions::asked).sum();
+            assert!((rate - 50.0).abs() < 1e-9, "{rate}");
+            assert!(whole.of_process(processes + 1).is_err());
+        }
+    }
+
+    #[test]
+    fn a_process_without_users_is_refused() {
+        let part = Part::whole(1_000, 1).unwrap();
+        let options = RunOptions { processes: 3, users: 2, market_users: 3, ..RunOptions::new(part) };
+        let refused = options.check().unwrap_err().to_string();
+        assert_eq!(refused, "too few users for 3 processes: 2; each process needs one at least");
+        let options = RunOptions { processes: 65, ..options };
+        assert_eq!(options.check().unwrap_err().to_string(), "invalid number of processes '65': expected 1 to 64");
+    }
 }

@@ -12,16 +12,17 @@ use crate::sut::{InProcess, OpenError, Opened, Sut};
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
 use crate::transactions::{FrameError, Transaction, TxnError};
 use bourse_driver::{
-    Background, Clock, Control, Fault, Nanos, OperationSpec, Outcome, Progress, Sample, Schedule, SplitMix, StopRule,
-    UserSpec, Workload,
+    Background, Clock, Control, Counted, Fault, Nanos, OperationSpec, Outcome, Progress, Sample, Schedule, SplitMix,
+    StopRule, UserSpec, Workload,
 };
 use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
 use bourse_engine::{Capabilities, Engine, EngineError, Isolation};
 use bourse_record::{
     ArrivalStreams, CUSTOMERS, Conditions, DriverQueue, IsolationLevel, MARKET_USERS, NameValue, OperationIsolation,
-    PhaseKind, Recorder, Round, Scale, StoppingRule, Tunables, Warning, WorkloadKind,
+    PhaseKind, Recorder, Round, Scale, StoppingRule, Tunables, UsersOfProcess, Warning, WorkloadKind,
 };
+use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -80,7 +81,7 @@ impl From<OpenError> for RunError {
 }
 
 /// Result of a run.
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
 pub struct Ran {
     /// The figures, without checks.
     pub round: Round,
@@ -88,6 +89,8 @@ pub struct Ran {
     pub before: Snapshot,
     /// Commits acknowledged to the run's users, over the whole round.
     pub acknowledged: Acknowledged,
+    /// What was counted apart from the figures.
+    pub counted: Counted,
     /// Whether it was interrupted.
     pub interrupted: bool,
     /// The fault that ended the round, if one did.
@@ -111,7 +114,7 @@ pub fn workload(options: &RunOptions) -> bourse_record::Workload {
         ("schedule", load),
         ("warm-up", longest(options.plan.warm_up_ns)),
         ("measurement interval", longest(options.plan.measure_ns)),
-        ("market's queue", format!("customers pause above {} requests", options.market_room)),
+        ("market's queue", market_queue(options)),
         (
             "data maintenance",
             "every 60 s, from 0.1 s into the warm-up on, and from 0.1 s into the measurement interval on".to_owned(),
@@ -133,6 +136,14 @@ pub fn workload(options: &RunOptions) -> bourse_record::Workload {
     }
 }
 
+fn market_queue(options: &RunOptions) -> String {
+    let room = options.market_room;
+    match options.processes {
+        1 => format!("customers pause above {room} requests"),
+        processes => format!("{processes} queues; customers pause above {room} requests in all, each process its part"),
+    }
+}
+
 /// Conditions of a run on an engine of these capabilities, as far as its options tell.
 pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditions {
     let part = options.part;
@@ -140,6 +151,7 @@ pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditio
     Conditions {
         users: count(options.users),
         further_users: count(options.market_users),
+        processes: processes(options),
         scale: Some(Scale {
             customers: part.total_customers().unsigned_abs(),
             scale_factor: part.scale_factor().unsigned_abs(),
@@ -159,6 +171,13 @@ pub fn conditions(options: &RunOptions, capabilities: &Capabilities) -> Conditio
         tunables: Some(if options.tunables.is_default() { Tunables::Specification } else { Tunables::Changed }),
         ..Conditions::default()
     }
+}
+
+/// The processes that users are shared out over; none where they are in one.
+fn processes(options: &RunOptions) -> Vec<UsersOfProcess> {
+    let parts = (options.processes > 1).then_some(1..=options.processes).into_iter().flatten();
+    let of = |part: RunOptions| UsersOfProcess { users: part.users as u64, further_users: part.market_users as u64 };
+    parts.filter_map(|number| options.of_process(number).ok()).map(of).collect()
 }
 
 /// Isolation level that a transaction demands, and the one it gets: the lowest on offer that is enough.
@@ -259,7 +278,7 @@ pub fn run_on(
     let placed_ns = clock.now() - begun;
     let state =
         DriverState { queues: MarketQueues::new(options.users, options.market_room), acknowledged: Mutex::default() };
-    let mut brokerage = Brokerage { specs: specs::specs(), state: &state, user_specs: Vec::new(), exchange: None };
+    let mut brokerage = Brokerage { specs: specs::specs(), sut, state: &state, user_specs: Vec::new(), exchange: None };
     brokerage.exchange = Some(Exchange {
         inputs,
         database,
@@ -348,7 +367,8 @@ pub fn run_on(
         }),
     }
     round.facts.extend(achieved.facts(&options.tunables));
-    Ok(Ran { round, before, acknowledged, interrupted: measured.interrupted, fault: measured.fault })
+    let counted = Counted { totals: measured.totals, ledger: measured.ledger };
+    Ok(Ran { round, before, acknowledged, counted, interrupted: measured.interrupted, fault: measured.fault })
 }
 
 /// Orders of before the round that wait for their price: of customers of their own, whatever the round's customers draw.
@@ -420,6 +440,7 @@ fn facts(
 /// The workload of a round, with its users ready.
 struct Brokerage<'w> {
     specs: Vec<OperationSpec>,
+    sut: &'w dyn Sut,
     state: &'w DriverState,
     user_specs: Vec<UserSpec<'w>>,
     exchange: Option<Exchange<'w>>,
@@ -447,6 +468,17 @@ impl<'w> Workload<'w> for Brokerage<'w> {
             .into_iter()
             .map(|exchange| Background { name: "market exchange".to_owned(), run: run(exchange) })
             .collect()
+    }
+
+    fn sessions_elsewhere(&self) -> usize {
+        self.sut.sessions_elsewhere()
+    }
+
+    fn begin(&self, clock: &dyn Clock) -> Result<Nanos, Fault> {
+        self.sut.begin(clock).map_err(|error| match error {
+            OpenError::Interrupted => Fault::Interrupted,
+            other => Fault::NotBegun { cause: other.to_string() },
+        })
     }
 
     fn queue_length(&self) -> Option<u64> {

@@ -14,8 +14,8 @@ use crate::users::achieved::Achieved;
 use crate::verify::Stream;
 use crate::verify::stream::START;
 use bourse_driver::{
-    Clock, Control, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, SECOND, Schedule, SimulatedClock,
-    StopRule, User, UserSpec, Workload,
+    Clock, Control, Counted, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, SECOND, Schedule,
+    SimulatedClock, StopRule, User, UserSpec, Workload,
 };
 use bourse_egen::Inputs;
 use bourse_egen::txn::TradeRequest;
@@ -87,7 +87,8 @@ pub fn simulate(
     let (acknowledged, _) = *state.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
     round.checks.push(reconciled::acknowledgements(&acknowledged, &measured.ledger));
     round.checks.push(reconciled::mix_of_requests(&measured.ledger, &options.tunables.mix));
-    Ok(Ran { round, before, acknowledged, interrupted: measured.interrupted, fault: measured.fault })
+    let counted = Counted { totals: measured.totals, ledger: measured.ledger };
+    Ok(Ran { round, before, acknowledged, counted, interrupted: measured.interrupted, fault: measured.fault })
 }
 
 /// Customers, market and maintenance in one.

@@ -49,6 +49,11 @@ pub(crate) fn threads(text: &str) -> Result<usize, String> {
     whole(1..=10_000_u32)(text).map(|number| number as usize)
 }
 
+/// Processes that users are shared out over.
+pub(crate) fn processes(text: &str) -> Result<u32, String> {
+    whole(1..=bourse_tpce::sut::Share::MOST)(text)
+}
+
 /// Rounds, repeats or crashes.
 pub(crate) fn rounds(text: &str) -> Result<u32, String> {
     whole(1..=10_000)(text)

@@ -86,8 +86,11 @@ pub(crate) struct RunSettings {
     /// Threads that run the market's requests: Trade-Result and Market-Feed [default: half the users, at least 2]
     #[arg(long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", value_parser = numbers::threads, env = "BOURSE_MARKET_USERS")]
     pub(crate) market_users: Option<usize>,
+    /// Processes that the users are shared out over, each with the same database file open: as several programs use it
+    #[arg(long, help_heading = "Workload", allow_negative_numbers = true, value_name = "N", default_value_t = 1, value_parser = numbers::processes, env = "BOURSE_PROCESSES")]
+    pub(crate) processes: u32,
     /// Length of the measurement interval [default: 20 to 40 s, until transactions/s are known within 5 %; 30s with --rate,
-    /// --rounds, --warmup, --sweep, several targets or a server]
+    /// --rounds, --warmup, --sweep, --processes, several targets or a server]
     #[arg(short = 'T', long = "for", help_heading = "Workload", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", value_parser = numbers::duration, env = "BOURSE_FOR")]
     pub(crate) duration: Option<Duration>,
     /// Warm-up time before the measurement [default: 5 to 20 s, until the rate no longer rises; 10s where --for is 30s]
@@ -118,8 +121,8 @@ pub(crate) struct RunSettings {
     /// Search for the highest rate that meets every response-time limit, and confirm it with a run of full length
     #[arg(long, help_heading = "Workload", conflicts_with = "rate", env = "BOURSE_FIND_MAX")]
     pub(crate) find_max: bool,
-    /// Repeat with each of these values of users, market-users, rate, backlog, market, customers, days, scale-factor, or a target
-    /// option, for example journal=delete,wal; several --sweep are combined
+    /// Repeat with each of these values of users, market-users, processes, rate, backlog, market, customers, days, scale-factor, or
+    /// a target option, for example journal=delete,wal; several --sweep are combined
     #[arg(long, value_name = "OPTION=A,B,C", help_heading = "Rounds")]
     pub(crate) sweep: Vec<String>,
     /// Rounds on each target, each on the restored database; targets are interleaved; six or more have an interval

@@ -3,7 +3,7 @@
 use super::databases::{Databases, PreparedDatabase};
 use super::find_max::customers_rate;
 use super::system::SystemUnderTest;
-use super::{RoundOutcome, RoundRequest, RunContext};
+use super::{RoundOutcome, RoundRequest, RunContext, processes};
 use crate::failure::{Exit, Failure};
 use crate::plan::{Brokerage, brokerage::LATENCY_PART};
 use crate::progress::Step;
@@ -164,12 +164,17 @@ fn run(
     let inputs = context.inputs(job.database.flat_in.as_deref())?;
     let step = Step::waiting(format!("running on {label}"));
     let mut say = |progress: &Progress| step.say(live(label, progress));
-    let ran = database.system.run(&inputs, options, &context.clock, &context.interrupted, &mut say);
+    let ran = if options.processes > 1 {
+        processes::run(database.system.engine(), target, job, options, context, &mut say)
+    } else {
+        let ran = database.system.run(&inputs, options, &context.clock, &context.interrupted, &mut say);
+        ran.map_err(|error| run_failure(target, &error))
+    };
     let mut ran = match ran {
         Ok(ran) => ran,
-        Err(error) => {
+        Err(failure) => {
             step.abandon();
-            return Err(run_failure(target, &error));
+            return Err(failure);
         }
     };
     step.done();
@@ -237,7 +242,7 @@ fn live(label: &str, progress: &Progress) -> String {
     )
 }
 
-fn run_failure(target: &str, error: &RunError) -> Failure {
+pub(super) fn run_failure(target: &str, error: &RunError) -> Failure {
     match error {
         RunError::Options(error) => Failure::usage(error.to_string()),
         RunError::Engine(error) => engine_failure(target, error),

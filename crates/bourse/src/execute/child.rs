@@ -2,7 +2,7 @@
 //! on stdin, which answers with one on stdout.
 
 use super::databases::Databases;
-use super::{RoundOutcome, RoundRequest, RunContext, round};
+use super::{RoundOutcome, RoundRequest, RunContext, processes, round};
 use crate::args::Database;
 use crate::failure::{Exit, Failure};
 use crate::{engines, interrupt, output, progress, tpce};
@@ -19,6 +19,8 @@ use std::time::Duration;
 pub(super) enum Request {
     /// Run a round and answer with its outcome.
     Round(Box<RoundRequest>),
+    /// Be some of the users of a round.
+    Users(Box<processes::Request>),
     /// Serve a database to drivers of this machine, and answer with the address.
     Serve {
         /// What is served, as a URL.
@@ -37,6 +39,9 @@ pub(crate) fn answer() -> Result<(), Failure> {
         .map_err(|error| error.to_string())
         .and_then(|_| serde_json::from_str(&line).map_err(|error| error.to_string()))
         .map_err(|error| Failure::usage(format!("this command is for the program itself alone: {error}")))?;
+    if let Request::Users(request) = request {
+        return processes::users(*request);
+    }
     interrupt::end_with_parent()?;
     // Whoever asks tells of what goes on.
     progress::silence();
@@ -44,6 +49,7 @@ pub(crate) fn answer() -> Result<(), Failure> {
         Request::Round(request) => {
             reply(&crate::panics::caught(|| round::round(&request, &mut Databases::default(), &RunContext::new()?, "")))
         }
+        Request::Users(_) => Ok(()),
         Request::Serve { target, database } => {
             let ended = tpce::serve::serve_here(&target, &database, |address| reply(&Ok(address)));
             // Nobody who has the address waits for another answer.

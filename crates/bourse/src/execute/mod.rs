@@ -7,6 +7,7 @@
 //! | `round` | one round of a job: a request in, an outcome out |
 //! | `brokerage`, `classic` | the round of each kind of job |
 //! | `child` | a round in a process of its own: the request and the outcome as JSON |
+//! | `processes` | users in several processes on the same database: started together, their figures merged |
 //! | `server` | the application server of a case that is served |
 //! | `case_run` | a case with the rounds it has had |
 //! | `find_max` | the search for the highest rate, over the same rounds |
@@ -22,6 +23,7 @@ mod classic;
 mod databases;
 mod expected;
 mod find_max;
+mod processes;
 mod round;
 mod sample;
 mod scratch;
@@ -63,7 +65,11 @@ pub(crate) struct RunContext {
 
 impl RunContext {
     pub(crate) fn new() -> Result<Self, Failure> {
-        Ok(Self { clock: RealClock::start(), interrupted: interrupt::flag()?, inputs: RefCell::default() })
+        Self::with(RealClock::start())
+    }
+
+    fn with(clock: RealClock) -> Result<Self, Failure> {
+        Ok(Self { clock, interrupted: interrupt::flag()?, inputs: RefCell::default() })
     }
 
     /// Whether the run was interrupted.

@@ -36,6 +36,9 @@ pub(crate) struct Brokerage {
     pub(crate) users: usize,
     /// Threads that run what the market sends.
     pub(crate) market_users: usize,
+    /// Processes that users are shared out over.
+    #[serde(default = "one")]
+    pub(crate) processes: u32,
     /// Trade-Results a second to ask for; none in a closed loop.
     pub(crate) rate: Option<f64>,
     /// Whether what is asked for at a rate is due at even distances.
@@ -112,6 +115,7 @@ impl Brokerage {
         let options = RunOptions {
             users: self.users,
             market_users: self.market_users,
+            processes: self.processes,
             load: self.rate.map_or(default.load, |rate| RunOptions::at_rate(rate, self.evenly)),
             backlog: self.backlog,
             shared: self.shared,
@@ -144,6 +148,7 @@ impl Brokerage {
             explicitly_set: ExplicitlySet::default(),
             users: default.users,
             market_users: default.market_users,
+            processes: one(),
             rate: None,
             evenly: false,
             backlog: None,
@@ -169,7 +174,10 @@ impl Brokerage {
         Ok(Self {
             explicitly_set: arguments.explicitly_set,
             users,
-            market_users: settings.market_users.unwrap_or_else(|| RunOptions::market_users_for(users)),
+            market_users: settings
+                .market_users
+                .unwrap_or_else(|| RunOptions::market_users_in(users, settings.processes)),
+            processes: settings.processes,
             rate: settings.rate,
             evenly: matches!(settings.arrivals, Arrivals::Constant | Arrivals::SharedConstant),
             shared: matches!(settings.arrivals, Arrivals::Shared | Arrivals::SharedConstant),
@@ -185,6 +193,11 @@ impl Brokerage {
             ..default
         })
     }
+}
+
+/// All users in one process.
+const fn one() -> u32 {
+    1
 }
 
 /// Warm-up and interval of a fixed length, unless told otherwise.
@@ -204,6 +217,19 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
     if is_server && settings.latency {
         return Err(Failure::usage("--latency cannot be used with a server: its rounds are checked as they end"));
     }
+    let has_processes = cases.iter().any(|case| matches!(&case.job, Job::Brokerage(job) if job.processes > 1));
+    if has_processes && settings.latency {
+        return Err(Failure::usage(
+            "--latency cannot be used with --processes: there is no one stream of arrivals for all",
+        )
+        .hint("--rate N --arrivals shared gives each process a stream for its users"));
+    }
+    if has_processes && settings.until_steady.is_some() {
+        return Err(Failure::usage(
+            "--until-steady cannot be used with --processes: all of them measure for a fixed time",
+        )
+        .hint("--for sets it"));
+    }
     if let Some(longest) = settings.until_steady {
         until_steady(&mut cases, longest, is_alone && !is_server)?;
     }
@@ -213,6 +239,7 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
         || settings.until_steady.is_some()
         || settings.rate.is_some()
         || settings.find_max
+        || has_processes
         || !settings.sweep.is_empty();
     for case in cases.iter_mut().filter(|_| is_alone && !is_server && !is_fixed) {
         let Job::Brokerage(job) = &mut case.job else { continue };
@@ -288,6 +315,11 @@ fn case(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Re
         }
     }
     let job = Brokerage::of(&run)?;
+    if job.market != MarketAge::New && job.processes > 1 {
+        return Err(Failure::usage(
+            "--market aged cannot be used with --processes: the pending orders are in one process's market",
+        ));
+    }
     if job.market != MarketAge::New && is_server {
         return Err(Failure::usage(
             "--market aged cannot be used with a server: its orders are placed in bulk, on an engine in this process",
@@ -341,6 +373,7 @@ fn vary(settings: &mut RunSettings, name: &str, value: &str) -> Result<Varied, F
     match name.replace('_', "-").as_str() {
         "users" => settings.users = Some(numbers::threads(value).map_err(refused)?),
         "market-users" => settings.market_users = Some(numbers::threads(value).map_err(refused)?),
+        "processes" => settings.processes = numbers::processes(value).map_err(refused)?,
         "rate" => settings.rate = Some(numbers::rate(value).map_err(refused)?),
         "backlog" => settings.backlog = Some(numbers::backlog(value).map_err(refused)?),
         "market" => settings.market = numbers::market(value).map_err(refused)?,

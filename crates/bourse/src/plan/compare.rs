@@ -16,7 +16,7 @@ const PATIENCE: Duration = Duration::from_secs(20);
 const WARM_UP: Duration = Duration::from_millis(500);
 
 /// Options of the brokerage workload alone, by their names here and as they are typed.
-const OF_BROKERAGE: [(&str, &str); 15] = [
+const OF_BROKERAGE: [(&str, &str); 16] = [
     ("customers", "--customers"),
     ("days", "--days"),
     ("scale_factor", "--scale-factor"),
@@ -26,6 +26,7 @@ const OF_BROKERAGE: [(&str, &str); 15] = [
     ("reload", "--reload"),
     ("users", "--users"),
     ("market_users", "--market-users"),
+    ("processes", "--processes"),
     ("backlog", "--backlog"),
     ("market", "--market"),
     ("until_steady", "--until-steady"),

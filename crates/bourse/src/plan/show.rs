@@ -76,8 +76,12 @@ fn what(case: &PlannedCase) -> String {
                 MarketAge::AgedAt(rate) => format!(", market aged at {rate} TR/s"),
             };
             let latency = if job.latency { ", then 20 s at 70 % of its rate" } else { "" };
+            let processes = match job.processes {
+                1 => String::new(),
+                processes => format!(" in {processes} processes"),
+            };
             format!(
-                "{}: {} customers, {} {days} of trades, {} {users}, {} {market}, {load}{market_age}{until}{latency}",
+                "{}: {} customers, {} {days} of trades, {} {users}, {} {market}{processes}, {load}{market_age}{until}{latency}",
                 case.job.workload(),
                 job.database.customers,
                 job.database.days,

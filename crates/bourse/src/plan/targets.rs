@@ -5,6 +5,7 @@ use crate::args::Database;
 use crate::engines;
 use crate::execute::system;
 use crate::failure::Failure;
+use bourse_engine::Location;
 use bourse_serve::Address;
 use bourse_tpce::users;
 
@@ -23,6 +24,10 @@ pub(crate) fn lacking(target: &str, job: &Classic) -> Result<Vec<String>, Failur
 /// would take us for two drivers.
 pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
     if Address::is_meant(target) {
+        if job.processes > 1 {
+            return Err(Failure::usage(format!("--processes cannot be used with the server {target}"))
+                .hint("start several drivers, each with its --part K/N"));
+        }
         return system::caller(target, job).map(|_| ());
     }
     if let Some(driver) = job.driver() {
@@ -31,9 +36,19 @@ pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
         ))
         .hint(format!("`bourse tpce serve {target}` serves it; then run each part on bourse://HOST:PORT")));
     }
-    let lacking = users::needs(&engines::open(target)?.capabilities());
-    if lacking.is_empty() {
+    let engine = engines::open(target)?;
+    let capabilities = engine.capabilities();
+    let lacking = users::needs(&capabilities);
+    if lacking.is_empty() && (job.processes == 1 || capabilities.processes) {
         return Ok(());
+    }
+    if lacking.is_empty() {
+        let why = match engine.location() {
+            Location::Memory | Location::Nowhere => "its database is in the memory of one process",
+            _ => "one process at a time can have its database open",
+        };
+        return Err(Failure::usage(format!("--processes cannot be used with {target}: {why}"))
+            .hint("for instance sqlite:PATH, or a running server such as mariadb://USER@HOST/DATABASE"));
     }
     Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))
         .hint("for instance sqlite:PATH or sqlite::memory:"))

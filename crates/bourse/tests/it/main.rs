@@ -17,6 +17,7 @@ mod panics;
 mod planned;
 #[cfg(not(feature = "planted-bug"))]
 mod planted;
+mod processes;
 mod refused;
 mod run;
 mod serve;

@@ -42,6 +42,24 @@ fn targets_that_are_none() {
     refused(&["engines", "radb"], &["unknown engine 'radb'; did you mean 'redb'?"]);
     refused(&["tpce", "load", "x.db"], &["did you mean 'sqlite:x.db'?"]);
     refused(&["tpce", "run", "null:"], &["null:", "needs SQL"]);
+    for target in ["sqlite::memory:", "sqlite::memory:?memory=memdb"] {
+        let words = [target, "--processes cannot be used with", "in the memory of one process", "sqlite:PATH"];
+        refused(&["tpce", "run", target, "--processes", "2"], &words);
+    }
+    let lossy = "sqlite:x.db?disk=lossy";
+    refused(&["tpce", "run", lossy, "--processes", "2"], &[lossy, "one process at a time"]);
+    for target in ["redb:x.redb", "lmdb:x.lmdb"] {
+        refused(&["tpce", "run", target, "--processes", "2"], &[target, "needs SQL"]);
+    }
+    refused(&["tpce", "run", "bourse://127.0.0.1:1", "--processes", "2"], &["--processes", "--part K/N"]);
+    let two = ["tpce", "run", "sqlite:x.db", "--processes", "2"];
+    refused(&[&two[..], &["--users", "1"]].concat(), &["too few users for 2 processes: 1"]);
+    refused(&[&two[..], &["--market", "aged=5"]].concat(), &["--market aged cannot be used with --processes"]);
+    refused(&[&two[..], &["--latency"]].concat(), &["--latency cannot be used with --processes"]);
+    refused(&[&two[..], &["--until-steady", "1m"]].concat(), &["--until-steady cannot be used with --processes"]);
+    refused(&["tpce", "run", "sqlite:x.db", "--processes", "0"], &["--processes", "1 to 64"]);
+    let classic = ["compare", "sqlite:x.db", "sqlite:y.db", "--workload", "point-read", "--processes", "2"];
+    refused(&classic, &["--processes can only be used with the brokerage workload, not with point-read"]);
     refused(
         &["tpce", "run", "bourse://somewhere"],
         &["invalid server address", "the port is missing", "bourse://HOST:PORT"],

@@ -1,7 +1,7 @@
 //! Runs of several drivers that shared rounds on a server, put together: rates added, histograms merged, series aligned.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_record::{
+use crate::{
     Arrivals, Case, Check, Column, Conditions, Distribution, FailedTimes, HistogramError, NameValue, Operation,
     Outcome, OutcomeCount, OutcomeLatency, Round, RunFile, Series, ServerFigures, SharedRound, TimeSplit, UnderWay,
     Warning,
@@ -216,12 +216,13 @@ fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
     }
     round.arrivals = parts.iter().filter_map(|part| part.arrivals).reduce(both);
     // The steps of several drivers do not end together.
-    round.fine_series = bourse_record::Series::default();
+    round.fine_series = Series::default();
     round.series = one_series(&parts.iter().map(|part| &part.series).collect::<Vec<_>>());
     // Drivers began at different moments: what their rows would add up to is no throughput of any moment.
-    round.throughput_series = bourse_record::Series::default();
+    round.throughput_series = Series::default();
     round.time_split = TimeSplit::merged(parts.iter().map(|part| part.time_split.as_ref()));
-    round.facts = facts(parts);
+    let who: Vec<String> = shared.iter().map(|shared| format!("driver {}/{}", shared.number, shared.of)).collect();
+    round.facts = facts(parts, &who);
     round.checks = checks(parts);
     round.void = parts.iter().find_map(|part| part.void.clone());
     for (part, shared) in parts.iter().zip(&shared) {
@@ -248,12 +249,12 @@ fn checks(parts: &[&Round]) -> Vec<Check> {
 }
 
 /// The sum of a count over the parts; one that no file of ours can hold stays the largest there is.
-fn total<P>(parts: &[&P], of: impl Fn(&P) -> u64) -> u64 {
+pub(crate) fn total<P>(parts: &[&P], of: impl Fn(&P) -> u64) -> u64 {
     parts.iter().map(|part| of(part)).fold(0, u64::saturating_add)
 }
 
 /// Makes `operation`, the first of the parts, the whole of them.
-fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> Result<(), HistogramError> {
+pub(crate) fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> Result<(), HistogramError> {
     let mut outcomes: Vec<OutcomeCount> = Vec::new();
     for outcome in parts.iter().flat_map(|part| &part.outcomes) {
         match outcomes.iter_mut().find(|known| (known.outcome, known.code) == (outcome.outcome, outcome.code)) {
@@ -322,7 +323,7 @@ fn under_way(parts: &[&UnderWay]) -> Result<Option<UnderWay>, HistogramError> {
     }))
 }
 
-fn both(one: Arrivals, other: Arrivals) -> Arrivals {
+pub(crate) fn both(one: Arrivals, other: Arrivals) -> Arrivals {
     Arrivals {
         due: one.due.saturating_add(other.due),
         started: one.started.saturating_add(other.started),
@@ -333,12 +334,10 @@ fn both(one: Arrivals, other: Arrivals) -> Arrivals {
     }
 }
 
-/// Facts that all share stand once; others are told of each driver.
-fn facts(parts: &[&Round]) -> Vec<NameValue> {
+/// Facts that all share stand once; others are told of each part, by its name.
+pub(crate) fn facts(parts: &[&Round], who: &[String]) -> Vec<NameValue> {
     let mut facts: Vec<NameValue> = Vec::new();
-    for part in parts {
-        let who =
-            part.shared.as_ref().map_or_else(String::new, |shared| format!("driver {}/{}", shared.number, shared.of));
+    for (part, who) in parts.iter().zip(who) {
         for fact in &part.facts {
             let everywhere = parts.iter().all(|part| part.facts.contains(fact));
             let fact = if everywhere {
@@ -378,7 +377,7 @@ fn join_of(name: &str) -> Join {
 /// The series in rows of a second since the round's beginning, which is the same moment for all drivers, within a network
 /// delay. A driver whose series ends before another's counts nothing from there on; a second that no driver has a row of
 /// is left out.
-fn one_series(parts: &[&Series]) -> Series {
+pub(crate) fn one_series(parts: &[&Series]) -> Series {
     let second = |time: f64| time.round().max(1.0) as u64;
     let seconds: BTreeSet<u64> = parts.iter().flat_map(|series| &series.time_s).map(|time| second(*time)).collect();
     let mut names: Vec<&str> = Vec::new();

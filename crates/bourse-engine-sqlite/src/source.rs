@@ -1,0 +1,130 @@
+//! What a connection opens: a file, or a database in memory, with a copy of SQLite.
+
+use crate::counting::CountingFiles;
+use crate::ffi::Library;
+use bourse_engine::{EngineError, ErrorKind};
+use std::ffi::{CStr, CString};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What to open.
+#[derive(Debug, Clone)]
+pub(crate) struct Source {
+    /// What opens it.
+    pub(crate) library: Library,
+    /// A file name, or a URI for a database in memory.
+    pub(crate) name: CString,
+    pub(crate) is_uri: bool,
+    /// Where it is, unless in memory.
+    pub(crate) path: Option<PathBuf>,
+    pub(crate) shared_cache: bool,
+    pub(crate) create: bool,
+    pub(crate) read_only: bool,
+    /// The file system's name, unless it is the default one or one that counts.
+    pub(crate) file_system: Option<&'static CStr>,
+    /// The file system that counts, if not the default one.
+    pub(crate) files: Option<Arc<CountingFiles>>,
+}
+
+impl Source {
+    /// A file, which is made if it does not exist and `create`.
+    pub(crate) fn file(library: Library, path: &Path, create: bool) -> Result<Self, EngineError> {
+        let text = path.to_str().ok_or_else(|| {
+            EngineError::new(
+                ErrorKind::Other,
+                format!("{}: SQLite opens files whose names are UTF-8 only", path.display()),
+            )
+        })?;
+        // The library was compiled to read a name that begins with `file:` as a URI, and takes some names as memory.
+        let name =
+            if text.starts_with("file:") || text.starts_with(':') { format!("./{text}") } else { text.to_owned() };
+        let name = CString::new(name)
+            .map_err(|_| EngineError::new(ErrorKind::Other, format!("{text:?}: a file's name has no zero byte")))?;
+        Ok(Self {
+            library,
+            name,
+            is_uri: false,
+            path: Some(path.to_owned()),
+            shared_cache: false,
+            create,
+            read_only: false,
+            file_system: None,
+            files: None,
+        })
+    }
+
+    /// A URI of our own making.
+    pub(crate) fn uri(library: Library, uri: &str, shared_cache: bool) -> Self {
+        let name = CString::new(uri).expect("the URIs of this crate have no zero byte");
+        Self {
+            library,
+            name,
+            is_uri: true,
+            path: None,
+            shared_cache,
+            create: true,
+            read_only: false,
+            file_system: None,
+            files: None,
+        }
+    }
+
+    /// A database in memory that SQLite keeps itself: a connection's own, or one of that name for all that share its cache.
+    pub(crate) fn memory(library: Library, name: &str, is_shared: bool) -> Self {
+        #[cfg(loaded)]
+        if !is_shared {
+            // Known to every version.
+            return Self { is_uri: false, ..Self::uri(library, ":memory:", false) };
+        }
+        let cache = if is_shared { "&cache=shared" } else { "" };
+        Self::uri(library, &format!("file:{name}?mode=memory{cache}"), is_shared)
+    }
+
+    /// A file that is only read; one that is immutable without locks, and with no look at its log.
+    pub(crate) fn read_only(library: Library, path: &Path, is_immutable: bool) -> Result<Self, EngineError> {
+        let this = Self { read_only: true, ..Self::file(library, path, false)? };
+        if !is_immutable {
+            return Ok(this);
+        }
+        let name = this.name.as_bytes();
+        // Two slashes at the beginning would name a machine.
+        let mut uri = if name.starts_with(b"/") { "file://" } else { "file:" }.to_owned();
+        for &byte in name {
+            // What may have a meaning in a URI is written as its number.
+            match byte {
+                b'/' | b'.' | b'-' | b'_' | b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' => uri.push(byte.into()),
+                byte => uri.push_str(&format!("%{byte:02x}")),
+            }
+        }
+        let name = CString::new(uri + "?immutable=1").expect("a zero byte would be %00");
+        Ok(Self { name, is_uri: true, ..this })
+    }
+
+    pub(crate) fn with_files(mut self, files: Option<Arc<CountingFiles>>) -> Self {
+        self.files = files;
+        self
+    }
+
+    pub(crate) fn with_shared_cache(mut self, shared_cache: bool) -> Self {
+        self.shared_cache = shared_cache;
+        self
+    }
+
+    /// The file system whose calls are observed, of a file that is opened while somebody observes.
+    #[cfg(all(unix, not(loaded)))]
+    pub(crate) fn observed(&self) -> Option<&'static CStr> {
+        (self.path.is_some() && crate::syscalls::is_active()).then_some(crate::syscalls::NAME)
+    }
+
+    #[cfg(not(all(unix, not(loaded))))]
+    pub(crate) fn observed(&self) -> Option<&'static CStr> {
+        None
+    }
+
+    /// On a file system that has been registered under this name.
+    #[cfg(unix)]
+    pub(crate) fn with_file_system(mut self, name: &'static CStr) -> Self {
+        self.file_system = Some(name);
+        self
+    }
+}

@@ -1,0 +1,164 @@
+//! Users in several processes: their figures are one, and none of them outlives the program.
+
+use crate::{bourse, load, output, text};
+use bourse_record::{CheckStatus, RunFile, UsersOfProcess};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+const TARGET: &str = "sqlite:a.db?sync=off";
+
+fn run_files(folder: &Path) -> Vec<PathBuf> {
+    let Ok(runs) = fs::read_dir(folder.join("bourse-runs")) else { return Vec::new() };
+    runs.map(|entry| entry.expect("it can be read").path().join("run.json")).collect()
+}
+
+#[test]
+fn processes_share_a_database_and_their_figures_add_up() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    load(folder.path(), TARGET);
+    let sizes = ["--users", "4", "--market-users", "3", "--processes", "2"];
+    let times = ["--days", "1", "--for", "3s", "--warmup", "1s", "--seed", "7"];
+    let ended = output(folder.path(), &[&["tpce", "run", TARGET][..], &sizes, &times].concat());
+    let report = text(&ended.stdout);
+    assert_eq!(ended.status.code(), Some(0), "{report}\n{}", text(&ended.stderr));
+    assert!(report.contains("2, with 2 + 2 users and 1 + 2 market users"), "{report}");
+    let run = RunFile::read(&run_files(folder.path())[0]).expect("a run file can be read back");
+    let case = &run.cases[0];
+    let of = |users, further_users| UsersOfProcess { users, further_users };
+    assert_eq!(case.conditions.processes, [of(2, 1), of(2, 2)]);
+    assert_eq!((case.conditions.users, case.conditions.further_users), (Some(4), Some(3)));
+    let round = &case.rounds[0];
+    assert_eq!(round.void, None);
+    for check in &round.checks {
+        assert_eq!(check.status, CheckStatus::Passed, "{check:#?}");
+    }
+    for name in ["operations of the interval", "response times", "acknowledgements", "mix of requests"] {
+        let found = round.checks.iter().filter(|check| check.name == name).count();
+        assert_eq!(found, 1, "{name}: once, over the sum");
+    }
+    // A number given to two trades would be a failure.
+    assert_eq!(round.failed(), 0);
+    assert!((2.9..3.5).contains(&round.measured_s), "{}", round.measured_s);
+    let count = |name: &str| {
+        let operation = round.operations.iter().find(|it| it.name == name).expect("it is listed");
+        (operation.valid(), operation.response.summary.count)
+    };
+    assert_eq!(round.headline, count("Trade-Result").0 as f64 / round.measured_s);
+    assert_eq!(count("Trade-Cleanup").0, 1);
+    assert_eq!(count("Data-Maintenance"), (1, 1), "one for all");
+    assert!(count("Trade-Order").0 > 20 && count("Trade-Order").0 == count("Trade-Order").1);
+    let threads = |role: &str| {
+        let roles = round.time_split.as_ref().expect("it is there").roles();
+        roles.iter().find(|it| it.role == role).map(|it| it.threads)
+    };
+    if round.time_split.as_ref().is_some_and(|split| !split.roles().is_empty()) {
+        assert_eq!((threads("customers"), threads("market users")), (Some(4), Some(3)));
+    }
+    // What the rows of the series add up to is what was counted, but for the edges of the interval.
+    let measured = round.phases.iter().find(|it| it.kind == bourse_record::PhaseKind::Measurement).expect("one");
+    let (mut from, mut done) = (0.0_f64, 0.0);
+    let rates = round.throughput_series.column("throughput.Trade-Result").expect("it is kept");
+    for (&to, rate) in round.throughput_series.time_s.iter().zip(rates) {
+        let inside = (to.min(measured.to_s) - from.max(measured.from_s)).max(0.0);
+        done += rate.unwrap_or(0.0) * inside;
+        from = to;
+    }
+    let counted = count("Trade-Result").0 as f64;
+    assert!((done - counted).abs() < 0.2 * counted + 10.0, "{done} in the series, {counted} counted");
+
+    // The next round on it goes on where that one ended, and a number of processes can be swept.
+    let swept = ["--users", "2", "--sweep", "processes=1,2", "--days", "1", "--for", "1s", "--warmup", "1s"];
+    let ended = output(folder.path(), &[&["tpce", "run", TARGET][..], &swept].concat());
+    assert_eq!(ended.status.code(), Some(0), "{}", text(&ended.stderr));
+    let shown = text(&ended.stdout);
+    assert!(shown.contains("processes=1") && shown.contains("processes=2"), "{shown}");
+}
+
+/// A run with its users in two processes, which work when this returns.
+fn started(folder: &Path) -> (Child, Vec<u32>) {
+    load(folder, TARGET);
+    let arguments = ["tpce", "run", TARGET, "--users", "2", "--processes", "2", "--days", "1", "--for", "50s"];
+    let mut command = bourse(folder, &[&arguments[..], &["--warmup", "1s"]].concat());
+    let run = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().expect("it can be started");
+    let wal = folder.join("a.db-wal");
+    wait_for("the users to write", || wal.metadata().is_ok_and(|found| found.len() > 1 << 20));
+    let children = format!("/proc/{0}/task/{0}/children", run.id());
+    let children = fs::read_to_string(children).expect("the system lists children");
+    let children: Vec<u32> = children.split_whitespace().map(|id| id.parse().expect("a number")).collect();
+    assert_eq!(children.len(), 2);
+    (run, children)
+}
+
+fn wait_for(what: &str, done: impl Fn() -> bool) {
+    let start = Instant::now();
+    while !done() {
+        assert!(start.elapsed() < Duration::from_secs(60), "waited in vain for {what}");
+        sleep(Duration::from_millis(5));
+    }
+}
+
+/// Waits until no process of these ids is at work.
+fn gone(ids: &[u32]) {
+    for id in ids {
+        let stat = format!("/proc/{id}/stat");
+        // One that nobody waits for any more stays listed as a zombie.
+        wait_for("a process to end", || fs::read_to_string(&stat).map_or(true, |line| line.contains(") Z ")));
+    }
+}
+
+fn signal(name: &str, id: u32) {
+    let sent = Command::new("kill").args([name, &id.to_string()]).status().expect("kill can be run");
+    assert!(sent.success());
+}
+
+fn is_whole(folder: &Path) {
+    let checked = output(folder, &["tpce", "check", TARGET]);
+    assert_eq!(checked.status.code(), Some(0), "{}", text(&checked.stdout));
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_process_that_is_killed_is_a_lost_target() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (run, children) = started(folder.path());
+    signal("-KILL", children[1]);
+    let ended = run.wait_with_output().expect("it ends");
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("process 2 of 2 with users on sqlite:a.db?sync=off was lost"), "{said}");
+    assert!(said.contains("signal: 9"), "{said}");
+    gone(&children);
+    assert!(run_files(folder.path()).is_empty(), "nothing is half-written");
+    is_whole(folder.path());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn no_process_outlives_the_one_that_started_it() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (mut run, children) = started(folder.path());
+    run.kill().expect("it can be killed");
+    run.wait().expect("it has ended");
+    gone(&children);
+    is_whole(folder.path());
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_interruption_ends_all_processes_and_keeps_what_was_measured() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let (run, children) = started(folder.path());
+    sleep(Duration::from_secs(3));
+    signal("-INT", run.id());
+    let ended = run.wait_with_output().expect("it ends");
+    assert_eq!(ended.status.code(), Some(130), "{}", text(&ended.stderr));
+    gone(&children);
+    let run = RunFile::read(&run_files(folder.path())[0]).expect("a run file can be read back");
+    assert!(run.interrupted);
+    let round = &run.cases[0].rounds[0];
+    assert!(round.headline > 0.0 && round.measured_s < 40.0, "{} in {} s", round.headline, round.measured_s);
+    assert!(round.checks.iter().all(|check| check.status != CheckStatus::Failed), "{:#?}", round.checks);
+}
