@@ -8,7 +8,7 @@
 use bourse_bench::{CREATE, CSession, Place as InTurn, Relay, Side};
 use bourse_driver::{MS, SECOND};
 use bourse_engine::Engine as _;
-use bourse_micro::{Timing, find, run_round};
+use bourse_micro::{Timed, Timing, find, run_round};
 use std::error::Error;
 use std::path::Path;
 use std::sync::Arc;
@@ -77,7 +77,13 @@ fn ours(
 ) -> Result<f64> {
     let engine = bourse_engine_sqlite::open(target)?;
     let case = find(workload)?.plan(options.iter().copied())?;
-    let timing = Timing { warm_up_ns: WARM_UP_NS, measure_ns: Some(MEASURE_NS), count: None, open_loop: None };
+    let timing = Timing {
+        warm_up_ns: WARM_UP_NS,
+        measure_ns: Some(MEASURE_NS),
+        count: None,
+        timed: Timed::Batched,
+        open_loop: None,
+    };
     let is_load = workload == "bulk-load";
     let timing = if is_load { Timing { measure_ns: None, ..timing } } else { timing };
     let clock = relay.clock(side, if is_load { "loader" } else { "reader" });

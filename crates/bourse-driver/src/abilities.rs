@@ -24,6 +24,8 @@ impl Ability {
 pub struct Abilities {
     /// Operations at a rate that is asked for.
     pub rate: Ability,
+    /// A sample of its operations timed one by one, and the others counted.
+    pub sampling: Ability,
     /// A search for the highest rate that keeps every response limit.
     pub search: Ability,
     /// A judgement whether a round was in steady state.

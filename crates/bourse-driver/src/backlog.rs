@@ -110,7 +110,7 @@ pub(crate) struct Backlog<'s> {
     in_hand: Option<Nanos>,
     /// Whether it has not been started.
     waits: bool,
-    /// From due to end, of what ended in the measurement interval, added up.
+    /// From due to end, of what ended in the measurement interval or was under way at its end, added up.
     response_ns: Nanos,
 }
 
@@ -179,14 +179,14 @@ impl<'s> Backlog<'s> {
         self.waits = false;
     }
 
-    /// Notes that what was handed out last has ended.
-    pub(crate) fn finished(&mut self, end: Nanos, measured: bool) {
-        if let Some(due) = self.in_hand.filter(|_| measured) {
+    /// Notes that what was handed out last has ended, and whether its time counts.
+    pub(crate) fn finished(&mut self, end: Nanos, counted: bool) {
+        if let Some(due) = self.in_hand.filter(|_| counted) {
             self.response_ns += end.saturating_sub(due);
         }
     }
 
-    /// From due to end, of all that ended in the measurement interval, added up; none without a schedule.
+    /// From due to end, of all whose time counts, added up; none without a schedule.
     pub(crate) fn response_ns(&self) -> Option<Nanos> {
         self.is_scheduled.then_some(self.response_ns)
     }

@@ -2,7 +2,7 @@
 
 use crate::backlog::Stream;
 use crate::{Nanos, RetryPolicy, SECOND, Schedule};
-use bourse_record::{Arrivals, PhaseKind, StoppingRule};
+use bourse_record::{Arrivals, Counted, PhaseKind, StoppingRule};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
@@ -184,9 +184,18 @@ impl Control {
         self.measure_to.load(Ordering::Relaxed)
     }
 
-    /// Whether an operation that ended at `end` counts for the figures.
-    pub fn measures(&self, end: Nanos) -> bool {
-        end >= self.measure_from.load(Ordering::Relaxed) && end < self.measure_to()
+    /// Whether a moment lies in the measurement interval.
+    pub fn measures(&self, at: Nanos) -> bool {
+        at >= self.measure_from.load(Ordering::Relaxed) && at < self.measure_to()
+    }
+
+    /// How an operation that was due at `due` and ended at `end` counts for the figures.
+    pub fn counts(&self, due: Nanos, end: Nanos) -> Counted {
+        let (from, to) = (self.measure_from.load(Ordering::Relaxed), self.measure_to());
+        if end < to {
+            return Counted::from(end >= from);
+        }
+        if due < to && from < to { Counted::UnderWay } else { Counted::Not }
     }
 
     /// The phase at `now`.

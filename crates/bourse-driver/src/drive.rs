@@ -5,7 +5,7 @@ use crate::reconcile::Recording;
 use crate::user_time::UserMeter;
 use crate::{Clock, Control, Draw, Fault, MS, Nanos, OperationCx, Plan, Sample, StopRule, UserSpec};
 use bourse_engine::{Connection, ErrorKind};
-use bourse_record::SplitMix;
+use bourse_record::{Counted, SplitMix};
 use std::cell::Cell;
 
 /// Runs one user on its session until its part of the round ends.
@@ -112,11 +112,17 @@ fn work(
         if performed.fatal.is_some() {
             ledger.doubt(performed.operation, performed.count);
         }
+        let due_ns = drawn.unwrap_or(start).min(start);
+        let counted = control.counts(due_ns, end).timed(user.is_timed());
         if performed.fatal == Some(ErrorKind::Interrupted) {
+            if counted != Counted::Not {
+                recorder.unended(performed.operation, performed.count, end - due_ns);
+                ledger.unended(performed.operation, performed.count);
+            }
             break;
         }
         let sample = Sample {
-            due_ns: drawn.unwrap_or(start).min(start),
+            due_ns,
             start_ns: start,
             end_ns: end,
             back_off_ns,
@@ -127,10 +133,9 @@ fn work(
             code: performed.code,
             server: performed.server,
         };
-        let measured = control.measures(end);
-        backlog.finished(end, measured);
-        ledger.enter(&sample, measured);
-        recorder.sample(&sample, measured);
+        backlog.finished(end, counted != Counted::Not);
+        ledger.enter(&sample, counted);
+        recorder.sample(&sample, counted);
         meter.operation();
         if performed.fatal.is_some() {
             let error = performed.example.clone().unwrap_or_default();

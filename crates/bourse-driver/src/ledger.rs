@@ -1,7 +1,7 @@
 //! The driver's own count of what was performed, kept apart from the recorder so that the two can be compared.
 
 use crate::Nanos;
-use bourse_record::{Counts, Outcome, Sample};
+use bourse_record::{Counted, Counts, Outcome, Sample};
 use serde::{Deserialize, Serialize};
 
 /// Number of outcomes that take time.
@@ -21,13 +21,19 @@ pub struct Entry {
     pub whole_round: [u64; OUTCOMES],
     /// Operations that ended in the measurement interval, by measured outcome.
     pub interval: [u64; OUTCOMES],
+    /// Those of them that were only counted.
+    pub untimed: [u64; OUTCOMES],
+    /// Operations that were due before the end of the interval and ended after it, by measured outcome.
+    pub under_way: [u64; OUTCOMES],
+    /// Operations that were due before the end of the interval and whose end nobody knows.
+    pub unended: u64,
     /// Operations of which nobody knows whether they took effect: the session was lost, or the call was interrupted.
     pub in_doubt: u64,
-    /// Response times of the measurement interval, added up: 64 bits hold 584 years.
+    /// Response times of the measurement interval, those under way at its end included, added up: 64 bits hold 584 years.
     pub(crate) response_ns: Nanos,
-    /// Service times of the measurement interval, added up.
+    /// The same of service times.
     pub(crate) service_ns: Nanos,
-    /// Response times of the measurement interval, by octave.
+    /// The same response times by octave.
     #[serde(with = "octaves")]
     pub(crate) octaves: [u64; OCTAVES],
 }
@@ -55,6 +61,9 @@ impl Default for Entry {
         Self {
             whole_round: [0; OUTCOMES],
             interval: [0; OUTCOMES],
+            untimed: [0; OUTCOMES],
+            under_way: [0; OUTCOMES],
+            unended: 0,
             in_doubt: 0,
             response_ns: 0,
             service_ns: 0,
@@ -67,6 +76,11 @@ impl Entry {
     /// Operations of the whole round that ended so.
     pub fn ended(&self, outcome: Outcome) -> u64 {
         outcome.measured().map_or(0, |at| self.whole_round[at])
+    }
+
+    /// Operations whose times count for the figures, by measured outcome.
+    pub(crate) fn timed(&self) -> [u64; OUTCOMES] {
+        std::array::from_fn(|at| self.interval[at] - self.untimed[at] + self.under_way[at])
     }
 
     /// Operations of the whole round that ended validly: all but the failed.
@@ -111,17 +125,23 @@ impl Ledger {
         (operations * size_of::<Entry>()) as u64
     }
 
-    /// Enters what was performed: a few additions. `measured` says whether it ended in the measurement interval.
+    /// Enters what was performed, which counts for the figures as `counted` says: a few additions.
     #[inline]
-    pub fn enter(&mut self, performed: &Sample, measured: bool) {
+    pub fn enter(&mut self, performed: &Sample, counted: impl Into<Counted>) {
         let entry = &mut self.entries[performed.operation];
         let Some(at) = performed.outcome.measured() else { return };
         let count = u64::from(performed.count);
         entry.whole_round[at] += count;
-        if !measured {
-            return;
+        match counted.into() {
+            Counted::Not => return,
+            Counted::Ended => entry.interval[at] += count,
+            Counted::Untimed => {
+                entry.interval[at] += count;
+                entry.untimed[at] += count;
+                return;
+            }
+            Counted::UnderWay => entry.under_way[at] += count,
         }
-        entry.interval[at] += count;
         // Not by the sample's own arithmetic, which is what the recorder uses.
         let response_ns = performed.end_ns.saturating_sub(performed.due_ns);
         let service_ns = performed.end_ns.saturating_sub(performed.start_ns.saturating_add(performed.back_off_ns));
@@ -129,6 +149,11 @@ impl Ledger {
         entry.service_ns += service_ns;
         let each = if count > 1 { (response_ns + count / 2) / count } else { response_ns };
         entry.octaves[octave(each.min(Counts::LONGEST_NS))] += count;
+    }
+
+    /// Enters so many operations that were due before the end of the interval and will not end.
+    pub(crate) fn unended(&mut self, operation: usize, count: u32) {
+        self.entries[operation].unended += u64::from(count);
     }
 
     /// Enters so many operations that nobody knows the end of.
@@ -148,7 +173,10 @@ impl Ledger {
             let add = |mine: &mut [u64], theirs: &[u64]| mine.iter_mut().zip(theirs).for_each(|(a, b)| *a += b);
             add(&mut mine.whole_round, &theirs.whole_round);
             add(&mut mine.interval, &theirs.interval);
+            add(&mut mine.untimed, &theirs.untimed);
+            add(&mut mine.under_way, &theirs.under_way);
             add(&mut mine.octaves, &theirs.octaves);
+            mine.unended += theirs.unended;
             mine.in_doubt += theirs.in_doubt;
             mine.response_ns += theirs.response_ns;
             mine.service_ns += theirs.service_ns;

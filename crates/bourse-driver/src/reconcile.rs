@@ -89,9 +89,16 @@ fn compare(figures: &[Operation], totals: &[Totals], ledger: &Ledger, by_outcome
                 continue;
             }
             let timed = operation.by_outcome.iter().find(|it| it.outcome == outcome);
-            response.same(&what, timed.map_or(0, |it| it.response.count), entry.interval[at]);
-            service.same(&what, timed.map_or(0, |it| it.service.count), entry.interval[at]);
+            let expected = entry.timed()[at];
+            response.same(&what, timed.map_or(0, |it| it.response.count), expected);
+            service.same(&what, timed.map_or(0, |it| it.service.count), expected);
         }
+        interval.same(&|| format!("{name}, only counted"), operation.untimed, entry.untimed.iter().sum());
+        let under_way = operation.under_way.as_ref();
+        let what = || format!("{name}, under way at the end");
+        interval.same(&what, under_way.map_or(0, |it| it.count), entry.under_way.iter().sum::<u64>() + entry.unended);
+        let unended = under_way.and_then(|it| it.unended.as_ref()).map_or(0, |it| it.summary.count);
+        interval.same(&|| format!("{name}, without an end"), unended, entry.unended);
         response.times(name, &operation.response, totals.response_ns, entry.response_ns, entry);
         response.octaves(name, &operation.response, entry);
         service.times(name, &operation.service, totals.service_ns, entry.service_ns, entry);
@@ -103,7 +110,8 @@ fn compare(figures: &[Operation], totals: &[Totals], ledger: &Ledger, by_outcome
         ),
         interval.check(
             "operations of the interval",
-            "the figures count as many operations of each kind and outcome as the driver saw end in the interval",
+            "the figures count as many operations of each kind and outcome as the driver saw end in the interval, and as many \
+             under way at its end",
         ),
         response.check(
             "response times",
@@ -146,7 +154,7 @@ impl Comparison {
     /// Compares sums exactly, and the mean of the buckets within the width of a bucket.
     fn times(&mut self, name: &str, found: &Distribution, recorded_ns: u64, counted_ns: u64, entry: &Entry) {
         self.same(&|| format!("{name}, nanoseconds in all"), recorded_ns, counted_ns);
-        let count: u64 = entry.interval.iter().sum();
+        let count: u64 = entry.timed().iter().sum();
         self.same(&|| format!("{name}, in the histogram"), found.summary.count, count);
         // A time beyond the range stands in the last bucket: the mean of the buckets is known to be too low.
         if found.clamped > 0 || count == 0 {

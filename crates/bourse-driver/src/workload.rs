@@ -111,6 +111,11 @@ pub trait User: Send {
         None
     }
 
+    /// Whether what is performed next is timed: where only one operation in so many is, the others are counted.
+    fn is_timed(&self) -> bool {
+        true
+    }
+
     /// Performs the input that was drawn. Timed.
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed;
 }

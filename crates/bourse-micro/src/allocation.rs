@@ -45,6 +45,7 @@ fn the_timed_part_allocates_nothing() {
             seed: 1,
             count: None,
             batch: Some(10),
+            sampled: false,
             is_real: false,
             tally: Arc::new(Tally::default()),
         };

@@ -1,7 +1,7 @@
 //! Short operations are timed together: reading the clock twice would cost as much as some of them take.
 
 use crate::options::{Kind, OptionSpec};
-use bourse_driver::{Clock, Nanos};
+use bourse_driver::{Clock, Nanos, SplitMix};
 
 /// The option that says how many operations are timed together.
 pub(crate) const BATCH: OptionSpec = OptionSpec {
@@ -15,8 +15,19 @@ pub(crate) const BATCH: OptionSpec = OptionSpec {
 #[derive(Debug, Clone)]
 pub(crate) struct Batching {
     size: u64,
-    fixed: bool,
+    by: By,
     handed_out: Nanos,
+}
+
+/// What decides how many come next.
+#[derive(Debug, Clone)]
+enum By {
+    /// A number that was given.
+    Number,
+    /// As many as fill the time.
+    Time,
+    /// One to be timed alone after so many that are only counted, in turns; how many is drawn.
+    Turns { is_alone: bool, random: SplitMix },
 }
 
 impl Batching {
@@ -26,9 +37,28 @@ impl Batching {
     /// Always that many, or as many as fill the time.
     pub(crate) const fn new(fixed: Option<u64>) -> Self {
         match fixed {
-            Some(size) => Self { size, fixed: true, handed_out: 0 },
-            None => Self { size: 1, fixed: false, handed_out: 0 },
+            Some(size) => Self { size, by: By::Number, handed_out: 0 },
+            None => Self { size: 1, by: By::Time, handed_out: 0 },
         }
+    }
+
+    /// One of [`Self::ONE_IN`] alone, on average, and the others together. Their number is drawn each time, evenly from a half
+    /// to one and a half times the mean: at even distances the one alone might always meet, or never, what comes periodically.
+    pub(crate) const fn sampled(seed: u64) -> Self {
+        Self { size: 1, by: By::Turns { is_alone: true, random: SplitMix::new(seed) }, handed_out: 0 }
+    }
+
+    /// Of how many one is timed alone, where only some are.
+    pub(crate) const ONE_IN: u64 = 64;
+
+    /// Whether what comes next is to be timed, and not only counted.
+    pub(crate) const fn is_timed(&self) -> bool {
+        !matches!(self.by, By::Turns { is_alone: false, .. })
+    }
+
+    /// Whether it goes with what came before: it is the one alone, after those that are only counted.
+    pub(crate) const fn is_alone(&self) -> bool {
+        matches!(self.by, By::Turns { is_alone: true, .. })
     }
 
     /// The size of the next batch, of at most `left` operations. The clock is read only where nothing is fixed: a reading is
@@ -38,8 +68,14 @@ impl Batching {
     /// operation among many quick ones is no reason to time the quick ones alone.
     #[inline]
     pub(crate) fn next(&mut self, clock: &dyn Clock, left: u64) -> u64 {
-        if !self.fixed {
-            self.follow(clock.now());
+        match &mut self.by {
+            By::Number => {}
+            By::Time => self.follow(clock.now()),
+            By::Turns { is_alone, random } => {
+                *is_alone = !*is_alone;
+                // From 32 to 94, 63 on average.
+                self.size = if *is_alone { 1 } else { Self::ONE_IN / 2 + random.below(Self::ONE_IN - 1) };
+            }
         }
         self.size.min(left)
     }
@@ -56,7 +92,7 @@ impl Batching {
     /// The batch is drawn and begins: drawing is no part of what it takes.
     #[inline]
     pub(crate) fn begins(&mut self, clock: &dyn Clock) {
-        if !self.fixed {
+        if matches!(self.by, By::Time) {
             self.handed_out = clock.now().max(1);
         }
     }
@@ -88,5 +124,28 @@ mod tests {
             clock.advance(1_000_000);
         }
         assert_eq!(Batching::new(Some(30)).next(&clock, u64::MAX), 30);
+    }
+
+    #[test]
+    fn one_in_sixty_four_is_alone_at_distances_that_do_not_repeat() {
+        let clock = SimulatedClock::new();
+        let mut batching = Batching::sampled(3);
+        let (mut operations, mut alone, mut phases) = (0, 0, [0; 16]);
+        while alone < 10_000 {
+            let size = batching.next(&clock, u64::MAX);
+            assert_eq!(batching.is_timed(), size == 1);
+            if size == 1 {
+                alone += 1;
+                phases[(operations % 16) as usize] += 1;
+            }
+            operations += size;
+        }
+        let one_in = operations as f64 / 10_000.0;
+        // A number from 32 to 94 scatters by 18: the mean of ten thousand by 0.18.
+        assert!((one_in - 64.0).abs() < 1.0, "{one_in}");
+        // Whatever comes every 16 operations is met as often as all else: 625 times, give or take five times 24.
+        assert!(phases.iter().all(|&count| (505..745).contains(&count)), "{phases:?}");
+        assert!(Batching::new(None).is_timed() && !Batching::new(Some(9)).is_alone());
+        assert_eq!(Batching::sampled(1).next(&clock, 5), 5, "never more than are left");
     }
 }

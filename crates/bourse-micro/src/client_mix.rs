@@ -202,11 +202,13 @@ impl Planned for ClientMix {
                 drawn: Vec::new(),
                 random: SplitMix::new(seeds.next()),
                 // The null engine's batch is counted in what is counted here: `mixed` goes by fours.
-                batching: Batching::new(match self.phase {
-                    Phase::Mixed => setting.batch.or(self.batch).map(|statements| statements.div_ceil(MIXED)),
-                    Phase::Update | Phase::Delete => Some(1),
-                    _ => setting.batch.or(self.batch),
-                }),
+                batching: match self.phase {
+                    Phase::Mixed => {
+                        setting.batching(setting.batch.or(self.batch).map(|statements| statements.div_ceil(MIXED)))
+                    }
+                    Phase::Update | Phase::Delete => Batching::new(Some(1)),
+                    _ => setting.batching(setting.batch.or(self.batch)),
+                },
                 setting: setting.clone(),
             };
             user_spec(format!("client {}", number + 1), client)
@@ -273,6 +275,10 @@ impl User for Client<'_> {
         self.drawn.extend((0..batch).map(|_| InsertValues::of(random.below(LARGEST_ID + 1) as i64)));
         self.batching.begins(clock);
         Draw::Ready
+    }
+
+    fn is_timed(&self) -> bool {
+        self.batching.is_timed()
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {

@@ -96,7 +96,7 @@ impl Planned for Commits {
                 counter: thread as i64 + 1,
                 drawn: 0,
                 syncs_in: (thread == 0 && setting.is_real).then_some(0),
-                batching: Batching::new(setting.batch.or(self.batch)),
+                batching: setting.batching(setting.batch.or(self.batch)),
                 left: Left::of(setting.count),
                 setting: setting.clone(),
             };
@@ -250,6 +250,10 @@ impl User for Committer<'_> {
         }
         self.batching.begins(clock);
         Draw::Ready
+    }
+
+    fn is_timed(&self) -> bool {
+        self.batching.is_timed()
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {

@@ -118,7 +118,7 @@ impl Planned for IndexSearch {
                 texts: Vec::new(),
                 expected: 0,
                 turn: 0,
-                batching: Batching::new(setting.batch.or(self.batch)),
+                batching: setting.batching(setting.batch.or(self.batch)),
                 left: Left::of(setting.count),
                 is_real: setting.is_real,
             };
@@ -149,7 +149,10 @@ impl User for Searcher<'_> {
             return Draw::Finished;
         }
         self.left.draw(batch);
-        self.turn = (self.turn + 1) % self.search.by.len();
+        // The one that is timed alone is of the kind of those before it: else each kind would be timed alone always or never.
+        if !self.batching.is_alone() {
+            self.turn = (self.turn + 1) % self.search.by.len();
+        }
         self.drawn.clear();
         self.drawn.extend((0..batch).map(|_| self.keys.next_key() as i64 + 1));
         self.texts.clear();
@@ -160,6 +163,10 @@ impl User for Searcher<'_> {
         self.expected = self.drawn.iter().fold(0, sum);
         self.batching.begins(clock);
         Draw::Ready
+    }
+
+    fn is_timed(&self) -> bool {
+        self.batching.is_timed()
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {

@@ -37,7 +37,7 @@ mod watch;
 pub mod workload;
 
 pub use options::{Kind, OptionError, OptionSpec, Options};
-pub use round::{NOTICE, OpenLoop, RoundResult, Timing, run_round};
+pub use round::{NOTICE, OpenLoop, RoundResult, Timed, Timing, run_round};
 pub use sql::operations_of;
 pub use workload::{Case, Extent, MicroError, WorkloadSpec};
 

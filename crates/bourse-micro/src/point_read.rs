@@ -167,7 +167,7 @@ impl<'s> Reader<'s> {
             sums: persons.sums(),
             numbers_stay: false,
             statements,
-            batching: Batching::new(setting.batch.or(batch)),
+            batching: setting.batching(setting.batch.or(batch)),
             left: Left::of(setting.count),
             setting: setting.clone(),
         }
@@ -226,6 +226,10 @@ impl User for Reader<'_> {
         self.expected = expected;
         self.batching.begins(clock);
         Draw::Ready
+    }
+
+    fn is_timed(&self) -> bool {
+        self.batching.is_timed()
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {

@@ -19,8 +19,22 @@ pub struct Timing {
     pub measure_ns: Option<Nanos>,
     /// Operations of each thread after the warm-up, instead of a time.
     pub count: Option<u64>,
+    /// Which operations are timed; at a rate each is.
+    pub timed: Timed,
     /// Operations due at a rate, each timed by itself; none: the next begins when the last has ended.
     pub open_loop: Option<OpenLoop>,
+}
+
+/// Which operations are timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Timed {
+    /// All; short ones together in batches.
+    #[default]
+    Batched,
+    /// One in 64, alone; the others are counted.
+    Sampled,
+    /// All, each alone.
+    Single,
 }
 
 impl Timing {
@@ -72,6 +86,9 @@ impl User for Scheduled<'_> {
     }
     fn skip(&mut self) -> Option<usize> {
         self.0.skip().or(Some(0))
+    }
+    fn is_timed(&self) -> bool {
+        self.0.is_timed()
     }
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         self.0.perform(cx)
@@ -157,7 +174,8 @@ pub fn run_round(
         engine,
         seed,
         count: timing.count,
-        batch: timing.open_loop.map(|_| 1),
+        batch: (timing.open_loop.is_some() || timing.timed == Timed::Single).then_some(1),
+        sampled: timing.timed == Timed::Sampled && timing.open_loop.is_none(),
         is_real,
         tally: Arc::new(Tally::default()),
     };
@@ -246,6 +264,7 @@ fn floors(planned: &dyn Planned, round: &mut Round, seed: u64, clock: &dyn Clock
         seed,
         count: None,
         batch: Some(batch.max(1)),
+        sampled: false,
         is_real: false,
         tally: Arc::new(Tally::default()),
     };
@@ -269,7 +288,12 @@ fn floors(planned: &dyn Planned, round: &mut Round, seed: u64, clock: &dyn Clock
         operation.harness_overhead_ns = beside.map(|summary| summary.mean_ns);
         let each = operation.service.summary.count as f64 / operation.samples.max(1) as f64;
         let name = &operation.name;
-        round.facts.push(named(format!("{name}: timed together, on average"), format!("{each:.1}")));
+        if operation.untimed > 0 {
+            let one_in = operation.one_in().unwrap_or_default();
+            round.facts.push(named(format!("{name}: timed alone"), format!("1 in {one_in:.1}")));
+        } else {
+            round.facts.push(named(format!("{name}: timed together, on average"), format!("{each:.1}")));
+        }
         if let Some(floor) = operation.harness_overhead_ns {
             let mean = operation.service.summary.mean_ns;
             let words = format!("{floor:.0} ns of {mean:.0} ns (the same on the null engine)");

@@ -85,7 +85,7 @@ impl Planned for Scan {
                 drawn: Vec::new(),
                 expected: Scanned::default(),
                 sums: self.persons.sums(),
-                batching: Batching::new(setting.batch.or(self.batch)),
+                batching: setting.batching(setting.batch.or(self.batch)),
                 left: Left::of(setting.count),
                 setting: setting.clone(),
             };
@@ -145,6 +145,10 @@ impl User for Scanner<'_> {
         }
         self.batching.begins(clock);
         Draw::Ready
+    }
+
+    fn is_timed(&self) -> bool {
+        self.batching.is_timed()
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {

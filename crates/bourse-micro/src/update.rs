@@ -150,7 +150,7 @@ impl<'s> Updater<'s> {
             keys,
             drawn: Vec::new(),
             how,
-            batching: Batching::new(batch.or(how.batch)),
+            batching: setting.batching(batch.or(how.batch)),
             left: Left::of(setting.count),
             setting: setting.clone(),
         }
@@ -180,6 +180,10 @@ impl User for Updater<'_> {
         self.drawn.extend((0..updates).map(|_| self.keys.next_key() as i64 + 1));
         self.batching.begins(clock);
         Draw::Ready
+    }
+
+    fn is_timed(&self) -> bool {
+        self.batching.is_timed()
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {

@@ -1,5 +1,6 @@
 //! What a classic workload is: its facts as data, and one of it planned with options, ready to run.
 
+use crate::batching::{BATCH, Batching};
 use crate::options::{OptionError, OptionSpec, Options};
 use bourse_driver::{Abilities, Ability, Background, Clock, OperationSpec, UserSpec};
 use bourse_engine::{Capabilities, Engine, EngineError};
@@ -37,17 +38,27 @@ pub enum Extent {
 
 impl WorkloadSpec {
     /// What it can be asked for besides being run.
-    pub const fn abilities(&self) -> Abilities {
+    pub fn abilities(&self) -> Abilities {
         let without_end = match self.extent {
             Extent::Time => Ability::Has,
             Extent::Work => Ability::Lacks("it ends when its work is done"),
         };
         Abilities {
             rate: without_end,
+            sampling: if self.has_batches() {
+                Ability::Has
+            } else {
+                Ability::Lacks("its operations are not timed in batches of a size that can be chosen")
+            },
             search: Ability::Lacks("the search knows the response limits of TPC-E alone"),
             steadiness: without_end,
             snapshot: Ability::Lacks("its tables are made anew for each round"),
         }
+    }
+
+    /// Whether its operations may be timed in batches, by an option.
+    fn has_batches(&self) -> bool {
+        self.options.iter().any(|option| option.name == BATCH.name)
     }
 
     /// Whether it needs a file, which a command line names before the targets; else by the option `file`.
@@ -158,10 +169,24 @@ pub struct Setting<'e> {
     pub count: Option<u64>,
     /// Batches of this size, whatever the options say: the null engine is to be timed as the real one was.
     pub batch: Option<u64>,
+    /// Whether one operation in 64 is timed alone and the others are only counted, where batches would be timed.
+    pub sampled: bool,
     /// Whether anything is kept: not by the null engine, whose answers are not looked at.
     pub is_real: bool,
     /// What the users did, for the checks.
     pub tally: Arc<Tally>,
+}
+
+impl Setting<'_> {
+    /// How a user's operations are timed: as this says, or else in batches of so many.
+    pub(crate) fn batching(&self, batch: Option<u64>) -> Batching {
+        if self.sampled {
+            // Users differ in their random numbers.
+            let user = self.tally.users.fetch_add(1, Ordering::Relaxed);
+            return Batching::sampled(self.seed.wrapping_add(user) ^ 0x5A4D);
+        }
+        Batching::new(batch)
+    }
 }
 
 /// What all users together did, over the whole round with its warm-up.
@@ -171,6 +196,8 @@ pub struct Tally {
     pub changes: AtomicU64,
     /// Rows or searches that were found.
     pub found: AtomicU64,
+    /// Users whose operations are sampled.
+    users: AtomicU64,
 }
 
 impl Tally {

@@ -194,9 +194,9 @@ fn subjects(copy: &Copy<'_>) -> [Box<dyn Subject>; 2] {
 fn shown(ran: &Ran, durability: Durability) -> Found {
     let operations = &ran.round.operations;
     let of_mix = || operations.iter().filter(|operation| operation.mix_target_percent.is_some());
-    let samples: u64 = of_mix().map(|operation| operation.response.summary.count).sum();
+    let samples: u64 = of_mix().map(bourse_record::Operation::ended).sum();
     let strays = |operation: &&Operation| {
-        let share = 100.0 * operation.response.summary.count as f64 / samples.max(1) as f64;
+        let share = 100.0 * operation.ended() as f64 / samples.max(1) as f64;
         let expected = operation.mix_expected_percent.or(operation.mix_target_percent);
         let tolerance = operation.mix_tolerance_points;
         (share - expected.unwrap_or_default()).abs() > tolerance.unwrap_or_default()

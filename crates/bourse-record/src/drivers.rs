@@ -3,7 +3,8 @@
 
 use crate::{
     Arrivals, Case, Check, Column, Conditions, Distribution, FailedTimes, HistogramError, NameValue, Operation,
-    Outcome, OutcomeCount, OutcomeLatency, Round, RunFile, Series, ServerFigures, SharedRound, TimeSplit, Warning,
+    Outcome, OutcomeCount, OutcomeLatency, Round, RunFile, Series, ServerFigures, SharedRound, TimeSplit, UnderWay,
+    Warning,
 };
 use std::collections::BTreeSet;
 use thiserror::Error;
@@ -269,6 +270,7 @@ pub(crate) fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> 
     operation.retries = total(parts, |part| part.retries);
     operation.late = total(parts, |part| part.late);
     operation.samples = total(parts, |part| part.samples);
+    operation.untimed = total(parts, |part| part.untimed);
     let expected: Vec<f64> = parts.iter().filter_map(|part| part.mix_expected_percent).collect();
     operation.mix_expected_percent =
         (!expected.is_empty()).then(|| expected.iter().sum::<f64>() / expected.len() as f64);
@@ -285,6 +287,7 @@ pub(crate) fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> 
             service: Distribution::merged(failed.iter().map(|it| &it.service))?,
         }),
     };
+    operation.under_way = under_way(&parts.iter().filter_map(|part| part.under_way.as_ref()).collect::<Vec<_>>())?;
     let servers: Vec<&ServerFigures> = parts.iter().filter_map(|part| part.server.as_ref()).collect();
     if !servers.is_empty() {
         operation.server = Some(ServerFigures {
@@ -304,6 +307,20 @@ pub(crate) fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> 
         _ => Vec::new(),
     };
     Ok(())
+}
+
+/// What was under way at the end with all drivers.
+fn under_way(parts: &[&UnderWay]) -> Result<Option<UnderWay>, HistogramError> {
+    if parts.is_empty() {
+        return Ok(None);
+    }
+    let unended: Vec<&Distribution> = parts.iter().filter_map(|part| part.unended.as_ref()).collect();
+    Ok(Some(UnderWay {
+        count: total(parts, |part| part.count),
+        failed: total(parts, |part| part.failed),
+        longest_ns: parts.iter().map(|part| part.longest_ns).fold(0, u64::max),
+        unended: if unended.is_empty() { None } else { Some(Distribution::merged(unended)?) },
+    }))
 }
 
 pub(crate) fn both(one: Arrivals, other: Arrivals) -> Arrivals {

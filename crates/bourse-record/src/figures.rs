@@ -19,6 +19,10 @@ pub struct Operation {
     /// batches. Then quantiles are those of the batches' means. 0 in files from before this was counted.
     #[serde(default)]
     pub samples: u64,
+    /// How many of those that ended were only counted: of operations too short to be timed one by one, one in so many was
+    /// timed, alone. 0 where all were timed, alone or in batches.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub untimed: u64,
     /// What the harness itself takes of an operation's time, in nanoseconds: the same operations on the null engine. Given
     /// for operations short enough that it matters.
     #[serde(default)]
@@ -33,7 +37,7 @@ pub struct Operation {
     pub mix_tolerance_points: Option<f64>,
     /// 90 % must be answered within this many nanoseconds, if the workload says.
     pub limit_ns: Option<u64>,
-    /// From when it was due to its end: what a customer waits.
+    /// From when it was due to its end: what a customer waits. Those under way at the end of the interval are among them.
     pub response: Distribution,
     /// From its start to its end: what the engine and its locks take.
     pub service: Distribution,
@@ -41,12 +45,21 @@ pub struct Operation {
     /// kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed: Option<FailedTimes>,
+    /// Those that were due before the end of the measurement interval and had not ended by then. They are in no count and no
+    /// rate; none if there were none, and in files from before they were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub under_way: Option<UnderWay>,
     /// The same by outcome, for those outcomes that occurred.
     #[serde(default)]
     pub by_outcome: Vec<OutcomeLatency>,
     /// Where the time went, for operations performed behind an application server.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub server: Option<ServerFigures>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Where the time of operations behind an application server went, over all outcomes but those dropped.
@@ -69,6 +82,21 @@ pub struct FailedTimes {
     pub response: Distribution,
     /// From their start to their end.
     pub service: Distribution,
+}
+
+/// Operations that were due before the end of the measurement interval and had not ended by then.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct UnderWay {
+    /// Number of operations.
+    pub count: u64,
+    /// How many of them failed.
+    pub failed: u64,
+    /// The longest of them in nanoseconds: from when it was due to its end, or to when nobody waited for it any more.
+    pub longest_ns: u64,
+    /// Times from due on of those whose end nobody knows, as of calls that were interrupted: they took at least as long. The
+    /// times of all others are among the operation's.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unended: Option<Distribution>,
 }
 
 /// Response and service times of one outcome.

@@ -43,6 +43,7 @@ pub use counts::Counts;
 pub use document::{RunFileError, run_file_schema};
 pub use figures::{
     Distribution, FailedTimes, LatencySummary, Operation, Outcome, OutcomeCount, OutcomeLatency, ServerFigures,
+    UnderWay,
 };
 pub use histogram::HistogramError;
 pub use live::{LiveCell, LiveReader, LiveRow};
@@ -61,7 +62,7 @@ pub use run_file::{
     Case, Durability, Engine, MayLose, MemoryStore, Probe, RunFile, SCHEMA_VERSION, Search, Workload, WorkloadKind,
     WriterWait,
 };
-pub use sample::{Sample, ServerTime};
+pub use sample::{Counted, Sample, ServerTime};
 pub use stats::{FEWEST_ROUNDS, even};
 pub use steady::{Steadiness, Steady, SteadyTest, blocks_need_s};
 pub use time_split::{Blocked, BlockedOn, RoleTime, TimeSplit};

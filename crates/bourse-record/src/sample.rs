@@ -25,6 +25,39 @@ pub struct Sample {
     pub server: Option<ServerTime>,
 }
 
+/// How a sample counts for the figures of the measurement interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// Not at all: it ended before the interval, or was due after it.
+    Not,
+    /// In full: it ended in the interval.
+    Ended,
+    /// Without a time: it ended in the interval, among those of which only one in so many is timed.
+    Untimed,
+    /// Its time alone: it was due before the end of the interval and ended after it. No count and no rate has it.
+    UnderWay,
+}
+
+impl Counted {
+    /// The same of an operation that is timed, or that is not.
+    #[must_use]
+    pub const fn timed(self, is_timed: bool) -> Self {
+        match self {
+            _ if is_timed => self,
+            Self::Ended => Self::Untimed,
+            // Without a time there is nothing to say of it.
+            _ => Self::Not,
+        }
+    }
+}
+
+impl From<bool> for Counted {
+    /// Whether it ended in the interval, where nothing is under way.
+    fn from(ended: bool) -> Self {
+        if ended { Self::Ended } else { Self::Not }
+    }
+}
+
 /// An application server's own measure of an operation: what is left of the time from start to end was the network's.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct ServerTime {

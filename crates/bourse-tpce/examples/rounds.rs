@@ -52,7 +52,7 @@ fn line(ran: &Ran, seconds: u64) -> String {
     let ms = |transaction: Transaction, of: fn(&LatencySummary) -> u64| {
         of(&round.operations[transaction as usize].response.summary) as f64 / 1e6
     };
-    let all: u64 = round.operations.iter().map(|operation| operation.response.summary.count).sum();
+    let all: u64 = round.operations.iter().map(bourse_record::Operation::ended).sum();
     let outcomes = round.operations.iter().flat_map(|operation| &operation.outcomes);
     let failed: u64 = outcomes.filter(|it| it.outcome == Outcome::Failed).map(|it| it.count).sum();
     let pause = round.facts.iter().find(|fact| fact.name == "pacing").map_or("", |fact| &fact.value);

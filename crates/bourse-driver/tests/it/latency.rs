@@ -6,7 +6,7 @@ use bourse_driver::{
     SimulatedClock, StopRule, User, UserSpec, drive,
 };
 use bourse_engine::{Engine, EngineError, ErrorKind, NullEngine};
-use bourse_record::{Arrivals, Operation, Recorder};
+use bourse_record::{Arrivals, CheckStatus, Counted, Operation, Recorder};
 
 /// Drives one user on a simulated clock.
 fn simulate(
@@ -62,6 +62,87 @@ fn a_closed_loop_waits_with_the_engine() {
 }
 
 #[test]
+fn a_stall_that_begins_just_before_the_end_is_in_the_tail() {
+    // A hundred users perform ten operations of 99 ms each; then the engine stalls for two seconds, 10 ms before the end.
+    let plan = Plan { warm_up_ns: 0, measure_ns: SECOND, ..Plan::default() };
+    let mut all = Recording::new(Recorder::new(SPECS.into(), |_| true));
+    for _ in 0..100 {
+        let (clock, control) = (SimulatedClock::new(), Control::new(&plan, 0));
+        let mut recording = Recording::new(Recorder::new(SPECS.into(), |_| true));
+        let mut done = 0;
+        let mut user_spec = user_spec(Schedule::Closed, StopRule::AtIntervalEnd, |_| {
+            done += 1;
+            clock.advance(if done > 10 { 2 * SECOND } else { 99 * MS });
+            Performed::completed(0)
+        });
+        let mut session = NullEngine.connect().unwrap();
+        drive(&mut user_spec, &mut session, &clock, &control, &plan, 1, &mut recording).unwrap();
+        drop(user_spec);
+        all.merge(recording);
+    }
+    let work = &all.recorder.figures()[0];
+    assert_eq!(work.valid(), 1_000, "what ended after the interval is in no rate");
+    let under_way = work.under_way.as_ref().unwrap();
+    assert_eq!((under_way.count, under_way.failed, under_way.unended.is_none()), (100, 0, true));
+    assert_near(under_way.longest_ns, 2 * SECOND);
+    assert_near(work.response.summary.p90_ns, 99 * MS);
+    assert_near(work.response.summary.p99_ns, 2 * SECOND);
+    assert_near(work.service.summary.p99_ns, 2 * SECOND);
+    assert_eq!(work.late, 1_100);
+    assert!(all.reconcile().iter().all(|check| check.status == CheckStatus::Passed), "{:?}", all.reconcile());
+}
+
+#[test]
+fn what_is_under_way_by_a_schedule_is_timed_from_when_it_was_due() {
+    let clock = SimulatedClock::new();
+    let mut done = 0;
+    let (figures, arrivals) = simulate(&clock, Schedule::Constant { per_second: 1_000.0 }, SECOND, |_| {
+        done += 1;
+        clock.advance(if done == 990 { SECOND } else { MS / 10 });
+        Performed::completed(0)
+    });
+    // The stalled one was due at 989 ms; the ten behind it were never started.
+    assert_eq!((figures[0].valid(), figures[0].under_way.as_ref().unwrap().count), (989, 1));
+    assert_near(figures[0].response.summary.max_ns, SECOND);
+    let arrivals = arrivals.unwrap();
+    assert_eq!((arrivals.due, arrivals.started, arrivals.unstarted), (1_000, 990, 10));
+}
+
+#[test]
+fn a_call_that_is_interrupted_does_not_vanish() {
+    let clock = SimulatedClock::new();
+    let mut done = 0;
+    let (figures, _) = simulate(&clock, Schedule::Closed, SECOND, |_| {
+        done += 1;
+        if done < 6 {
+            clock.advance(100 * MS);
+            return Performed::completed(0);
+        }
+        clock.advance(3 * SECOND);
+        Performed::error(0, &EngineError::new(ErrorKind::Interrupted, "given up"))
+    });
+    let under_way = figures[0].under_way.as_ref().unwrap();
+    assert_eq!((figures[0].valid(), under_way.count, under_way.longest_ns), (5, 1, 3 * SECOND));
+    assert_eq!(under_way.unended.as_ref().unwrap().summary.count, 1);
+    assert_near(figures[0].response.summary.max_ns, 100 * MS);
+}
+
+#[test]
+fn how_an_operation_counts_follows_from_when_it_was_due_and_when_it_ended() {
+    let control = Control::new(&Plan { warm_up_ns: 10, measure_ns: 90, ..Plan::default() }, 0);
+    let check = |due, end, expected| assert_eq!(control.counts(due, end), expected, "{due} to {end}");
+    check(0, 9, Counted::Not);
+    check(0, 10, Counted::Ended);
+    check(50, 99, Counted::Ended);
+    check(99, 100, Counted::UnderWay);
+    check(5, 500, Counted::UnderWay);
+    check(100, 101, Counted::Not);
+    // Ended from outside in the warm-up: there is no interval.
+    control.cut(8);
+    check(7, 9, Counted::Not);
+}
+
+#[test]
 fn what_an_overloaded_user_never_came_to_is_counted() {
     let clock = SimulatedClock::new();
     let (figures, arrivals) = simulate(&clock, Schedule::Constant { per_second: 1_000.0 }, SECOND, |_| {
@@ -69,7 +150,7 @@ fn what_an_overloaded_user_never_came_to_is_counted() {
         Performed::completed(0)
     });
     // The hundredth ends with the interval, not in it.
-    assert_eq!(figures[0].response.summary.count, 99);
+    assert_eq!((figures[0].valid(), figures[0].under_way.as_ref().unwrap().count), (99, 1));
     let arrivals = arrivals.unwrap();
     assert_eq!((arrivals.due, arrivals.started, arrivals.dropped, arrivals.unstarted), (1_000, 100, 0, 900));
 }

@@ -3,7 +3,7 @@
 use crate::users::SPECS;
 use bourse_driver::reconcile::reconcile;
 use bourse_driver::{Ledger, MS, Outcome, Recording, Sample, SplitMix};
-use bourse_record::{CheckStatus, Recorder};
+use bourse_record::{CheckStatus, Counted, Recorder};
 
 const SAMPLES: u64 = 10_000;
 
@@ -54,6 +54,20 @@ const SERVICE: &str = "service times";
 #[test]
 fn a_right_recorder_agrees_with_the_driver() {
     assert_eq!(failed(|recorder, _, sample, measured| recorder.sample(sample, measured)), [""; 0]);
+}
+
+#[test]
+fn what_is_under_way_is_compared_too() {
+    let check = |taken: Counted| {
+        let mut recording = Recording::new(Recorder::new(SPECS.into(), |_| true));
+        for (sample, _) in samples() {
+            recording.ledger.enter(&sample, Counted::UnderWay);
+            recording.recorder.sample(&sample, taken);
+        }
+        let checks = recording.reconcile();
+        checks.into_iter().filter(|check| check.status == CheckStatus::Failed).count()
+    };
+    assert_eq!((check(Counted::UnderWay), check(Counted::Not), check(Counted::Ended)), (0, 3, 1));
 }
 
 #[test]

@@ -44,8 +44,10 @@ fn only_what_ends_in_the_interval_counts() {
     let round = measured.round;
     assert!(!measured.interrupted && measured.fault.is_none());
     assert_eq!(round.measured_s, 0.25);
-    let counted = round.operations[0].response.summary.count;
-    // The warm-up is a sixth of the whole; the last operation of each user ends behind the interval.
+    let counted = round.operations[0].valid();
+    // The warm-up is a sixth of the whole; the last operation of each user ends behind the interval, and only its time counts.
+    let under_way = round.operations[0].under_way.as_ref().map_or(0, |it| it.count);
+    assert_eq!((under_way, round.operations[0].response.summary.count), (2, counted + 2));
     assert!(counted + 2 < performed.load(Relaxed), "{counted} of {performed:?}");
     assert!(counted > 20, "{counted}");
     assert_eq!(round.headline, counted as f64 / 0.25);

@@ -46,7 +46,8 @@ impl<'s> Performer<'s> {
         thread: usize,
     ) -> Self {
         // With operations of several kinds a batch that follows their length would shift their shares.
-        let batch = setting.batch.or(batch).or((script.operations.len() > 1).then_some(1));
+        let mixed = script.operations.len() > 1;
+        let batch = setting.batch.or(batch).or(mixed.then_some(1));
         Self {
             script,
             sqls,
@@ -56,7 +57,7 @@ impl<'s> Performer<'s> {
             operation: 0,
             times: 0,
             drawn: Vec::new(),
-            batching: Batching::new(batch),
+            batching: if mixed { Batching::new(batch) } else { setting.batching(batch) },
             left: Left::of(setting.count),
             is_real: setting.is_real,
         }
@@ -100,6 +101,10 @@ impl User for Performer<'_> {
 
     fn skip(&mut self) -> Option<usize> {
         Some(self.choose())
+    }
+
+    fn is_timed(&self) -> bool {
+        self.batching.is_timed()
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {

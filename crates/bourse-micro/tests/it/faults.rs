@@ -3,7 +3,7 @@
 use crate::support::WHOLE;
 use bourse_driver::{MS, RealClock};
 use bourse_engine::ErrorKind;
-use bourse_micro::{RoundResult, Timing, find, run_round};
+use bourse_micro::{RoundResult, Timed, Timing, find, run_round};
 use bourse_testkit::{Failing, Fault};
 use std::sync::atomic::AtomicBool;
 
@@ -51,7 +51,7 @@ fn work_that_was_not_all_done_has_no_rate() {
 /// Of work without an end a failure is counted, and what was done is done.
 #[test]
 fn updates_whose_transaction_failed_are_not_counted_and_leave_the_others() {
-    let timing = Timing { warm_up_ns: 0, measure_ns: None, count: Some(1_000), open_loop: None };
+    let timing = Timing { warm_up_ns: 0, measure_ns: None, count: Some(1_000), timed: Timed::Batched, open_loop: None };
     let options = [("rows", "100"), ("per_transaction", "10"), ("batch", "1")];
     let result = spoilt("update", &options, timing, Fault::At(700), ErrorKind::Other);
     assert_eq!(result.round.void, None);

@@ -8,4 +8,5 @@ mod open_loop;
 mod refusals;
 mod sql;
 mod support;
+mod timing;
 mod workloads;

@@ -3,7 +3,7 @@
 use crate::support::{counted, fact, number, of_database, operation, run, sqlite};
 use bourse_driver::RealClock;
 use bourse_engine::Engine as _;
-use bourse_micro::{Timing, find, run_round};
+use bourse_micro::{Timed, Timing, find, run_round};
 use bourse_record::CheckStatus;
 use std::sync::atomic::AtomicBool;
 
@@ -135,7 +135,7 @@ fn outcome(text: &str) -> (Vec<CheckStatus>, Option<String>) {
     let path = folder.path().join("x.sql");
     std::fs::write(&path, text).unwrap();
     let case = find("sql").unwrap().plan([("file", path.to_str().unwrap())]).unwrap();
-    let timing = Timing { warm_up_ns: 0, measure_ns: None, count: Some(3), open_loop: None };
+    let timing = Timing { warm_up_ns: 0, measure_ns: None, count: Some(3), timed: Timed::Batched, open_loop: None };
     let never = AtomicBool::new(false);
     let result = run_round(&case, &sqlite(), &timing, 1, &RealClock::start(), &never, &mut |_| {}).unwrap();
     let example = result.round.operations[0].outcomes.iter().find_map(|outcome| outcome.example.clone());

@@ -2,8 +2,8 @@
 
 mod recorded;
 
-use crate::{Arrivals, LiveCell, Operation, OperationSpec, Outcome, Sample};
-use recorded::{Latency, Recorded, TALLIES};
+use crate::{Arrivals, Counted, LiveCell, Operation, OperationSpec, Outcome, Sample};
+use recorded::{InFlight, Latency, Recorded, TALLIES};
 use std::sync::Arc;
 
 pub use recorded::Totals;
@@ -34,6 +34,8 @@ impl Recorder {
                 late: 0,
                 samples: 0,
                 totals: Totals::default(),
+                in_flight: InFlight::default(),
+                untimed: 0,
                 server: None,
             })
             .collect();
@@ -51,23 +53,24 @@ impl Recorder {
         Arc::clone(&self.live)
     }
 
-    /// Takes a sample; it counts for the figures only if it ended in the measurement interval.
+    /// Takes a sample, which counts for the figures as `counted` says.
     ///
     /// # Panics
     /// If the operation is not one that the recorder was made for.
     #[cfg(not(feature = "planted-bug"))]
-    pub fn sample(&mut self, sample: &Sample, measured: bool) {
-        self.take(sample, measured);
+    pub fn sample(&mut self, sample: &Sample, counted: impl Into<Counted>) {
+        self.take(sample, counted.into());
     }
 
     /// Takes a sample as the planted fault has it: see [`crate::planted`].
     #[cfg(feature = "planted-bug")]
-    pub fn sample(&mut self, sample: &Sample, measured: bool) {
-        crate::planted::distort(sample, |sample| self.take(sample, measured));
+    pub fn sample(&mut self, sample: &Sample, counted: impl Into<Counted>) {
+        let counted = counted.into();
+        crate::planted::distort(sample, |sample| self.take(sample, counted));
     }
 
     #[inline]
-    fn take(&mut self, sample: &Sample, measured: bool) {
+    fn take(&mut self, sample: &Sample, counted: Counted) {
         self.live.record(sample);
         let recorded = &mut self.operations[sample.operation];
         let count = u64::from(sample.count);
@@ -79,14 +82,19 @@ impl Recorder {
         if let Some(at) = at {
             recorded.totals.whole_round[at] += count;
         }
-        if !measured {
+        if counted == Counted::Not {
             if let Some(latency) = latency {
                 // Room for times like this one: in the measurement interval it need not be made.
                 latency.record(response, service, 0);
             }
             return;
         }
-        recorded.retries += u64::from(sample.retries);
+        if counted == Counted::Untimed {
+            recorded.untimed += if at.is_some() { count } else { 0 };
+            recorded.retries += u64::from(sample.retries);
+            recorded.tally(sample.outcome, sample.code).count += count;
+            return;
+        }
         recorded.samples += 1;
         if let Some(latency) = latency {
             latency.record(response, service, count);
@@ -102,7 +110,23 @@ impl Recorder {
             latency.engine.record_many(each(time.engine_ns, count), count);
             latency.network.record_many(each(network_ns, count), count);
         }
+        if counted == Counted::UnderWay {
+            let in_flight = &mut recorded.in_flight;
+            in_flight.count += count;
+            in_flight.failed += if sample.outcome == Outcome::Failed { count } else { 0 };
+            in_flight.longest_ns = in_flight.longest_ns.max(response);
+            return;
+        }
+        recorded.retries += u64::from(sample.retries);
         recorded.tally(sample.outcome, sample.code).count += count;
+    }
+
+    /// Notes so many operations that were due that long ago and whose end nobody will know.
+    pub fn unended(&mut self, operation: usize, count: u32, age_ns: u64) {
+        let in_flight = &mut self.operations[operation].in_flight;
+        in_flight.count += u64::from(count);
+        in_flight.longest_ns = in_flight.longest_ns.max(age_ns);
+        in_flight.unended.record_many(age_ns, u64::from(count));
     }
 
     /// Keeps the words for a failure that was just [sampled](Self::sample), if they are the first for its code.
@@ -141,6 +165,8 @@ impl Recorder {
             mine.late += theirs.late;
             mine.samples += theirs.samples;
             mine.totals.add(&theirs.totals);
+            mine.in_flight.add(&theirs.in_flight);
+            mine.untimed += theirs.untimed;
             for (mine, theirs) in mine.latency.iter_mut().zip(theirs.latency) {
                 match (mine, theirs) {
                     (_, None) => {}

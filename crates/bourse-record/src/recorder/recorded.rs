@@ -1,6 +1,8 @@
 //! Samples of one operation: histograms, outcomes, totals, and the figures made of them.
 
-use crate::{Counts, FailedTimes, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, ServerFigures};
+use crate::{
+    Counts, FailedTimes, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, ServerFigures, UnderWay,
+};
 use serde::{Deserialize, Serialize};
 
 /// Samples of one operation.
@@ -13,6 +15,8 @@ pub(super) struct Recorded {
     pub(super) late: u64,
     pub(super) samples: u64,
     pub(super) totals: Totals,
+    pub(super) in_flight: InFlight,
+    pub(super) untimed: u64,
     /// Made when the first operation comes that an application server performed.
     pub(super) server: Option<Box<ServerLatency>>,
 }
@@ -22,9 +26,9 @@ pub(super) struct Recorded {
 pub struct Totals {
     /// Operations of the whole round, warm-up and drain included, by [measured outcome](Outcome::MEASURED).
     pub whole_round: [u64; Outcome::MEASURED.len()],
-    /// All response times of the measurement interval, added up.
+    /// All response times of the measurement interval, those under way at its end included, added up.
     pub response_ns: u64,
-    /// All service times of the measurement interval, added up.
+    /// The same of service times.
     pub service_ns: u64,
 }
 
@@ -67,6 +71,34 @@ impl Latency {
     }
 }
 
+/// What was under way at the end of the interval.
+#[derive(Debug, Clone, Default)]
+pub(super) struct InFlight {
+    pub(super) count: u64,
+    pub(super) failed: u64,
+    pub(super) longest_ns: u64,
+    /// Ages of those whose end nobody knows.
+    pub(super) unended: Counts,
+}
+
+impl InFlight {
+    pub(super) fn add(&mut self, other: &Self) {
+        self.count += other.count;
+        self.failed += other.failed;
+        self.longest_ns = self.longest_ns.max(other.longest_ns);
+        self.unended.add(&other.unended);
+    }
+
+    fn figures(&self) -> Option<UnderWay> {
+        (self.count > 0).then(|| UnderWay {
+            count: self.count,
+            failed: self.failed,
+            longest_ns: self.longest_ns,
+            unended: (!self.unended.is_empty()).then(|| self.unended.distribution()),
+        })
+    }
+}
+
 #[derive(Debug, Default)]
 pub(super) struct ServerLatency {
     pub(super) server: Counts,
@@ -105,6 +137,7 @@ impl Recorded {
         let times = self.latency.iter().flatten().flat_map(|it| [&it.alike, &it.response, &it.service]);
         (size_of::<Self>() + places + tallies) as u64
             + times.map(Counts::memory_bytes).sum::<u64>()
+            + self.in_flight.unended.memory_bytes()
             + server.unwrap_or_default()
     }
 
@@ -151,6 +184,7 @@ impl Recorded {
             retries: self.retries,
             late: self.late,
             samples: self.samples,
+            untimed: self.untimed,
             harness_overhead_ns: None,
             mix_target_percent: spec.mix.map(|mix| mix.target_percent),
             mix_expected_percent: None,
@@ -159,6 +193,7 @@ impl Recorded {
             response,
             service,
             failed,
+            under_way: self.in_flight.figures(),
             by_outcome,
             server: self.server.as_ref().map(|latency| ServerFigures {
                 server: latency.server.distribution(),
@@ -170,6 +205,17 @@ impl Recorded {
 }
 
 impl Operation {
+    /// How many ended in the interval, validly or not: all but the dropped.
+    pub fn ended(&self) -> u64 {
+        self.outcomes.iter().filter(|outcome| outcome.outcome != Outcome::Dropped).map(|outcome| outcome.count).sum()
+    }
+
+    /// Of how many one was timed, where most were only counted: on average.
+    pub fn one_in(&self) -> Option<f64> {
+        let timed = self.ended().saturating_sub(self.untimed);
+        (self.untimed > 0 && timed > 0).then(|| self.ended() as f64 / timed as f64)
+    }
+
     /// How many ended validly: all but the failed and the dropped.
     pub fn valid(&self) -> u64 {
         self.outcomes

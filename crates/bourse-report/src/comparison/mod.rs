@@ -13,7 +13,8 @@ pub use noise::Noise;
 pub use pairs::{Incomparable, Pair, stored_pairs, unlike};
 
 use crate::text::CsvText;
-use bourse_record::{Case, LatencySummary, Provenance, Round, Workload, median};
+use crate::view::of_round;
+use bourse_record::{Case, Provenance, Round, Workload, median};
 use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, signed_rank};
 use serde::Serialize;
 
@@ -147,9 +148,12 @@ type Metric = (&'static str, bool, fn(&Round, &Workload) -> Option<f64>, fn(f64)
 
 const HEADLINE: Metric = ("result", true, |round, workload| Some(round.figure(workload)), plain);
 
+/// What is shown with its interval, and has no verdict.
+const SHOWN: [Metric; 1] = [("response p50", false, |round, workload| response(round, workload, 0), milliseconds)];
+
 const METRICS: [Metric; 4] = [
-    ("response p90", false, |round, workload| Some(response(round, workload)?.p90_ns as f64), milliseconds),
-    ("response p99", false, |round, workload| Some(response(round, workload)?.p99_ns as f64), milliseconds),
+    ("response p90", false, |round, workload| response(round, workload, 1), milliseconds),
+    ("response p99", false, |round, workload| response(round, workload, 2), milliseconds),
     (
         "processor time each",
         false,
@@ -164,9 +168,16 @@ const METRICS: [Metric; 4] = [
     ),
 ];
 
-fn response(round: &Round, workload: &Workload) -> Option<LatencySummary> {
-    let operation = round.operations.iter().find(|operation| operation.name == workload.headline_operation)?;
-    Some(operation.response.summary).filter(|summary| summary.count > 0)
+/// One of the quantiles of a round's response times.
+fn response(round: &Round, workload: &Workload, at: usize) -> Option<f64> {
+    of_round(round, &workload.headline_operation).get(at).copied().flatten()
+}
+
+/// Whether every round of both sides has that metric. Rounds left out for their slow operations would make a side look better
+/// than it is.
+fn is_whole(pair: &Pair, metric: &Metric) -> bool {
+    let whole = |case: &Case| case.rounds.iter().all(|round| (metric.2)(round, &case.workload).is_some());
+    whole(&pair.base) && whole(&pair.head)
 }
 
 fn valid(round: &Round, workload: &Workload) -> Option<f64> {
@@ -287,7 +298,11 @@ impl Comparison {
             Difference { name: pair.base.workload.figure_unit().to_owned(), decides, verdict: Some(verdict), ..it }
         });
         let interval = headline.as_ref().and_then(|it| it.interval).filter(|_| pair.in_turn);
-        let mut others: Vec<Difference> = METRICS.iter().filter_map(|metric| difference(pair, metric).ok()).collect();
+        let of = |metrics: &[Metric]| -> Vec<Difference> {
+            let whole = metrics.iter().filter(|metric| is_whole(pair, metric));
+            whole.filter_map(|metric| difference(pair, metric).ok()).collect()
+        };
+        let (shown, mut others) = (of(&SHOWN), of(&METRICS));
         let probabilities: Vec<f64> = others.iter().map(|it| it.p.unwrap_or(1.0)).collect();
         for (other, differs) in others.iter_mut().zip(holm::judge(&probabilities, FALSE_VERDICT)) {
             if differs && !withheld {
@@ -297,7 +312,7 @@ impl Comparison {
         Self {
             base: pair.base.label.clone(),
             head: pair.head.label.clone(),
-            metrics: headline.into_iter().chain(others).collect(),
+            metrics: headline.into_iter().chain(shown).chain(others).collect(),
             disturbance,
             could_show: interval.map(|it| it.map(f64::ln).half_width().exp_m1()),
             noise,

@@ -51,6 +51,8 @@ struct CasePage {
     /// `a transaction`, `an operation`.
     noun: &'static str,
     service: Grid,
+    quantiles: Option<Grid>,
+    under_way: Option<Grid>,
     server: Option<Grid>,
     outcomes: Grid,
     resources: Grid,
@@ -222,6 +224,8 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
     let mut transactions = tables::transactions(view);
     let none = transactions.fold();
     let service = folded(tables::service_times(view));
+    let quantiles = Some(tables::quantiles(view)).filter(|table| !table.rows.is_empty()).map(folded);
+    let under_way = Some(tables::under_way(view)).filter(|table| !table.rows.is_empty()).map(folded);
     let server = Some(tables::server_times(view)).filter(|table| !table.rows.is_empty()).map(folded);
     let rounds = &view.case.rounds;
     CasePage {
@@ -249,6 +253,8 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
             WorkloadKind::Micro => "an operation",
         },
         service,
+        quantiles,
+        under_way,
         server,
         outcomes: folded(tables::outcomes(view)),
         resources: tables::resources(view).into(),

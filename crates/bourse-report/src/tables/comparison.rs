@@ -62,7 +62,13 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
         Head::right("ratio from", "ratio_low").rank(2).folds(),
         Head::right("ratio to", "ratio_high").rank(2).folds(),
         Head::right("p90", "p90_ns").rank(1),
+        Head::right("p90 relative", "p90_ratio_to_first").rank(4).folds(),
+        Head::right("from", "p90_ratio_low").rank(7).folds(),
+        Head::right("to", "p90_ratio_high").rank(7).folds(),
         Head::right("p99", "p99_ns").rank(2),
+        Head::right("p99 relative", "p99_ratio_to_first").rank(4).folds(),
+        Head::right("from", "p99_ratio_low").rank(7).folds(),
+        Head::right("to", "p99_ratio_high").rank(7).folds(),
         Head::right("CPU/op", "cpu_ns_each").rank(4),
         Head::right("bytes written/op", "written_bytes_each").rank(5),
         Head::right("syncs each", "syncs_each").rank(6),
@@ -97,6 +103,18 @@ fn relative(view: &CaseView<'_>, first: &CaseView<'_>) -> Option<Estimate> {
     Some(ratio_of_pairs(&pairs).filter(|it| it.interval.is_some()).unwrap_or(plain))
 }
 
+/// The same of a quantile of the headline's response times; none without an interval.
+fn relative_quantile(view: &CaseView<'_>, first: &CaseView<'_>, at: usize) -> Option<Estimate> {
+    if std::ptr::eq(view.case, first.case) || view.case.origin != first.case.origin {
+        return None;
+    }
+    let of = |case: &CaseView<'_>| -> Option<Vec<f64>> {
+        case.headline_operation()?.by_round.iter().map(|round| round.get(at).copied().flatten()).collect()
+    };
+    let pairs: Vec<(f64, f64)> = of(first)?.into_iter().zip(of(view)?).collect();
+    ratio_of_pairs(&pairs).filter(|it| it.interval.is_some())
+}
+
 /// A ratio as a person reads it: `=` before it where its interval holds 1.
 fn ratio_text(ratio: &Estimate) -> String {
     let alike = if ratio.interval.is_some_and(|it| it.holds(1.0)) { "= " } else { "" };
@@ -124,6 +142,15 @@ fn row(view: &CaseView<'_>, first: Option<&CaseView<'_>>) -> Vec<Cell> {
         Cell::or_nothing(interval.map(|it| Cell::figure(of(&it), |end| units::significant(end, 3))))
     };
     let summary = figure.and(view.headline_operation()).and_then(|operation| operation.response.summary);
+    let [[p90, p90_low, p90_high], [p99, p99_low, p99_high]] = [1, 2].map(|at| {
+        let ratio = first.filter(|_| figure.is_some()).and_then(|first| relative_quantile(view, first, at));
+        let interval = ratio.and_then(|it| it.interval);
+        let end = |of: fn(&Interval) -> f64| {
+            Cell::or_nothing(interval.map(|it| Cell::figure(of(&it), |end| units::significant(end, 3))))
+        };
+        let value = ratio.map(|ratio| Cell::figure(ratio.value, |_| ratio_text(&ratio)));
+        [Cell::or_nothing(value), end(|it| it.low), end(|it| it.high)]
+    });
     let cost = view.cost();
     vec![
         Cell::text(&view.case.label),
@@ -138,7 +165,13 @@ fn row(view: &CaseView<'_>, first: Option<&CaseView<'_>>) -> Vec<Cell> {
         end(|it| it.low),
         end(|it| it.high),
         Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.p90_ns as f64))),
+        p90,
+        p90_low,
+        p90_high,
         Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.p99_ns as f64))),
+        p99,
+        p99_low,
+        p99_high,
         Cell::or_nothing(cost.map(|it| Cell::duration_ns(it.cpu_ns))),
         Cell::or_nothing(cost.map(|it| Cell::figure(it.written_bytes, units::bytes))),
         Cell::or_nothing(cost.and_then(|it| it.syncs).map(|syncs| Cell::figure(syncs, units::number))),

@@ -1,7 +1,7 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Clock, Latency, OperationView, Quantile, ServerLatency};
-use bourse_record::{LatencySummary, Outcome, WorkloadKind};
+use crate::view::{CaseView, Clock, Latency, OperationView, QUANTILES, Quantile, ServerLatency, over_rounds};
+use bourse_record::{Interval, LatencySummary, Outcome, WorkloadKind};
 
 /// A figure of a latency distribution.
 #[derive(Debug, Clone, Copy)]
@@ -37,12 +37,10 @@ fn latency_heads(view: &CaseView<'_>) -> impl Iterator<Item = Head> {
 fn latency_cells(latency: &Latency) -> impl Iterator<Item = Cell> + use<'_> {
     let summary = latency.summary.filter(|summary| summary.count > 0);
     let cell = move |figure: Figure| {
-        let summary = summary?;
         let found = match figure {
-            Figure::Mean => return Some(Cell::duration_ns(summary.mean_ns)),
+            Figure::Mean => return Some(Cell::duration_ns(summary?.mean_ns)),
             Figure::Quantile(quantile) => latency.quantile(quantile)?,
-            Figure::Max if latency.slower > 0 => Quantile::Beyond(summary.max_ns),
-            Figure::Max => Quantile::At(summary.max_ns),
+            Figure::Max => latency.longest()?,
         };
         match found {
             Quantile::TooFew => None,
@@ -71,6 +69,7 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
     heads.extend([
         Head::right("harness", "harness_overhead_ns").folds(),
         Head::right("in batches of", "timed_together").rank(7).folds(),
+        Head::right("timed", "timed_one_in").rank(1).folds(),
         Head::right("limit", "limit_ns").folds(),
         Head::left("within", "limit_kept").folds(),
         Head::right("late", "late").folds(),
@@ -105,6 +104,9 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
         row.extend(latency_cells(operation.latency(Clock::Response)));
         row.push(Cell::or_nothing(operation.harness_overhead_ns.map(Cell::duration_ns)));
         row.push(batch(operation));
+        row.push(Cell::or_nothing(
+            operation.one_in.map(|it| Cell::figure(it, |it| format!("1 in {}", units::significant(it, 3)))),
+        ));
         row.extend([limit(operation), kept(operation)]);
         row.extend([troubling(operation.late, Tone::Doubtful), troubling(operation.failed, Tone::Bad)]);
         row.extend(endings.iter().map(|(.., of)| Cell::count(of(operation))));
@@ -150,7 +152,9 @@ pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
     for operation in &view.operations {
         let service = operation.latency(Clock::Service);
         let summary = service.summary.filter(|summary| summary.count > 0);
-        let mut row = vec![Cell::text(&operation.name), Cell::count(summary.map_or(0, |summary| summary.count))];
+        let under_way = operation.under_way.map_or(0, |it| it.timed());
+        let count = summary.map_or(0, |summary| summary.count).saturating_sub(under_way);
+        let mut row = vec![Cell::text(&operation.name), Cell::count(count)];
         row.push(Cell::or_nothing(summary.map(|summary| Cell::duration_ns(summary.min_ns as f64))));
         row.extend(latency_cells(service));
         row.push(Cell::count(service.clamped));
@@ -163,6 +167,61 @@ pub(crate) fn service_times(view: &CaseView<'_>) -> Table {
             row.resize_with(columns, Cell::nothing);
             table.push(row);
         }
+    }
+    table
+}
+
+/// Response times over the rounds, by operation, with their intervals; no rows below six rounds.
+pub(crate) fn quantiles(view: &CaseView<'_>) -> Table {
+    let rounds = view.case.rounds.len();
+    let mut heads = vec![Head::left(view.noun(), view.noun())];
+    type Names = [(&'static str, &'static str); 3];
+    const NAMES: [(Names, u8); QUANTILES.len()] = [
+        ([("p50", "p50_ns"), ("from", "p50_low_ns"), ("to", "p50_high_ns")], 3),
+        ([("p90", "p90_ns"), ("from", "p90_low_ns"), ("to", "p90_high_ns")], 2),
+        ([("p99", "p99_ns"), ("from", "p99_low_ns"), ("to", "p99_high_ns")], 0),
+    ];
+    for (names, rank) in NAMES {
+        heads.extend(names.map(|(title, csv)| Head::right(title, csv).rank(rank).folds()));
+    }
+    heads.push(Head::right("level", "level_percent").rank(1));
+    let mut table = Table::new("quantiles", format!("Response times over {rounds} rounds, with intervals"), heads);
+    for operation in &view.operations {
+        let found =
+            [0, 1, 2].map(|at| over_rounds(&operation.by_round, at).and_then(|it| Some((it.value, it.interval?))));
+        let Some((_, interval)) = found.iter().flatten().next() else { continue };
+        let level = Cell::percent(100.0 * interval.level);
+        let mut row = vec![Cell::text(&operation.name)];
+        for estimate in found {
+            let cell =
+                |of: fn(&(f64, Interval)) -> f64| Cell::or_nothing(estimate.map(|it| Cell::duration_ns(of(&it))));
+            row.extend([cell(|it| it.0), cell(|it| it.1.low), cell(|it| it.1.high)]);
+        }
+        row.push(level);
+        table.push(row);
+    }
+    table
+}
+
+/// Operations under way at the end of the interval; no rows if there were none.
+pub(crate) fn under_way(view: &CaseView<'_>) -> Table {
+    let title = "Under way at the end of the interval: their times are in quantiles and maxima, and no count has them";
+    let heads = vec![
+        Head::left(view.noun(), view.noun()),
+        Head::right("under way", "under_way"),
+        Head::right("longest", "longest_ns"),
+        Head::right("failed", "failed").folds(),
+        Head::right("end not known", "unended").folds(),
+    ];
+    let mut table = Table::new("under_way", title, heads);
+    for (operation, under_way) in view.operations.iter().filter_map(|it| Some((it, it.under_way?))) {
+        table.push(vec![
+            Cell::text(&operation.name),
+            Cell::count(under_way.count),
+            Cell::duration_ns(under_way.longest_ns as f64),
+            troubling(under_way.failed, Tone::Bad),
+            troubling(under_way.unended, Tone::Bad),
+        ]);
     }
     table
 }

@@ -43,9 +43,11 @@ pub fn csv(file: &RunFile, texts: CsvText) -> String {
 /// no value. A table nobody has rows for is still there, with its names.
 pub fn csv_tables(file: &RunFile, texts: CsvText) -> Vec<CsvTable> {
     let views = CaseView::all(file);
-    let make: [fn(&CaseView<'_>) -> Table; 16] = [
+    let make: [fn(&CaseView<'_>) -> Table; 18] = [
         tables::transactions,
+        tables::quantiles,
         tables::service_times,
+        tables::under_way,
         tables::server_times,
         tables::outcomes,
         tables::time_split,

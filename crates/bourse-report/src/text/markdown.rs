@@ -71,9 +71,11 @@ fn case(out: &mut String, view: &CaseView<'_>) {
     if let Some(case) = latency_case(view) {
         section(out, 3, &tables::latency(&CaseView::new(view.file, &case)));
     }
-    let make: [fn(&CaseView<'_>) -> Table; 15] = [
+    let make: [fn(&CaseView<'_>) -> Table; 17] = [
         tables::transactions,
+        tables::quantiles,
         tables::service_times,
+        tables::under_way,
         tables::server_times,
         tables::outcomes,
         tables::time_split,

@@ -70,6 +70,12 @@ impl Page {
                 self.paragraph(Tone::Faint, &words, 2);
             }
         }
+        self.under_way(view);
+        let quantiles = tables::quantiles(view);
+        if !quantiles.rows.is_empty() {
+            self.heading(&quantiles.title.clone());
+            self.table(quantiles);
+        }
         if let Some(case) = latency_case(view) {
             let table = tables::latency(&CaseView::new(view.file, &case));
             self.heading(&table.title.clone());
@@ -92,6 +98,22 @@ impl Page {
         self.facts(view);
         self.checks(view);
         self.rules(view);
+    }
+
+    /// What was under way at the end, where it took longer than all that ended before.
+    fn under_way(&mut self, view: &CaseView<'_>) {
+        let longest = view.operations.iter().filter_map(|it| Some((it, it.under_way.filter(|it| it.is_longest)?)));
+        let words = longest.map(|(operation, it)| {
+            let unended =
+                if it.unended > 0 { format!(", {} without an end", units::count(it.unended)) } else { String::new() };
+            let longest = units::duration_ns(it.longest_ns as f64);
+            format!("{} {} (longest {longest}{unended})", units::count(it.count), units::printable(&operation.name))
+        });
+        let words: Vec<String> = words.collect();
+        if !words.is_empty() {
+            let words = format!("under way at the end, and in quantiles alone: {}", words.join(" · "));
+            self.paragraph(Tone::Plain, &words, 2);
+        }
     }
 
     fn headline(&mut self, view: &CaseView<'_>) {

@@ -3,8 +3,10 @@
 mod case;
 mod checks;
 mod cost;
+mod latency;
 mod limits;
 mod operation;
+mod quantiles;
 mod rules;
 mod standing;
 mod status;
@@ -14,7 +16,9 @@ mod waits;
 
 pub(crate) use case::{CaseView, values};
 pub(crate) use checks::checks_words;
-pub(crate) use operation::{Clock, Latency, OperationView, Quantile, ServerLatency, outcome_word};
+pub(crate) use latency::{Clock, Latency, Quantile};
+pub(crate) use operation::{OperationView, ServerLatency, outcome_word};
+pub(crate) use quantiles::{QUANTILES, of_round, over_rounds};
 pub(crate) use rules::{Kept, not_tpce, rules};
 pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;

@@ -1,118 +1,6 @@
-use bourse_record::{
-    Distribution, FailedTimes, LatencySummary, Operation, Outcome, OutcomeCount, Round, ServerFigures,
-};
-use hdrhistogram::Histogram;
-
-/// Clock of a latency: response or service time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Clock {
-    /// Response time: from the moment it was due.
-    Response,
-    /// Service time: from its start.
-    Service,
-}
-
-/// A latency distribution over all rounds.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Latency {
-    /// None if there were no samples, or several rounds' histograms could not be put together.
-    pub(crate) summary: Option<LatencySummary>,
-    /// None if there was none that could be read.
-    pub(crate) histogram: Option<Histogram<u64>>,
-    /// Samples beyond the histogram's range.
-    pub(crate) clamped: u64,
-    /// Whether a histogram could not be read.
-    pub(crate) unreadable: bool,
-    /// Operations without a time of their own here that count as slower than all others: those that failed, were dropped, or
-    /// were due and never started.
-    pub(crate) slower: u64,
-    /// How many were timed together, on average; 0 where that is not known.
-    together: f64,
-}
-
-/// A quantile of a latency.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Quantile {
-    /// Fewer than ten are expected beyond it: one run more would give another figure.
-    TooFew,
-    /// In nanoseconds.
-    At(u64),
-    /// So many are slower than all others that it is one of them: more than this many nanoseconds.
-    Beyond(u64),
-}
-
-/// How many have to be expected beyond a quantile for it to be shown.
-const FEWEST_BEYOND: f64 = 10.0;
-
-impl Latency {
-    fn over(distributions: &[&Distribution]) -> Self {
-        let filled: Vec<_> = distributions.iter().filter(|distribution| distribution.summary.count > 0).collect();
-        let clamped = distributions.iter().map(|distribution| distribution.clamped).sum();
-        let histograms: Result<Vec<_>, _> = filled.iter().map(|distribution| distribution.histogram()).collect();
-        let unreadable = histograms.is_err();
-        let histogram = histograms.ok().and_then(|histograms| {
-            histograms.into_iter().reduce(|mut sum, each| {
-                sum.auto(true);
-                sum.add(&each).expect("a histogram that resizes itself takes any other");
-                sum
-            })
-        });
-        let summary = match (filled.as_slice(), &histogram) {
-            // One round's own summary is exact, and there even if its histogram is not.
-            ([only], _) => Some(only.summary),
-            (_, Some(histogram)) => Some(LatencySummary::of(histogram)),
-            _ => None,
-        };
-        Self { summary, histogram, clamped, unreadable, ..Self::default() }
-    }
-
-    /// Without those that failed, whose times are among these.
-    fn without(mut self, failed: &[&Distribution]) -> Self {
-        let failed = Self::over(failed);
-        if let (Some(all), Some(some)) = (&mut self.histogram, &failed.histogram)
-            && all.subtract(some).is_ok()
-        {
-            self.summary = (!all.is_empty()).then(|| LatencySummary::of(all));
-            self.clamped = self.clamped.saturating_sub(failed.clamped);
-        }
-        self
-    }
-
-    /// A quantile from 0 to 1, over those with a time and those that count as slower; none without a time.
-    pub(crate) fn quantile(&self, quantile: f64) -> Option<Quantile> {
-        let summary = self.summary.filter(|summary| summary.count > 0)?;
-        let all = (summary.count + self.slower) as f64;
-        if all / self.together.max(1.0) * (1.0 - quantile) < FEWEST_BEYOND - 1e-9 {
-            return Some(Quantile::TooFew);
-        }
-        Some(self.quantile_of_any(summary, quantile))
-    }
-
-    fn quantile_of_any(&self, summary: LatencySummary, quantile: f64) -> Quantile {
-        let rank = (quantile * (summary.count + self.slower) as f64 - 1e-9).ceil().max(1.0);
-        if rank > summary.count as f64 {
-            return Quantile::Beyond(summary.max_ns);
-        }
-        // The middle of the rank's share: it is this rank's value, however the product is rounded.
-        let part = (rank - 0.5) / summary.count as f64;
-        let known = [(0.5, summary.p50_ns), (0.9, summary.p90_ns), (0.95, summary.p95_ns), (0.99, summary.p99_ns)];
-        let known = known.into_iter().chain([(0.999, summary.p999_ns)]).find(|(of, _)| *of == quantile);
-        match (self.slower, known, &self.histogram) {
-            (0, Some((_, value)), _) | (_, Some((_, value)), None) => Quantile::At(value),
-            (.., Some(histogram)) => Quantile::At(histogram.value_at_quantile(part)),
-            (_, None, None) => Quantile::Beyond(summary.max_ns),
-        }
-    }
-
-    /// The 90th percentile in nanoseconds, of however few; infinite where it is one of those that count as slower.
-    pub(crate) fn p90_ns(&self) -> Option<f64> {
-        let summary = self.summary.filter(|summary| summary.count > 0)?;
-        Some(match self.quantile_of_any(summary, 0.9) {
-            Quantile::At(value) => value as f64,
-            Quantile::Beyond(_) | Quantile::TooFew => f64::INFINITY,
-        })
-    }
-}
+use super::latency::{Clock, Latency};
+use super::quantiles::{OfRound, of_round};
+use bourse_record::{Distribution, FailedTimes, Operation, Outcome, OutcomeCount, Round, ServerFigures, UnderWay};
 
 impl ServerLatency {
     fn over(parts: &[&Operation]) -> Option<Self> {
@@ -142,8 +30,12 @@ pub(crate) struct OperationView {
     pub(crate) dropped: u64,
     pub(crate) retries: u64,
     pub(crate) late: u64,
+    /// What was under way when the interval ended, of all rounds together; none if nothing was.
+    pub(crate) under_way: Option<UnderWayView>,
     /// How many were timed together, on average; none where that is not known.
     pub(crate) batch: Option<f64>,
+    /// Of how many one was timed, alone, where the others were only counted.
+    pub(crate) one_in: Option<f64>,
     /// What the harness itself takes of one, on average of the rounds; given for short ones.
     pub(crate) harness_overhead_ns: Option<f64>,
     /// Share of the mix in percent, if it is part of the mix and there were any.
@@ -155,10 +47,42 @@ pub(crate) struct OperationView {
     pub(crate) limit_ns: Option<u64>,
     pub(crate) response: Latency,
     pub(crate) service: Latency,
+    /// Quantiles of its response times in each round, of several rounds.
+    pub(crate) by_round: Vec<OfRound>,
     /// Response and service times of those that failed; none if none did, or a file does not keep them.
     pub(crate) failed_times: Option<[Latency; 2]>,
     /// Behind an application server.
     pub(crate) server: Option<ServerLatency>,
+}
+
+/// Operations that were under way at the end of an interval.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct UnderWayView {
+    pub(crate) count: u64,
+    pub(crate) failed: u64,
+    /// Those whose end nobody knows.
+    pub(crate) unended: u64,
+    pub(crate) longest_ns: u64,
+    /// Whether it is the longest response time of the operation.
+    pub(crate) is_longest: bool,
+}
+
+impl UnderWayView {
+    fn over(parts: &[&UnderWay]) -> Option<Self> {
+        let unended = |it: &&UnderWay| it.unended.as_ref().map_or(0, |ages| ages.summary.count);
+        (!parts.is_empty()).then(|| Self {
+            count: parts.iter().map(|it| it.count).sum(),
+            failed: parts.iter().map(|it| it.failed).sum(),
+            unended: parts.iter().map(unended).sum(),
+            longest_ns: parts.iter().map(|it| it.longest_ns).max().unwrap_or_default(),
+            is_longest: false,
+        })
+    }
+
+    /// Those with a time among the operation's.
+    pub(crate) fn timed(&self) -> u64 {
+        self.count - self.unended.min(self.count)
+    }
 }
 
 /// Where the time of operations behind an application server went.
@@ -170,6 +94,15 @@ pub(crate) struct ServerLatency {
 }
 
 impl OperationView {
+    /// An operation of one round; none if the round does not have it.
+    pub(super) fn of(round: &Round, name: &str) -> Option<Self> {
+        let mut view = Self::merged(name, &[round.operations.iter().find(|operation| operation.name == name)?]);
+        if round.operations.len() == 1 {
+            view.response.never_started(round);
+        }
+        Some(view)
+    }
+
     /// The operations of all rounds, in order.
     pub(super) fn over(rounds: &[Round]) -> Vec<Self> {
         let mut names: Vec<&str> = Vec::new();
@@ -183,12 +116,12 @@ impl OperationView {
         };
         let mut operations: Vec<Self> = names.into_iter().map(|name| Self::merged(name, &of(name))).collect();
         if let [only] = &mut operations[..] {
-            // What was due and never started is known of the round alone.
-            only.response.slower += rounds
-                .iter()
-                .filter_map(|round| round.arrivals.as_ref())
-                .map(|arrivals| arrivals.unstarted)
-                .sum::<u64>();
+            rounds.iter().for_each(|round| only.response.never_started(round));
+        }
+        if rounds.len() > 1 {
+            for operation in &mut operations {
+                operation.by_round = rounds.iter().map(|round| of_round(round, &operation.name)).collect();
+            }
         }
         let has_mix = operations.iter().any(|operation| operation.target_percent.is_some());
         let in_mix = |operation: &Self| !has_mix || operation.target_percent.is_some();
@@ -225,18 +158,32 @@ impl OperationView {
         let failed_parts: Vec<_> = parts.iter().filter_map(|part| part.failed.as_ref()).collect();
         let kept: u64 = failed_parts.iter().map(|times| times.response.summary.count).sum();
         // Of older files those that failed are among the others, with their times.
-        let apart = failed > 0 && kept == failed;
+        let under_way: Vec<&UnderWay> = parts.iter().filter_map(|part| part.under_way.as_ref()).collect();
+        let unended: Vec<&Distribution> = under_way.iter().filter_map(|it| it.unended.as_ref()).collect();
+        let under_way = UnderWayView::over(&under_way);
+        let untimed: u64 = parts.iter().map(|part| part.untimed).sum();
+        let ended_in_all: u64 = parts.iter().map(|part| part.ended()).sum();
+        // Of those of which only some are timed, as many of the failed.
+        let apart = kept > 0 && (untimed > 0 || kept == failed + under_way.map_or(0, |it| it.failed));
         type Of<T> = fn(&T) -> &Distribution;
         let clock = |of: Of<Operation>, of_failed: Of<FailedTimes>, never_started: u64| {
             let all = Latency::over(&parts.iter().map(|part| of(part)).collect::<Vec<_>>());
             let failures = failed_parts.iter().map(|times| of_failed(times)).collect::<Vec<_>>();
             let all = if apart { all.without(&failures) } else { all };
-            Latency { slower: never_started + if apart { failed } else { 0 }, together, ..all }
+            let slower = never_started + if apart { kept } else { 0 };
+            Latency { slower, together, ..all }.with_unended(&unended)
         };
         let times_of =
             |of: Of<FailedTimes>| Latency::over(&failed_parts.iter().map(|times| of(times)).collect::<Vec<_>>());
+        let response = clock(|part| &part.response, |times| &times.response, dropped);
+        // Buckets are a thousandth wide at most.
+        let ended_max = response.known().map_or(0, |summary| summary.max_ns);
+        let is_longest = |it: &UnderWayView| it.unended > 0 || it.longest_ns as f64 >= ended_max as f64 * 0.999;
+        let under_way = under_way.map(|it| UnderWayView { is_longest: is_longest(&it), ..it });
         Self {
             name: name.to_owned(),
+            under_way,
+            by_round: Vec::new(),
             completed: ended(Outcome::Completed),
             warned: ended(Outcome::Warned),
             rolled_back: ended(Outcome::RolledBack),
@@ -246,13 +193,14 @@ impl OperationView {
             retries: parts.iter().map(|part| part.retries).sum(),
             late: parts.iter().map(|part| part.late).sum(),
             batch: (samples > 0).then_some(together),
+            one_in: (untimed > 0).then(|| ended_in_all as f64 / ended_in_all.saturating_sub(untimed) as f64),
             harness_overhead_ns: (!floors.is_empty()).then(|| floors.iter().sum::<f64>() / floors.len() as f64),
             share_percent: None,
             target_percent: parts.iter().find_map(|part| part.mix_target_percent),
             expected_percent: mean(parts.iter().filter_map(|part| part.mix_expected_percent)),
             tolerance_points: parts.iter().find_map(|part| part.mix_tolerance_points),
             limit_ns: parts.iter().find_map(|part| part.limit_ns),
-            response: clock(|part| &part.response, |times| &times.response, dropped),
+            response,
             service: clock(|part| &part.service, |times| &times.service, 0),
             failed_times: apart.then(|| [times_of(|times| &times.response), times_of(|times| &times.service)]),
             server: ServerLatency::over(parts),
@@ -310,6 +258,7 @@ pub(crate) const fn outcome_word(outcome: Outcome) -> &'static str {
 
 #[cfg(test)]
 mod tests {
+    use super::super::latency::Quantile;
     use super::*;
     use bourse_record::{OperationSpec, Recorder, Sample};
 
@@ -372,6 +321,45 @@ mod tests {
         // More than a tenth: a limit for 90 % is not kept, however fast the failures were.
         let view = |failed| OperationView { limit_ns: Some(2_000_000), ..view(900, 1, failed, 0) };
         assert_eq!((view(99).limit_kept(), view(101).limit_kept()), (Some(true), Some(false)));
+    }
+
+    #[test]
+    fn what_never_ended_took_at_least_as_long_as_it_was_waited_for() {
+        let view = |ended: u64, unended: u64, age_ns: u64| {
+            let mut recorder = Recorder::new([OperationSpec::new("work")].into(), |_| true);
+            for _ in 0..ended {
+                let (due_ns, start_ns, end_ns, back_off_ns) = (0, 0, 1_000_000, 0);
+                let (retries, count, operation, outcome) = (0, 1, 0, Outcome::Completed);
+                let sample = Sample {
+                    due_ns,
+                    start_ns,
+                    end_ns,
+                    back_off_ns,
+                    retries,
+                    count,
+                    operation,
+                    outcome,
+                    code: 0,
+                    server: None,
+                };
+                recorder.sample(&sample, true);
+            }
+            (0..unended).for_each(|_| recorder.unended(0, 1, age_ns));
+            OperationView::merged("work", &[&recorder.figures()[0]])
+        };
+        // Five of a thousand: the 99th percentile is the same however long they take, the longest is not known.
+        let few = view(995, 5, 5_000_000_000);
+        assert!(near_a_millisecond(few.response.quantile(0.99)));
+        assert!(matches!(few.response.longest(), Some(Quantile::Beyond(ns)) if ns >= 4_990_000_000));
+        assert_eq!(few.under_way.map(|it| (it.count, it.unended, it.is_longest)), Some((5, 5, true)));
+        // Twenty, given up after a tenth of what the others took: the percentile is one of them.
+        let many = view(980, 20, 100_000);
+        assert!(near_a_millisecond(many.response.quantile(0.5)));
+        let beyond = many.response.quantile(0.99);
+        assert!(matches!(beyond, Some(Quantile::Beyond(ns)) if ns.abs_diff(1_000_000) < 2_000), "{beyond:?}");
+        // Nothing else at all.
+        let only = view(0, 1_000, 2_000_000);
+        assert!(matches!(only.response.quantile(0.99), Some(Quantile::Beyond(ns)) if ns.abs_diff(2_000_000) < 4_000));
     }
 
     #[test]

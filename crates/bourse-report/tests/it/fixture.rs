@@ -79,6 +79,7 @@ fn operation(name: &str, share: Option<f64>, limit_s: Option<u64>, typical_us: u
         retries,
         late: 0,
         samples: 0,
+        untimed: 0,
         harness_overhead_ns: None,
         server: None,
         mix_target_percent: share,
@@ -88,6 +89,7 @@ fn operation(name: &str, share: Option<f64>, limit_s: Option<u64>, typical_us: u
         response: distribution(count, typical_us + 40),
         service: distribution(count, typical_us),
         failed: None,
+        under_way: None,
         by_outcome: Vec::new(),
     }
 }

@@ -8,8 +8,13 @@ use bourse_egen::{Part, driver};
 use std::ops::RangeInclusive;
 
 /// What this workload supports besides running: everything.
-pub const ABILITIES: Abilities =
-    Abilities { rate: Ability::Has, search: Ability::Has, steadiness: Ability::Has, snapshot: Ability::Has };
+pub const ABILITIES: Abilities = Abilities {
+    rate: Ability::Has,
+    sampling: Ability::Lacks("each of its transactions is timed by itself"),
+    search: Ability::Has,
+    steadiness: Ability::Has,
+    snapshot: Ability::Has,
+};
 
 /// Options of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -52,10 +52,9 @@ pub(super) fn specs() -> Vec<OperationSpec> {
 pub(super) fn expect(operations: &mut [Operation], due_results: f64) {
     const FEEDS_A_RESULT: f64 = 0.1;
     let is_market = |name: &str| [Transaction::TradeResult, Transaction::MarketFeed].iter().any(|it| it.name() == name);
-    let count = |operation: &Operation| operation.response.summary.count;
     let in_mix = |operation: &&Operation| operation.mix_target_percent.is_some();
-    let samples: u64 = operations.iter().filter(in_mix).map(count).sum();
-    let customers: u64 = operations.iter().filter(in_mix).filter(|it| !is_market(&it.name)).map(count).sum();
+    let samples: u64 = operations.iter().filter(in_mix).map(Operation::ended).sum();
+    let customers: u64 = operations.iter().filter(in_mix).filter(|it| !is_market(&it.name)).map(Operation::ended).sum();
     let customers_target: f64 =
         operations.iter().filter(|it| !is_market(&it.name)).filter_map(|it| it.mix_target_percent).sum();
     let all = customers as f64 + due_results * (1.0 + FEEDS_A_RESULT);
@@ -76,6 +75,7 @@ pub(super) fn expect(operations: &mut [Operation], due_results: f64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use bourse_record::{Outcome, OutcomeCount};
 
     #[test]
     fn the_mix_is_whole_and_stands_in_the_order_of_the_transactions() {
@@ -93,11 +93,13 @@ mod tests {
         let mut figures = recorder.figures();
         for operation in &mut figures {
             let Some(target) = operation.mix_target_percent else { continue };
-            operation.response.summary.count = match &*operation.name {
+            let count = match &*operation.name {
                 "Trade-Result" => results,
                 "Market-Feed" => results / 10,
                 _ => (customers as f64 * target / 89.0) as u64,
             };
+            let outcome = Outcome::Completed;
+            operation.outcomes = vec![OutcomeCount { outcome, code: 0, count, meaning: None, example: None }];
         }
         expect(&mut figures, due);
         figures
@@ -106,9 +108,9 @@ mod tests {
     /// Whether the mix of these figures is within what may be.
     fn keeps(figures: &[Operation]) -> bool {
         let in_mix = || figures.iter().filter(|it| it.mix_target_percent.is_some());
-        let samples: u64 = in_mix().map(|it| it.response.summary.count).sum();
+        let samples: u64 = in_mix().map(Operation::ended).sum();
         in_mix().all(|it| {
-            let share = 100.0 * it.response.summary.count as f64 / samples as f64;
+            let share = 100.0 * it.ended() as f64 / samples as f64;
             (share - it.mix_expected_percent.unwrap()).abs() <= it.mix_tolerance_points.unwrap()
         })
     }

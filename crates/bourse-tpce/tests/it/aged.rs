@@ -98,9 +98,9 @@ fn placing_stops_between_two_database_transactions() {
 /// The share of Trade-Results that the market owed in the interval, and those that came, in percent of the mix.
 fn results(round: &Round) -> [f64; 2] {
     let in_mix = round.operations.iter().filter(|it| it.mix_target_percent.is_some());
-    let all: u64 = in_mix.map(|it| it.response.summary.count).sum();
+    let all: u64 = in_mix.map(bourse_record::Operation::ended).sum();
     let results = &round.operations[Transaction::TradeResult as usize];
-    [results.mix_expected_percent.unwrap(), 100.0 * results.response.summary.count as f64 / all as f64]
+    [results.mix_expected_percent.unwrap(), 100.0 * results.ended() as f64 / all as f64]
 }
 
 #[test]

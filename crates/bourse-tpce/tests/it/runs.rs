@@ -67,9 +67,9 @@ fn a_run_shows_all_transactions_in_their_mix_and_leaves_sound_books() {
     assert_eq!(operations.len(), Transaction::ALL.len());
     assert!(ran.round.market_age_s.is_some_and(|age_s| (2.9..4.0).contains(&age_s)), "{:?}", ran.round.market_age_s);
     let in_mix: u64 =
-        operations.iter().filter(|it| it.mix_target_percent.is_some()).map(|it| it.response.summary.count).sum();
+        operations.iter().filter(|it| it.mix_target_percent.is_some()).map(bourse_record::Operation::ended).sum();
     for operation in operations {
-        let count = operation.response.summary.count;
+        let count = operation.ended();
         assert!(count > 0, "no {}", operation.name);
         if let (Some(due), Some(tolerance)) = (operation.mix_expected_percent, operation.mix_tolerance_points) {
             let share = 100.0 * count as f64 / in_mix as f64;

@@ -2,7 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use super::{Arrivals, Execution, Output, RUN_EXIT_CODES, numbers};
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -49,6 +50,9 @@ pub(crate) struct MicroRun {
     /// Distribution of arrivals with --rate
     #[arg(long, value_enum, default_value_t = Arrivals::Poisson, env = "BOURSE_ARRIVALS")]
     pub(crate) arrivals: Arrivals,
+    /// Which operations are timed; sampled shows the tails of operations too short to be timed one by one
+    #[arg(long, value_enum, default_value_t = Timed::Batched, conflicts_with = "rate", env = "BOURSE_TIMING")]
+    pub(crate) timing: Timed,
     /// Warm-up time before the measurement, for workloads that repeat one operation
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
     pub(crate) warmup: Duration,
@@ -62,6 +66,19 @@ pub(crate) struct MicroRun {
     pub(crate) execution: Execution,
     #[command(flatten)]
     pub(crate) output: Output,
+}
+
+/// Which operations of a classic workload are timed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Timed {
+    /// All; short ones together, so that quantiles are those of the batches' means
+    #[default]
+    Batched,
+    /// One in 64, each alone; the others are counted
+    Sampled,
+    /// All, each alone: reading the clock is part of what a short one takes
+    Single,
 }
 
 #[derive(Debug, Subcommand)]

@@ -8,7 +8,7 @@ mod faults;
 pub(crate) mod numbers;
 mod tpce;
 
-pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun};
+pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun, Timed};
 pub(crate) use crash::{Crash, CrashCases, CrashPart};
 pub(crate) use documents::{CsvCells, Document, Engines, Report};
 pub(crate) use faults::{FaultWork, Faults};
@@ -331,6 +331,9 @@ pub(crate) struct Compare {
     /// Operations per thread, instead of a length of time
     #[arg(long, value_name = "N", value_parser = numbers::counted)]
     pub(crate) count: Option<u64>,
+    /// Which operations of a microbenchmark are timed; sampled shows the tails of operations too short to be timed one by one
+    #[arg(long, value_enum, default_value_t = Timed::Batched, conflicts_with = "rate", env = "BOURSE_TIMING")]
+    pub(crate) timing: Timed,
     /// Exit with code 4 if B is slower by more than this, for example 5%: the whole confidence interval must be beyond it
     #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, env = "BOURSE_FAIL_ABOVE")]
     pub(crate) fail_above: Option<f64>,

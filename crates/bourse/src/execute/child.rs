@@ -157,6 +157,7 @@ mod tests {
             warm_up_ns: 1,
             measure_ns: None,
             count: Some(7),
+            timed: crate::args::Timed::default(),
             open_loop: None,
         };
         let request = Request::Round(Box::new(RoundRequest {

@@ -1,6 +1,7 @@
 //! A round of a classic workload: its tables made anew, warm-up, measurement, checks.
 
 use super::{RoundOutcome, RoundRequest, RunContext};
+use crate::args::Timed;
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
@@ -48,6 +49,13 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
     round.warnings.extend(fault.clone().map(|cause| Warning::RoundEnded { cause }));
     let parameters =
         case.options.effective().map(|(name, value)| NameValue { name: name.to_owned(), value: value.to_owned() });
+    // As it is by default nothing is said of it.
+    let timed = match job.timed {
+        Timed::Batched => None,
+        Timed::Sampled => Some("sampled"),
+        Timed::Single => Some("single"),
+    };
+    let timed = timed.map(|value| NameValue { name: "timing".to_owned(), value: value.to_owned() });
     Ok(RoundOutcome {
         round,
         warnings: described.warnings.clone(),
@@ -55,7 +63,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
         workload: Workload {
             name: job.workload.clone(),
             kind: WorkloadKind::Micro,
-            parameters: parameters.collect(),
+            parameters: parameters.chain(timed).collect(),
             headline_operation: case.headline_operation().to_owned(),
             headline_unit: case.headline_unit().to_owned(),
             nominal: None,

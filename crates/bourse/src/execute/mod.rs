@@ -459,6 +459,7 @@ mod tests {
                 warm_up_ns: 0,
                 measure_ns: None,
                 count: None,
+                timed: crate::args::Timed::default(),
                 open_loop: None,
             }),
             varied: Vec::new(),

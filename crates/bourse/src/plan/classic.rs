@@ -2,7 +2,7 @@
 
 use super::sweep::{Sweep, combinations, with_option};
 use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds, targets, varied};
-use crate::args::MicroRun;
+use crate::args::{MicroRun, Timed};
 use crate::engines;
 use crate::failure::Failure;
 use bourse_micro::{Extent, Timing, WorkloadSpec, find};
@@ -25,6 +25,9 @@ pub(crate) struct Classic {
     pub(crate) measure_ns: Option<u64>,
     /// Operations of each thread, instead of a time.
     pub(crate) count: Option<u64>,
+    /// Which operations are timed.
+    #[serde(default)]
+    pub(crate) timed: Timed,
     /// Operations that are due, in an open loop.
     #[serde(default)]
     pub(crate) open_loop: Option<OpenLoop>,
@@ -56,7 +59,12 @@ impl Classic {
     /// Phases of a round, and its rate.
     pub(crate) fn timing(&self) -> Timing {
         let open_loop = self.open_loop.map(|it| bourse_micro::OpenLoop { per_second: it.rate, evenly: it.evenly });
-        Timing { warm_up_ns: self.warm_up_ns, measure_ns: self.measure_ns, count: self.count, open_loop }
+        let timed = match self.timed {
+            Timed::Batched => bourse_micro::Timed::Batched,
+            Timed::Sampled => bourse_micro::Timed::Sampled,
+            Timed::Single => bourse_micro::Timed::Single,
+        };
+        Timing { warm_up_ns: self.warm_up_ns, measure_ns: self.measure_ns, count: self.count, timed, open_loop }
     }
 
     pub(super) fn threads(&self) -> u32 {
@@ -91,6 +99,8 @@ pub(crate) struct Asked<'a> {
     pub(crate) duration: Option<Duration>,
     /// Warm-up.
     pub(crate) warmup: Duration,
+    /// Which operations are timed.
+    pub(crate) timed: Timed,
     /// Operations that are due.
     pub(crate) open_loop: Option<OpenLoop>,
 }
@@ -105,6 +115,7 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
         count: arguments.count,
         duration: arguments.duration,
         warmup: arguments.warmup,
+        timed: arguments.timing,
         open_loop: arguments
             .rate
             .map(|rate| OpenLoop { rate, evenly: arguments.arrivals == crate::args::Arrivals::Constant }),
@@ -153,6 +164,7 @@ impl Asked<'_> {
             warm_up_ns: nanoseconds(self.warmup),
             measure_ns: self.duration.map(nanoseconds),
             count: self.count,
+            timed: self.timed,
             open_loop: self.open_loop,
         })
     }
@@ -176,6 +188,12 @@ impl Asked<'_> {
             } else {
                 target = with_option(&target, name, value);
             }
+        }
+        if self.timed != Timed::Batched && options.iter().any(|(name, _)| name == "batch") {
+            return Err(Failure::usage(
+                "batch=N cannot be used with --timing: it is the size of the batches that are timed",
+            )
+            .hint("leave out --timing to time batches, or batch=N to time operations alone"));
         }
         label.insert(0, target.clone());
         let job = Classic { options, ..self.job()? };

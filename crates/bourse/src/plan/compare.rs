@@ -3,7 +3,7 @@
 use super::brokerage::{self, WORKLOAD};
 use super::classic::{Asked, OpenLoop};
 use super::{Block, Plan, able};
-use crate::args::{Arrivals, Compare, ExplicitlySet, Run};
+use crate::args::{Arrivals, Compare, ExplicitlySet, Run, Timed};
 use crate::failure::Failure;
 use std::time::Duration;
 
@@ -50,8 +50,8 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
     }
     let targets = vec![arguments.base.clone(), arguments.head.clone()];
     let cases = if arguments.workload == WORKLOAD {
-        if !arguments.set.is_empty() || arguments.count.is_some() {
-            return Err(Failure::usage("--set and --count cannot be used with the brokerage workload")
+        if !arguments.set.is_empty() || arguments.count.is_some() || arguments.timing != Timed::Batched {
+            return Err(Failure::usage("--set, --count and --timing cannot be used with the brokerage workload")
                 .hint("choose a microbenchmark, as --workload point-read; `bourse micro list` lists them"));
         }
         let (settings, token) = (settings.clone(), arguments.token.clone());
@@ -85,6 +85,7 @@ fn classic(arguments: &Compare) -> Asked<'_> {
         // What is long enough for customers is much too long for reads.
         duration: settings.duration,
         warmup: settings.warmup.unwrap_or(WARM_UP),
+        timed: arguments.timing,
         open_loop: settings.rate.map(|rate| OpenLoop { rate, evenly: settings.arrivals == Arrivals::Constant }),
     }
 }

@@ -230,10 +230,13 @@ impl Plan {
         }
         for case in self.run_cases() {
             let abilities = case.job.abilities()?;
-            if let Job::Classic(job) = &case.job
-                && job.open_loop.is_some()
-            {
-                able(case.job.workload(), "--rate", abilities.rate)?;
+            if let Job::Classic(job) = &case.job {
+                if job.open_loop.is_some() {
+                    able(case.job.workload(), "--rate", abilities.rate)?;
+                }
+                if job.timed == crate::args::Timed::Sampled {
+                    able(case.job.workload(), "--timing sampled", abilities.sampling)?;
+                }
             }
             if let Job::Brokerage(job) = &case.job {
                 if job.rate.is_some() {
@@ -286,6 +289,7 @@ mod tests {
             warm_up_ns: 0,
             measure_ns: None,
             count: None,
+            timed: crate::args::Timed::default(),
             open_loop: None,
         };
         PlannedCase {

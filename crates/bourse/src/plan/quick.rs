@@ -33,6 +33,7 @@ pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
             count: None,
             duration: Some(arguments.duration.div_f64(10.0)),
             warmup: CLASSIC_WARM_UP,
+            timed: crate::args::Timed::Batched,
             open_loop: None,
         };
         plan.blocks.push(Block { cases: classic_cases(&asked)?, rounds });

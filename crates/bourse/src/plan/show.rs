@@ -1,7 +1,7 @@
 //! The plan as `--dry-run` prints it: cases, order, how long, what will be written.
 
 use super::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn};
-use crate::args::MarketAge;
+use crate::args::{MarketAge, Timed};
 use crate::engines;
 use bourse_engine::Location;
 use bourse_record::StoppingRule;
@@ -93,7 +93,12 @@ fn what(case: &PlannedCase) -> String {
             let options: Vec<String> = job.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
             let count = job.count.map(|count| format!(" count={count}")).unwrap_or_default();
             let rate = job.open_loop.map(|it| format!(" rate={}", it.rate)).unwrap_or_default();
-            format!("{} {}{count}{rate}", case.job.workload(), options.join(" ")).trim_end().to_owned()
+            let timing = match job.timed {
+                Timed::Batched => "",
+                Timed::Sampled => " timing=sampled",
+                Timed::Single => " timing=single",
+            };
+            format!("{} {}{count}{rate}{timing}", case.job.workload(), options.join(" ")).trim_end().to_owned()
         }
     };
     if case.subject != case.target || !case.label.contains(&case.target) {

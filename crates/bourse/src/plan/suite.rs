@@ -126,6 +126,7 @@ fn classic(case: &SuiteCase) -> Classic {
         warm_up_ns: nanoseconds(case.warm_up_s.unwrap_or(0.5)),
         measure_ns: Some(nanoseconds(case.seconds.unwrap_or(case.cap_s))),
         count: case.count,
+        timed: crate::args::Timed::default(),
         open_loop: None,
     }
 }

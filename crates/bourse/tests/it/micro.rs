@@ -42,6 +42,12 @@ fn what_cannot_work_is_refused_before_anything_runs() {
         &["micro", "run", "update", "--sweep", "per_transaction=1,10", "--set", "explicit=off"],
         &["not 10 in one"],
     );
+    refused(
+        &["micro", "run", "bulk-load", "--timing", "sampled"],
+        &["--timing sampled cannot be used with bulk-load", "not timed in batches"],
+    );
+    refused(&["micro", "run", "point-read", "--timing", "sampled", "-s", "batch=9"], &["batch=N cannot be used with"]);
+    refused(&["micro", "run", "point-read", "--timing", "single", "--rate", "9"], &["--timing", "--rate"]);
     refused(&["micro", "run", "point-read", "--rounds", "0"], &["'--rounds <N>'", "from 1 to 10,000"]);
 }
 
@@ -96,6 +102,31 @@ fn a_sweep_over_both_kinds_of_options_is_a_case_each() {
     for round in 0..2 {
         assert!(offsets(round).fold(0.0, f64::max) < offsets(round + 1).fold(f64::MAX, f64::min));
     }
+}
+
+#[test]
+fn the_report_says_how_many_were_timed_alone() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let ended = output(
+        folder.path(),
+        &[
+            "micro",
+            "run",
+            "point-read",
+            "-s",
+            "rows=100",
+            "--count=20000",
+            "--rounds=6",
+            "--timing=sampled",
+            "--no-repeat",
+        ],
+    );
+    let report = text(&ended.stdout);
+    assert!(ended.status.success(), "{}", text(&ended.stderr));
+    for words in [" in 6", "timing: sampled", "Response times over 6 rounds, with intervals"] {
+        assert!(report.contains(words), "{words}: {report}");
+    }
+    assert!(!report.contains("of batches"), "{report}");
 }
 
 #[test]

@@ -62,7 +62,7 @@ fn a_workload_is_not_asked_for_what_it_cannot() {
             "--users can only be used with the brokerage workload, not with point-read",
         ),
         (&["--workload", "point-raed"], "point-raed"),
-        (&["-s", "rows=5"], "--set and --count cannot be used with the brokerage workload"),
+        (&["-s", "rows=5"], "--set, --count and --timing cannot be used with the brokerage workload"),
     ] {
         let ended = output(folder.path(), &[&["compare"], &targets[..], arguments].concat());
         let said = text(&ended.stderr);

@@ -5,8 +5,9 @@
 use crate::{output, text};
 
 /// Lines that are there or not as the machine pleases: how busy it is, which build this is, whether there was time to look.
-const FLEETING: [&str; 11] = [
+const FLEETING: [&str; 12] = [
     "not steady",
+    "under way at the end",
     "hidden columns",
     "steady",
     "measured with a",
