@@ -309,7 +309,7 @@ mod tests {
 
     #[test]
     fn decimals_are_exact_both_ways() {
-        for units in [0, 1, -1, 9_999, 10_000, -10_001, 123_456_789, 90_071_992_547_409_93, i64::MAX, i64::MIN] {
+        for units in [0, 1, -1, 9_999, 10_000, -10_001, 123_456_789, 9_007_199_254_740_993, i64::MAX, i64::MIN] {
             for scale in [0, 1, 2, 3, 4, 5, 8, 15] {
                 let given = Value::Decimal { units, scale };
                 // Zeros behind the fifth digit are not kept: the number is the same.

@@ -77,7 +77,12 @@ fn a_snapshot_of_a_database_with_a_key_is_put_back() {
     let rows = || {
         let mut rows = 0;
         let mut session = engine.session().unwrap();
-        session.query_text("SELECT id FROM thing", &[], &mut |_| Ok(rows += 1)).unwrap();
+        session
+            .query_text("SELECT id FROM thing", &[], &mut |_| {
+                rows += 1;
+                Ok(())
+            })
+            .unwrap();
         rows
     };
     run("CREATE TABLE thing (id INTEGER)");

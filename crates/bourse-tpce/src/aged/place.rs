@@ -52,13 +52,16 @@ fn write(db: &mut dyn Session, rows: &[OrderRows]) -> Result<(), EngineError> {
     db.run_each(&INSERT_HISTORY, &history, history.len() / rows.len(), None)
 }
 
+/// Lowest and highest quantity, and the commission rate between them.
+type RateByQuantity = (Quantity, Quantity, CommissionRate);
+
 /// What frames 1 and 3 of Trade-Order would read of the database, read once for all orders.
 struct Known {
     /// Broker and tier of each account.
     accounts: HashMap<AccountId, (BrokerId, u8)>,
     exchanges: HashMap<Symbol, ExchangeId>,
     /// Rates with the least and the largest quantity of each.
-    rates: HashMap<(u8, TradeTypeId, ExchangeId), Vec<(Quantity, Quantity, CommissionRate)>>,
+    rates: HashMap<(u8, TradeTypeId, ExchangeId), Vec<RateByQuantity>>,
     charges: HashMap<(TradeTypeId, u8), Amount>,
 }
 

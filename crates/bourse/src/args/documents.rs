@@ -16,7 +16,7 @@ pub(crate) struct Report {
     #[arg(long, value_enum, value_name = "TEXTS", default_value_t = CsvCells::Guarded)]
     pub(crate) csv: CsvCells,
     /// Print the whole report; without it the terminal shows its first screen
-    #[arg(short, long)]
+    #[arg(short, long, env = "BOURSE_VERBOSE")]
     pub(crate) verbose: bool,
 }
 

@@ -7,10 +7,12 @@ use std::path::{Path, PathBuf};
 /// Room that is tried: what the documents of an ordinary run take.
 const PROBE_BYTES: usize = 4 << 20;
 
-/// A folder for the results of one run, removed again if nothing was written into it.
+/// A folder for the results of one run, removed again, with the folders that were made for it, if nothing was written into it.
 #[derive(Debug)]
 pub(crate) struct ResultFolder {
     path: PathBuf,
+    /// Folders above it that were made for it, the outermost first.
+    made: Vec<PathBuf>,
 }
 
 impl ResultFolder {
@@ -22,12 +24,18 @@ impl ResultFolder {
                 .detail("cause", error.to_string())
                 .hint("-o chooses another folder for runs")
         };
+        let mut made: Vec<PathBuf> = directory
+            .ancestors()
+            .take_while(|it| !it.as_os_str().is_empty() && !it.exists())
+            .map(Path::to_owned)
+            .collect();
+        made.reverse();
         std::fs::create_dir_all(directory).map_err(|error| refused(directory, error))?;
         let stem = format!("{}-{name}", jiff::Zoned::now().strftime("%Y%m%d-%H%M%S"));
         let numbered = (1..).map(|number| if number == 1 { stem.clone() } else { format!("{stem}-{number}") });
         for path in numbered.map(|name| directory.join(name)) {
             match std::fs::create_dir(&path) {
-                Ok(()) => return Self { path }.tried(),
+                Ok(()) => return Self { path, made }.tried(),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(refused(&path, error)),
             }
@@ -54,7 +62,9 @@ impl ResultFolder {
 impl Drop for ResultFolder {
     fn drop(&mut self) {
         // One with results in it is not empty, and stays.
-        let _ = std::fs::remove_dir(&self.path);
+        for folder in std::iter::once(&self.path).chain(self.made.iter().rev()) {
+            let _ = std::fs::remove_dir(folder);
+        }
     }
 }
 
@@ -65,7 +75,10 @@ mod tests {
     #[test]
     fn stays_only_with_results() {
         let directory = tempfile::tempdir().unwrap();
-        let [unused, used] = [(); 2].map(|()| ResultFolder::new(directory.path(), "x").unwrap());
+        let below = directory.path().join("a/b");
+        drop(ResultFolder::new(&below, "x").unwrap());
+        assert!(directory.path().exists() && !directory.path().join("a").exists());
+        let [unused, used] = [(); 2].map(|()| ResultFolder::new(&below, "x").unwrap());
         assert_ne!(unused.path(), used.path());
         write_whole(&used.path().join("run.json"), b"{}").unwrap();
         let paths = [&unused, &used].map(|it| it.path().to_owned());

@@ -69,7 +69,12 @@ fn crashes_lose_what_each_setting_lets_them() {
 fn a_memory_database_is_examined_in_all_but_durability() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let arguments = ["tpce", "acid", "sqlite::memory:", "--repeats", "1"];
-    let ended = bourse(folder.path(), &arguments).output().expect("the program can be started");
+    // In brief, as by default.
+    let brief = |arguments: &[&str]| {
+        let ended = bourse(folder.path(), arguments).env_remove("BOURSE_VERBOSE").output();
+        ended.expect("the program can be started")
+    };
+    let ended = brief(&arguments);
     let (said, shown) = (text(&ended.stderr), text(&ended.stdout));
     assert_eq!(ended.status.code(), Some(0), "{said}\n{shown}");
     assert!(shown.contains("13 passed, 0 failed, 3 not applicable"), "{shown}");
@@ -81,7 +86,7 @@ fn a_memory_database_is_examined_in_all_but_durability() {
     }
 
     // The evidence alone is enough to draw it again, by its folder or by its file whatever that is called.
-    let again = |arguments: &[&str]| output(folder.path(), &[&["report"], arguments].concat());
+    let again = |arguments: &[&str]| brief(&[&["report"], arguments].concat());
     let run = run.to_str().expect("a plain name");
     assert_eq!(text(&again(&[run]).stdout), shown);
     let verbose = text(&again(&[run, "--verbose"]).stdout);

@@ -49,7 +49,9 @@ fn processes_share_a_database_and_their_figures_add_up() {
     assert_eq!(round.headline, count("Trade-Result").0 as f64 / round.measured_s);
     assert_eq!(count("Trade-Cleanup").0, 1);
     assert_eq!(count("Data-Maintenance"), (1, 1), "one for all");
-    assert!(count("Trade-Order").0 > 20 && count("Trade-Order").0 == count("Trade-Order").1);
+    // Timed are also those that were under way at the end of the interval, one of a user at most.
+    let (valid, timed) = count("Trade-Order");
+    assert!(valid > 20 && (valid..=valid + 7).contains(&timed), "{valid} {timed}");
     let threads = |role: &str| {
         let roles = round.time_split.as_ref().expect("it is there").roles();
         roles.iter().find(|it| it.role == role).map(|it| it.threads)

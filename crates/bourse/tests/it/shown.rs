@@ -5,7 +5,7 @@
 use crate::{output, text};
 
 /// Lines that are there or not as the machine pleases: how busy it is, which build this is, whether there was time to look.
-const FLEETING: [&str; 12] = [
+const FLEETING: [&str; 13] = [
     "not steady",
     "under way at the end",
     "hidden columns",
@@ -17,6 +17,7 @@ const FLEETING: [&str; 12] = [
     "memory of the machine",
     "write-ahead log, at most",
     "again:",
+    "report:",
     "# further fact",
 ];
 
