@@ -150,7 +150,8 @@ impl Page {
         doubts.extend(warnings(file).into_iter().map(|warning| (Tone::Doubtful, format!("warning: {warning}"))));
         let (mut shown, mut left) = (0, room);
         for (tone, text) in doubts.iter().take(DOUBTS) {
-            let filled = fill(&units::printable(text), self.width, 2);
+            // With room for the mark of what is cut.
+            let filled = fill(&units::printable(text), self.width - 2, 2);
             let all = filled.lines().count();
             let lines = all.min(LINES_OF_DOUBT).min(left.max(1));
             if shown > 0 && left == 0 {
