@@ -9,7 +9,7 @@
 //! Files: `ffi` and `library` (which copy of the library is called), `loaded`, `fitting` and `encrypted` (a library that a target names: loaded, what it can do, databases with a key), `options` and `target` (what was asked for), `source`, `connection` and `statement` (the C library, made safe), `session`
 //! and `loader` (the seam), `mark` (whose a database is), `reading` (one that is only read), `shared_connection` (a connection that outlives its session), `waits` and `queue` (waiting for locks), `counting` (what goes to the disk), `memvfs` (files in
 //! memory), `lossy` (a disk whose power can fail), `vfs` (what these three share), `snapshot` (copies that rounds begin from), `describe`
-//! (what was run on), `error` (codes), [`syscalls`] (the calls to the system, observed and made to fail), [`power`]
+//! (what was run on), `error` (codes), `syscalls` (the calls to the system, observed and made to fail), `power`
 //! (file operations recorded, and the states that a power loss leaves of them opened), `files` (the loader's own file operations).
 
 mod connection;
