@@ -28,7 +28,7 @@ pub enum AcidError {
     /// A session did not come to where it should.
     #[error("{session} did not {what} within {} s{}", limit.as_secs(), inside(statement.as_deref()))]
     Stuck {
-        /// Which.
+        /// The session that is stuck.
         session: String,
         /// What it should have done.
         what: String,

@@ -1,4 +1,4 @@
-//! Lines of the flat file, put together in place: copies of constant size, one capacity check a line.
+//! Lines of the flat file, assembled in place: copies of constant size, one capacity check a line.
 
 use bourse_schema::Text;
 

@@ -85,7 +85,7 @@ impl MysqlSession {
         self.settled(done, sql)
     }
 
-    /// Notes what became of the transaction, and names the statement.
+    /// Notes the outcome of the transaction, and names the statement.
     fn settled<T>(&mut self, done: Result<T, EngineError>, sql: &str) -> Result<T, EngineError> {
         done.map_err(|e| {
             if self.state == State::Open && e.kind() == ErrorKind::Conflict {

@@ -143,7 +143,7 @@ fn big_endian(bytes: &[u8]) -> i64 {
 /// `-12.340` is -12340 thousandths; `None` where the units do not fit.
 fn decimal(text: &str) -> Option<Value<'static>> {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
-    // Quotients have more digits than anybody stored; the noughts among them say nothing.
+    // Quotients have more digits than anybody stored; the zeros among them say nothing.
     let fraction = if fraction.len() > 5 { fraction.trim_end_matches('0') } else { fraction };
     let scale = u8::try_from(fraction.len()).ok()?;
     let mut units: i64 = 0;

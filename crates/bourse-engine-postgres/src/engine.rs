@@ -119,7 +119,7 @@ impl PostgresEngine {
         reached
     }
 
-    /// A connection to the database; `None` if there is none of that name.
+    /// A connection to the database; `None` if no such name exists.
     fn if_there(&self) -> Result<Option<Connection>, EngineError> {
         self.reach(|connector| connector.connect_if_there(self.database()))
     }

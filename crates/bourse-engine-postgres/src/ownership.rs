@@ -109,7 +109,7 @@ pub(crate) fn quoted(name: &str) -> String {
     format!("\"{}\"", name.replace('"', "\"\""))
 }
 
-/// Makes a database with the mark, if there is none of that name.
+/// Makes a database with the mark, if no such name exists.
 pub(crate) fn create_database(connector: &Connector, database: &str) -> Result<(), EngineError> {
     let mut connection = connector.maintenance()?;
     let found = format!("SELECT 1 FROM pg_database WHERE datname = '{database}'");

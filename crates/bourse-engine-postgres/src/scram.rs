@@ -26,7 +26,7 @@ pub(crate) struct Scram<'p> {
 }
 
 impl<'p> Scram<'p> {
-    /// With a nonce that a stranger cannot guess.
+    /// With a nonce that an outsider cannot guess.
     pub(crate) fn new(password: &'p str) -> Result<Self, EngineError> {
         let mut random = [0; 18];
         getrandom::fill(&mut random).map_err(|e| failed(&format!("no random numbers: {e}")))?;

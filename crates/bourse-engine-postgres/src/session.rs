@@ -210,7 +210,7 @@ impl PostgresSession {
         Ok(changed)
     }
 
-    /// Notes what became of the transaction, and names the statement.
+    /// Notes the outcome of the transaction, and names the statement.
     #[inline]
     fn settled<T>(&mut self, done: Result<T, EngineError>, sql: &str) -> Result<T, EngineError> {
         done.map_err(|e| {

@@ -39,7 +39,7 @@ static KIND: SideFileKind = side_file_kind(".bourse-copy", "a copy to be checked
 /// A database that is changed while it is copied is copied again, so often.
 const TRIES: usize = 5;
 
-/// Opens an engine's database for reading alone; `None` of one in memory, and where there is none of ours.
+/// Opens an engine's database for reading alone; `None` of one in memory, and where there is no database of ours.
 pub(crate) fn open(engine: &SqliteEngine) -> Result<Option<ForReading>, EngineError> {
     let Some(path) = engine.path() else { return Ok(None) };
     let Found::Ours { has_log } = look(engine.library(), path, &engine.target().options)? else { return Ok(None) };

@@ -134,7 +134,7 @@ pub fn protocol(bytes: &[u8]) {
     }
 }
 
-/// Run files: whatever is one can be drawn, and put together with itself.
+/// Run files: whatever is one can be drawn, and merged with itself.
 pub fn run_file(bytes: &[u8]) {
     let Ok(run) = RunFile::parse(bytes, Path::new("run.json")) else { return };
     let _ = bourse_report::terminal(&run, 120, false);

@@ -75,7 +75,7 @@ const INDEX: usize = 1;
 /// interruption has to be heard.
 const SAMPLE: u64 = 1_000;
 
-/// Rows put together and handed to the engine: few enough to stay in the nearest cache.
+/// Rows assembled and handed to the engine: few enough to stay in the nearest cache.
 const TOGETHER: usize = 32;
 
 struct BulkLoad {

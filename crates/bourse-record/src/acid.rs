@@ -155,7 +155,7 @@ pub struct Step {
     pub session: String,
     /// What it was told to do.
     pub did: String,
-    /// What became of it.
+    /// Outcome.
     pub outcome: String,
     /// What was read there, if that matters: names and values.
     pub read: Vec<String>,

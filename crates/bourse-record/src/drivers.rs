@@ -1,4 +1,4 @@
-//! Runs of several drivers that shared rounds on a server, put together: rates added, histograms merged, series aligned.
+//! Runs of several drivers that shared rounds on a server, merged: rates added, histograms merged, series aligned.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{
@@ -9,7 +9,7 @@ use crate::{
 use std::collections::BTreeSet;
 use thiserror::Error;
 
-/// Runs that cannot be put together.
+/// Runs that cannot be merged.
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum NotTogether {
     /// One of them is no driver's part.
@@ -296,7 +296,7 @@ pub(crate) fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> 
             network: Distribution::merged(servers.iter().map(|it| &it.network))?,
         });
     }
-    // Of single outcomes the files keep quantiles alone, and quantiles of several cannot be put together.
+    // Of single outcomes the files keep quantiles alone, and quantiles of several cannot be merged.
     let kinds: Vec<&OutcomeLatency> = parts.iter().flat_map(|part| &part.by_outcome).collect();
     operation.by_outcome = match kinds.as_slice() {
         [] => Vec::new(),

@@ -1,4 +1,4 @@
-//! A round whose users were in several processes of one machine, put together: they began at one moment of one clock, so that
+//! A round whose users were in several processes of one machine, merged: they began at one moment of one clock, so that
 //! everything adds up, their throughput in every row too.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 

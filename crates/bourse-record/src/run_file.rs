@@ -65,7 +65,7 @@ pub struct Case {
     /// The search this case is the answer of.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub search: Option<Search>,
-    /// Where it was measured, if that is not what the document says of all its cases: runs put together.
+    /// Where it was measured, if that is not what the document says of all its cases: runs merged.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub origin: Option<Provenance>,
     /// Rounds, in the order in which they ran.

@@ -3,7 +3,7 @@
 /// Stands where there is no value.
 pub(crate) const NOTHING: &str = "–";
 
-/// A number with `figures` significant figures, thousands separated; in exponent form where nobody could count the noughts.
+/// A number with `figures` significant figures, thousands separated; in exponent form where nobody could count the zeros.
 pub(crate) fn significant(value: f64, figures: i32) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();

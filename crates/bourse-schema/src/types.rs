@@ -115,7 +115,7 @@ fn copy_short(place: &mut [u8], bytes: &[u8]) -> bool {
     all < 0x80
 }
 
-/// Apart, so that texts of ASCII are read without its ado.
+/// Apart, so that texts of ASCII are read without that cost.
 #[inline(never)]
 fn is_utf8(bytes: &[u8]) -> bool {
     std::str::from_utf8(bytes).is_ok()

@@ -1,6 +1,6 @@
 //! The form of a suite's data file.
 //!
-//! A cell's case is put together from four parts, each of which may say any of it: the table's, the column's, the row's and
+//! A cell's case is assembled from four parts, each of which may say any of it: the table's, the column's, the row's and
 //! the cell's own; what is said later wins. So a table whose rows are threads and whose columns are targets says each once.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
@@ -404,7 +404,7 @@ impl Table {
         self.columns.iter().find(|column| column.id == id)
     }
 
-    /// What fills a cell: its case, put together. None where nothing is measured.
+    /// What fills a cell: its case, assembled. None where nothing is measured.
     pub fn case(&self, row: &Row, column: &Column) -> Option<CasePatch> {
         if !column.sum_of.is_empty() {
             return None;

@@ -44,7 +44,7 @@ pub enum Event {
     Wrong {
         /// During which transaction.
         transaction: u64,
-        /// What was wrong.
+        /// Text of the error.
         text: String,
     },
     /// What is in the database.

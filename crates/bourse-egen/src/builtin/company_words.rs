@@ -1,4 +1,4 @@
-//! Words that company names and descriptions are put together from; the words of each trade stand with the industries.
+//! Words that company names and descriptions are assembled from; the words of each trade stand with the industries.
 
 /// Family names of founders. None ends in s, so that "Founder's Bakeries" reads well.
 pub(super) const FOUNDERS: [&str; 96] = [

@@ -1,7 +1,7 @@
 //! Built-in input data: the generator's 22 input files, of our own making.
 //!
 //! Used when no folder of official input files is given. Every name, place, company and rate here is written by us or
-//! put together from our own word lists; what is fixed are the shapes the algorithms depend on (record counts, weight
+//! assembled from our own word lists; what is fixed are the shapes the algorithms depend on (record counts, weight
 //! totals, the order of codes) and the literal values the transactions ask for (status and trade types, exchanges,
 //! tiers, quantity bands, ids of the country tax rates).
 //!

@@ -1,4 +1,4 @@
-//! Names of people: well-known ones first, then ones put together from syllables, until there are as many as the
+//! Names of people: well-known ones first, then ones assembled from syllables, until there are as many as the
 //! algorithms ask for.
 //!
 //! Weights fall, so that the well-known names are common in the database and the invented ones rare, each borne by few.

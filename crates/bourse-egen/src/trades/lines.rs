@@ -12,7 +12,7 @@ use crate::price::Seconds;
 use crate::sink::RowSink;
 use crate::{Inputs, Money, TradeType};
 
-/// Names of the files' securities, put together once.
+/// Names of the files' securities, assembled once.
 #[derive(Debug, Clone)]
 pub(crate) struct SecurityNames(Vec<Text<70>>);
 
@@ -21,7 +21,7 @@ impl SecurityNames {
         Self((0..SECURITIES).map(|index| inputs.security_name(index)).collect())
     }
 
-    /// The name of a security; those beyond the files are put together when asked for.
+    /// The name of a security; those beyond the files are assembled when asked for.
     #[inline]
     pub(super) fn of(&self, inputs: &Inputs, index: i64) -> Text<70> {
         self.0.get(index as usize).copied().unwrap_or_else(|| inputs.security_name(index))

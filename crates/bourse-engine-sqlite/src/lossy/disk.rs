@@ -214,7 +214,7 @@ impl Disk {
     /// Opens a file, or makes it.
     ///
     /// # Errors
-    /// If there is none of that name and none is to be made.
+    /// If there is no such file and none is to be made.
     pub(super) fn open(&self, path: &Path, create: bool) -> io::Result<Arc<DiskFile>> {
         let mut names = locked(&self.names);
         if let Some(file) = names.files.get(path) {

@@ -64,7 +64,7 @@ unsafe fn path<'a>(name: *const c_char) -> &'a Path {
     Path::new(OsStr::from_bytes(unsafe { CStr::from_ptr(name) }.to_bytes()))
 }
 
-/// SQLite's code for what became of it.
+/// SQLite's code for the outcome.
 fn code(outcome: io::Result<()>, otherwise: c_int) -> c_int {
     match outcome {
         Ok(()) => ffi::SQLITE_OK,

@@ -44,7 +44,7 @@ pub(crate) fn register(library: Library) -> std::ffi::c_int {
     default_vfs::register(library, NAME, methods::file_system)
 }
 
-/// Bytes of a file, 0 if there is none of that name.
+/// Bytes of a file, 0 if no such name exists.
 pub(crate) fn size(name: &str) -> u64 {
     files().get(name.as_bytes()).map_or(0, |file| file.storage.size())
 }

@@ -139,7 +139,7 @@ impl Recorder {
         self.operations[operation].tally(Outcome::Dropped, 0).count += 1;
     }
 
-    /// Notes what became of one user's arrivals.
+    /// Notes the outcomes of one user's arrivals.
     pub fn arrivals(&mut self, arrivals: &Arrivals) {
         let sum = self.arrivals.get_or_insert_default();
         sum.due += arrivals.due;

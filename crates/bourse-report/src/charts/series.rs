@@ -9,7 +9,7 @@ fn curve(subject: &Subject<'_>, metric: &str, label: &str, thin: Thin) -> Curve 
     Curve { label: label.to_owned(), points: values(subject.round, metric).collect(), thin }
 }
 
-/// A curve only if it is ever above nought: what an engine does not have is not drawn as a line at the bottom.
+/// A curve only if it is ever above zero: what an engine does not have is not drawn as a line at the bottom.
 fn if_any(curve: Curve) -> Option<Curve> {
     curve.points.iter().any(|(_, value)| value.is_some_and(|value| value > 0.0)).then_some(curve)
 }

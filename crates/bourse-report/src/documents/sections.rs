@@ -16,7 +16,7 @@ pub(super) fn case(out: &mut String, case: &Case) {
     let met = if case.met.is_empty() { String::new() } else { format!(": {}", case.met) };
     line(out, &format!("**{}**", escaped(&format!("{}{met}", case.label))));
     if !case.steps.is_empty() {
-        table(out, &["session", "did", "what became of it", "read", "statement"]);
+        table(out, &["session", "did", "outcome", "read", "statement"]);
         for step in &case.steps {
             let (read, statement) = (step.read.join(", "), step.statement.clone().unwrap_or_default());
             let cells = [&step.session, &step.did, &step.outcome, &read, &statement];

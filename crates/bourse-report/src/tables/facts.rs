@@ -136,7 +136,7 @@ pub(crate) fn compile_options(view: &CaseView<'_>) -> Table {
     table
 }
 
-/// The machine and the program; of runs put together, every machine with the cases that ran on it.
+/// The machine and the program; of runs merged, every machine with the cases that ran on it.
 pub(crate) fn machines(file: &RunFile) -> Vec<Table> {
     let mut seen: Vec<(&Machine, &Build, Vec<&str>)> = Vec::new();
     for case in &file.cases {
@@ -336,7 +336,7 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     say("processor time", join(&[busy, Some(used), each((user + system) * 1e9, units::duration_ns)]));
 
     let peak = |metric: &str, what: &str| view.peak(metric).map(|bytes| format!("{what} {}", units::bytes(bytes)));
-    // A server's memory is none of our process's.
+    // A server's memory does not belong to our process.
     let is_here = view.server_cores_busy().is_none();
     let engine = view.peak("engine_memory_bytes").filter(|bytes| *bytes > 0.0 && is_here);
     let engine = engine.map(|bytes| format!("of it the engine's {}", units::bytes(bytes)));

@@ -43,7 +43,7 @@ pub(crate) struct Head {
     pub(crate) align: Align,
     /// Where room is short the columns of the highest rank go first; 0 never goes.
     pub(crate) rank: u8,
-    /// Whether it may be left out if all its cells are empty or nought; of noughts a line below tells instead.
+    /// Whether it may be left out if all its cells are empty or zero; of zeros a line below tells instead.
     pub(crate) folds: bool,
 }
 
@@ -152,7 +152,7 @@ impl Table {
         }
     }
 
-    /// Leaves out the columns that have nothing or nought in every row; answers the titles of those with noughts, which
+    /// Leaves out the columns that have nothing or zero in every row; answers the titles of those with zeros, which
     /// are to be said: where nothing failed a reader wants to know it, but not that there is no limit to keep.
     pub(crate) fn fold(&mut self) -> Vec<&'static str> {
         let rows = &self.rows;

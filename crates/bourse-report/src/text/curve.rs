@@ -8,7 +8,7 @@ const ROWS: usize = 4;
 const EIGHTHS: [char; 9] = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
 /// The values over time as bars, each column the largest of its share of the time: rows from the top, with the largest
-/// value before the first, nought before the last, and the end of the time behind it. Nothing if all is nought.
+/// value before the first, zero before the last, and the end of the time behind it. Nothing if all is zero.
 pub(super) fn curve(points: &[(f64, f64)], columns: usize, text: fn(f64) -> String) -> Vec<String> {
     let largest = points.iter().map(|(_, value)| *value).fold(0.0, f64::max);
     let end = points.last().map_or(0.0, |(time, _)| *time);
@@ -45,7 +45,7 @@ pub(super) fn curve(points: &[(f64, f64)], columns: usize, text: fn(f64) -> Stri
 /// What a bar of a height from 0 to 1 shows of itself in the row that begins at `floor`, in rows.
 fn bar(height: f64, floor: f64) -> char {
     let eighths = ((height * ROWS as f64 - floor) * 8.0).round().clamp(0.0, 8.0) as usize;
-    // What is not nought is seen.
+    // What is not zero is seen.
     if eighths == 0 && height > 0.0 && floor == 0.0 { EIGHTHS[1] } else { EIGHTHS[eighths] }
 }
 

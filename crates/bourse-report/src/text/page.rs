@@ -59,13 +59,13 @@ impl Page {
         }
     }
 
-    /// A table without the columns that are nought or have no room, named below it.
+    /// A table without the columns that are zero or have no room, named below it.
     pub(super) fn table(&mut self, mut table: Table) {
-        let nought = table.fold();
+        let zeros = table.fold();
         let grid = grid(table, self.width, self.paint);
         self.out.push_str(&grid.text);
-        if !nought.is_empty() {
-            self.paragraph(Tone::Faint, &format!("zero: {}", nought.join(", ")), 2);
+        if !zeros.is_empty() {
+            self.paragraph(Tone::Faint, &format!("zero: {}", zeros.join(", ")), 2);
         }
         if !grid.dropped.is_empty() {
             let dropped = format!("hidden columns (narrow terminal): {}", grid.dropped.join(", "));

@@ -15,7 +15,7 @@ pub(crate) enum Clock {
 /// A latency distribution over all rounds.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Latency {
-    /// None if there were no samples, or several rounds' histograms could not be put together.
+    /// None if there were no samples, or several rounds' histograms could not be merged.
     pub(crate) summary: Option<LatencySummary>,
     /// None if there was none that could be read.
     pub(crate) histogram: Option<Histogram<u64>>,

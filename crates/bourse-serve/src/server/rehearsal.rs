@@ -65,7 +65,7 @@ fn until_lost<'b>(
         if !frame.is_empty() {
             said.push(frame);
         }
-        // A user's or a stranger's connection ends by itself; a driver's takes its place in the round with it.
+        // A user's or an outsider's connection ends by itself; a driver's takes its place in the round with it.
         lost = !matches!(who >> 1 & 3, 1 | 2) && !matches!(spoken, Ok(true));
     }
     let ended = Err(io::Error::from(io::ErrorKind::UnexpectedEof).into());

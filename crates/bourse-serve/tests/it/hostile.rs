@@ -128,16 +128,16 @@ fn refused_for(served: &Served, words: &str) -> usize {
 
 /// They kept everybody else out for five seconds, again and again.
 #[test]
-fn silent_strangers_leave_for_a_driver_that_says_who_it_is() {
+fn silent_outsiders_leave_for_a_driver_that_says_who_it_is() {
     const HELD: usize = 40;
     const DRIVERS: usize = 12;
     let database = Database::new("silent.db");
     let served = serve(&database.engine, options(), |address| {
-        let strangers: Vec<_> = (0..HELD).map(|_| plain(address)).collect();
+        let outsiders: Vec<_> = (0..HELD).map(|_| plain(address)).collect();
         let drivers: Vec<_> = (0..DRIVERS).map(|_| call(address)).collect();
         assert_eq!(drivers.len(), DRIVERS, "each was let in at its first try");
         assert_well(address);
-        drop(strangers);
+        drop(outsiders);
     });
     // One leaves for each that comes when 32 are there; a driver that is let in leaves its place free for the next.
     let closed = refused_for(&served, "closed for a new connection");
@@ -146,7 +146,7 @@ fn silent_strangers_leave_for_a_driver_that_says_who_it_is() {
 
 /// Strangers that come back as soon as they are closed, beside drivers that come one after the other.
 #[test]
-fn strangers_that_come_back_keep_no_driver_out() {
+fn outsiders_that_come_back_keep_no_driver_out() {
     const STRANGERS: usize = 48;
     const DRIVERS: usize = 6;
     let database = Database::new("back.db");
@@ -240,7 +240,7 @@ fn counts_that_no_round_can_have_fail_the_checks_and_nothing_else() {
 }
 
 #[test]
-fn a_token_keeps_strangers_out_and_is_told_to_nobody() {
+fn a_token_keeps_outsiders_out_and_is_told_to_nobody() {
     let database = Database::new("token.db");
     let token = Token::new("a secret of ours", "a test").expect("a token");
     let options = ServerOptions { token: Some(token), ..options() };

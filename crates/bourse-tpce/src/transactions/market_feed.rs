@@ -65,7 +65,7 @@ impl MarketFeedOutput {
     }
 }
 
-/// Runs one entry of a feed in its own database transaction, then sends the orders that it set off.
+/// Runs one entry of a feed in its own database transaction, then sends the orders that it triggered.
 ///
 /// # Errors
 /// The engine's. Nothing was changed then and nothing sent, so that the entry can be run again.

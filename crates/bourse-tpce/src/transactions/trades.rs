@@ -98,7 +98,7 @@ rows! {
     }
 }
 
-/// A trade and what became of it.
+/// A trade and its outcome.
 #[derive(Debug, Clone, PartialEq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Detail<T> {
     /// The trade.
@@ -111,7 +111,7 @@ pub struct Detail<T> {
     pub history: ArrayVec<Reached, MOST_HISTORY>,
 }
 
-/// The trade is read; what became of it is [looked up](details) for all together.
+/// The trade is read; its outcome is [looked up](details) for all together.
 impl<T: FromRow> FromRow for Detail<T> {
     #[inline]
     fn read_from(&mut self, first: usize, row: &dyn Row) -> Result<(), EngineError> {

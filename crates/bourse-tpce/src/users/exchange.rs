@@ -166,7 +166,7 @@ impl MarketQueues {
         Ok(arrival)
     }
 
-    /// A user has done with a request, and has sent what orders it set off.
+    /// A user has done with a request, and has sent what orders it triggered.
     pub(super) fn done(&self) {
         self.in_flight.fetch_sub(1, Ordering::Release);
     }

@@ -1,4 +1,4 @@
-//! A round whose users were in several processes, put together: figures, counts, and the checks of the sum.
+//! A round whose users were in several processes, merged: figures, counts, and the checks of the sum.
 
 use super::{Ran, RunOptions, reconciled, specs};
 use crate::sut::Opened;

@@ -82,7 +82,7 @@ pub trait Subject {
         Vec::new()
     }
 
-    /// A row, in the order of the table's columns; `None` if there is none of that key.
+    /// A row, in the order of the table's columns; `None` if no such key exists.
     ///
     /// # Errors
     /// The engine's.

@@ -1,4 +1,4 @@
-//! Market-Feed: prices noted, limit orders set off.
+//! Market-Feed: prices noted, limit orders triggered.
 
 use crate::world::{FIRST_TRADE, MORNING, UNTAXED, World, buy};
 use bourse_egen::txn::{MarketFeed, TickerEntry, TradeAction, TradeOrder, TradeType};
@@ -60,7 +60,7 @@ fn each_type_of_limit_order_has_its_own_trigger() {
         let id = limit(&mut world, trade_type, limit_price);
         assert_eq!(feed(&mut world, vec![entry("ACME", short, 1)], 1).send_len, 0, "{trade_type:?}");
         assert_eq!(world.rows("SELECT t_st_id FROM trade"), ["PNDG"]);
-        // Another security's price is none of its business.
+        // Another security's price does not concern it.
         assert_eq!(feed(&mut world, vec![entry("BOLT", reached, 1)], 1).send_len, 0, "{trade_type:?}");
 
         let output = feed(&mut world, vec![entry("ACME", reached, 1), entry("ACME", reached, 1)], 1);

@@ -93,13 +93,13 @@ fn others_may_order_if_they_are_permitted() {
     assert_eq!(world.rows("SELECT t_exec_name FROM trade"), ["Eve Else"]);
 
     // Each of the three must be right.
-    for stranger in [
+    for outsider in [
         TradeOrder { exec_tax_id: Text::cut("TAX8"), ..eve.clone() },
         TradeOrder { exec_f_name: Text::cut("eve"), ..eve.clone() },
         TradeOrder { exec_l_name: Text::cut("Else "), ..eve.clone() },
         TradeOrder { acct_id: WITHHELD, ..eve },
     ] {
-        let output = world.order(stranger);
+        let output = world.order(outsider);
         assert_eq!(output.status.code(), -721);
         assert_eq!((output.estimate, output.trade_id), (None, None));
     }

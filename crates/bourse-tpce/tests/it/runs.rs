@@ -113,7 +113,7 @@ fn every_market_order_gets_exactly_one_result() {
         |condition: &str| count(engine, &format!("SELECT count(*) FROM trade WHERE t_id > {before} AND {condition}"));
     assert!(new("t_tt_id IN ('TMB', 'TMS')") > 20);
     assert_eq!(new("t_tt_id IN ('TMB', 'TMS') AND t_st_id <> 'CMPT'"), 0, "market orders without a result");
-    assert_eq!(new("t_st_id = 'SBMT'"), 0, "limit orders that were set off and not executed");
+    assert_eq!(new("t_st_id = 'SBMT'"), 0, "limit orders that were triggered and not executed");
     assert_eq!(new("t_st_id = 'CMPT'"), ran.acknowledged.results);
     assert_eq!(new("1 = 1"), ran.acknowledged.orders);
     let twice = "SELECT count(*) FROM (SELECT th_t_id FROM trade_history WHERE th_st_id = 'CMPT' \
