@@ -64,6 +64,8 @@ fn each_planted_user_has_its_time_where_it_was_planted() {
         let held = blocked_on(Wait::Lock, || lock.lock().unwrap());
         thread::sleep(Duration::from_millis(5));
         drop(held);
+        // Whoever has just had it would take it again before the other wakes up, who would wait for the whole interval.
+        thread::sleep(Duration::from_micros(200));
     };
     let sync = || {
         std::os::unix::fs::FileExt::write_all_at(&file, &[7; 4096], 0).unwrap();
