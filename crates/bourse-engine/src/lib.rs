@@ -49,4 +49,4 @@ pub use sql::Sql;
 pub use storage::{Medium, Storage, WriteCache};
 pub use suggest::{did_you_mean, nearest};
 pub use target_file::{TargetFile, beside};
-pub use thread_time::{Wait, blocked_on, sometimes_blocked_on};
+pub use thread_time::{Wait, blocked_on, sometimes_blocked_on, writer_blocked_on};
