@@ -86,7 +86,10 @@ fn tests() -> Result<(), String> {
 /// compile.
 fn full() -> Result<(), String> {
     let program = ["--package", "bourse", "--features", "full"];
-    optional_component("clippy", &[&["clippy", "--all-targets"][..], &program, &["--", "--deny", "warnings"]].concat())?;
+    optional_component(
+        "clippy",
+        &[&["clippy", "--all-targets"][..], &program, &["--", "--deny", "warnings"]].concat(),
+    )?;
     cargo(&[&["test", "--test", "full"][..], &program].concat())
 }
 

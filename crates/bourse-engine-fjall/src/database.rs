@@ -84,9 +84,8 @@ impl Database {
     /// # Errors
     /// [`Conflict`](bourse_engine::ErrorKind::Conflict) if another one was in the way; fjall's.
     pub(crate) fn commit(&self, transaction: OptimisticWriteTx) -> Result<(), EngineError> {
-        let one_by_one = self
-            .syncs
-            .then(|| blocked_on(Wait::Lock, || self.commits.lock().unwrap_or_else(PoisonError::into_inner)));
+        let one_by_one =
+            self.syncs.then(|| blocked_on(Wait::Lock, || self.commits.lock().unwrap_or_else(PoisonError::into_inner)));
         let wait = if self.syncs { Wait::Sync } else { Wait::Storage };
         let done = self.waiting(wait, || transaction.commit());
         drop(one_by_one);

@@ -3,9 +3,7 @@
 use crate::database::Database;
 use crate::error::error;
 use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
-use bourse_engine::{
-    Access, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value,
-};
+use bourse_engine::{Access, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value};
 use fjall::{Keyspace, OptimisticWriteTx, Readable, Snapshot};
 use std::sync::Arc;
 

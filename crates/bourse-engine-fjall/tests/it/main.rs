@@ -128,7 +128,11 @@ fn all_records_are_taken_away_in_a_transaction_too() {
         records.insert(&ITEMS, Key::Int(11), &[Value::Int(0)]).unwrap();
         assert_eq!(records.delete_all(&ITEMS).unwrap(), 11);
         assert_eq!(records.count(&ITEMS).unwrap(), 0);
-        if keeps { records.rollback().unwrap() } else { records.commit().unwrap() }
+        if keeps {
+            records.rollback().unwrap()
+        } else {
+            records.commit().unwrap()
+        }
         assert_eq!(records.count(&ITEMS).unwrap(), if keeps { 10 } else { 0 });
     }
 }
