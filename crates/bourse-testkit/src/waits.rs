@@ -9,7 +9,7 @@ static ITEMS: RecordTable =
 
 /// A thread writes one record while another has the writer lock for 60 ms: it was blocked on that lock once, and once on its
 /// commit: a sync if commits of this database `sync` to a disk, else writes of pages.
-pub fn tells_what_a_writer_waits_on(engine: &(impl KeyEngine + Sync), sync: bool) {
+pub fn tells_what_a_writer_waits_on(engine: &impl KeyEngine, sync: bool) {
     let mut first = engine.new_records().unwrap();
     first.create(&[&ITEMS]).unwrap();
     first.begin(Access::Write).unwrap();
