@@ -78,7 +78,7 @@ fn a_shared_stream_is_taken_by_whoever_is_free() {
         let engine = Stalling::new(sqlite(), Fault::At(300), stall);
         let open_loop = OpenLoop { per_second: 500.0, evenly: true, shared };
         let options = [("rows", "200"), ("threads", "2")];
-        let round = arriving(&engine, "point-read", &options, open_loop, timing.clone()).round;
+        let round = arriving(&engine, "point-read", &options, open_loop, timing).round;
         let arrivals = round.arrivals.expect("an open loop");
         assert!((240..=260).contains(&arrivals.due), "{arrivals:?}");
         assert_eq!(arrivals.due, arrivals.started + arrivals.dropped + arrivals.unstarted);

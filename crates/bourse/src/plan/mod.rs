@@ -241,10 +241,8 @@ impl Plan {
                     able(case.job.workload(), "--timing sampled", abilities.sampling)?;
                 }
             }
-            if let Job::Brokerage(job) = &case.job {
-                if job.rate.is_some() {
-                    able(case.job.workload(), "--rate", abilities.rate)?;
-                }
+            if matches!(&case.job, Job::Brokerage(job) if job.rate.is_some()) {
+                able(case.job.workload(), "--rate", abilities.rate)?;
             }
             if case.job.search().is_some() {
                 able(case.job.workload(), "--find-max", abilities.search)?;
