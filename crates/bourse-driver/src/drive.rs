@@ -105,7 +105,9 @@ fn work(
             backlog.started(due, control);
         }
         let mut cx = OperationCx::new(connection, clock, plan.retry, &random);
+        live.begins(user.drawn(), start);
         let performed = user.perform(&mut cx);
+        live.ends();
         let (retries, back_off_ns) = (cx.backoff.retries(), cx.backoff.back_off_ns());
         let end = clock.now();
         now = end;

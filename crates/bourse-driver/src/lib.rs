@@ -50,7 +50,7 @@ pub use drive::drive;
 pub use ledger::{Entry, Ledger};
 pub use operation_cx::{Backoff, Failure, OperationCx, RetryPolicy};
 pub use reconcile::{Recording, RoundCounts};
-pub use round::{Measured, Progress, run, void};
+pub use round::{CallInProgress, Measured, Progress, run, void};
 pub use schedule::{Pacer, RateError, Schedule};
 pub use storage::{raw_syncs, storage};
 pub use workload::{Background, Draw, Emulator, Performed, StopRule, User, UserSpec, Workload};

@@ -116,6 +116,11 @@ pub trait User: Send {
         true
     }
 
+    /// The operation of the input that was drawn, where a user performs several: a call that does not return is named by it.
+    fn drawn(&self) -> Option<usize> {
+        None
+    }
+
     /// Performs the input that was drawn. Timed.
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed;
 }

@@ -169,6 +169,10 @@ impl User for Searcher<'_> {
         self.batching.is_timed()
     }
 
+    fn drawn(&self) -> Option<usize> {
+        Some(self.turn)
+    }
+
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let IndexSearch { table, statements, .. } = *self.search;
         let (drawn, texts) = (&self.drawn, &self.texts);

@@ -96,6 +96,9 @@ impl User for Scheduled<'_> {
     fn is_timed(&self) -> bool {
         self.0.is_timed()
     }
+    fn drawn(&self) -> Option<usize> {
+        self.0.drawn()
+    }
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         self.0.perform(cx)
     }

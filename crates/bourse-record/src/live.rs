@@ -16,6 +16,10 @@ pub struct LiveCell {
     longest_ns: AtomicU64,
     /// Operations that are due and wait for this user.
     backlog: AtomicU64,
+    /// When the call in progress began, in nanoseconds; [`Self::IDLE`] without one.
+    call_since: AtomicU64,
+    /// Its operation, or [`Self::IDLE`] where that is not known.
+    call_operation: AtomicU64,
 }
 
 const EXACT: usize = 128;
@@ -45,6 +49,8 @@ fn bump(counter: &AtomicU64, by: u64) {
 }
 
 impl LiveCell {
+    const IDLE: u64 = u64::MAX;
+
     /// For a workload of so many operations.
     pub fn new(operations: usize) -> Self {
         Self {
@@ -54,6 +60,8 @@ impl LiveCell {
             buckets: std::iter::repeat_with(AtomicU32::default).take(BUCKETS).collect(),
             longest_ns: AtomicU64::default(),
             backlog: AtomicU64::default(),
+            call_since: AtomicU64::new(Self::IDLE),
+            call_operation: AtomicU64::new(Self::IDLE),
         }
     }
 
@@ -65,6 +73,26 @@ impl LiveCell {
     /// Says how many operations are due and wait. For the owning thread alone.
     pub fn waiting(&self, backlog: u64) {
         self.backlog.store(backlog, Relaxed);
+    }
+
+    /// Says that a call begins, of that operation if it is known. For the owning thread alone.
+    #[inline]
+    pub fn begins(&self, operation: Option<usize>, now_ns: u64) {
+        self.call_operation.store(operation.map_or(Self::IDLE, |operation| operation as u64), Relaxed);
+        self.call_since.store(now_ns, Relaxed);
+    }
+
+    /// Says that the call has returned. For the owning thread alone.
+    #[inline]
+    pub fn ends(&self) {
+        self.call_since.store(Self::IDLE, Relaxed);
+    }
+
+    /// When the call in progress began, with its operation if that is known; none without a call.
+    pub fn call(&self) -> Option<(u64, Option<usize>)> {
+        let known = |value: u64| (value != Self::IDLE).then_some(value);
+        let operation = known(self.call_operation.load(Relaxed)).and_then(|at| usize::try_from(at).ok());
+        known(self.call_since.load(Relaxed)).map(|since| (since, operation))
     }
 
     /// Counts one operation. For the owning thread alone.
@@ -167,6 +195,18 @@ fn quantile_of(buckets: &[u32], total: u64, quantile: f64) -> f64 {
 mod tests {
     use super::*;
     use std::sync::Arc;
+
+    #[test]
+    fn a_call_is_there_until_it_returns() {
+        let cell = LiveCell::new(1);
+        assert_eq!(cell.call(), None);
+        cell.begins(Some(0), 7);
+        assert_eq!(cell.call(), Some((7, Some(0))));
+        cell.ends();
+        assert_eq!(cell.call(), None);
+        cell.begins(None, 9);
+        assert_eq!(cell.call(), Some((9, None)));
+    }
 
     #[test]
     fn a_look_shows_what_came_since_the_last() {

@@ -3,10 +3,12 @@
 //! | file | what |
 //! |---|---|
 //! | `participants` | users with their sessions, emulators, and their threads |
+//! | `calls` | calls in progress after the interval |
 //! | `pace` | the rate in short steps, and the rules that end warm-up and interval by it |
 //! | `usage` | resources used until the ends of the measurement interval |
 //! | `figures` | the figures of a round that has ended |
 
+mod calls;
 mod figures;
 mod pace;
 mod participants;
@@ -20,6 +22,8 @@ use crate::user_time::split;
 use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, SECOND, StopRule, Workload, drive};
 use bourse_engine::{Conflicts, Engine, Hosting};
 use bourse_record::{ConflictCount, LiveReader, OperationSpec, PhaseKind, Recorder, Round, SplitMix, Warning};
+pub use calls::CallInProgress;
+use calls::Calls;
 use figures::{figures, nothing_ended};
 use pace::Pace;
 use participants::{Starts, connect_all, guard};
@@ -46,6 +50,10 @@ pub struct Progress {
     pub response_ns: Option<[f64; 3]>,
     /// Requests waiting between the workload's parts.
     pub queue_length: Option<u64>,
+    /// Calls that go on though the measurement interval has ended, the longest first. They are waited for: whoever finds that
+    /// one will not return has to end the process.
+    #[serde(default)]
+    pub calls: Vec<CallInProgress>,
 }
 
 /// Result of a round, also of one that ended early.
@@ -86,6 +94,10 @@ pub fn run<'w>(
     let specs = workload.operations();
     let cells = participants.user_specs.iter().map(|(_, _, recording)| recording.recorder.live()).collect();
     let live = LiveReader::new(cells, specs.len());
+    let mut calls = Calls::default();
+    for (user_spec, _, recording) in &participants.user_specs {
+        calls.watch(user_spec, recording.recorder.live(), specs.len());
+    }
     // All threads wait for this, so that the first of a thousand does not work while the last is started.
     let control = OnceLock::new();
     let mut marks = Marks::default();
@@ -123,6 +135,8 @@ pub fn run<'w>(
                 guard(control, clock, &name, || {
                     drive(&mut user_spec, &mut session, clock, control, plan, seed, &mut recording)
                 });
+                // A call that panicked is over too.
+                recording.recorder.live().ends();
                 if stop_rule == StopRule::AtIntervalEnd && customers.fetch_sub(1, Ordering::Relaxed) == 1 {
                     // All customers have finished: nothing more is measured, and closing a session is not part of the work.
                     control.cut(clock.now());
@@ -172,6 +186,7 @@ pub fn run<'w>(
                     failures: done.failed as f64 / seconds,
                     response_ns: done.response_ns,
                     queue_length: queue,
+                    calls: calls.after_interval(now, control, specs),
                 });
                 // After a pause of the machine the series goes on from now rather than catching up on empty rows.
                 tick = if now >= tick + SECOND { now + SECOND } else { tick + SECOND };

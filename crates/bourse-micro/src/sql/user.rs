@@ -107,6 +107,10 @@ impl User for Performer<'_> {
         self.batching.is_timed()
     }
 
+    fn drawn(&self) -> Option<usize> {
+        Some(self.operation)
+    }
+
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let (at, is_real, statements) = (self.operation, self.is_real, self.statements);
         let (operation, sqls) = (&self.script.operations[at], &self.sqls[at]);

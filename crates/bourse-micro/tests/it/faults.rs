@@ -1,11 +1,12 @@
 //! What fails leaves no figure, and says why.
 
-use crate::support::WHOLE;
+use crate::support::{TIMING, WHOLE, sqlite};
 use bourse_driver::{MS, RealClock};
 use bourse_engine::ErrorKind;
 use bourse_micro::{RoundResult, Timed, Timing, find, run_round};
-use bourse_testkit::{Failing, Fault};
+use bourse_testkit::{Failing, Fault, Stalling};
 use std::sync::atomic::AtomicBool;
+use std::time::Duration;
 
 /// Runs on an engine one of whose statements fails so.
 fn spoilt(name: &str, options: &[(&str, &str)], timing: Timing, fault: Fault, kind: ErrorKind) -> RoundResult {
@@ -77,4 +78,25 @@ fn a_load_cut_off_before_its_commit_has_loaded_nothing() {
         ErrorKind::Other,
     );
     assert!(cut.round.void.is_none() && cut.round.headline > 0.0, "what was committed is loaded");
+}
+
+#[test]
+fn a_call_that_goes_on_after_the_interval_is_told_of() {
+    // The load has two hundred statements and some before.
+    let engine = Stalling::new(sqlite(), Fault::At(300), Duration::from_millis(2_500));
+    let case = find("point-read").unwrap().plan([("rows", "200"), ("threads", "2")]).unwrap();
+    let never = AtomicBool::new(false);
+    let mut calls = Vec::new();
+    let mut progress = |progress: &bourse_driver::Progress| {
+        calls.push((progress.elapsed_s - progress.planned_s, progress.calls.clone()));
+    };
+    let ran = run_round(&case, &engine, &TIMING, 7, &RealClock::start(), &never, &mut progress).unwrap();
+    // After one and two seconds; the interval had ended after 0.3 s.
+    assert!(calls.len() >= 2, "{calls:?}");
+    for (after_s, calls) in calls.iter().take(2) {
+        let [call] = &calls[..] else { panic!("{calls:?}") };
+        assert!(call.user.starts_with("reader ") && call.operation.as_deref() == Some("read"), "{call:?}");
+        assert!(*after_s > 0.5 && call.for_s > *after_s, "it began in the interval: {after_s} {call:?}");
+    }
+    assert!(ran.fault.is_none(), "it returned in the end: {:?}", ran.fault);
 }

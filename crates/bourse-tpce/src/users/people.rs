@@ -116,6 +116,10 @@ impl User for Customer<'_> {
         Some(Request::from(self.emulator.next()).transaction() as usize)
     }
 
+    fn drawn(&self) -> Option<usize> {
+        self.request.as_ref().map(|request| request.transaction() as usize)
+    }
+
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {
         let request = self.request.as_ref().expect("a request is drawn before it is performed");
         let send = |order: &TradeRequest| self.state.queues.order(order);
@@ -158,6 +162,10 @@ impl User for MarketUser<'_> {
             Ok(None) => Draw::Wait(clock.now()),
             Err(_closed) => Draw::Finished,
         }
+    }
+
+    fn drawn(&self) -> Option<usize> {
+        self.request.as_ref().map(|request| request.transaction() as usize)
     }
 
     fn perform(&mut self, cx: &mut OperationCx<'_>) -> Performed {

@@ -217,6 +217,9 @@ pub(crate) struct Execution {
     /// Do not repeat rounds that other processes or the host disturb
     #[arg(long, env = "BOURSE_NO_REPEAT")]
     pub(crate) no_repeat: bool,
+    /// Time after the end of a measurement interval from which on a call that has not returned is lost, and the run ends
+    #[arg(long, value_name = "TIME", default_value = "5m", value_parser = numbers::call_limit, env = "BOURSE_CALL_LIMIT")]
+    pub(crate) call_limit: Duration,
     /// Print the plan (cases, order, duration, files that will be written) and exit without opening or writing anything
     #[arg(long)]
     pub(crate) dry_run: bool,

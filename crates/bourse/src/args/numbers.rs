@@ -185,6 +185,12 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         .ok_or_else(|| "expected a length of time such as 500ms, 30s, 1m30s or 2h, from 0 to 365d".to_owned())
 }
 
+/// How long a call may go on.
+pub(crate) fn call_limit(text: &str) -> Result<Duration, String> {
+    let limit = duration(text).ok().filter(|limit| *limit >= Duration::from_millis(100));
+    limit.ok_or_else(|| "expected a length of time such as 30s, 5m or 2h, from 100ms to 365d".to_owned())
+}
+
 /// A length of time with its units.
 fn spelled(text: &str) -> Option<Duration> {
     let span: Span = text.parse().ok()?;

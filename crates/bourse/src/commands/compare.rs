@@ -124,11 +124,11 @@ struct Sides {
 fn measured(arguments: &Compare, plan: &Plan) -> Result<Sides, Failure> {
     let output = &arguments.settings.output;
     let folder = ResultFolder::new(&output.directory, &plan.name)?;
-    let (file, outcome) = execute::run(plan)?.measured()?;
+    let (file, outcome) = execute::run(plan, folder.path())?.measured()?;
     if arguments.format() == CompareFormat::Text && output.verbose {
         print_report(&file, true, None)?;
     }
-    let stored = store(&file, &folder)?;
+    let stored = store(&file, folder.path())?;
     note(&format!("run file: {}\nreport:   {}", stored.json.display(), stored.page.display()));
     outcome?;
     verdict(&file, plan)?;

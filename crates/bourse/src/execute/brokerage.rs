@@ -163,7 +163,10 @@ fn run(
 ) -> Result<(Ran, Option<Failure>), Failure> {
     let inputs = context.inputs(job.database.flat_in.as_deref())?;
     let step = Step::waiting(format!("running on {label}"));
-    let mut say = |progress: &Progress| step.say(live(label, progress));
+    let mut say = |progress: &Progress| {
+        step.say(live(label, progress));
+        context.end_if_lost(target, progress);
+    };
     let ran = if options.processes > 1 {
         processes::run(database.system.engine(), target, job, options, context, &mut say)
     } else {

@@ -7,11 +7,11 @@ use crate::args::Database;
 use crate::failure::{Exit, Failure};
 use crate::{engines, interrupt, output, progress, tpce};
 use serde::{Deserialize, Serialize};
-use std::io::{BufRead as _, Read, Write as _};
+use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What a process of ours is to do.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -46,9 +46,10 @@ pub(crate) fn answer() -> Result<(), Failure> {
     // Whoever asks tells of what goes on.
     progress::silence();
     match request {
-        Request::Round(request) => {
-            reply(&crate::panics::caught(|| round::round(&request, &mut Databases::default(), &RunContext::new()?, "")))
-        }
+        Request::Round(request) => reply(&crate::panics::caught(|| {
+            let context = RunContext::of_round(request.call_limit_ns)?;
+            round::round(&request, &mut Databases::default(), &context, "")
+        })),
         Request::Users(_) => Ok(()),
         Request::Serve { target, database } => {
             let ended = tpce::serve::serve_here(&target, &database, |address| reply(&Ok(address)));
@@ -58,7 +59,8 @@ pub(crate) fn answer() -> Result<(), Failure> {
     }
 }
 
-fn reply<T: Serialize>(answer: &Result<T, Failure>) -> Result<(), Failure> {
+/// Answers whoever asked.
+pub(super) fn reply<T: Serialize>(answer: &Result<T, Failure>) -> Result<(), Failure> {
     let text = serde_json::to_string(answer)
         .map_err(|error| Failure::new(Exit::Target, format!("cannot pass on the outcome: {error}")))?;
     output::print(&format!("{text}\n"))
@@ -72,17 +74,17 @@ pub(super) fn run(request: &RoundRequest, interrupted: &AtomicBool) -> Result<Ro
     };
     let (mut child, stdin) = start().map_err(lost)?;
     // The answer is read while the child runs: it may be longer than a pipe holds.
-    let (stdout, stderr) = (reader(child.stdout.take()), reader(child.stderr.take()));
+    let (stdout, stderr) = (line_reader(child.stdout.take()), reader(child.stderr.take()));
     let told = tell(stdin, &Request::Round(Box::new(request.clone())));
-    let status = wait(&mut child, interrupted).map_err(|error| lost(error.to_string()))?;
+    let status = wait(&mut child, interrupted, &stdout).map_err(|error| lost(error.to_string()))?;
     let text = |reader: JoinHandle<String>| reader.join().expect("reading does not panic");
     let (answer, words) = (text(stdout), text(stderr));
-    if let Ok(answer) = serde_json::from_str::<Result<RoundOutcome, Failure>>(&answer) {
-        return answer;
-    }
-    if status.code().is_none() {
+    if !status.success() {
         // It could not take its server with it.
         engines::cleanup(target);
+    }
+    if let Ok(answer) = serde_json::from_str::<Result<RoundOutcome, Failure>>(&answer) {
+        return answer;
     }
     let mut cause = match status.code() {
         None => format!("its process was ended from outside: {status}"),
@@ -127,12 +129,32 @@ pub(super) fn reader(from: Option<impl Read + Send + 'static>) -> JoinHandle<Str
     })
 }
 
-/// Waits for the child; an interruption that reached us alone is passed on to it.
-fn wait(child: &mut Child, interrupted: &AtomicBool) -> std::io::Result<ExitStatus> {
+/// Reads the line that is the answer.
+fn line_reader(from: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
+    std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        if let Some(from) = from {
+            // Part of an answer is none.
+            let _ = BufReader::new(from).read_until(b'\n', &mut bytes);
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    })
+}
+
+/// How long a process of ours may take to end once it has answered.
+const END: Duration = Duration::from_secs(10);
+
+/// Waits for the child; an interruption that reached us alone is passed on to it. One that has answered and does not end, since a
+/// call of it never returns, is killed.
+fn wait(child: &mut Child, interrupted: &AtomicBool, answer: &JoinHandle<String>) -> std::io::Result<ExitStatus> {
     let mut told = false;
+    let mut answered = None;
     loop {
         if let Some(status) = child.try_wait()? {
             return Ok(status);
+        }
+        if answer.is_finished() && answered.get_or_insert_with(Instant::now).elapsed() > END {
+            child.kill()?;
         }
         if interrupted.load(Ordering::Relaxed) && !told {
             told = true;
@@ -171,6 +193,7 @@ mod tests {
             is_probe: false,
             history: None,
             wait_quiet_ns: Some(5),
+            call_limit_ns: 7,
         }));
         let text = serde_json::to_string(&request).unwrap();
         assert_eq!(serde_json::from_str::<Request>(&text).unwrap(), request);

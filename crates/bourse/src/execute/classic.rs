@@ -34,7 +34,9 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
     let raw_syncs = bourse_driver::raw_syncs(&engine.location(), before.durability, &context.clock);
     let not_quiet = request.wait(context);
     let (timing, seed) = (job.timing(), request.own_seed());
-    let result = run_round(&case, engine, &timing, seed, &context.clock, &context.interrupted, &mut |_| {});
+    let result = run_round(&case, engine, &timing, seed, &context.clock, &context.interrupted, &mut |progress| {
+        context.end_if_lost(target, progress);
+    });
     let result = result.map_err(|error| match error {
         MicroError::Foreign => refused(target, &error.to_string()),
         MicroError::Engine { error, .. } if error.kind() == ErrorKind::Refused => refused(target, error.message()),

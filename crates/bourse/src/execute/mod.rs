@@ -7,6 +7,7 @@
 //! | `round` | one round of a job: a request in, an outcome out |
 //! | `brokerage`, `classic` | the round of each kind of job |
 //! | `child` | a round in a process of its own: the request and the outcome as JSON |
+//! | `lost` | calls that never return |
 //! | `processes` | users in several processes on the same database: started together, their figures merged |
 //! | `server` | the application server of a case that is served |
 //! | `case_run` | a case with the rounds it has had |
@@ -27,6 +28,7 @@ mod databases;
 mod expected;
 mod find_max;
 mod judge;
+mod lost;
 mod processes;
 mod round;
 mod sample;
@@ -46,9 +48,10 @@ use crate::tpce::database::refuse_foreign;
 use crate::{engines, interrupt, panics};
 use bourse_driver::{Clock as _, RealClock, calibrate};
 use bourse_egen::Inputs;
-use bourse_record::{RunFile, Warning};
+use bourse_record::{Case, RunFile, Warning};
 use bourse_serve::Address;
 use databases::Databases;
+use lost::Ending;
 use scratch::Scratch;
 use std::cell::RefCell;
 use std::collections::BTreeMap;
@@ -65,15 +68,38 @@ pub(crate) struct RunContext {
     pub(crate) interrupted: Arc<AtomicBool>,
     /// Input data for generators, by the folder it was read from.
     inputs: RefCell<BTreeMap<Option<PathBuf>, Rc<Inputs>>>,
+    /// How long after the measurement interval a call may go on before it is lost, in nanoseconds.
+    call_limit_ns: u64,
+    /// How this process ends then.
+    ending: Ending,
+    /// What was measured before, in this process.
+    kept: RefCell<Option<RunFile>>,
 }
 
 impl RunContext {
-    pub(crate) fn new() -> Result<Self, Failure> {
-        Self::with(RealClock::start())
+    /// Context of the rounds of a command, whose files go into that folder.
+    fn of_command(folder: &Path, call_limit_ns: u64) -> Result<Self, Failure> {
+        Self::with(RealClock::start(), call_limit_ns, Ending::Files(folder.to_owned()))
     }
 
-    fn with(clock: RealClock) -> Result<Self, Failure> {
-        Ok(Self { clock, interrupted: interrupt::flag()?, inputs: RefCell::default() })
+    /// Context of a process of ours that was asked for a round.
+    fn of_round(call_limit_ns: u64) -> Result<Self, Failure> {
+        Self::with(RealClock::start(), call_limit_ns, Ending::Answer)
+    }
+
+    fn with(clock: RealClock, call_limit_ns: u64, ending: Ending) -> Result<Self, Failure> {
+        let (interrupted, inputs, kept) = (interrupt::flag()?, RefCell::default(), RefCell::default());
+        Ok(Self { clock, interrupted, inputs, call_limit_ns, ending, kept })
+    }
+
+    /// Keeps a case as it is now, beside those that were kept before: what can be written if a call never returns.
+    fn keep(&self, begun: &RunFile, case: &Case) {
+        let mut kept = self.kept.borrow_mut();
+        let kept = kept.get_or_insert_with(|| begun.clone());
+        match kept.cases.iter_mut().find(|known| known.label == case.label) {
+            Some(known) => known.clone_from(case),
+            None => kept.cases.push(case.clone()),
+        }
     }
 
     /// Whether the run was interrupted.
@@ -131,9 +157,9 @@ impl Executed {
     }
 }
 
-/// Carries out a plan.
-pub(crate) fn run(plan: &Plan) -> Result<Executed, Failure> {
-    let context = RunContext::new()?;
+/// Carries out a plan, whose files go into that folder.
+pub(crate) fn run(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
+    let context = RunContext::of_command(folder, plan.call_limit_ns)?;
     let _scratch = plan.scratch.as_deref().map(Scratch::new).transpose()?;
     for case in plan.cases().filter(|case| case.not_run.is_none()) {
         refuse_foreign_target(&case.target)?;
@@ -396,7 +422,11 @@ impl Executor<'_> {
             self.best_loop_ns = self.best_loop_ns.min(median_ns);
             outcome.round.slowdown = Some(p90_ns / self.best_loop_ns);
         }
-        case.keep(outcome, offset_s)
+        let kept = case.keep(outcome, offset_s);
+        if let (Some(begun), Some(case), RoundsIn::ThisProcess) = (&self.begun, &case.case, case.planned.rounds_in) {
+            self.context.keep(begun, case);
+        }
+        kept
     }
 
     /// What a round of a case comes to, in this process or in one of its own.
@@ -412,6 +442,7 @@ impl Executor<'_> {
             is_probe: turn.is_probe,
             history: None,
             wait_quiet_ns: self.plan.wait_quiet_ns,
+            call_limit_ns: self.plan.call_limit_ns,
         };
         if planned.rounds_in == RoundsIn::ThisProcess {
             return round::round(&request, &mut self.databases, &self.context, turn.label);

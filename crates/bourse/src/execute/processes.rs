@@ -7,6 +7,7 @@
 //! beginning, so all show the same.
 
 use super::brokerage::run_failure;
+use super::lost::{Ending, lost};
 use super::{RunContext, child};
 use crate::failure::{Exit, Failure};
 use crate::plan::Brokerage;
@@ -106,6 +107,10 @@ pub(super) fn run(
                 }
             }
             Ok((at, Some(News::Progress(progress)))) => {
+                if let Some(lost) = lost(target, &progress, context.call_limit_ns) {
+                    // What it waits for cannot be ended: all are killed.
+                    return Err(lost.detail("process", format!("{} of {}", at + 1, options.processes)));
+                }
                 latest[at] = Some(progress);
                 merged(&latest).iter().for_each(&mut *say);
             }
@@ -293,7 +298,8 @@ fn part(
     tell: &(dyn Fn(&News) -> std::io::Result<()> + Sync),
 ) -> Result<Ran, Failure> {
     let Request { target, job, seed, number, opened, first_trade, clock } = request;
-    let context = RunContext::with(RealClock::of(clock))?;
+    // This process tells of its calls and is ended by the one that listens.
+    let context = RunContext::with(RealClock::of(clock), u64::MAX, Ending::Answer)?;
     let whole = job.options(seed)?;
     let options = whole.of_process(number).map_err(|error| Failure::usage(error.to_string()))?;
     let engine = engines::open(&target)?;

@@ -30,6 +30,8 @@ pub(crate) struct RoundRequest {
     pub(crate) history: Option<String>,
     /// How long it waits for a quiet machine, in nanoseconds.
     pub(crate) wait_quiet_ns: Option<u64>,
+    /// How long after the measurement interval a call may go on before it is lost, in nanoseconds.
+    pub(crate) call_limit_ns: u64,
 }
 
 impl RoundRequest {

@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Writes the run's files and prints its report, or with `--json` the run file. What cannot be written is printed all the same.
 pub(crate) fn publish(run: &RunFile, folder: &ResultFolder, output: &Output) -> Result<(), Failure> {
-    let stored = store(run, folder);
+    let stored = store(run, folder.path());
     if output.json {
         print(&format!("{:#}\n", serde_json::json!(run)))?;
         let Stored { json, page } = stored?;
@@ -34,8 +34,8 @@ pub(crate) struct Stored {
 }
 
 /// Writes the run's files into its folder.
-pub(crate) fn store(run: &RunFile, folder: &ResultFolder) -> Result<Stored, Failure> {
-    let [json, page] = ["run.json", "report.html"].map(|name| folder.path().join(name));
+pub(crate) fn store(run: &RunFile, folder: &Path) -> Result<Stored, Failure> {
+    let [json, page] = ["run.json", "report.html"].map(|name| folder.join(name));
     run.write(&json).map_err(|error| Failure::usage(error.to_string()))?;
     write_whole(&page, bourse_report::html(run).as_bytes())?;
     Ok(Stored { json, page })

@@ -54,6 +54,8 @@ pub(crate) struct Plan {
     /// The longest that repeated rounds may take all together, in nanoseconds; no limit by default.
     #[serde(default)]
     pub(crate) repeats_at_most_ns: Option<u64>,
+    /// How long after the measurement interval a call may go on before it is lost, in nanoseconds.
+    pub(crate) call_limit_ns: u64,
     /// Whether its two cases are compared, so that it says what difference it can show.
     pub(crate) compares: bool,
     /// What a round that fails ends.
@@ -194,6 +196,7 @@ impl Plan {
             require_steady: how.require_steady,
             repeats_disturbed: !how.no_repeat,
             repeats_at_most_ns: None,
+            call_limit_ns: nanoseconds(how.call_limit),
             compares: false,
             on_failure: OnFailure::EndRun,
             output: output.directory.clone(),
@@ -315,6 +318,7 @@ mod tests {
             require_steady,
             repeats_disturbed: true,
             repeats_at_most_ns: None,
+            call_limit_ns: 1,
             compares: false,
             on_failure: OnFailure::EndRun,
             output: "runs".into(),

@@ -11,6 +11,7 @@ mod foreign_server;
 mod injected;
 mod interrupted;
 mod library;
+mod lost;
 mod measured;
 mod micro;
 mod panics;

@@ -1,0 +1,62 @@
+//! Calls in progress: the driver waits for each that a user has made, and tells of those that go on after the interval.
+
+use crate::{Control, Nanos, SECOND, UserSpec};
+use bourse_record::{LiveCell, OperationSpec};
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// A call that goes on after the measurement interval.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct CallInProgress {
+    /// Name of the user whose session it is.
+    pub user: String,
+    /// Its operation, if that is known before it ends.
+    pub operation: Option<String>,
+    /// Seconds since it began.
+    pub for_s: f64,
+}
+
+/// A user whose calls are watched.
+struct Watched {
+    name: String,
+    live: Arc<LiveCell>,
+    /// Its operation, if it has only one.
+    only: Option<usize>,
+}
+
+/// The users of a round whose calls are watched.
+#[derive(Default)]
+pub(super) struct Calls(Vec<Watched>);
+
+impl Calls {
+    /// Watches a user of a workload of so many operations.
+    pub(super) fn watch(&mut self, user_spec: &UserSpec<'_>, live: Arc<LiveCell>, operations: usize) {
+        let mut performed = (0..operations).filter(|operation| user_spec.user.performs(*operation));
+        let only = performed.next().filter(|_| performed.next().is_none());
+        self.0.push(Watched { name: user_spec.name.clone(), live, only });
+    }
+
+    /// Calls that go on at `now`, once the interval has ended; the longest first.
+    pub(super) fn after_interval(
+        &self,
+        now: Nanos,
+        control: &Control,
+        operations: &[OperationSpec],
+    ) -> Vec<CallInProgress> {
+        if !control.draining(now) {
+            return Vec::new();
+        }
+        let in_progress = |watched: &Watched| {
+            let (since, operation) = watched.live.call()?;
+            let operation = operation.or(watched.only).and_then(|at| operations.get(at));
+            Some(CallInProgress {
+                user: watched.name.clone(),
+                operation: operation.map(|spec| spec.name.to_owned()),
+                for_s: now.saturating_sub(since) as f64 / SECOND as f64,
+            })
+        };
+        let mut calls: Vec<_> = self.0.iter().filter_map(in_progress).collect();
+        calls.sort_by(|one, other| other.for_s.total_cmp(&one.for_s));
+        calls
+    }
+}

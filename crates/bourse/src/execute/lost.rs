@@ -1,0 +1,101 @@
+//! Calls that never return. A thread in such a call cannot be ended, so the process is: the rounds before it are written first,
+//! and a process of ours that runs a round answers with the failure.
+
+use super::RunContext;
+use super::child::reply;
+use crate::failure::{Exit, Failure};
+use crate::output::store;
+use crate::progress::{lines, note};
+use bourse_driver::{CallInProgress, Progress, SECOND};
+use bourse_record::{RunFile, Warning};
+use std::path::PathBuf;
+
+/// How a process ends in which a call never returns.
+pub(super) enum Ending {
+    /// With what was measured before in this folder.
+    Files(PathBuf),
+    /// With the failure as its answer.
+    Answer,
+}
+
+/// The failure of a round on a target, if a call of it goes on for longer than it may after the measurement interval; none as long
+/// as it may.
+pub(super) fn lost(target: &str, progress: &Progress, limit_ns: u64) -> Option<Failure> {
+    let limit_s = limit_ns as f64 / SECOND as f64;
+    let after_s = progress.elapsed_s - progress.planned_s;
+    let is_lost = |call: &&CallInProgress| call.for_s.min(after_s) >= limit_s;
+    let words = |call: &CallInProgress| {
+        let operation = call.operation.as_deref().unwrap_or("a call");
+        format!("{}: {operation} has not returned for {:.1} s", call.user, call.for_s)
+    };
+    let lost: Vec<String> = progress.calls.iter().filter(is_lost).map(words).collect();
+    (!lost.is_empty()).then(|| {
+        Failure::new(Exit::Target, format!("{target} was lost: a call does not return"))
+            .detail("sessions", lost.join("\n"))
+            .detail("waited", format!("{limit_s} s after the end of the measurement interval"))
+            .hint("--call-limit waits longer")
+    })
+}
+
+impl RunContext {
+    /// Ends the process if a call of a round goes on for longer than it may.
+    pub(super) fn end_if_lost(&self, target: &str, progress: &Progress) {
+        let Some(failure) = lost(target, progress, self.call_limit_ns) else { return };
+        match &self.ending {
+            // Whoever asked ends this process if it does not end by itself.
+            Ending::Answer => {
+                let _ = reply::<()>(&Err(failure.clone()));
+            }
+            Ending::Files(folder) => {
+                if let Some(kept) = self.kept.borrow_mut().take() {
+                    self.write(kept, folder, &failure);
+                } else {
+                    // It stays if it is not empty.
+                    let _ = std::fs::remove_dir(folder);
+                }
+                lines(&failure.render());
+            }
+        }
+        std::process::exit(failure.exit as i32);
+    }
+
+    /// Writes the rounds before the lost one.
+    fn write(&self, mut kept: RunFile, folder: &std::path::Path, failure: &Failure) {
+        let round = kept.cases.iter().map(|case| case.rounds.len()).max().unwrap_or(0) as u32 + 1;
+        kept.warnings.push(Warning::RoundLost { round, cause: failure.line() });
+        match store(&kept, folder) {
+            Ok(stored) => note(&format!("run file: {}\nreport:   {}", stored.json.display(), stored.page.display())),
+            Err(unwritten) => lines(&unwritten.render()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_call_is_lost_when_it_has_gone_on_for_the_limit_after_the_interval() {
+        let call = |for_s| CallInProgress { user: "user 3".to_owned(), operation: Some("read".to_owned()), for_s };
+        let progress = |elapsed_s, calls: &[f64]| Progress {
+            phase: bourse_record::PhaseKind::Drain,
+            elapsed_s,
+            planned_s: 10.0,
+            throughput: Vec::new(),
+            failures: 0.0,
+            response_ns: None,
+            queue_length: None,
+            calls: calls.iter().map(|for_s| call(*for_s)).collect(),
+        };
+        let found = |elapsed_s, calls: &[f64]| lost("sqlite:x.db", &progress(elapsed_s, calls), 60 * SECOND);
+        assert_eq!(found(500.0, &[]), None);
+        assert_eq!(found(69.0, &[69.0]), None, "the interval ended 59 s ago");
+        assert_eq!(found(500.0, &[59.0]), None, "it began in the drain");
+        let failure = found(71.0, &[70.5, 3.0]).expect("the first is lost");
+        assert_eq!(
+            failure.render(),
+            "error: sqlite:x.db was lost: a call does not return\n  sessions: user 3: read has not returned for 70.5 s\n  \
+             waited: 60 s after the end of the measurement interval\nhint: --call-limit waits longer\n"
+        );
+    }
+}
