@@ -59,13 +59,7 @@ pub struct RoundCounts {
 impl RoundCounts {
     /// Compares figures with what the driver counted: the checks of every round, whatever its workload.
     pub fn reconcile(&self, figures: &[Operation]) -> Vec<Check> {
-        compare(figures, &self.totals, &self.ledger, true)
-    }
-
-    /// Compares the merged figures of several processes with what all of them counted. Merged figures have no times by
-    /// outcome.
-    pub fn reconcile_merged(&self, figures: &[Operation]) -> Vec<Check> {
-        compare(figures, &self.totals, &self.ledger, false)
+        compare(figures, &self.totals, &self.ledger)
     }
 
     /// Adds what another process counted.
@@ -77,7 +71,7 @@ impl RoundCounts {
     }
 }
 
-fn compare(figures: &[Operation], totals: &[Totals], ledger: &Ledger, by_outcome: bool) -> Vec<Check> {
+fn compare(figures: &[Operation], totals: &[Totals], ledger: &Ledger) -> Vec<Check> {
     let all = || figures.iter().zip(totals).zip(ledger.entries());
     let mut whole_round = Comparison::default();
     let mut interval = Comparison::default();
@@ -90,9 +84,6 @@ fn compare(figures: &[Operation], totals: &[Totals], ledger: &Ledger, by_outcome
             whole_round.same(&what, totals.whole_round[at], entry.whole_round[at]);
             let counted = operation.outcomes.iter().filter(|it| it.outcome == outcome).map(|it| it.count).sum();
             interval.same(&what, counted, entry.interval[at]);
-            if !by_outcome {
-                continue;
-            }
             let timed = operation.by_outcome.iter().find(|it| it.outcome == outcome);
             let expected = entry.timed()[at];
             response.same(&what, timed.map_or(0, |it| it.response.count), expected);

@@ -2,8 +2,8 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use crate::{
-    Arrivals, Case, Check, Column, Conditions, Distribution, FailedTimes, HistogramError, NameValue, Operation,
-    Outcome, OutcomeCount, OutcomeLatency, Round, RunFile, Series, ServerFigures, SharedRound, TimeSplit, UnderWay,
+    Arrivals, Case, Check, Column, Conditions, Distribution, HistogramError, NameValue, Operation, Outcome,
+    OutcomeCount, OutcomeLatency, Round, RunFile, Series, ServerFigures, SharedRound, TimeSplit, Times, UnderWay,
     Warning,
 };
 use std::collections::BTreeSet;
@@ -279,10 +279,10 @@ pub(crate) fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> 
     operation.service = Distribution::merged(parts.iter().map(|part| &part.service))?;
     // Without the times of all that failed they cannot be told apart.
     let has_failed = |part: &&&Operation| part.outcomes.iter().any(|it| it.outcome == Outcome::Failed && it.count > 0);
-    let failed: Option<Vec<&FailedTimes>> = parts.iter().filter(has_failed).map(|part| part.failed.as_ref()).collect();
+    let failed: Option<Vec<&Times>> = parts.iter().filter(has_failed).map(|part| part.failed.as_ref()).collect();
     operation.failed = match failed.as_deref() {
         None | Some([]) => None,
-        Some(failed) => Some(FailedTimes {
+        Some(failed) => Some(Times {
             response: Distribution::merged(failed.iter().map(|it| &it.response))?,
             service: Distribution::merged(failed.iter().map(|it| &it.service))?,
         }),
@@ -296,17 +296,51 @@ pub(crate) fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> 
             network: Distribution::merged(servers.iter().map(|it| &it.network))?,
         });
     }
-    // Of single outcomes the files keep quantiles alone, and quantiles of several cannot be merged.
-    let kinds: Vec<&OutcomeLatency> = parts.iter().flat_map(|part| &part.by_outcome).collect();
-    operation.by_outcome = match kinds.as_slice() {
-        [] => Vec::new(),
-        [first, rest @ ..] if rest.iter().all(|other| other.outcome == first.outcome) => {
-            let (response, service) = (operation.response.summary, operation.service.summary);
-            vec![OutcomeLatency { outcome: first.outcome, response, service }]
-        }
-        _ => Vec::new(),
-    };
+    operation.by_outcome = by_outcome(parts)?;
     Ok(())
+}
+
+/// The times of each outcome with all drivers; none if a file does not keep them, since quantiles cannot be merged.
+fn by_outcome(parts: &[&Operation]) -> Result<Vec<OutcomeLatency>, HistogramError> {
+    if parts.iter().any(|part| part.by_outcome.is_empty() && part.response.summary.count > 0) {
+        return Ok(Vec::new());
+    }
+    let mut merged = Vec::new();
+    for outcome in Outcome::MEASURED {
+        let occurred: Vec<(&Operation, &OutcomeLatency)> = parts
+            .iter()
+            .flat_map(|part| part.by_outcome.iter().filter(|it| it.outcome == outcome).map(move |it| (*part, it)))
+            .collect();
+        let whole: Option<Vec<[&Distribution; 2]>> = occurred.iter().map(|(part, it)| times_of(part, it)).collect();
+        let Some(whole) = whole else { return Ok(Vec::new()) };
+        if whole.is_empty() {
+            continue;
+        }
+        let response = Distribution::merged(whole.iter().map(|[response, _]| *response))?;
+        let service = Distribution::merged(whole.iter().map(|[_, service]| *service))?;
+        let summaries = (response.summary, service.summary);
+        merged.push(OutcomeLatency {
+            outcome,
+            response: summaries.0,
+            service: summaries.1,
+            times: (outcome != Outcome::Failed).then_some(Times { response, service }),
+        });
+    }
+    // Those of a single outcome are the operation's.
+    if let [only] = merged.as_mut_slice() {
+        only.times = None;
+    }
+    Ok(merged)
+}
+
+/// Response and service times of an outcome of an operation, wherever they stand.
+fn times_of<'p>(operation: &'p Operation, latency: &'p OutcomeLatency) -> Option<[&'p Distribution; 2]> {
+    let both = |times: &'p Times| [&times.response, &times.service];
+    match (operation.by_outcome.as_slice(), latency.outcome) {
+        ([_], _) => Some([&operation.response, &operation.service]),
+        (_, Outcome::Failed) => operation.failed.as_ref().map(both),
+        _ => latency.times.as_ref().map(both),
+    }
 }
 
 /// What was under way at the end with all drivers.
@@ -408,6 +442,7 @@ pub(crate) fn one_series(parts: &[&Series]) -> Series {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{OperationSpec, Recorder, Sample};
 
     fn series(rows: &[(f64, f64, f64)]) -> Series {
         let mut series = Series::default();
@@ -416,6 +451,48 @@ mod tests {
             series.push(*time, values.map(|(name, value)| (name.to_owned(), Some(value))));
         }
         series
+    }
+
+    /// A recorder of operations with these outcomes and times.
+    fn recorder(ended: &[(Outcome, u64)]) -> Recorder {
+        let mut recorder = Recorder::new([OperationSpec::new("work")].into(), |_| true);
+        for &(outcome, end_ns) in ended {
+            let (due_ns, start_ns, back_off_ns, retries, count, operation, code) = (0, end_ns / 2, 0, 0, 1, 0, 0);
+            let server = None;
+            let sample =
+                Sample { due_ns, start_ns, end_ns, back_off_ns, retries, count, operation, outcome, code, server };
+            recorder.sample(&sample, true);
+        }
+        recorder
+    }
+
+    #[test]
+    fn times_by_outcome_are_those_of_all_samples_together() {
+        use Outcome::{Completed, Failed, RolledBack, Warned};
+        for (one, other) in [
+            (&[(Completed, 5_000), (RolledBack, 70), (Completed, 9_000)][..], &[(RolledBack, 900), (Warned, 40)][..]),
+            (&[(Completed, 5_000), (Failed, 80_000)], &[(Completed, 300)]),
+            (&[(Completed, 5_000), (Failed, 80_000)], &[(Failed, 300), (Warned, 7)]),
+            (&[(Completed, 5)], &[(Completed, 7)]),
+            (&[(Completed, 5)], &[]),
+        ] {
+            let parts = [one, other].map(|ended| recorder(ended).figures().remove(0));
+            let mut merged = parts[0].clone();
+            one_operation(&mut merged, &[&parts[0], &parts[1]]).unwrap();
+            let mut whole = recorder(one);
+            whole.merge(recorder(other));
+            assert_eq!(merged, whole.figures().remove(0), "{one:?} {other:?}");
+        }
+        // A file that keeps quantiles alone has none to merge.
+        let parts = [
+            recorder(&[(Completed, 5), (Warned, 7)]).figures().remove(0),
+            recorder(&[(Warned, 5)]).figures().remove(0),
+        ];
+        let mut old = parts[0].clone();
+        old.by_outcome.iter_mut().for_each(|it| it.times = None);
+        let mut merged = old.clone();
+        one_operation(&mut merged, &[&old, &parts[1]]).unwrap();
+        assert_eq!(merged.by_outcome, []);
     }
 
     #[test]

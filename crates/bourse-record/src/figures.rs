@@ -48,7 +48,7 @@ pub struct Operation {
     /// The times of those that failed, which are among the two above; none if none failed, and in files from before they were
     /// kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub failed: Option<FailedTimes>,
+    pub failed: Option<Times>,
     /// Those that were due before the end of the measurement interval and had not ended by then. They are in no count and no
     /// rate; none if there were none, and in files from before they were kept.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,9 +79,9 @@ pub struct ServerFigures {
     pub network: Distribution,
 }
 
-/// Response and service times of operations that failed.
+/// Response and service times of some operations.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
-pub struct FailedTimes {
+pub struct Times {
     /// From when they were due to their end.
     pub response: Distribution,
     /// From their start to their end.
@@ -104,7 +104,7 @@ pub struct UnderWay {
 }
 
 /// Response and service times of one outcome.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct OutcomeLatency {
     /// The outcome.
     pub outcome: Outcome,
@@ -112,6 +112,10 @@ pub struct OutcomeLatency {
     pub response: LatencySummary,
     /// Service times.
     pub service: LatencySummary,
+    /// The whole of both, so that those of several processes or drivers can be merged; none where they stand elsewhere: of the
+    /// failed ones, or of an operation that had no other outcome. None in files from before they were kept.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub times: Option<Times>,
 }
 
 /// Outcome of an operation.

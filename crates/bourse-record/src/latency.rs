@@ -1,6 +1,6 @@
 //! A latency distribution over rounds, and its quantiles where some operations have no time.
 
-use crate::{Distribution, FailedTimes, LatencySummary, Operation, Outcome, Round};
+use crate::{Distribution, LatencySummary, Operation, Outcome, Round, Times};
 use hdrhistogram::Histogram;
 
 /// Clock of a latency: response or service time.
@@ -53,7 +53,7 @@ impl Latency {
     /// The times of an operation in several rounds: those that failed, were dropped, or have no known end count as slower than
     /// all others. What was [never started](Self::never_started) is known of the round.
     pub fn of(parts: &[&Operation], clock: Clock) -> Self {
-        let (of, of_failed): (Of<Operation>, Of<FailedTimes>) = match clock {
+        let (of, of_failed): (Of<Operation>, Of<Times>) = match clock {
             Clock::Response => (|part| &part.response, |times| &times.response),
             Clock::Service => (|part| &part.service, |times| &times.service),
         };
@@ -88,7 +88,7 @@ impl Latency {
 
     /// The times of those that failed; none if none did, or a file does not keep them.
     pub fn of_failed(parts: &[&Operation], clock: Clock) -> Option<Self> {
-        let of: Of<FailedTimes> = match clock {
+        let of: Of<Times> = match clock {
             Clock::Response => |times| &times.response,
             Clock::Service => |times| &times.service,
         };
@@ -220,8 +220,8 @@ impl Latency {
 }
 
 /// The times of those that failed, where they are kept apart from the others'; none if none failed, or a file does not keep them.
-fn failed_apart<'p>(parts: &[&'p Operation]) -> Option<Vec<&'p FailedTimes>> {
-    let failed: Vec<&FailedTimes> = parts.iter().filter_map(|part| part.failed.as_ref()).collect();
+fn failed_apart<'p>(parts: &[&'p Operation]) -> Option<Vec<&'p Times>> {
+    let failed: Vec<&Times> = parts.iter().filter_map(|part| part.failed.as_ref()).collect();
     let kept: u64 = failed.iter().map(|times| times.response.summary.count).sum();
     let under_way: u64 = parts.iter().filter_map(|part| part.under_way.as_ref()).map(|it| it.failed).sum();
     let is_sampled = parts.iter().any(|part| part.untimed > 0);

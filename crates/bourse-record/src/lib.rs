@@ -44,8 +44,7 @@ pub use conditions::{
 pub use counts::Counts;
 pub use document::{RunFileError, run_file_schema};
 pub use figures::{
-    Distribution, FailedTimes, LatencySummary, Operation, Outcome, OutcomeCount, OutcomeLatency, ServerFigures,
-    UnderWay,
+    Distribution, LatencySummary, Operation, Outcome, OutcomeCount, OutcomeLatency, ServerFigures, Times, UnderWay,
 };
 pub use histogram::HistogramError;
 pub use latency::{Clock, Latency, Quantile};

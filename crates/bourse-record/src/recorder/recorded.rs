@@ -1,8 +1,6 @@
 //! Samples of one operation: histograms, outcomes, totals, and the figures made of them.
 
-use crate::{
-    Counts, FailedTimes, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, ServerFigures, UnderWay,
-};
+use crate::{Counts, Operation, OperationSpec, Outcome, OutcomeCount, OutcomeLatency, ServerFigures, Times, UnderWay};
 use serde::{Deserialize, Serialize};
 
 /// Samples of one operation.
@@ -155,14 +153,24 @@ impl Recorded {
         let mut all = Latency::default();
         let mut by_outcome = Vec::new();
         let mut failed = None;
-        for (outcome, latency) in Outcome::MEASURED.into_iter().zip(&self.latency) {
-            let Some(latency) = latency.as_ref().filter(|latency| !latency.is_empty()) else { continue };
+        let occurred = || {
+            let all = Outcome::MEASURED.into_iter().zip(&self.latency);
+            all.filter_map(|(outcome, latency)| Some((outcome, latency.as_ref().filter(|it| !it.is_empty())?)))
+        };
+        let is_alone = occurred().count() == 1;
+        for (outcome, latency) in occurred() {
             all.add(latency);
-            let [response, service] = latency.both().map(|times| times.summary());
-            by_outcome.push(OutcomeLatency { outcome, response, service });
-            if outcome == Outcome::Failed {
-                let [response, service] = latency.both().map(|times| times.distribution());
-                failed = Some(FailedTimes { response, service });
+            let both = latency.both();
+            let [response, service] = both.each_ref().map(Counts::summary);
+            let whole = || {
+                let [response, service] = both.each_ref().map(Counts::distribution);
+                Times { response, service }
+            };
+            let is_failed = outcome == Outcome::Failed;
+            let times = (!is_failed && !is_alone).then(whole);
+            by_outcome.push(OutcomeLatency { outcome, response, service, times });
+            if is_failed {
+                failed = Some(whole());
             }
         }
         let mut tallies: Vec<&Tally> = self.tallies.iter().filter(|tally| tally.count > 0).collect();

@@ -33,7 +33,7 @@ pub fn together(parts: Vec<Ran>, opened: &Opened, options: &RunOptions) -> Resul
     for (operation, nothing) in counted.iter_mut().zip(nothing).skip(Transaction::TradeCleanup as usize).take(1) {
         *operation = nothing;
     }
-    round.checks.extend(sum.counted.reconcile_merged(&counted));
+    round.checks.extend(sum.counted.reconcile(&counted));
     let headline = Transaction::TradeResult as usize;
     let valid = round.operations.get(headline).map_or(0, bourse_record::Operation::valid);
     round.headline = if round.measured_s > 0.0 { valid as f64 / round.measured_s } else { 0.0 };
