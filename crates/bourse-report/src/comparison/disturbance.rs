@@ -47,6 +47,11 @@ impl Disturbance {
         (self.taken - other.taken).abs() > Interference::NOTICED || slowdown > UNLIKE_SLOWDOWN
     }
 
+    /// Whether most of the rounds that count were disturbed.
+    pub(super) fn is_mostly(&self) -> bool {
+        2 * self.disturbed > self.rounds
+    }
+
     /// For a person.
     pub(super) fn words(&self) -> String {
         let slowdown = self

@@ -413,7 +413,7 @@ fn sentence(compared: &Comparison, tolerance: f64) -> String {
     let Some(result) = compared.result() else {
         return format!("none: {}", compared.no_result.unwrap_or("nothing was measured"));
     };
-    match result.verdict.unwrap_or(Verdict::TooFewRounds) {
+    let verdict = match result.verdict.unwrap_or(Verdict::TooFewRounds) {
         Verdict::NoDifference => format!("B is not shown to differ: within {}", percent(tolerance)),
         Verdict::TooNoisy => {
             "inconclusive: the difference is within noise; use more rounds or a quieter machine".to_owned()
@@ -427,7 +427,22 @@ fn sentence(compared: &Comparison, tolerance: f64) -> String {
             "withheld: others disturbed one side more than the other; repeat it on a quiet machine".to_owned()
         }
         other => format!("B is {}: {}", other.name(), compared.difference(result)),
+    };
+    match disturbed_alike(compared).filter(|_| result.decides.is_some()) {
+        Some(words) => format!("{verdict}; {words}"),
+        None => verdict,
     }
+}
+
+/// What a verdict is worth whose rounds others disturbed on both sides alike; none otherwise. Pairs in random order favour
+/// neither side then, so that the verdict holds, for that machine as it was: how large a difference is may hang on what is left
+/// of the machine.
+fn disturbed_alike(compared: &Comparison) -> Option<String> {
+    let [base, head] = &compared.disturbance;
+    (base.is_mostly() && head.is_mostly()).then(|| {
+        let taken = (base.taken + head.taken) / 2.0;
+        format!("others took {taken:.2} CPUs from both sides, so on a quiet machine the difference may be another")
+    })
 }
 
 #[cfg(test)]
@@ -486,6 +501,10 @@ mod tests {
                 (compared.slower().len(), compared.undecided().len()),
                 if verdict == Verdict::Slower { (1, 0) } else { (0, 1) }
             );
+            let text = compared.text();
+            let alike =
+                "; others took 0.62 CPUs from both sides, so on a quiet machine the difference may be another\n";
+            assert_eq!(text.contains(alike), taken == [0.6, 0.65], "{text}");
             let told = compared.text().contains("disturbed by others: A: ");
             assert_eq!(told, taken.iter().any(|taken| *taken > 0.1), "{}", compared.text());
         }
