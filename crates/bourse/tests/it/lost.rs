@@ -36,7 +36,7 @@ fn a_round_of_its_own_process_is_lost_with_its_call() {
 #[test]
 fn rounds_before_a_lost_one_are_written() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
-    let target = "sqlite:a.db?busy_timeout=1h";
+    let target = "sqlite:a.db?busy_timeout=3600s";
     load(folder.path(), target);
     let arguments = ["tpce", "run", target, "--days", "1", "--rounds", "2", "--check", "quick", "--users", "1"];
     let short = ["--for", "3s", "--warmup", "1s", "--call-limit", "1s", "--seed", "5"];

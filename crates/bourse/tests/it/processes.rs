@@ -52,6 +52,11 @@ fn processes_share_a_database_and_their_figures_add_up() {
     // Timed are also those that were under way at the end of the interval, one of a user at most.
     let (valid, timed) = count("Trade-Order");
     assert!(valid > 20 && (valid..=valid + 7).contains(&timed), "{valid} {timed}");
+    // Each outcome has its times, and one in 101 is rolled back as designed.
+    for operation in &round.operations {
+        let timed: u64 = operation.by_outcome.iter().map(|it| it.response.count).sum();
+        assert_eq!(timed, operation.response.summary.count, "{}", operation.name);
+    }
     let threads = |role: &str| {
         let roles = round.time_split.as_ref().expect("it is there").roles();
         roles.iter().find(|it| it.role == role).map(|it| it.threads)
