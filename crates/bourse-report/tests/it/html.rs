@@ -1,7 +1,9 @@
 use crate::fixture;
+use base64::Engine as _;
 use bourse_record::RunFile;
 use bourse_report::html;
 use roxmltree::{Document, Node, ParsingOptions};
+use sha2::Digest as _;
 
 /// The page is also well-formed XML, so that a strict parser can say whether anything got out of its place.
 fn parsed(page: &str) -> Document<'_> {
@@ -30,8 +32,7 @@ fn every_page_is_well_formed_and_needs_nothing_from_elsewhere() {
         let document = parsed(&page);
         for node in document.descendants().filter(Node::is_element) {
             let tag = node.tag_name().name();
-            let foreign =
-                ["script", "link", "img", "iframe", "object", "embed", "audio", "video", "image", "use", "base"];
+            let foreign = ["link", "img", "iframe", "object", "embed", "audio", "video", "image", "use", "base"];
             assert!(!foreign.contains(&tag), "{name}: <{tag}>");
             for attribute in node.attributes() {
                 let (key, value) = (attribute.name(), attribute.value());
@@ -39,6 +40,19 @@ fn every_page_is_well_formed_and_needs_nothing_from_elsewhere() {
                 assert!(key != "href" || value.starts_with('#'), "{name}: {key}={value}");
             }
         }
+        // One script that runs, the same in every page and the one that the policy lets run; the others are data.
+        let scripts: Vec<_> = elements(&document, "script").collect();
+        let running: Vec<_> = scripts.iter().filter(|script| script.attribute("type").is_none()).collect();
+        assert_eq!(running.len(), 1, "{name}");
+        let data = |script: &&Node<'_, '_>| matches!(script.attribute("type"), Some("application/json" | "application/gzip"));
+        assert_eq!(scripts.iter().filter(data).count(), scripts.len() - 1, "{name}");
+        let text = page.rsplit_once("<script>").and_then(|(_, rest)| rest.split_once("</script>")).expect("it has a script").0;
+        let hash = base64::engine::general_purpose::STANDARD.encode(sha2::Sha256::digest(text));
+        let policy = elements(&document, "meta").find_map(|meta| {
+            meta.attribute("content").filter(|_| meta.attribute("http-equiv") == Some("Content-Security-Policy"))
+        });
+        let policy = policy.expect("it has a policy");
+        assert!(policy.starts_with(&format!("default-src 'none'; script-src 'sha256-{hash}';")), "{name}: {policy}");
         let css: String = elements(&document, "style").map(words).collect();
         assert!(css.contains("prefers-color-scheme: dark") && css.contains("@media print"), "{name}");
         assert!(!css.contains("url(") && !css.contains("@import"), "{name}");
@@ -74,8 +88,18 @@ fn ids_are_the_pages_only_ones_and_lead_somewhere() {
 
 #[test]
 fn every_chart_stands_in_the_page_wide_and_narrow() {
-    let names =
-        ["throughput", "response", "distribution", "time-split", "processor", "memory", "sizes", "storage", "waiting"];
+    let names = [
+        "throughput",
+        "response",
+        "distribution",
+        "percentiles",
+        "time-split",
+        "processor",
+        "memory",
+        "sizes",
+        "storage",
+        "waiting",
+    ];
     let page = html(&fixture::normal());
     let document = parsed(&page);
     let charts: Vec<Node<'_, '_>> = with_class(&document, "chart");
@@ -88,7 +112,7 @@ fn every_chart_stands_in_the_page_wide_and_narrow() {
     let curves = |chart: &str| {
         let chart = with_class(&document, "chart").into_iter().find(|each| each.attribute("data-chart") == Some(chart));
         let paths = chart.expect("the chart stands in the page").descendants();
-        paths.filter(|node| node.tag_name().name() == "path").count()
+        paths.filter(|node| node.tag_name().name() == "path" && !node.attribute("class").is_some_and(|class| class.starts_with("heat"))).count()
     };
     assert_eq!([curves("throughput"), curves("response"), curves("distribution")], [4, 8, 22]);
 }
@@ -98,7 +122,7 @@ fn what_was_not_recorded_is_said_and_not_drawn() {
     let page = html(&fixture::empty());
     let document = parsed(&page);
     assert_eq!(elements(&document, "svg").count(), 0);
-    assert_eq!(page.matches("Nothing was recorded for this chart.").count(), 9);
+    assert_eq!(page.matches("Nothing was recorded for this chart.").count(), 10);
     assert_eq!(words(with_class(&document, "figure")[0]), "Nothing measured");
 }
 
@@ -107,8 +131,9 @@ fn a_value_alone_is_a_dot_and_nothing_is_no_line() {
     let page = html(&fixture::sparse());
     let document = parsed(&page);
     assert!(elements(&document, "circle").count() >= 4, "single seconds are dots");
-    let curves =
-        elements(&document, "path").filter(|path| path.attribute("class").is_some_and(|all| all.contains("curve")));
+    let over_time = with_class(&document, "chart").into_iter().filter(|chart| chart.attribute("data-chart") != Some("percentiles"));
+    let paths = over_time.flat_map(|chart| chart.descendants()).filter(|node| node.tag_name().name() == "path");
+    let curves = paths.filter(|path| path.attribute("class").is_some_and(|all| all.contains("curve")));
     assert_eq!(curves.count(), 0, "no line can be drawn through one point");
 }
 
@@ -164,7 +189,7 @@ fn a_sweep_has_its_curve_as_a_picture_of_its_own() {
 #[test]
 fn hostile_text_is_text() {
     let page = html(&fixture::hostile());
-    assert!(!page.contains("<script") && !page.contains('\u{1b}') && !page.contains('\u{202e}'));
+    assert!(!page.contains("<script>alert") && !page.contains("</script>alert") && !page.contains('\u{1b}') && !page.contains('\u{202e}'));
     let document = parsed(&page);
     let shown = r#"<script>alert('1')</script>"&|`*_\u{1b}[2J\u{202e} x"#;
     for (class, times) in [("label", 1), ("target", 1), ("command", 1), ("failed", 1)] {
@@ -181,8 +206,8 @@ fn a_failed_check_leaves_no_figure_in_the_page() {
     let page = html(&fixture::void());
     let document = parsed(&page);
     assert_eq!(words(with_class(&document, "figure")[0]), "VOID");
-    assert!(html(&fixture::normal()).contains("result 100.0"));
-    assert!(!page.contains(">100.0<") && !page.contains("100.0 TR") && !page.contains("result 100"), "{page}");
+    assert!(html(&fixture::normal()).contains("result 1,000"));
+    assert!(!page.contains(">100.0<") && !page.contains("100.0 TR") && !page.contains("result 1,0"), "{page}");
     let failed = words(with_class(&document, "failed")[0]);
     for part in ["holding summary", "Clause 7.3.1.3", "account 43000000012 KPNX: summary 400, holdings 300"] {
         assert!(failed.contains(part), "{failed}");
@@ -210,6 +235,83 @@ fn a_run_file_read_back_gives_the_same_page() {
     assert!(html(&again) == html(&file), "drawn from the file alone, the page is the same");
 }
 
+/// What a page carries inflated, by the id of its element.
+fn carried(page: &str, id: &str) -> Vec<u8> {
+    let document = parsed(page);
+    let held = document.descendants().find(|node| node.attribute("id") == Some(id)).expect("the page carries it");
+    let bytes = base64::engine::general_purpose::STANDARD.decode(held.text().expect("it is not empty").trim());
+    let mut whole = Vec::new();
+    let bytes = bytes.expect("it is base64");
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(bytes.as_slice()), &mut whole).expect("it is gzip");
+    whole
+}
+
+#[test]
+fn the_run_inside_a_page_draws_the_same_page() {
+    // A figure that is no number has no form in JSON.
+    for (name, file) in fixture::all().into_iter().filter(|(name, _)| *name != "extreme") {
+        let page = html(&file);
+        let run: RunFile = serde_json::from_slice(&carried(&page, "carried")).expect("it is a run file");
+        assert!(html(&run) == page, "{name}: drawn from what it carries, the page is the same");
+    }
+}
+
+#[test]
+fn every_curve_of_a_specification_is_in_the_run() {
+    for (name, file) in fixture::all() {
+        let page = html(&file);
+        let document = parsed(&page);
+        let plots = elements(&document, "script").filter(|script| script.attribute("class") == Some("plot"));
+        let mut curves = 0;
+        for plot in plots {
+            let spec: serde_json::Value = serde_json::from_str(plot.text().expect("it is not empty")).expect("it is JSON");
+            for curve in spec["panels"].as_array().expect("it has panels").iter().flat_map(|panel| panel["curves"].as_array()) {
+                for curve in curve {
+                    curves += 1;
+                    let Some(metrics) = curve["metrics"].as_array() else {
+                        assert!(!curve["points"].as_array().expect("points of its own").is_empty(), "{name}");
+                        continue;
+                    };
+                    let place = |key: &str| curve[key].as_u64().expect("a place") as usize;
+                    let round = &file.cases[place("case")].rounds[place("round")];
+                    for metric in metrics {
+                        let metric = metric.as_str().expect("a name");
+                        assert!(round.series.column(metric).is_some(), "{name}: {metric}");
+                    }
+                }
+            }
+        }
+        assert_eq!(curves > 0, !["empty", "nothing"].contains(&name), "{name}");
+    }
+}
+
+/// A run of ten cases of 45 minutes, whose values repeat nowhere.
+pub(crate) fn ten_cases() -> RunFile {
+    let mut file = fixture::normal();
+    let mut random = bourse_stats::SplitMix::new(7);
+    file.cases.clear();
+    for nth in 0..10 {
+        let mut case = fixture::case(&format!("case {nth}"), bourse_record::Durability::Durable, 30);
+        let series = &mut case.rounds[0].series;
+        series.time_s = (1..=2_700).map(f64::from).collect();
+        for column in &mut series.columns {
+            let once: Vec<f64> = column.values.iter().flatten().copied().collect();
+            column.values = once.iter().cycle().take(2_700).map(|value| Some(value * (0.5 + random.unit()))).collect();
+        }
+        file.cases.push(case);
+    }
+    file
+}
+
+#[test]
+fn an_ordinary_page_is_small_and_a_long_one_can_be_loaded() {
+    let ordinary = html(&fixture::normal()).len();
+    assert!(ordinary < 600_000, "{ordinary} bytes");
+    let long = html(&ten_cases());
+    parsed(&long);
+    assert!(long.len() < 12_000_000, "{} bytes", long.len());
+}
+
 /// Writes every fixture's page into the folder `BOURSE_PAGES`, to be looked at.
 #[test]
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
@@ -217,7 +319,7 @@ fn pages_to_look_at() {
     let Some(folder) = std::env::var_os("BOURSE_PAGES") else {
         return eprintln!("skipped: pages_to_look_at (BOURSE_PAGES names no folder)");
     };
-    for (name, file) in fixture::all() {
+    for (name, file) in fixture::all().into_iter().chain([("ten", ten_cases()), ("long", fixture::long())]) {
         let path = std::path::Path::new(&folder).join(format!("{name}.html"));
         let page = html(&file);
         std::fs::write(&path, &page).expect("the folder can be written to");
