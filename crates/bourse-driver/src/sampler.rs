@@ -2,7 +2,9 @@
 
 use crate::{Nanos, SECOND};
 use bourse_engine::{Engine, Footprint, IoCounts, ServerProcess};
-use bourse_record::{LiveReader, LiveRow, MachineMemory, MachineUse, OperationSpec, ProcessUse, ResponseMapBuilder, Series};
+use bourse_record::{
+    LiveReader, LiveRow, MachineMemory, MachineUse, OperationSpec, ProcessUse, ResponseMapBuilder, Series,
+};
 
 /// Fills the series of a round.
 pub(crate) struct Sampler<'a> {

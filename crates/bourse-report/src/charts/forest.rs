@@ -115,7 +115,12 @@ pub(crate) fn forest(frame: &Frame<'_>, rows: &[ForestRow<'_>], tolerance: f64, 
                 svg.text("row-note", (left - 12.0, y + 13.0), Anchor::End, better);
                 let beside = left + 2.0 * half + 14.0;
                 svg.text("row-value", (beside, y), Anchor::Start, &words);
-                svg.text(&format!("row-note {class}"), (beside, y + 13.0), Anchor::Start, row.verdict.unwrap_or_default());
+                svg.text(
+                    &format!("row-note {class}"),
+                    (beside, y + 13.0),
+                    Anchor::Start,
+                    row.verdict.unwrap_or_default(),
+                );
             }
             Size::Narrow => {
                 let name = format!("{}{verdict}", row.name);

@@ -65,7 +65,8 @@ pub(crate) fn marks(frame: &Frame<'_>, chart: &Marks<'_>, size: Size) -> Option<
     let lane_height = if size == Size::Wide { LANE } else { LANE + 16.0 };
     let x = |value: f64| left + plot * scale.place(value);
     let legend = 22.0;
-    let height: f64 = chart.groups.iter().map(|(_, lanes)| HEAD + lane_height * lanes.len() as f64).sum::<f64>() + legend;
+    let height: f64 =
+        chart.groups.iter().map(|(_, lanes)| HEAD + lane_height * lanes.len() as f64).sum::<f64>() + legend;
     let mut svg = Svg::new();
     svg.circle("estimate plain", (left + 6.0, 10.0), 5.0);
     svg.text("label", (left + 16.0, 14.0), Anchor::Start, "ours, with its interval");

@@ -1,8 +1,8 @@
 //! Several cases on the same axes: what each did second by second, and how long its responses took.
 
 use super::axis::Unit;
-use super::plot::{Across, Curve, Panel, Plot, Source, Thin};
 use super::percentile;
+use super::plot::{Across, Curve, Panel, Plot, Source, Thin};
 use crate::view::{CaseView, values};
 
 /// More curves than this in one panel are no help to anybody.

@@ -23,7 +23,8 @@ fn curve(label: &str, latency: &Latency) -> Curve {
 }
 
 fn plot(title: &str, curves: Vec<Curve>) -> Plot {
-    let panel = Panel { title: title.to_owned(), unit: Unit::Nanoseconds, logarithmic: true, curves, mark: None, heat: None };
+    let panel =
+        Panel { title: title.to_owned(), unit: Unit::Nanoseconds, logarithmic: true, curves, mark: None, heat: None };
     Plot { across: Across::Quantiles, panels: vec![panel] }
 }
 

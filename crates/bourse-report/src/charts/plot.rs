@@ -81,15 +81,8 @@ pub(super) const fn style(at: usize) -> usize {
 }
 
 /// Quantiles that the axis names, by place.
-pub(super) const NAMED_QUANTILES: [(f64, &str); 7] = [
-    (0.0, "min"),
-    (0.301, "p50"),
-    (1.0, "p90"),
-    (2.0, "p99"),
-    (3.0, "p99.9"),
-    (4.0, "p99.99"),
-    (5.0, "p99.999"),
-];
+pub(super) const NAMED_QUANTILES: [(f64, &str); 7] =
+    [(0.0, "min"), (0.301, "p50"), (1.0, "p90"), (2.0, "p99"), (3.0, "p99.9"), (4.0, "p99.99"), (5.0, "p99.999")];
 
 impl Across {
     fn scale(&self, panels: &[Panel], size: Size) -> Scale {
@@ -203,7 +196,8 @@ fn scale_of(panel: &Panel) -> Scale {
     let values = panel.curves.iter().flat_map(|curve| &curve.points).filter_map(|(_, value)| *value);
     let values = values.chain(panel.mark.as_ref().map(|(value, _)| *value).filter(|_| !panel.logarithmic));
     let lowest = panel.heat.iter().map(|heat| heat.map.bound_ns(0)).filter(|_| panel.logarithmic);
-    let (low, high) = values.chain(lowest).fold((f64::MAX, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+    let (low, high) =
+        values.chain(lowest).fold((f64::MAX, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
     if panel.logarithmic { Scale::logarithmic(panel.unit, low, high, 5) } else { Scale::linear(panel.unit, high, 4.0) }
 }
 

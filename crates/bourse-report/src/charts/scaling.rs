@@ -97,7 +97,8 @@ fn draw(frame: &Frame<'_>, curves: &[(String, Vec<Point>)], option: &str, unit: 
     let most = |of: fn(&Point) -> f64| all().map(of).fold(0.0, f64::max);
     let count = if size == Size::Wide { 8.0 } else { 4.0_f64 };
     // Half a user is none.
-    let count = if all().all(|point| point.x.fract() == 0.0) { count.min(most(|point| point.x)).max(1.0) } else { count };
+    let count =
+        if all().all(|point| point.x.fract() == 0.0) { count.min(most(|point| point.x)).max(1.0) } else { count };
     let across = Scale::linear(Unit::Count, most(|point| point.x), count);
     let x = |point: &Point| left + plot * across.place(point.x);
     let mut svg = Svg::new();

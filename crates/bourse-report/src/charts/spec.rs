@@ -57,9 +57,7 @@ fn source(curve: &Curve) -> SourceSpec<'_> {
         Thin::Max => "max",
     };
     match &curve.source {
-        Source::Series { case, round, metrics } => {
-            SourceSpec::Series { case: *case, round: *round, metrics, thin }
-        }
+        Source::Series { case, round, metrics } => SourceSpec::Series { case: *case, round: *round, metrics, thin },
         Source::Points => SourceSpec::Points { points: &curve.points, thin },
     }
 }

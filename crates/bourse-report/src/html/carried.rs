@@ -97,7 +97,8 @@ mod tests {
         let data = carried.data.expect("it has a document").to_string();
         let bytes = STANDARD.decode(data).expect("it is base64");
         let mut whole = Vec::new();
-        std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(bytes.as_slice()), &mut whole).expect("it is gzip");
+        std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(bytes.as_slice()), &mut whole)
+            .expect("it is gzip");
         assert_eq!(whole, document);
     }
 

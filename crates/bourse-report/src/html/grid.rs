@@ -77,4 +77,3 @@ impl From<Table> for Grid {
         Self { title: table.title, heads: heads.collect(), rows }
     }
 }
-

@@ -151,9 +151,7 @@ fn answers(file: &RunFile, views: &[CaseView<'_>]) -> Vec<Sentence> {
         (0, none) => Remark::new(Tone::Doubtful, format!("checks: none in {none} of {of}, passed in the others")),
         (failed, _) => Remark::new(Tone::Bad, format!("checks: FAILED in {failed} of {of}")),
     });
-    let doubtful = |view: &&CaseView<'_>| {
-        view.remarks().iter().any(|it| it.verdict.is_some() && it.tone != Tone::Good)
-    };
+    let doubtful = |view: &&CaseView<'_>| view.remarks().iter().any(|it| it.verdict.is_some() && it.tone != Tone::Good);
     let unsteady = views.iter().filter(doubtful).count();
     if unsteady > 0 {
         said.push(Remark::new(Tone::Doubtful, format!("steady: not, or cannot be told, in {unsteady} of {of}")));

@@ -107,9 +107,8 @@ fn page(file: &SuiteFile) -> Page {
     let machine = &file.provenance.machine;
     let title = format!("{} {} · Bourse", file.suite, file.provenance.started_at);
     let name = format!("suite {}", file.suite);
-    let carried = Carried::script()
-        .document("suite.json", file.to_json().as_bytes())
-        .markdown(&super::suite_markdown(file));
+    let carried =
+        Carried::script().document("suite.json", file.to_json().as_bytes()).markdown(&super::suite_markdown(file));
     Page {
         head: Head::new(&title, &name, &file.provenance, file.interrupted, include_str!("suite.css")).carrying(carried),
         title: units::printable(&file.title),

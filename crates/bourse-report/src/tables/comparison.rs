@@ -69,10 +69,13 @@ pub(crate) fn by_unit<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<OfUnit<'v, 'a>> 
 
 /// Which case of each durability class has the highest result, and by how much; of cases of one unit.
 pub(crate) fn rankings<'v, 'a: 'v>(views: impl IntoIterator<Item = &'v CaseView<'a>>) -> Vec<Remark> {
-    by_class(views).into_iter().map(|(class, members)| {
-        let (tone, words) = ranking(&members);
-        Remark::new(tone, format!("{class}: {words}"))
-    }).collect()
+    by_class(views)
+        .into_iter()
+        .map(|(class, members)| {
+            let (tone, words) = ranking(&members);
+            Remark::new(tone, format!("{class}: {words}"))
+        })
+        .collect()
 }
 
 fn ranking(members: &[&CaseView<'_>]) -> (Tone, String) {

@@ -2,7 +2,8 @@
 //!
 //! Chromium is driven over a pipe by its DevTools protocol. Where there is none the tests are skipped by name.
 
-use crate::{fixture, html::ten_cases};
+use crate::fixture;
+use crate::html::{pages, ten_cases};
 use bourse_report::html;
 use serde_json::{Value, json};
 use std::fs::{File, OpenOptions};
@@ -21,7 +22,9 @@ fn program() -> Option<PathBuf> {
     let usual = || {
         let folders = std::env::var_os("PATH")?;
         let names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"];
-        std::env::split_paths(&folders).flat_map(|folder| names.map(|name| folder.join(name))).find(|path| path.exists())
+        std::env::split_paths(&folders)
+            .flat_map(|folder| names.map(|name| folder.join(name)))
+            .find(|path| path.exists())
     };
     named.or_else(usual)
 }
@@ -164,7 +167,8 @@ impl Browser {
 
     fn mouse(&mut self, kind: &str, (x, y): (f64, f64), clicks: u32) {
         let (button, buttons) = if kind == "mouseMoved" && clicks == 0 { ("none", 0) } else { ("left", 1) };
-        let params = json!({ "type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": clicks });
+        let params =
+            json!({ "type": kind, "x": x, "y": y, "button": button, "buttons": buttons, "clickCount": clicks });
         self.call("Input.dispatchMouseEvent", params);
     }
 
@@ -237,7 +241,9 @@ fn charts_move_and_the_address_keeps_how() {
     browser.click(&format!("{response}.querySelector('.key')"));
     browser.wait_for(&format!("{paths} === 3 && location.hash.includes('off=')"));
     browser.click(&format!("{response}.querySelector('.flip')"));
-    browser.wait_for(&format!("{response}.querySelector('.flip').textContent === 'linear' && location.hash.includes('axis=')"));
+    browser.wait_for(&format!(
+        "{response}.querySelector('.flip').textContent === 'linear' && location.hash.includes('axis=')"
+    ));
 
     // The address brings all of it back.
     let fragment = browser.text("location.hash");
@@ -299,8 +305,7 @@ fn a_page_gives_its_run_its_command_and_its_answer() {
 #[test]
 fn every_page_opens_without_a_complaint() {
     let Some(mut browser) = Browser::start("every_page_opens_without_a_complaint") else { return };
-    for (name, file) in fixture::all().into_iter().chain([("ten cases", ten_cases())]) {
-        let page = html(&file);
+    for (name, page) in pages().into_iter().chain([("ten cases".to_owned(), html(&ten_cases()))]) {
         for width in [1280, 400] {
             browser.size(width, 2400);
             browser.open(&page, "#again");

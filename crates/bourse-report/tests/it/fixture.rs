@@ -3,8 +3,8 @@
 use bourse_record::{
     Blocked, BlockedOn, Build, Case, Check, CheckStatus, Column, Conditions, Distribution, DriverQueue, Durability,
     Engine, FileActivity, FileKind, IsolationLevel, LatencySummary, Machine, Medium, NameValue, Operation,
-    OperationIsolation, Outcome, OutcomeCount, Phase, PhaseKind, Provenance, RawSyncs, ResponseMap, RoleTime, Round, RunFile, Scale,
-    Series, Storage, TimeSplit, Warning, Workload, WorkloadKind,
+    OperationIsolation, Outcome, OutcomeCount, Phase, PhaseKind, Provenance, RawSyncs, ResponseMap, RoleTime, Round,
+    RunFile, Scale, Series, Storage, TimeSplit, Warning, Workload, WorkloadKind,
 };
 use hdrhistogram::Histogram;
 

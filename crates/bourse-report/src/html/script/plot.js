@@ -60,13 +60,16 @@ function pointAt(points, place) {
 class Plot {
   constructor(figure, spec, run, page) {
     Object.assign(this, { figure, spec, page, id: figure.id, isTime: spec.across === "time", own: null });
+    // Where every panel has the same curves, one that is left out is left out of all.
+    const labels = ({ curves }) => curves.map(({ label }) => label).join("\n");
+    const isShared = spec.panels.length > 1 && spec.panels.every((panel) => labels(panel) === labels(spec.panels[0]));
     this.panels = spec.panels.map((panel, at) => ({
       ...panel,
       key: `${this.id}.${at}`,
       map: panel.heat ? run.cases[panel.heat[0]].rounds[panel.heat[1]].response_map : undefined,
       curves: panel.curves.map((curve, nth) => ({
         ...curve,
-        key: `${this.id}.${at}.${nth}`,
+        key: isShared ? `${this.id}.${nth}` : `${this.id}.${at}.${nth}`,
         points: pointsOf(curve, run).map(([place, value]) => [place, value >= 0 ? value : null]),
       })),
     }));
