@@ -51,4 +51,4 @@ pub use storage::{Medium, Storage, WriteCache};
 pub use suggest::{did_you_mean, nearest};
 pub use target_file::{TargetFile, beside};
 pub use target_folder::{FOLDER_MARK, FolderBytes, TargetFolder};
-pub use thread_time::{Wait, blocked_on, sometimes_blocked_on};
+pub use thread_time::{Wait, blocked_on, sometimes_blocked_on, writer_blocked_on};

@@ -6,6 +6,8 @@
 //!   for one whose databases are folders.
 //! - [`Stalling`], [`Failing`], [`Dropping`], [`Keeping`] and [`Weakening`] wrap any engine and spoil some of what it does.
 //! - [`Misreading`] wraps any engine with records and has some rows come back wrong.
+//! - [`tells_what_a_writer_waits_on`] does so for what a thread was blocked on.
+//! - [`server`] has what every engine with private servers must do.
 //! - [`ServerDump`] shows whether anything was changed on a MariaDB or MySQL server.
 #![expect(clippy::unwrap_used, reason = "a crate for tests: what an engine may not do ends the test with its error")]
 
@@ -14,7 +16,9 @@ mod files;
 mod misbehave;
 mod misread;
 mod records;
+pub mod server;
 mod server_dump;
+mod waits;
 
 pub use conformance::conformance;
 pub use files::{OpenAt, files_conformance, folders_conformance, refuses_what_is_not_its_own};
@@ -22,3 +26,4 @@ pub use misbehave::{Dropping, Failing, Fault, Keeping, Stalling, Weakening};
 pub use misread::{Misread, Misreading};
 pub use records::{RECORD_CHECKS, RecordCheck, records_conformance};
 pub use server_dump::ServerDump;
+pub use waits::tells_what_a_writer_waits_on;
