@@ -1,10 +1,8 @@
 //! Settings of a RocksDB target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::option_words;
-use bourse_engine::target::{
-    Grammar, OptionSpec, Parsed, Scheme, TargetError, Wanted, parse_bytes, parse_switch, show_bytes, show_switch,
-};
+use bourse_engine::target::{Grammar, OptionSpec, Parsed, Scheme, TargetError, parse_number};
+use bourse_engine::{option_spec, option_words};
 use std::ffi::c_int;
 use std::path::PathBuf;
 
@@ -70,80 +68,50 @@ impl Options {
     };
 }
 
-/// A number within bounds.
-fn number(text: &str, least: u8, most: u8) -> Result<u8, Wanted> {
-    let number: u64 = text.parse().map_err(|_| Wanted::Listed)?;
-    u8::try_from(number).ok().filter(|number| (least..=most).contains(number)).ok_or(Wanted::InRange)
-}
-
 /// How RocksDB targets are written.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "RocksDB",
     schemes: &[Scheme::plain("rocksdb")],
     forms: "rocksdb:PATH, a folder",
     options: &[
-        OptionSpec {
-            name: "library",
-            values: "a path",
-            meaning: "RocksDB's shared library [without it: $BOURSE_ROCKSDB, then librocksdb in the usual places]",
-            set: |options, text| {
-                options.library = Some(text.into());
-                Ok(())
-            },
-            show: |options| options.library.as_ref().map_or_else(String::new, |path| path.display().to_string()),
-        },
-        OptionSpec {
-            name: "sync",
-            values: "on, off",
-            meaning: "whether a commit waits until the write-ahead log is on disk; RocksDB's own default is off",
-            set: |options, text| parse_switch(text).map(|value| options.sync = value),
-            show: |options| show_switch(options.sync),
-        },
-        OptionSpec {
-            name: "wal",
-            values: "on, off",
-            meaning: "the write-ahead log; without it a commit is in memory until a table is written, and sync is off",
-            set: |options, text| parse_switch(text).map(|value| options.wal = value),
-            show: |options| show_switch(options.wal),
-        },
-        OptionSpec {
-            name: "cache",
-            values: "bytes, as 64MiB, from 1MiB to 1TiB",
-            meaning: "RocksDB's own cache of blocks, for the whole database",
-            set: |options, text| parse_bytes(text, 1 << 20, 1 << 40).map(|bytes| options.cache_bytes = bytes),
-            show: |options| show_bytes(options.cache_bytes),
-        },
-        OptionSpec {
-            name: "write_buffer",
-            values: "bytes, as 64MiB, from 64KiB to 16GiB",
-            meaning: "what a table gathers in memory before it is written to disk",
-            set: |options, text| parse_bytes(text, 1 << 16, 1 << 34).map(|bytes| options.write_buffer_bytes = bytes),
-            show: |options| show_bytes(options.write_buffer_bytes),
-        },
+        option_spec!(
+            "library" => library: path,
+            "RocksDB's shared library [without it: $BOURSE_ROCKSDB, then librocksdb in the usual places]",
+        ),
+        option_spec!(
+            "sync" => sync: switch,
+            "whether a commit waits until the write-ahead log is on disk; RocksDB's own default is off",
+        ),
+        option_spec!(
+            "wal" => wal: switch,
+            "the write-ahead log; without it a commit is in memory until a table is written, and sync is off",
+        ),
+        option_spec!(
+            "cache" => cache_bytes: bytes(1 << 20, 1 << 40), "bytes, as 64MiB, from 1MiB to 1TiB",
+            "RocksDB's own cache of blocks, for the whole database",
+        ),
+        option_spec!(
+            "write_buffer" => write_buffer_bytes: bytes(1 << 16, 1 << 34), "bytes, as 64MiB, from 64KiB to 16GiB",
+            "what a table gathers in memory before it is written to disk",
+        ),
         OptionSpec {
             name: "bloom",
             values: "off, or a number from 1 to 100",
             meaning: "bits for each key of a Bloom filter, which spares reads of keys that are not there",
             set: |options, text| {
-                options.bloom_bits = if text == "off" { None } else { Some(number(text, 1, 100)?) };
+                options.bloom_bits = if text == "off" { None } else { Some(parse_number(text, 1, 100)?) };
                 Ok(())
             },
             show: |options| options.bloom_bits.map_or_else(|| "off".to_owned(), |bits| bits.to_string()),
         },
-        OptionSpec {
-            name: "compression",
-            values: "snappy, none, lz4, zstd",
-            meaning: "how blocks of tables are compressed, if the library can",
-            set: |options, text| Compression::parse(text).map(|value| options.compression = value),
-            show: |options| options.compression.word().to_owned(),
-        },
-        OptionSpec {
-            name: "jobs",
-            values: "a number from 1 to 64",
-            meaning: "background jobs at a time, which write and merge tables",
-            set: |options, text| number(text, 1, 64).map(|jobs| options.jobs = jobs),
-            show: |options| options.jobs.to_string(),
-        },
+        option_spec!(
+            "compression" => compression: word(Compression), "snappy, none, lz4, zstd",
+            "how blocks of tables are compressed, if the library can",
+        ),
+        option_spec!(
+            "jobs" => jobs: number(1, 64), "a number from 1 to 64",
+            "background jobs at a time, which write and merge tables",
+        ),
     ],
     renamed: &[],
 };
