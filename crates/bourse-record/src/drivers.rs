@@ -220,6 +220,7 @@ fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
     round.series = one_series(&parts.iter().map(|part| &part.series).collect::<Vec<_>>());
     // Drivers began at different moments: what their rows would add up to is no throughput of any moment.
     round.throughput_series = Series::default();
+    round.response_map = None;
     round.time_split = TimeSplit::merged(parts.iter().map(|part| part.time_split.as_ref()));
     let who: Vec<String> = shared.iter().map(|shared| format!("driver {}/{}", shared.number, shared.of)).collect();
     round.facts = facts(parts, &who);
@@ -331,6 +332,7 @@ pub(crate) fn both(one: Arrivals, other: Arrivals) -> Arrivals {
         unstarted: one.unstarted.saturating_add(other.unstarted),
         backlog_limit: one.backlog_limit.saturating_add(other.backlog_limit),
         backlog_longest: one.backlog_longest.max(other.backlog_longest),
+        unstarted_ns_longest: one.unstarted_ns_longest.max(other.unstarted_ns_longest),
     }
 }
 

@@ -12,6 +12,8 @@ pub mod drivers;
 pub mod faults;
 mod figures;
 mod histogram;
+mod latency;
+mod limits;
 mod live;
 mod machine;
 mod metric;
@@ -23,6 +25,7 @@ mod provenance;
 pub mod read;
 mod recorder;
 mod resources;
+mod response_map;
 mod round;
 mod run_file;
 mod sample;
@@ -46,6 +49,8 @@ pub use figures::{
     UnderWay,
 };
 pub use histogram::HistogramError;
+pub use latency::{Clock, Latency, Quantile};
+pub use limits::{Reached, ResponseLimit, length};
 pub use live::{LiveCell, LiveReader, LiveRow};
 pub use machine::noise;
 pub use metric::{Better, METRICS, Metric, metric};
@@ -54,6 +59,7 @@ pub use processes::of_processes;
 pub use provenance::{Build, DocumentKind, Machine, NameValue, Provenance};
 pub use recorder::{Recorder, Totals};
 pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};
+pub use response_map::{ResponseMap, ResponseMapBuilder};
 pub use round::{
     Arrivals, Check, CheckStatus, Column, ConflictCount, FileActivity, FileKind, Interference, LatencyPhase, Phase,
     PhaseKind, Round, Series, ServerUse, SharedRound, Stopping, StoppingRule,

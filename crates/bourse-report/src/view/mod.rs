@@ -3,7 +3,6 @@
 mod case;
 mod checks;
 mod cost;
-mod latency;
 mod limits;
 mod operation;
 mod quantiles;
@@ -12,11 +11,12 @@ mod standing;
 mod status;
 mod storage;
 mod time_split;
+mod verdict;
 mod waits;
 
+pub(crate) use bourse_record::{Clock, Latency, Quantile};
 pub(crate) use case::{CaseView, values};
 pub(crate) use checks::checks_words;
-pub(crate) use latency::{Clock, Latency, Quantile};
 pub(crate) use operation::{OperationView, ServerLatency, outcome_word};
 pub(crate) use quantiles::{QUANTILES, of_round, over_rounds};
 pub(crate) use rules::{Kept, not_tpce, rules};
@@ -24,6 +24,7 @@ pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;
 pub(crate) use storage::{storage_words, sync_words};
 pub(crate) use time_split::{Part, RoleSplit, not_available, roles};
+pub(crate) use verdict::verdict;
 pub(crate) use waits::latency_case;
 
 use crate::units;

@@ -18,6 +18,8 @@ mod mysql;
 mod postgres;
 #[cfg(feature = "redb")]
 mod redb;
+#[cfg(feature = "rocksdb")]
+mod rocksdb;
 mod sqlite;
 #[cfg(feature = "sqlite-lean")]
 mod sqlite_lean;
@@ -74,6 +76,7 @@ enum Build {
             feature = "mysql",
             feature = "postgres",
             feature = "redb",
+            feature = "rocksdb",
             feature = "sqlite-lean",
             feature = "sqlite-lib"
         ),
@@ -263,6 +266,13 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         example: "fjall:PATH?persist=sync_data",
         in_process: Some(InProcess { file_ending: "fjall", memory: false, variant_of: None }),
         build: if_built!("fjall", fjall::CALLS),
+    },
+    EngineKind {
+        scheme: "rocksdb",
+        summary: "RocksDB, a key-value store of log-structured merge trees, in a folder; its library is loaded at run time",
+        example: "rocksdb:PATH?sync=on&bloom=10",
+        in_process: Some(InProcess { file_ending: "rocksdb", memory: false, variant_of: None }),
+        build: if_built!("rocksdb", rocksdb::CALLS),
     },
     EngineKind {
         scheme: "null",

@@ -69,6 +69,19 @@ fn fjall_runs() {
     theirs_is_left_alone("fjall");
 }
 
+#[test]
+fn rocksdb_runs() {
+    if let Err(why) = bourse_engine_rocksdb::info(None) {
+        #[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
+        {
+            eprintln!("skipped: rocksdb_runs ({why})");
+        }
+        return;
+    }
+    every_workload_runs("rocksdb:x.rocksdb");
+    theirs_is_left_alone("rocksdb");
+}
+
 /// Checks that a folder without the mark stays as it is.
 fn theirs_is_left_alone(scheme: &str) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
