@@ -3,6 +3,8 @@
 //! Each engine but SQLite is a Cargo feature with a file of its own here. One that is left out of a build is listed all the
 //! same, with the feature that has it.
 
+#[cfg(feature = "duckdb")]
+mod duckdb;
 #[cfg(feature = "fastdb")]
 mod fastdb;
 #[cfg(feature = "fjall")]
@@ -67,6 +69,7 @@ enum Build {
     /// It is not; this feature of the program's crate has it.
     #[cfg_attr(
         all(
+            feature = "duckdb",
             feature = "fastdb",
             feature = "fjall",
             feature = "lmdb",
@@ -112,8 +115,8 @@ pub(crate) struct Crashes {
     pub(crate) copy: SideFileKind,
     /// What is swept when nothing else is said.
     pub(crate) sweeps: &'static [&'static str],
-    /// The setting for a simulated disk that loses what was not synced.
-    pub(crate) lossy_disk: &'static str,
+    /// The setting for a simulated disk that loses what was not synced, if its files can be on one.
+    pub(crate) lossy_disk: Option<&'static str>,
     /// Whether its system calls can be recorded.
     pub(crate) can_be_recorded: bool,
 }
@@ -228,6 +231,13 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         example: "postgres://USER@HOST:PORT/DATABASE, postgres://USER@/DATABASE?socket=/run/postgresql",
         in_process: None,
         build: if_built!("postgres", postgres::RUNNING),
+    },
+    EngineKind {
+        scheme: "duckdb",
+        summary: "DuckDB, an analytical database in process; its library is loaded at run time",
+        example: "duckdb:PATH?library=FILE&writers=one, duckdb::memory:",
+        in_process: Some(InProcess { file_ending: "duckdb", memory: true, variant_of: None }),
+        build: if_built!("duckdb", duckdb::CALLS),
     },
     EngineKind {
         scheme: "fastdb",

@@ -51,6 +51,18 @@ fn every_workload_runs(target: &str) {
     }
 }
 
+/// Where DuckDB's library is not, the test's name is printed.
+#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
+#[test]
+fn duckdb_runs() {
+    let library = match bourse_engine_duckdb::info(None) {
+        Ok(found) => found.path,
+        Err(why) => return eprintln!("skipped: duckdb_runs ({why})"),
+    };
+    every_workload_runs(&format!("duckdb:x.duckdb?library={}", library.display()));
+    every_workload_runs(&format!("duckdb::memory:?library={}", library.display()));
+}
+
 #[test]
 fn fjall_runs() {
     every_workload_runs("fjall:x.fjall");
