@@ -397,7 +397,7 @@ mod tests {
     fn run_of(typed: &str) -> Run {
         let matches = Arguments::command().try_get_matches_from(words(typed)).unwrap_or_else(|error| panic!("{error}"));
         match Arguments::of(&matches).unwrap().command {
-            Command::Tpce(Tpce::Run(run)) => run,
+            Command::Tpce(Tpce::Run(run)) => *run,
             other => panic!("{other:?}"),
         }
     }

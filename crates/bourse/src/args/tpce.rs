@@ -13,7 +13,7 @@ use std::time::Duration;
 #[command(after_help = NOTICE)]
 pub(crate) enum Tpce {
     /// Run the workload: load if needed, warm up, measure, check, report
-    Run(Run),
+    Run(Box<Run>),
     /// Load a database and stop
     Load(Load),
     /// Write the rows of the initial database to files
