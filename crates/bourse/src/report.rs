@@ -2,6 +2,7 @@
 
 use crate::args::{CsvCells, Report};
 use crate::failure::Failure;
+use crate::history::{index, is_results_folder};
 use crate::output::{has_color, print, report_text, terminal_width, write_whole};
 use crate::progress::note;
 use bourse_record::drivers;
@@ -23,6 +24,11 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
             .hint("give it alone, or only runs of a workload"));
         }
         return draw(kind, &file, arguments);
+    }
+    if let [folder] = arguments.runs.as_slice()
+        && is_results_folder(folder)
+    {
+        return index(folder, arguments);
     }
     let run = joined(&arguments.runs)?;
     let texts = texts(arguments.csv);

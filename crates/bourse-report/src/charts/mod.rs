@@ -8,6 +8,7 @@ mod axis;
 mod by_row;
 mod comparison;
 mod distribution;
+mod history;
 mod scaling;
 mod series;
 mod svg;
@@ -17,6 +18,7 @@ mod time_split;
 pub use alone::svg;
 pub(crate) use by_row::{ByRow, ByRowUnit, Curve, by_row};
 pub(crate) use comparison::comparison;
+pub(crate) use history::{History, HistoryPoint, history};
 pub(crate) use scaling::{scaling, swept};
 
 use crate::view::CaseView;
