@@ -1,4 +1,4 @@
-//! Tells the crate which redb it is built with: redb itself does not say, the lock file does.
+//! Tells the crate which version of its engine it is built with: the engine itself does not say, the lock file does.
 
 use std::env;
 use std::path::Path;
@@ -10,16 +10,19 @@ fn main() {
     if Path::new("../../Cargo.lock").exists() {
         println!("cargo:rerun-if-changed=../../Cargo.lock");
     }
+    // The crate is named for its engine.
+    let package = env::var("CARGO_PKG_NAME").expect("Cargo runs build scripts");
+    let engine = package.strip_prefix("bourse-engine-").expect("a crate of an engine");
     // Of the lock file Cargo tells nothing else that is as short; it needs no network.
     let asked = Command::new(env::var_os("CARGO").expect("Cargo runs build scripts"))
-        .args(["pkgid", "--offline", "redb"])
+        .args(["pkgid", "--offline", engine])
         .current_dir(env::var_os("CARGO_MANIFEST_DIR").expect("Cargo runs build scripts"))
         .output()
         .expect("Cargo can be run again");
     let answer = String::from_utf8_lossy(&asked.stdout);
     let version = answer.trim().rsplit_once(['@', '#']).map(|(_, version)| version);
     let version = version.filter(|_| asked.status.success()).unwrap_or_else(|| {
-        panic!("cargo pkgid redb tells no version: {}", String::from_utf8_lossy(&asked.stderr));
+        panic!("cargo pkgid {engine} tells no version: {}", String::from_utf8_lossy(&asked.stderr));
     });
-    println!("cargo:rustc-env=REDB_VERSION={version}");
+    println!("cargo:rustc-env=ENGINE_VERSION={version}");
 }

@@ -3,6 +3,7 @@
 //! ```text
 //! cargo xtask ci       format, clippy, tests, documentation, tidy: everything a change must pass
 //! cargo xtask test     the tests alone
+//! cargo xtask full     the engines that a build leaves out unless it has the feature `full`: clippy and tests
 //! cargo xtask planted  plant each bug and ask each detector, at full length: writes docs/planted-bugs.md
 //! cargo xtask docs     write the generated pages below docs/
 //! cargo xtask tidy     what no other tool checks
@@ -28,13 +29,14 @@ fn main() -> ExitCode {
         match task.as_str() {
             "ci" => ci(),
             "test" => tests(),
+            "full" => full(),
             "planted" => planted(),
             "docs" => docs::write(&root()),
             "tidy" => tidy::tidy(&root()),
             "size" => size::size(&root()),
             "level" => level::print(std::env::args().nth(2).as_deref()),
             "fuzz" => fuzz::fuzz(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
-            _ => Err("usage: cargo xtask ci | test | planted [BUG…] | docs | tidy | size | level [SESSIONS] | fuzz [SECONDS [TARGET…]]"
+            _ => Err("usage: cargo xtask ci | test | full | planted [BUG…] | docs | tidy | size | level [SESSIONS] | fuzz [SECONDS [TARGET…]]"
                 .to_owned()),
         };
     match outcome {
@@ -78,6 +80,17 @@ fn tests() -> Result<(), String> {
     // Apart from the others, so that no other test runs a build with bugs.
     // Of the whole workspace: a choice of packages would have other features, and compile their dependencies once more.
     cargo(&["test", "--workspace", "--test", "planted", "--features", WITH_BUGS])
+}
+
+/// Checks and tests the program with every engine. No part of `cargo xtask ci`: what only these engines need takes minutes to
+/// compile.
+fn full() -> Result<(), String> {
+    let program = ["--package", "bourse", "--features", "full"];
+    optional_component(
+        "clippy",
+        &[&["clippy", "--all-targets"][..], &program, &["--", "--deny", "warnings"]].concat(),
+    )?;
+    cargo(&[&["test", "--test", "full"][..], &program].concat())
 }
 
 /// Plants each bug, or those of these names, and asks each detector; all bugs make the page of the documentation.

@@ -49,7 +49,7 @@ pub use description::{described, durability};
 pub use drive::drive;
 pub use ledger::{Entry, Ledger};
 pub use operation_cx::{Backoff, Failure, OperationCx, RetryPolicy};
-pub use reconcile::{Counted, Recording};
+pub use reconcile::{Recording, RoundCounts};
 pub use round::{Measured, Progress, run, void};
 pub use schedule::{Pacer, RateError, Schedule};
 pub use storage::{raw_syncs, storage};

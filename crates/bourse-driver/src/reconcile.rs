@@ -36,22 +36,32 @@ impl Recording {
         self.times.extend(other.times);
     }
 
+    /// What was counted apart from the figures.
+    pub fn counted(&self) -> RoundCounts {
+        RoundCounts { totals: self.recorder.totals(), ledger: self.ledger.clone() }
+    }
+
     /// Compares the figures with the ledger.
     pub fn reconcile(&self) -> Vec<Check> {
-        reconcile(&self.recorder.figures(), &self.recorder.totals(), &self.ledger)
+        self.counted().reconcile(&self.recorder.figures())
     }
 }
 
 /// What a round counted of its operations apart from its figures, so that the two can be compared.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Counted {
+pub struct RoundCounts {
     /// The recorder's count, by operation.
     pub totals: Vec<Totals>,
-    /// The driver's own count.
+    /// The driver's own count, of the whole round.
     pub ledger: Ledger,
 }
 
-impl Counted {
+impl RoundCounts {
+    /// Compares figures with what the driver counted: the checks of every round, whatever its workload.
+    pub fn reconcile(&self, figures: &[Operation]) -> Vec<Check> {
+        compare(figures, &self.totals, &self.ledger, true)
+    }
+
     /// Compares the merged figures of several processes with what all of them counted. Merged figures have no times by
     /// outcome.
     pub fn reconcile_merged(&self, figures: &[Operation]) -> Vec<Check> {
@@ -65,11 +75,6 @@ impl Counted {
         }
         self.ledger.merge(&other.ledger);
     }
-}
-
-/// Compares figures with what the driver counted: the checks of every round, whatever its workload.
-pub fn reconcile(figures: &[Operation], totals: &[Totals], ledger: &Ledger) -> Vec<Check> {
-    compare(figures, totals, ledger, true)
 }
 
 fn compare(figures: &[Operation], totals: &[Totals], ledger: &Ledger, by_outcome: bool) -> Vec<Check> {

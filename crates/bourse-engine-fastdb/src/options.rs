@@ -1,10 +1,8 @@
 //! Settings of a FastDB target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::target::{
-    Grammar, OptionSpec, Parsed, Scheme, TargetError, Wanted, parse_bytes, parse_switch, show_bytes, show_switch,
-};
-use bourse_engine::{IndexKind, option_words};
+use bourse_engine::target::{Grammar, OptionSpec, Parsed, Scheme, TargetError, Wanted};
+use bourse_engine::{IndexKind, option_spec, option_words};
 use std::path::PathBuf;
 
 /// The index of a key.
@@ -72,30 +70,18 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             },
             show: |options| if options.index == Index::Hash { "hash" } else { "ttree" }.to_owned(),
         },
-        OptionSpec {
-            name: "commit",
-            values: "full, precommit",
-            meaning: "how a transaction ends: `cli_commit` syncs the file; `cli_precommit` only releases the locks, and a single transaction cannot be rolled back",
-            set: |options, text| Commit::parse(text).map(|value| options.commit = value),
-            show: |options| options.commit.word().to_owned(),
-        },
-        OptionSpec {
-            name: "unique",
-            values: "on, off",
-            meaning: "an insert first checks that its key does not exist, since FastDB's indexes allow duplicates; off: as FastDB's own programs do",
-            set: |options, text| parse_switch(text).map(|value| options.unique = value),
-            show: |options| show_switch(options.unique),
-        },
-        OptionSpec {
-            name: "size",
-            values: "bytes, as 512MiB, from 96MiB to 1TiB",
-            meaning: "initial size of a new database. A database in a file grows; one of a diskless build does not. Memory and disk are used only when touched",
-            set: |options, text| {
-                options.size_bytes = parse_bytes(text, 96 << 20, 1 << 40)?;
-                Ok(())
-            },
-            show: |options| show_bytes(options.size_bytes),
-        },
+        option_spec!(
+            "commit" => commit: word(Commit), "full, precommit",
+            "how a transaction ends: `cli_commit` syncs the file; `cli_precommit` only releases the locks, and a single transaction cannot be rolled back",
+        ),
+        option_spec!(
+            "unique" => unique: switch,
+            "an insert first checks that its key does not exist, since FastDB's indexes allow duplicates; off: as FastDB's own programs do",
+        ),
+        option_spec!(
+            "size" => size_bytes: bytes(96 << 20, 1 << 40), "bytes, as 512MiB, from 96MiB to 1TiB",
+            "initial size of a new database. A database in a file grows; one of a diskless build does not. Memory and disk are used only when touched",
+        ),
     ],
     renamed: &[],
 };

@@ -4,9 +4,7 @@ use crate::error::check;
 use crate::mark::{MARK, look};
 use crate::options::{Options, Sync};
 use crate::transaction::{ReadTransaction, WriteTransaction};
-use bourse_engine::{
-    EngineError, ErrorKind, RecordTable, RecordType, Wait, blocked_on, memory_file_system, sometimes_blocked_on,
-};
+use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType, memory_file_system};
 use lmdb_master_sys as ffi;
 use std::collections::{HashMap, HashSet};
 use std::ffi::{CStr, CString, c_int, c_uint};
@@ -138,15 +136,9 @@ impl Environment {
         self.raw
     }
 
-    /// What a commit is blocked on: it writes pages, and waits for the disk where there is one to wait for.
-    pub(crate) fn commit_waits_on(&self) -> Wait {
-        if self.syncs { Wait::Sync } else { Wait::Storage }
-    }
-
-    /// Runs what may block a writer. Where no commit waits for a disk that is so short that timing each would show.
-    #[inline]
-    pub(crate) fn waiting<T>(&self, wait: Wait, work: impl FnOnce() -> T) -> T {
-        if self.syncs { blocked_on(wait, work) } else { sometimes_blocked_on(wait, work) }
+    /// Whether a commit waits for a disk.
+    pub(crate) fn syncs(&self) -> bool {
+        self.syncs
     }
 
     /// Writes our mark into a new file.

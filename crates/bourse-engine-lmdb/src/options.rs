@@ -1,8 +1,8 @@
 //! Settings of an LMDB target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::option_words;
-use bourse_engine::target::{Grammar, OptionSpec, Scheme, parse_bytes, parse_switch, show_bytes, show_switch};
+use bourse_engine::target::{Grammar, Scheme};
+use bourse_engine::{option_spec, option_words};
 
 /// What a commit waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,30 +39,18 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
     schemes: &[Scheme::plain("lmdb")],
     forms: "lmdb:PATH",
     options: &[
-        OptionSpec {
-            name: "sync",
-            values: "full, meta, off",
-            meaning: "what a commit syncs: data and meta page, data only (`MDB_NOMETASYNC`), nothing (`MDB_NOSYNC`)",
-            set: |options, text| Sync::parse(text).map(|value| options.sync = value),
-            show: |options| options.sync.word().to_owned(),
-        },
-        OptionSpec {
-            name: "writemap",
-            values: "on, off",
-            meaning: "write through the memory map (`MDB_WRITEMAP`) instead of writing pages at the commit",
-            set: |options, text| parse_switch(text).map(|value| options.writes_map = value),
-            show: |options| show_switch(options.writes_map),
-        },
-        OptionSpec {
-            name: "map_size",
-            values: "bytes, as 16GiB, from 1MiB to 16TiB",
-            meaning: "largest size of the database; reserves addresses, not memory",
-            set: |options, text| {
-                options.map_bytes = parse_bytes(text, 1 << 20, 1 << 44)?;
-                Ok(())
-            },
-            show: |options| show_bytes(options.map_bytes),
-        },
+        option_spec!(
+            "sync" => sync: word(Sync), "full, meta, off",
+            "what a commit syncs: data and meta page, data only (`MDB_NOMETASYNC`), nothing (`MDB_NOSYNC`)",
+        ),
+        option_spec!(
+            "writemap" => writes_map: switch,
+            "write through the memory map (`MDB_WRITEMAP`) instead of writing pages at the commit",
+        ),
+        option_spec!(
+            "map_size" => map_bytes: bytes(1 << 20, 1 << 44), "bytes, as 16GiB, from 1MiB to 16TiB",
+            "largest size of the database; reserves addresses, not memory",
+        ),
     ],
     renamed: &[],
 };

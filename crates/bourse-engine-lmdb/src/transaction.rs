@@ -2,7 +2,7 @@
 
 use crate::environment::{Environment, name_or_null};
 use crate::error::{check, error};
-use bourse_engine::{EngineError, Wait};
+use bourse_engine::{EngineError, Wait, writer_blocked_on};
 use lmdb_master_sys as ffi;
 use std::ffi::{CStr, c_uint};
 use std::marker::PhantomData;
@@ -191,7 +191,7 @@ unsafe impl Send for WriteTransaction {}
 impl WriteTransaction {
     /// Waits until nobody else writes.
     pub(crate) fn new(environment: Arc<Environment>) -> Result<Self, EngineError> {
-        let raw = environment.waiting(Wait::Lock, || begin(&environment, 0))?;
+        let raw = writer_blocked_on(environment.syncs(), Wait::Lock, || begin(&environment, 0))?;
         Ok(Self { raw, thread: thread::current().id(), environment })
     }
 
@@ -260,8 +260,9 @@ impl WriteTransaction {
     pub(crate) fn commit(mut self) -> Result<(), EngineError> {
         let raw = self.raw()?;
         self.raw = ptr::null_mut();
+        let syncs = self.environment.syncs();
         // SAFETY: it was open, and is not ended again, whether this works or not.
-        check(self.environment.waiting(self.environment.commit_waits_on(), || unsafe { ffi::mdb_txn_commit(raw) }))
+        check(writer_blocked_on(syncs, Wait::of_commit(syncs), || unsafe { ffi::mdb_txn_commit(raw) }))
     }
 }
 

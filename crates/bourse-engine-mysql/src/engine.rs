@@ -4,25 +4,25 @@ use crate::connect::{Address, Connector};
 use crate::describe;
 use crate::loader::{DatabaseLoader, side_databases};
 use crate::ownership;
-use crate::server::{DATABASE, Launch, PrivateServer, installed, parent};
+use crate::server::{self, DATABASE, Launch};
 use crate::session::MysqlSession;
-use crate::status::{Status, process_use, told_process};
+use crate::status::{Status, told_process};
 use crate::target::{Place, Target};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface, IoCounts,
     Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, SqlCapabilities, SqlEngine,
 };
+use bourse_private_server::{PrivateServer, ServerSlot, parent, processes};
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 /// A MariaDB or MySQL database under test.
 pub struct MysqlEngine {
     target: Target,
     /// Of a private target, once something needed it.
-    server: Mutex<Option<PrivateServer>>,
+    server: ServerSlot<Connector>,
     /// What it is started with beside what the target says.
     launch: Mutex<Launch>,
     /// A connection for sizes, so that asking for them each second opens none.
@@ -63,7 +63,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl MysqlEngine {
     /// The engine of a target that was read before.
     pub fn new(target: Target) -> Self {
-        Self { target, server: Mutex::new(None), launch: Mutex::default(), watcher: Mutex::new(None) }
+        Self { target, server: ServerSlot::default(), launch: Mutex::default(), watcher: Mutex::new(None) }
     }
 
     /// The target as it was read.
@@ -73,7 +73,7 @@ impl MysqlEngine {
 
     /// The private server's process, once it has been started.
     pub fn server_process(&self) -> Option<u32> {
-        locked(&self.server).as_ref().map(PrivateServer::process_id)
+        self.server.look(|server| server.process_id())
     }
 
     /// What the private server is started with from now on, beside what the target says.
@@ -83,7 +83,7 @@ impl MysqlEngine {
 
     /// How the private server has ended; `None` while it runs, or if there is none.
     pub fn server_exit(&self) -> Option<std::process::ExitStatus> {
-        locked(&self.server).as_mut().and_then(PrivateServer::exit)
+        self.server.look(PrivateServer::exit).flatten()
     }
 
     fn database(&self) -> &str {
@@ -107,44 +107,19 @@ impl MysqlEngine {
                 options: options.clone(),
             }),
             Place::Private { directory } => {
-                let mut server = locked(&self.server);
-                if let Some(server) = server.as_mut() {
-                    server.check_alive()?;
-                    return Ok(server.connector().clone());
-                }
-                let installed = installed(self.target.flavour, options.server.as_deref())?;
-                let started = PrivateServer::start(&installed, directory.as_deref(), options, &locked(&self.launch))?;
-                Ok(server.insert(started).connector().clone())
+                let start = || server::start(&self.target, directory.as_deref(), &locked(&self.launch));
+                self.server.connector(start)
             }
         }
     }
 
     /// A connection; where there is none because a server of ours has ended, that is what is told.
     fn reach(&self, database: Option<&str>) -> Result<Conn, EngineError> {
-        /// A process that was killed is refused by others a moment before its end can be seen.
-        const MOMENTS: u32 = 50;
-        let reached = self.connector()?.connect(database);
-        let Err(lost) = &reached else { return reached };
-        if lost.kind() != ErrorKind::ConnectionLost {
-            return reached;
-        }
-        for _ in 0..MOMENTS {
-            let Some(alive) = locked(&self.server).as_mut().map(PrivateServer::check_alive) else { break };
-            alive?;
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        reached
-    }
-
-    /// The private server, started.
-    fn with_server<T>(&self, act: impl FnOnce(&mut PrivateServer) -> Result<T, EngineError>) -> Result<T, EngineError> {
-        let mut server = locked(&self.server);
-        let none = || EngineError::unsupported("there is no server of ours to kill or to start again");
-        act(server.as_mut().ok_or_else(none)?)
+        self.server.explained(self.connector()?.connect(database))
     }
 
     fn is_started(&self) -> bool {
-        !matches!(self.target.place, Place::Private { .. }) || locked(&self.server).is_some()
+        !matches!(self.target.place, Place::Private { .. }) || self.server.is_started()
     }
 
     /// Runs `ask` on the watcher's connection, which is made anew after an error.
@@ -240,8 +215,8 @@ impl Engine for MysqlEngine {
         match &self.target.place {
             Place::Running { .. } => Location::RunningServer,
             Place::Private { directory } => {
-                let started = locked(&self.server).as_ref().map(PrivateServer::data);
-                let planned = || parent(directory.as_deref(), &self.target.options);
+                let started = self.server.look(|server| server.folder().data());
+                let planned = || parent(directory.as_deref(), self.target.options.ram);
                 Location::ServerFolder(started.or_else(|| planned().ok()).unwrap_or_else(std::env::temp_dir))
             }
         }
@@ -269,12 +244,12 @@ impl Engine for MysqlEngine {
         let status = self.watch(|watcher| Ok(Status::read(&mut watcher.connection)?.since(&watcher.before)))?;
         let mut footprint =
             Footprint { memory_bytes: status.memory_bytes, locks: status.locks, ..Footprint::default() };
-        let private = locked(&self.server).as_ref().map(|server| (server.data(), server.process_id()));
+        let private = self.server.look(|server| (server.folder().data(), server.process_id()));
         match private {
             Some((data, process)) => {
                 (footprint.data_bytes, footprint.log_bytes) = describe::sizes(&data, self.database());
                 let process = told_process(&data).unwrap_or(process);
-                footprint.server = process_use(process);
+                footprint.server = processes::process_use(process, false).map(|used| used.process);
                 footprint.memory_bytes = footprint.server.map_or(footprint.memory_bytes, |it| it.resident_bytes);
             }
             None => {
@@ -310,12 +285,12 @@ impl SqlEngine for MysqlEngine {
 
 impl OwnedServer for MysqlEngine {
     fn kill(&self) -> Result<(), EngineError> {
-        self.with_server(PrivateServer::kill)
+        self.server.with(|server, _| server.kill())
     }
 
     fn restart(&self) -> Result<(), EngineError> {
         *locked(&self.watcher) = None;
         let launch = locked(&self.launch).clone();
-        self.with_server(|server| server.restart(&launch))
+        self.server.with(|server, connector| server::restart(&self.target, server, connector, &launch))
     }
 }

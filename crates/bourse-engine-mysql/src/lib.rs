@@ -19,7 +19,7 @@
 //! # A private server
 //! listens on a socket in its own folder and nowhere else, runs as user `mysql` where we are root, and is ended and removed
 //! with its folder when the engine is dropped. If we are killed it stays; the next private server below the same folder
-//! ends and removes it first ([`sweep`]).
+//! ends and removes it first ([`sweep_target`]).
 //!
 //! # Loading
 //! into `NAME_bourse_loading`, beside the database; finished, its tables take the places of those in `NAME` by one
@@ -47,5 +47,5 @@ mod value;
 
 pub use engine::{MysqlEngine, open};
 pub use options::{Flavour, FlushLog, FlushMethod, GRAMMAR, Options, Storage};
-pub use server::{Installed, Launch, installed, sweep, sweep_target};
+pub use server::{Installed, Launch, installed, sweep_target};
 pub use target::{Place, Target};

@@ -1,7 +1,7 @@
-//! What the server counts, by its own status variables, and what its process uses, by the operating system.
+//! What the server counts, by its own status variables.
 
 use crate::error::error;
-use bourse_engine::{EngineError, FileIo, IoCounts, LockStats, ServerProcess};
+use bourse_engine::{EngineError, FileIo, IoCounts, LockStats};
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::fs;
@@ -93,30 +93,6 @@ fn io(known: impl Fn(&str) -> Option<u64>) -> IoCounts {
     io
 }
 
-/// What a process has used since it began, and holds now.
-pub(crate) fn process_use(id: u32) -> Option<ServerProcess> {
-    let read = |name: &str| fs::read_to_string(format!("/proc/{id}/{name}")).ok();
-    parse_process(&read("stat")?, &read("io").unwrap_or_default(), &read("status")?)
-}
-
-fn parse_process(stat: &str, io: &str, status: &str) -> Option<ServerProcess> {
-    // The kernel shows processor time in hundredths of a second on every architecture.
-    const TICK_NS: u64 = 10_000_000;
-    // The program's name in parentheses may hold anything: count from behind it.
-    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
-    let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
-    let number = |text: &str, name: &str| -> Option<u64> {
-        text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
-    };
-    Some(ServerProcess {
-        cpu_user_ns: ticks(11)? * TICK_NS,
-        cpu_system_ns: ticks(12)? * TICK_NS,
-        resident_bytes: number(status, "VmRSS:")? * 1_024,
-        read_bytes: number(io, "read_bytes:").unwrap_or(0),
-        written_bytes: number(io, "write_bytes:").unwrap_or(0),
-    })
-}
-
 /// The server's process by its own file in the data directory: the program we started may be a script above it.
 pub(crate) fn told_process(data: &Path) -> Option<u32> {
     fs::read_to_string(data.join("server.pid")).ok()?.trim().parse().ok()
@@ -141,15 +117,5 @@ mod tests {
         assert_eq!((mysql.database.syncs, mysql.log.syncs, mysql.together.syncs), (3, 7, 0));
         assert_eq!((mysql.database.written_bytes, mysql.log.written_bytes), (4_000, 1_000));
         assert_eq!(mysql.total().syncs, mariadb.total().syncs);
-    }
-
-    #[test]
-    fn what_the_kernel_writes_of_a_process_is_read() {
-        let stat = "7 (a b) c) S 1 1 1 0 -1 4194304 96 0 0 0 1234 56 0 0 20 0 1 0 202316 3133440 381";
-        let io = "rchar: 1\nread_bytes: 8192\nwrite_bytes: 4096\n";
-        let used = parse_process(stat, io, "Name:\tx\nVmRSS:\t    16 kB\n").unwrap();
-        assert_eq!((used.cpu_user_ns, used.cpu_system_ns), (12_340_000_000, 560_000_000));
-        assert_eq!((used.resident_bytes, used.read_bytes, used.written_bytes), (16_384, 8_192, 4_096));
-        assert_eq!(parse_process("", "", ""), None);
     }
 }

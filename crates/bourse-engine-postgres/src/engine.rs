@@ -3,7 +3,7 @@
 use crate::connect::{Address, Connector, password};
 use crate::copy::{DatabaseCopy, copy_of};
 use crate::loader::DatabaseLoader;
-use crate::server::{DATABASE, PrivateServer, installed, parent};
+use crate::server::{self, DATABASE};
 use crate::session::PostgresSession;
 use crate::target::{Place, Target};
 use crate::wire::Connection;
@@ -13,15 +13,15 @@ use bourse_engine::{
     Capabilities, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface, IoCounts,
     Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine,
 };
+use bourse_private_server::{ServerSlot, parent};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
 
 /// A PostgreSQL database under test.
 pub struct PostgresEngine {
     target: Target,
     /// Of a private target, once something needed it.
-    server: Mutex<Option<PrivateServer>>,
+    server: ServerSlot<Connector>,
     /// A connection for sizes, so that asking for them each second opens none.
     watcher: Mutex<Option<Connection>>,
     /// Sessions that were announced, until it is known whether the server takes as many.
@@ -56,7 +56,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl PostgresEngine {
     /// The engine of a target that was read before.
     pub fn new(target: Target) -> Self {
-        Self { target, server: Mutex::new(None), watcher: Mutex::new(None), announced: AtomicUsize::new(0) }
+        Self { target, server: ServerSlot::default(), watcher: Mutex::new(None), announced: AtomicUsize::new(0) }
     }
 
     /// The target as it was read.
@@ -66,7 +66,7 @@ impl PostgresEngine {
 
     /// The private server's first process, once it has been started.
     pub fn server_process(&self) -> Option<u32> {
-        locked(&self.server).as_ref().map(PrivateServer::process_id)
+        self.server.look(|server| server.process_id())
     }
 
     fn database(&self) -> &str {
@@ -89,34 +89,13 @@ impl PostgresEngine {
                 password: password(options, host, *port, database, user)?,
                 options: options.clone(),
             }),
-            Place::Private { directory } => {
-                let mut server = locked(&self.server);
-                if let Some(server) = server.as_mut() {
-                    server.check_alive()?;
-                    return Ok(server.connector().clone());
-                }
-                let installed = installed(options.server.as_deref())?;
-                let started = PrivateServer::start(&installed, directory.as_deref(), options)?;
-                Ok(server.insert(started).connector().clone())
-            }
+            Place::Private { directory } => self.server.connector(|| server::start(&self.target, directory.as_deref())),
         }
     }
 
     /// What `connect` gives; where that is nothing because a server of ours has ended, that is what is told.
     fn reach<T>(&self, connect: impl FnOnce(&Connector) -> Result<T, EngineError>) -> Result<T, EngineError> {
-        /// A process that was killed is refused by others a moment before its end can be seen.
-        const MOMENTS: u32 = 50;
-        let reached = connect(&self.connector()?);
-        let Err(lost) = &reached else { return reached };
-        if lost.kind() != ErrorKind::ConnectionLost {
-            return reached;
-        }
-        for _ in 0..MOMENTS {
-            let Some(alive) = locked(&self.server).as_mut().map(PrivateServer::check_alive) else { break };
-            alive?;
-            std::thread::sleep(Duration::from_millis(10));
-        }
-        reached
+        self.server.explained(connect(&self.connector()?))
     }
 
     /// A connection to the database; `None` if no such name exists.
@@ -124,15 +103,8 @@ impl PostgresEngine {
         self.reach(|connector| connector.connect_if_there(self.database()))
     }
 
-    /// The private server, started.
-    fn with_server<T>(&self, act: impl FnOnce(&mut PrivateServer) -> Result<T, EngineError>) -> Result<T, EngineError> {
-        let mut server = locked(&self.server);
-        let none = || EngineError::unsupported("there is no server of ours to kill or to start again");
-        act(server.as_mut().ok_or_else(none)?)
-    }
-
     fn is_started(&self) -> bool {
-        !matches!(self.target.place, Place::Private { .. }) || locked(&self.server).is_some()
+        !matches!(self.target.place, Place::Private { .. }) || self.server.is_started()
     }
 
     /// Runs `ask` on the watcher's connection, which is made anew after an error.
@@ -254,8 +226,8 @@ impl Engine for PostgresEngine {
         match &self.target.place {
             Place::Running { .. } => Location::RunningServer,
             Place::Private { directory } => {
-                let started = locked(&self.server).as_ref().map(PrivateServer::data);
-                let planned = || parent(directory.as_deref(), &self.target.options);
+                let started = self.server.look(|server| server.folder().data());
+                let planned = || parent(directory.as_deref(), self.target.options.ram);
                 Location::ServerFolder(started.or_else(|| planned().ok()).unwrap_or_else(std::env::temp_dir))
             }
         }
@@ -289,10 +261,10 @@ impl Engine for PostgresEngine {
         let database = self.database();
         let data_bytes = self.watch(|connection| status::database_bytes(connection, database))?;
         let mut footprint = Footprint { data_bytes, ..Footprint::default() };
-        let private = locked(&self.server).as_ref().map(|server| (server.data(), server.process_id()));
+        let private = self.server.look(|server| (server.folder().data(), server.process_id()));
         if let Some((data, process)) = private {
             footprint.log_bytes = status::log_bytes(&data);
-            footprint.server = status::process_use(process);
+            footprint.server = status::server_use(process);
             footprint.memory_bytes = footprint.server.map_or(0, |server| server.resident_bytes);
         }
         Ok(footprint)
@@ -323,11 +295,11 @@ impl SqlEngine for PostgresEngine {
 
 impl OwnedServer for PostgresEngine {
     fn kill(&self) -> Result<(), EngineError> {
-        self.with_server(PrivateServer::kill)
+        self.server.with(|server, _| server.kill())
     }
 
     fn restart(&self) -> Result<(), EngineError> {
         *locked(&self.watcher) = None;
-        self.with_server(PrivateServer::restart)
+        self.server.with(|server, connector| server::restart(&self.target, server, connector))
     }
 }

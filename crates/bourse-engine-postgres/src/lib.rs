@@ -19,7 +19,7 @@
 //! # A private server
 //! listens on a socket in its own folder and nowhere else, runs as user `postgres` where we are root, and is ended and
 //! removed with its folder when the engine is dropped. If we are killed it stays; the next private server below the same
-//! folder ends and removes it first ([`sweep`]).
+//! folder ends and removes it first ([`sweep_target`]).
 //!
 //! # Client
 //! One blocking connection for each session. A statement is prepared at first use, with the types that the server infers for
@@ -54,5 +54,5 @@ mod wire;
 
 pub use engine::{PostgresEngine, open};
 pub use options::{GRAMMAR, Options, PlanCache, SynchronousCommit, WalSyncMethod};
-pub use server::{Installed, installed, sweep, sweep_target};
+pub use server::{Installed, installed, sweep_target};
 pub use target::{Place, Target};

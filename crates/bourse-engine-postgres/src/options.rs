@@ -1,8 +1,8 @@
 //! Options of a target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::option_words;
-use bourse_engine::target::{Grammar, OptionSpec, Scheme, Wanted, parse_bytes, parse_switch, show_bytes, show_switch};
+use bourse_engine::target::{Grammar, Scheme};
+use bourse_engine::{option_spec, option_words};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -143,152 +143,69 @@ const PRIVATE_ONLY: &[&str] = &[
     "start_timeout",
 ];
 
-const fn running(name: &'static str) -> Scheme {
-    let because = "it belongs to the server's own configuration";
-    Scheme { name, kind: "a running server", without: PRIVATE_ONLY, because }
-}
-
 /// The grammar of PostgreSQL targets, with every option in the order of help and documents.
 pub static GRAMMAR: Grammar<Options> = Grammar {
     engine: "PostgreSQL",
     schemes: &[
-        running("postgres"),
-        Scheme {
-            name: "postgres+private",
-            kind: "a private server",
-            without: RUNNING_ONLY,
-            because: "we start the server, and know how to reach it",
-        },
+        Scheme::running_server("postgres", PRIVATE_ONLY),
+        Scheme::private_server("postgres+private", RUNNING_ONLY),
     ],
     forms: "postgres://USER@HOST/DATABASE or postgres+private:, each with optional ?OPTION=VALUE&…",
     options: &[
-        OptionSpec {
-            name: "lock_timeout",
-            values: "a time in whole seconds from 1s to 3600s",
-            meaning: "how long a session waits for a lock before it fails with a conflict (`lock_timeout`)",
-            set: |options, text| seconds(text, 1, 3_600).map(|value| options.lock_timeout = value),
-            show: |options| show_seconds(options.lock_timeout),
-        },
-        OptionSpec {
-            name: "answer_timeout",
-            values: "a time in whole seconds from 1s to 86400s",
-            meaning: "time without an answer after which the server counts as lost",
-            set: |options, text| seconds(text, 1, 86_400).map(|value| options.answer_timeout = value),
-            show: |options| show_seconds(options.answer_timeout),
-        },
-        OptionSpec {
-            name: "synchronous_commit",
-            values: "on, local, remote_write, remote_apply, off",
-            meaning: "what a commit waits for: the log synced here (local), and on a synchronous standby written (remote_write), synced (on) or applied (remote_apply), or nothing (off) [without it: the server's]",
-            set: |options, text| SynchronousCommit::parse(text).map(|value| options.synchronous_commit = Some(value)),
-            show: |options| options.synchronous_commit.map_or_else(String::new, |value| value.word().to_owned()),
-        },
-        OptionSpec {
-            name: "plan_cache",
-            values: "auto, generic, custom",
-            meaning: "plans of prepared statements: one for all values (generic), one for each run (custom), or whichever costs less by the server's estimate (auto) (`plan_cache_mode`)",
-            set: |options, text| PlanCache::parse(text).map(|value| options.plan_cache = value),
-            show: |options| options.plan_cache.word().to_owned(),
-        },
-        OptionSpec {
-            name: "socket",
-            values: "a path",
-            meaning: "folder of the server's Unix socket, such as /run/postgresql [without it: TCP]",
-            set: |options, text| path(text).map(|value| options.socket = Some(value)),
-            show: |options| show_path(options.socket.as_ref()),
-        },
-        OptionSpec {
-            name: "password_file",
-            values: "a path",
-            meaning: "file whose first line is the password [without it: the environment variable PGPASSWORD, then the line for this server in the file that PGPASSFILE names or ~/.pgpass]",
-            set: |options, text| path(text).map(|value| options.password_file = Some(value)),
-            show: |options| show_path(options.password_file.as_ref()),
-        },
-        OptionSpec {
-            name: "ram",
-            values: "on, off",
-            meaning: "keep the data directory in memory (/dev/shm)",
-            set: |options, text| parse_switch(text).map(|value| options.ram = value),
-            show: |options| show_switch(options.ram),
-        },
-        OptionSpec {
-            name: "server",
-            values: "a path",
-            meaning: "server program `postgres`, with `initdb` beside it [without it: searched in PATH and the common folders]",
-            set: |options, text| path(text).map(|value| options.server = Some(value)),
-            show: |options| show_path(options.server.as_ref()),
-        },
-        OptionSpec {
-            name: "shared_buffers",
-            values: "bytes from 1MiB to 1TiB, for example 512MiB",
-            meaning: "page cache, shared by all sessions (`shared_buffers`)",
-            set: |options, text| parse_bytes(text, 1 << 20, 1 << 40).map(|value| options.shared_buffers_bytes = value),
-            show: |options| show_bytes(options.shared_buffers_bytes),
-        },
-        OptionSpec {
-            name: "max_wal_size",
-            values: "bytes from 32MiB to 1TiB, for example 4GiB",
-            meaning: "size of the write-ahead log at which a checkpoint begins (`max_wal_size`)",
-            set: |options, text| parse_bytes(text, 32 << 20, 1 << 40).map(|value| options.max_wal_bytes = value),
-            show: |options| show_bytes(options.max_wal_bytes),
-        },
-        OptionSpec {
-            name: "fsync",
-            values: "on, off",
-            meaning: "sync files at all (`fsync`)",
-            set: |options, text| parse_switch(text).map(|value| options.fsync = value),
-            show: |options| show_switch(options.fsync),
-        },
-        OptionSpec {
-            name: "full_page_writes",
-            values: "on, off",
-            meaning: "write a page whole to the log at its first change after a checkpoint, so that a torn page can be repaired (`full_page_writes`)",
-            set: |options, text| parse_switch(text).map(|value| options.full_page_writes = value),
-            show: |options| show_switch(options.full_page_writes),
-        },
-        OptionSpec {
-            name: "wal_sync_method",
-            values: "fdatasync, fsync, open_datasync, open_sync",
-            meaning: "how the log is synced (`wal_sync_method`) [without it: the server's choice for this system]",
-            set: |options, text| WalSyncMethod::parse(text).map(|value| options.wal_sync_method = Some(value)),
-            show: |options| options.wal_sync_method.map_or_else(String::new, |value| value.word().to_owned()),
-        },
-        OptionSpec {
-            name: "max_connections",
-            values: "a number from 10 to 10000",
-            meaning: "sessions that can be open at once (`max_connections`)",
-            set: |options, text| number(text, 10, 10_000).map(|value| options.max_connections = value),
-            show: |options| options.max_connections.to_string(),
-        },
-        OptionSpec {
-            name: "start_timeout",
-            values: "a time in whole seconds from 1s to 3600s",
-            meaning: "time limit for the server's start",
-            set: |options, text| seconds(text, 1, 3_600).map(|value| options.start_timeout = value),
-            show: |options| show_seconds(options.start_timeout),
-        },
+        option_spec!(
+            "lock_timeout" => lock_timeout: seconds(1, 3_600), "a time in whole seconds from 1s to 3600s",
+            "how long a session waits for a lock before it fails with a conflict (`lock_timeout`)",
+        ),
+        option_spec!(
+            "answer_timeout" => answer_timeout: seconds(1, 86_400), "a time in whole seconds from 1s to 86400s",
+            "time without an answer after which the server counts as lost",
+        ),
+        option_spec!(
+            "synchronous_commit" => synchronous_commit: optional_word(SynchronousCommit), "on, local, remote_write, remote_apply, off",
+            "what a commit waits for: the log synced here (local), and on a synchronous standby written (remote_write), synced (on) or applied (remote_apply), or nothing (off) [without it: the server's]",
+        ),
+        option_spec!(
+            "plan_cache" => plan_cache: word(PlanCache), "auto, generic, custom",
+            "plans of prepared statements: one for all values (generic), one for each run (custom), or whichever costs less by the server's estimate (auto) (`plan_cache_mode`)",
+        ),
+        option_spec!(
+            "socket" => socket: path,
+            "folder of the server's Unix socket, such as /run/postgresql [without it: TCP]",
+        ),
+        option_spec!(
+            "password_file" => password_file: path,
+            "file whose first line is the password [without it: the environment variable PGPASSWORD, then the line for this server in the file that PGPASSFILE names or ~/.pgpass]",
+        ),
+        option_spec!("ram" => ram: switch, "keep the data directory in memory (/dev/shm)"),
+        option_spec!(
+            "server" => server: path,
+            "server program `postgres`, with `initdb` beside it [without it: searched in PATH and the common folders]",
+        ),
+        option_spec!(
+            "shared_buffers" => shared_buffers_bytes: bytes(1 << 20, 1 << 40), "bytes from 1MiB to 1TiB, for example 512MiB",
+            "page cache, shared by all sessions (`shared_buffers`)",
+        ),
+        option_spec!(
+            "max_wal_size" => max_wal_bytes: bytes(32 << 20, 1 << 40), "bytes from 32MiB to 1TiB, for example 4GiB",
+            "size of the write-ahead log at which a checkpoint begins (`max_wal_size`)",
+        ),
+        option_spec!("fsync" => fsync: switch, "sync files at all (`fsync`)"),
+        option_spec!(
+            "full_page_writes" => full_page_writes: switch,
+            "write a page whole to the log at its first change after a checkpoint, so that a torn page can be repaired (`full_page_writes`)",
+        ),
+        option_spec!(
+            "wal_sync_method" => wal_sync_method: optional_word(WalSyncMethod), "fdatasync, fsync, open_datasync, open_sync",
+            "how the log is synced (`wal_sync_method`) [without it: the server's choice for this system]",
+        ),
+        option_spec!(
+            "max_connections" => max_connections: number(10, 10_000), "a number from 10 to 10000",
+            "sessions that can be open at once (`max_connections`)",
+        ),
+        option_spec!(
+            "start_timeout" => start_timeout: seconds(1, 3_600), "a time in whole seconds from 1s to 3600s",
+            "time limit for the server's start",
+        ),
     ],
     renamed: &[],
 };
-
-fn number(text: &str, least: u32, most: u32) -> Result<u32, Wanted> {
-    let number: u32 = text.parse().map_err(|_| Wanted::Listed)?;
-    if (least..=most).contains(&number) { Ok(number) } else { Err(Wanted::InRange) }
-}
-
-fn path(text: &str) -> Result<PathBuf, Wanted> {
-    if text.is_empty() { Err(Wanted::Listed) } else { Ok(text.into()) }
-}
-
-fn show_path(path: Option<&PathBuf>) -> String {
-    path.map_or_else(String::new, |path| path.display().to_string())
-}
-
-fn seconds(text: &str, least: u32, most: u32) -> Result<Duration, Wanted> {
-    let digits = text.strip_suffix('s').ok_or(Wanted::Listed)?;
-    number(digits, least, most).map(|seconds| Duration::from_secs(seconds.into()))
-}
-
-fn show_seconds(time: Duration) -> String {
-    format!("{}s", time.as_secs())
-}

@@ -2,6 +2,7 @@
 
 use crate::wire::Connection;
 use bourse_engine::{EngineError, FileIo, IoCounts, ServerProcess};
+use bourse_private_server::processes::{children, process_use};
 use std::fs;
 use std::path::Path;
 
@@ -82,64 +83,23 @@ pub(crate) fn log_bytes(data: &Path) -> u64 {
 
 /// What a server's processes have used since it began, and hold now: those that run, and through the first of them those that
 /// have ended.
-pub(crate) fn process_use(first: u32) -> Option<ServerProcess> {
-    let mut used = one_process(first, true)?;
+pub(crate) fn server_use(first: u32) -> Option<ServerProcess> {
+    let one = process_use(first, true)?;
+    let mut used = ServerProcess { resident_bytes: one.own_bytes, ..one.process };
+    let mut shared_bytes = one.shared_bytes;
     for process in children(first) {
         // One that has just ended is counted next time.
-        let Some(of) = one_process(process, false) else { continue };
-        used.own.cpu_user_ns += of.own.cpu_user_ns;
-        used.own.cpu_system_ns += of.own.cpu_system_ns;
-        used.own.read_bytes += of.own.read_bytes;
-        used.own.written_bytes += of.own.written_bytes;
-        used.own.resident_bytes += of.own.resident_bytes;
-        used.shared_bytes = used.shared_bytes.max(of.shared_bytes);
+        let Some(of) = process_use(process, false) else { continue };
+        used.cpu_user_ns += of.process.cpu_user_ns;
+        used.cpu_system_ns += of.process.cpu_system_ns;
+        used.read_bytes += of.process.read_bytes;
+        used.written_bytes += of.process.written_bytes;
+        used.resident_bytes += of.own_bytes;
+        shared_bytes = shared_bytes.max(of.shared_bytes);
     }
     // What processes share is there once.
-    used.own.resident_bytes += used.shared_bytes;
-    Some(used.own)
-}
-
-fn children(process: u32) -> Vec<u32> {
-    let listed = fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
-    listed.split_whitespace().filter_map(|number| number.parse().ok()).collect()
-}
-
-/// What one process has used; its resident memory without what it shares with others.
-#[derive(Debug, PartialEq)]
-struct Use {
-    own: ServerProcess,
-    shared_bytes: u64,
-}
-
-fn one_process(id: u32, with_ended_children: bool) -> Option<Use> {
-    let read = |name: &str| fs::read_to_string(format!("/proc/{id}/{name}")).ok();
-    parse_process(&read("stat")?, &read("io").unwrap_or_default(), &read("status")?, with_ended_children)
-}
-
-fn parse_process(stat: &str, io: &str, status: &str, with_ended_children: bool) -> Option<Use> {
-    // The kernel shows processor time in hundredths of a second on every architecture.
-    const TICK_NS: u64 = 10_000_000;
-    // The program's name in parentheses may hold anything: count from behind it.
-    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
-    let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
-    let time = |own: usize, childrens: usize| {
-        let ended = if with_ended_children { ticks(childrens)? } else { 0 };
-        Some((ticks(own)? + ended) * TICK_NS)
-    };
-    let number = |text: &str, name: &str| -> Option<u64> {
-        text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
-    };
-    let kilobytes = |name: &str| number(status, name).unwrap_or(0) * 1_024;
-    Some(Use {
-        own: ServerProcess {
-            cpu_user_ns: time(11, 13)?,
-            cpu_system_ns: time(12, 14)?,
-            resident_bytes: kilobytes("RssAnon:"),
-            read_bytes: number(io, "read_bytes:").unwrap_or(0),
-            written_bytes: number(io, "write_bytes:").unwrap_or(0),
-        },
-        shared_bytes: kilobytes("RssShmem:"),
-    })
+    used.resident_bytes += shared_bytes;
+    Some(used)
 }
 
 #[cfg(test)]
@@ -154,19 +114,5 @@ mod tests {
         assert_eq!((io.database.syncs, io.database.written_bytes, io.database.read_bytes), (1, 81_920, 163_840));
         assert_eq!(io.temporary.written_bytes, 30);
         assert_eq!(counts(SOURCE, &[None]).log, FileIo::default());
-    }
-
-    #[test]
-    fn what_the_kernel_writes_of_a_process_is_read() {
-        let stat = "7 (a b) c) S 1 1 1 0 -1 4194304 96 0 0 0 1234 56 100 10 20 0 1 0 202316 3133440 381";
-        let io = "rchar: 1\nread_bytes: 8192\nwrite_bytes: 4096\n";
-        let status = "Name:\tx\nRssAnon:\t    16 kB\nRssShmem:\t 4 kB\n";
-        let one = parse_process(stat, io, status, false).unwrap();
-        assert_eq!((one.own.cpu_user_ns, one.own.cpu_system_ns), (12_340_000_000, 560_000_000));
-        assert_eq!((one.own.resident_bytes, one.shared_bytes), (16_384, 4_096));
-        assert_eq!((one.own.read_bytes, one.own.written_bytes), (8_192, 4_096));
-        let with_children = parse_process(stat, io, status, true).unwrap();
-        assert_eq!(with_children.own.cpu_user_ns, 13_340_000_000);
-        assert_eq!(parse_process("", "", "", true), None);
     }
 }

@@ -60,7 +60,7 @@ pub fn open_watched(target: &str) -> Result<RedbEngine, TargetError> {
 
 /// The version of redb that is compiled in, as `build.rs` reads it from the lock file.
 pub fn version() -> &'static str {
-    env!("REDB_VERSION")
+    env!("ENGINE_VERSION")
 }
 
 /// redb's storage in memory, with its size for us to see.

@@ -1,8 +1,8 @@
 //! Settings of a redb target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::option_words;
-use bourse_engine::target::{Grammar, OptionSpec, Scheme, parse_bytes, parse_switch, show_bytes, show_switch};
+use bourse_engine::target::{Grammar, Scheme};
+use bourse_engine::{option_spec, option_words};
 
 /// What a commit waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -37,30 +37,18 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
     schemes: &[Scheme::plain("redb")],
     forms: "redb:PATH or redb::memory:",
     options: &[
-        OptionSpec {
-            name: "durability",
-            values: "immediate, none",
-            meaning: "whether a commit waits for the disk; without, it lasts with the next one that does",
-            set: |options, text| Durable::parse(text).map(|value| options.durability = value),
-            show: |options| options.durability.word().to_owned(),
-        },
-        OptionSpec {
-            name: "two_phase",
-            values: "on, off",
-            meaning: "whether a commit waits twice, first for the changes and then for the root, rather than for both under a checksum",
-            set: |options, text| parse_switch(text).map(|value| options.two_phase = value),
-            show: |options| show_switch(options.two_phase),
-        },
-        OptionSpec {
-            name: "cache",
-            values: "bytes, as 64MiB, from 1MiB to 1TiB",
-            meaning: "redb's own cache of pages, for the whole database",
-            set: |options, text| {
-                options.cache_bytes = parse_bytes(text, 1 << 20, 1 << 40)?;
-                Ok(())
-            },
-            show: |options| show_bytes(options.cache_bytes),
-        },
+        option_spec!(
+            "durability" => durability: word(Durable), "immediate, none",
+            "whether a commit waits for the disk; without, it lasts with the next one that does",
+        ),
+        option_spec!(
+            "two_phase" => two_phase: switch,
+            "whether a commit waits twice, first for the changes and then for the root, rather than for both under a checksum",
+        ),
+        option_spec!(
+            "cache" => cache_bytes: bytes(1 << 20, 1 << 40), "bytes, as 64MiB, from 1MiB to 1TiB",
+            "redb's own cache of pages, for the whole database",
+        ),
     ],
     renamed: &[],
 };

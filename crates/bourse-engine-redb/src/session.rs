@@ -5,8 +5,8 @@ use crate::options::{Durable, Options};
 use crate::transaction::{Bytes, Open, Reading, Writing, opened, remade, wrong_key};
 use bourse_engine::records::codec::{self, EncodedRow};
 use bourse_engine::{
-    Access, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value, Wait, blocked_on,
-    sometimes_blocked_on,
+    Access, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value, Wait,
+    writer_blocked_on,
 };
 use redb::{Database, Durability, ReadableDatabase as _, ReadableTable, ReadableTableMetadata as _, Table};
 use std::sync::Arc;
@@ -101,7 +101,8 @@ impl RedbSession {
     }
 
     fn begin_write(&self, durability: Durable) -> Result<Writing, EngineError> {
-        let mut transaction = waiting(self.syncs, Wait::Lock, || self.database.begin_write()).map_err(error)?;
+        let mut transaction =
+            writer_blocked_on(self.syncs, Wait::Lock, || self.database.begin_write()).map_err(error)?;
         let durability = match durability {
             Durable::Immediate => Durability::Immediate,
             Durable::None => Durability::None,
@@ -127,16 +128,9 @@ impl RedbSession {
     }
 }
 
-/// Runs what may block a writer. Where no commit waits for a disk that is so short that timing each would show.
-#[inline]
-fn waiting<T>(syncs: bool, wait: Wait, work: impl FnOnce() -> T) -> T {
-    if syncs { blocked_on(wait, work) } else { sometimes_blocked_on(wait, work) }
-}
-
 /// Commits: it writes pages, and waits for the disk where there is one to wait for.
 fn committed(writing: Writing, syncs: bool) -> Result<(), EngineError> {
-    let wait = if syncs { Wait::Sync } else { Wait::Storage };
-    waiting(syncs, wait, || writing.into_owner().commit()).map_err(error)
+    writer_blocked_on(syncs, Wait::of_commit(syncs), || writing.into_owner().commit()).map_err(error)
 }
 
 #[inline]

@@ -6,10 +6,8 @@ use crate::encrypted::Key;
 use crate::library::{ENGINE, FORMS, SCHEME};
 #[cfg(loaded)]
 use crate::loaded::interned;
-use bourse_engine::option_words;
-use bourse_engine::target::{
-    Grammar, OptionSpec, Renamed, Scheme, Wanted, parse_bytes, parse_switch, show_bytes, show_switch,
-};
+use bourse_engine::target::{Grammar, OptionSpec, Renamed, Scheme, Wanted, parse_bytes, parse_number, show_bytes};
+use bourse_engine::{option_spec, option_words};
 use std::time::Duration;
 
 /// How a transaction can be undone and is kept apart from readers: `PRAGMA journal_mode`.
@@ -278,27 +276,18 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
     schemes: &[Scheme::plain(SCHEME)],
     forms: FORMS,
     options: &[
-        OptionSpec {
-            name: "journal",
-            values: "wal, delete, truncate, persist, memory, off",
-            meaning: "journal mode (`PRAGMA journal_mode`); in memory: wal (with memory=ram only), memory or off",
-            set: |options, text| Journal::parse(text).map(|value| options.journal = value),
-            show: |options| options.journal.word().to_owned(),
-        },
-        OptionSpec {
-            name: "sync",
-            values: "off, normal, full, extra",
-            meaning: "when SQLite syncs files to disk (`PRAGMA synchronous`)",
-            set: |options, text| Sync::parse(text).map(|value| options.sync = value),
-            show: |options| options.sync.word().to_owned(),
-        },
-        OptionSpec {
-            name: "memory",
-            values: "ram, memdb, shared, private",
-            meaning: "storage of an in-memory database. ram: Bourse's own file system in memory, with write-ahead log, up to 64 GiB. memdb: SQLite's `memdb`, without write-ahead log, up to 2 GiB. shared: one shared cache. private: plain `:memory:`, one session",
-            set: |options, text| MemoryKind::parse(text).map(|value| options.memory = value),
-            show: |options| options.memory.word().to_owned(),
-        },
+        option_spec!(
+            "journal" => journal: word(Journal), "wal, delete, truncate, persist, memory, off",
+            "journal mode (`PRAGMA journal_mode`); in memory: wal (with memory=ram only), memory or off",
+        ),
+        option_spec!(
+            "sync" => sync: word(Sync), "off, normal, full, extra",
+            "when SQLite syncs files to disk (`PRAGMA synchronous`)",
+        ),
+        option_spec!(
+            "memory" => memory: word(MemoryKind), "ram, memdb, shared, private",
+            "storage of an in-memory database. ram: Bourse's own file system in memory, with write-ahead log, up to 64 GiB. memdb: SQLite's `memdb`, without write-ahead log, up to 2 GiB. shared: one shared cache. private: plain `:memory:`, one session",
+        ),
         OptionSpec {
             name: "page_size",
             values: "a power of two from 512 to 65536 bytes",
@@ -324,48 +313,32 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             },
             show: |options| show_bytes(options.cache_bytes),
         },
-        OptionSpec {
-            name: "mmap",
-            values: "bytes up to 2TiB, for example 1GiB; 0 for none",
-            meaning: "part of the file that is read through a memory map (`PRAGMA mmap_size`), up to the limit that SQLite was compiled with",
-            set: |options, text| {
-                options.mmap_bytes = parse_bytes(text, 0, 1 << 41)?;
-                Ok(())
-            },
-            show: |options| show_bytes(options.mmap_bytes),
-        },
+        option_spec!(
+            "mmap" => mmap_bytes: bytes(0, 1 << 41), "bytes up to 2TiB, for example 1GiB; 0 for none",
+            "part of the file that is read through a memory map (`PRAGMA mmap_size`), up to the limit that SQLite was compiled with",
+        ),
         OptionSpec {
             name: "autocheckpoint",
             values: "pages, 0 to 1000000000",
             meaning: "length of the write-ahead log at which a commit runs a checkpoint (`PRAGMA wal_autocheckpoint`); 0: never",
             set: |options, text| {
-                let pages = text.parse::<u64>().map_err(|_| Wanted::Listed)?;
-                options.autocheckpoint_pages = in_range(pages, 0, 1_000_000_000)? as u32;
+                options.autocheckpoint_pages = parse_number::<u64>(text, 0, 1_000_000_000)? as u32;
                 Ok(())
             },
             show: |options| options.autocheckpoint_pages.to_string(),
         },
-        OptionSpec {
-            name: "shared_cache",
-            values: "on, off",
-            meaning: "one page cache for all sessions, with table locks; discouraged by SQLite's authors",
-            set: |options, text| parse_switch(text).map(|value| options.shared_cache = value),
-            show: |options| show_switch(options.shared_cache),
-        },
-        OptionSpec {
-            name: "read_uncommitted",
-            values: "on, off",
-            meaning: "sessions of a shared cache read uncommitted data (`PRAGMA read_uncommitted`); never use it for results that count",
-            set: |options, text| parse_switch(text).map(|value| options.read_uncommitted = value),
-            show: |options| show_switch(options.read_uncommitted),
-        },
-        OptionSpec {
-            name: "locking",
-            values: "normal, exclusive",
-            meaning: "locking mode (`PRAGMA locking_mode`); exclusive keeps the file locked after a transaction and allows one session",
-            set: |options, text| Locking::parse(text).map(|value| options.locking = value),
-            show: |options| options.locking.word().to_owned(),
-        },
+        option_spec!(
+            "shared_cache" => shared_cache: switch,
+            "one page cache for all sessions, with table locks; discouraged by SQLite's authors",
+        ),
+        option_spec!(
+            "read_uncommitted" => read_uncommitted: switch,
+            "sessions of a shared cache read uncommitted data (`PRAGMA read_uncommitted`); never use it for results that count",
+        ),
+        option_spec!(
+            "locking" => locking: word(Locking), "normal, exclusive",
+            "locking mode (`PRAGMA locking_mode`); exclusive keeps the file locked after a transaction and allows one session",
+        ),
         OptionSpec {
             name: "busy_timeout",
             values: "a time up to 1h, for example 10s or 500ms",
@@ -383,76 +356,40 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
                 ms => format!("{ms}ms"),
             },
         },
-        OptionSpec {
-            name: "foreign_keys",
-            values: "on, off",
-            meaning: "enforce declared foreign keys",
-            set: |options, text| parse_switch(text).map(|value| options.foreign_keys = value),
-            show: |options| show_switch(options.foreign_keys),
-        },
-        OptionSpec {
-            name: "checks",
-            values: "on, off",
-            meaning: "enforce CHECK constraints",
-            set: |options, text| parse_switch(text).map(|value| options.checks = value),
-            show: |options| show_switch(options.checks),
-        },
-        OptionSpec {
-            name: "temp_store",
-            values: "default, file, memory",
-            meaning: "where temporary tables and sorts are kept (`PRAGMA temp_store`)",
-            set: |options, text| TempStore::parse(text).map(|value| options.temp_store = value),
-            show: |options| options.temp_store.word().to_owned(),
-        },
-        OptionSpec {
-            name: "threading",
-            values: "nomutex, fullmutex",
-            meaning: "threading mode of connections: fullmutex takes a mutex at every call, which is not needed here since a connection is used by one thread at a time",
-            set: |options, text| Threading::parse(text).map(|value| options.threading = value),
-            show: |options| options.threading.word().to_owned(),
-        },
-        OptionSpec {
-            name: "writers",
-            values: "queue, busy, sqlite, one",
-            meaning: "how writers of this process wait for one another: in a queue of Bourse's in front of SQLite; by asking SQLite again after microseconds (Bourse's busy handler); by SQLite's own busy timeout, which sleeps 1 to 100 ms; or in that queue for the one connection that makes all changes, beside readers with a connection each",
-            set: |options, text| Writers::parse(text).map(|value| options.writers = value),
-            show: |options| options.writers.word().to_owned(),
-        },
-        OptionSpec {
-            name: "begin",
-            values: "immediate, deferred",
-            meaning: "how a transaction that will write begins: immediate waits for the writer lock first; deferred reads first, and its first change fails with SQLITE_BUSY_SNAPSHOT if another has committed since, and is tried again from the start; not with writers=queue",
-            set: |options, text| Begin::parse(text).map(|value| options.begin = value),
-            show: |options| options.begin.word().to_owned(),
-        },
-        OptionSpec {
-            name: "stable_plans",
-            values: "on, off",
-            meaning: "whether plans are kept whatever values are bound (`SQLITE_DBCONFIG_ENABLE_QPSG`); off, SQLite's default, prepares a statement anew when a value changes that the statistics of ANALYZE say something about",
-            set: |options, text| parse_switch(text).map(|value| options.stable_plans = value),
-            show: |options| show_switch(options.stable_plans),
-        },
-        OptionSpec {
-            name: "defaults",
-            values: "bourse, sqlite",
-            meaning: "whose settings hold where nothing is said: sqlite has those of a connection for which nothing is set (journal=delete, a cache of 2,000 KiB, busy_timeout=0s, foreign_keys=off, threading=fullmutex, writers=sqlite, begin=deferred, stable_plans=off, memory=private)",
-            set: |options, text| Defaults::parse(text).map(|value| options.defaults = value),
-            show: |options| options.defaults.word().to_owned(),
-        },
-        OptionSpec {
-            name: "statement_cache",
-            values: "on, off",
-            meaning: "keep prepared statements; off: prepare each statement again every time",
-            set: |options, text| parse_switch(text).map(|value| options.statement_cache = value),
-            show: |options| show_switch(options.statement_cache),
-        },
-        OptionSpec {
-            name: "disk",
-            values: "real, lossy",
-            meaning: "lossy: a test disk that keeps unsynced writes in memory, so that the end of the process acts as a power loss; for one process at a time",
-            set: |options, text| Disk::parse(text).map(|value| options.disk = value),
-            show: |options| options.disk.word().to_owned(),
-        },
+        option_spec!("foreign_keys" => foreign_keys: switch, "enforce declared foreign keys"),
+        option_spec!("checks" => checks: switch, "enforce CHECK constraints"),
+        option_spec!(
+            "temp_store" => temp_store: word(TempStore), "default, file, memory",
+            "where temporary tables and sorts are kept (`PRAGMA temp_store`)",
+        ),
+        option_spec!(
+            "threading" => threading: word(Threading), "nomutex, fullmutex",
+            "threading mode of connections: fullmutex takes a mutex at every call, which is not needed here since a connection is used by one thread at a time",
+        ),
+        option_spec!(
+            "writers" => writers: word(Writers), "queue, busy, sqlite, one",
+            "how writers of this process wait for one another: in a queue of Bourse's in front of SQLite; by asking SQLite again after microseconds (Bourse's busy handler); by SQLite's own busy timeout, which sleeps 1 to 100 ms; or in that queue for the one connection that makes all changes, beside readers with a connection each",
+        ),
+        option_spec!(
+            "begin" => begin: word(Begin), "immediate, deferred",
+            "how a transaction that will write begins: immediate waits for the writer lock first; deferred reads first, and its first change fails with SQLITE_BUSY_SNAPSHOT if another has committed since, and is tried again from the start; not with writers=queue",
+        ),
+        option_spec!(
+            "stable_plans" => stable_plans: switch,
+            "whether plans are kept whatever values are bound (`SQLITE_DBCONFIG_ENABLE_QPSG`); off, SQLite's default, prepares a statement anew when a value changes that the statistics of ANALYZE say something about",
+        ),
+        option_spec!(
+            "defaults" => defaults: word(Defaults), "bourse, sqlite",
+            "whose settings hold where nothing is said: sqlite has those of a connection for which nothing is set (journal=delete, a cache of 2,000 KiB, busy_timeout=0s, foreign_keys=off, threading=fullmutex, writers=sqlite, begin=deferred, stable_plans=off, memory=private)",
+        ),
+        option_spec!(
+            "statement_cache" => statement_cache: switch,
+            "keep prepared statements; off: prepare each statement again every time",
+        ),
+        option_spec!(
+            "disk" => disk: word(Disk), "real, lossy",
+            "lossy: a test disk that keeps unsynced writes in memory, so that the end of the process acts as a power loss; for one process at a time",
+        ),
         #[cfg(loaded)]
         OptionSpec {
             name: "library",
@@ -478,10 +415,6 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
     ],
     renamed: &[Renamed::Value { option: "disk", old: "forgetful", new: "lossy" }],
 };
-
-fn in_range(number: u64, least: u64, most: u64) -> Result<u64, Wanted> {
-    if (least..=most).contains(&number) { Ok(number) } else { Err(Wanted::InRange) }
-}
 
 fn parse_time(text: &str) -> Result<Duration, Wanted> {
     let (digits, ms) = if let Some(digits) = text.strip_suffix("ms") {

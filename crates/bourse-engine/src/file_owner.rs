@@ -1,12 +1,12 @@
-//! Whose the file at a target's path is.
+//! Whose the file or the folder at a target's path is.
 
 use crate::{EngineError, ErrorKind};
 use std::path::PathBuf;
 
-/// Owner of the file at a database's path, by the mark that a database of ours bears.
+/// Owner of the file or the folder at a database's path, by the mark that a database of ours bears.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileOwner {
-    /// No file, or an empty one: a database may be made there.
+    /// Nothing, or an empty file or folder: a database may be made there.
     Nobody(PathBuf),
     /// A database of ours; its path with links followed.
     Ours(PathBuf),

@@ -24,6 +24,7 @@ mod storage;
 mod suggest;
 pub mod target;
 mod target_file;
+mod target_folder;
 pub mod thread_time;
 
 pub use bourse_schema::{Batch, Dialect, Value};
@@ -49,4 +50,5 @@ pub use sql::Sql;
 pub use storage::{Medium, Storage, WriteCache};
 pub use suggest::{did_you_mean, nearest};
 pub use target_file::{TargetFile, beside};
-pub use thread_time::{Wait, blocked_on, sometimes_blocked_on};
+pub use target_folder::{FOLDER_MARK, FolderBytes, TargetFolder};
+pub use thread_time::{Wait, blocked_on, sometimes_blocked_on, writer_blocked_on};

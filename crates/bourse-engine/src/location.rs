@@ -20,7 +20,8 @@ pub enum Location {
 }
 
 impl Location {
-    /// Files: `path`, and beside it files of its name with these suffixes, as `-wal`.
+    /// Files: `path`, and beside it files of its name with these suffixes, as `-wal`. A database that is a folder of files
+    /// has no companions.
     pub fn files(path: impl Into<PathBuf>, companions: &'static [&'static str]) -> Self {
         Self::Files(DatabaseFiles { path: path.into(), companions })
     }
@@ -33,7 +34,8 @@ impl Location {
         }
     }
 
-    /// The path of the database's main file, if it has files of its own. Two targets with one path share a database.
+    /// The path of the database's main file or of its own folder, if it has files of its own. Two targets with one path share
+    /// a database.
     pub fn file(&self) -> Option<&Path> {
         self.database_files().map(DatabaseFiles::path)
     }
@@ -69,7 +71,7 @@ pub struct DatabaseFiles {
 }
 
 impl DatabaseFiles {
-    /// The main file's path, decoded, with links followed where there is a file.
+    /// The path of the main file, or of the database's own folder, decoded, with links followed where there is one.
     pub fn path(&self) -> &Path {
         &self.path
     }

@@ -29,6 +29,11 @@ pub enum Wait {
 impl Wait {
     /// All of them, in the order of their numbers.
     pub const ALL: [Self; 6] = [Self::Sync, Self::Lock, Self::Storage, Self::Schedule, Self::BackOff, Self::Queue];
+
+    /// What a commit is blocked on: it writes pages, and waits for the disk if it is to `sync` them.
+    pub const fn of_commit(sync: bool) -> Self {
+        if sync { Self::Sync } else { Self::Storage }
+    }
 }
 
 /// A stretch of a thread's time, in nanoseconds.
@@ -165,6 +170,13 @@ pub fn blocked_on<T>(wait: Wait, work: impl FnOnce() -> T) -> T {
 pub fn sometimes_blocked_on<T>(wait: Wait, work: impl FnOnce() -> T) -> T {
     let _timed = begin(wait, SAMPLED);
     work()
+}
+
+/// Runs what may block a writer, by whether its commits `sync` to a disk. Where none does it is so short that timing each would
+/// show, and one in 64 is timed.
+#[inline]
+pub fn writer_blocked_on<T>(sync: bool, wait: Wait, work: impl FnOnce() -> T) -> T {
+    if sync { blocked_on(wait, work) } else { sometimes_blocked_on(wait, work) }
 }
 
 /// A wait that is being timed; ends when dropped.

@@ -197,4 +197,5 @@ pub fn targets(bytes: &[u8]) {
     let _ = bourse_engine_lmdb::GRAMMAR.parse(text, bourse_engine_lmdb::Options::DEFAULT);
     let _ = bourse_engine_redb::GRAMMAR.parse(text, bourse_engine_redb::Options::DEFAULT);
     let _ = bourse_engine_fastdb::GRAMMAR.parse(text, bourse_engine_fastdb::Options::DEFAULT);
+    let _ = bourse_engine_fjall::GRAMMAR.parse(text, bourse_engine_fjall::Options::DEFAULT);
 }

@@ -193,7 +193,9 @@ pub fn run_round(
         round.warnings.push(Warning::EndedEarly { after_s: plan.measure_ns as f64 / SECOND as f64 });
     }
     if is_real && measured.fault.is_none() {
-        round.checks.extend(planned.writes().map(|writes| acknowledged(writes, &setting.tally, &measured.ledger)));
+        round
+            .checks
+            .extend(planned.writes().map(|writes| acknowledged(writes, &setting.tally, &measured.counted.ledger)));
         round.checks.extend(planned.check(&setting)?);
         floors(planned, &mut round, seed, clock)?;
     }

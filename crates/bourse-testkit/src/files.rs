@@ -1,10 +1,11 @@
-//! What every engine with files must leave alone: what it did not make, and what is no file.
+//! What every engine with files must leave alone: what it did not make, and what is no file, or no folder where its databases
+//! are folders.
 
 use bourse_engine::{Engine, ErrorKind};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
-/// Opens a target whose file is at a path.
+/// Opens a target whose file or folder is at a path.
 pub type OpenAt<'o> = dyn Fn(&Path) -> Box<dyn Engine> + 'o;
 
 /// Runs every check of what an engine does with the files at its targets, in a folder that is empty.
@@ -35,12 +36,69 @@ pub fn refuses_what_is_not_its_own(folder: &Path, open: &OpenAt<'_>) {
         std::os::unix::fs::symlink("notes.txt", path("link")).expect("a link can be made");
         names.extend(["fifo", "dangling", "link"]);
     }
+    each_is_refused(folder, &names, open);
+    names.into_iter().for_each(|name| match path(name).symlink_metadata().is_ok_and(|found| found.is_dir()) {
+        true => fs::remove_dir(path(name)).expect("it is ours"),
+        false => fs::remove_file(path(name)).expect("it is ours"),
+    });
+}
+
+/// Runs every check of what an engine whose databases are folders does at its targets, in a folder that is empty.
+///
+/// # Panics
+/// With what was changed, or taken for a database.
+pub fn folders_conformance(folder: &Path, open: &OpenAt<'_>) {
+    let path = |name: &str| folder.join(name);
+    fs::write(path("notes.txt"), "dear diary").expect("a file can be written");
+    fs::write(path("empty.txt"), "").expect("a file can be written");
+    fs::create_dir(path("occupied")).expect("a directory can be made");
+    fs::write(path("occupied/notes.txt"), "dear diary").expect("a file can be written");
+    let mut names = vec!["notes.txt", "empty.txt", "occupied"];
+    #[cfg(unix)]
+    {
+        use rustix::fs::{CWD, FileType, Mode, mknodat};
+        mknodat(CWD, path("fifo"), FileType::Fifo, Mode::RUSR | Mode::WUSR, 0).expect("a FIFO can be made");
+        std::os::unix::fs::symlink("nothing", path("dangling")).expect("a link can be made");
+        std::os::unix::fs::symlink("occupied", path("link")).expect("a link can be made");
+        names.extend(["fifo", "dangling", "link"]);
+    }
+    each_is_refused(folder, &names, open);
+    fs::create_dir(path("empty")).expect("a directory can be made");
+    for name in ["absent", "empty"] {
+        is_found_again(&path(name), open);
+        let before = fs::read(path("occupied/notes.txt")).expect("it is there");
+        assert_eq!(before, b"dear diary", "what lies beside a database is left alone");
+    }
+    folder_is_told(&path("told"), open);
+}
+
+/// Checks that an engine tells the folder that it makes, and keeps all its files in it.
+fn folder_is_told(path: &Path, open: &OpenAt<'_>) {
+    let around = path.parent().expect("it lies in a folder");
+    let before = listed(around);
+    let engine = open(path);
+    let location = engine.location();
+    assert_eq!((location.file(), location.folder().as_deref()), (Some(path), Some(around)));
+    assert_eq!(listed(around), before, "asking for the location makes nothing");
+    drop(engine.connect().expect("a session"));
+    let made: Vec<_> = listed(around).into_iter().filter(|entry| !before.contains(entry)).collect();
+    let name = path.file_name().expect("it has a name").to_string_lossy().into_owned();
+    assert_eq!(made, [(name, None)], "the folder alone is made");
+    assert!(engine.footprint().expect("it has a size").data_bytes > 0);
+    drop(engine);
+    assert_eq!(open(&linked(path)).location().file(), Some(path), "one database has one path, also by a link");
+}
+
+/// Checks that each of these is refused and left as it is.
+fn each_is_refused(folder: &Path, names: &[&str], open: &OpenAt<'_>) {
+    let path = |name: &str| folder.join(name);
     let before = listed(folder);
-    for name in &names {
+    for name in names {
         let engine = open(&path(name));
         let why = engine.foreign().expect("it can be looked at").unwrap_or_else(|| panic!("{name} is taken"));
         // Of a link either name will do: its own, or that of what it leads to.
-        assert!(why.contains(name) || (*name == "link" && why.contains("notes.txt")), "{why}");
+        let real = path(name).canonicalize().unwrap_or_default();
+        assert!(why.contains(name) || (*name == "link" && why.contains(&real.display().to_string())), "{why}");
         for refused in [engine.exists().err(), engine.connect().err(), engine.description().err()] {
             let refused = refused.unwrap_or_else(|| panic!("{name} is opened"));
             assert_eq!(refused.kind(), ErrorKind::Refused, "{name}: {refused}");
@@ -48,33 +106,39 @@ pub fn refuses_what_is_not_its_own(folder: &Path, open: &OpenAt<'_>) {
         assert!(engine.loader().is_err(), "{name} is loaded over");
         assert_eq!(listed(folder), before, "{name}");
     }
-    names.into_iter().for_each(|name| match path(name).symlink_metadata().is_ok_and(|found| found.is_dir()) {
-        true => fs::remove_dir(path(name)).expect("it is ours"),
-        false => fs::remove_file(path(name)).expect("it is ours"),
-    });
 }
 
 /// Checks that an engine knows again what it has made: where there was nothing, in an empty file, and by a link.
 fn finds_what_it_made(folder: &Path, open: &OpenAt<'_>) {
     fs::write(folder.join("empty"), "").expect("a file can be written");
-    for name in ["absent", "empty"] {
-        let path = folder.join(name);
-        let engine = open(&path);
-        assert_eq!(engine.foreign().expect("it can be looked at"), None, "{name}");
-        assert!(!engine.exists().expect("it can be looked at"));
-        drop(engine.connect().unwrap_or_else(|error| panic!("{name}: {error}")));
-        assert_eq!(engine.foreign().expect("it can be looked at"), None, "{name}, which it has made");
-        drop(engine);
-        #[cfg(unix)]
-        let path = {
-            let link = folder.join(format!("to-{name}"));
-            std::os::unix::fs::symlink(name, &link).expect("a link can be made");
-            link
-        };
-        let again = open(&path);
-        assert_eq!(again.foreign().expect("it can be looked at"), None, "{name}, which it has made");
-        drop(again.connect().unwrap_or_else(|error| panic!("{name}: {error}")));
+    ["absent", "empty"].into_iter().for_each(|name| is_found_again(&folder.join(name), open));
+}
+
+/// Checks that an engine makes a database at a path, and knows it again by a link.
+fn is_found_again(path: &Path, open: &OpenAt<'_>) {
+    let name = path.display();
+    let engine = open(path);
+    assert_eq!(engine.foreign().expect("it can be looked at"), None, "{name}");
+    assert!(!engine.exists().expect("it can be looked at"));
+    drop(engine.connect().unwrap_or_else(|error| panic!("{name}: {error}")));
+    assert_eq!(engine.foreign().expect("it can be looked at"), None, "{name}, which it has made");
+    drop(engine);
+    let again = open(&linked(path));
+    assert_eq!(again.foreign().expect("it can be looked at"), None, "{name}, which it has made");
+    drop(again.connect().unwrap_or_else(|error| panic!("{name}: {error}")));
+}
+
+/// A link beside a path that leads to it; the path itself where there are no links.
+fn linked(path: &Path) -> PathBuf {
+    #[cfg(unix)]
+    {
+        let name = path.file_name().expect("it has a name");
+        let link = path.with_file_name(format!("to-{}", name.to_string_lossy()));
+        std::os::unix::fs::symlink(name, &link).expect("a link can be made");
+        link
     }
+    #[cfg(not(unix))]
+    path.to_owned()
 }
 
 /// Checks that the location an engine tells has the files it makes: each of them, and no other.
@@ -94,14 +158,8 @@ fn says_where_its_files_are(folder: &Path, open: &OpenAt<'_>) {
         assert!(files.contains(&folder.join(&name)), "{name} is one of the database's files, and is not told");
     }
     drop(engine);
-    #[cfg(unix)]
-    {
-        let link = folder.join("link");
-        std::os::unix::fs::symlink("database", &link).expect("a link can be made");
-        let told = open(&link).location();
-        let real = path.canonicalize().expect("it is there");
-        assert_eq!(told.file(), Some(&*real), "one database has one path, also by a link");
-    }
+    let real = path.canonicalize().expect("it is there");
+    assert_eq!(open(&linked(&path)).location().file(), Some(&*real), "one database has one path, also by a link");
 }
 
 /// Names of a folder, with what is in its files.

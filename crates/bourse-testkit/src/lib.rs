@@ -2,9 +2,12 @@
 //!
 //! - [`conformance()`] runs everything the seam promises against one engine; each engine's tests call it.
 //! - [`records_conformance()`] does the same for records by key.
-//! - [`files_conformance()`] checks that an engine with files leaves alone what it did not make.
+//! - [`files_conformance()`] checks that an engine with files leaves alone what it did not make; [`folders_conformance()`] does so
+//!   for one whose databases are folders.
 //! - [`Stalling`], [`Failing`], [`Dropping`], [`Keeping`] and [`Weakening`] wrap any engine and spoil some of what it does.
 //! - [`Misreading`] wraps any engine with records and has some rows come back wrong.
+//! - [`tells_what_a_writer_waits_on`] does so for what a thread was blocked on.
+//! - [`server`] has what every engine with private servers must do.
 //! - [`ServerDump`] shows whether anything was changed on a MariaDB or MySQL server.
 #![expect(clippy::unwrap_used, reason = "a crate for tests: what an engine may not do ends the test with its error")]
 
@@ -13,11 +16,14 @@ mod files;
 mod misbehave;
 mod misread;
 mod records;
+pub mod server;
 mod server_dump;
+mod waits;
 
 pub use conformance::conformance;
-pub use files::{OpenAt, files_conformance, refuses_what_is_not_its_own};
+pub use files::{OpenAt, files_conformance, folders_conformance, refuses_what_is_not_its_own};
 pub use misbehave::{Dropping, Failing, Fault, Keeping, Stalling, Weakening};
 pub use misread::{Misread, Misreading};
 pub use records::{RECORD_CHECKS, RecordCheck, records_conformance};
 pub use server_dump::ServerDump;
+pub use waits::tells_what_a_writer_waits_on;

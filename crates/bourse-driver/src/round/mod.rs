@@ -12,15 +12,14 @@ mod pace;
 mod participants;
 mod usage;
 
-use crate::ledger::Ledger;
 use crate::memory::Held;
-use crate::reconcile::{Recording, irreconcilable, reconcile};
+use crate::reconcile::{Recording, RoundCounts, irreconcilable};
 use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 use crate::user_time::split;
 use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, SECOND, StopRule, Workload, drive};
 use bourse_engine::{Conflicts, Engine, Hosting};
-use bourse_record::{ConflictCount, LiveReader, OperationSpec, PhaseKind, Recorder, Round, SplitMix, Totals, Warning};
+use bourse_record::{ConflictCount, LiveReader, OperationSpec, PhaseKind, Recorder, Round, SplitMix, Warning};
 use figures::{figures, nothing_ended};
 use pace::Pace;
 use participants::{Starts, connect_all, guard};
@@ -55,10 +54,8 @@ pub struct Measured {
     /// The figures, with the checks that reconcile them. Offset in the run, facts of the workload and checks of the database
     /// are the caller's to add.
     pub round: Round,
-    /// Operations of the whole round, by the driver's own count.
-    pub ledger: Ledger,
-    /// The recorder's count, by operation.
-    pub totals: Vec<Totals>,
+    /// What was counted apart from the figures.
+    pub counted: RoundCounts,
     /// Whether the caller's flag ended it early.
     pub interrupted: bool,
     /// The fault that ended it, if one did.
@@ -218,10 +215,10 @@ pub fn run<'w>(
     round.conflicts = conflicts_since(&conflicts_before, engine.conflicts());
     round.facts.extend(participants.memory.facts(&held));
     round.warnings.extend(participants.notes.into_iter().map(Warning::of_engine));
-    let (ledger, totals) = (total.ledger, total.recorder.totals());
-    round.checks = reconcile(&round.operations, &totals, &ledger);
+    let counted = total.counted();
+    round.checks = counted.reconcile(&round.operations);
     void(&mut round, workload.operations(), headline);
-    Ok(Measured { round, ledger, totals, interrupted, fault: control.fault() })
+    Ok(Measured { round, counted, interrupted, fault: control.fault() })
 }
 
 /// Takes the figure from a round that has none: a check of its figures failed, or nothing ended in its interval.

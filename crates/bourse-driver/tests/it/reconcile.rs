@@ -1,7 +1,6 @@
 //! Recorders that are wrong on purpose: each is found, and a right one is not.
 
 use crate::users::SPECS;
-use bourse_driver::reconcile::reconcile;
 use bourse_driver::{Ledger, MS, Outcome, Recording, Sample, SplitMix};
 use bourse_record::{CheckStatus, Counted, Recorder};
 
@@ -145,11 +144,11 @@ fn figures_that_are_changed_afterwards_are_found() {
         recording.ledger.enter(&sample, measured);
         recording.recorder.sample(&sample, measured);
     }
-    let (right, totals) = (recording.recorder.figures(), recording.recorder.totals());
+    let (right, counted) = (recording.recorder.figures(), recording.counted());
     let failed = |change: &dyn Fn(&mut bourse_record::Operation)| {
         let mut figures = right.clone();
         change(&mut figures[0]);
-        let checks = reconcile(&figures, &totals, &recording.ledger).into_iter();
+        let checks = counted.reconcile(&figures).into_iter();
         checks.filter(|check| check.status == CheckStatus::Failed).map(|check| check.name).collect::<Vec<_>>()
     };
     assert_eq!(failed(&|_| {}), [""; 0]);

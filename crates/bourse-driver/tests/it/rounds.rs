@@ -222,9 +222,9 @@ fn a_round_is_reconciled_and_says_what_memory_its_users_took() {
     assert!(round.checks.iter().all(passed), "{:?}", round.checks);
     let names: Vec<_> = round.checks.iter().map(|check| check.name.as_str()).collect();
     assert_eq!(names.last(), Some(&"schedule"), "{names:?}");
-    let (whole, counted) = (measured.ledger.entry(0), round.operations[0].valid());
+    let (whole, counted) = (measured.counted.ledger.entry(0), round.operations[0].valid());
     assert!(whole.valid() > counted && whole.ended(Outcome::Completed) == whole.valid());
-    assert_eq!((round.void.as_ref(), measured.ledger.entry(1).valid()), (None, 0));
+    assert_eq!((round.void.as_ref(), measured.counted.ledger.entry(1).valid()), (None, 0));
     let fact = |name: &str| round.facts.iter().find(|fact| fact.name == name).map(|fact| fact.value.as_str());
     let held: u64 = fact("memory of recorders").unwrap().split(' ').next().unwrap().parse().unwrap();
     assert!((1..200).contains(&held), "{held} KiB a user");

@@ -215,41 +215,11 @@ fn targets_are_read_or_refused() {
     }
 }
 
-/// What a thread that writes one record, while another has the writer lock for 60 ms, was blocked on.
-#[cfg(target_os = "linux")]
-fn waited_of_a_second_writer(folder: &Path, query: &str) -> [bourse_engine::thread_time::Waited; 6] {
-    use bourse_engine::thread_time::{meter_this_thread, metered};
-    let engine = engine(folder, query);
-    let mut first = engine.new_records().unwrap();
-    first.create(&[&ITEMS]).unwrap();
-    first.begin(Access::Write).unwrap();
-    std::thread::scope(|scope| {
-        let second = scope.spawn(|| {
-            let mut second = engine.new_records().unwrap();
-            meter_this_thread().expect("Linux tells the times of threads");
-            second.begin(Access::Write).unwrap();
-            second.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap();
-            second.commit().unwrap();
-            metered().expect("the thread is metered").waited
-        });
-        std::thread::sleep(std::time::Duration::from_millis(60));
-        first.commit().unwrap();
-        second.join().unwrap()
-    })
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn a_writer_says_what_it_waits_on() {
-    use bourse_engine::Wait;
-    let waits = |waited: &[bourse_engine::thread_time::Waited; 6]| {
-        [Wait::Lock, Wait::Sync, Wait::Storage].map(|wait| waited[wait as usize].waits)
-    };
-    let on_disk = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let waited = waited_of_a_second_writer(on_disk.path(), "sync=full");
-    assert_eq!(waits(&waited), [1, 1, 0], "{waited:?}");
-    assert!(waited[Wait::Lock as usize].blocked_ns >= 40_000_000, "{waited:?}");
-    let without_syncs = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let waited = waited_of_a_second_writer(without_syncs.path(), "sync=off");
-    assert_eq!(waits(&waited), [1, 0, 1], "{waited:?}");
+    for (query, syncs) in [("sync=full", true), ("sync=off", false)] {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        bourse_testkit::tells_what_a_writer_waits_on(&engine(folder.path(), query), syncs);
+    }
 }

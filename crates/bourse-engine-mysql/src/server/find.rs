@@ -2,8 +2,8 @@
 
 use crate::options::Flavour;
 use bourse_engine::{EngineError, ErrorKind};
+use bourse_private_server::version_text;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 /// Where packages put servers, which is often not on a user's PATH.
 const USUAL: &[&str] = &[
@@ -50,7 +50,7 @@ pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<Installed, 
     };
     let mut other = None;
     for server in candidates {
-        let Some(words) = version_words(&server) else { continue };
+        let Some(words) = version_text(&server, &["--no-defaults", "--version"]) else { continue };
         let found = if words.contains("MariaDB") { Flavour::Mariadb } else { Flavour::Mysql };
         if found != flavour {
             other.get_or_insert(server);
@@ -68,15 +68,7 @@ pub fn installed(flavour: Flavour, program: Option<&Path>) -> Result<Installed, 
 
 /// Every file of that name in PATH and the usual folders.
 fn everywhere(name: &str) -> Vec<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let folders = std::env::split_paths(&path).chain(USUAL.iter().map(PathBuf::from));
-    folders.map(|folder| folder.join(name)).filter(|file| file.is_file()).collect()
-}
-
-/// What `--version` prints; `None` if the program cannot be run.
-fn version_words(server: &Path) -> Option<String> {
-    let output = Command::new(server).arg("--no-defaults").arg("--version").stdin(Stdio::null()).output().ok()?;
-    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+    bourse_private_server::everywhere(name, USUAL.iter().map(PathBuf::from))
 }
 
 /// `mariadb-install-db`, beside the server first, so that the two are of one version.

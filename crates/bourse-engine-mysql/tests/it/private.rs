@@ -1,23 +1,15 @@
 use crate::server;
 use bourse_engine::{
-    Access, Durability, Engine, ErrorKind, Hosting, Isolation, OwnedServer as _, Params, RowExt as _, SessionExt as _,
-    Sql, Value,
+    Access, Durability, Engine as _, ErrorKind, Isolation, Params, RowExt as _, SessionExt as _, Sql, Value,
 };
-use bourse_engine_mysql::{Flavour, installed, open, sweep};
-use std::fs;
+use bourse_engine_mysql::{Flavour, installed, open, sweep_target};
+use bourse_testkit::server::{
+    comes_back_with_what_was_committed, dies_as_a_lost_connection, is_alive, is_removed_after_its_owner, open_folder,
+};
 use std::path::Path;
 use std::process::Command;
 
 static ONE: Sql = Sql::new("SELECT 1");
-
-fn is_alive(process: u32) -> bool {
-    // One that has ended and waits for its parent to ask has no arguments any more.
-    fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| !line.is_empty())
-}
-
-fn kill(process: u32) {
-    assert!(Command::new("kill").args(["-9", &process.to_string()]).status().unwrap().success());
-}
 
 #[test]
 fn a_private_server_is_described_and_removed() {
@@ -53,7 +45,7 @@ fn a_private_server_is_described_and_removed() {
     assert!(footprint.memory_bytes > 10 << 20, "{footprint:?}");
     let folder = Path::new(setting("datadir").unwrap()).parent().unwrap().to_owned();
     assert!(folder.is_dir());
-    assert_eq!(sweep(folder.parent().unwrap()), Vec::<std::path::PathBuf>::new(), "a server in use was swept");
+    assert!(!sweep_target(engine.target()).contains(&folder), "a server in use was swept");
     drop(engine);
     assert!(!is_alive(process) && !folder.exists());
 }
@@ -61,45 +53,17 @@ fn a_private_server_is_described_and_removed() {
 #[test]
 fn a_server_that_dies_is_a_lost_connection() {
     let Some(engine) = server("private::a_server_that_dies_is_a_lost_connection", "") else { return };
-    let mut session = engine.session().unwrap();
-    session.begin(Isolation::Serializable, Access::Write).unwrap();
-    session.all(&ONE, &[], |_| Ok(())).unwrap();
-    kill(engine.server_process().unwrap());
-    let lost = session.all(&ONE, &[], |_| Ok(())).unwrap_err();
-    assert_eq!(lost.kind(), ErrorKind::ConnectionLost, "{lost}");
-    assert_eq!(lost.statement(), Some("SELECT 1"));
-    assert_eq!(session.rollback().unwrap_err().kind(), ErrorKind::ConnectionLost);
-    let lost = engine.session().map(|_| ()).unwrap_err();
-    assert_eq!(lost.kind(), ErrorKind::ConnectionLost, "{lost}");
-    assert!(lost.message().contains("has ended (signal: 9"), "{lost}");
+    dies_as_a_lost_connection(&engine, &|| {
+        let process = engine.server_process().unwrap().to_string();
+        assert!(Command::new("kill").args(["-9", &process]).status().unwrap().success());
+    });
 }
 
-/// A server whose owner was killed: its owner's lock is what the system has undone.
 #[test]
 fn a_killed_server_comes_back_with_what_was_committed_and_nothing_else() {
-    static ADD: Sql = Sql::new("INSERT INTO kept (id) VALUES (?1)");
-    static ALL: Sql = Sql::new("SELECT id FROM kept ORDER BY id");
     let name = "private::a_killed_server_comes_back_with_what_was_committed_and_nothing_else";
     let Some(engine) = server(name, "") else { return };
-    assert!(matches!(engine.hosting(), Hosting::OwnedServer(_)));
-    assert_eq!(engine.kill().unwrap_err().kind(), ErrorKind::Unsupported, "none was started yet");
-    let mut session = engine.session().unwrap();
-    session.query_text("CREATE TABLE kept (id BIGINT PRIMARY KEY)", &[], &mut |_| Ok(())).unwrap();
-    for id in 1..=2_i64 {
-        session.begin(Isolation::Serializable, Access::Write).unwrap();
-        session.execute(&ADD, Params::of(&[id.into()])).unwrap();
-        if id == 1 {
-            session.commit().unwrap();
-        }
-    }
-    let first = engine.server_process().unwrap();
-    engine.kill().unwrap();
-    assert_eq!(session.execute(&ADD, Params::of(&[3.into()])).unwrap_err().kind(), ErrorKind::ConnectionLost);
-    assert_eq!(engine.session().err().map(|error| error.kind()), Some(ErrorKind::ConnectionLost));
-    engine.restart().unwrap();
-    assert_ne!(engine.server_process(), Some(first));
-    let ids = engine.session().unwrap().all(&ALL, &[], |row| row.get::<i64>(0)).unwrap();
-    assert_eq!(ids, [1], "what was committed is there, what was not is not");
+    comes_back_with_what_was_committed(&engine, &|| engine.server_process());
 }
 
 #[test]
@@ -108,76 +72,10 @@ fn what_a_killed_owner_has_left_is_removed_by_the_next() {
     if !cfg!(target_os = "linux") || server(test, "").is_none() {
         return;
     }
-    let parent = tempfile::tempdir().unwrap();
-    // Others, as user mysql, have to get through.
-    fs::set_permissions(parent.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    let parent = open_folder();
     let target = format!("mariadb+private:{}?innodb_buffer_pool=64MiB&log_file=64MiB", parent.path().display());
     let engine = open(&target).unwrap();
-    engine.session().unwrap();
-    let process = engine.server_process().unwrap();
-    let folder = fs::read_dir(parent.path()).unwrap().next().unwrap().unwrap().path();
-    assert!(sweep(parent.path()).is_empty(), "its owner lives");
-    // The same name, and nobody who holds it locked.
-    let mark = fs::read(folder.join("owner")).unwrap();
-    fs::remove_file(folder.join("owner")).unwrap();
-    fs::write(folder.join("owner"), mark).unwrap();
-    assert_eq!(sweep(parent.path()), std::slice::from_ref(&folder));
-    assert!(!folder.exists());
-    let lost = engine.session().map(|_| ()).unwrap_err();
-    assert_eq!(lost.kind(), ErrorKind::ConnectionLost);
-    assert!(!is_alive(process));
-}
-
-/// Earlier a folder was removed for its name and a file `owner` in it, whatever the file said.
-#[test]
-fn a_folder_of_somebody_else_keeps_all_that_is_in_it() {
-    let test = "private::a_folder_of_somebody_else_keeps_all_that_is_in_it";
-    if !cfg!(target_os = "linux") || server(test, "").is_none() {
-        return;
-    }
-    let parent = tempfile::tempdir().unwrap();
-    fs::set_permissions(parent.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    let at = |name: &str| parent.path().join(name);
-    fs::write(at("diary.txt"), "dear diary").unwrap();
-    for name in ["bourse-mysql-empty", "bourse-mysql-notes", "bourse-mysql-link", "bourse-mysql-pipe", "data"] {
-        fs::create_dir(at(name)).unwrap();
-        fs::write(at(name).join("notes.txt"), name).unwrap();
-    }
-    fs::write(at("bourse-mysql-empty/owner"), "").unwrap();
-    fs::write(at("bourse-mysql-notes/owner"), "it is mine").unwrap();
-    std::os::unix::fs::symlink(at("diary.txt"), at("bourse-mysql-link/owner")).unwrap();
-    let pipe = at("bourse-mysql-pipe/owner");
-    assert!(Command::new("mkfifo").arg(&pipe).status().unwrap().success());
-    let before = contents(parent.path());
-    assert_eq!(before.len(), 15, "{before:?}");
-
-    assert_eq!(sweep(parent.path()), Vec::<std::path::PathBuf>::new());
-    let target = format!("mariadb+private:{}?innodb_buffer_pool=64MiB&log_file=64MiB", parent.path().display());
-    let engine = open(&target).unwrap();
-    engine.session().unwrap();
-    assert_ne!(contents(parent.path()), before, "the server has a folder of its own there");
-    drop(engine);
-    assert_eq!(contents(parent.path()), before);
-}
-
-/// Every path below a folder, with what a file says or a link names.
-fn contents(folder: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        let kind = path.symlink_metadata().unwrap().file_type();
-        let bytes = match kind {
-            kind if kind.is_file() => fs::read(&path).unwrap(),
-            kind if kind.is_symlink() => fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes(),
-            _ => Vec::new(),
-        };
-        if kind.is_dir() {
-            found.extend(contents(&path));
-        }
-        found.push((path, bytes));
-    }
-    found.sort();
-    found
+    is_removed_after_its_owner(&engine, &|| engine.server_process(), &|| sweep_target(engine.target()));
 }
 
 #[test]

@@ -1,8 +1,8 @@
 //! The server's program, on PATH or in the usual folders.
 
 use bourse_engine::{EngineError, ErrorKind};
+use bourse_private_server::version_text;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
 
 /// Where packages put servers, which is often not on a user's PATH.
 const USUAL: &[&str] = &["/usr/bin", "/usr/local/bin", "/usr/local/pgsql/bin", "/opt/homebrew/bin"];
@@ -51,8 +51,7 @@ pub fn installed(program: Option<&Path>) -> Result<Installed, EngineError> {
 
 /// Every file `postgres` in PATH and the usual folders, of several versions the newest first.
 fn everywhere() -> Vec<PathBuf> {
-    let path = std::env::var_os("PATH").unwrap_or_default();
-    let mut folders: Vec<PathBuf> = std::env::split_paths(&path).chain(USUAL.iter().map(PathBuf::from)).collect();
+    let mut folders: Vec<PathBuf> = USUAL.iter().map(PathBuf::from).collect();
     for (above, prefix) in VERSIONED {
         let entries = std::fs::read_dir(above).into_iter().flatten().flatten();
         let mut versions: Vec<(u32, PathBuf)> = entries
@@ -64,15 +63,13 @@ fn everywhere() -> Vec<PathBuf> {
         versions.sort();
         folders.extend(versions.into_iter().rev().map(|(_, folder)| folder));
     }
-    folders.into_iter().map(|folder| folder.join("postgres")).filter(|file| file.is_file()).collect()
+    bourse_private_server::everywhere("postgres", folders)
 }
 
 /// `15.18` of what `--version` prints; `None` if the program cannot be run or is another's.
 fn version(server: &Path) -> Option<String> {
-    let output = Command::new(server).arg("--version").stdin(Stdio::null()).output().ok()?;
-    let words = String::from_utf8_lossy(&output.stdout).into_owned();
-    let version = words.strip_prefix("postgres (PostgreSQL) ")?.split_whitespace().next()?;
-    output.status.success().then(|| version.to_owned())
+    let words = version_text(server, &["--version"])?;
+    Some(words.strip_prefix("postgres (PostgreSQL) ")?.split_whitespace().next()?.to_owned())
 }
 
 fn missing(program: Option<&Path>, lonely: Option<&Path>) -> EngineError {

@@ -1,20 +1,21 @@
-//! Private servers: finding the program, starting it in a folder of its own, ending and removing it, and doing so for those
-//! whose owner was killed.
+//! Private servers: which program, and what it is started with.
 
 mod find;
-mod leftovers;
 mod start;
 
 pub use find::{Installed, installed};
-pub use leftovers::sweep;
-pub use start::sweep_target;
-pub(crate) use start::{DATABASE, PrivateServer, parent};
+pub(crate) use start::{DATABASE, restart, start};
 
-/// What the name of a private server's folder begins with.
-const FOLDER_PREFIX: &str = "bourse-postgres-";
+use crate::target::{Place, Target};
+use std::path::PathBuf;
 
-/// The file in such a folder that its owner holds locked as long as it lives.
-const OWNER_FILE: &str = "owner";
-
-/// What that file says, so that a folder of somebody else is not taken for one of ours by its name.
-const OWNER_MARK: &str = "made by bourse: a private server's folder, which is removed with it\n";
+/// Ends and removes what a target's private server has left whose owner was killed, and returns the folders: none of a
+/// server that others run.
+pub fn sweep_target(target: &Target) -> Vec<PathBuf> {
+    match &target.place {
+        Place::Private { directory } => {
+            bourse_private_server::sweep_below(&start::KIND, directory.as_deref(), target.options.ram)
+        }
+        Place::Running { .. } => Vec::new(),
+    }
+}

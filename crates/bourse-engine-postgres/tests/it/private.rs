@@ -1,18 +1,15 @@
 use crate::server;
 use bourse_engine::{
-    Access, Durability, Engine, ErrorKind, Hosting, Isolation, OwnedServer as _, Params, RowExt as _, SessionExt as _,
-    Sql, Value,
+    Access, Durability, Engine as _, ErrorKind, Hosting, Isolation, OwnedServer as _, Params, RowExt as _,
+    SessionExt as _, Sql, Value,
 };
-use bourse_engine_postgres::{open, sweep};
+use bourse_engine_postgres::{open, sweep_target};
+use bourse_testkit::server::{
+    comes_back_with_what_was_committed, dies_as_a_lost_connection, is_alive, is_removed_after_its_owner, open_folder,
+};
 use std::fs;
-use std::path::Path;
 
 static ONE: Sql = Sql::new("SELECT 1");
-
-fn is_alive(process: u32) -> bool {
-    // One that has ended and waits for its parent to ask has no arguments any more.
-    fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| !line.is_empty())
-}
 
 #[test]
 fn a_private_server_is_described_and_removed() {
@@ -52,7 +49,7 @@ fn a_private_server_is_described_and_removed() {
     assert!(io.log.written_bytes > 0 && io.source.contains("pg_stat"), "{io:?}");
     let folder = engine.location().folder().unwrap();
     assert!(folder.is_dir());
-    assert_eq!(sweep(folder.parent().unwrap().parent().unwrap()), Vec::<std::path::PathBuf>::new(), "it is in use");
+    assert!(!sweep_target(engine.target()).contains(&folder.parent().unwrap().to_owned()), "it is in use");
     assert!(engine.footprint().unwrap().server.unwrap().cpu_user_ns > 0);
     let segment = fs::read_to_string(folder.join("postmaster.pid")).unwrap();
     let segment = segment.lines().nth(6).unwrap().split_whitespace().nth(1).unwrap().to_owned();
@@ -67,44 +64,14 @@ fn a_private_server_is_described_and_removed() {
 #[test]
 fn a_server_that_dies_is_a_lost_connection() {
     let Some(engine) = server("private::a_server_that_dies_is_a_lost_connection", "") else { return };
-    let mut session = engine.session().unwrap();
-    session.begin(Isolation::Serializable, Access::Write).unwrap();
-    session.all(&ONE, &[], |_| Ok(())).unwrap();
-    engine.kill().unwrap();
-    let lost = session.all(&ONE, &[], |_| Ok(())).unwrap_err();
-    assert_eq!(lost.kind(), ErrorKind::ConnectionLost, "{lost}");
-    assert_eq!(lost.statement(), Some("SELECT 1"));
-    assert_eq!(session.rollback().unwrap_err().kind(), ErrorKind::ConnectionLost);
-    let lost = engine.session().map(|_| ()).unwrap_err();
-    assert_eq!(lost.kind(), ErrorKind::ConnectionLost, "{lost}");
-    assert!(lost.message().contains("has ended (signal: 9"), "{lost}");
+    dies_as_a_lost_connection(&engine, &|| engine.kill().unwrap());
 }
 
 #[test]
 fn a_killed_server_comes_back_with_what_was_committed_and_nothing_else() {
-    static ADD: Sql = Sql::new("INSERT INTO kept (id) VALUES (?1)");
-    static ALL: Sql = Sql::new("SELECT id FROM kept ORDER BY id");
     let name = "private::a_killed_server_comes_back_with_what_was_committed_and_nothing_else";
     let Some(engine) = server(name, "") else { return };
-    assert!(matches!(engine.hosting(), Hosting::OwnedServer(_)));
-    assert_eq!(engine.kill().unwrap_err().kind(), ErrorKind::Unsupported, "none was started yet");
-    let mut session = engine.session().unwrap();
-    session.query_text("CREATE TABLE kept (id BIGINT PRIMARY KEY)", &[], &mut |_| Ok(())).unwrap();
-    for id in 1..=2_i64 {
-        session.begin(Isolation::Serializable, Access::Write).unwrap();
-        session.execute(&ADD, Params::of(&[id.into()])).unwrap();
-        if id == 1 {
-            session.commit().unwrap();
-        }
-    }
-    let first = engine.server_process().unwrap();
-    engine.kill().unwrap();
-    assert_eq!(session.execute(&ADD, Params::of(&[3.into()])).unwrap_err().kind(), ErrorKind::ConnectionLost);
-    assert_eq!(engine.session().err().map(|error| error.kind()), Some(ErrorKind::ConnectionLost));
-    engine.restart().unwrap();
-    assert_ne!(engine.server_process(), Some(first));
-    let ids = engine.session().unwrap().all(&ALL, &[], |row| row.get::<i64>(0)).unwrap();
-    assert_eq!(ids, [1], "what was committed is there, what was not is not");
+    comes_back_with_what_was_committed(&engine, &|| engine.server_process());
 }
 
 #[test]
@@ -115,74 +82,7 @@ fn what_a_killed_owner_has_left_is_removed_by_the_next() {
     }
     let parent = open_folder();
     let engine = open(&format!("postgres+private:{}?shared_buffers=64MiB", parent.path().display())).unwrap();
-    engine.session().unwrap();
-    let process = engine.server_process().unwrap();
-    let folder = fs::read_dir(parent.path()).unwrap().next().unwrap().unwrap().path();
-    assert!(sweep(parent.path()).is_empty(), "its owner lives");
-    // The same name, and nobody who holds it locked.
-    let mark = fs::read(folder.join("owner")).unwrap();
-    fs::remove_file(folder.join("owner")).unwrap();
-    fs::write(folder.join("owner"), mark).unwrap();
-    assert_eq!(sweep(parent.path()), std::slice::from_ref(&folder));
-    assert!(!folder.exists());
-    let lost = engine.session().map(|_| ()).unwrap_err();
-    assert_eq!(lost.kind(), ErrorKind::ConnectionLost);
-    assert!(!is_alive(process));
-}
-
-#[test]
-fn a_folder_of_somebody_else_keeps_all_that_is_in_it() {
-    let test = "private::a_folder_of_somebody_else_keeps_all_that_is_in_it";
-    if !cfg!(target_os = "linux") || server(test, "").is_none() {
-        return;
-    }
-    let parent = open_folder();
-    let at = |name: &str| parent.path().join(name);
-    fs::write(at("diary.txt"), "dear diary").unwrap();
-    for name in ["bourse-postgres-empty", "bourse-postgres-notes", "bourse-postgres-link", "data"] {
-        fs::create_dir(at(name)).unwrap();
-        fs::write(at(name).join("notes.txt"), name).unwrap();
-    }
-    fs::write(at("bourse-postgres-empty/owner"), "").unwrap();
-    fs::write(at("bourse-postgres-notes/owner"), "it is mine").unwrap();
-    std::os::unix::fs::symlink(at("diary.txt"), at("bourse-postgres-link/owner")).unwrap();
-    let before = contents(parent.path());
-    assert_eq!(before.len(), 11, "{before:?}");
-
-    assert_eq!(sweep(parent.path()), Vec::<std::path::PathBuf>::new());
-    let engine = open(&format!("postgres+private:{}?shared_buffers=64MiB", parent.path().display())).unwrap();
-    engine.session().unwrap();
-    assert_ne!(contents(parent.path()), before, "the server has a folder of its own there");
-    drop(engine);
-    assert_eq!(contents(parent.path()), before);
-}
-
-/// A folder that another user, as which the server runs, gets through.
-fn open_folder() -> tempfile::TempDir {
-    let folder = tempfile::tempdir().unwrap();
-    fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-    folder
-}
-
-/// Every path below a folder, with what a file says or a link names.
-fn contents(folder: &Path) -> Vec<(std::path::PathBuf, Vec<u8>)> {
-    let mut found = Vec::new();
-    for entry in fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        // A running server makes and removes files.
-        let Ok(kind) = path.symlink_metadata().map(|found| found.file_type()) else { continue };
-        let bytes = match kind {
-            kind if kind.is_file() => fs::read(&path).unwrap_or_default(),
-            kind if kind.is_symlink() => fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes(),
-            _ => Vec::new(),
-        };
-        if kind.is_dir() && !path.ends_with("data") {
-            found.extend(contents(&path));
-        }
-        found.push((path, bytes));
-    }
-    found.sort();
-    found
+    is_removed_after_its_owner(&engine, &|| engine.server_process(), &|| sweep_target(engine.target()));
 }
 
 #[test]
@@ -211,7 +111,7 @@ fn a_running_server_asks_for_a_password_and_has_the_database_made() {
     fs::write(folder.join("pg_hba.conf"), rules).unwrap();
     session.query_text("SELECT pg_reload_conf()", &[], &mut |_| Ok(())).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(300));
-    let secrets = tempfile::tempdir().unwrap();
+    let secrets = open_folder();
     for (file, text) in [("right", "se:cret\n"), ("wrong", "secret\n")] {
         fs::write(secrets.path().join(file), text).unwrap();
     }

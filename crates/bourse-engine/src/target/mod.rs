@@ -1,15 +1,21 @@
 //! Targets: `SCHEME:PLACE?option=value&…`, read and checked before anything is opened.
 //!
-//! An engine declares its options once, as a table of [`OptionSpec`]s in a [`Grammar`]. Parsing, help, documents and the list
-//! that an error shows all read this table.
+//! An engine declares its options once, as a table of [`OptionSpec`]s in a [`Grammar`]; those of the usual kinds by
+//! [`option_spec!`](crate::option_spec). Parsing, help, documents and the list that an error shows all read this table.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 mod error;
 mod grammar;
+mod kinds;
 mod percent;
+mod server;
 mod values;
 
 pub use error::{TargetError, Wanted};
 pub use grammar::{Grammar, OptionSpec, Parsed, Renamed, Scheme, Split};
 pub use percent::{escape, unescape};
-pub use values::{parse_bytes, parse_switch, show_bytes, show_switch};
+pub use server::{ServerForms, ServerPlace};
+pub use values::{
+    parse_bytes, parse_number, parse_path, parse_seconds, parse_switch, show_bytes, show_path, show_seconds,
+    show_switch,
+};

@@ -1,6 +1,9 @@
-//! Values that options of several engines have: switches, words, sizes.
+//! Values that options of several engines have: switches, words, sizes, numbers, times, paths.
 
 use super::Wanted;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::Duration;
 
 /// A switch: `on` or `off`.
 ///
@@ -60,4 +63,40 @@ pub fn show_bytes(bytes: u64) -> String {
         Some(&(unit, shift)) => format!("{}{unit}", bytes >> shift),
         None => bytes.to_string(),
     }
+}
+
+/// A number within `least..=most`.
+///
+/// # Errors
+/// [`Wanted`]: it cannot be read, or is not within the range.
+pub fn parse_number<N: FromStr + PartialOrd>(text: &str, least: N, most: N) -> Result<N, Wanted> {
+    let number = text.parse().map_err(|_| Wanted::Listed)?;
+    if (least..=most).contains(&number) { Ok(number) } else { Err(Wanted::InRange) }
+}
+
+/// A time in whole seconds within `least..=most`, as `10s`.
+///
+/// # Errors
+/// [`Wanted`]: it cannot be read, or is not within the range.
+pub fn parse_seconds(text: &str, least: u64, most: u64) -> Result<Duration, Wanted> {
+    let digits = text.strip_suffix('s').ok_or(Wanted::Listed)?;
+    parse_number(digits, least, most).map(Duration::from_secs)
+}
+
+/// A time in whole seconds as it is written.
+pub fn show_seconds(time: Duration) -> String {
+    format!("{}s", time.as_secs())
+}
+
+/// The path of a file or folder, for an option that may be without one.
+///
+/// # Errors
+/// [`Wanted::Listed`] if it is empty.
+pub fn parse_path(text: &str) -> Result<Option<PathBuf>, Wanted> {
+    if text.is_empty() { Err(Wanted::Listed) } else { Ok(Some(text.into())) }
+}
+
+/// A path as it is written; empty if there is none.
+pub fn show_path(path: Option<&PathBuf>) -> String {
+    path.map_or_else(String::new, |path| path.display().to_string())
 }

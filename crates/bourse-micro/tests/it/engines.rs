@@ -106,6 +106,14 @@ fn on_lmdb() {
     assert_eq!(lacking, KEYS_ALONE);
 }
 
+#[test]
+fn on_fjall() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = format!("fjall:{}?persist=buffer", folder.path().join("x.fjall").display());
+    let lacking = every_workload(&bourse_engine_fjall::open(&target).unwrap());
+    assert_eq!(lacking, KEYS_ALONE);
+}
+
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 #[test]
 fn on_fastdb() {

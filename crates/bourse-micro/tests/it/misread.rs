@@ -34,6 +34,8 @@ fn everywhere(name: &str, options: &[(&str, &str)], kinds: &[Misread], expected:
     let lmdb = format!("lmdb:{}?sync=off", folder.path().join("x.mdb").display());
     check(|| bourse_engine_lmdb::open(&lmdb).unwrap(), name, options, kinds, expected);
     check(|| bourse_engine_redb::open("redb::memory:").unwrap(), name, options, kinds, expected);
+    let fjall = format!("fjall:{}?persist=buffer", folder.path().join("x.fjall").display());
+    check(|| bourse_engine_fjall::open(&fjall).unwrap(), name, options, kinds, expected);
     check(|| bourse_engine_sqlite::open("sqlite::memory:").unwrap(), name, options, kinds, expected);
 }
 

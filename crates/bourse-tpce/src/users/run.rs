@@ -12,8 +12,8 @@ use crate::sut::{InProcess, OpenError, Opened, Sut};
 use crate::transactions::trade_cleanup::TradeCleanupOutput;
 use crate::transactions::{FrameError, Transaction, TxnError};
 use bourse_driver::{
-    Background, Clock, Control, Counted, Fault, Nanos, OperationSpec, Outcome, Progress, Sample, Schedule, SplitMix,
-    StopRule, UserSpec, Workload,
+    Background, Clock, Control, Fault, Nanos, OperationSpec, Outcome, Progress, RoundCounts, Sample, Schedule,
+    SplitMix, StopRule, UserSpec, Workload,
 };
 use bourse_egen::Inputs;
 use bourse_egen::driver::{CustomerConfig, CustomerEmulator, MaintenanceEmulator};
@@ -90,7 +90,7 @@ pub struct Ran {
     /// Commits acknowledged to the run's users, over the whole round.
     pub acknowledged: Acknowledged,
     /// What was counted apart from the figures.
-    pub counted: Counted,
+    pub counted: RoundCounts,
     /// Whether it was interrupted.
     pub interrupted: bool,
     /// The fault that ended the round, if one did.
@@ -345,8 +345,8 @@ pub fn run_on(
         round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
     }
     let (acknowledged, achieved) = *state.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    round.checks.push(reconciled::acknowledgements(&acknowledged, &measured.ledger));
-    round.checks.push(reconciled::mix_of_requests(&measured.ledger, &options.tunables.mix));
+    round.checks.push(reconciled::acknowledgements(&acknowledged, &measured.counted.ledger));
+    round.checks.push(reconciled::mix_of_requests(&measured.counted.ledger, &options.tunables.mix));
     round.facts.extend(facts(&state, &cleaned, &acknowledged, options));
     round.facts.extend(options.aged_at.map(|rate| NameValue {
         name: "market".to_owned(),
@@ -367,8 +367,14 @@ pub fn run_on(
         }),
     }
     round.facts.extend(achieved.facts(&options.tunables));
-    let counted = Counted { totals: measured.totals, ledger: measured.ledger };
-    Ok(Ran { round, before, acknowledged, counted, interrupted: measured.interrupted, fault: measured.fault })
+    Ok(Ran {
+        round,
+        before,
+        acknowledged,
+        counted: measured.counted,
+        interrupted: measured.interrupted,
+        fault: measured.fault,
+    })
 }
 
 /// Orders of before the round that wait for their price: of customers of their own, whatever the round's customers draw.

@@ -14,8 +14,8 @@ use crate::users::achieved::Achieved;
 use crate::verify::Stream;
 use crate::verify::stream::START;
 use bourse_driver::{
-    Clock, Control, Counted, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, SECOND, Schedule,
-    SimulatedClock, StopRule, User, UserSpec, Workload,
+    Clock, Control, Draw, MS, Nanos, OperationCx, OperationSpec, Performed, Plan, SECOND, Schedule, SimulatedClock,
+    StopRule, User, UserSpec, Workload,
 };
 use bourse_egen::Inputs;
 use bourse_egen::txn::TradeRequest;
@@ -85,10 +85,16 @@ pub fn simulate(
     super::run::expect_of_market(&mut round, &due);
     round.operations[Transaction::TradeCleanup as usize] = cleanup_figures(cleanup_ns);
     let (acknowledged, _) = *state.acknowledged.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-    round.checks.push(reconciled::acknowledgements(&acknowledged, &measured.ledger));
-    round.checks.push(reconciled::mix_of_requests(&measured.ledger, &options.tunables.mix));
-    let counted = Counted { totals: measured.totals, ledger: measured.ledger };
-    Ok(Ran { round, before, acknowledged, counted, interrupted: measured.interrupted, fault: measured.fault })
+    round.checks.push(reconciled::acknowledgements(&acknowledged, &measured.counted.ledger));
+    round.checks.push(reconciled::mix_of_requests(&measured.counted.ledger, &options.tunables.mix));
+    Ok(Ran {
+        round,
+        before,
+        acknowledged,
+        counted: measured.counted,
+        interrupted: measured.interrupted,
+        fault: measured.fault,
+    })
 }
 
 /// Customers, market and maintenance in one.

@@ -5,6 +5,8 @@
 
 #[cfg(feature = "fastdb")]
 mod fastdb;
+#[cfg(feature = "fjall")]
+mod fjall;
 mod list;
 #[cfg(feature = "lmdb")]
 mod lmdb;
@@ -64,6 +66,7 @@ enum Build {
     #[cfg_attr(
         all(
             feature = "fastdb",
+            feature = "fjall",
             feature = "lmdb",
             feature = "mysql",
             feature = "postgres",
@@ -248,6 +251,13 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         example: "redb:PATH?durability=immediate, redb::memory:",
         in_process: Some(InProcess { file_ending: "redb", memory: true, variant_of: None }),
         build: if_built!("redb", redb::CALLS),
+    },
+    EngineKind {
+        scheme: "fjall",
+        summary: "fjall, built in; a key-value store of log-structured merge trees, in a folder",
+        example: "fjall:PATH?persist=sync_data",
+        in_process: Some(InProcess { file_ending: "fjall", memory: false, variant_of: None }),
+        build: if_built!("fjall", fjall::CALLS),
     },
     EngineKind {
         scheme: "null",

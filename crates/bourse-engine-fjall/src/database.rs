@@ -1,0 +1,100 @@
+//! An open database: what its sessions share.
+
+use crate::error::{conflict, error};
+use crate::options::{Options, Persist};
+use bourse_engine::{EngineError, RecordTable, RecordType, Wait, blocked_on, memory_file_system, sometimes_blocked_on};
+use fjall::{Keyspace, KeyspaceCreateOptions, OptimisticTxDatabase, OptimisticWriteTx, Snapshot};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// A folder that is open.
+pub(crate) struct Database {
+    inner: OptimisticTxDatabase,
+    persist: Persist,
+    /// Whether commits wait for a disk.
+    syncs: bool,
+    /// Held while a transaction commits. fjall lets one commit at a time: this tells the wait for the others from the wait
+    /// for the disk.
+    commits: Mutex<()>,
+}
+
+impl Database {
+    pub(crate) fn open(folder: &Path, options: &Options) -> Result<Self, EngineError> {
+        let mut builder = OptimisticTxDatabase::builder(folder)
+            .cache_size(options.cache_bytes)
+            .max_journaling_size(options.journal_bytes);
+        if let Some(workers) = options.workers {
+            builder = builder.worker_threads(workers);
+        }
+        let inner = builder.open().map_err(|e| {
+            let e = error(e);
+            EngineError::new(e.kind(), format!("cannot open {}: {}", folder.display(), e.message()))
+        })?;
+        let syncs = options.persist != Persist::Buffer && memory_file_system(folder).is_none();
+        Ok(Self { inner, persist: options.persist, syncs, commits: Mutex::new(()) })
+    }
+
+    pub(crate) fn has_tables(&self) -> bool {
+        self.inner.keyspace_count() > 0
+    }
+
+    /// Memory for what is yet to be written to tables, and for blocks that were read, in bytes.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        self.inner.write_buffer_size() + self.inner.inner().cache_size()
+    }
+
+    /// A table's keyspace.
+    ///
+    /// # Errors
+    /// There is none; its keys are neither integers nor texts.
+    pub(crate) fn keyspace(&self, table: &RecordTable) -> Result<Keyspace, EngineError> {
+        match table.key().record_type {
+            RecordType::Int | RecordType::Text(_) => {}
+            other => return Err(EngineError::unsupported(format!("keys of {} are {other:?}", table.name()))),
+        }
+        let keyspace = self.inner.keyspace(table.name(), KeyspaceCreateOptions::default).map_err(error)?;
+        Ok(AsRef::<Keyspace>::as_ref(&keyspace).clone())
+    }
+
+    /// Makes a table's keyspace empty, also for those who have it already.
+    pub(crate) fn remake(&self, table: &RecordTable) -> Result<(), EngineError> {
+        self.clear(&self.keyspace(table)?)
+    }
+
+    /// Takes all records of a keyspace away at once, outside of any transaction.
+    pub(crate) fn clear(&self, keyspace: &Keyspace) -> Result<(), EngineError> {
+        keyspace.clear().map_err(error)?;
+        let wait = if self.syncs { Wait::Sync } else { Wait::Storage };
+        blocked_on(wait, || self.inner.persist(self.persist.mode())).map_err(error)
+    }
+
+    pub(crate) fn snapshot(&self) -> Snapshot {
+        self.inner.read_tx()
+    }
+
+    /// A transaction that writes. To get its snapshot it waits until no other one is about to commit.
+    #[inline]
+    pub(crate) fn begin(&self) -> Result<OptimisticWriteTx, EngineError> {
+        let begun = self.waiting(Wait::Lock, || self.inner.write_tx());
+        Ok(begun.map_err(error)?.durability(Some(self.persist.mode())))
+    }
+
+    /// Commits.
+    ///
+    /// # Errors
+    /// [`Conflict`](bourse_engine::ErrorKind::Conflict) if another one was in the way; fjall's.
+    pub(crate) fn commit(&self, transaction: OptimisticWriteTx) -> Result<(), EngineError> {
+        let one_by_one =
+            self.syncs.then(|| blocked_on(Wait::Lock, || self.commits.lock().unwrap_or_else(PoisonError::into_inner)));
+        let wait = if self.syncs { Wait::Sync } else { Wait::Storage };
+        let done = self.waiting(wait, || transaction.commit());
+        drop(one_by_one);
+        done.map_err(error)?.map_err(|_| conflict())
+    }
+
+    /// Runs what may block a writer. Where no commit waits for a disk that is so short that timing each would show.
+    #[inline]
+    fn waiting<T>(&self, wait: Wait, work: impl FnOnce() -> T) -> T {
+        if self.syncs { blocked_on(wait, work) } else { sometimes_blocked_on(wait, work) }
+    }
+}

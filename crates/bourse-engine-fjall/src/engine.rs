@@ -1,0 +1,170 @@
+//! The engine: a target, the database opened once for all its sessions, what it promises.
+
+use crate::database::Database;
+use crate::options::{GRAMMAR, Options, Persist};
+use crate::session::FjallSession;
+use bourse_engine::target::{OptionSpec, Parsed, TargetError};
+use bourse_engine::{
+    Capabilities, Description, Durability, Engine, EngineError, Footprint, Hosting, Interface, KeyEngine, Location,
+    MayLose, RecordCapabilities, Records, Setting, TargetFolder, WriterWait, memory_file_system,
+};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// A fjall database under test.
+pub struct FjallEngine {
+    target: Parsed<Options>,
+    path: PathBuf,
+    opened: Mutex<Option<Arc<Database>>>,
+}
+
+/// Opens a target: reads it; nothing on disk is touched yet.
+///
+/// # Errors
+/// [`TargetError`]: what in the target is wrong, and what is known.
+///
+/// ```
+/// use bourse_engine::Engine as _;
+/// let engine = bourse_engine_fjall::open("fjall:x.fjall?persist=buffer").unwrap();
+/// assert!(!engine.exists().unwrap());
+/// let refused = bourse_engine_fjall::open("fjall::memory:").err().unwrap();
+/// assert!(refused.to_string().contains("no database in memory"));
+/// ```
+pub fn open(target: &str) -> Result<FjallEngine, TargetError> {
+    let target = GRAMMAR.parse(target, Options::DEFAULT)?;
+    if target.place == ":memory:" {
+        return Err(TargetError::Place {
+            engine: "fjall",
+            why: "fjall has no database in memory; a folder below /dev/shm is one",
+            forms: GRAMMAR.forms,
+        });
+    }
+    let path = PathBuf::from(&target.place);
+    Ok(FjallEngine { target, path, opened: Mutex::new(None) })
+}
+
+/// The version of fjall that is compiled in, as `build.rs` reads it from the lock file.
+pub fn version() -> &'static str {
+    env!("ENGINE_VERSION")
+}
+
+impl FjallEngine {
+    fn opened(&self) -> Option<Arc<Database>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// The database, opened at first use.
+    fn database(&self) -> Result<Arc<Database>, EngineError> {
+        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(database) = &*opened {
+            return Ok(Arc::clone(database));
+        }
+        let database = Arc::new(Database::open(&TargetFolder::open(&self.path)?, &self.target.options)?);
+        *opened = Some(Arc::clone(&database));
+        Ok(database)
+    }
+
+    fn durability(&self) -> (Durability, String) {
+        if let Some(name) = memory_file_system(&self.path) {
+            return (Durability::Volatile, format!("the folder is on {name}, which is memory"));
+        }
+        let persist = self.target.options.persist;
+        match persist {
+            Persist::SyncAll | Persist::SyncData => {
+                (Durability::Durable, format!("persist={}: each commit makes the journal durable", persist.word()))
+            }
+            Persist::Buffer => (
+                Durability::Consistent,
+                "persist=buffer: a commit is handed to the operating system; a commit in the journal has a checksum"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+impl Engine for FjallEngine {
+    fn description(&self) -> Result<Description, EngineError> {
+        self.database()?;
+        let (durability, durability_reason) = self.durability();
+        let setting = |option: &OptionSpec<Options>| Setting {
+            name: option.name.to_owned(),
+            value: (option.show)(&self.target.options),
+        };
+        let mut settings: Vec<_> = GRAMMAR.options.iter().map(setting).collect();
+        settings.push(Setting { name: "transactions".to_owned(), value: "optimistic".to_owned() });
+        let warning =
+            |name| format!("the database is on {name}: nothing survives the machine, whatever the settings say");
+        Ok(Description {
+            engine: "fjall".to_owned(),
+            version: version().to_owned(),
+            target: self.target.text.clone(),
+            durability,
+            may_lose: (durability == Durability::Consistent).then_some(MayLose::NotWrittenBack),
+            durability_reason,
+            writer_wait: Some(WriterWait::EngineLocks),
+            memory_store: None,
+            settings,
+            compile_options: Vec::new(),
+            warnings: memory_file_system(&self.path).map(warning).into_iter().collect(),
+        })
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            sql: None,
+            // Writers work on snapshots; of two that got in each other's way, the second to commit fails.
+            concurrent_writers: true,
+            snapshots: true,
+            checkpoints: false,
+            one_session: false,
+            processes: false,
+            records: Some(RecordCapabilities {
+                text_keys: true,
+                ordered_scans: true,
+                indexed_fields: false,
+                hash_index: false,
+                assigned_keys: false,
+                rollback: true,
+            }),
+        }
+    }
+
+    fn interface(&self) -> Interface<'_> {
+        Interface::Keys(self)
+    }
+
+    fn hosting(&self) -> Hosting<'_> {
+        Hosting::InProcess
+    }
+
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        // What is open was looked at before.
+        if self.opened().is_some() {
+            return Ok(None);
+        }
+        Ok(TargetFolder::look(&self.path)?.foreign())
+    }
+
+    fn exists(&self) -> Result<bool, EngineError> {
+        if self.opened().is_none() && !TargetFolder::is_used(&self.path)? {
+            return Ok(false);
+        }
+        Ok(self.database()?.has_tables())
+    }
+
+    fn location(&self) -> Location {
+        Location::files(TargetFolder::resolved(&self.path), &[])
+    }
+
+    fn footprint(&self) -> Result<Footprint, EngineError> {
+        let bytes = TargetFolder::bytes(&self.path, &|name| name.ends_with(".jnl"));
+        let memory_bytes = self.opened().map_or(0, |database| database.memory_bytes());
+        Ok(Footprint { data_bytes: bytes.data, log_bytes: bytes.log, memory_bytes, ..Footprint::default() })
+    }
+}
+
+impl KeyEngine for FjallEngine {
+    fn new_records(&self) -> Result<Box<dyn Records>, EngineError> {
+        Ok(Box::new(FjallSession::new(self.database()?)))
+    }
+}

@@ -1,0 +1,13 @@
+//! fjall behind the seam: log-structured merge trees of records by key, in a folder, with optimistic transactions.
+//!
+//! A target such as `fjall:x.fjall?persist=buffer` is read by [`open`]; [`GRAMMAR`] has the table of all settings. Files:
+//! `options` (what was asked for), `database` (what its sessions share), `engine` and `session` (the seam), `error` (kinds).
+
+mod database;
+mod engine;
+mod error;
+mod options;
+mod session;
+
+pub use engine::{FjallEngine, open, version};
+pub use options::{GRAMMAR, Options, Persist};

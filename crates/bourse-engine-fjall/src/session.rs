@@ -1,0 +1,258 @@
+//! Records by key on fjall.
+
+use crate::database::Database;
+use crate::error::error;
+use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
+use bourse_engine::{Access, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value};
+use fjall::{Keyspace, OptimisticWriteTx, Readable, Snapshot};
+use std::sync::Arc;
+
+/// The transaction that a session is in.
+enum State {
+    Idle,
+    Reading(Snapshot),
+    Writing(Box<OptimisticWriteTx>),
+}
+
+/// A user's connection.
+pub(crate) struct FjallSession {
+    database: Arc<Database>,
+    state: State,
+    /// Keyspaces by their tables' slots.
+    keyspaces: Vec<Option<Keyspace>>,
+    /// The record that is being written.
+    buffer: Vec<u8>,
+}
+
+/// A key's bytes, if it is of its table's type.
+#[inline]
+fn bytes_of<'k>(table: &RecordTable, key: Key<'k>) -> Result<KeyBytes<'k>, EngineError> {
+    match (key, table.key().record_type) {
+        (Key::Int(_), RecordType::Int) => Ok(KeyBytes::of(key)),
+        (Key::Text(""), RecordType::Text(_)) => Err(EngineError::unsupported("fjall has no empty keys")),
+        (Key::Text(_), RecordType::Text(_)) => Ok(KeyBytes::of(key)),
+        _ => Err(EngineError::unsupported(format!("{key:?} is no key of {}", table.name()))),
+    }
+}
+
+/// The keyspace of a table, opened if it was not.
+#[inline]
+fn keyspace<'k>(
+    database: &Database,
+    keyspaces: &'k mut Vec<Option<Keyspace>>,
+    table: &RecordTable,
+) -> Result<&'k Keyspace, EngineError> {
+    let slot = table.slot();
+    if keyspaces.len() <= slot {
+        keyspaces.resize_with(slot + 1, || None);
+    }
+    let place = &mut keyspaces[slot];
+    if place.is_none() {
+        *place = Some(database.keyspace(table)?);
+    }
+    Ok(place.as_ref().expect("opened above"))
+}
+
+/// Runs `$body` on what is read from, a transaction or the keyspace as it is now, with the table's keyspace.
+macro_rules! read {
+    ($self:ident, $table:expr, |$from:ident, $keyspace:ident| $body:expr) => {{
+        let $keyspace = keyspace(&$self.database, &mut $self.keyspaces, $table)?;
+        match &$self.state {
+            State::Idle => {
+                let $from = $self.database.snapshot();
+                $body
+            }
+            State::Reading($from) => $body,
+            State::Writing($from) => {
+                let $from = &**$from;
+                $body
+            }
+        }
+    }};
+}
+
+impl FjallSession {
+    pub(crate) fn new(database: Arc<Database>) -> Self {
+        Self { database, state: State::Idle, keyspaces: Vec::new(), buffer: Vec::new() }
+    }
+
+    /// Runs something that writes, in the open transaction or in one of its own.
+    #[inline]
+    fn writing<T>(
+        &mut self,
+        table: &RecordTable,
+        body: impl FnOnce(&mut OptimisticWriteTx, &Keyspace) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let keyspace = keyspace(&self.database, &mut self.keyspaces, table)?;
+        match &mut self.state {
+            State::Reading(_) => Err(EngineError::unsupported("a transaction begun for reading cannot write")),
+            State::Writing(writing) => body(writing, keyspace),
+            State::Idle => {
+                let mut writing = self.database.begin()?;
+                let value = body(&mut writing, keyspace)?;
+                self.database.commit(writing).map(|()| value)
+            }
+        }
+    }
+}
+
+impl Records for FjallSession {
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+        if !matches!(self.state, State::Idle) {
+            return Err(EngineError::unsupported("tables cannot be made in a transaction"));
+        }
+        for table in tables {
+            if table.key().index == Some(IndexKind::Hash) {
+                return Err(EngineError::unsupported("fjall finds keys by their order, not by hash"));
+            }
+            if let Some(field) = table.fields().iter().find(|field| field.index.is_some()) {
+                let text = format!("fjall has no indexes on fields, as {} of {} has", field.name, table.name());
+                return Err(EngineError::unsupported(text));
+            }
+        }
+        tables.iter().try_for_each(|table| self.database.remake(table))
+    }
+
+    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+        if !matches!(self.state, State::Idle) {
+            return Err(EngineError::unsupported("a session has one transaction at a time"));
+        }
+        self.state = match access {
+            Access::Read => State::Reading(self.database.snapshot()),
+            Access::Write => State::Writing(Box::new(self.database.begin()?)),
+        };
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), EngineError> {
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Idle | State::Reading(_) => Ok(()),
+            State::Writing(writing) => self.database.commit(*writing),
+        }
+    }
+
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        // A transaction that is dropped has written nothing.
+        self.state = State::Idle;
+        Ok(())
+    }
+
+    #[inline]
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
+        let bytes = bytes_of(table, key)?;
+        let keyspace = keyspace(&self.database, &mut self.keyspaces, table)?;
+        let found = match &self.state {
+            // One read needs no snapshot.
+            State::Idle => keyspace.get(bytes),
+            State::Reading(snapshot) => snapshot.get(keyspace, bytes),
+            State::Writing(writing) => writing.get(keyspace, bytes),
+        };
+        let Some(found) = found.map_err(error)? else { return Ok(false) };
+        each(&EncodedRow { key, bytes: &found })?;
+        Ok(true)
+    }
+
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
+        let bytes = bytes_of(table, key)?;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let done = codec::encode(values, &mut buffer).and_then(|()| {
+            self.writing(table, |writing, keyspace| {
+                if writing.contains_key(keyspace, bytes).map_err(error)? {
+                    let text = format!("{} has a record of key {key:?} already", table.name());
+                    return Err(EngineError::new(ErrorKind::Constraint, text));
+                }
+                writing.insert(keyspace, bytes.as_ref(), buffer.as_slice());
+                Ok(())
+            })
+        });
+        self.buffer = buffer;
+        done
+    }
+
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
+        let bytes = bytes_of(table, key)?;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let done = codec::encode(values, &mut buffer).and_then(|()| {
+            self.writing(table, |writing, keyspace| {
+                let is_there = writing.contains_key(keyspace, bytes).map_err(error)?;
+                if is_there {
+                    writing.insert(keyspace, bytes.as_ref(), buffer.as_slice());
+                }
+                Ok(is_there)
+            })
+        });
+        self.buffer = buffer;
+        done
+    }
+
+    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
+        let bytes = bytes_of(table, key)?;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let done = self.writing(table, |writing, keyspace| {
+            let Some(found) = writing.get(keyspace, bytes).map_err(error)? else { return Ok(false) };
+            buffer.clear();
+            buffer.extend_from_slice(&found);
+            codec::add(&mut buffer, field, by)?;
+            writing.insert(keyspace, bytes.as_ref(), buffer.as_slice());
+            Ok(true)
+        });
+        self.buffer = buffer;
+        done
+    }
+
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
+        let bytes = bytes_of(table, key)?;
+        self.writing(table, |writing, keyspace| {
+            let is_there = writing.contains_key(keyspace, bytes).map_err(error)?;
+            if is_there {
+                writing.remove(keyspace, bytes.as_ref());
+            }
+            Ok(is_there)
+        })
+    }
+
+    fn scan(
+        &mut self,
+        table: &'static RecordTable,
+        from: Key<'_>,
+        limit: u64,
+        each: &mut EachRow<'_>,
+    ) -> Result<u64, EngineError> {
+        if limit == 0 {
+            return Ok(0);
+        }
+        // An empty text comes before every key.
+        let from = if from == Key::Text("") { KeyBytes::of(from) } else { bytes_of(table, from)? };
+        read!(self, table, |snapshot, keyspace| {
+            let mut count = 0;
+            for entry in snapshot.range(keyspace, from.as_ref()..) {
+                let (key, bytes) = entry.into_inner().map_err(error)?;
+                each(&EncodedRow { key: codec::key_of(&key, table.key().record_type)?, bytes: &bytes })?;
+                count += 1;
+                if count == limit {
+                    break;
+                }
+            }
+            Ok(count)
+        })
+    }
+
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+        read!(self, table, |snapshot, keyspace| snapshot.len(keyspace).map(|count| count as u64).map_err(error))
+    }
+
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+        let count = self.count(table)?;
+        if matches!(self.state, State::Idle) {
+            let keyspace = keyspace(&self.database, &mut self.keyspaces, table)?;
+            return self.database.clear(keyspace).map(|()| count);
+        }
+        // In a transaction, which could be undone, there is no shorter way.
+        self.writing(table, |writing, keyspace| {
+            for entry in writing.iter(keyspace) {
+                writing.remove(keyspace, entry.key().map_err(error)?);
+            }
+            Ok(count)
+        })
+    }
+}

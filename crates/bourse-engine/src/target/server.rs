@@ -1,0 +1,219 @@
+//! Targets of engines with a server: one that runs already, `SCHEME://USER@HOST:PORT/DATABASE`, or a private one,
+//! `SCHEME+private:` with a folder or without.
+
+use super::percent::unescape;
+use super::{Grammar, Scheme, Split, TargetError};
+use std::path::PathBuf;
+
+/// The place of a server: one that runs, or a private one.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ServerPlace {
+    /// A server that runs already.
+    Running {
+        /// The host's name or address.
+        host: String,
+        /// TCP port, and where an engine has it so a part of a Unix socket's name.
+        port: u16,
+        /// The user to log in as.
+        user: String,
+        /// The database that is loaded and used.
+        database: String,
+    },
+    /// A private server, started at first use.
+    Private {
+        /// The folder that the server's folder is made in; the system's folder for temporary files if none is named.
+        directory: Option<PathBuf>,
+    },
+}
+
+/// What one engine's servers have of their own in targets.
+#[derive(Debug, Clone, Copy)]
+pub struct ServerForms {
+    /// The user where none is named.
+    pub user: &'static str,
+    /// The port where none is named.
+    pub port: u16,
+    /// Characters that no database's name may have.
+    pub not_in_database: &'static [char],
+    /// What a name of a database that cannot be used has, for the error.
+    pub bad_database: &'static str,
+    /// Options that other tools have for a password.
+    pub password_options: &'static [&'static str],
+    /// Where a password goes instead of the target.
+    pub password_instead: &'static str,
+}
+
+impl Scheme {
+    /// Targets of servers that run already, which do not have those options.
+    pub const fn running_server(name: &'static str, without: &'static [&'static str]) -> Self {
+        Self { name, kind: "a running server", without, because: "it belongs to the server's own configuration" }
+    }
+
+    /// Targets of private servers, which do not have those options.
+    pub const fn private_server(name: &'static str, without: &'static [&'static str]) -> Self {
+        Self { name, kind: "a private server", without, because: "we start the server, and know how to reach it" }
+    }
+}
+
+impl ServerPlace {
+    /// Reads the place of a target, after a password in its options is refused: before any error repeats a part of the text.
+    ///
+    /// # Errors
+    /// [`TargetError`]: what is wrong, and what was expected. No part of the place is repeated: a password may stand in it.
+    pub fn read<O>(
+        grammar: &Grammar<O>,
+        forms: &ServerForms,
+        split: Split<'_>,
+        is_private: bool,
+    ) -> Result<Self, TargetError> {
+        let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
+        if split.query.split(['&', '?', ';']).any(|pair| forms.password_options.contains(&name(pair).as_str())) {
+            return Err(forms.password());
+        }
+        let invalid = |why| TargetError::Place { engine: grammar.engine, why, forms: grammar.forms };
+        if is_private {
+            let path = decoded(split.place.strip_prefix("//").unwrap_or(split.place)).map_err(invalid)?;
+            return Ok(Self::Private { directory: (!path.is_empty()).then(|| path.into()) });
+        }
+        forms.running(split.place, invalid)
+    }
+
+    /// Refuses a folder for data that is to be in memory.
+    ///
+    /// # Errors
+    /// [`TargetError::Impossible`]
+    pub fn check_memory(&self, in_memory: bool) -> Result<(), TargetError> {
+        if in_memory && matches!(self, Self::Private { directory: Some(_) }) {
+            let why = "the data directory is either in memory or in that folder";
+            return Err(TargetError::Impossible { what: "ram=on".to_owned(), with: "a folder", why });
+        }
+        Ok(())
+    }
+}
+
+impl ServerForms {
+    fn password(&self) -> TargetError {
+        TargetError::Password { instead: self.password_instead }
+    }
+
+    /// Reads `//user@host:port/database`.
+    fn running(&self, text: &str, invalid: impl Fn(&'static str) -> TargetError) -> Result<ServerPlace, TargetError> {
+        let text = text.strip_prefix("//").ok_or_else(|| invalid("its scheme is not followed by '//'"))?;
+        let (authority, database) = text.split_once('/').ok_or_else(|| invalid("it names no database"))?;
+        // The last `@`: one within a password that is in the wrong place anyway must not make it a part of the host.
+        let (user, address) = authority.rsplit_once('@').unwrap_or((self.user, authority));
+        if user.contains(':') {
+            return Err(self.password());
+        }
+        let (host, port) = match address.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((host, "")) => (host, None),
+            Some((host, port)) => {
+                (host, Some(port.strip_prefix(':').ok_or_else(|| invalid("no port follows the ']'"))?))
+            }
+            None => address.split_once(':').map_or((address, None), |(host, port)| (host, Some(port))),
+        };
+        let port = match port {
+            None => self.port,
+            Some(digits) => digits.parse().map_err(|_| invalid("its port is not a number from 0 to 65535"))?,
+        };
+        let database = decoded(database).map_err(&invalid)?;
+        if database.is_empty() {
+            return Err(invalid("it names no database"));
+        }
+        if database.contains(self.not_in_database) || database.len() > 40 {
+            return Err(invalid(self.bad_database));
+        }
+        let user = decoded(user).map_err(&invalid)?;
+        if user.is_empty() {
+            return Err(invalid("no user stands before the '@'"));
+        }
+        let host = if host.is_empty() { "127.0.0.1".to_owned() } else { decoded(host).map_err(&invalid)? };
+        Ok(ServerPlace::Running { host, port, user, database })
+    }
+}
+
+fn decoded(text: &str) -> Result<String, &'static str> {
+    unescape(text)
+        .ok_or("it has a '%' that is not followed by the two hexadecimal digits of a character (a '%' itself is '%25')")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    static FORMS: ServerForms = ServerForms {
+        user: "root",
+        port: 3_306,
+        not_in_database: &['`', '/'],
+        bad_database: "its database name has one of the characters ` /",
+        password_options: &["password", "pwd"],
+        password_instead: "put it into a file",
+    };
+    static GRAMMAR: Grammar<()> = Grammar {
+        engine: "Example",
+        schemes: &[Scheme::running_server("ex", &[]), Scheme::private_server("ex+private", &[])],
+        forms: "ex://USER@HOST/DATABASE",
+        options: &[],
+        renamed: &[],
+    };
+
+    fn read(text: &str) -> Result<ServerPlace, TargetError> {
+        let split = GRAMMAR.split(text)?;
+        ServerPlace::read(&GRAMMAR, &FORMS, split, split.scheme.name.ends_with("+private"))
+    }
+
+    #[track_caller]
+    fn runs(text: &str, expected: (&str, u16, &str, &str)) {
+        let ServerPlace::Running { host, port, user, database } = read(text).unwrap() else { panic!("{text}") };
+        assert_eq!((host.as_str(), port, user.as_str(), database.as_str()), expected, "{text}");
+    }
+
+    #[track_caller]
+    fn refused(text: &str, expected: &str) {
+        let message = read(text).expect_err(text).to_string();
+        assert!(message.contains(expected), "{text}: {message}");
+        assert!(!message.contains("secret"), "{text}: {message}");
+    }
+
+    #[test]
+    fn a_server_is_a_user_a_host_a_port_and_a_database() {
+        runs("ex://ann@db.example:3307/tpce", ("db.example", 3_307, "ann", "tpce"));
+        runs("ex://localhost/x", ("localhost", 3_306, "root", "x"));
+        runs("ex://ann%40home@[::1]:3310/x", ("::1", 3_310, "ann@home", "x"));
+        runs("ex://ann@/x", ("127.0.0.1", 3_306, "ann", "x"));
+        assert_eq!(read("ex+private:?a=b").unwrap(), ServerPlace::Private { directory: None });
+        let place = read("ex+private:/big%20disk").unwrap();
+        assert_eq!(place, ServerPlace::Private { directory: Some("/big disk".into()) });
+        assert!(place.check_memory(false).is_ok());
+        assert!(place.check_memory(true).unwrap_err().to_string().contains("either in memory or in that folder"));
+    }
+
+    #[test]
+    fn what_is_no_server_is_refused_with_what_was_expected() {
+        refused("ex:x", "not followed by '//'");
+        refused("ex://u@h", "names no database");
+        refused("ex://u@h/", "names no database");
+        refused("ex://u@h:x/d", "its port is not a number");
+        refused("ex://u@[::1]3/d", "no port follows");
+        refused("ex://@h/d", "no user stands before");
+        refused("ex://u@h/a`b", "one of the characters");
+        refused("ex+private:/a%zz", "'%25'");
+    }
+
+    #[test]
+    fn a_password_is_refused_and_not_repeated() {
+        for text in [
+            "ex://ann:secret@h/d",
+            "ex://ann:se@cret@h/d",
+            "ex://ann@h/d?Password=secret",
+            "ex://ann@h/d?ram&pwd=secret",
+        ] {
+            assert!(matches!(read(text), Err(TargetError::Password { .. })), "{text}");
+            refused(text, "must not contain a password: put it into a file");
+        }
+        // What may be one is not repeated either.
+        for text in ["ex://ann:secret/d?x", "ex:/ann:secret@h/d", "ex://ann%secret@h/d"] {
+            refused(text, "invalid Example target");
+        }
+    }
+}

@@ -1,0 +1,151 @@
+//! A private server's folder: marked as ours, held locked by its owner, removed with it.
+
+use crate::account::Account;
+use crate::server::{detach, last_words};
+use crate::{Kind, leftovers};
+use bourse_engine::{EngineError, ErrorKind};
+use std::fs::{self, File};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+/// The file in a server's folder that its owner holds locked as long as it lives.
+pub(crate) const OWNER_FILE: &str = "owner";
+
+/// What that file says, so that a folder of somebody else is not taken for one of ours by its name.
+pub(crate) const OWNER_MARK: &str = "made by bourse: a private server's folder, which is removed with it\n";
+
+/// Where files are memory.
+const MEMORY: &str = "/dev/shm";
+
+/// The longest path a socket can have, with some room.
+const SOCKET_PATH_BYTES: usize = 100;
+
+/// The folder that a private server's own is made in: the one that is named, memory, or the system's for temporary files.
+///
+/// # Errors
+/// [`ErrorKind::Other`] if a relative path cannot be made absolute.
+pub fn parent(directory: Option<&Path>, in_memory: bool) -> Result<PathBuf, EngineError> {
+    match directory {
+        Some(directory) => std::path::absolute(directory).map_err(|e| EngineError::io("find", directory, &e)),
+        None if in_memory => Ok(PathBuf::from(MEMORY)),
+        None => Ok(std::env::temp_dir()),
+    }
+}
+
+/// A private server's folder; removed when dropped.
+#[derive(Debug)]
+pub struct ServerFolder {
+    kind: &'static Kind,
+    folder: TempDir,
+    /// Locked as long as we live.
+    _owner: File,
+    account: Account,
+}
+
+impl ServerFolder {
+    /// Makes a folder below [`parent`], after what killed owners have left there is removed.
+    ///
+    /// # Errors
+    /// [`EngineError`]: what cannot be made there, or whom a server could run as.
+    pub fn make(kind: &'static Kind, directory: Option<&Path>, in_memory: bool) -> Result<Self, EngineError> {
+        let parent = parent(directory, in_memory)?;
+        if in_memory && !parent.is_dir() {
+            return Err(EngineError::unsupported(format!("ram=on needs {MEMORY}, which this system has not")));
+        }
+        leftovers::sweep(kind, &parent);
+        let (folder, owner) = marked_folder(kind, &parent)?;
+        let account = Account::find(kind)?;
+        for name in ["data"].iter().chain(kind.folders) {
+            let path = folder.path().join(name);
+            fs::create_dir(&path).map_err(|e| EngineError::io("make", &path, &e))?;
+            account.give(&path)?;
+        }
+        account.give(folder.path())?;
+        Ok(Self { kind, folder, _owner: owner, account })
+    }
+
+    /// Its path.
+    pub fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// The data directory.
+    pub fn data(&self) -> PathBuf {
+        self.path().join("data")
+    }
+
+    /// The user that the server is to run as; `None` where that is us.
+    pub fn account(&self) -> Option<&'static str> {
+        self.account.name()
+    }
+
+    /// A command that runs as that user from its start, in a folder that it may be in.
+    pub fn command_as_account(&self, program: &Path) -> Command {
+        let mut command = Command::new(program);
+        command.current_dir(self.path());
+        self.account.apply(&mut command);
+        command
+    }
+
+    /// Ends every process that serves its data directory.
+    pub(crate) fn end_processes(&self) {
+        leftovers::end_processes(self.kind, self.path());
+    }
+
+    /// Runs the command that fills the data directory, until it ends.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Other`] with its last words, if it fails or does not end in time.
+    pub fn fill(&self, mut command: Command, until: Instant) -> Result<(), EngineError> {
+        let log = self.path().join("install.log");
+        let file = File::create(&log).map_err(|e| EngineError::io("create", &log, &e))?;
+        let second = file.try_clone().map_err(|e| EngineError::io("open", &log, &e))?;
+        detach(&mut command);
+        let mut child = command
+            .stdin(Stdio::null())
+            .stdout(file)
+            .stderr(second)
+            .spawn()
+            .map_err(|e| EngineError::io("run", Path::new(command.get_program()), &e))?;
+        let failed = |how: String| {
+            let words = last_words(&log);
+            EngineError::new(ErrorKind::Other, format!("a new data directory could not be made: {how}{words}"))
+        };
+        loop {
+            match child.try_wait() {
+                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(Some(status)) => return Err(failed(status.to_string())),
+                Ok(None) if Instant::now() <= until => std::thread::sleep(Duration::from_millis(10)),
+                Ok(None) | Err(_) => {
+                    let _ = child.kill();
+                    let _ = child.wait();
+                    self.end_processes();
+                    return Err(failed("it took too long".to_owned()));
+                }
+            }
+        }
+    }
+}
+
+/// A folder of our own, marked as ours before anything else is in it.
+fn marked_folder(kind: &Kind, parent: &Path) -> Result<(TempDir, File), EngineError> {
+    let folder = tempfile::Builder::new()
+        .prefix(kind.prefix)
+        .tempdir_in(parent)
+        .map_err(|e| EngineError::io("make a folder in", parent, &e))?;
+    let fresh = folder.path().join("owner-new");
+    let failed = |e: io::Error| EngineError::io("create", &fresh, &e);
+    let mut owner = File::create_new(&fresh).map_err(failed)?;
+    owner.write_all(OWNER_MARK.as_bytes()).map_err(failed)?;
+    owner.lock().map_err(failed)?;
+    // Under its name it is locked from the first moment, so nobody takes the folder for abandoned.
+    fs::rename(&fresh, folder.path().join(OWNER_FILE)).map_err(failed)?;
+    if folder.path().join(kind.socket).as_os_str().len() > SOCKET_PATH_BYTES {
+        let message = format!("{} is too long a path for a server's socket: name a shorter folder", parent.display());
+        return Err(EngineError::new(ErrorKind::Other, message));
+    }
+    Ok((folder, owner))
+}

@@ -1,0 +1,88 @@
+//! What the operating system tells of a process, by its number. Elsewhere than on Linux it tells nothing.
+
+use bourse_engine::ServerProcess;
+use std::fs;
+use std::path::Path;
+
+/// Whether it was started with that argument.
+pub fn has_argument(process: u32, argument: &str) -> bool {
+    fs::read(format!("/proc/{process}/cmdline"))
+        .is_ok_and(|line| line.split(|byte| *byte == 0).any(|part| part == argument.as_bytes()))
+}
+
+/// Whether it is a process of the program of that name, and works in that folder: a person may have gone there to look.
+pub fn works_in(process: u32, program: &str, folder: &Path) -> bool {
+    fs::read_to_string(format!("/proc/{process}/comm")).is_ok_and(|name| name.trim() == program)
+        // The system tells a process's folder without links on the way.
+        && fs::read_link(format!("/proc/{process}/cwd"))
+            .is_ok_and(|works_in| folder.canonicalize().is_ok_and(|folder| folder == works_in))
+}
+
+/// What a process has used since it began, and holds now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ProcessUse {
+    /// Processor time, bytes read and written, and all memory that it has touched.
+    pub process: ServerProcess,
+    /// Of that memory what no other process has.
+    pub own_bytes: u64,
+    /// Of that memory what it shares with others, beside files.
+    pub shared_bytes: u64,
+}
+
+/// What a process has used; with its children's time where they have ended and it has asked for their end.
+pub fn process_use(process: u32, with_ended_children: bool) -> Option<ProcessUse> {
+    let read = |name: &str| fs::read_to_string(format!("/proc/{process}/{name}")).ok();
+    parse(&read("stat")?, &read("io").unwrap_or_default(), &read("status")?, with_ended_children)
+}
+
+/// The processes that it has started.
+pub fn children(process: u32) -> Vec<u32> {
+    let listed = fs::read_to_string(format!("/proc/{process}/task/{process}/children")).unwrap_or_default();
+    listed.split_whitespace().filter_map(|number| number.parse().ok()).collect()
+}
+
+fn parse(stat: &str, io: &str, status: &str, with_ended_children: bool) -> Option<ProcessUse> {
+    // The kernel shows processor time in hundredths of a second on every architecture.
+    const TICK_NS: u64 = 10_000_000;
+    // The program's name in parentheses may hold anything: count from behind it.
+    let fields: Vec<&str> = stat.rsplit(')').next()?.split_whitespace().collect();
+    let ticks = |at: usize| fields.get(at)?.parse::<u64>().ok();
+    let time = |own: usize, childrens: usize| {
+        let ended = if with_ended_children { ticks(childrens)? } else { 0 };
+        Some((ticks(own)? + ended) * TICK_NS)
+    };
+    let number = |text: &str, name: &str| -> Option<u64> {
+        text.lines().find_map(|line| line.strip_prefix(name)?.split_whitespace().next()?.parse().ok())
+    };
+    let bytes = |name: &str| number(status, name).map(|kilobytes| kilobytes * 1_024);
+    Some(ProcessUse {
+        process: ServerProcess {
+            cpu_user_ns: time(11, 13)?,
+            cpu_system_ns: time(12, 14)?,
+            resident_bytes: bytes("VmRSS:")?,
+            read_bytes: number(io, "read_bytes:").unwrap_or(0),
+            written_bytes: number(io, "write_bytes:").unwrap_or(0),
+        },
+        own_bytes: bytes("RssAnon:").unwrap_or(0),
+        shared_bytes: bytes("RssShmem:").unwrap_or(0),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_kernel_writes_of_a_process_is_read() {
+        let stat = "7 (a b) c) S 1 1 1 0 -1 4194304 96 0 0 0 1234 56 100 10 20 0 1 0 202316 3133440 381";
+        let io = "rchar: 1\nread_bytes: 8192\nwrite_bytes: 4096\n";
+        let status = "Name:\tx\nVmRSS:\t    24 kB\nRssAnon:\t    16 kB\nRssShmem:\t 4 kB\n";
+        let one = parse(stat, io, status, false).unwrap();
+        assert_eq!((one.process.cpu_user_ns, one.process.cpu_system_ns), (12_340_000_000, 560_000_000));
+        assert_eq!((one.process.resident_bytes, one.own_bytes, one.shared_bytes), (24_576, 16_384, 4_096));
+        assert_eq!((one.process.read_bytes, one.process.written_bytes), (8_192, 4_096));
+        let with_children = parse(stat, io, status, true).unwrap();
+        assert_eq!(with_children.process.cpu_user_ns, 13_340_000_000);
+        assert_eq!(parse("", "", "", true), None);
+    }
+}

@@ -1,0 +1,17 @@
+//! A server's program, on PATH or in the usual folders.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Every file of that name in PATH and then in `usual` folders, where packages put servers: often not on a user's PATH.
+pub fn everywhere(name: &str, usual: impl IntoIterator<Item = PathBuf>) -> Vec<PathBuf> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let folders = std::env::split_paths(&path).chain(usual);
+    folders.map(|folder| folder.join(name)).filter(|file| file.is_file()).collect()
+}
+
+/// What a program prints with those arguments, as `--version`; `None` if it cannot be run or fails.
+pub fn version_text(program: &Path, arguments: &[&str]) -> Option<String> {
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().ok()?;
+    output.status.success().then(|| String::from_utf8_lossy(&output.stdout).into_owned())
+}

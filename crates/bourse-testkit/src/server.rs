@@ -1,0 +1,116 @@
+//! What every engine with private servers must do, and what its tests need for it.
+
+use bourse_engine::{
+    Access, Engine, ErrorKind, Hosting, Isolation, OwnedServer, Params, RowExt as _, SessionExt as _, Sql,
+};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+static ONE: Sql = Sql::new("SELECT 1");
+
+/// Whether a process of that number lives.
+pub fn is_alive(process: u32) -> bool {
+    // One that has ended and waits for its parent to ask has no arguments any more.
+    fs::read(format!("/proc/{process}/cmdline")).is_ok_and(|line| !line.is_empty())
+}
+
+/// A folder that another user, as which a server runs, gets through.
+pub fn open_folder() -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    #[cfg(unix)]
+    fs::set_permissions(folder.path(), std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+    folder
+}
+
+/// Every path below a folder, with what a file says or a link names.
+pub fn contents(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        // A running server makes and removes files.
+        let Ok(kind) = path.symlink_metadata().map(|found| found.file_type()) else { continue };
+        let bytes = match kind {
+            kind if kind.is_file() => fs::read(&path).unwrap_or_default(),
+            kind if kind.is_symlink() => fs::read_link(&path).unwrap().into_os_string().into_encoded_bytes(),
+            _ => Vec::new(),
+        };
+        if kind.is_dir() {
+            found.extend(contents(&path));
+        }
+        found.push((path, bytes));
+    }
+    found.sort();
+    found
+}
+
+/// Has a private server's folder look as if its owner had been killed: the owner's file is there, and nobody holds it locked.
+pub fn abandon(folder: &Path) {
+    let owner = folder.join("owner");
+    let mark = fs::read(&owner).unwrap();
+    fs::remove_file(&owner).unwrap();
+    fs::write(&owner, mark).unwrap();
+}
+
+fn owned(engine: &dyn Engine) -> &dyn OwnedServer {
+    assert!(matches!(engine.hosting(), Hosting::OwnedServer(_)));
+    engine.hosting().owned_server().unwrap()
+}
+
+/// A server that dies by `kill` is a lost connection to its sessions, and to whoever wants a new one.
+pub fn dies_as_a_lost_connection(engine: &dyn Engine, kill: &dyn Fn()) {
+    let mut session = engine.session().unwrap();
+    session.begin(Isolation::Serializable, Access::Write).unwrap();
+    session.all(&ONE, &[], |_| Ok(())).unwrap();
+    kill();
+    let lost = session.all(&ONE, &[], |_| Ok(())).unwrap_err();
+    assert_eq!(lost.kind(), ErrorKind::ConnectionLost, "{lost}");
+    assert_eq!(lost.statement(), Some("SELECT 1"));
+    assert_eq!(session.rollback().unwrap_err().kind(), ErrorKind::ConnectionLost);
+    let lost = engine.session().map(|_| ()).unwrap_err();
+    assert_eq!(lost.kind(), ErrorKind::ConnectionLost, "{lost}");
+    assert!(lost.message().contains("has ended (signal: 9"), "{lost}");
+}
+
+/// A killed server comes back as another process, with what was committed and nothing else.
+pub fn comes_back_with_what_was_committed(engine: &dyn Engine, process: &dyn Fn() -> Option<u32>) {
+    static ADD: Sql = Sql::new("INSERT INTO kept (id) VALUES (?1)");
+    static ALL: Sql = Sql::new("SELECT id FROM kept ORDER BY id");
+    let server = owned(engine);
+    assert_eq!(server.kill().unwrap_err().kind(), ErrorKind::Unsupported, "none was started yet");
+    let mut session = engine.session().unwrap();
+    session.query_text("CREATE TABLE kept (id BIGINT PRIMARY KEY)", &[], &mut |_| Ok(())).unwrap();
+    for id in 1..=2_i64 {
+        session.begin(Isolation::Serializable, Access::Write).unwrap();
+        session.execute(&ADD, Params::of(&[id.into()])).unwrap();
+        if id == 1 {
+            session.commit().unwrap();
+        }
+    }
+    let first = process();
+    server.kill().unwrap();
+    assert_eq!(session.execute(&ADD, Params::of(&[3.into()])).unwrap_err().kind(), ErrorKind::ConnectionLost);
+    assert_eq!(engine.session().err().map(|error| error.kind()), Some(ErrorKind::ConnectionLost));
+    server.restart().unwrap();
+    assert_ne!(process(), first);
+    let ids = engine.session().unwrap().all(&ALL, &[], |row| row.get::<i64>(0)).unwrap();
+    assert_eq!(ids, [1], "what was committed is there, what was not is not");
+}
+
+/// What a killed owner has left is ended and removed, folder and process: `sweep` removes what is left of the target, whose
+/// folder is of [`open_folder`].
+pub fn is_removed_after_its_owner(
+    engine: &dyn Engine,
+    process: &dyn Fn() -> Option<u32>,
+    sweep: &dyn Fn() -> Vec<PathBuf>,
+) {
+    engine.session().unwrap();
+    let process = process().unwrap();
+    let folder = engine.location().folder().unwrap().parent().unwrap().to_owned();
+    assert!(sweep().is_empty(), "its owner lives");
+    abandon(&folder);
+    assert_eq!(sweep(), std::slice::from_ref(&folder));
+    assert!(!folder.exists());
+    let lost = engine.session().map(|_| ()).unwrap_err();
+    assert_eq!(lost.kind(), ErrorKind::ConnectionLost);
+    assert!(!is_alive(process));
+}

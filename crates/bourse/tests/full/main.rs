@@ -1,0 +1,71 @@
+//! The program with every engine: those that a build leaves out unless it is told to have them all.
+#![allow(missing_docs, reason = "tests")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// The program in a folder of its own, without settings from the environment.
+fn output(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_bourse"));
+    for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("BOURSE_")) {
+        command.env_remove(name);
+    }
+    command.args(arguments).current_dir(folder).env("NO_COLOR", "1").env("BOURSE_NO_REPEAT", "true");
+    command.output().expect("the program can be started")
+}
+
+/// What a command printed, which must have ended well.
+#[track_caller]
+fn printed(folder: &Path, arguments: &[&str]) -> String {
+    let ended = output(folder, arguments);
+    let [out, errors] = [&ended.stdout, &ended.stderr].map(|bytes| String::from_utf8_lossy(bytes).into_owned());
+    assert_eq!(ended.status.code(), Some(0), "{arguments:?}: {out}{errors}");
+    out
+}
+
+#[test]
+fn no_engine_is_left_out() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let listed = printed(folder.path(), &["engines", "--json"]);
+    let listed: serde_json::Value = serde_json::from_str(&listed).expect("it is JSON");
+    let listed = listed.as_array().expect("a list");
+    let left_out = |engine: &&serde_json::Value| {
+        engine["unavailable"].as_str().is_some_and(|why| why.contains("left out of this build"))
+    };
+    assert!(listed.iter().any(|engine| engine["engine"] == "fjall" && engine["version"].is_string()), "{listed:?}");
+    assert_eq!(listed.iter().find(left_out), None);
+}
+
+/// Runs a writing and a reading workload on a target, twice each, so that the second finds what the first has made.
+fn every_workload_runs(target: &str) {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    for workload in ["update", "point-read", "scan"] {
+        for _ in 0..2 {
+            let size = ["--rounds", "2", "--count", "50", "-s", "rows=100", "--warmup", "0s", "--json"];
+            let run = printed(folder.path(), &[&["micro", "run", workload, target][..], &size].concat());
+            let run: serde_json::Value = serde_json::from_str(&run).expect("a run file is JSON");
+            let shown = run.to_string();
+            let durability = &run["cases"][0]["engine"]["durability"];
+            assert!(durability.is_string(), "{workload} on {target}: {shown}");
+        }
+    }
+}
+
+#[test]
+fn fjall_runs() {
+    every_workload_runs("fjall:x.fjall");
+    theirs_is_left_alone("fjall");
+}
+
+/// Checks that a folder without the mark stays as it is.
+fn theirs_is_left_alone(scheme: &str) {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    std::fs::create_dir(folder.path().join("theirs")).expect("a folder can be made");
+    std::fs::write(folder.path().join("theirs/notes"), "dear diary").expect("a file can be written");
+    let ended = output(folder.path(), &["micro", "run", "update", &format!("{scheme}:theirs"), "--count", "10"]);
+    let errors = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(1), "{errors}");
+    assert!(errors.contains("without Bourse's mark"), "{errors}");
+    let names: Vec<_> = std::fs::read_dir(folder.path().join("theirs")).expect("it is there").collect();
+    assert_eq!(names.len(), 1, "nothing is added: {names:?}");
+}
