@@ -176,13 +176,16 @@ fn path_of_link(folder: &str) -> String {
 
 fn trend_value(nth: usize, trend: &Trend<'_>) -> Value {
     let percent = |ratio: f64| format!("{:+.1} %", 100.0 * (ratio - 1.0));
+    // Runs of one day are told apart by their time.
+    let day = |run: &StoredRun| run.started_at.chars().skip(5).take(5).collect::<String>();
+    let is_one_day = trend.points.windows(2).all(|pair| day(pair[0].0) == day(pair[1].0));
     let points = trend.points.iter().enumerate().map(|(at, (run, figure, value))| {
         let news = trend.news(at);
         let mut words = vec![run.folder.clone(), minute(&run.started_at), result(figure)];
         words.extend(run.revision.clone());
         words.extend(news.iter().map(|it| format!("new: {it}")));
         HistoryPoint {
-            day: run.started_at.chars().skip(5).take(5).collect(),
+            day: if is_one_day { run.started_at.chars().skip(11).take(5).collect() } else { day(run) },
             value: *value,
             interval: figure.low.zip(figure.high),
             words: words.join("\n"),

@@ -3,6 +3,9 @@
 use super::{StoredFigure, StoredRun};
 use bourse_stats::change_points::{ChangePoint, change_points};
 
+/// A run with a figure of it that counts.
+type Point<'a> = (&'a StoredRun, &'a StoredFigure, f64);
+
 /// Figures of one case over runs.
 pub(super) struct Trend<'a> {
     /// Workload and target.
@@ -11,7 +14,7 @@ pub(super) struct Trend<'a> {
     pub(super) same: String,
     pub(super) unit: &'a str,
     /// Runs with their figures, the earliest first.
-    pub(super) points: Vec<(&'a StoredRun, &'a StoredFigure, f64)>,
+    pub(super) points: Vec<Point<'a>>,
     /// Where the level changes.
     pub(super) changes: Vec<ChangePoint>,
 }
@@ -20,7 +23,7 @@ impl<'a> Trend<'a> {
     /// Every case with at least two figures that count, those with the most first.
     pub(super) fn all(runs: &'a [StoredRun]) -> Vec<Self> {
         type Key<'k> = [&'k str; 6];
-        let mut groups: Vec<(Key<'a>, Vec<(&'a StoredRun, &'a StoredFigure, f64)>)> = Vec::new();
+        let mut groups: Vec<(Key<'a>, Vec<Point<'a>>)> = Vec::new();
         for run in runs {
             for figure in &run.figures {
                 let Some(value) = figure.value else { continue };
@@ -40,7 +43,7 @@ impl<'a> Trend<'a> {
         }
         groups.retain(|(_, points)| points.len() > 1);
         groups.sort_by_key(|(_, points)| std::cmp::Reverse(points.len()));
-        let trend = |(key, mut points): (Key<'a>, Vec<(&'a StoredRun, &'a StoredFigure, f64)>)| {
+        let trend = |(key, mut points): (Key<'a>, Vec<Point<'a>>)| {
             let [workload, target, settings, durability, unit, machine] = key;
             // Times of one machine have the same offset, but for the change to summer time and back.
             points.sort_by(|one, other| one.0.started_at.cmp(&other.0.started_at));
