@@ -58,10 +58,14 @@ impl Queue {
         let to = control.measure_to();
         let coming = std::iter::from_fn(|| std::mem::replace(&mut self.ahead, self.pacer.next_due()));
         let left = self.waiting.drain(..).chain(coming).take_while(|&due| due < to);
-        let unstarted = left.filter(|&due| control.measures(due)).count() as u64;
+        let mut measured = left.filter(|&due| control.measures(due));
+        // The first has waited longest.
+        let first = measured.next();
+        let unstarted = u64::from(first.is_some()) + measured.count() as u64;
         Arrivals {
             due: unstarted,
             unstarted,
+            unstarted_ns_longest: first.map_or(0, |due| to - due),
             backlog_limit: self.limit as u64,
             backlog_longest: self.longest as u64,
             ..Arrivals::default()
@@ -200,10 +204,12 @@ impl<'s> Backlog<'s> {
         let unstarted = u64::from(in_hand.is_some());
         self.seen.due += unstarted;
         self.seen.unstarted += unstarted;
+        self.seen.unstarted_ns_longest = in_hand.map_or(0, |due| control.measure_to().saturating_sub(due));
         if let Source::Own(queue) = &mut self.source {
             let left = queue.left(control);
             self.seen.due += left.due;
             self.seen.unstarted += left.unstarted;
+            self.seen.unstarted_ns_longest = self.seen.unstarted_ns_longest.max(left.unstarted_ns_longest);
             self.seen.backlog_limit = left.backlog_limit;
             self.seen.backlog_longest = left.backlog_longest;
         }
@@ -235,7 +241,15 @@ mod tests {
         backlog.next();
         assert_eq!(backlog.response_ns(), Some(4 * 5));
         let seen = backlog.ended(&control).unwrap();
-        let expected = Arrivals { due: 10, started: 4, dropped: 3, unstarted: 3, backlog_limit: 3, backlog_longest: 3 };
+        let expected = Arrivals {
+            due: 10,
+            started: 4,
+            dropped: 3,
+            unstarted: 3,
+            backlog_limit: 3,
+            backlog_longest: 3,
+            unstarted_ns_longest: 3 * SECOND / 10,
+        };
         assert_eq!(seen, expected);
     }
 

@@ -52,6 +52,14 @@ impl Schedule {
     /// to draw than they last.
     pub const HIGHEST: f64 = 1e7;
 
+    /// Whether it says itself when operations are due.
+    pub fn has_moments(&self) -> bool {
+        match self {
+            Self::Closed | Self::Arrivals => false,
+            Self::Constant { .. } | Self::Poisson { .. } | Self::Shared { .. } => true,
+        }
+    }
+
     /// Refuses rates that cannot be drawn.
     ///
     /// # Errors

@@ -56,6 +56,8 @@ pub struct OpenLoop {
     pub per_second: f64,
     /// Whether they are due at even distances, and not at random moments.
     pub evenly: bool,
+    /// Whether they come in one stream, which whichever thread is free takes; else each thread has its own.
+    pub shared: bool,
 }
 
 impl OpenLoop {
@@ -64,13 +66,17 @@ impl OpenLoop {
 
     /// The schedule of one of so many threads.
     fn schedule(self, threads: usize, seed: u64) -> Schedule {
+        if self.shared {
+            return Schedule::Shared { per_second: self.per_second, seed: (!self.evenly).then_some(seed) };
+        }
         let per_second = self.per_second / threads.max(1) as f64;
         if self.evenly { Schedule::Constant { per_second } } else { Schedule::Poisson { per_second, seed } }
     }
 
-    /// Operations that may wait for one of so many threads.
+    /// Operations that may wait for one of so many threads, or in the stream that they share.
     fn backlog(self, threads: usize) -> usize {
-        (self.per_second / threads.max(1) as f64 * Self::BACKLOG_S).ceil().max(1.0) as usize
+        let streams = if self.shared { 1 } else { threads.max(1) };
+        (self.per_second / streams as f64 * Self::BACKLOG_S).ceil().max(1.0) as usize
     }
 }
 

@@ -50,7 +50,7 @@ impl WorkloadSpec {
             } else {
                 Ability::Lacks("its operations are not timed in batches of a size that can be chosen")
             },
-            search: Ability::Lacks("the search knows the response limits of TPC-E alone"),
+            search: without_end,
             steadiness: without_end,
             snapshot: Ability::Lacks("its tables are made anew for each round"),
         }
@@ -106,6 +106,11 @@ impl Case {
     /// Words that its statements need and that it does not have for engines of that dialect; empty if none.
     pub fn wordless(&self, dialect: &bourse_engine::Dialect) -> Vec<String> {
         self.planned.wordless(dialect)
+    }
+
+    /// Names of its operations, that of the headline first.
+    pub fn operations(&self) -> Vec<&'static str> {
+        self.planned.operations().iter().map(|operation| operation.name).collect()
     }
 
     /// The operation whose completions a second are the headline.

@@ -200,6 +200,7 @@ mod tests {
                 varied: vec![NameValue { name: text("users"), value: text("1") }],
                 search: Some(crate::Search {
                     unit: text("TR/s"),
+                    limits: vec![crate::ResponseLimit { operation: None, quantile: 0.99, limit_ns: 5 }],
                     highest_passing: Some(90.0),
                     lowest_failing: None,
                     confirmed: true,
@@ -207,7 +208,7 @@ mod tests {
                         rate: 90.0,
                         reached: 89.9,
                         measured_s: 5.0,
-                        worst_limit_ratio: 0.2,
+                        worst_limit_ratio: Some(0.2),
                         violations: vec![],
                     }],
                 }),
@@ -303,7 +304,7 @@ mod tests {
         assert_eq!((conditions.tunables, conditions.requested_rate), (Some(Tunables::Changed), Some(12.5)));
         let search = case.search.as_ref().unwrap();
         assert_eq!((search.highest_passing, search.lowest_failing), (Some(90.0), Some(100.0)));
-        assert_eq!((search.probes[0].worst_limit_ratio, search.probes[0].violations.len()), (1.5, 1));
+        assert_eq!((search.probes[0].worst_limit_ratio, search.probes[0].violations.len()), (Some(1.5), 1));
         let round = &case.rounds[0];
         assert_eq!((round.fine_series.time_s.len(), round.interference.unwrap().by_others), (1, 0.5));
         assert_eq!((round.io[0].kind, &round.warnings[..]), (crate::FileKind::DataAndLog, &[told("another")][..]));

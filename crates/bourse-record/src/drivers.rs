@@ -331,6 +331,7 @@ pub(crate) fn both(one: Arrivals, other: Arrivals) -> Arrivals {
         unstarted: one.unstarted.saturating_add(other.unstarted),
         backlog_limit: one.backlog_limit.saturating_add(other.backlog_limit),
         backlog_longest: one.backlog_longest.max(other.backlog_longest),
+        unstarted_ns_longest: one.unstarted_ns_longest.max(other.unstarted_ns_longest),
     }
 }
 

@@ -37,6 +37,10 @@ pub struct Operation {
     pub mix_tolerance_points: Option<f64>,
     /// 90 % must be answered within this many nanoseconds, if the workload says.
     pub limit_ns: Option<u64>,
+    /// Whether a schedule makes it due: what was due and never started is shared out over these. False in closed loops, and in
+    /// files from before this was kept.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub by_schedule: bool,
     /// From when it was due to its end: what a customer waits. Those under way at the end of the interval are among them.
     pub response: Distribution,
     /// From its start to its end: what the engine and its locks take.

@@ -12,6 +12,8 @@ pub mod drivers;
 pub mod faults;
 mod figures;
 mod histogram;
+mod latency;
+mod limits;
 mod live;
 mod machine;
 mod metric;
@@ -46,6 +48,8 @@ pub use figures::{
     UnderWay,
 };
 pub use histogram::HistogramError;
+pub use latency::{Clock, Latency, Quantile};
+pub use limits::{Reached, ResponseLimit, length};
 pub use live::{LiveCell, LiveReader, LiveRow};
 pub use machine::noise;
 pub use metric::{Better, METRICS, Metric, metric};

@@ -129,6 +129,30 @@ impl Round {
         std::iter::once(self).chain(self.latency.iter().map(|phase| &phase.round))
     }
 
+    /// The operation of that name.
+    pub fn operation(&self, name: &str) -> Option<&Operation> {
+        self.operations.iter().find(|operation| operation.name == name)
+    }
+
+    /// How many of an operation were due and never started. Which one it would have been nobody has drawn, so each that the
+    /// schedule makes due has the share that it had of those that were started or dropped, rounded up; all of it where none
+    /// was.
+    pub fn unstarted_of(&self, name: &str) -> u64 {
+        let unstarted = self.arrivals.map_or(0, |arrivals| arrivals.unstarted);
+        // Older files do not say what a schedule makes due.
+        let is_alone = self.operations.len() == 1;
+        let count = |it: &Operation| it.outcomes.iter().map(|outcome| outcome.count).fold(0, u64::saturating_add);
+        let all = self.operations.iter().filter(|it| it.by_schedule).map(count).fold(0, u64::saturating_add);
+        match self.operation(name) {
+            Some(it) if it.by_schedule && all > 0 => {
+                let share = u128::from(unstarted).saturating_mul(count(it).into()).div_ceil(all.into());
+                u64::try_from(share).unwrap_or(unstarted)
+            }
+            Some(it) if it.by_schedule || is_alone => unstarted,
+            _ => 0,
+        }
+    }
+
     /// Operations that failed in the measurement interval.
     pub fn failed(&self) -> u64 {
         let outcomes = self.operations.iter().flat_map(|operation| &operation.outcomes);
@@ -202,6 +226,15 @@ pub struct Arrivals {
     pub backlog_limit: u64,
     /// The most that one user had waiting.
     pub backlog_longest: u64,
+    /// The longest that one had waited when the interval ended which was never started, in nanoseconds; 0 in files from before
+    /// this was kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub unstarted_ns_longest: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// What a server's process used in the measurement interval, as the operating system counts it.

@@ -1,7 +1,9 @@
 //! The run file: one versioned document with all that is needed to draw a report, or to doubt it.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{BROKERAGE_NOTICE, Conditions, DocumentKind, NameValue, Outcome, Provenance, Round, Warning};
+use crate::{
+    BROKERAGE_NOTICE, Conditions, DocumentKind, NameValue, Outcome, Provenance, ResponseLimit, Round, Warning,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -80,6 +82,9 @@ pub struct Case {
 pub struct Search {
     /// Unit of the rates.
     pub unit: String,
+    /// The limits; empty in files from before they were kept.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub limits: Vec<ResponseLimit>,
     /// The highest rate that kept every limit; none if none did.
     pub highest_passing: Option<f64>,
     /// The lowest rate tried that did not keep them; none if all did.
@@ -99,8 +104,9 @@ pub struct Probe {
     pub reached: f64,
     /// Seconds measured.
     pub measured_s: f64,
-    /// The worst 90th percentile, as a share of its limit.
-    pub worst_limit_ratio: f64,
+    /// The worst of the quantiles that have a limit, as a share of it; none where one of them is an operation that failed, was
+    /// dropped or was never started.
+    pub worst_limit_ratio: Option<f64>,
     /// Why it did not keep every limit, in words; empty if it did.
     pub violations: Vec<String>,
 }
@@ -306,6 +312,9 @@ impl WorkloadKind {
 }
 
 impl Workload {
+    /// Name of the parameter that says how arrivals come, where that is not as it is by default.
+    pub const ARRIVALS: &str = "arrivals";
+
     /// Unit of the figure that heads reports: of the brokerage transactions of all kinds a second, elsewhere the headline's.
     pub fn figure_unit(&self) -> &str {
         match self.kind {

@@ -208,6 +208,9 @@ pub fn run<'w>(
     let in_process = matches!(engine.hosting(), Hosting::InProcess);
     let mut round =
         figures(&total.recorder, &control, marks, sampler, &throughput, stopping, headline, in_process, end);
+    for (operation, by_schedule) in round.operations.iter_mut().zip(participants.by_schedule) {
+        operation.by_schedule = by_schedule;
+    }
     round.time_split = split(&total.times, !in_process);
     if given_up {
         round.warnings.push(Warning::WorkGivenUp { limit_s: plan.drain_limit_ns as f64 / SECOND as f64 });

@@ -18,6 +18,8 @@ pub(super) struct Participants<'w> {
     /// The engine's remarks about so many sessions.
     pub(super) notes: Vec<String>,
     pub(super) memory: Memory,
+    /// For each operation whether a schedule makes it due.
+    pub(super) by_schedule: Vec<bool>,
 }
 
 /// Opens a session for each user, and makes its recorder.
@@ -35,6 +37,8 @@ pub(super) fn connect_all<'w>(
     let notes = engine.expect_sessions(users.len() + workload.sessions_elsewhere()).into_iter().collect();
     let mut memory = Memory { before: MemoryUse::now(engine), ..Memory::default() };
     let mut files = OpenFiles::of(users.len());
+    let is_by_schedule = |operation| users.iter().any(|it| it.schedule.has_moments() && it.user.performs(operation));
+    let by_schedule = (0..specs.len()).map(is_by_schedule).collect();
     let mut user_specs = Vec::with_capacity(users.len());
     for user_spec in users {
         if interrupt.load(Ordering::Relaxed) {
@@ -48,7 +52,7 @@ pub(super) fn connect_all<'w>(
         user_specs.push((user_spec, session, Recording::new(recorder)));
     }
     memory.seated = MemoryUse::now(engine);
-    Ok(Participants { user_specs, background, notes, memory })
+    Ok(Participants { user_specs, background, notes, memory, by_schedule })
 }
 
 /// Threads of a round that were started, and the fault of one that could not be.

@@ -10,9 +10,20 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 fn at_rate(engine: &dyn Engine, name: &str, options: &[(&str, &str)], per_second: f64, timing: Timing) -> RoundResult {
+    let open_loop = OpenLoop { per_second, evenly: true, shared: false };
+    arriving(engine, name, options, open_loop, timing)
+}
+
+fn arriving(
+    engine: &dyn Engine,
+    name: &str,
+    options: &[(&str, &str)],
+    open_loop: OpenLoop,
+    timing: Timing,
+) -> RoundResult {
     let case = find(name).unwrap().plan(options.iter().copied()).unwrap();
     let never = AtomicBool::new(false);
-    let timing = Timing { open_loop: Some(OpenLoop { per_second, evenly: true }), ..timing };
+    let timing = Timing { open_loop: Some(open_loop), ..timing };
     let result = run_round(&case, engine, &timing, 7, &RealClock::start(), &never, &mut |_| {}).unwrap();
     assert!(result.fault.is_none(), "{:?}", result.fault);
     for check in &result.round.checks {
@@ -58,8 +69,41 @@ fn a_stall_is_charged_to_those_who_waited() {
 }
 
 #[test]
+fn a_shared_stream_is_taken_by_whoever_is_free() {
+    let stall = Duration::from_millis(150);
+    let timing =
+        Timing { warm_up_ns: 0, measure_ns: Some(500 * MS), count: None, timed: Timed::Batched, open_loop: None };
+    let [own, shared] = [false, true].map(|shared| {
+        // The load has two hundred statements and some before.
+        let engine = Stalling::new(sqlite(), Fault::At(300), stall);
+        let open_loop = OpenLoop { per_second: 500.0, evenly: true, shared };
+        let options = [("rows", "200"), ("threads", "2")];
+        let round = arriving(&engine, "point-read", &options, open_loop, timing).round;
+        let arrivals = round.arrivals.expect("an open loop");
+        assert!((240..=260).contains(&arrivals.due), "{arrivals:?}");
+        assert_eq!(arrivals.due, arrivals.started + arrivals.dropped + arrivals.unstarted);
+        round.operations[0].response.summary
+    });
+    // Of the thread that stalls 37 operations wait if they are its own; else the other thread takes them.
+    assert!(own.p90_ns > 20 * MS && shared.p90_ns < own.p90_ns / 2, "{own:?} {shared:?}");
+}
+
+#[test]
+fn what_comes_by_the_schedule_is_marked() {
+    let marked = |name: &str, options: &[(&str, &str)]| -> Vec<(String, bool)> {
+        let round = at_rate(&sqlite(), name, options, 200.0, TIMING).round;
+        round.operations.into_iter().map(|it| (it.name, it.by_schedule)).collect()
+    };
+    let named = |it: &[(&str, bool)]| it.iter().map(|(name, is)| ((*name).to_owned(), *is)).collect::<Vec<_>>();
+    assert_eq!(marked("read-write", &[("rows", "200")]), named(&[("read", true), ("write", false)]));
+    assert!(marked("sql", &[]).iter().all(|(_, by_schedule)| *by_schedule));
+}
+
+#[test]
 fn what_ends_by_itself_has_no_rate() {
     for spec in WORKLOADS {
-        assert_eq!(spec.abilities().rate == Ability::Has, spec.extent == Extent::Time, "{}", spec.name);
+        let abilities = spec.abilities();
+        assert_eq!(abilities.rate == Ability::Has, spec.extent == Extent::Time, "{}", spec.name);
+        assert_eq!(abilities.rate, abilities.search, "{}", spec.name);
     }
 }

@@ -148,6 +148,7 @@ impl Recorder {
         sum.unstarted += arrivals.unstarted;
         sum.backlog_limit += arrivals.backlog_limit;
         sum.backlog_longest = sum.backlog_longest.max(arrivals.backlog_longest);
+        sum.unstarted_ns_longest = sum.unstarted_ns_longest.max(arrivals.unstarted_ns_longest);
     }
 
     /// What became of all users' arrivals; none if nobody followed a schedule.

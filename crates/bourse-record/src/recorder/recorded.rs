@@ -190,6 +190,7 @@ impl Recorded {
             mix_expected_percent: None,
             mix_tolerance_points: spec.mix.map(|mix| mix.tolerance_points),
             limit_ns: spec.limit_ns,
+            by_schedule: false,
             response,
             service,
             failed,

@@ -283,7 +283,7 @@ pub(crate) fn search(view: &CaseView<'_>) -> Table {
         Head::right("result", "result"),
         Head::left("unit", "unit"),
         Head::right("measured", "measured_s"),
-        Head::right("worst p90 of its limit", "worst_percent_of_limit"),
+        Head::right("of its limit, at worst", "worst_percent_of_limit"),
         Head::left("verdict", "verdict"),
         Head::left("why", "why"),
     ];
@@ -300,7 +300,7 @@ pub(crate) fn search(view: &CaseView<'_>) -> Table {
             Cell::figure(probe.reached, units::number),
             Cell::text(&search.unit),
             Cell::figure(probe.measured_s, units::seconds),
-            Cell::percent(100.0 * probe.worst_limit_ratio),
+            probe.worst_limit_ratio.map_or_else(|| Cell::text("beyond"), |ratio| Cell::percent(100.0 * ratio)),
             verdict,
             Cell::text(&probe.violations.join("; ")),
         ]);

@@ -42,6 +42,7 @@ impl<'a> CaseView<'a> {
             dropped: sum.dropped + each.dropped,
             unstarted: sum.unstarted + each.unstarted,
             backlog_limit: each.backlog_limit,
+            unstarted_ns_longest: sum.unstarted_ns_longest.max(each.unstarted_ns_longest),
             backlog_longest: sum.backlog_longest.max(each.backlog_longest),
         })
     }

@@ -3,7 +3,6 @@
 mod case;
 mod checks;
 mod cost;
-mod latency;
 mod limits;
 mod operation;
 mod quantiles;
@@ -14,9 +13,9 @@ mod storage;
 mod time_split;
 mod waits;
 
+pub(crate) use bourse_record::{Clock, Latency, Quantile};
 pub(crate) use case::{CaseView, values};
 pub(crate) use checks::checks_words;
-pub(crate) use latency::{Clock, Latency, Quantile};
 pub(crate) use operation::{OperationView, ServerLatency, outcome_word};
 pub(crate) use quantiles::{QUANTILES, of_round, over_rounds};
 pub(crate) use rules::{Kept, not_tpce, rules};

@@ -1,6 +1,5 @@
-use super::latency::{Clock, Latency};
 use super::quantiles::{OfRound, of_round};
-use bourse_record::{Distribution, FailedTimes, Operation, Outcome, OutcomeCount, Round, ServerFigures, UnderWay};
+use bourse_record::{Clock, Distribution, Latency, Operation, Outcome, OutcomeCount, Round, ServerFigures, UnderWay};
 
 impl ServerLatency {
     fn over(parts: &[&Operation]) -> Option<Self> {
@@ -96,10 +95,8 @@ pub(crate) struct ServerLatency {
 impl OperationView {
     /// An operation of one round; none if the round does not have it.
     pub(super) fn of(round: &Round, name: &str) -> Option<Self> {
-        let mut view = Self::merged(name, &[round.operations.iter().find(|operation| operation.name == name)?]);
-        if round.operations.len() == 1 {
-            view.response.never_started(round);
-        }
+        let mut view = Self::merged(name, &[round.operation(name)?]);
+        view.response.never_started(round, name);
         Some(view)
     }
 
@@ -115,8 +112,8 @@ impl OperationView {
             rounds.iter().flat_map(|round| &round.operations).filter(|operation| operation.name == name).collect()
         };
         let mut operations: Vec<Self> = names.into_iter().map(|name| Self::merged(name, &of(name))).collect();
-        if let [only] = &mut operations[..] {
-            rounds.iter().for_each(|round| only.response.never_started(round));
+        for operation in &mut operations {
+            rounds.iter().for_each(|round| operation.response.never_started(round, &operation.name));
         }
         if rounds.len() > 1 {
             for operation in &mut operations {
@@ -154,28 +151,11 @@ impl OperationView {
             outcomes.iter().filter(|outcome| outcome.outcome == which).map(|outcome| outcome.count).sum()
         };
         let together = if samples > 0 { timed as f64 / samples as f64 } else { 0.0 };
-        let (failed, dropped) = (ended(Outcome::Failed), ended(Outcome::Dropped));
-        let failed_parts: Vec<_> = parts.iter().filter_map(|part| part.failed.as_ref()).collect();
-        let kept: u64 = failed_parts.iter().map(|times| times.response.summary.count).sum();
-        // Of older files those that failed are among the others, with their times.
         let under_way: Vec<&UnderWay> = parts.iter().filter_map(|part| part.under_way.as_ref()).collect();
-        let unended: Vec<&Distribution> = under_way.iter().filter_map(|it| it.unended.as_ref()).collect();
         let under_way = UnderWayView::over(&under_way);
         let untimed: u64 = parts.iter().map(|part| part.untimed).sum();
         let ended_in_all: u64 = parts.iter().map(|part| part.ended()).sum();
-        // Of those of which only some are timed, as many of the failed.
-        let apart = kept > 0 && (untimed > 0 || kept == failed + under_way.map_or(0, |it| it.failed));
-        type Of<T> = fn(&T) -> &Distribution;
-        let clock = |of: Of<Operation>, of_failed: Of<FailedTimes>, never_started: u64| {
-            let all = Latency::over(&parts.iter().map(|part| of(part)).collect::<Vec<_>>());
-            let failures = failed_parts.iter().map(|times| of_failed(times)).collect::<Vec<_>>();
-            let all = if apart { all.without(&failures) } else { all };
-            let slower = never_started + if apart { kept } else { 0 };
-            Latency { slower, together, ..all }.with_unended(&unended)
-        };
-        let times_of =
-            |of: Of<FailedTimes>| Latency::over(&failed_parts.iter().map(|times| of(times)).collect::<Vec<_>>());
-        let response = clock(|part| &part.response, |times| &times.response, dropped);
+        let response = Latency::of(parts, Clock::Response);
         // Buckets are a thousandth wide at most.
         let ended_max = response.known().map_or(0, |summary| summary.max_ns);
         let is_longest = |it: &UnderWayView| it.unended > 0 || it.longest_ns as f64 >= ended_max as f64 * 0.999;
@@ -188,8 +168,8 @@ impl OperationView {
             warned: ended(Outcome::Warned),
             rolled_back: ended(Outcome::RolledBack),
             too_few_rows: ended(Outcome::TooFewRows),
-            failed,
-            dropped,
+            failed: ended(Outcome::Failed),
+            dropped: ended(Outcome::Dropped),
             retries: parts.iter().map(|part| part.retries).sum(),
             late: parts.iter().map(|part| part.late).sum(),
             batch: (samples > 0).then_some(together),
@@ -201,8 +181,10 @@ impl OperationView {
             tolerance_points: parts.iter().find_map(|part| part.mix_tolerance_points),
             limit_ns: parts.iter().find_map(|part| part.limit_ns),
             response,
-            service: clock(|part| &part.service, |times| &times.service, 0),
-            failed_times: apart.then(|| [times_of(|times| &times.response), times_of(|times| &times.service)]),
+            service: Latency::of(parts, Clock::Service),
+            failed_times: Latency::of_failed(parts, Clock::Response)
+                .zip(Latency::of_failed(parts, Clock::Service))
+                .map(|(response, service)| [response, service]),
             server: ServerLatency::over(parts),
             outcomes,
         }
@@ -228,7 +210,7 @@ impl OperationView {
 
     /// Whether 90 % were answered within the limit, those that failed or were dropped counted as beyond it; none without a limit or a sample.
     pub(crate) fn limit_kept(&self) -> Option<bool> {
-        Some(self.response.p90_ns()? <= self.limit_ns? as f64)
+        Some(self.response.quantile_ns(0.9)? <= self.limit_ns? as f64)
     }
 
     /// Whether the share of the mix is within its tolerance; none without a target, a tolerance or a sample.
@@ -258,9 +240,8 @@ pub(crate) const fn outcome_word(outcome: Outcome) -> &'static str {
 
 #[cfg(test)]
 mod tests {
-    use super::super::latency::Quantile;
     use super::*;
-    use bourse_record::{OperationSpec, Recorder, Sample};
+    use bourse_record::{OperationSpec, Quantile, Recorder, Sample};
 
     /// Operations of one millisecond each, and others of a microsecond that failed or were dropped.
     fn view(valid: u64, together: u32, failed: u64, dropped: u64) -> OperationView {

@@ -1,8 +1,7 @@
 //! Quantiles of response times round by round, and what the rounds tell of them together.
 
 use super::OperationView;
-use super::latency::Quantile;
-use bourse_record::{Estimate, Round};
+use bourse_record::{Estimate, Quantile, Round};
 use bourse_stats::center;
 
 /// Quantiles that are looked at round by round.

@@ -181,7 +181,7 @@ fn mix(view: &CaseView<'_>) -> (Kept, String) {
 
 fn response_limits(view: &CaseView<'_>) -> (Kept, String) {
     worst(view, |operation| {
-        let (p90, limit) = (operation.response.p90_ns()?, operation.limit_ns? as f64);
+        let (p90, limit) = (operation.response.quantile_ns(0.9)?, operation.limit_ns? as f64);
         let found = if p90.is_finite() { units::duration_ns(p90) } else { "not answered".to_owned() };
         let words = format!("{found} of {}", units::seconds(limit / 1e9));
         Some((p90 / limit, words))

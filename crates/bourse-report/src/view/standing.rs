@@ -3,7 +3,7 @@
 use super::{CaseView, limits, storage};
 use crate::tables::Tone;
 use crate::units;
-use bourse_record::{CheckStatus, Steady};
+use bourse_record::{CheckStatus, Steady, Workload, WorkloadKind};
 
 /// Validity of a case's figure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -149,18 +149,31 @@ fn search(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     );
     let confirmed = if search.confirmed { "this run of full length confirms it" } else { "not confirmed" };
     let tone = if search.confirmed { Tone::Good } else { Tone::Bad };
+    let arrivals = view.case.workload.parameters.iter().find(|it| it.name == Workload::ARRIVALS);
+    let arrivals = arrivals.map(|it| format!(" --arrivals {}", units::printable(&it.value))).unwrap_or_default();
+    // Those of a specification stand in its section.
+    let of_person = match view.case.workload.kind {
+        WorkloadKind::Brokerage => &[],
+        WorkloadKind::Micro => search.limits.as_slice(),
+    };
+    let limits: Vec<String> = of_person.iter().map(|limit| units::printable(&limit.to_string()).to_string()).collect();
+    let limits = if limits.is_empty() { String::new() } else { format!(" ({})", limits.join(", ")) };
     // The second one is to be typed: no grouping, and every digit that the round was asked at.
     let asked = units::plain(found);
     say(
         tone,
-        format!("{asked} {unit} meets every limit{above}: {tried}, and {confirmed}; repeat it with --rate {found}"),
+        format!(
+            "{asked} {unit} meets every limit{limits}{above}: {tried}, and {confirmed}; repeat it with --rate {found}{arrivals}"
+        ),
     );
 }
 
 /// What became of what was due, where a schedule said so.
 fn arrivals(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
     let Some(arrivals) = view.arrivals() else { return };
+    let is_brokerage = view.case.workload.kind == WorkloadKind::Brokerage;
     if let (Some(asked), Some(figure)) = (view.conditions().requested_rate, view.results_per_second())
+        && is_brokerage
         && figure < 0.97 * asked
     {
         let asked = units::plain(asked);
@@ -173,7 +186,8 @@ fn arrivals(view: &CaseView<'_>, say: &mut impl FnMut(Tone, String)) {
             ),
         );
     }
-    let due = units::counted(arrivals.due, "transaction was due", "transactions were due");
+    let noun = view.case.workload.kind.noun();
+    let due = units::counted(arrivals.due, &format!("{noun} was due"), &format!("{noun}s were due"));
     if arrivals.dropped + arrivals.unstarted == 0 {
         return say(Tone::Good, format!("{due} by the schedule, and all were started"));
     }

@@ -89,6 +89,7 @@ fn operation(name: &str, share: Option<f64>, limit_s: Option<u64>, typical_us: u
         response: distribution(count, typical_us + 40),
         service: distribution(count, typical_us),
         failed: None,
+        by_schedule: false,
         under_way: None,
         by_outcome: Vec::new(),
     }

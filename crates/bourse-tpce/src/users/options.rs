@@ -193,11 +193,16 @@ impl RunOptions {
         if evenly { Load::Constant { per_second } } else { Load::Poisson { per_second } }
     }
 
+    /// Trade-Results a second that belong to so many customers' transactions a second.
+    pub fn rate_of_customers(per_second: f64) -> f64 {
+        per_second / CUSTOMERS_PER_RESULT
+    }
+
     /// Trade-Results a second that the load asks for; `None` in a closed loop.
     pub fn asked(&self) -> Option<f64> {
         match self.load {
             Load::Closed => None,
-            Load::Constant { per_second } | Load::Poisson { per_second } => Some(per_second / CUSTOMERS_PER_RESULT),
+            Load::Constant { per_second } | Load::Poisson { per_second } => Some(Self::rate_of_customers(per_second)),
         }
     }
 

@@ -2,7 +2,7 @@
 
 use crate::transactions::Transaction;
 use bourse_driver::{MixShare, OperationSpec, SECOND};
-use bourse_record::{Operation, STATUS_CODES};
+use bourse_record::{Operation, ResponseLimit, STATUS_CODES};
 
 /// The default of [`RunOptions::market_room`](super::RunOptions::market_room).
 ///
@@ -41,6 +41,14 @@ pub(super) fn specs() -> Vec<OperationSpec> {
         }
     };
     Transaction::ALL.map(spec).into()
+}
+
+/// The limits of response times (Clause 6.5): 90 % of each transaction of the mix.
+pub fn response_limits() -> Vec<ResponseLimit> {
+    let limit = |spec: OperationSpec| {
+        Some(ResponseLimit { operation: Some(spec.name.to_owned()), quantile: 0.9, limit_ns: spec.limit_ns? })
+    };
+    specs().into_iter().filter_map(limit).collect()
 }
 
 /// Sets what share each transaction should have of a round in which the market owed so many Trade-Results, and how far it may

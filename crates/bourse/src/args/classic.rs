@@ -2,6 +2,7 @@
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
 use super::{Arrivals, Execution, Output, RUN_EXIT_CODES, numbers};
+use bourse_record::ResponseLimit;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -47,18 +48,27 @@ pub(crate) struct MicroRun {
     /// count from when an operation was due [default: as fast as possible]
     #[arg(short = 'R', long, allow_negative_numbers = true, value_name = "N", value_parser = numbers::operations_a_second, env = "BOURSE_RATE")]
     pub(crate) rate: Option<f64>,
-    /// Distribution of arrivals with --rate
-    #[arg(long, value_enum, default_value_t = Arrivals::Poisson, env = "BOURSE_ARRIVALS")]
-    pub(crate) arrivals: Arrivals,
+    /// Arrivals with --rate or --find-max: their distances, and who waits for them [default: poisson; shared with --find-max]
+    #[arg(long, value_enum, env = "BOURSE_ARRIVALS")]
+    pub(crate) arrivals: Option<Arrivals>,
+    /// Search for the highest rate that meets every --limit, for workloads without an end, and confirm it with a round of full
+    /// length
+    #[arg(long, requires = "limit", conflicts_with_all = ["rate", "count", "timing"], env = "BOURSE_FIND_MAX")]
+    pub(crate) find_max: bool,
+    /// Response-time limit for --find-max, as p99=10ms: p50, p90, p95, p99, p99.9 or max, of each operation that comes at the
+    /// rate; read:p99=10ms is that of one operation. Operations that fail or are not started are slower than any limit
+    #[arg(long, requires = "find_max", value_name = "QUANTILE=TIME", value_delimiter = ',', value_parser = numbers::response_limit)]
+    pub(crate) limit: Vec<ResponseLimit>,
     /// Which operations are timed; sampled shows the tails of operations too short to be timed one by one
     #[arg(long, value_enum, default_value_t = Timed::Batched, conflicts_with = "rate", env = "BOURSE_TIMING")]
     pub(crate) timing: Timed,
     /// Warm-up time before the measurement, for workloads that repeat one operation
     #[arg(long, value_name = "TIME", default_value = "500ms", value_parser = numbers::duration, env = "BOURSE_WARMUP")]
     pub(crate) warmup: Duration,
-    /// Rounds of each case, each in its own process; cases are interleaved; six or more have an interval
-    #[arg(long, value_name = "N", default_value_t = 6, value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
-    pub(crate) rounds: u32,
+    /// Rounds of each case, each in its own process; cases are interleaved; six or more have an interval [default: 6; 1 at the
+    /// rate that --find-max finds]
+    #[arg(long, value_name = "N", value_parser = numbers::rounds, env = "BOURSE_ROUNDS")]
+    pub(crate) rounds: Option<u32>,
     /// Seed of all random numbers [default: drawn, and shown]
     #[arg(long, value_name = "N", value_parser = numbers::seed, env = "BOURSE_SEED")]
     pub(crate) seed: Option<u64>,

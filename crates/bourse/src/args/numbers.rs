@@ -2,6 +2,7 @@
 //! `invalid value '0' for '--users <N>': expected an integer from 1 to 10,000`.
 
 use super::MarketAge;
+use bourse_record::ResponseLimit;
 use bourse_tpce::users::RunOptions;
 use jiff::{SignedDuration, Span, SpanRelativeTo};
 use std::ops::RangeInclusive;
@@ -9,6 +10,9 @@ use std::time::Duration;
 
 /// Longest time; sums of several are still far from the clock's end.
 const LONGEST: Duration = Duration::from_secs(365 * 24 * 60 * 60);
+
+/// Longest limit of response times: longer ones are not told apart.
+const LONGEST_LIMIT: Duration = Duration::from_secs(60 * 60);
 
 /// An integer within a range; `5k` and `1M` are thousands and millions, and `_` may stand between digits.
 fn whole<T: TryFrom<u64> + Into<u64> + Copy>(range: RangeInclusive<T>) -> impl Fn(&str) -> Result<T, String> {
@@ -121,6 +125,22 @@ pub(crate) fn operations_a_second(text: &str) -> Result<f64, String> {
     number.ok_or_else(|| "expected a number of operations a second from 0.001 to 10,000,000".to_owned())
 }
 
+/// A limit of response times: `p99=10ms`, or `read:p99=10ms` of one operation.
+pub(crate) fn response_limit(text: &str) -> Result<ResponseLimit, String> {
+    let names = ResponseLimit::QUANTILES.map(|(name, _)| name).join(", ");
+    let expected = || format!("expected QUANTILE=TIME or OPERATION:QUANTILE=TIME, as p99=10ms, with one of {names}");
+    let (what, time) = text.rsplit_once('=').ok_or_else(expected)?;
+    let (operation, name) = what.rsplit_once(':').map_or((None, what), |(operation, name)| (Some(operation), name));
+    let known = ResponseLimit::QUANTILES.into_iter().find(|(known, _)| *known == name.trim());
+    let (_, quantile) = known.ok_or_else(expected)?;
+    let time = duration(time.trim())?;
+    if time.is_zero() || time > LONGEST_LIMIT {
+        return Err("expected a time above 0 and up to 1h, as p99=10ms".to_owned());
+    }
+    let limit_ns = u64::try_from(time.as_nanos()).unwrap_or(u64::MAX);
+    Ok(ResponseLimit { operation: operation.map(|name| name.trim().to_owned()), quantile, limit_ns })
+}
+
 /// A part of the whole, above 0.
 pub(crate) fn scale(text: &str) -> Result<f64, String> {
     let number = text.parse().ok().filter(|number: &f64| *number > 0.0 && *number <= 1.0);
@@ -175,6 +195,22 @@ fn spelled(text: &str) -> Option<Duration> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn limits_are_quantiles_with_a_time() {
+        let limit = |operation: Option<&str>, quantile, limit_ns| {
+            Ok(ResponseLimit { operation: operation.map(str::to_owned), quantile, limit_ns })
+        };
+        assert_eq!(response_limit("p99=10ms"), limit(None, 0.99, 10_000_000));
+        assert_eq!(response_limit("max=1.5s"), limit(None, 1.0, 1_500_000_000));
+        assert_eq!(
+            response_limit("search by number: p99.9 = 1s"),
+            limit(Some("search by number"), 0.999, 1_000_000_000)
+        );
+        for text in ["", "p99", "10ms", "p98=10ms", "=10ms", "read:=10ms", "p99=", "p99=0", "p99=2h", "p99=-1"] {
+            assert!(response_limit(text).unwrap_err().starts_with("expected "), "{text}");
+        }
+    }
 
     #[test]
     fn numbers_have_a_range_that_errors_name() {

@@ -167,9 +167,11 @@ pub(crate) enum CheckDepth {
     Quick,
 }
 
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub(crate) enum Arrivals {
     /// Random arrivals, as from many independent customers; each client waits for its own
+    #[default]
     #[value(alias = "per-user")]
     Poisson,
     /// Evenly spaced arrivals; each client waits for its own
@@ -178,6 +180,23 @@ pub(crate) enum Arrivals {
     Shared,
     /// Evenly spaced arrivals in one stream, taken by whichever client is free
     SharedConstant,
+}
+
+impl Arrivals {
+    /// Whether they are evenly spaced.
+    pub(crate) fn is_even(self) -> bool {
+        matches!(self, Self::Constant | Self::SharedConstant)
+    }
+
+    /// Whether all clients share one stream of them.
+    pub(crate) fn is_shared(self) -> bool {
+        matches!(self, Self::Shared | Self::SharedConstant)
+    }
+
+    /// Its name, as it is typed.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map_or_else(String::new, |value| value.get_name().to_owned())
+    }
 }
 
 #[derive(Debug, Args)]

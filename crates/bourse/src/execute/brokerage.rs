@@ -1,10 +1,10 @@
 //! A round of the brokerage workload: database put back, run, checks.
 
 use super::databases::{Databases, PreparedDatabase};
-use super::find_max::customers_rate;
 use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext, processes};
 use crate::failure::{Exit, Failure};
+use crate::plan::search::customers_rate;
 use crate::plan::{Brokerage, brokerage::LATENCY_PART};
 use crate::progress::Step;
 use crate::tpce::database::engine_failure;

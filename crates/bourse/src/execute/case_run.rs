@@ -39,7 +39,7 @@ impl CaseRun {
 
     /// Whether the highest rate is searched.
     pub(super) fn is_searched(&self) -> bool {
-        matches!(&self.planned.job, Job::Brokerage(job) if job.find_max)
+        self.planned.job.search().is_some()
     }
 
     /// Records a failure.

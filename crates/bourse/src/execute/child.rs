@@ -159,6 +159,7 @@ mod tests {
             count: Some(7),
             timed: crate::args::Timed::default(),
             open_loop: None,
+            search: None,
         };
         let request = Request::Round(Box::new(RoundRequest {
             target: "null:".to_owned(),

@@ -1,7 +1,7 @@
 //! A round of a classic workload: its tables made anew, warm-up, measurement, checks.
 
 use super::{RoundOutcome, RoundRequest, RunContext};
-use crate::args::Timed;
+use crate::args::{Arrivals, Timed};
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
@@ -10,7 +10,7 @@ use crate::tpce::database::{engine_failure, refuse_foreign, refused};
 use bourse_driver::Fault;
 use bourse_engine::{EngineError, ErrorKind};
 use bourse_micro::{MicroError, NOTICE, run_round};
-use bourse_record::{Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
+use bourse_record::{ArrivalStreams, Conditions, NameValue, Outcome, Warning, Workload, WorkloadKind};
 
 /// Runs the round.
 pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext) -> Result<RoundOutcome, Failure> {
@@ -56,6 +56,9 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
         Timed::Single => Some("single"),
     };
     let timed = timed.map(|value| NameValue { name: "timing".to_owned(), value: value.to_owned() });
+    let arrivals = job.open_loop.map(|it| it.arrivals);
+    let unusual = arrivals.filter(|it| *it != Arrivals::default());
+    let arriving = unusual.map(|it| NameValue { name: Workload::ARRIVALS.to_owned(), value: it.name() });
     Ok(RoundOutcome {
         round,
         warnings: described.warnings.clone(),
@@ -63,7 +66,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
         workload: Workload {
             name: job.workload.clone(),
             kind: WorkloadKind::Micro,
-            parameters: parameters.chain(timed).collect(),
+            parameters: parameters.chain(timed).chain(arriving).collect(),
             headline_operation: case.headline_operation().to_owned(),
             headline_unit: case.headline_unit().to_owned(),
             nominal: None,
@@ -76,6 +79,10 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
             storage: bourse_driver::storage(&engine.location()),
             raw_syncs,
             requested_rate: timing.open_loop.map(|it| it.per_second),
+            arrival_streams: arrivals.map(|it| match it.is_shared() {
+                true => ArrivalStreams::Shared,
+                false => ArrivalStreams::PerUser,
+            }),
             ..Conditions::default()
         },
         interrupted: result.interrupted,

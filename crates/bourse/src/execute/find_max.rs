@@ -1,18 +1,13 @@
-//! `--find-max`: the highest rate that keeps every response limit, by short rounds that bracket and halve, then confirmed.
+//! `--find-max`: the highest rate that meets every response limit, by short rounds that bracket and halve, then confirmed.
 
+use super::bracket::{Bracket, significant};
+use super::judge::Judgement;
 use super::{CaseRun, Executor, Turn};
 use crate::failure::Failure;
-use crate::plan::{Block, Brokerage, Job};
+use crate::plan::{Block, Job, Search};
 use crate::progress::note;
-use bourse_driver::SECOND;
-use bourse_record::{Probe, Round, Search};
-use bourse_tpce::transactions::Transaction;
-use bourse_tpce::users::{Load, RunOptions};
+use bourse_record::{Probe, Round};
 
-/// The bracket is narrow enough when its ends differ by this share: further halving would tell noise from noise.
-const NARROW: f64 = 0.04;
-/// Rounds a search may take before its bracket is what it is.
-const MOST: usize = 12;
 /// How often a rate that its confirming run refutes is lowered.
 const LOWERED: usize = 3;
 /// By how much.
@@ -21,85 +16,64 @@ const STEP: f64 = 0.95;
 impl Executor<'_> {
     /// Finds the rate of each case, one after the other.
     pub(super) fn searches(&mut self, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
-        cases.iter_mut().filter(|case| case.goes_on()).try_for_each(|case| self.search(case, block.rounds))
-    }
-
-    /// Finds the rate of a case, and leaves it at that rate with its confirming rounds and the search they ended.
-    fn search(&mut self, case: &mut CaseRun, rounds: u32) -> Result<(), Failure> {
-        let Job::Brokerage(job) = case.planned.job.clone() else { return Ok(()) };
-        // Long enough for a tenth of a second's backlog to show as a hundredth, short enough for a dozen of them.
-        let short = Brokerage {
-            warm_up_ns: job.warm_up_ns.min(5 * SECOND),
-            measure_ns: (job.measure_ns / 3).clamp(5 * SECOND, 60 * SECOND).min(job.measure_ns),
-            latency: false,
-            ..*job.clone()
-        };
-        let mut search = Search {
-            unit: "TR/s".to_owned(),
-            highest_passing: None,
-            lowest_failing: None,
-            confirmed: false,
-            probes: vec![],
-        };
-
-        // What the users manage without a schedule is near the rate sought, and says where to begin.
-        let label = format!("{}: without a schedule", case.label());
-        let capacity = rate_of(&self.probe(case, &label, short.clone())?);
-        if capacity <= 0.0 {
-            note(&format!("{}: no transaction completed, so no rate can be searched", case.label()));
+        for case in cases.iter_mut().filter(|case| case.goes_on()) {
+            let Some(search) = case.planned.job.search() else { continue };
+            self.search(case, &search, block.rounds)?;
         }
-        let mut next = significant(capacity);
-        while next > 0.0 && !self.context.is_interrupted() && search.probes.len() < MOST {
-            let label = format!("{}: trying {next} TR/s", case.label());
-            let round = self.probe(case, &label, Brokerage { rate: Some(next), ..short.clone() })?;
-            if self.context.is_interrupted() {
-                break;
-            }
-            tried(&mut search, next, &round, job.users);
-            next = match (search.highest_passing, search.lowest_failing) {
-                (Some(found), Some(refuted)) if refuted - found <= NARROW * refuted => break,
-                (Some(found), Some(refuted)) => significant((found + refuted) / 2.0),
-                (Some(found), None) => significant(found * 1.25),
-                // Below a rate that is too high something must be kept: go down fast.
-                (None, Some(refuted)) => significant(refuted * 0.75),
-                (None, None) => break,
-            };
-            if Some(next) == search.highest_passing || Some(next) == search.lowest_failing {
-                break;
-            }
-        }
-        self.confirm(case, &job, &mut search, rounds)?;
-        case.search = Some(search);
         Ok(())
     }
 
-    /// Runs rounds of full length at the rate found, and lowers it as long as they do not keep every limit.
+    /// Finds the rate of a case, and leaves it at that rate with its confirming rounds and the search they ended.
+    fn search(&mut self, case: &mut CaseRun, search: &Search, rounds: u32) -> Result<(), Failure> {
+        let job = case.planned.job.clone();
+        let mut found = Found::new(search);
+        // What the users manage without a schedule is near the rate sought, and says where to begin.
+        let label = format!("{}: without a schedule", case.label());
+        let round = self.probe(case, &label, &job.probe(None))?;
+        let capacity = job.capacity(&round);
+        if capacity <= 0.0 {
+            note(&format!("{}: nothing completed, so no rate can be searched", case.label()));
+        }
+        found.bracket(capacity, &job, search, |rate| {
+            if self.context.is_interrupted() {
+                return Ok(None);
+            }
+            let label = format!("{}: trying {rate} {}", case.label(), search.unit);
+            let round = self.probe(case, &label, &job.probe(Some(rate)))?;
+            Ok((!self.context.is_interrupted()).then_some(round))
+        })?;
+        self.confirm(case, &job, search, &mut found, rounds)?;
+        case.search = Some(found.search);
+        Ok(())
+    }
+
+    /// Runs rounds of full length at the rate found, and lowers it as long as they do not meet every limit.
     fn confirm(
         &mut self,
         case: &mut CaseRun,
-        job: &Brokerage,
-        search: &mut Search,
+        job: &Job,
+        search: &Search,
+        found: &mut Found,
         rounds: u32,
     ) -> Result<(), Failure> {
-        let mut rate = search.highest_passing;
+        let mut rate = found.search.highest_passing;
         let mut attempts = 0;
         while let Some(asked) = rate.filter(|_| !self.context.is_interrupted()) {
-            case.job = Job::Brokerage(Box::new(Brokerage { rate: Some(asked), ..job.clone() }));
+            case.job = job.at_rate(asked);
             case.clear();
             for round in 0..rounds {
                 let label = format!("{}, round {} of {}", case.label(), round + 2, rounds + 1);
                 // Other requests than the search saw: the answer must not hang on one sequence of them.
                 self.round(case, round + 1, rounds + 1, &label)?;
             }
-            for round in case.rounds() {
-                tried(search, asked, round, job.users);
-            }
-            if case.rounds().iter().all(|round| broke(round, job.users).is_empty()) {
-                search.highest_passing = Some(asked);
-                search.confirmed = !self.context.is_interrupted();
+            // Each is told of, also after one that did not.
+            let met: Vec<bool> = case.rounds().iter().map(|round| found.tried(asked, round, job, search)).collect();
+            if met.iter().all(|is_met| *is_met) {
+                found.search.highest_passing = Some(asked);
+                found.search.confirmed = !self.context.is_interrupted();
                 break;
             }
-            search.highest_passing = None;
+            found.search.highest_passing = None;
             attempts += 1;
             rate = (attempts <= LOWERED).then(|| significant(asked * STEP));
         }
@@ -107,108 +81,174 @@ impl Executor<'_> {
     }
 
     /// The figures of a round that is looked at and not kept.
-    fn probe(&mut self, case: &CaseRun, label: &str, job: Brokerage) -> Result<Round, Failure> {
-        let job = Job::Brokerage(Box::new(job));
-        let turn = Turn { job: &job, number: 0, begins_alike: true, is_probe: true, label };
+    fn probe(&mut self, case: &CaseRun, label: &str, job: &Job) -> Result<Round, Failure> {
+        let turn = Turn { job, number: 0, begins_alike: true, is_probe: true, label };
         let outcome = self.outcome(case, turn)?;
         outcome.failure.map_or(Ok(outcome.round), Err)
     }
 }
 
-/// Prints the result of a rate.
-fn tried(search: &mut Search, rate: f64, round: &Round, users: usize) {
-    let broke = broke(round, users);
-    if broke.is_empty() {
-        note(&format!("{rate} TR/s: within every limit"));
-        search.highest_passing = Some(search.highest_passing.map_or(rate, |found| found.max(rate)));
-    } else {
-        note(&format!("{rate} TR/s: {}", broke.join("; ")));
-        search.lowest_failing = Some(search.lowest_failing.map_or(rate, |refuted| refuted.min(rate)));
+/// What a search has found until now.
+struct Found {
+    search: bourse_record::Search,
+}
+
+impl Found {
+    fn new(search: &Search) -> Self {
+        let search = bourse_record::Search {
+            unit: search.unit.to_owned(),
+            limits: search.limits.clone(),
+            highest_passing: None,
+            lowest_failing: None,
+            confirmed: false,
+            probes: Vec::new(),
+        };
+        Self { search }
     }
-    // A void round has no figure: it reached nothing.
-    let reached = if round.headline.is_nan() { 0.0 } else { round.headline };
-    let measured_s = round.measured_s;
-    search.probes.push(Probe {
-        rate,
-        reached,
-        measured_s,
-        worst_limit_ratio: worst_limit_ratio(round),
-        violations: broke,
-    });
-}
 
-/// Customers' transactions a second.
-pub(super) fn customers_rate(round: &Round) -> f64 {
-    let market =
-        [Transaction::TradeResult, Transaction::MarketFeed, Transaction::DataMaintenance, Transaction::TradeCleanup];
-    let customers = Transaction::ALL.into_iter().filter(|transaction| !market.contains(transaction));
-    let done: u64 = customers.filter_map(|it| Some(round.operations.get(it as usize)?.valid())).sum();
-    if round.measured_s > 0.0 { done as f64 / round.measured_s } else { 0.0 }
-}
-
-/// The same in terms of the Trade-Results that the mix has for them.
-fn rate_of(round: &Round) -> f64 {
-    let Load::Constant { per_second } = RunOptions::at_rate(1.0, true) else { return 0.0 };
-    customers_rate(round) / per_second
-}
-
-/// The worst 90th percentile as a share of its limit.
-fn worst_limit_ratio(round: &Round) -> f64 {
-    let share = |it: &bourse_record::Operation| Some(it.response.summary.p90_ns as f64 / it.limit_ns? as f64);
-    round.operations.iter().filter_map(share).fold(0.0, f64::max)
-}
-
-/// What a round did not keep, in words: a limit, or the pace. Empty if it kept all.
-fn broke(round: &Round, users: usize) -> Vec<String> {
-    let mut broke = Vec::new();
-    for operation in &round.operations {
-        let p90 = operation.response.summary.p90_ns;
-        if let Some(limit) = operation.limit_ns.filter(|&limit| p90 > limit) {
-            broke.push(format!("{}: p90 {:.2} s, limit {} s", operation.name, p90 as f64 / 1e9, limit / SECOND));
+    /// Brackets the highest rate by rounds that `probe` runs, until there is none.
+    fn bracket(
+        &mut self,
+        first: f64,
+        job: &Job,
+        search: &Search,
+        mut probe: impl FnMut(f64) -> Result<Option<Round>, Failure>,
+    ) -> Result<(), Failure> {
+        let mut bracket = Bracket::from(first, search.most);
+        while let Some(rate) = bracket.next() {
+            let Some(round) = probe(rate)? else { break };
+            bracket.tried(rate, self.tried(rate, &round, job, search));
         }
+        Ok(())
     }
-    let failed: u64 = round
-        .operations
-        .iter()
-        .flat_map(|operation| &operation.outcomes)
-        .filter(|it| it.outcome == bourse_record::Outcome::Failed)
-        .map(|it| it.count)
-        .sum();
-    if failed > 0 {
-        broke.push(format!("{failed} failed"));
-    }
-    match round.arrivals {
-        Some(it) if it.due > 0 => {
-            // A short round ends before a backlog that grows has reached the limits, so the pace itself is asked too: what
-            // each user may have waiting at a chance moment, or a hundredth of all.
-            let left = it.dropped + it.unstarted;
-            if left > (it.due / 100).max(3 * users as u64) {
-                broke.push(format!("{left} of {} that were due were not started", it.due));
-            }
-        }
-        _ => broke.push("no transaction was due".to_owned()),
-    }
-    broke
-}
 
-/// Three figures: a rate that can be typed again.
-fn significant(rate: f64) -> f64 {
-    if rate <= 0.0 || !rate.is_finite() {
-        return 0.0;
+    /// Judges a round at a rate, tells of it and keeps it; whether it met every limit.
+    fn tried(&mut self, rate: f64, round: &Round, job: &Job, search: &Search) -> bool {
+        let judgement = Judgement::of(round, search);
+        let (is_met, found, unit) = (judgement.is_met(), &mut self.search, search.unit);
+        if is_met {
+            note(&format!("{rate} {unit}: within every limit"));
+            found.highest_passing = Some(found.highest_passing.map_or(rate, |highest| highest.max(rate)));
+        } else {
+            note(&format!("{rate} {unit}: {}", judgement.violations.join("; ")));
+            found.lowest_failing = Some(found.lowest_failing.map_or(rate, |lowest| lowest.min(rate)));
+        }
+        found.probes.push(Probe {
+            rate,
+            reached: job.reached(round),
+            measured_s: round.measured_s,
+            worst_limit_ratio: judgement.worst_limit_ratio,
+            violations: judgement.violations,
+        });
+        is_met
     }
-    let unit = 10_f64.powf(rate.log10().floor() - 2.0);
-    // Not by multiplication alone: 0.1 × 3 is not 0.3.
-    format!("{:.6}", (rate / unit).round() * unit).parse().expect("it was just written as a number")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::args::{Arrivals, Timed};
+    use crate::plan::Classic;
+    use crate::plan::classic::RateSearch;
+    use bourse_driver::{MS, Nanos, SECOND, Schedule};
+    use bourse_record::{OperationSpec, Outcome, Recorder, ResponseLimit, Sample};
+
+    const INTERVAL: Nanos = 5 * SECOND;
+    const SERVICE: Nanos = MS;
+
+    /// A round of five seconds of a planted workload: one user whose operations take a millisecond each, by a schedule.
+    fn round(schedule: Schedule) -> Round {
+        let mut recorder = Recorder::new([OperationSpec::new("read")].into(), |_| true);
+        let mut pacer = schedule.pacer(0);
+        let mut arrivals = bourse_record::Arrivals::default();
+        let mut free = 0;
+        while let Some(due_ns) = pacer.next_due().filter(|due| *due < INTERVAL) {
+            arrivals.due += 1;
+            let start_ns = free.max(due_ns);
+            if start_ns >= INTERVAL {
+                arrivals.unstarted += 1;
+                continue;
+            }
+            arrivals.started += 1;
+            free = start_ns + SERVICE;
+            let (back_off_ns, retries, count, operation, outcome, code) = (0, 0, 1, 0, Outcome::Completed, 0);
+            let (end_ns, server) = (free, None);
+            recorder.sample(
+                &Sample { due_ns, start_ns, end_ns, back_off_ns, retries, count, operation, outcome, code, server },
+                true,
+            );
+        }
+        let mut operations = recorder.figures();
+        operations[0].by_schedule = true;
+        let text = r#"{ "offset_s": 0, "phases": [], "measured_s": 5, "headline": 1, "operations": [], "cpu_user_s": 0,
+            "cpu_system_s": 0, "series": { "time_s": [], "columns": [] }, "read_bytes": 0, "written_bytes": 0, "facts": [],
+            "checks": [], "warnings": [] }"#;
+        let round: Round = serde_json::from_str(text).unwrap();
+        Round { operations, arrivals: Some(arrivals), ..round }
+    }
+
+    /// What a search finds that begins at `first`.
+    fn found(first: f64, quantile: f64, limit_ns: Nanos, schedule: impl Fn(f64) -> Schedule) -> bourse_record::Search {
+        let limits = vec![ResponseLimit { operation: None, quantile, limit_ns }];
+        let job = Job::Classic(Classic {
+            workload: "point-read".to_owned(),
+            options: Vec::new(),
+            warm_up_ns: 0,
+            measure_ns: None,
+            count: None,
+            timed: Timed::default(),
+            open_loop: None,
+            search: Some(RateSearch { limits, arrivals: Arrivals::Shared }),
+        });
+        let search = job.search().unwrap();
+        let mut found = Found::new(&search);
+        found.bracket(first, &job, &search, |rate| Ok(Some(round(schedule(rate))))).unwrap();
+        found.search
+    }
+
+    fn evenly(per_second: f64) -> Schedule {
+        Schedule::Constant { per_second }
+    }
 
     #[test]
-    fn rates_can_be_typed_again() {
-        for (rate, typed) in [(271.828, 272.0), (0.031_415_9, 0.0314), (9_999.0, 10_000.0), (0.0, 0.0), (1.0, 1.0)] {
-            assert_eq!(significant(rate), typed);
+    fn the_rate_from_which_on_latency_rises_is_found() {
+        // Evenly spaced, operations wait from 1,000 a second on; beyond that what waits grows with the interval.
+        for first in [90.0, 900.0, 1_000.0, 3_000.0] {
+            let search = found(first, 0.99, 10 * MS, evenly);
+            let (passing, failing) = (search.highest_passing.unwrap(), search.lowest_failing.unwrap());
+            assert!((960.0..=1_002.0).contains(&passing) && (1_000.0..=1_042.0).contains(&failing), "{search:?}");
+            let last = search.probes.iter().rfind(|probe| probe.violations.is_empty()).unwrap();
+            assert!(
+                (last.reached / last.rate - 1.0).abs() < 0.01 && last.worst_limit_ratio.unwrap() <= 1.0,
+                "{last:?}"
+            );
         }
+        // At random moments they wait for one another from far lower rates on: a queue whose 99th percentile is ten services at
+        // about three quarters of what the user can do.
+        let random = |per_second| Schedule::Poisson { per_second, seed: 5 };
+        let search = found(1_000.0, 0.99, 10 * MS, random);
+        assert!((680.0..=840.0).contains(&search.highest_passing.unwrap()), "{search:?}");
+        // A median lets more pass, as long as what is due is started.
+        let median = found(1_000.0, 0.5, 10 * MS, random);
+        assert!(median.highest_passing > search.highest_passing, "{median:?}");
+    }
+
+    #[test]
+    fn a_limit_that_no_rate_meets_says_so() {
+        let search = found(1_000.0, 0.5, MS / 2, evenly);
+        assert_eq!((search.highest_passing, search.confirmed), (None, false));
+        assert!(
+            search.probes.iter().all(|it| it.violations == ["read: p50 1 ms, limit 500 µs"][..] || it.rate > 990.0)
+        );
+        assert!(search.lowest_failing.unwrap() < 1.0, "{search:?}");
+    }
+
+    #[test]
+    fn what_is_not_started_is_told_and_slower_than_any_limit() {
+        let search = found(3_000.0, 0.99, 60 * SECOND, evenly);
+        let first = &search.probes[0];
+        assert_eq!(first.worst_limit_ratio, None);
+        assert_eq!(first.violations[0], "read: p99 one that failed or was not started, limit 60 s");
+        assert!(first.violations[1].ends_with("of 15000 that were due were not started"), "{first:?}");
     }
 }

@@ -11,11 +11,14 @@
 //! | `server` | the application server of a case that is served |
 //! | `case_run` | a case with the rounds it has had |
 //! | `find_max` | the search for the highest rate, over the same rounds |
+//! | `bracket` | the rates that a search tries |
+//! | `judge` | whether a round of a search met its limits |
 //! | `expected` | the difference that a comparison can be expected to show |
 //! | `sample` | the lockstep sample after the rounds |
 //! | `scratch` | the folder of databases that is removed with the run |
 //! | `verdict` | the exit code that the figures call for |
 
+mod bracket;
 mod brokerage;
 mod case_run;
 pub(crate) mod child;
@@ -23,6 +26,7 @@ mod classic;
 mod databases;
 mod expected;
 mod find_max;
+mod judge;
 mod processes;
 mod round;
 mod sample;
@@ -109,18 +113,19 @@ impl Executed {
     /// The run's document, and what ended the run; a failure if nothing was measured.
     pub(crate) fn measured(mut self) -> Result<(RunFile, Result<(), Failure>), Failure> {
         let outcome = std::mem::replace(&mut self.outcome, Ok(()));
-        let is_searched = self.cases.iter().any(CaseRun::is_searched);
+        let search = self.cases.iter().find_map(|case| case.planned.job.search());
         let file = self.file();
         if file.cases.is_empty() {
             outcome?;
             if file.interrupted {
                 return Err(interrupt::interrupted("nothing was measured"));
             }
-            if !is_searched {
+            let Some(search) = search else {
                 return Err(Failure::new(Exit::Target, "nothing could be run").hint("--dry-run tells why of each case"));
-            }
-            return Err(Failure::new(Exit::Target, "found no rate that meets every response-time limit")
-                .hint("try fewer --users or --customers, other options of the target, or a longer --for"));
+            };
+            return Err(
+                Failure::new(Exit::Target, "found no rate that meets every response-time limit").hint(search.hint)
+            );
         }
         Ok((file, outcome))
     }
@@ -461,6 +466,7 @@ mod tests {
                 count: None,
                 timed: crate::args::Timed::default(),
                 open_loop: None,
+                search: None,
             }),
             varied: Vec::new(),
             rounds_in: RoundsIn::Child,

@@ -3,7 +3,7 @@
 use super::sweep::{Sweep, combinations, with_option};
 use super::targets::{self, default_target, with_size};
 use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds, varied};
-use crate::args::{Arrivals, CheckDepth, Database, ExplicitlySet, MarketAge, Run, RunSettings, numbers};
+use crate::args::{CheckDepth, Database, ExplicitlySet, MarketAge, Run, RunSettings, numbers};
 use crate::engines;
 use crate::failure::Failure;
 use crate::tpce::whole;
@@ -179,8 +179,8 @@ impl Brokerage {
                 .unwrap_or_else(|| RunOptions::market_users_in(users, settings.processes)),
             processes: settings.processes,
             rate: settings.rate,
-            evenly: matches!(settings.arrivals, Arrivals::Constant | Arrivals::SharedConstant),
-            shared: matches!(settings.arrivals, Arrivals::Shared | Arrivals::SharedConstant),
+            evenly: settings.arrivals.is_even(),
+            shared: settings.arrivals.is_shared(),
             backlog: settings.backlog,
             market: settings.market,
             find_max: settings.find_max,

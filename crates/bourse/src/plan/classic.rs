@@ -2,10 +2,12 @@
 
 use super::sweep::{Sweep, combinations, with_option};
 use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds, targets, varied};
-use crate::args::{MicroRun, Timed};
+use crate::args::{Arrivals, MicroRun, Timed};
 use crate::engines;
 use crate::failure::Failure;
+use bourse_engine::did_you_mean;
 use bourse_micro::{Extent, Timing, WorkloadSpec, find};
+use bourse_record::ResponseLimit;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -31,6 +33,9 @@ pub(crate) struct Classic {
     /// Operations that are due, in an open loop.
     #[serde(default)]
     pub(crate) open_loop: Option<OpenLoop>,
+    /// The search for the highest rate, if there is one.
+    #[serde(default)]
+    pub(crate) search: Option<RateSearch>,
 }
 
 /// Operations that are due at a rate.
@@ -38,8 +43,17 @@ pub(crate) struct Classic {
 pub(crate) struct OpenLoop {
     /// Operations a second, of all threads together.
     pub(crate) rate: f64,
-    /// Whether at even distances.
-    pub(crate) evenly: bool,
+    /// Their distances, and who waits for them.
+    pub(crate) arrivals: Arrivals,
+}
+
+/// Search for the highest rate of a classic workload.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RateSearch {
+    /// The limits that a rate has to meet.
+    pub(crate) limits: Vec<ResponseLimit>,
+    /// Arrivals at the rates that are tried.
+    pub(crate) arrivals: Arrivals,
 }
 
 impl Classic {
@@ -58,7 +72,11 @@ impl Classic {
 
     /// Phases of a round, and its rate.
     pub(crate) fn timing(&self) -> Timing {
-        let open_loop = self.open_loop.map(|it| bourse_micro::OpenLoop { per_second: it.rate, evenly: it.evenly });
+        let open_loop = self.open_loop.map(|it| bourse_micro::OpenLoop {
+            per_second: it.rate,
+            evenly: it.arrivals.is_even(),
+            shared: it.arrivals.is_shared(),
+        });
         let timed = match self.timed {
             Timed::Batched => bourse_micro::Timed::Batched,
             Timed::Sampled => bourse_micro::Timed::Sampled,
@@ -103,7 +121,13 @@ pub(crate) struct Asked<'a> {
     pub(crate) timed: Timed,
     /// Operations that are due.
     pub(crate) open_loop: Option<OpenLoop>,
+    /// The search for the highest rate.
+    pub(crate) search: Option<RateSearch>,
 }
+
+/// Rounds of each case, unless told otherwise; and at the rate that a search has found.
+const ROUNDS: u32 = 6;
+const ROUNDS_OF_SEARCH: u32 = 1;
 
 /// The plan of `bourse micro run`.
 pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
@@ -116,11 +140,14 @@ pub(crate) fn plan(arguments: &MicroRun) -> Result<Plan, Failure> {
         duration: arguments.duration,
         warmup: arguments.warmup,
         timed: arguments.timing,
-        open_loop: arguments
-            .rate
-            .map(|rate| OpenLoop { rate, evenly: arguments.arrivals == crate::args::Arrivals::Constant }),
+        open_loop: arguments.rate.map(|rate| OpenLoop { rate, arrivals: arguments.arrivals.unwrap_or_default() }),
+        search: arguments.find_max.then(|| RateSearch {
+            limits: arguments.limit.clone(),
+            arrivals: arguments.arrivals.unwrap_or(Arrivals::Shared),
+        }),
     };
-    let block = Block { cases: asked.cases(&arguments.targets)?, rounds: arguments.rounds };
+    let rounds = arguments.rounds.unwrap_or(if arguments.find_max { ROUNDS_OF_SEARCH } else { ROUNDS });
+    let block = Block { cases: asked.cases(&arguments.targets)?, rounds };
     let name = format!("micro-{}", arguments.workload);
     Plan::of(name, block, arguments.seed, &arguments.execution, &arguments.output).checked()
 }
@@ -166,6 +193,7 @@ impl Asked<'_> {
             count: self.count,
             timed: self.timed,
             open_loop: self.open_loop,
+            search: self.search.clone(),
         })
     }
 
@@ -197,6 +225,11 @@ impl Asked<'_> {
         }
         label.insert(0, target.clone());
         let job = Classic { options, ..self.job()? };
+        let limits = job.search.iter().flat_map(|search| &search.limits);
+        let named: Vec<&String> = limits.filter_map(|limit| limit.operation.as_ref()).collect();
+        if !named.is_empty() {
+            known_operations(&job.case()?.operations(), &named)?;
+        }
         let lacking = targets::lacking(&target, &job)?;
         if !lacking.is_empty() {
             return Err(Failure::usage(format!("{target} cannot run {}: {}", spec.name, lacking.join("; "))));
@@ -210,6 +243,18 @@ impl Asked<'_> {
             rounds_in: RoundsIn::Child,
             not_run: None,
         })
+    }
+}
+
+/// Refuses limits of operations that the workload does not have.
+fn known_operations(operations: &[&str], named: &[&String]) -> Result<(), Failure> {
+    match named.iter().find(|name| !operations.contains(&name.as_str())) {
+        None => Ok(()),
+        Some(name) => Err(Failure::usage(format!(
+            "unknown operation '{name}' in --limit{}",
+            did_you_mean(name, operations.iter().copied())
+        ))
+        .hint(format!("operations of this workload: {}", operations.join(", ")))),
     }
 }
 

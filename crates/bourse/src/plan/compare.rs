@@ -3,7 +3,7 @@
 use super::brokerage::{self, WORKLOAD};
 use super::classic::{Asked, OpenLoop};
 use super::{Block, Plan, able};
-use crate::args::{Arrivals, Compare, ExplicitlySet, Run, Timed};
+use crate::args::{Compare, ExplicitlySet, Run, Timed};
 use crate::failure::Failure;
 use std::time::Duration;
 
@@ -86,7 +86,8 @@ fn classic(arguments: &Compare) -> Asked<'_> {
         duration: settings.duration,
         warmup: settings.warmup.unwrap_or(WARM_UP),
         timed: arguments.timing,
-        open_loop: settings.rate.map(|rate| OpenLoop { rate, evenly: settings.arrivals == Arrivals::Constant }),
+        open_loop: settings.rate.map(|rate| OpenLoop { rate, arrivals: settings.arrivals }),
+        search: None,
     }
 }
 

@@ -6,6 +6,7 @@
 //! | `classic` | `micro run` |
 //! | `compare`, `quick`, `suite` | those commands |
 //! | `targets` | what targets can do, by their text and their engine's capabilities alone |
+//! | `search` | the limits of a search for the highest rate, and the jobs of its rounds |
 //! | `sweep` | options that take several values |
 //! | `show` | nothing: the plan as `--dry-run` prints it |
 //!
@@ -15,6 +16,7 @@ pub(crate) mod brokerage;
 pub(crate) mod classic;
 pub(crate) mod compare;
 pub(crate) mod quick;
+pub(crate) mod search;
 pub(crate) mod show;
 pub(crate) mod suite;
 pub(crate) mod sweep;
@@ -22,6 +24,7 @@ pub(crate) mod targets;
 
 pub(crate) use brokerage::Brokerage;
 pub(crate) use classic::Classic;
+pub(crate) use search::Search;
 
 use crate::args::{Execution, Output};
 use crate::failure::Failure;
@@ -238,13 +241,11 @@ impl Plan {
                     able(case.job.workload(), "--timing sampled", abilities.sampling)?;
                 }
             }
-            if let Job::Brokerage(job) = &case.job {
-                if job.rate.is_some() {
-                    able(case.job.workload(), "--rate", abilities.rate)?;
-                }
-                if job.find_max {
-                    able(case.job.workload(), "--find-max", abilities.search)?;
-                }
+            if matches!(&case.job, Job::Brokerage(job) if job.rate.is_some()) {
+                able(case.job.workload(), "--rate", abilities.rate)?;
+            }
+            if case.job.search().is_some() {
+                able(case.job.workload(), "--find-max", abilities.search)?;
             }
         }
         Ok(self)
@@ -291,6 +292,7 @@ mod tests {
             count: None,
             timed: crate::args::Timed::default(),
             open_loop: None,
+            search: None,
         };
         PlannedCase {
             label: label.to_owned(),

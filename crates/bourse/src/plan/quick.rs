@@ -35,6 +35,7 @@ pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
             warmup: CLASSIC_WARM_UP,
             timed: crate::args::Timed::Batched,
             open_loop: None,
+            search: None,
         };
         plan.blocks.push(Block { cases: classic_cases(&asked)?, rounds });
     }

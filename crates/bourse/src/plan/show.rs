@@ -1,7 +1,8 @@
 //! The plan as `--dry-run` prints it: cases, order, how long, what will be written.
 
+use super::classic::RateSearch;
 use super::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn};
-use crate::args::{MarketAge, Timed};
+use crate::args::{Arrivals, MarketAge, Timed};
 use crate::engines;
 use bourse_engine::Location;
 use bourse_record::StoppingRule;
@@ -96,13 +97,16 @@ fn what(case: &PlannedCase) -> String {
         Job::Classic(job) => {
             let options: Vec<String> = job.options.iter().map(|(name, value)| format!("{name}={value}")).collect();
             let count = job.count.map(|count| format!(" count={count}")).unwrap_or_default();
-            let rate = job.open_loop.map(|it| format!(" rate={}", it.rate)).unwrap_or_default();
+            let rate =
+                job.open_loop.map(|it| format!(" rate={}{}", it.rate, arrivals(it.arrivals))).unwrap_or_default();
+            let search = job.search.as_ref().map(search).unwrap_or_default();
             let timing = match job.timed {
                 Timed::Batched => "",
                 Timed::Sampled => " timing=sampled",
                 Timed::Single => " timing=single",
             };
-            format!("{} {}{count}{rate}{timing}", case.job.workload(), options.join(" ")).trim_end().to_owned()
+            let words = format!("{} {}{count}{rate}{timing}", case.job.workload(), options.join(" "));
+            format!("{}{search}", words.trim_end())
         }
     };
     if case.subject != case.target || !case.label.contains(&case.target) {
@@ -113,6 +117,17 @@ fn what(case: &PlannedCase) -> String {
         RoundsIn::Child => "",
     });
     words
+}
+
+/// A search, in words.
+fn search(search: &RateSearch) -> String {
+    let limits: Vec<String> = search.limits.iter().map(ToString::to_string).collect();
+    format!(", the highest rate with {}{}", limits.join(", "), arrivals(search.arrivals))
+}
+
+/// Arrivals, unless they are the usual ones.
+fn arrivals(arrivals: Arrivals) -> String {
+    if arrivals == Arrivals::default() { String::new() } else { format!(" arrivals={}", arrivals.name()) }
 }
 
 fn order(block: &Block, last: usize) -> String {
@@ -168,8 +183,7 @@ fn duration(plan: &Plan) -> String {
         let longest = longest_ns.map(|ns| format!(", at most {} each", time(ns))).unwrap_or_default();
         words.push(format!("{untimed} of them until their work is done{longest}"));
     }
-    let searches = plan.cases().any(|case| matches!(&case.job, Job::Brokerage(job) if job.find_max));
-    if searches {
+    if plan.cases().any(|case| case.job.search().is_some()) {
         words.push("about a dozen short rounds of each search first".to_owned());
     }
     format!("{}, plus loading, checks and waiting", words.join(", "))

@@ -128,6 +128,7 @@ fn classic(case: &SuiteCase) -> Classic {
         count: case.count,
         timed: crate::args::Timed::default(),
         open_loop: None,
+        search: None,
     }
 }
 

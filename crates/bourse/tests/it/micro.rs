@@ -48,6 +48,22 @@ fn what_cannot_work_is_refused_before_anything_runs() {
     );
     refused(&["micro", "run", "point-read", "--timing", "sampled", "-s", "batch=9"], &["batch=N cannot be used with"]);
     refused(&["micro", "run", "point-read", "--timing", "single", "--rate", "9"], &["--timing", "--rate"]);
+    let search = ["micro", "run", "point-read", "--find-max"];
+    refused(&search, &["--limit <QUANTILE=TIME>"]);
+    refused(&["micro", "run", "point-read", "--limit", "p99=1ms"], &["--find-max"]);
+    refused(
+        &[&search[..], &["--limit", "p98=1ms"]].concat(),
+        &["expected QUANTILE=TIME", "p50, p90, p95, p99, p99.9, max"],
+    );
+    refused(&[&search[..], &["--limit", "p99=1ms", "--rate", "5"]].concat(), &["--find-max", "--rate"]);
+    refused(
+        &[&search[..], &["--limit", "raed:p99=1ms"]].concat(),
+        &["unknown operation 'raed' in --limit; did you mean 'read'?", "operations of this workload: read"],
+    );
+    refused(
+        &["micro", "run", "bulk-load", "--find-max", "--limit", "p99=1ms"],
+        &["--find-max cannot be used with bulk-load: it ends when its work is done"],
+    );
     refused(&["micro", "run", "point-read", "--rounds", "0"], &["'--rounds <N>'", "from 1 to 10,000"]);
 }
 
@@ -102,6 +118,45 @@ fn a_sweep_over_both_kinds_of_options_is_a_case_each() {
     for round in 0..2 {
         assert!(offsets(round).fold(0.0, f64::max) < offsets(round + 1).fold(f64::MAX, f64::min));
     }
+}
+
+const SHORT: [&str; 7] = ["--for", "300ms", "--warmup", "50ms", "--seed", "4", "--json"];
+
+#[test]
+fn the_highest_rate_within_limits_is_searched() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let arguments = ["micro", "run", "sql", "example", "sqlite::memory:", "--find-max", "--limit", "p50=2s,max=1m"];
+    let ended = output(folder.path(), &[&arguments[..], &SHORT].concat());
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(0), "{said}");
+    let run = bourse_record::RunFile::parse(&ended.stdout, "run.json".as_ref()).expect("a run file is printed");
+    let case = &run.cases[0];
+    let search = case.search.as_ref().expect("the case is a search's answer");
+    assert_eq!(search.unit, "operations/s");
+    assert_eq!(
+        search.limits.iter().map(ToString::to_string).collect::<Vec<_>>(),
+        ["p50 within 2 s", "max within 60 s"]
+    );
+    assert!(search.probes.len() >= 2 && search.probes.iter().all(|it| it.reached > 0.0), "{search:?}");
+    // Others on the machine may keep the confirming round from its rate, four times.
+    let asked = case.conditions.requested_rate.expect("the confirming round has a rate");
+    assert!(search.highest_passing.is_none_or(|found| found == asked && search.confirmed), "{search:?}");
+    assert_eq!(case.conditions.arrival_streams, Some(bourse_record::ArrivalStreams::Shared));
+    assert!(case.workload.parameters.iter().any(|it| it.name == "arrivals" && it.value == "shared"));
+    assert_eq!(case.rounds.len(), 1);
+    assert!(case.rounds[0].operations.iter().all(|it| it.by_schedule));
+}
+
+#[test]
+fn a_limit_that_no_rate_meets_is_told() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let arguments = ["micro", "run", "point-read", "-s", "rows=100", "--find-max", "--limit", "read:p50=1ns"];
+    let ended = output(folder.path(), &[&arguments[..], &SHORT].concat());
+    let said = text(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{said}");
+    assert!(said.contains("found no rate that meets every response-time limit"), "{said}");
+    assert!(said.contains("read: p50 ") && said.contains("limit 1 ns"), "{said}");
+    assert!(said.contains("hint: try a higher --limit"), "{said}");
 }
 
 #[test]

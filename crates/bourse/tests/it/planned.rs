@@ -27,6 +27,8 @@ fn a_plan_says_what_will_be_run_and_written() {
     shown("tpce_run_find_max", &["tpce", "run", "--users", "2", "--find-max", "--days", "1", "--require-steady"]);
     let update = ["micro", "run", "update", "sqlite:x.db", "-s", "rows=50", "--sweep", "per_transaction=5,50"];
     shown("micro_run", &[&update[..], &["--count=9"]].concat());
+    let search = ["micro", "run", "update", "--find-max", "--limit", "p99=10ms,update:max=1.5s", "--for", "9s"];
+    shown("micro_run_find_max", &search);
     shown("compare", &["compare", "sqlite::memory:", "sqlite:x.db", "--workload", "point-read", "-s", "rows=100"]);
     shown("suite_run", &["suite", "run", "sqlite-wal", "--scale", "0.02", "--only", "2a"]);
 }

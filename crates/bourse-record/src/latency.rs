@@ -1,11 +1,11 @@
 //! A latency distribution over rounds, and its quantiles where some operations have no time.
 
-use bourse_record::{Distribution, LatencySummary, Round};
+use crate::{Distribution, FailedTimes, LatencySummary, Operation, Outcome, Round};
 use hdrhistogram::Histogram;
 
 /// Clock of a latency: response or service time.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Clock {
+pub enum Clock {
     /// Response time: from the moment it was due.
     Response,
     /// Service time: from its start.
@@ -14,27 +14,30 @@ pub(crate) enum Clock {
 
 /// A latency distribution over all rounds.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Latency {
+pub struct Latency {
     /// None if there were no samples, or several rounds' histograms could not be merged.
-    pub(crate) summary: Option<LatencySummary>,
+    pub summary: Option<LatencySummary>,
     /// None if there was none that could be read.
-    pub(crate) histogram: Option<Histogram<u64>>,
+    pub histogram: Option<Histogram<u64>>,
     /// Samples beyond the histogram's range.
-    pub(crate) clamped: u64,
+    pub clamped: u64,
     /// Whether a histogram could not be read.
-    pub(crate) unreadable: bool,
+    pub unreadable: bool,
     /// Operations without a time of their own here that count as slower than all others: those that failed, were dropped, or
     /// were due and never started.
-    pub(crate) slower: u64,
+    pub slower: u64,
     /// With those whose end nobody knows, which took at least as long as these times say; none without any.
-    pub(super) at_least: Option<Box<Latency>>,
+    at_least: Option<Box<Latency>>,
     /// How many were timed together, on average; 0 where that is not known.
-    pub(super) together: f64,
+    together: f64,
 }
+
+/// The times that some figures have by one of the clocks.
+type Of<T> = fn(&T) -> &Distribution;
 
 /// A quantile of a latency.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Quantile {
+pub enum Quantile {
     /// Fewer than ten are expected beyond it: one run more would give another figure.
     TooFew,
     /// In nanoseconds.
@@ -47,7 +50,54 @@ pub(crate) enum Quantile {
 const FEWEST_BEYOND: f64 = 10.0;
 
 impl Latency {
-    pub(super) fn over(distributions: &[&Distribution]) -> Self {
+    /// The times of an operation in several rounds: those that failed, were dropped, or have no known end count as slower than
+    /// all others. What was [never started](Self::never_started) is known of the round.
+    pub fn of(parts: &[&Operation], clock: Clock) -> Self {
+        let (of, of_failed): (Of<Operation>, Of<FailedTimes>) = match clock {
+            Clock::Response => (|part| &part.response, |times| &times.response),
+            Clock::Service => (|part| &part.service, |times| &times.service),
+        };
+        let all = Self::over(&parts.iter().map(|part| of(part)).collect::<Vec<_>>());
+        // Of older files those that failed are among the others, with their times.
+        let (all, failed) = match failed_apart(parts) {
+            None => (all, 0),
+            Some(failed) => {
+                let count = failed.iter().map(|times| times.response.summary.count).sum();
+                (all.without(&failed.iter().map(|times| of_failed(times)).collect::<Vec<_>>()), count)
+            }
+        };
+        // What was never started had no service.
+        let dropped = match clock {
+            Clock::Response => count_of(parts, Outcome::Dropped),
+            Clock::Service => 0,
+        };
+        let timed: u64 = parts.iter().filter(|part| part.samples > 0).map(|part| part.service.summary.count).sum();
+        let samples: u64 = parts.iter().map(|part| part.samples).sum();
+        let together = if samples > 0 { timed as f64 / samples as f64 } else { 0.0 };
+        let under_way = parts.iter().filter_map(|part| part.under_way.as_ref());
+        let unended: Vec<&Distribution> = under_way.filter_map(|it| it.unended.as_ref()).collect();
+        Self { slower: dropped + failed, together, ..all }.with_unended(&unended)
+    }
+
+    /// The response times of an operation of a round, what was never started among them; none if the round does not have it.
+    pub fn of_round(round: &Round, operation: &str) -> Option<Self> {
+        let mut latency = Self::of(&[round.operation(operation)?], Clock::Response);
+        latency.never_started(round, operation);
+        Some(latency)
+    }
+
+    /// The times of those that failed; none if none did, or a file does not keep them.
+    pub fn of_failed(parts: &[&Operation], clock: Clock) -> Option<Self> {
+        let of: Of<FailedTimes> = match clock {
+            Clock::Response => |times| &times.response,
+            Clock::Service => |times| &times.service,
+        };
+        let failed = failed_apart(parts)?;
+        Some(Self::over(&failed.into_iter().map(of).collect::<Vec<_>>()))
+    }
+
+    /// The times of distributions together.
+    pub fn over(distributions: &[&Distribution]) -> Self {
         let filled: Vec<_> = distributions.iter().filter(|distribution| distribution.summary.count > 0).collect();
         let clamped = distributions.iter().map(|distribution| distribution.clamped).sum();
         let histograms: Result<Vec<_>, _> = filled.iter().map(|distribution| distribution.histogram()).collect();
@@ -69,7 +119,7 @@ impl Latency {
     }
 
     /// Without those that failed, whose times are among these.
-    pub(super) fn without(mut self, failed: &[&Distribution]) -> Self {
+    fn without(mut self, failed: &[&Distribution]) -> Self {
         let failed = Self::over(failed);
         if let (Some(all), Some(some)) = (&mut self.histogram, &failed.histogram)
             && all.subtract(some).is_ok()
@@ -81,7 +131,7 @@ impl Latency {
     }
 
     /// With those whose end nobody knows, of which these are the times that they took at least.
-    pub(super) fn with_unended(mut self, unended: &[&Distribution]) -> Self {
+    fn with_unended(mut self, unended: &[&Distribution]) -> Self {
         let ages = Self::over(unended);
         let Some(histogram) = &ages.histogram else { return self };
         let mut all = histogram.clone();
@@ -98,9 +148,9 @@ impl Latency {
         self
     }
 
-    /// Counts what was due in a round and never started, which is known of the round alone: of its only operation.
-    pub(super) fn never_started(&mut self, round: &Round) {
-        let unstarted = round.arrivals.map_or(0, |arrivals| arrivals.unstarted);
+    /// Counts what was due in a round and never started: this operation's share of it.
+    pub fn never_started(&mut self, round: &Round, operation: &str) {
+        let unstarted = round.unstarted_of(operation);
         self.slower += unstarted;
         if let Some(at_least) = &mut self.at_least {
             at_least.slower += unstarted;
@@ -108,7 +158,7 @@ impl Latency {
     }
 
     /// A quantile from 0 to 1, over those with a time and those that count as slower; none without a time.
-    pub(crate) fn quantile(&self, quantile: f64) -> Option<Quantile> {
+    pub fn quantile(&self, quantile: f64) -> Option<Quantile> {
         let all = self.known().map_or(0, |summary| summary.count) + self.slower;
         let shown = self.known().or(self.at_least.as_ref().and_then(|it| it.known())).is_some();
         let too_few = all as f64 / self.together.max(1.0) * (1.0 - quantile) < FEWEST_BEYOND - 1e-9;
@@ -116,13 +166,14 @@ impl Latency {
     }
 
     /// The longest; none without a time.
-    pub(crate) fn longest(&self) -> Option<Quantile> {
+    pub fn longest(&self) -> Option<Quantile> {
         let at_least = self.at_least.as_ref().and_then(|it| it.known());
         let longest = at_least.or(self.known())?.max_ns;
         Some(if self.slower > 0 { Quantile::Beyond(longest) } else { Quantile::At(longest) })
     }
 
-    pub(super) fn known(&self) -> Option<LatencySummary> {
+    /// Its summary, if there is a time.
+    pub fn known(&self) -> Option<LatencySummary> {
         self.summary.filter(|summary| summary.count > 0)
     }
 
@@ -154,12 +205,32 @@ impl Latency {
         }
     }
 
-    /// The 90th percentile in nanoseconds, of however few; infinite where it is one of those that count as slower.
-    pub(crate) fn p90_ns(&self) -> Option<f64> {
-        self.known()?;
-        Some(match self.quantile_of_any(0.9) {
+    /// A quantile from 0 to 1 in nanoseconds, of however few, 1 being the longest; infinite where it is one of those that count
+    /// as slower, none where there is no operation at all.
+    pub fn quantile_ns(&self, quantile: f64) -> Option<f64> {
+        if self.known().is_none() {
+            return (self.slower > 0).then_some(f64::INFINITY);
+        }
+        let found = if quantile < 1.0 { Some(self.quantile_of_any(quantile)) } else { self.longest() };
+        Some(match found? {
             Quantile::At(value) => value as f64,
             Quantile::Beyond(_) | Quantile::TooFew => f64::INFINITY,
         })
     }
+}
+
+/// The times of those that failed, where they are kept apart from the others'; none if none failed, or a file does not keep them.
+fn failed_apart<'p>(parts: &[&'p Operation]) -> Option<Vec<&'p FailedTimes>> {
+    let failed: Vec<&FailedTimes> = parts.iter().filter_map(|part| part.failed.as_ref()).collect();
+    let kept: u64 = failed.iter().map(|times| times.response.summary.count).sum();
+    let under_way: u64 = parts.iter().filter_map(|part| part.under_way.as_ref()).map(|it| it.failed).sum();
+    let is_sampled = parts.iter().any(|part| part.untimed > 0);
+    // Of those of which only some are timed, as many of the failed.
+    let apart = kept > 0 && (is_sampled || kept == count_of(parts, Outcome::Failed) + under_way);
+    apart.then_some(failed)
+}
+
+/// How many had that outcome.
+fn count_of(parts: &[&Operation], outcome: Outcome) -> u64 {
+    parts.iter().flat_map(|part| &part.outcomes).filter(|it| it.outcome == outcome).map(|it| it.count).sum()
 }

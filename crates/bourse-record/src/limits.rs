@@ -1,0 +1,187 @@
+//! Limits of response times, and what a round reached of them.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+
+use crate::{Clock, Latency, Operation, Round};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// A limit of a quantile of response times.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct ResponseLimit {
+    /// The operation; none: each that a schedule makes due.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub operation: Option<String>,
+    /// The quantile, above 0 and up to 1: 1 is the longest.
+    pub quantile: f64,
+    /// The limit in nanoseconds.
+    pub limit_ns: u64,
+}
+
+/// What an operation reached of a limit.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reached {
+    /// The operation.
+    pub operation: String,
+    /// The quantile in nanoseconds, of however few operations; infinite where it is one that failed, was dropped or was never
+    /// started.
+    pub quantile_ns: f64,
+}
+
+impl ResponseLimit {
+    /// Quantiles that may have a limit, by their names.
+    pub const QUANTILES: [(&str, f64); 6] =
+        [("p50", 0.5), ("p90", 0.9), ("p95", 0.95), ("p99", 0.99), ("p99.9", 0.999), ("max", 1.0)];
+
+    /// Name of the quantile, as `p99`.
+    pub fn quantile_name(&self) -> String {
+        let known = Self::QUANTILES.iter().find(|(_, quantile)| *quantile == self.quantile);
+        known.map_or_else(|| format!("p{}", 100.0 * self.quantile), |(name, _)| (*name).to_owned())
+    }
+
+    /// What the operations of a round reached: those that failed, were dropped or were never started are slower than all
+    /// others. Operations that did not occur have no quantile.
+    ///
+    /// Nothing is slower than all others if even the longest has a limit: what waited at the end of the interval counts there
+    /// with the time that it had waited, where that is known. At a chance moment something may always wait.
+    pub fn reached(&self, round: &Round) -> Vec<Reached> {
+        let is_meant = |it: &&Operation| match &self.operation {
+            Some(name) => it.name == *name,
+            None => it.by_schedule,
+        };
+        let meant = round.operations.iter().filter(is_meant);
+        meant
+            .filter_map(|operation| {
+                let waited = round.arrivals.map_or(0, |arrivals| arrivals.unstarted_ns_longest);
+                let quantile_ns = if self.quantile >= 1.0 && waited > 0 && round.unstarted_of(&operation.name) > 0 {
+                    let longest = Latency::of(&[operation], Clock::Response).quantile_ns(1.0).unwrap_or(0.0);
+                    longest.max(waited as f64)
+                } else {
+                    Latency::of_round(round, &operation.name)?.quantile_ns(self.quantile)?
+                };
+                Some(Reached { operation: operation.name.clone(), quantile_ns })
+            })
+            .collect()
+    }
+
+    /// Whether a quantile is within the limit.
+    pub fn holds(&self, quantile_ns: f64) -> bool {
+        quantile_ns <= self.limit_ns as f64
+    }
+}
+
+impl fmt::Display for ResponseLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(operation) = &self.operation {
+            write!(f, "{operation}: ")?;
+        }
+        write!(f, "{} within {}", self.quantile_name(), length(self.limit_ns as f64))
+    }
+}
+
+/// A length of time in the largest unit that it has at least one of.
+pub fn length(ns: f64) -> String {
+    let (value, unit) = match ns {
+        ns if ns >= 1e9 => (ns / 1e9, "s"),
+        ns if ns >= 1e6 => (ns / 1e6, "ms"),
+        ns if ns >= 1e3 => (ns / 1e3, "µs"),
+        ns => (ns, "ns"),
+    };
+    format!("{} {unit}", (value * 100.0).round() / 100.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Arrivals, OperationSpec, Outcome, Recorder, Sample};
+
+    const READ: usize = 0;
+    const WRITE: usize = 1;
+
+    /// A round of so many reads of a millisecond, so many that failed in no time, and writes of a second that no schedule makes
+    /// due.
+    fn round(reads: u64, failed: u64, dropped: u64, unstarted: u64) -> Round {
+        let specs = [OperationSpec::new("read"), OperationSpec::new("write")];
+        let mut recorder = Recorder::new(specs.into(), |_| true);
+        let mut sample = |operation, end_ns, outcome| {
+            let (due_ns, start_ns, back_off_ns, retries, count, code, server) = (0, 0, 0, 0, 1, 0, None);
+            recorder.sample(
+                &Sample { due_ns, start_ns, end_ns, back_off_ns, retries, count, operation, outcome, code, server },
+                true,
+            );
+        };
+        (0..reads).for_each(|_| sample(READ, 1_000_000, Outcome::Completed));
+        (0..failed).for_each(|_| sample(READ, 1, Outcome::Failed));
+        (0..10).for_each(|_| sample(WRITE, 1_000_000_000, Outcome::Completed));
+        (0..dropped).for_each(|_| recorder.dropped(READ));
+        let mut operations = recorder.figures();
+        operations[READ].by_schedule = true;
+        let text = r#"{ "offset_s": 0, "phases": [], "measured_s": 20, "headline": 1, "operations": [], "cpu_user_s": 0,
+            "cpu_system_s": 0, "series": { "time_s": [], "columns": [] }, "read_bytes": 0, "written_bytes": 0, "facts": [],
+            "checks": [], "warnings": [] }"#;
+        let round: Round = serde_json::from_str(text).unwrap();
+        Round { operations, arrivals: Some(Arrivals { unstarted, ..Arrivals::default() }), ..round }
+    }
+
+    fn limit(operation: Option<&str>, quantile: f64) -> ResponseLimit {
+        ResponseLimit { operation: operation.map(str::to_owned), quantile, limit_ns: 2_000_000 }
+    }
+
+    fn reached(round: &Round, operation: Option<&str>, quantile: f64) -> f64 {
+        let reached = limit(operation, quantile).reached(round);
+        assert_eq!(reached.len(), 1, "{reached:?}");
+        reached[0].quantile_ns
+    }
+
+    #[test]
+    fn what_has_no_time_is_slower_than_everything() {
+        let near = |ns: f64| (ns - 1e6).abs() < 2e3;
+        for slower in [(20, 0, 0), (0, 20, 0), (0, 0, 20), (7, 7, 6)] {
+            let round = round(980, slower.0, slower.1, slower.2);
+            assert!(near(reached(&round, None, 0.98)), "{slower:?}");
+            assert_eq!(reached(&round, None, 0.99), f64::INFINITY, "{slower:?}");
+            assert_eq!(reached(&round, None, 1.0), f64::INFINITY, "{slower:?}");
+            assert!(!limit(None, 0.99).holds(f64::INFINITY));
+        }
+        assert!(near(reached(&round(980, 0, 0, 0), None, 1.0)));
+        // What waited at the end of the interval has a time, if not the whole of it.
+        for (waited, longest) in [(500_000, 1e6), (7_000_000, 7e6)] {
+            let mut round = round(980, 0, 0, 1);
+            round.arrivals.as_mut().unwrap().unstarted_ns_longest = waited;
+            assert!((reached(&round, None, 1.0) / longest - 1.0).abs() < 2e-3, "{waited}");
+            assert_eq!(reached(&round, None, 0.9999), f64::INFINITY, "{waited}");
+        }
+        assert_eq!(reached(&round(0, 0, 0, 5), None, 0.5), f64::INFINITY, "none was started");
+        assert!(limit(None, 0.5).reached(&round(0, 0, 0, 0)).is_empty(), "none was due");
+    }
+
+    #[test]
+    fn a_limit_without_a_name_is_that_of_what_a_schedule_makes_due() {
+        let round = round(100, 0, 0, 0);
+        assert!(limit(None, 0.5).holds(reached(&round, None, 0.5)), "the writers go on as they do");
+        assert!(!limit(None, 0.5).holds(reached(&round, Some("write"), 0.5)));
+        assert!(limit(Some("scan"), 0.5).reached(&round).is_empty());
+    }
+
+    #[test]
+    fn what_was_never_started_is_shared_out_over_what_the_schedule_makes_due() {
+        let mut round = round(30, 0, 0, 9);
+        assert_eq!((round.unstarted_of("read"), round.unstarted_of("write")), (9, 0));
+        // Ten writes to thirty reads: a quarter, rounded up.
+        round.operations[WRITE].by_schedule = true;
+        assert_eq!((round.unstarted_of("read"), round.unstarted_of("write")), (7, 3));
+        // A file that does not say what its schedule made due.
+        round.operations.iter_mut().for_each(|it| it.by_schedule = false);
+        assert_eq!((round.unstarted_of("read"), round.unstarted_of("write")), (0, 0));
+        round.operations.truncate(1);
+        assert_eq!(round.unstarted_of("read"), 9);
+    }
+
+    #[test]
+    fn limits_are_told_in_words() {
+        assert_eq!(limit(None, 0.99).to_string(), "p99 within 2 ms");
+        assert_eq!(limit(Some("read"), 0.999).to_string(), "read: p99.9 within 2 ms");
+        assert_eq!(limit(None, 1.0).quantile_name(), "max");
+        assert_eq!([1.5e9, 2.5e6, 12_340.0, 7.0].map(length), ["1.5 s", "2.5 ms", "12.34 µs", "7 ns"]);
+    }
+}
