@@ -3,6 +3,9 @@
 use clap::{Args, Subcommand};
 use std::path::PathBuf;
 
+/// Where databases lie whose place nobody named.
+pub(crate) const DATA_FOLDER: &str = "bourse-data";
+
 /// Folder with the results of runs.
 #[derive(Debug, Clone, Args)]
 pub(crate) struct ResultsFolder {
@@ -61,7 +64,7 @@ pub(crate) enum Data {
     /// List the databases that runs left
     Ls {
         /// Folder with databases
-        #[arg(value_name = "DIR", default_value = crate::tpce::DATA_FOLDER)]
+        #[arg(value_name = "DIR", default_value = DATA_FOLDER)]
         directory: PathBuf,
         /// Print JSON
         #[arg(long)]

@@ -13,7 +13,7 @@ pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun, Timed};
 pub(crate) use crash::{Crash, CrashCases, CrashPart};
 pub(crate) use documents::{CsvCells, Document, Engines, Report};
 pub(crate) use faults::{FaultWork, Faults};
-pub(crate) use history::{Data, Runs};
+pub(crate) use history::{DATA_FOLDER, Data, Runs};
 pub(crate) use tpce::{
     Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, ExplicitlySet, Format, Gen, Load, MarketAge, Run,
     RunSettings, Serve, Tpce, Verify,

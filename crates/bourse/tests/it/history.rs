@@ -10,12 +10,13 @@ fn read_some(folder: &Path, revision: &str) -> String {
         ["micro", "run", "point-read", "sqlite::memory:", "-s", "rows=1000", "--for", "300ms", "--warmup", "0s"];
     let ran = output(folder, &[&words[..], &["--revision", revision]].concat());
     assert!(ran.status.success(), "{}", text(&ran.stderr));
-    let mut names: Vec<String> = std::fs::read_dir(folder.join("bourse-runs"))
-        .unwrap()
-        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+    let results = folder.join("bourse-runs");
+    let mut names: Vec<_> = std::fs::read_dir(&results)
+        .expect("the run has made it")
+        .map(|entry| entry.expect("it can be listed").file_name().into_string().expect("names are plain"))
         .collect();
-    names.sort_by_key(|name| std::fs::metadata(folder.join("bourse-runs").join(name)).unwrap().modified().unwrap());
-    names.pop().unwrap()
+    names.sort_by_key(|name| std::fs::metadata(results.join(name)).and_then(|it| it.modified()).expect("it is there"));
+    names.pop().expect("there is a run")
 }
 
 #[test]
