@@ -2,7 +2,9 @@
 
 use crate::{Nanos, SECOND};
 use bourse_engine::{Engine, Footprint, IoCounts, ServerProcess};
-use bourse_record::{LiveReader, LiveRow, MachineMemory, MachineUse, OperationSpec, ProcessUse, Series};
+use bourse_record::{
+    LiveReader, LiveRow, MachineMemory, MachineUse, OperationSpec, ProcessUse, ResponseMapBuilder, Series,
+};
 
 /// Fills the series of a round.
 pub(crate) struct Sampler<'a> {
@@ -18,6 +20,7 @@ pub(crate) struct Sampler<'a> {
     /// The first time the engine would not say how large it is.
     pub(crate) footprint_error: Option<String>,
     pub(crate) series: Series,
+    pub(crate) responses: ResponseMapBuilder,
 }
 
 /// What the engine asked of the file system until now; an engine that fails to say is as one that cannot.
@@ -39,6 +42,7 @@ impl<'a> Sampler<'a> {
             io: io_counts(engine),
             footprint_error: None,
             series: Series::default(),
+            responses: ResponseMapBuilder::default(),
         };
         this.footprint = this.ask_footprint();
         this
@@ -117,6 +121,10 @@ impl<'a> Sampler<'a> {
                 grown(files.and_then(|it| it.sync_ns), files_before.and_then(|it| it.sync_ns)).map(|ns| ns / 1e9),
             ),
             ("engine_written_bytes", grown(files.map(|it| it.written_bytes), files_before.map(|it| it.written_bytes))),
+            (
+                "data_written_bytes",
+                grown(io.map(|io| io.database.written_bytes), self.io.map(|io| io.database.written_bytes)),
+            ),
             ("data_bytes", level(footprint.map(|footprint| footprint.data_bytes))),
             ("log_bytes", level(footprint.map(|footprint| footprint.log_bytes))),
             ("journal_bytes", level(footprint.map(|footprint| footprint.journal_bytes))),
@@ -136,7 +144,9 @@ impl<'a> Sampler<'a> {
             ];
             values.extend(named.map(|(name, value)| (name.to_owned(), value)));
         }
-        self.series.push(now.saturating_sub(self.begin) as f64 / SECOND as f64, values);
+        let time_s = now.saturating_sub(self.begin) as f64 / SECOND as f64;
+        self.series.push(time_s, values);
+        self.responses.push(time_s, &done.responses);
         self.last = now;
         self.process = process;
         self.machine = machine;

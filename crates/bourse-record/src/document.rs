@@ -228,6 +228,7 @@ mod tests {
                     },
                     fine_series: Series::default(),
                     throughput_series: Series::default(),
+                    response_map: None,
                     latency: None,
                     stopping: None,
                     cpu_user_s: 0.1,

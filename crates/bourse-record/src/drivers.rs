@@ -220,6 +220,7 @@ fn one_round(round: &mut Round, parts: &[&Round]) -> Result<(), NotTogether> {
     round.series = one_series(&parts.iter().map(|part| &part.series).collect::<Vec<_>>());
     // Drivers began at different moments: what their rows would add up to is no throughput of any moment.
     round.throughput_series = Series::default();
+    round.response_map = None;
     round.time_split = TimeSplit::merged(parts.iter().map(|part| part.time_split.as_ref()));
     let who: Vec<String> = shared.iter().map(|shared| format!("driver {}/{}", shared.number, shared.of)).collect();
     round.facts = facts(parts, &who);

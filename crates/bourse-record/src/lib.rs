@@ -25,6 +25,7 @@ mod provenance;
 pub mod read;
 mod recorder;
 mod resources;
+mod response_map;
 mod round;
 mod run_file;
 mod sample;
@@ -58,6 +59,7 @@ pub use processes::of_processes;
 pub use provenance::{Build, DocumentKind, Machine, NameValue, Provenance};
 pub use recorder::{Recorder, Totals};
 pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};
+pub use response_map::{ResponseMap, ResponseMapBuilder};
 pub use round::{
     Arrivals, Check, CheckStatus, Column, ConflictCount, FileActivity, FileKind, Interference, LatencyPhase, Phase,
     PhaseKind, Round, Series, ServerUse, SharedRound, Stopping, StoppingRule,

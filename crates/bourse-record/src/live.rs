@@ -97,6 +97,8 @@ pub struct LiveRow {
     pub retries: u64,
     /// Response time: median, 90th and 99th percentile, within 1 %; none without operations.
     pub response_ns: Option<[f64; 3]>,
+    /// How many responses took how long, by the rows of a [`ResponseMap`](crate::ResponseMap).
+    pub responses: Vec<u64>,
     /// The longest response time; none without operations.
     pub response_ns_max: Option<u64>,
     /// Operations that are due and wait, over all.
@@ -145,12 +147,24 @@ impl LiveReader {
             failed: failed - self.failed,
             retries: retries - self.retries,
             response_ns: (total > 0).then(|| [0.5, 0.9, 0.99].map(|quantile| quantile_of(&since, total, quantile))),
+            responses: by_row(&since),
             response_ns_max: (total > 0).then_some(longest),
             backlog: sum(&|cell| cell.backlog.load(Relaxed)),
         };
         (self.completed, self.failed, self.retries, self.buckets) = (completed, failed, retries, buckets);
         row
     }
+}
+
+/// Counts by the rows of a response map; a bucket belongs to the row of its middle.
+fn by_row(buckets: &[u32]) -> Vec<u64> {
+    let mut rows = Vec::new();
+    for (at, count) in buckets.iter().enumerate().filter(|(_, count)| **count > 0) {
+        let row = crate::ResponseMap::row(middle(at));
+        rows.resize(rows.len().max(row + 1), 0);
+        rows[row] += u64::from(*count);
+    }
+    rows
 }
 
 fn quantile_of(buckets: &[u32], total: u64, quantile: f64) -> f64 {
@@ -192,6 +206,8 @@ mod tests {
         let row = reader.look();
         assert_eq!((row.completed, row.failed, row.retries), (vec![1_000, 0], 1, 1_001));
         assert_eq!(row.response_ns_max, Some(1_000_000));
+        assert_eq!(row.responses.iter().sum::<u64>(), 1_001);
+        assert_eq!((row.responses[4], row.responses.len()), (1, 40), "5 ns and 1 ms: 2^(39 / 2) ns is 741 µs");
         for (found, exact) in row.response_ns.unwrap().into_iter().zip([500e3, 900e3, 990e3]) {
             assert!((found / exact - 1.0).abs() < 0.01, "{found} for {exact}");
         }

@@ -74,6 +74,12 @@ pub const METRICS: &[Metric] = &[
         unit: "bytes/s",
         better: Better::Lower,
     },
+    Metric {
+        name: "data_written_bytes",
+        title: "written to the database's own files, by the engine's own count",
+        unit: "bytes/s",
+        better: Better::Lower,
+    },
     Metric { name: "data_bytes", title: "database", unit: "bytes", better: Better::Lower },
     Metric { name: "log_bytes", title: "write-ahead log", unit: "bytes", better: Better::Lower },
     Metric { name: "journal_bytes", title: "rollback journal", unit: "bytes", better: Better::Lower },

@@ -36,6 +36,7 @@ pub fn of_processes(rounds: &[Round]) -> Result<Option<Round>, HistogramError> {
     round.series = one_series(&parts.iter().map(|part| &part.series).collect::<Vec<_>>());
     round.fine_series = Series::default();
     round.throughput_series = rates(&parts.iter().map(|part| &part.throughput_series).collect::<Vec<_>>());
+    round.response_map = None;
     round.time_split = TimeSplit::merged(parts.iter().map(|part| part.time_split.as_ref()));
     // A server counts for all that it serves.
     if round.io_source.is_empty() {

@@ -1,7 +1,7 @@
 //! One round of a case: its figures, series, resources and checks.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use crate::{NameValue, Operation, Outcome, TimeSplit, Warning};
+use crate::{NameValue, Operation, Outcome, ResponseMap, TimeSplit, Warning};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
@@ -39,6 +39,10 @@ pub struct Round {
     /// round rests on them. Empty in files from before they were kept.
     #[serde(default)]
     pub throughput_series: Series,
+    /// How many responses took how long, by time, over the whole round and all operations. None in files from before it was
+    /// kept, and of several drivers together.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_map: Option<ResponseMap>,
     /// How warm-up and interval ended, where a rule could end them sooner than planned.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stopping: Option<Stopping>,

@@ -143,6 +143,7 @@ pub(super) fn figures(
         series: sampler.series,
         fine_series: bourse_record::Series::default(),
         throughput_series: throughput.series(total.specs().get(headline).map_or("", |spec| spec.name)),
+        response_map: sampler.responses.finish(),
         latency: None,
         stopping,
         cpu_user_s: seconds_used(last.cpu_user_s, first.cpu_user_s),

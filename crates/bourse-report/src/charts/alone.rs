@@ -1,6 +1,6 @@
 //! Curves as pictures of their own, for documents and slides.
 
-use super::{Size, scaling, swept};
+use super::{Frame, Size, scaling, swept};
 use crate::html::STYLE;
 use crate::view::CaseView;
 use bourse_record::RunFile;
@@ -9,7 +9,10 @@ use bourse_record::RunFile;
 /// being a curve each; `None` if there is none or fewer than two cases have a figure.
 pub fn svg(file: &RunFile) -> Option<String> {
     let views = CaseView::all(file);
-    let drawing = scaling(&views, swept(&views).first()?, Size::Wide)?;
+    let views: Vec<&CaseView<'_>> = views.iter().collect();
+    let option = *swept(&views).first()?;
+    let frame = Frame { id: "scaling", title: &format!("Result by {option}"), about: "" };
+    let drawing = scaling(&frame, &views, option, Size::Wide)?;
     // The page's colours, and its paper, since the picture may lie on another.
     let (opening, rest) = drawing.split_once('\n')?;
     Some(format!("{opening}\n<style>{STYLE}svg {{ background: var(--paper); }}</style>\n{rest}\n"))

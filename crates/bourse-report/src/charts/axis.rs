@@ -29,6 +29,18 @@ impl Unit {
         }
     }
 
+    /// Its name in a plot's specification, which the page's script writes numbers by.
+    pub(super) const fn key(self) -> &'static str {
+        match self {
+            Self::PerSecond => "per_second",
+            Self::Bytes => "bytes",
+            Self::DecimalBytes => "decimal_bytes",
+            Self::BytesPerSecond => "bytes_per_second",
+            Self::Nanoseconds => "ns",
+            Self::SecondsPerSecond | Self::Count => "count",
+        }
+    }
+
     /// A tick's label: as short as can be, ticks being round.
     fn tick(self, value: f64) -> String {
         let text = self.text(value);
@@ -108,6 +120,13 @@ impl Scale {
         let step = STEPS.into_iter().find(|step| high / step <= count).unwrap_or((high / count).ceil());
         let steps = (high / step + 1e-9).floor() as u32;
         let ticks = (0..=steps).map(|at| f64::from(at) * step).map(|time| (time, units::seconds(time))).collect();
+        Self { low: 0.0, high, logarithmic: false, ticks }
+    }
+
+    /// From 0 to `high`, with those of the named places that lie within.
+    pub(super) fn named(high: f64, places: &[(f64, &str)]) -> Self {
+        let within = places.iter().filter(|(place, _)| *place <= high + 1e-9);
+        let ticks = within.map(|(place, name)| (*place, (*name).to_owned())).collect();
         Self { low: 0.0, high, logarithmic: false, ticks }
     }
 

@@ -82,5 +82,5 @@ pub(crate) fn by_row(chart: &ByRow<'_>, size: Size) -> Option<String> {
         }
         svg.path(&format!("curve s{colour}"), &path);
     }
-    Some(svg.finish(&chart.id, (width, top + PLOT + 26.0), chart.title, &told))
+    Some(svg.finish(&format!("{}-{}", chart.id, size.class()), (width, top + PLOT + 26.0), chart.title, &told))
 }

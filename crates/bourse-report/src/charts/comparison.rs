@@ -1,8 +1,8 @@
 //! The cases' results side by side, a group for each durability class: figures of different classes are not ranked.
 
-use super::Size;
 use super::axis::{Scale, Unit};
 use super::svg::{Anchor, Svg};
+use super::{Frame, Size};
 use crate::tables::by_class;
 use crate::units;
 use crate::view::{CaseView, Standing};
@@ -10,27 +10,30 @@ use crate::view::{CaseView, Standing};
 const ROW: f64 = 40.0;
 const HEAD: f64 = 26.0;
 
-/// A bar for each case, a dot for each round; none for a single case, or for cases of different units.
-pub(crate) fn comparison(views: &[CaseView<'_>], size: Size) -> Option<String> {
-    let one_unit = views.windows(2).all(|pair| pair[0].unit() == pair[1].unit());
-    if views.len() < 2 || !one_unit {
+/// A bar for each case with its interval, a dot for each round, of cases whose results have one unit; none for a single case.
+pub(crate) fn comparison(frame: &Frame<'_>, views: &[&CaseView<'_>], size: Size) -> Option<String> {
+    if views.len() < 2 {
         return None;
     }
     let (left, plot) = match size {
         Size::Wide => (10.0, 720.0),
         Size::Narrow => (6.0, 260.0),
     };
-    let highest = |view: &CaseView<'_>| view.valid_figure().and_then(|_| view.figures().last().copied());
-    let high = views.iter().filter_map(highest).fold(0.0, f64::max);
+    let highest = |view: &CaseView<'_>| {
+        view.valid_figure()?;
+        let interval = view.estimate().and_then(|it| it.interval).map(|it| it.high);
+        view.figures().last().copied().into_iter().chain(interval).reduce(f64::max)
+    };
+    let high = views.iter().filter_map(|view| highest(view)).fold(0.0, f64::max);
     let scale = Scale::linear(Unit::PerSecond, high, if size == Size::Wide { 6.0 } else { 3.0 });
     let x = |value: f64| left + plot * scale.place(value);
-    let classes = by_class(views);
+    let classes = by_class(views.iter().copied());
     let height = classes.iter().map(|(_, members)| HEAD + ROW * members.len() as f64).sum::<f64>() + 6.0;
     let mut svg = Svg::new();
     for (value, _) in &scale.ticks {
         svg.line("grid", (x(*value), 4.0), (x(*value), height));
     }
-    let mut about = String::from("Results by case, grouped by durability class.");
+    let mut about = frame.about.to_owned();
     let mut top = 0.0;
     for (class, members) in &classes {
         top += HEAD;
@@ -40,10 +43,18 @@ pub(crate) fn comparison(views: &[CaseView<'_>], size: Size) -> Option<String> {
             svg.text("row-name", (left, top + 13.0), Anchor::Start, &view.case.label);
             let middle = top + 25.0;
             let bar = view.valid_figure().map_or(0.0, |figure| scale.place(figure) * plot);
-            svg.rect("bar", (left, middle - 6.0), (bar, 12.0));
-            if view.valid_figure().is_some() && view.figures().len() > 1 {
-                for figure in view.figures() {
-                    svg.circle("round", (x(figure), middle), 3.5);
+            svg.rect(&format!("bar class-{}", view.case.engine.durability), (left, middle - 6.0), (bar, 12.0));
+            if view.valid_figure().is_some() {
+                if view.figures().len() > 1 {
+                    for figure in view.figures() {
+                        svg.circle("round", (x(figure), middle), 2.5);
+                    }
+                }
+                if let Some(interval) = view.estimate().and_then(|it| it.interval) {
+                    svg.line("whisker", (x(interval.low), middle), (x(interval.high), middle));
+                    for end in [interval.low, interval.high] {
+                        svg.line("whisker", (x(end), middle - 5.0), (x(end), middle + 5.0));
+                    }
                 }
             }
             let tone = if view.standing() == Standing::Counts { "row-value" } else { "row-value bad" };
@@ -58,13 +69,16 @@ pub(crate) fn comparison(views: &[CaseView<'_>], size: Size) -> Option<String> {
         let anchor = if *value == 0.0 { Anchor::Start } else { Anchor::Middle };
         svg.text("tick", (x(*value), height + 16.0), anchor, label);
     }
-    let id = format!("comparison-{}", size.class());
-    Some(svg.finish(&id, (size.width(), height + 26.0), "Results by case", &about))
+    let id = format!("{}-{}", frame.id, size.class());
+    Some(svg.finish(&id, (size.width(), height + 26.0), frame.title, &about))
 }
 
 fn result(view: &CaseView<'_>) -> String {
     match (view.valid_figure(), view.standing()) {
-        (Some(figure), _) => format!("{} {}", units::number(figure), view.unit()),
+        (Some(figure), _) => {
+            let plus_minus = view.plus_minus().map(|it| format!(" {it}")).unwrap_or_default();
+            format!("{} {}{plus_minus}", units::number(figure), view.unit())
+        }
         (None, Standing::Void) => match view.void_rounds().next() {
             Some(_) => "VOID: a round failed".to_owned(),
             None => "VOID: a check failed".to_owned(),

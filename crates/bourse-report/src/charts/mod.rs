@@ -1,24 +1,33 @@
 //! Charts as SVG, drawn here: they need no library, no script and no network, and take their colours from the page.
 //!
-//! `svg` writes elements, `axis` chooses ticks, `time` draws panels over time; the others are charts. Each chart is drawn
-//! twice, wide and narrow, since text in a drawing scaled down to a phone cannot be read.
+//! `svg` writes elements, `axis` chooses ticks, `plot` draws panels over time or over percentiles, `spec` tells the page's
+//! script of them; the others are charts. Each chart is drawn twice, wide and narrow, since text in a drawing scaled down to a
+//! phone cannot be read.
 
 mod alone;
 mod axis;
 mod by_row;
 mod comparison;
 mod distribution;
+mod forest;
 mod history;
+mod marks;
+mod overlay;
+mod percentile;
+mod plot;
 mod scaling;
 mod series;
+mod spec;
 mod svg;
-mod time;
 mod time_split;
 
 pub use alone::svg;
 pub(crate) use by_row::{ByRow, ByRowUnit, Curve, by_row};
 pub(crate) use comparison::comparison;
+pub(crate) use forest::{ForestRow, forest};
 pub(crate) use history::{History, HistoryPoint, history};
+pub(crate) use marks::{Lane, Marks, MarksUnit, marks};
+pub(crate) use plot::Plot;
 pub(crate) use scaling::{scaling, swept};
 
 use crate::view::CaseView;
@@ -57,8 +66,64 @@ impl Size {
 pub(crate) struct Subject<'a> {
     pub(crate) view: &'a CaseView<'a>,
     pub(crate) round: &'a Round,
+    /// Place of the case in the run, and of the round in the case.
+    pub(crate) case: usize,
+    pub(crate) nth: usize,
     /// Begins the ids of the drawing, which have to be the page's only ones.
     pub(crate) id: String,
+}
+
+/// What stands around a drawing.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Frame<'a> {
+    pub(crate) id: &'a str,
+    pub(crate) title: &'a str,
+    pub(crate) about: &'a str,
+}
+
+/// A chart in both sizes, and what the page's script draws it anew from.
+pub(crate) struct Drawn {
+    /// Class of the size, and the drawing.
+    pub(crate) sizes: Vec<(&'static str, String)>,
+    pub(crate) spec: Option<String>,
+}
+
+impl Drawn {
+    /// A drawing of each size, as far as there is one.
+    pub(crate) fn still(draw: impl Fn(Size) -> Option<String>) -> Self {
+        let sizes = Size::ALL.into_iter().filter_map(|size| Some((size.class(), draw(size)?))).collect();
+        Self { sizes, spec: None }
+    }
+
+    /// A plot; empty if it has nothing to draw.
+    pub(crate) fn plot(frame: &Frame<'_>, plot: Plot) -> Self {
+        let Some(plot) = plot::usable(plot) else { return Self { sizes: Vec::new(), spec: None } };
+        let drawn = Self::still(|size| Some(plot::still(frame, &plot, size)));
+        Self { spec: Some(spec::spec(&plot)), ..drawn }
+    }
+}
+
+/// The cases of a group over time and by percentile, drawn over one another; `views` with the cases' places in the run, `id`
+/// before each drawing's key.
+pub(crate) fn overlays(views: &[(usize, &CaseView<'_>)], id: &str) -> Vec<(Frame<'static>, Drawn)> {
+    const TIME: Frame<'static> = Frame {
+        id: "time",
+        title: "The cases over time",
+        about: "The first round of each case, by seconds since it began.",
+    };
+    const TAIL: Frame<'static> = Frame {
+        id: "tail",
+        title: "Response times by percentile",
+        about: "How long the fastest half, nine of ten, 99 of 100 and so on waited at most, over all rounds. A curve ends \
+                where fewer than ten operations are beyond it.",
+    };
+    let cases: Vec<&CaseView<'_>> = views.iter().map(|(_, view)| *view).collect();
+    let plots = [(TIME, overlay::over_time(views)), (TAIL, overlay::percentiles(&cases))];
+    let drawn = plots.map(|(frame, plot)| {
+        let id = format!("{id}-{}", frame.id);
+        (frame, Drawn::plot(&Frame { id: &id, ..frame }, plot))
+    });
+    drawn.into_iter().collect()
 }
 
 /// A chart of a round.
@@ -70,8 +135,26 @@ pub(crate) struct Chart {
     pub(crate) about: &'static str,
     /// Whether it differs from round to round; the others are drawn of all rounds together.
     pub(crate) each_round: bool,
-    /// The drawing; none where nothing was recorded.
-    pub(crate) draw: fn(&Subject<'_>, &Chart, Size) -> Option<String>,
+    draw: Draw,
+}
+
+/// How a chart is drawn; empty where nothing was recorded.
+enum Draw {
+    Plot(fn(&Subject<'_>) -> Plot),
+    Still(fn(&Subject<'_>, &Chart, Size) -> Option<String>),
+}
+
+impl Chart {
+    /// The chart of a round.
+    pub(crate) fn drawn(&self, subject: &Subject<'_>) -> Drawn {
+        match self.draw {
+            Draw::Plot(plot) => {
+                let id = format!("{}-{}", subject.id, self.key);
+                Drawn::plot(&Frame { id: &id, title: self.title, about: self.about }, plot(subject))
+            }
+            Draw::Still(draw) => Drawn::still(|size| draw(subject, self, size)),
+        }
+    }
 }
 
 /// Every chart, in the page's order.
@@ -81,14 +164,15 @@ pub(crate) const CHARTS: &[Chart] = &[
         title: "Throughput",
         about: "Completions in each second. What is counted for the result is what lies in the measurement interval.",
         each_round: true,
-        draw: series::throughput,
+        draw: Draw::Plot(series::throughput),
     },
     Chart {
         key: "response",
         title: "Response times over time",
-        about: "Quantiles of the responses of each second, all together, on a logarithmic scale.",
+        about: "Quantiles of the responses of each second, all together, on a logarithmic scale; behind them how many took \
+                how long, darker where there are more.",
         each_round: true,
-        draw: series::response,
+        draw: Draw::Plot(series::response),
     },
     Chart {
         key: "distribution",
@@ -97,28 +181,36 @@ pub(crate) const CHARTS: &[Chart] = &[
                 as high as its commonest time. The tall line has 90 % of the responses left of it, and has to lie left \
                 of the limit; the short ones are median and p99.",
         each_round: false,
-        draw: distribution::distribution,
+        draw: Draw::Still(distribution::distribution),
+    },
+    Chart {
+        key: "percentiles",
+        title: "Response times by percentile",
+        about: "How long the fastest half, nine of ten, 99 of 100 and so on waited at most, over all rounds. A curve ends \
+                where fewer than ten operations are beyond it.",
+        each_round: false,
+        draw: Draw::Plot(|subject| percentile::of_case(subject.view)),
     },
     Chart {
         key: "time-split",
         title: "Where the users' time went",
         about: "A bar for each kind of user, over all rounds: the parts add up to its whole time.",
         each_round: false,
-        draw: time_split::time_split,
+        draw: Draw::Still(time_split::time_split),
     },
     Chart {
         key: "processor",
         title: "Processor time",
         about: "Processor seconds our process, engine and harness together, used in each second.",
         each_round: true,
-        draw: series::processor,
+        draw: Draw::Plot(series::processor),
     },
     Chart {
         key: "memory",
         title: "Memory",
         about: "What our process holds, what of it the engine counts as its own, and the machine's.",
         each_round: true,
-        draw: series::memory,
+        draw: Draw::Plot(series::memory),
     },
     Chart {
         key: "sizes",
@@ -126,20 +218,20 @@ pub(crate) const CHARTS: &[Chart] = &[
         about: "Sizes of the database and of the files that make its commits durable; where a workload is about them \
                 each point is the largest size in a short while.",
         each_round: true,
-        draw: series::sizes,
+        draw: Draw::Plot(series::sizes),
     },
     Chart {
         key: "storage",
         title: "Reading and writing",
-        about: "Bytes our process caused to be read from storage and written to it in each second.",
+        about: "Bytes our process caused to be read from storage and written to it in each second; the engine's syncs.",
         each_round: true,
-        draw: series::storage,
+        draw: Draw::Plot(series::storage),
     },
     Chart {
         key: "waiting",
         title: "Waiting",
         about: "Time spent waiting for locks, all users together; tries again after conflicts; the market's queue.",
         each_round: true,
-        draw: series::waiting,
+        draw: Draw::Plot(series::waiting),
     },
 ];

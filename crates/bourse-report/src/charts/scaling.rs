@@ -1,13 +1,14 @@
 //! How results change with an option that was swept over numbers.
 
-use super::Size;
 use super::axis::{Scale, Unit};
+use super::plot::style;
 use super::svg::{Anchor, Svg};
+use super::{Frame, Size};
 use crate::units;
 use crate::view::CaseView;
 
 /// Names of the options that cases differ in by at least two numbers, in order.
-pub(crate) fn swept<'a>(views: &[CaseView<'a>]) -> Vec<&'a str> {
+pub(crate) fn swept<'a>(views: &[&CaseView<'a>]) -> Vec<&'a str> {
     let mut names: Vec<(&str, Vec<f64>)> = Vec::new();
     for varied in views.iter().flat_map(|view| &view.case.varied) {
         let Some(value) = number(&varied.value) else { continue };
@@ -39,7 +40,7 @@ struct Point {
 }
 
 /// Results by an option, a curve for each of what else differs; none if fewer than two cases have a figure.
-pub(crate) fn scaling(views: &[CaseView<'_>], option: &str, size: Size) -> Option<String> {
+pub(crate) fn scaling(frame: &Frame<'_>, views: &[&CaseView<'_>], option: &str, size: Size) -> Option<String> {
     let mut curves: Vec<(String, Vec<Point>)> = Vec::new();
     // Results of different units have no axis together.
     if views.windows(2).any(|pair| pair[0].unit() != pair[1].unit()) {
@@ -51,7 +52,8 @@ pub(crate) fn scaling(views: &[CaseView<'_>], option: &str, size: Size) -> Optio
         };
         let (Some(figure), figures) = (view.valid_figure(), view.figures()) else { continue };
         let p90_ns = view.headline_operation().and_then(|it| it.response.summary).map(|it| it.p90_ns as f64);
-        let (low, high) = (figures.first().copied()?, figures.last().copied()?);
+        let interval = view.estimate().and_then(|it| it.interval).map(|it| (it.low, it.high));
+        let (low, high) = interval.or(figures.first().copied().zip(figures.last().copied()))?;
         let point = Point { x, low, figure, high, p90_ns };
         let name = rest(view, option);
         match curves.iter_mut().find(|(known, _)| *known == name) {
@@ -65,7 +67,7 @@ pub(crate) fn scaling(views: &[CaseView<'_>], option: &str, size: Size) -> Optio
     for (_, points) in &mut curves {
         points.sort_by(|a, b| a.x.total_cmp(&b.x));
     }
-    Some(draw(&curves, option, views[0].unit(), size))
+    Some(draw(frame, &curves, option, views[0].unit(), size))
 }
 
 /// What tells a case from others, the option apart: its target and what else was swept.
@@ -84,7 +86,7 @@ fn rest(view: &CaseView<'_>, option: &str) -> String {
     if others.is_empty() { target.to_owned() } else { format!("{target} {}", others.join(" ")) }
 }
 
-fn draw(curves: &[(String, Vec<Point>)], option: &str, unit: &str, size: Size) -> String {
+fn draw(frame: &Frame<'_>, curves: &[(String, Vec<Point>)], option: &str, unit: &str, size: Size) -> String {
     const HIGH: f64 = 200.0;
     const GAP: f64 = 44.0;
     let (left, plot) = match size {
@@ -93,14 +95,18 @@ fn draw(curves: &[(String, Vec<Point>)], option: &str, unit: &str, size: Size) -
     };
     let all = || curves.iter().flat_map(|(_, points)| points);
     let most = |of: fn(&Point) -> f64| all().map(of).fold(0.0, f64::max);
-    let across = Scale::linear(Unit::Count, most(|point| point.x), if size == Size::Wide { 8.0 } else { 4.0 });
+    let count = if size == Size::Wide { 8.0 } else { 4.0_f64 };
+    // Half a user is none.
+    let count =
+        if all().all(|point| point.x.fract() == 0.0) { count.min(most(|point| point.x)).max(1.0) } else { count };
+    let across = Scale::linear(Unit::Count, most(|point| point.x), count);
     let x = |point: &Point| left + plot * across.place(point.x);
     let mut svg = Svg::new();
     // Names first: curves end where they like, and labels there would lie on one another.
     let mut top = 4.0;
     for (at, (name, _)) in curves.iter().enumerate() {
         top += 18.0;
-        svg.line(&format!("curve s{}", at % 6 + 1), (left, top - 4.0), (left + 18.0, top - 4.0));
+        svg.line(&format!("curve s{}", style(at)), (left, top - 4.0), (left + 18.0, top - 4.0));
         svg.text("label", (left + 24.0, top), Anchor::Start, name);
     }
     type Panel = (String, Unit, fn(&Point) -> Option<f64>, bool);
@@ -120,7 +126,7 @@ fn draw(curves: &[(String, Vec<Point>)], option: &str, unit: &str, size: Size) -
             svg.text("tick", (left - 6.0, y(*value) + 4.0), Anchor::End, label);
         }
         for (at, (name, points)) in curves.iter().enumerate() {
-            let class = at % 6 + 1;
+            let class = style(at);
             let mut path = String::new();
             for point in points {
                 let Some(value) = of(point) else { continue };
@@ -145,6 +151,5 @@ fn draw(curves: &[(String, Vec<Point>)], option: &str, unit: &str, size: Size) -
         }
     }
     svg.text("tick", (left + plot, top + 34.0), Anchor::End, option);
-    let id = format!("scaling-{}-{}", option.replace(|c: char| !c.is_ascii_alphanumeric(), "-"), size.class());
-    svg.finish(&id, (size.width(), top + 42.0), &format!("Result by {option}"), &about)
+    svg.finish(&format!("{}-{}", frame.id, size.class()), (size.width(), top + 42.0), frame.title, &about)
 }

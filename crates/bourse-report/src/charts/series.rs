@@ -1,12 +1,27 @@
 //! The charts over time, as data: which metrics stand in which panel.
 
+use super::Subject;
 use super::axis::Unit;
-use super::time::{Curve, Panel, Thin, time_chart};
-use super::{Chart, Size, Subject};
-use crate::view::values;
+use super::overlay::of_metrics;
+use super::plot::{Across, Curve, Events, Heat, Panel, Plot, Thin};
+use bourse_record::{FileKind, WorkloadKind};
 
 fn curve(subject: &Subject<'_>, metric: &str, label: &str, thin: Thin) -> Curve {
-    Curve { label: label.to_owned(), points: values(subject.round, metric).collect(), thin }
+    sum(subject, &[metric], label, thin)
+}
+
+fn sum(subject: &Subject<'_>, metrics: &[&str], label: &str, thin: Thin) -> Curve {
+    let metrics = metrics.iter().map(|metric| (*metric).to_owned()).collect();
+    of_metrics(subject.view, (subject.case, subject.nth), metrics, label, thin)
+}
+
+/// The panels over the time of the subject's round. Where a log stands before the database, what is written to the database's
+/// own files is written by checkpoints, which are marked.
+fn over_time(subject: &Subject<'_>, panels: Vec<Panel>) -> Plot {
+    let has_log = subject.round.io.iter().any(|files| files.kind == FileKind::Log && files.writes > 0);
+    let checkpoints = if_any(curve(subject, "data_written_bytes", "checkpoints", Thin::Max)).filter(|_| has_log);
+    let events = checkpoints.map(|curve| Events { name: "| checkpoint", curve });
+    Plot { across: Across::Time { phases: subject.round.phases.clone(), events }, panels }
 }
 
 /// A curve only if it is ever above zero: what an engine does not have is not drawn as a line at the bottom.
@@ -15,29 +30,36 @@ fn if_any(curve: Curve) -> Option<Curve> {
 }
 
 fn panel(title: impl Into<String>, unit: Unit, curves: Vec<Curve>) -> Panel {
-    Panel { title: title.into(), unit, logarithmic: false, curves, mark: None }
+    Panel { title: title.into(), unit, logarithmic: false, curves, mark: None, heat: None }
 }
 
-pub(super) fn throughput(subject: &Subject<'_>, chart: &Chart, size: Size) -> Option<String> {
-    let operation = &subject.view.case.workload.headline_operation;
-    let headline = curve(subject, &format!("throughput.{operation}"), operation, Thin::Mean);
-    let all = curve(subject, "throughput", "all", Thin::Mean);
-    let mut first = panel(format!("{operation}, a second"), Unit::PerSecond, vec![headline]);
+pub(super) fn throughput(subject: &Subject<'_>) -> Plot {
+    let workload = &subject.view.case.workload;
+    let operation = &workload.headline_operation;
+    let headline = panel(
+        format!("{operation}, a second"),
+        Unit::PerSecond,
+        vec![curve(subject, &format!("throughput.{operation}"), operation, Thin::Mean)],
+    );
+    let all = panel(
+        format!("all {}s, a second", subject.view.noun()),
+        Unit::PerSecond,
+        vec![curve(subject, "throughput", "all", Thin::Mean)],
+    );
+    // First what the result is of. Where there is one operation alone, both would be the same.
+    let mut panels = match (workload.kind, subject.round.operations.len()) {
+        (WorkloadKind::Brokerage, _) => vec![all, headline],
+        (WorkloadKind::Micro, 1) => vec![headline],
+        (WorkloadKind::Micro, _) => vec![headline, all],
+    };
     // Only a figure that counts is drawn as the result.
-    first.mark = subject.view.valid_figure().map(|_| {
-        let result = subject.round.headline;
-        (result, format!("result {}", crate::units::number(result)))
-    });
-    first.mark = first.mark.filter(|(result, _)| result.is_finite() && *result > 0.0);
-    time_chart(
-        subject,
-        chart,
-        size,
-        vec![first, panel(format!("all {}s, a second", subject.view.noun()), Unit::PerSecond, vec![all])],
-    )
+    let result = subject.view.figure_of(subject.round);
+    let counts = subject.view.valid_figure().is_some() && result.is_finite() && result > 0.0;
+    panels[0].mark = counts.then(|| (result, format!("result {}", crate::units::number(result))));
+    over_time(subject, panels)
 }
 
-pub(super) fn response(subject: &Subject<'_>, chart: &Chart, size: Size) -> Option<String> {
+pub(super) fn response(subject: &Subject<'_>) -> Plot {
     let quantiles = [
         ("response_ns_max", "worst"),
         ("response_ns_p99", "p99"),
@@ -45,18 +67,16 @@ pub(super) fn response(subject: &Subject<'_>, chart: &Chart, size: Size) -> Opti
         ("response_ns_p50", "median"),
     ];
     let curves = quantiles.map(|(metric, label)| curve(subject, metric, label, Thin::Max)).into_iter().collect();
-    let panel = Panel { logarithmic: true, ..panel("response time", Unit::Nanoseconds, curves) };
-    time_chart(subject, chart, size, vec![panel])
+    let map = subject.round.response_map.clone();
+    let heat = map.map(|map| Heat { case: subject.case, round: subject.nth, map });
+    let panel = Panel { logarithmic: true, heat, ..panel("response time", Unit::Nanoseconds, curves) };
+    over_time(subject, vec![panel])
 }
 
-pub(super) fn processor(subject: &Subject<'_>, chart: &Chart, size: Size) -> Option<String> {
+pub(super) fn processor(subject: &Subject<'_>) -> Plot {
     let user = curve(subject, "cpu_user", "user", Thin::Mean);
     let system = curve(subject, "cpu_system", "system", Thin::Mean);
-    let sum = |(time, user): &(f64, Option<f64>), (_, system): &(f64, Option<f64>)| {
-        (*time, user.zip(*system).map(|(user, system)| user + system))
-    };
-    let points = user.points.iter().zip(&system.points).map(|(user, system)| sum(user, system)).collect();
-    let both = Curve { label: "both".to_owned(), points, thin: Thin::Mean };
+    let both = sum(subject, &["cpu_user", "cpu_system"], "both", Thin::Mean);
     let cores = subject.view.machine().cores;
     let mut curves = vec![both, user, system];
     curves.extend(if_any(curve(subject, "server_cpu_user", "server, user", Thin::Mean)));
@@ -65,10 +85,10 @@ pub(super) fn processor(subject: &Subject<'_>, chart: &Chart, size: Size) -> Opt
     curves.extend(if_any(curve(subject, "cpu_stolen", "taken by the host", Thin::Mean)));
     let mut panel = panel("cores busy", Unit::SecondsPerSecond, curves);
     panel.mark = (cores > 0).then(|| (f64::from(cores), format!("all {cores} cores")));
-    time_chart(subject, chart, size, vec![panel])
+    over_time(subject, vec![panel])
 }
 
-pub(super) fn memory(subject: &Subject<'_>, chart: &Chart, size: Size) -> Option<String> {
+pub(super) fn memory(subject: &Subject<'_>) -> Plot {
     let engine = if_any(curve(subject, "engine_memory_bytes", "engine's count", Thin::Max));
     let mut ours = vec![curve(subject, "memory_resident_bytes", "our process", Thin::Max)];
     ours.extend(engine);
@@ -78,10 +98,10 @@ pub(super) fn memory(subject: &Subject<'_>, chart: &Chart, size: Size) -> Option
     ];
     machine.extend(if_any(curve(subject, "machine_swap_used_bytes", "swap", Thin::Max)));
     let panels = vec![panel("our process", Unit::Bytes, ours), panel("the machine", Unit::Bytes, machine)];
-    time_chart(subject, chart, size, panels)
+    over_time(subject, panels)
 }
 
-pub(super) fn sizes(subject: &Subject<'_>, chart: &Chart, size: Size) -> Option<String> {
+pub(super) fn sizes(subject: &Subject<'_>) -> Plot {
     let data = if_any(curve(subject, "data_bytes", "database", Thin::Max));
     let logs = [("log_bytes", "write-ahead log"), ("journal_bytes", "rollback journal")];
     let logs = logs.into_iter().filter_map(|(metric, label)| if_any(curve(subject, metric, label, Thin::Max)));
@@ -89,16 +109,23 @@ pub(super) fn sizes(subject: &Subject<'_>, chart: &Chart, size: Size) -> Option<
         panel("database", Unit::Bytes, data.into_iter().collect()),
         panel("write-ahead log and rollback journal", Unit::Bytes, logs.collect()),
     ];
-    time_chart(subject, chart, size, panels)
+    over_time(subject, panels)
 }
 
-pub(super) fn storage(subject: &Subject<'_>, chart: &Chart, size: Size) -> Option<String> {
+pub(super) fn storage(subject: &Subject<'_>) -> Plot {
     let curves = [("written_bytes", "written"), ("read_bytes", "read")];
     let curves = curves.map(|(metric, label)| curve(subject, metric, label, Thin::Mean)).into_iter().collect();
-    time_chart(subject, chart, size, vec![panel("bytes a second", Unit::BytesPerSecond, curves)])
+    let syncs = if_any(curve(subject, "syncs", "syncs", Thin::Mean));
+    let in_syncs = if_any(curve(subject, "sync_time", "in syncs", Thin::Mean));
+    let panels = vec![
+        panel("bytes a second", Unit::BytesPerSecond, curves),
+        panel("syncs, a second", Unit::PerSecond, syncs.into_iter().collect()),
+        panel("users waiting for a sync, on average", Unit::SecondsPerSecond, in_syncs.into_iter().collect()),
+    ];
+    over_time(subject, panels)
 }
 
-pub(super) fn waiting(subject: &Subject<'_>, chart: &Chart, size: Size) -> Option<String> {
+pub(super) fn waiting(subject: &Subject<'_>) -> Plot {
     let locks = curve(subject, "lock_wait", "locks", Thin::Mean);
     let waits = if_any(curve(subject, "lock_waits", "waits for locks", Thin::Mean));
     let retries = if_any(curve(subject, "retries", "retries", Thin::Mean));
@@ -112,5 +139,5 @@ pub(super) fn waiting(subject: &Subject<'_>, chart: &Chart, size: Size) -> Optio
         panel(queue_title, Unit::Count, queue.into_iter().collect()),
         panel("due and waiting for a user", Unit::Count, backlog.into_iter().collect()),
     ];
-    time_chart(subject, chart, size, panels)
+    over_time(subject, panels)
 }

@@ -1,7 +1,8 @@
 //! A comparison as a page of its own.
 
-use super::{Compared, Comparison, Verdict, beside, percent, sentence};
-use crate::html::{Grid, document_head, render};
+use super::{Compared, Comparison, Difference, Verdict, beside, percent, sentence};
+use crate::charts::{self, Drawn, ForestRow, Frame};
+use crate::html::{Carried, Drawing, Grid, Head as PageHead, render};
 use crate::tables::{Cell, Head, Table, Tone};
 use crate::units::{command_line, printable};
 use bourse_record::Provenance;
@@ -47,6 +48,30 @@ const fn tone(verdict: Verdict) -> Tone {
     }
 }
 
+fn row(metric: &Difference) -> ForestRow<'_> {
+    ForestRow {
+        name: &metric.name,
+        ratio: metric.ratio,
+        interval: metric.interval.map(|it| (it.low, it.high)),
+        higher_is_better: metric.higher_is_better,
+        tone: metric.verdict.map_or(Tone::Plain, tone),
+        verdict: metric.verdict.map(Verdict::name),
+    }
+}
+
+/// The metrics around the line of no difference.
+fn chart(it: &Comparison, at: usize, tolerance: f64) -> Option<Drawing> {
+    let rows: Vec<ForestRow<'_>> = it.metrics.iter().map(row).collect();
+    let frame = Frame {
+        id: &format!("difference-{}", at + 1),
+        title: "B against A",
+        about: "The difference of each metric with its interval, on a scale on which half and double are equally far from no \
+                difference. What lies in the band counts as alike.",
+    };
+    let drawn = Drawn::still(|size| charts::forest(&frame, &rows, tolerance, size));
+    Drawing::if_any("difference", &frame, drawn)
+}
+
 /// One self-contained page: the verdict, the metrics with their intervals, what speaks against them, and how each side came
 /// about. `runs` are the runs that were compared, by name: the two that were stored, or the one in which both took turns.
 pub(super) fn html(compared: &Compared, runs: &[(&str, &Provenance)]) -> String {
@@ -54,7 +79,8 @@ pub(super) fn html(compared: &Compared, runs: &[(&str, &Provenance)]) -> String 
     let comparisons: Vec<_> = compared
         .comparisons
         .iter()
-        .map(|it| {
+        .enumerate()
+        .map(|(at, it)| {
             let verdict = it.result().and_then(|result| result.verdict);
             context! {
                 a => printable(&it.base),
@@ -62,6 +88,7 @@ pub(super) fn html(compared: &Compared, runs: &[(&str, &Provenance)]) -> String 
                 sentence => sentence(it, compared.tolerance),
                 beside => beside(it),
                 class => verdict.map_or("doubtful", |verdict| tone(verdict).class()),
+                chart => chart(it, at, compared.tolerance).map(|chart| Value::from(Serde(chart))),
                 table => Value::from(Serde(Grid::from(table(it)))),
             }
         })
@@ -78,8 +105,9 @@ pub(super) fn html(compared: &Compared, runs: &[(&str, &Provenance)]) -> String 
         })
         .collect();
     let notes: Vec<_> = compared.notes.iter().map(|note| printable(note)).collect();
+    let carried = Carried::script().markdown(&compared.markdown());
     let page = context! {
-        head => document_head("Comparison", "comparison", head, false),
+        head => Value::from(Serde(PageHead::new("Comparison", "comparison", head, false, "").carrying(carried))),
         tolerance => percent(compared.tolerance),
         comparisons,
         notes,

@@ -3,7 +3,7 @@
 //! Whoever has the facts fills a [`Sheet`]; it is drawn for the terminal, as Markdown, as a page and as CSV.
 
 use super::{csv_table, lines, sections};
-use crate::html::{STYLE, render};
+use crate::html::{Carried, STYLE, render};
 use crate::tables::Tone;
 use crate::text::{CsvText, Paint, escaped, fill, markdown_row as row};
 use crate::units::printable;
@@ -183,7 +183,8 @@ pub fn sheet_html(sheet: &Sheet) -> String {
         })
         .collect();
     let css = minijinja::Value::from_safe_string(STYLE.to_owned());
-    let head = context! { css, title => printable(&sheet.title), version => printable(&sheet.version) };
+    let carried = minijinja::Value::from(minijinja::value::Serde(Carried::script()));
+    let head = context! { css, carried, title => printable(&sheet.title), version => printable(&sheet.version) };
     render("sheet.html", context! { head, parts })
 }
 

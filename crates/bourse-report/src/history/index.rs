@@ -4,9 +4,10 @@ use super::trend::Trend;
 use super::{StoredFigure, StoredRun};
 use crate::charts::{History, HistoryPoint, Size, history};
 use crate::documents::{Cell, Part, Sheet, sheet_csv, sheet_markdown, sheet_terminal};
-use crate::html::{STYLE, render};
+use crate::html::{Carried, STYLE, render};
 use crate::text::CsvText;
 use crate::units::{self, command_line, printable};
+use minijinja::value::Serde;
 use minijinja::{Value, context};
 
 /// The list for a terminal of so many columns: a line for each case of each run, the latest run last.
@@ -153,7 +154,8 @@ pub fn history_html(runs: &[StoredRun], version: &str) -> String {
         (Some(first), Some(last)) => format!("{} to {}", minute(&first.started_at), minute(&last.started_at)),
         _ => String::new(),
     };
-    let head = context! { css, title => "Runs", version => printable(version) };
+    let carried = Value::from(Serde(Carried::script()));
+    let head = context! { css, carried, title => "Runs", version => printable(version) };
     render("history.html", context! { head, trends, rows, span, count => runs.len() })
 }
 

@@ -1,11 +1,16 @@
-//! HTML pages that open offline: no script, no font, no picture from anywhere.
+//! HTML pages that open offline: no font, no picture, no request to anywhere.
 //!
 //! Every page extends `base.html`, filled by minijinja, which escapes all it is given; only our own drawings are trusted, and
-//! they escape for themselves. `page.css` stands inside the page.
+//! they escape for themselves. `page.css` and the scripts stand inside the page, which shows its still charts and tables
+//! without them. A script of our own draws the charts anew from the run file that the page [carries](carried): the crates that
+//! bring a chart library bring one of a megabyte and more, which is several such pages and more than the program has room for.
 
+mod carried;
+mod grid;
 mod page;
 
-pub(crate) use page::Grid;
+pub(crate) use carried::{Carried, json};
+pub(crate) use grid::{Drawing, Grid};
 
 use crate::units::{command_line, printable};
 use bourse_record::{Provenance, RunFile};
@@ -18,7 +23,7 @@ use serde::Serialize;
 pub(crate) const STYLE: &str = include_str!("page.css");
 
 /// Every template.
-const TEMPLATES: [(&str, &str); 11] = [
+const TEMPLATES: [(&str, &str); 12] = [
     ("base.html", include_str!("base.html")),
     ("macros.html", include_str!("macros.html")),
     ("page.html", include_str!("page.html")),
@@ -27,6 +32,7 @@ const TEMPLATES: [(&str, &str); 11] = [
     ("crash.html", include_str!("crash.html")),
     ("faults.html", include_str!("faults.html")),
     ("case.html", include_str!("case.html")),
+    ("acid_case.html", include_str!("acid_case.html")),
     ("comparison.html", include_str!("comparison.html")),
     ("sheet.html", include_str!("sheet.html")),
     ("history.html", include_str!("history.html")),
@@ -43,6 +49,7 @@ pub(crate) struct Head {
     interrupted: bool,
     command: String,
     on: String,
+    carried: Carried,
 }
 
 impl Head {
@@ -59,7 +66,13 @@ impl Head {
             interrupted,
             command: command_line(&of.command),
             on: printable(&on),
+            carried: Carried::script(),
         }
+    }
+
+    /// With what the page carries.
+    pub(crate) fn carrying(self, carried: Carried) -> Self {
+        Self { carried, ..self }
     }
 }
 

@@ -1,24 +1,39 @@
 //! What the page is filled with.
 
-use super::Head;
-use crate::charts::{self, CHARTS, Chart, Size, Subject};
-use crate::tables::{self, Align, Table};
+use super::{Carried, Drawing, Grid, Head};
+use crate::charts::{self, CHARTS, Chart, Drawn, Frame, Subject};
+use crate::tables::{self, OfUnit, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Remark, Standing, case_words, latency_case, not_tpce, notices, warnings};
+use crate::view::{
+    CaseView, Remark, Standing, case_words, checks_words, latency_case, not_tpce, notices, verdict, warnings,
+};
 use bourse_record::{CheckStatus, RunFile, WorkloadKind};
-use minijinja::Value;
 use serde::Serialize;
 
 #[derive(Serialize)]
 pub(super) struct Page {
     head: Head,
-    comparison: Option<Drawing>,
-    comparisons: Vec<Grid>,
-    scaling: Vec<ScalingDrawing>,
+    title: String,
+    /// What holds for the whole of several cases.
+    answers: Vec<Sentence>,
+    groups: Vec<Group>,
     cases: Vec<CasePage>,
     warnings: Vec<String>,
     machines: Vec<Grid>,
     notices: Vec<String>,
+}
+
+/// Several cases of one workload and unit, side by side.
+#[derive(Serialize)]
+struct Group {
+    id: String,
+    name: String,
+    answers: Vec<Sentence>,
+    chart: Drawing,
+    table: Grid,
+    /// A curve for each option that was swept over numbers.
+    scaling: Vec<Drawing>,
+    overlays: Vec<Drawing>,
 }
 
 #[derive(Serialize)]
@@ -38,6 +53,9 @@ struct CasePage {
     durability: &'static str,
     durability_reason: String,
     on: String,
+    verdict: Sentence,
+    /// Throughput over time: the picture that belongs to the answer.
+    picture: Option<Drawing>,
     remarks: Vec<Sentence>,
     limited_by: Option<String>,
     waits: Option<Sentence>,
@@ -99,82 +117,20 @@ struct FailedCheck {
     evidence: Vec<String>,
 }
 
-#[derive(Serialize)]
-struct Drawing {
-    key: &'static str,
-    title: &'static str,
-    about: &'static str,
-    /// Wide and narrow; empty if nothing was recorded.
-    sizes: Vec<Sized>,
-}
-
-/// A drawing whose title and words come from the run.
-#[derive(Serialize)]
-struct ScalingDrawing {
-    key: &'static str,
-    title: String,
-    about: &'static str,
-    sizes: Vec<Sized>,
-}
-
-#[derive(Serialize)]
-struct Sized {
-    class: &'static str,
-    svg: Value,
-}
-
-/// A table as the templates draw it.
-#[derive(Serialize)]
-pub(crate) struct Grid {
-    title: String,
-    heads: Vec<GridHead>,
-    rows: Vec<Vec<GridCell>>,
-}
-
-#[derive(Serialize)]
-struct GridHead {
-    title: &'static str,
-    right: bool,
-}
-
-#[derive(Serialize)]
-struct GridCell {
-    text: String,
-    class: String,
-}
-
-impl From<Table> for Grid {
-    fn from(table: Table) -> Self {
-        let right: Vec<bool> = table.heads.iter().map(|head| head.align == Align::Right).collect();
-        let cell = |(cell, right): (tables::Cell, &bool)| GridCell {
-            class: [if *right { "number" } else { "" }, cell.tone.class()].join(" ").trim().to_owned(),
-            text: cell.text,
-        };
-        let rows = table.rows.into_iter().map(|row| row.into_iter().zip(&right).map(cell).collect()).collect();
-        let heads = table.heads.iter().zip(&right).map(|(head, right)| GridHead { title: head.title, right: *right });
-        Self { title: table.title, heads: heads.collect(), rows }
-    }
-}
-
 pub(super) fn page(file: &RunFile) -> Page {
     let views = CaseView::all(file);
-    let draw = |size: Size| {
-        let svg = charts::comparison(&views, size)?;
-        Some(Sized { class: size.class(), svg: Value::from_safe_string(svg) })
-    };
-    let sizes: Vec<Sized> = Size::ALL.into_iter().filter_map(draw).collect();
-    let comparison = (!sizes.is_empty()).then_some(Drawing {
-        key: "comparison",
-        title: "Results by case",
-        about: "A bar for each case, a dot for each of its rounds. Durability classes stand apart: what survives less is \
-                not the same work done faster.",
-        sizes,
-    });
+    let title = title(file, &views);
+    let document = serde_json::to_vec(file).expect("a run file has a form in JSON");
+    let carried = Carried::script().document("run.json", &document).markdown(&crate::text::answer(file));
+    let groups = if views.len() < 2 { Vec::new() } else { tables::by_unit(&views) };
     Page {
-        head: Head::new(&title(file, &views), &file.name, &file.provenance, file.interrupted, ""),
-        comparison,
-        comparisons: tables::comparisons(&views).into_iter().map(folded).collect(),
-        scaling: scaling(&views),
+        head: Head::new(&title, &file.name, &file.provenance, file.interrupted, "").carrying(carried),
+        title: match views.as_slice() {
+            [only] => units::printable(&only.case.label),
+            _ => units::printable(&format!("{}: {} cases", file.name, views.len())),
+        },
+        answers: if views.len() < 2 { Vec::new() } else { answers(file, &views) },
+        groups: groups.iter().enumerate().map(|(at, of)| group(at, of)).collect(),
         cases: views.iter().enumerate().map(|(at, view)| case(at, view)).collect(),
         warnings: warnings(file).iter().map(|warning| units::printable(warning)).collect(),
         machines: tables::machines(file).into_iter().map(Grid::from).collect(),
@@ -182,19 +138,69 @@ pub(super) fn page(file: &RunFile) -> Page {
     }
 }
 
-/// A drawing for each option that was swept over numbers.
-fn scaling(views: &[CaseView<'_>]) -> Vec<ScalingDrawing> {
-    let draw = |option: &str| {
-        let sizes = Size::ALL.into_iter().filter_map(|size| {
-            let svg = charts::scaling(views, option, size)?;
-            Some(Sized { class: size.class(), svg: Value::from_safe_string(svg) })
-        });
-        let title = units::printable(&format!("Result by {option}"));
-        let about = "A point for each case, at its result; the stroke through it goes from the lowest round to the highest. \
-                     Below it the 90th percentile of the headline's responses.";
-        ScalingDrawing { key: "scaling", title, about, sizes: sizes.collect() }
+/// What holds for several cases together: checks, and how many are not steady.
+fn answers(file: &RunFile, views: &[CaseView<'_>]) -> Vec<Sentence> {
+    let of = units::counted(views.len() as u64, "case", "cases");
+    let checks = |tone| views.iter().filter(|view| checks_words(view).0 == tone).count();
+    let mut said = Vec::new();
+    if file.interrupted {
+        said.push(Remark::new(Tone::Bad, "interrupted: what was measured until then is here"));
+    }
+    said.push(match (checks(Tone::Bad), checks(Tone::Doubtful)) {
+        (0, 0) => Remark::new(Tone::Good, format!("checks: passed in all {of}")),
+        (0, none) => Remark::new(Tone::Doubtful, format!("checks: none in {none} of {of}, passed in the others")),
+        (failed, _) => Remark::new(Tone::Bad, format!("checks: FAILED in {failed} of {of}")),
+    });
+    let doubtful = |view: &&CaseView<'_>| view.remarks().iter().any(|it| it.verdict.is_some() && it.tone != Tone::Good);
+    let unsteady = views.iter().filter(doubtful).count();
+    if unsteady > 0 {
+        said.push(Remark::new(Tone::Doubtful, format!("steady: not, or cannot be told, in {unsteady} of {of}")));
+    }
+    said.into_iter().map(sentence).collect()
+}
+
+fn group(at: usize, of: &OfUnit<'_, '_>) -> Group {
+    let id = format!("group-{}", at + 1);
+    let views: Vec<&CaseView<'_>> = of.members.iter().map(|(_, view)| *view).collect();
+    let in_order: Vec<&CaseView<'_>> =
+        tables::by_class(views.iter().copied()).into_iter().flat_map(|(_, members)| members).collect();
+    let frame = Frame {
+        id: &format!("{id}-chart"),
+        title: "Results by case",
+        about: "A bar for each case, a dot for each of its rounds, and its interval. Durability classes stand apart: what \
+                survives less is not the same work done faster.",
     };
-    charts::swept(views).into_iter().map(draw).filter(|drawing| !drawing.sizes.is_empty()).collect()
+    let chart = Drawn::still(|size| charts::comparison(&frame, &views, size));
+    let overlays = charts::overlays(&of.members, &id).into_iter().filter_map(|(overlay, drawn)| {
+        let id = format!("{id}-{}", overlay.id);
+        Drawing::if_any(overlay.id, &Frame { id: &id, ..overlay }, drawn)
+    });
+    Group {
+        answers: tables::rankings(views.iter().copied()).into_iter().map(sentence).collect(),
+        name: units::printable(&of.name),
+        chart: Drawing::new("comparison", &frame, chart),
+        table: folded(tables::comparison(&in_order, &of.name)),
+        scaling: scaling(&views, &id),
+        overlays: if views.len() > 1 { overlays.collect() } else { Vec::new() },
+        id,
+    }
+}
+
+/// A drawing for each option that was swept over numbers.
+fn scaling(views: &[&CaseView<'_>], id: &str) -> Vec<Drawing> {
+    let draw = |option: &str| {
+        let title = format!("Result by {option}");
+        let option_id: String = option.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '-' }).collect();
+        let frame = Frame {
+            id: &format!("{id}-by-{option_id}"),
+            title: &title,
+            about: "A point for each case, at its result; the stroke through it is its interval, or goes from the lowest \
+                    round to the highest. Below it the 90th percentile of the headline's responses.",
+        };
+        let drawn = Drawn::still(|size| charts::scaling(&frame, views, option, size));
+        Drawing::if_any("scaling", &frame, drawn)
+    };
+    charts::swept(views).into_iter().filter_map(draw).collect()
 }
 
 fn folded(mut table: Table) -> Grid {
@@ -228,6 +234,8 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
     let under_way = Some(tables::under_way(view)).filter(|table| !table.rows.is_empty()).map(folded);
     let server = Some(tables::server_times(view)).filter(|table| !table.rows.is_empty()).map(folded);
     let rounds = &view.case.rounds;
+    let mut charts = rounds.first().map(|_| drawings(view, at, 0, |_| true)).unwrap_or_default();
+    let picture = (!charts.is_empty()).then(|| charts.remove(0));
     CasePage {
         id: format!("case-{}", at + 1),
         label: units::printable(&view.case.label),
@@ -240,6 +248,8 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
         durability: engine.durability.name(),
         durability_reason: units::printable(&engine.durability_reason),
         on: units::printable(&format!("{} · {}", engine.target, case_words(view.case))),
+        verdict: sentence(verdict(view)),
+        picture,
         remarks: view.remarks().into_iter().map(sentence).collect(),
         limited_by: view.limited_by().map(|limit| units::printable(&limit.sentence())),
         waits: view.waits().map(sentence),
@@ -267,7 +277,7 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
         settings: tables::engine_settings(view).into(),
         compile_options: engine.compile_options.iter().map(|option| units::printable(option)).collect(),
         facts: tables::round_facts(view).into(),
-        charts: rounds.first().map(|_| drawings(view, at, 0, |_| true)).unwrap_or_default(),
+        charts,
         further: (1..rounds.len())
             .map(|nth| RoundPage { number: nth + 1, charts: drawings(view, at, nth, |chart| chart.each_round) })
             .collect(),
@@ -302,13 +312,10 @@ fn checks(view: &CaseView<'_>) -> Checks {
 
 fn drawings(view: &CaseView<'_>, at: usize, nth: usize, wanted: fn(&Chart) -> bool) -> Vec<Drawing> {
     let id = format!("case-{}-round-{}", at + 1, nth + 1);
-    let subject = Subject { view, round: &view.case.rounds[nth], id };
+    let subject = Subject { view, round: &view.case.rounds[nth], case: at, nth, id };
     let draw = |chart: &'static Chart| {
-        let sizes = Size::ALL.into_iter().filter_map(|size| {
-            let svg = (chart.draw)(&subject, chart, size)?;
-            Some(Sized { class: size.class(), svg: Value::from_safe_string(svg) })
-        });
-        Drawing { key: chart.key, title: chart.title, about: chart.about, sizes: sizes.collect() }
+        let id = format!("{}-{}", subject.id, chart.key);
+        Drawing::new(chart.key, &Frame { id: &id, title: chart.title, about: chart.about }, chart.drawn(&subject))
     };
     CHARTS.iter().filter(|chart| wanted(chart)).map(draw).collect()
 }

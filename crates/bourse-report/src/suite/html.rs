@@ -1,8 +1,9 @@
 //! A suite as one HTML page that opens offline, in the look of the other reports.
 
-use super::chart::charts;
+use super::chart::{charts, published};
 use super::view::{self, MatrixCell};
-use crate::html::{Head, render};
+use crate::charts::{Drawn, Frame};
+use crate::html::{Carried, Drawing, Head, render};
 use crate::units;
 use crate::view::engine_words;
 use bourse_record::Durability;
@@ -49,19 +50,6 @@ struct TablePage {
     charts: Vec<Drawing>,
     matrices: Vec<MatrixPage>,
     notes: Vec<String>,
-}
-
-#[derive(Serialize)]
-struct Drawing {
-    title: String,
-    about: String,
-    sizes: Vec<Sized>,
-}
-
-#[derive(Serialize)]
-struct Sized {
-    class: &'static str,
-    svg: Value,
 }
 
 #[derive(Serialize)]
@@ -119,8 +107,10 @@ fn page(file: &SuiteFile) -> Page {
     let machine = &file.provenance.machine;
     let title = format!("{} {} · Bourse", file.suite, file.provenance.started_at);
     let name = format!("suite {}", file.suite);
+    let carried =
+        Carried::script().document("suite.json", file.to_json().as_bytes()).markdown(&super::suite_markdown(file));
     Page {
-        head: Head::new(&title, &name, &file.provenance, file.interrupted, include_str!("suite.css")),
+        head: Head::new(&title, &name, &file.provenance, file.interrupted, include_str!("suite.css")).carrying(carried),
         title: units::printable(&file.title),
         summary: view::summary(file).into_iter().map(said).collect(),
         findings: findings(file),
@@ -182,14 +172,9 @@ fn table(file: &SuiteFile, at: usize) -> TablePage {
             .map(|(title, cells)| RowPage { title, cells: cells.into_iter().map(cell).collect() })
             .collect(),
     });
-    let drawings = charts(table, at).into_iter().map(|chart| Drawing {
-        title: chart.title,
-        about: chart.about,
-        sizes: chart
-            .drawings
-            .into_iter()
-            .map(|(class, svg)| Sized { class, svg: Value::from_safe_string(svg) })
-            .collect(),
+    let drawings = published(table, at).into_iter().chain(charts(table, at)).map(|chart| {
+        let frame = Frame { id: &chart.id, title: &chart.title, about: &chart.about };
+        Drawing::new(chart.key, &frame, Drawn { sizes: chart.drawings, spec: None })
     });
     TablePage {
         id: format!("table-{}", at + 1),

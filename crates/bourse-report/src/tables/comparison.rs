@@ -1,15 +1,18 @@
 use super::{Cell, Head, Table, Tone};
 use crate::units;
-use crate::view::{CaseView, Standing};
+use crate::view::{CaseView, Remark, Standing};
 use bourse_record::{Durability, Estimate, Interval, Round};
 use bourse_stats::ratio_of_pairs;
 
 /// The cases by durability class, since figures of different classes never stand in one ranking: the strongest class first, by workload and by what they count; within them the best case
 /// first, void ones last. Each group has its name.
-pub(crate) fn by_class<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<(String, Vec<&'v CaseView<'a>>)> {
+pub(crate) fn by_class<'v, 'a: 'v>(
+    views: impl IntoIterator<Item = &'v CaseView<'a>>,
+) -> Vec<(String, Vec<&'v CaseView<'a>>)> {
+    let views: Vec<&CaseView<'a>> = views.into_iter().collect();
     type Class<'v> = (Durability, &'v str, &'v str);
     let mut classes: Vec<(Class<'_>, Vec<&CaseView<'a>>)> = Vec::new();
-    for view in views {
+    for view in &views {
         let workload = &view.case.workload;
         let class = (view.case.engine.durability, workload.name.as_str(), view.unit());
         match classes.iter_mut().find(|(known, _)| *known == class) {
@@ -20,7 +23,7 @@ pub(crate) fn by_class<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<(String, Vec<&'
     let one_workload = classes.windows(2).all(|pair| pair[0].0.1 == pair[1].0.1);
     // A workload whose phases count different things has several units.
     let several_units = |name: &str| {
-        let mut units = views.iter().filter(|view| view.case.workload.name == name).map(CaseView::unit);
+        let mut units = views.iter().filter(|view| view.case.workload.name == name).map(|view| view.unit());
         let first = units.next();
         units.any(|unit| Some(unit) != first)
     };
@@ -37,6 +40,72 @@ pub(crate) fn by_class<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<(String, Vec<&'
         if several_units(workload) { format!("{name}, {unit}") } else { name }
     };
     classes.into_iter().map(|(class, members)| (name(class), members)).collect()
+}
+
+/// Cases of one workload whose results have one unit, with their places in the run.
+pub(crate) struct OfUnit<'v, 'a> {
+    pub(crate) name: String,
+    pub(crate) members: Vec<(usize, &'v CaseView<'a>)>,
+}
+
+/// The cases by workload and unit, as they come.
+pub(crate) fn by_unit<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<OfUnit<'v, 'a>> {
+    let mut groups: Vec<OfUnit<'v, 'a>> = Vec::new();
+    let kind = |view: &CaseView<'_>| (view.case.workload.name.clone(), view.unit().to_owned());
+    for (at, view) in views.iter().enumerate() {
+        match groups.iter_mut().find(|group| kind(group.members[0].1) == kind(view)) {
+            Some(group) => group.members.push((at, view)),
+            None => groups.push(OfUnit { name: view.case.workload.name.clone(), members: vec![(at, view)] }),
+        }
+    }
+    let names: Vec<String> = groups.iter().map(|group| group.name.clone()).collect();
+    for group in &mut groups {
+        if names.iter().filter(|name| **name == group.name).count() > 1 {
+            group.name = format!("{}, {}", group.name, group.members[0].1.unit());
+        }
+    }
+    groups
+}
+
+/// Which case of each durability class has the highest result, and by how much; of cases of one unit.
+pub(crate) fn rankings<'v, 'a: 'v>(views: impl IntoIterator<Item = &'v CaseView<'a>>) -> Vec<Remark> {
+    by_class(views)
+        .into_iter()
+        .map(|(class, members)| {
+            let (tone, words) = ranking(&members);
+            Remark::new(tone, format!("{class}: {words}"))
+        })
+        .collect()
+}
+
+fn ranking(members: &[&CaseView<'_>]) -> (Tone, String) {
+    let result = |view: &CaseView<'_>, figure: f64| {
+        let plus_minus = view.plus_minus().map(|it| format!(" {it}")).unwrap_or_default();
+        format!("{} {}{plus_minus}", units::number(figure), view.unit())
+    };
+    let valid: Vec<(&CaseView<'_>, f64)> =
+        members.iter().filter_map(|view| Some((*view, view.valid_figure()?))).collect();
+    let (best, figure) = match valid.as_slice() {
+        [] => return (Tone::Bad, "no figure that counts".to_owned()),
+        [(only, figure)] => return (Tone::Plain, format!("{}: {}", only.case.label, result(only, *figure))),
+        [best, ..] => *best,
+    };
+    let (second, _) = valid[1];
+    let told = format!("{}, {}", best.case.label, result(best, figure));
+    let Some(ratio) = relative(best, second) else { return (Tone::Plain, format!("highest: {told}")) };
+    let times = format!("× {} of {}", units::significant(ratio.value, 3), second.case.label);
+    match ratio.interval {
+        None => (Tone::Doubtful, format!("highest: {told}: {times}; too few rounds for an interval")),
+        Some(interval) => {
+            let sure = units::interval(&interval, |end| units::significant(end, 3));
+            if interval.holds(1.0) {
+                let words = format!("no difference shown between the highest, {told}, and the next: {times}, {sure}");
+                (Tone::Plain, words)
+            } else {
+                (Tone::Good, format!("fastest: {told}: {times}, {sure}"))
+            }
+        }
+    }
 }
 
 /// A table for each durability class, if there is more than one case.

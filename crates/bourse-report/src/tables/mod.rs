@@ -8,7 +8,7 @@ mod table;
 mod time_split;
 mod transactions;
 
-pub(crate) use comparison::{by_class, comparison, comparisons};
+pub(crate) use comparison::{OfUnit, by_class, by_unit, comparison, comparisons, rankings};
 pub(crate) use facts::{
     checks, compile_options, engine_settings, machine_line, machines, parameters, resources, round_facts, rules_kept,
     search, steadiness,

@@ -3,16 +3,40 @@ use crate::units;
 use crate::view::{CaseView, Standing, case_words, latency_case, not_tpce, notices, warnings};
 use bourse_record::RunFile;
 
-/// A run as Markdown (tables as GitHub has them), to be pasted into an issue or a page. Ends with a line feed.
-pub fn markdown(file: &RunFile) -> String {
+/// The answer of a run as Markdown, short enough for a message: the figure with what has to be said beside it and its
+/// transactions, or the cases side by side.
+pub(crate) fn answer(file: &RunFile) -> String {
     let mut out = String::new();
     let views = CaseView::all(file);
+    head(&mut out, file);
+    for table in tables::comparisons(&views) {
+        section(&mut out, 2, &table);
+    }
+    if let [only] = views.as_slice() {
+        headline(&mut out, only);
+        section(&mut out, 3, &tables::transactions(only));
+    }
+    out.push_str(&format!("\n{}\n", code(&units::command_line(&file.provenance.command))));
+    for notice in notices(file) {
+        out.push_str(&format!("\n*{}*\n", escaped(notice)));
+    }
+    out
+}
+
+fn head(out: &mut String, file: &RunFile) {
     let interrupted = if file.interrupted { " (interrupted)" } else { "" };
     out.push_str(&format!(
         "# Bourse: {}, {}{interrupted}\n",
         escaped(&file.name),
         escaped(&file.provenance.started_at)
     ));
+}
+
+/// A run as Markdown (tables as GitHub has them), to be pasted into an issue or a page. Ends with a line feed.
+pub fn markdown(file: &RunFile) -> String {
+    let mut out = String::new();
+    let views = CaseView::all(file);
+    head(&mut out, file);
     for table in tables::comparisons(&views) {
         section(&mut out, 2, &table);
     }
@@ -39,7 +63,8 @@ pub fn markdown(file: &RunFile) -> String {
     out
 }
 
-fn case(out: &mut String, view: &CaseView<'_>) {
+/// A case's figure, and what has to be said beside it.
+fn headline(out: &mut String, view: &CaseView<'_>) {
     let engine = &view.case.engine;
     let unit = escaped(view.unit());
     let plus_minus = view.plus_minus().map(|it| format!(" {it}")).unwrap_or_default();
@@ -68,6 +93,10 @@ fn case(out: &mut String, view: &CaseView<'_>) {
     if let Some(line) = not_tpce(view) {
         out.push_str(&format!("- {}\n", escaped(&line)));
     }
+}
+
+fn case(out: &mut String, view: &CaseView<'_>) {
+    headline(out, view);
     if let Some(case) = latency_case(view) {
         section(out, 3, &tables::latency(&CaseView::new(view.file, &case)));
     }

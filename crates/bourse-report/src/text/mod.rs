@@ -15,6 +15,7 @@ pub(crate) use grid::fill;
 pub(crate) use paint::Paint;
 
 pub use csv::{CsvTable, CsvText, csv, csv_tables};
+pub(crate) use markdown::answer;
 pub use markdown::markdown;
 pub(crate) use markdown::{code, escaped, row as markdown_row};
 pub use screen::screen;

@@ -11,6 +11,7 @@ mod standing;
 mod status;
 mod storage;
 mod time_split;
+mod verdict;
 mod waits;
 
 pub(crate) use bourse_record::{Clock, Latency, Quantile};
@@ -23,6 +24,7 @@ pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;
 pub(crate) use storage::{storage_words, sync_words};
 pub(crate) use time_split::{Part, RoleSplit, not_available, roles};
+pub(crate) use verdict::verdict;
 pub(crate) use waits::latency_case;
 
 use crate::units;

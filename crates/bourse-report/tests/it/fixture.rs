@@ -3,8 +3,8 @@
 use bourse_record::{
     Blocked, BlockedOn, Build, Case, Check, CheckStatus, Column, Conditions, Distribution, DriverQueue, Durability,
     Engine, FileActivity, FileKind, IsolationLevel, LatencySummary, Machine, Medium, NameValue, Operation,
-    OperationIsolation, Outcome, OutcomeCount, Phase, PhaseKind, Provenance, RawSyncs, RoleTime, Round, RunFile, Scale,
-    Series, Storage, TimeSplit, Warning, Workload, WorkloadKind,
+    OperationIsolation, Outcome, OutcomeCount, Phase, PhaseKind, Provenance, RawSyncs, ResponseMap, RoleTime, Round,
+    RunFile, Scale, Series, Storage, TimeSplit, Warning, Workload, WorkloadKind,
 };
 use hdrhistogram::Histogram;
 
@@ -125,6 +125,9 @@ fn series() -> Series {
         column("engine_memory_bytes", &|time| Some((64.0 + time / 4.0) * mib)),
         column("read_bytes", &|_| Some(0.0)),
         column("written_bytes", &|time| Some(12.0 * mib / stall(time) * ramp(time))),
+        column("data_written_bytes", &|time| Some(if (time as u32).is_multiple_of(7) { 30.0 * mib } else { 0.0 })),
+        column("syncs", &|time| Some(1_000.0 * ramp(time))),
+        column("sync_time", &|time| Some(0.21 * ramp(time))),
         column("data_bytes", &|time| Some((612.0 + 0.4 * time) * mib)),
         column("log_bytes", &|time| Some(((time as u32 % 7) as f64).mul_add(0.6, 0.4) * mib)),
         column("journal_bytes", &|_| Some(0.0)),
@@ -141,6 +144,16 @@ fn check(name: &str, words: &str, source: &str, status: CheckStatus, evidence: &
 fn file(kind: FileKind, [syncs, writes, written_bytes, reads, read_bytes]: [u64; 5]) -> FileActivity {
     let sync_ns = Some(syncs * 210_000);
     FileActivity { kind, syncs, sync_ns, writes, written_bytes, reads, read_bytes }
+}
+
+/// Responses of each second around 600 µs, slower where a checkpoint is.
+fn response_map() -> ResponseMap {
+    let counts = |second: u32| -> Vec<u64> {
+        let shift = if second.is_multiple_of(7) { 3 } else { 0 };
+        let count = |row: u32| 4_000 / (1 + (row.abs_diff(6 + shift)).pow(3));
+        (0..16).map(count).map(u64::from).collect()
+    };
+    ResponseMap { time_s: (1..=42).map(f64::from).collect(), first_row: 32, counts: (1..=42).map(counts).collect() }
 }
 
 /// Time of users of one kind: seconds on a CPU, waiting for one, blocked.
@@ -187,6 +200,7 @@ pub(crate) fn round(decks: u64) -> Round {
         series: series(),
         fine_series: Series::default(),
         throughput_series: Series::default(),
+        response_map: Some(response_map()),
         latency: None,
         stopping: None,
         cpu_user_s: 25.5,
@@ -503,6 +517,7 @@ pub(crate) fn nothing() -> RunFile {
 pub(crate) fn sparse() -> RunFile {
     let mut file = normal();
     let round = &mut file.cases[0].rounds[0];
+    round.response_map = None;
     round.phases.truncate(1);
     round.phases[0].to_s = 0.0;
     round.series.time_s.truncate(1);

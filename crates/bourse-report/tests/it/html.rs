@@ -1,7 +1,12 @@
 use crate::fixture;
-use bourse_record::RunFile;
+use base64::Engine as _;
+use bourse_record::{Case, Durability, RunFile};
+use bourse_report::comparison::{Compared, Noise, Pair};
 use bourse_report::html;
+use bourse_suite::SuiteFile;
 use roxmltree::{Document, Node, ParsingOptions};
+use sha2::Digest as _;
+use std::path::Path;
 
 /// The page is also well-formed XML, so that a strict parser can say whether anything got out of its place.
 fn parsed(page: &str) -> Document<'_> {
@@ -23,15 +28,97 @@ fn with_class<'a>(document: &'a Document<'a>, class: &'a str) -> Vec<Node<'a, 'a
     document.descendants().filter(has).collect()
 }
 
+/// A comparison of rounds that took turns, B a tenth faster.
+fn comparison() -> String {
+    let case = |label: &str, decks: [u64; 8]| {
+        let case = fixture::case(label, Durability::Durable, 30);
+        Case { rounds: decks.map(fixture::round).to_vec(), ..case }
+    };
+    let base = case("sqlite:a.db?journal=delete", [30, 31, 29, 30, 32, 28, 30, 31]);
+    let head = case("sqlite:b.db?journal=wal", [33, 34, 32, 33, 35, 31, 33, 34]);
+    let pair = Pair { base, head, in_turn: true };
+    let compared = Compared::of(&[pair], vec!["a note".to_owned()], 0.05, &Noise::Unknown);
+    compared.html(&[("A and B", &fixture::normal().provenance)])
+}
+
+/// A page of every kind, with its name.
+pub(crate) fn pages() -> Vec<(String, String)> {
+    let runs = fixture::all().into_iter().map(|(name, file)| (name.to_owned(), html(&file)));
+    let seed = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds/suite_document/suite.json");
+    let suite = SuiteFile::read(&seed).expect("a seed of fuzzing is a document");
+    let others = [("comparison".to_owned(), comparison()), ("suite".to_owned(), bourse_report::suite_html(&suite))];
+    runs.chain(others).collect()
+}
+
+#[test]
+fn every_page_begins_with_its_title_and_has_a_caption_for_each_table() {
+    for (name, page) in pages() {
+        let document = parsed(&page);
+        assert_eq!(elements(&document, "h1").count(), 1, "{name}");
+        let skip = elements(&document, "a").next().expect("a link to skip by");
+        assert_eq!((skip.attribute("class"), skip.attribute("href")), (Some("skip"), Some("#answer")), "{name}");
+        for table in elements(&document, "table") {
+            let first = table.children().find(Node::is_element).expect("a table is not empty");
+            assert!(first.tag_name().name() == "caption" && !words(first).is_empty(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn a_comparison_has_its_verdict_and_its_picture() {
+    let page = comparison();
+    let document = parsed(&page);
+    assert!(words(with_class(&document, "sentence")[0]).starts_with("B is faster: +"), "{page}");
+    let chart = with_class(&document, "chart")[0];
+    let about = chart.descendants().find(|node| node.tag_name().name() == "desc").map(words).expect("it is described");
+    assert!(about.contains("transactions/s, more is better: +") && about.contains("): faster."), "{about}");
+    // An estimate for each metric, the headline's larger.
+    let radii: Vec<_> = with_class(&document, "estimate").into_iter().filter_map(|node| node.attribute("r")).collect();
+    assert_eq!(radii.len() % 2, 0, "wide and narrow");
+    assert_eq!(radii.iter().filter(|radius| **radius == "6.0").count(), 2, "{radii:?}");
+}
+
+#[test]
+fn a_suite_has_our_figures_beside_the_published_ones() {
+    let (_, page) = pages().into_iter().find(|(name, _)| name == "suite").expect("it is among the pages");
+    let document = parsed(&page);
+    let charts = with_class(&document, "chart");
+    let marks: Vec<_> = charts.iter().filter(|chart| chart.attribute("data-chart") == Some("published")).collect();
+    assert!(!marks.is_empty());
+    for chart in marks {
+        let drawn = |class: &str| chart.descendants().filter(|node| node.attribute("class") == Some(class)).count();
+        assert!(drawn("then") > 2 && drawn("estimate plain") > 2, "more than the legend's");
+    }
+}
+
+#[test]
+fn several_cases_have_a_chart_a_ranking_and_their_series_over_one_another() {
+    let page = html(&fixture::several());
+    let document = parsed(&page);
+    let group = document.descendants().find(|node| node.attribute("id") == Some("group-1")).expect("a group");
+    let charts: Vec<_> = group.descendants().filter_map(|node| node.attribute("data-chart")).collect();
+    assert_eq!(charts, ["comparison", "time", "tail"]);
+    let said = words(group);
+    assert!(
+        said.contains(
+            "durable: highest: sqlite durable, 1,008 transactions/s: × 3.36 of sqlite durable, delete journal"
+        )
+    );
+    assert!(said.contains("volatile: sqlite in memory: 3,000 transactions/s"), "classes are not ranked together");
+    // Units that differ have no axis together.
+    let micro = html(&fixture::micro());
+    let micro = parsed(&micro);
+    assert_eq!(with_class(&micro, "group").len(), 2);
+    assert!(with_class(&micro, "bar").is_empty());
+}
+
 #[test]
 fn every_page_is_well_formed_and_needs_nothing_from_elsewhere() {
-    for (name, file) in fixture::all() {
-        let page = html(&file);
+    for (name, page) in pages() {
         let document = parsed(&page);
         for node in document.descendants().filter(Node::is_element) {
             let tag = node.tag_name().name();
-            let foreign =
-                ["script", "link", "img", "iframe", "object", "embed", "audio", "video", "image", "use", "base"];
+            let foreign = ["link", "img", "iframe", "object", "embed", "audio", "video", "image", "use", "base"];
             assert!(!foreign.contains(&tag), "{name}: <{tag}>");
             for attribute in node.attributes() {
                 let (key, value) = (attribute.name(), attribute.value());
@@ -39,6 +126,21 @@ fn every_page_is_well_formed_and_needs_nothing_from_elsewhere() {
                 assert!(key != "href" || value.starts_with('#'), "{name}: {key}={value}");
             }
         }
+        // One script that runs, the same in every page and the one that the policy lets run; the others are data.
+        let scripts: Vec<_> = elements(&document, "script").collect();
+        let running: Vec<_> = scripts.iter().filter(|script| script.attribute("type").is_none()).collect();
+        assert_eq!(running.len(), 1, "{name}");
+        let data =
+            |script: &&Node<'_, '_>| matches!(script.attribute("type"), Some("application/json" | "application/gzip"));
+        assert_eq!(scripts.iter().filter(data).count(), scripts.len() - 1, "{name}");
+        let text =
+            page.rsplit_once("<script>").and_then(|(_, rest)| rest.split_once("</script>")).expect("it has a script").0;
+        let hash = base64::engine::general_purpose::STANDARD.encode(sha2::Sha256::digest(text));
+        let policy = elements(&document, "meta").find_map(|meta| {
+            meta.attribute("content").filter(|_| meta.attribute("http-equiv") == Some("Content-Security-Policy"))
+        });
+        let policy = policy.expect("it has a policy");
+        assert!(policy.starts_with(&format!("default-src 'none'; script-src 'sha256-{hash}';")), "{name}: {policy}");
         let css: String = elements(&document, "style").map(words).collect();
         assert!(css.contains("prefers-color-scheme: dark") && css.contains("@media print"), "{name}");
         assert!(!css.contains("url(") && !css.contains("@import"), "{name}");
@@ -47,8 +149,7 @@ fn every_page_is_well_formed_and_needs_nothing_from_elsewhere() {
 
 #[test]
 fn ids_are_the_pages_only_ones_and_lead_somewhere() {
-    for (name, file) in fixture::all() {
-        let page = html(&file);
+    for (name, page) in pages() {
         let document = parsed(&page);
         let ids: Vec<&str> = document.descendants().filter_map(|node| node.attribute("id")).collect();
         let mut unique = ids.clone();
@@ -74,8 +175,18 @@ fn ids_are_the_pages_only_ones_and_lead_somewhere() {
 
 #[test]
 fn every_chart_stands_in_the_page_wide_and_narrow() {
-    let names =
-        ["throughput", "response", "distribution", "time-split", "processor", "memory", "sizes", "storage", "waiting"];
+    let names = [
+        "throughput",
+        "response",
+        "distribution",
+        "percentiles",
+        "time-split",
+        "processor",
+        "memory",
+        "sizes",
+        "storage",
+        "waiting",
+    ];
     let page = html(&fixture::normal());
     let document = parsed(&page);
     let charts: Vec<Node<'_, '_>> = with_class(&document, "chart");
@@ -88,7 +199,12 @@ fn every_chart_stands_in_the_page_wide_and_narrow() {
     let curves = |chart: &str| {
         let chart = with_class(&document, "chart").into_iter().find(|each| each.attribute("data-chart") == Some(chart));
         let paths = chart.expect("the chart stands in the page").descendants();
-        paths.filter(|node| node.tag_name().name() == "path").count()
+        paths
+            .filter(|node| {
+                node.tag_name().name() == "path"
+                    && !node.attribute("class").is_some_and(|class| class.starts_with("heat"))
+            })
+            .count()
     };
     assert_eq!([curves("throughput"), curves("response"), curves("distribution")], [4, 8, 22]);
 }
@@ -98,7 +214,7 @@ fn what_was_not_recorded_is_said_and_not_drawn() {
     let page = html(&fixture::empty());
     let document = parsed(&page);
     assert_eq!(elements(&document, "svg").count(), 0);
-    assert_eq!(page.matches("Nothing was recorded for this chart.").count(), 9);
+    assert_eq!(page.matches("Nothing was recorded for this chart.").count(), 10);
     assert_eq!(words(with_class(&document, "figure")[0]), "Nothing measured");
 }
 
@@ -107,8 +223,10 @@ fn a_value_alone_is_a_dot_and_nothing_is_no_line() {
     let page = html(&fixture::sparse());
     let document = parsed(&page);
     assert!(elements(&document, "circle").count() >= 4, "single seconds are dots");
-    let curves =
-        elements(&document, "path").filter(|path| path.attribute("class").is_some_and(|all| all.contains("curve")));
+    let over_time =
+        with_class(&document, "chart").into_iter().filter(|chart| chart.attribute("data-chart") != Some("percentiles"));
+    let paths = over_time.flat_map(|chart| chart.descendants()).filter(|node| node.tag_name().name() == "path");
+    let curves = paths.filter(|path| path.attribute("class").is_some_and(|all| all.contains("curve")));
     assert_eq!(curves.count(), 0, "no line can be drawn through one point");
 }
 
@@ -122,8 +240,7 @@ fn two_hours_make_no_larger_a_page_than_a_reader_can_load() {
 
 #[test]
 fn drawings_stay_within_themselves() {
-    for (name, file) in fixture::all() {
-        let page = html(&file);
+    for (name, page) in pages() {
         let document = parsed(&page);
         for svg in elements(&document, "svg") {
             let sizes = svg.attribute("viewBox").expect("each drawing has a size");
@@ -164,7 +281,12 @@ fn a_sweep_has_its_curve_as_a_picture_of_its_own() {
 #[test]
 fn hostile_text_is_text() {
     let page = html(&fixture::hostile());
-    assert!(!page.contains("<script") && !page.contains('\u{1b}') && !page.contains('\u{202e}'));
+    assert!(
+        !page.contains("<script>alert")
+            && !page.contains("</script>alert")
+            && !page.contains('\u{1b}')
+            && !page.contains('\u{202e}')
+    );
     let document = parsed(&page);
     let shown = r#"<script>alert('1')</script>"&|`*_\u{1b}[2J\u{202e} x"#;
     for (class, times) in [("label", 1), ("target", 1), ("command", 1), ("failed", 1)] {
@@ -181,8 +303,8 @@ fn a_failed_check_leaves_no_figure_in_the_page() {
     let page = html(&fixture::void());
     let document = parsed(&page);
     assert_eq!(words(with_class(&document, "figure")[0]), "VOID");
-    assert!(html(&fixture::normal()).contains("result 100.0"));
-    assert!(!page.contains(">100.0<") && !page.contains("100.0 TR") && !page.contains("result 100"), "{page}");
+    assert!(html(&fixture::normal()).contains("result 1,000"));
+    assert!(!page.contains(">100.0<") && !page.contains("100.0 TR") && !page.contains("result 1,0"), "{page}");
     let failed = words(with_class(&document, "failed")[0]);
     for part in ["holding summary", "Clause 7.3.1.3", "account 43000000012 KPNX: summary 400, holdings 300"] {
         assert!(failed.contains(part), "{failed}");
@@ -210,6 +332,86 @@ fn a_run_file_read_back_gives_the_same_page() {
     assert!(html(&again) == html(&file), "drawn from the file alone, the page is the same");
 }
 
+/// What a page carries inflated, by the id of its element.
+fn carried(page: &str, id: &str) -> Vec<u8> {
+    let document = parsed(page);
+    let held = document.descendants().find(|node| node.attribute("id") == Some(id)).expect("the page carries it");
+    let bytes = base64::engine::general_purpose::STANDARD.decode(held.text().expect("it is not empty").trim());
+    let mut whole = Vec::new();
+    let bytes = bytes.expect("it is base64");
+    std::io::Read::read_to_end(&mut flate2::read::GzDecoder::new(bytes.as_slice()), &mut whole).expect("it is gzip");
+    whole
+}
+
+#[test]
+fn the_run_inside_a_page_draws_the_same_page() {
+    // A figure that is no number has no form in JSON.
+    for (name, file) in fixture::all().into_iter().filter(|(name, _)| *name != "extreme") {
+        let page = html(&file);
+        let run: RunFile = serde_json::from_slice(&carried(&page, "carried")).expect("it is a run file");
+        assert!(html(&run) == page, "{name}: drawn from what it carries, the page is the same");
+    }
+}
+
+#[test]
+fn every_curve_of_a_specification_is_in_the_run() {
+    for (name, file) in fixture::all() {
+        let page = html(&file);
+        let document = parsed(&page);
+        let plots = elements(&document, "script").filter(|script| script.attribute("class") == Some("plot"));
+        let mut curves = 0;
+        for plot in plots {
+            let spec: serde_json::Value =
+                serde_json::from_str(plot.text().expect("it is not empty")).expect("it is JSON");
+            for curve in
+                spec["panels"].as_array().expect("it has panels").iter().flat_map(|panel| panel["curves"].as_array())
+            {
+                for curve in curve {
+                    curves += 1;
+                    let Some(metrics) = curve["metrics"].as_array() else {
+                        assert!(!curve["points"].as_array().expect("points of its own").is_empty(), "{name}");
+                        continue;
+                    };
+                    let place = |key: &str| curve[key].as_u64().expect("a place") as usize;
+                    let round = &file.cases[place("case")].rounds[place("round")];
+                    for metric in metrics {
+                        let metric = metric.as_str().expect("a name");
+                        assert!(round.series.column(metric).is_some(), "{name}: {metric}");
+                    }
+                }
+            }
+        }
+        assert_eq!(curves > 0, !["empty", "nothing"].contains(&name), "{name}");
+    }
+}
+
+/// A run of ten cases of 45 minutes, whose values repeat nowhere.
+pub(crate) fn ten_cases() -> RunFile {
+    let mut file = fixture::normal();
+    let mut random = bourse_stats::SplitMix::new(7);
+    file.cases.clear();
+    for nth in 0..10 {
+        let mut case = fixture::case(&format!("case {nth}"), Durability::Durable, 30);
+        let series = &mut case.rounds[0].series;
+        series.time_s = (1..=2_700).map(f64::from).collect();
+        for column in &mut series.columns {
+            let once: Vec<f64> = column.values.iter().flatten().copied().collect();
+            column.values = once.iter().cycle().take(2_700).map(|value| Some(value * (0.5 + random.unit()))).collect();
+        }
+        file.cases.push(case);
+    }
+    file
+}
+
+#[test]
+fn an_ordinary_page_is_small_and_a_long_one_can_be_loaded() {
+    let ordinary = html(&fixture::normal()).len();
+    assert!(ordinary < 600_000, "{ordinary} bytes");
+    let long = html(&ten_cases());
+    parsed(&long);
+    assert!(long.len() < 12_000_000, "{} bytes", long.len());
+}
+
 /// Writes every fixture's page into the folder `BOURSE_PAGES`, to be looked at.
 #[test]
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
@@ -217,9 +419,9 @@ fn pages_to_look_at() {
     let Some(folder) = std::env::var_os("BOURSE_PAGES") else {
         return eprintln!("skipped: pages_to_look_at (BOURSE_PAGES names no folder)");
     };
-    for (name, file) in fixture::all() {
-        let path = std::path::Path::new(&folder).join(format!("{name}.html"));
-        let page = html(&file);
+    let long = [("ten", ten_cases()), ("long", fixture::long())].map(|(name, file)| (name.to_owned(), html(&file)));
+    for (name, page) in pages().into_iter().chain(long) {
+        let path = Path::new(&folder).join(format!("{name}.html"));
         std::fs::write(&path, &page).expect("the folder can be written to");
         assert_eq!(std::fs::read_to_string(&path).expect("what was written can be read"), page);
     }

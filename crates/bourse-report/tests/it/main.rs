@@ -1,5 +1,6 @@
 //! What a person sees, held in snapshots; run files come from a small builder.
 
+mod browser;
 mod damaged;
 mod documents;
 mod faults;

@@ -1,0 +1,143 @@
+//! Measured figures beside published ones: a lane for each, marks on one axis.
+
+use super::axis::{Scale, Unit};
+use super::svg::{Anchor, Svg};
+use super::{Frame, Size};
+
+/// What is drawn: groups of lanes, one below the other.
+pub(crate) struct Marks<'a> {
+    pub(crate) unit: MarksUnit,
+    /// Name of a group, and its lanes.
+    pub(crate) groups: Vec<(&'a str, Vec<Lane<'a>>)>,
+}
+
+/// Quantity of the axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum MarksUnit {
+    /// In thousands and millions.
+    Bytes,
+    Count,
+}
+
+/// A figure of ours, and the published one.
+pub(crate) struct Lane<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) ours: Option<f64>,
+    pub(crate) interval: Option<(f64, f64)>,
+    pub(crate) published: Option<f64>,
+}
+
+impl Lane<'_> {
+    fn values(&self) -> impl Iterator<Item = f64> + '_ {
+        let (low, high) = self.interval.unzip();
+        [self.ours, low, high, self.published].into_iter().flatten().filter(|value| value.is_finite() && *value >= 0.0)
+    }
+}
+
+const LANE: f64 = 20.0;
+const HEAD: f64 = 26.0;
+/// From such a ratio of largest to smallest on the axis is logarithmic.
+const WIDE_RANGE: f64 = 30.0;
+
+/// The drawing; none where no lane has both figures.
+pub(crate) fn marks(frame: &Frame<'_>, chart: &Marks<'_>, size: Size) -> Option<String> {
+    let lanes = || chart.groups.iter().flat_map(|(_, lanes)| lanes);
+    if !lanes().any(|lane| lane.ours.is_some() && lane.published.is_some()) {
+        return None;
+    }
+    let values = || lanes().flat_map(Lane::values).filter(|value| *value > 0.0);
+    let (low, high) = values().fold((f64::MAX, 0.0_f64), |(low, high), value| (low.min(value), high.max(value)));
+    let unit = match chart.unit {
+        MarksUnit::Bytes => Unit::DecimalBytes,
+        MarksUnit::Count => Unit::Count,
+    };
+    let is_logarithmic = high / low > WIDE_RANGE;
+    let scale = match (is_logarithmic, size) {
+        (true, Size::Wide) => Scale::logarithmic(unit, low, high, 8),
+        (true, Size::Narrow) => Scale::logarithmic(unit, low, high, 4),
+        (false, Size::Wide) => Scale::linear(unit, high, 6.0),
+        (false, Size::Narrow) => Scale::linear(unit, high, 3.0),
+    };
+    let (left, plot) = match size {
+        Size::Wide => (230.0, 590.0),
+        Size::Narrow => (8.0, 324.0),
+    };
+    let lane_height = if size == Size::Wide { LANE } else { LANE + 16.0 };
+    let x = |value: f64| left + plot * scale.place(value);
+    let legend = 22.0;
+    let height: f64 =
+        chart.groups.iter().map(|(_, lanes)| HEAD + lane_height * lanes.len() as f64).sum::<f64>() + legend;
+    let mut svg = Svg::new();
+    svg.circle("estimate plain", (left + 6.0, 10.0), 5.0);
+    svg.text("label", (left + 16.0, 14.0), Anchor::Start, "ours, with its interval");
+    svg.path("then", &diamond(left + 176.0, 10.0));
+    svg.text("label", (left + 186.0, 14.0), Anchor::Start, "published");
+    for (value, _) in &scale.ticks {
+        svg.line("grid", (x(*value), legend), (x(*value), height));
+    }
+    let mut about = frame.about.to_owned();
+    let mut top = legend;
+    for (group, lanes) in &chart.groups {
+        svg.text("panel-title", (8.0, top + 17.0), Anchor::Start, group);
+        top += HEAD;
+        for lane in lanes {
+            let y = top + lane_height - LANE / 2.0;
+            match size {
+                Size::Wide => svg.text("row-note", (left - 10.0, y + 4.0), Anchor::End, lane.name),
+                Size::Narrow => svg.text("row-note", (left, y - 14.0), Anchor::Start, lane.name),
+            }
+            svg.line("foot", (left, y), (left + plot, y));
+            if let (Some(ours), Some(published)) = (lane.ours, lane.published) {
+                svg.line("between", (x(ours), y), (x(published), y));
+            }
+            if let Some((low, high)) = lane.interval {
+                svg.line("whisker plain", (x(low), y), (x(high), y));
+            }
+            if let Some(published) = lane.published {
+                svg.path("then", &diamond(x(published), y));
+            }
+            if let Some(ours) = lane.ours {
+                svg.circle("estimate plain", (x(ours), y), 5.0);
+            }
+            let told = |value: Option<f64>| value.map_or_else(|| "nothing".to_owned(), |value| unit.text(value));
+            let (ours, published) = (told(lane.ours), told(lane.published));
+            about.push_str(&format!(" {group}, {}: ours {ours}, published {published}.", lane.name));
+            top += lane_height;
+        }
+    }
+    svg.line("axis", (left, height), (left + plot, height));
+    for (value, label) in &scale.ticks {
+        let anchor = match scale.place(*value) {
+            end if end > 0.98 => Anchor::End,
+            start if start < 0.02 => Anchor::Start,
+            _ => Anchor::Middle,
+        };
+        svg.text("tick", (x(*value), height + 16.0), anchor, label);
+    }
+    Some(svg.finish(&format!("{}-{}", frame.id, size.class()), (size.width(), height + 26.0), frame.title, &about))
+}
+
+fn diamond(x: f64, y: f64) -> String {
+    format!("M{:.1} {y:.1}L{x:.1} {:.1}L{:.1} {y:.1}L{x:.1} {:.1}Z", x - 6.0, y - 6.0, x + 6.0, y + 6.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn our_figures_stand_beside_the_published_ones() {
+        let lane = |name, ours, published| Lane { name, ours, interval: None, published };
+        let chart = |lanes| Marks { unit: MarksUnit::Count, groups: vec![("rows <10>", lanes)] };
+        let frame = Frame { id: "m", title: "Inserts", about: "Each." };
+        for size in Size::ALL {
+            let both = chart(vec![lane("wal", Some(120.0), Some(90_000.0)), lane("delete", None, Some(0.0))]);
+            let drawing = marks(&frame, &both, size).expect("one lane has both");
+            for part in ["rows &lt;10&gt;, wal: ours 120, published 90,000.", "delete: ours nothing, published 0."] {
+                assert!(drawing.contains(part), "{drawing}");
+            }
+            assert!(!drawing.contains("NaN"), "{drawing}");
+            assert_eq!(marks(&frame, &chart(vec![lane("wal", Some(1.0), None)]), size), None);
+        }
+    }
+}

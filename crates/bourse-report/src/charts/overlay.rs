@@ -1,0 +1,72 @@
+//! Several cases on the same axes: what each did second by second, and how long its responses took.
+
+use super::axis::Unit;
+use super::percentile;
+use super::plot::{Across, Curve, Panel, Plot, Source, Thin};
+use crate::view::{CaseView, values};
+
+/// More curves than this in one panel are no help to anybody.
+const MOST: usize = 12;
+
+/// Title of a panel, metric, unit, whether it is logarithmic, how points become one.
+type Row = (&'static str, &'static str, Unit, bool, Thin);
+
+const ROWS: [Row; 6] = [
+    ("completed a second", "throughput", Unit::PerSecond, false, Thin::Mean),
+    ("response time, p99 of each second", "response_ns_p99", Unit::Nanoseconds, true, Thin::Max),
+    ("processor time of our process, cores", "cpu_user+cpu_system", Unit::SecondsPerSecond, false, Thin::Mean),
+    ("written to storage a second", "written_bytes", Unit::BytesPerSecond, false, Thin::Mean),
+    ("write-ahead log", "log_bytes", Unit::Bytes, false, Thin::Max),
+    ("memory of our process", "memory_resident_bytes", Unit::Bytes, false, Thin::Max),
+];
+
+/// A curve of a round's series: the sum of metrics that `+` joins.
+pub(super) fn curve(
+    view: &CaseView<'_>,
+    (case, round): (usize, usize),
+    metrics: &str,
+    label: &str,
+    thin: Thin,
+) -> Curve {
+    let metrics: Vec<String> = metrics.split('+').map(str::to_owned).collect();
+    of_metrics(view, (case, round), metrics, label, thin)
+}
+
+/// The same of metrics whose names may hold anything.
+pub(super) fn of_metrics(
+    view: &CaseView<'_>,
+    (case, round): (usize, usize),
+    metrics: Vec<String>,
+    label: &str,
+    thin: Thin,
+) -> Curve {
+    let of = &view.case.rounds[round];
+    let sum = |mut sum: Vec<(f64, Option<f64>)>, further: &String| {
+        for ((_, value), (_, more)) in sum.iter_mut().zip(values(of, further)) {
+            *value = value.zip(more).map(|(value, more)| value + more);
+        }
+        sum
+    };
+    let first = metrics.first().map(|metric| values(of, metric).collect()).unwrap_or_default();
+    let points = metrics.iter().skip(1).fold(first, sum);
+    Curve { label: label.to_owned(), points, thin, source: Source::Series { case, round, metrics } }
+}
+
+/// The first rounds of the cases over time, a panel for each metric; `views` with the cases' places in the run.
+pub(super) fn over_time(views: &[(usize, &CaseView<'_>)]) -> Plot {
+    let drawn: Vec<_> = views.iter().filter(|(_, view)| !view.case.rounds.is_empty()).take(MOST).collect();
+    let panel = |(title, metrics, unit, logarithmic, thin): Row| {
+        let curves = drawn.iter().map(|(at, view)| curve(view, (*at, 0), metrics, &view.case.label, thin));
+        // What no case has is no line at the bottom.
+        let is_any = |curve: &Curve| curve.points.iter().any(|(_, value)| value.is_some_and(|value| value > 0.0));
+        let curves: Vec<Curve> = curves.collect();
+        let curves = if curves.iter().any(is_any) { curves } else { Vec::new() };
+        Panel { title: title.to_owned(), unit, logarithmic, curves, mark: None, heat: None }
+    };
+    Plot { across: Across::Time { phases: Vec::new(), events: None }, panels: ROWS.into_iter().map(panel).collect() }
+}
+
+/// Percentiles of the cases' response times.
+pub(super) fn percentiles(views: &[&CaseView<'_>]) -> Plot {
+    percentile::of_cases(&views[..views.len().min(MOST)])
+}

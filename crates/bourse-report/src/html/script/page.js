@@ -1,0 +1,150 @@
+// The page: its data, what the fragment of its address keeps, and what can be copied or saved.
+const page = {
+  plots: [],
+  // A place of the page; a stretch of time; curves left out; panels whose axis was changed.
+  state: { place: "", zoom: null, off: new Set(), flipped: new Set() },
+
+  read() {
+    const [first, ...rest] = location.hash.slice(1).split("&");
+    const parts = first.includes("=") ? [first, ...rest] : rest;
+    const named = Object.fromEntries(parts.map((part) => part.split("=").map(decodeURIComponent)));
+    this.state.place = first.includes("=") ? "" : decodeURIComponent(first);
+    // A link within the page names a place alone: what is shown stays.
+    if (parts.length === 0) {
+      this.open();
+      return this.write();
+    }
+    const zoom = (named.zoom ?? "").split("-").map(Number);
+    this.state.zoom = zoom.length === 2 && zoom[0] < zoom[1] ? zoom : null;
+    this.state.off = new Set((named.off ?? "").split(",").filter(Boolean));
+    this.state.flipped = new Set((named.axis ?? "").split(",").filter(Boolean));
+    this.open();
+    this.draw();
+  },
+
+  write() {
+    const { place, zoom, off, flipped } = this.state;
+    const parts = [encodeURIComponent(place)];
+    if (zoom) parts.push(`zoom=${zoom.map((end) => Number(end.toFixed(2))).join("-")}`);
+    if (off.size) parts.push(`off=${[...off].join(",")}`);
+    if (flipped.size) parts.push(`axis=${[...flipped].join(",")}`);
+    const fragment = parts.filter(Boolean).join("&");
+    if (fragment !== location.hash.slice(1)) history.replaceState(null, "", fragment ? `#${fragment}` : location.pathname + location.search);
+  },
+
+  // Shows the place, also within what is folded.
+  open() {
+    const there = this.state.place && document.getElementById(this.state.place);
+    if (!there) return;
+    for (let around = there; around; around = around.parentElement?.closest("details")) {
+      if (around.matches("details")) around.open = true;
+    }
+    there.scrollIntoView();
+  },
+
+  draw() {
+    for (const plot of this.plots) plot.draw();
+  },
+
+  zoom(range) {
+    this.state.zoom = range;
+    this.write();
+    for (const plot of this.plots) if (plot.isTime) plot.draw();
+  },
+
+  toggle(which, key, plot) {
+    const set = this.state[which];
+    if (!set.delete(key)) set.add(key);
+    this.write();
+    plot.draw();
+  },
+
+  cursor(place) {
+    for (const plot of this.plots) if (plot.isTime) plot.cursor(place);
+  },
+};
+
+// What the page carries compressed, as text; nothing where the browser cannot inflate it.
+async function carried(id) {
+  const held = document.getElementById(id);
+  if (!held || typeof DecompressionStream === "undefined") return null;
+  const binary = atob(held.textContent.trim());
+  const bytes = new Uint8Array(binary.length);
+  for (let at = 0; at < binary.length; at += 1) bytes[at] = binary.charCodeAt(at);
+  return new Response(new Blob([bytes]).stream().pipeThrough(new DecompressionStream("gzip"))).text();
+}
+
+// Puts charts that can be moved in the place of still ones, each when it comes into view.
+function enliven(run) {
+  const seen = new IntersectionObserver((entries) => {
+    for (const { target, isIntersecting } of entries) {
+      if (!isIntersecting) continue;
+      seen.unobserve(target);
+      const spec = JSON.parse(target.querySelector("script.plot").textContent);
+      const plot = new Plot(target, spec, run, page);
+      page.plots.push(plot);
+      plot.draw();
+      sized.observe(plot.host);
+    }
+  }, { rootMargin: "400px" });
+  const sized = new ResizeObserver((entries) => {
+    for (const { target } of entries) {
+      const plot = page.plots.find(({ host }) => host === target);
+      if (plot && target.clientWidth > 0 && Math.max(280, target.clientWidth) !== plot.width) plot.draw();
+    }
+  });
+  for (const script of document.querySelectorAll("script.plot")) seen.observe(script.parentElement);
+}
+
+async function copy(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+  } catch {
+    // Without permission, or in an older browser.
+    const area = element("textarea", { class: "aside" });
+    area.value = text;
+    document.body.append(area);
+    area.select();
+    document.execCommand("copy");
+    area.remove();
+  }
+}
+
+function button(words, done, act) {
+  const made = element("button", { type: "button" }, words);
+  made.addEventListener("click", async () => {
+    await act();
+    made.textContent = done;
+    setTimeout(() => { made.textContent = words; }, 2000);
+  });
+  return made;
+}
+
+function offer() {
+  const tools = document.getElementById("tools");
+  const markdown = document.getElementById("markdown");
+  if (markdown) tools.append(button("Copy as Markdown", "Copied", () => copy(JSON.parse(markdown.textContent))));
+  const held = document.getElementById("carried");
+  if (held && typeof DecompressionStream !== "undefined") {
+    const { name } = held.dataset;
+    const save = async () => {
+      const address = URL.createObjectURL(new Blob([await carried("carried")], { type: "application/json" }));
+      element("a", { href: address, download: name }).click();
+      setTimeout(() => URL.revokeObjectURL(address), 10_000);
+    };
+    tools.append(button(`Download ${name}`, "Saved", save));
+  }
+  for (const command of document.querySelectorAll("pre.command")) {
+    command.before(button("Copy command", "Copied", () => copy(command.textContent)));
+  }
+}
+
+document.documentElement.classList.add("scripted");
+offer();
+addEventListener("hashchange", () => page.read());
+if (document.querySelector("script.plot")) {
+  carried("carried").then((text) => {
+    if (text !== null) enliven(JSON.parse(text));
+    if (location.hash) page.read();
+  });
+}
