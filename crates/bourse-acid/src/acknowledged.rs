@@ -1,9 +1,6 @@
 //! The driver's own log: which orders and results were acknowledged, told as soon as their commit has returned.
 
-use bourse_engine::{
-    Access, Capabilities, Description, Dialect, EachRow, Engine, EngineError, Footprint, Hosting, Interface, Isolation,
-    Loader, Location, Params, Session, Sql, SqlEngine, Value,
-};
+use bourse_engine::{Access, Engine, EngineError, Isolation, Params, Session, Sql, Value, Wrapper, forward_session};
 use bourse_schema::TradeId;
 use std::fmt;
 use std::str::FromStr;
@@ -64,46 +61,12 @@ impl fmt::Debug for Acknowledging<'_> {
     }
 }
 
-impl Engine for Acknowledging<'_> {
-    fn description(&self) -> Result<Description, EngineError> {
-        self.inner.description()
+impl Wrapper for Acknowledging<'_> {
+    fn inner(&self) -> &dyn Engine {
+        self.inner
     }
-    fn capabilities(&self) -> Capabilities {
-        self.inner.capabilities()
-    }
-    fn interface(&self) -> Interface<'_> {
-        match self.inner.interface() {
-            Interface::Sql(_) => Interface::Sql(self),
-            keys @ Interface::Keys(_) => keys,
-        }
-    }
-    fn hosting(&self) -> Hosting<'_> {
-        self.inner.hosting()
-    }
-    fn foreign(&self) -> Result<Option<String>, EngineError> {
-        self.inner.foreign()
-    }
-    fn location(&self) -> Location {
-        self.inner.location()
-    }
-    fn exists(&self) -> Result<bool, EngineError> {
-        self.inner.exists()
-    }
-    fn footprint(&self) -> Result<Footprint, EngineError> {
-        self.inner.footprint()
-    }
-}
-
-impl SqlEngine for Acknowledging<'_> {
-    fn dialect(&self) -> &'static Dialect {
-        self.inner.sql().expect("this is the interface of a SQL engine alone").dialect()
-    }
-    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
-        let (inner, listener) = (self.inner.session()?, Arc::clone(&self.listener));
-        Ok(Box::new(Telling { inner, listener, written: Vec::new() }))
-    }
-    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        self.inner.loader()
+    fn wrap(&self, inner: Box<dyn Session>) -> Box<dyn Session> {
+        Box::new(Telling { inner, listener: Arc::clone(&self.listener), written: Vec::new() })
     }
 }
 
@@ -115,15 +78,10 @@ struct Telling {
 }
 
 impl Session for Telling {
-    fn dialect(&self) -> &'static Dialect {
-        self.inner.dialect()
-    }
+    forward_session!(inner: dialect, query, plan, query_text, execute_text);
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         self.written.clear();
         self.inner.begin(isolation, access)
-    }
-    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.inner.query(sql, params, each)
     }
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         let changed = self.inner.execute(sql, params)?;
@@ -145,15 +103,6 @@ impl Session for Telling {
     fn rollback(&mut self) -> Result<(), EngineError> {
         self.written.clear();
         self.inner.rollback()
-    }
-    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
-        self.inner.plan(sql)
-    }
-    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.inner.query_text(sql, params, each)
-    }
-    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
-        self.inner.execute_text(sql, params)
     }
 }
 

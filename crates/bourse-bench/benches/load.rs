@@ -75,7 +75,7 @@ fn statements() -> (String, String) {
         prepare.push_str(&bourse_schema::create_table(table, &SQLITE, true));
         prepare.push(';');
         for index in table.indexes {
-            finish.push_str(&bourse_schema::create_index(table, index));
+            finish.push_str(&bourse_schema::create_index(table, index, &SQLITE));
             finish.push(';');
         }
     }

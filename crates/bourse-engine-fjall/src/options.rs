@@ -1,8 +1,8 @@
 //! Settings of a fjall target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::option_words;
-use bourse_engine::target::{Grammar, OptionSpec, Scheme, Wanted, parse_bytes, show_bytes};
+use bourse_engine::target::{Grammar, OptionSpec, Scheme, parse_number};
+use bourse_engine::{option_spec, option_words};
 use fjall::PersistMode;
 
 /// What a commit waits for.
@@ -54,39 +54,24 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
     schemes: &[Scheme::plain("fjall")],
     forms: "fjall:PATH, a folder",
     options: &[
-        OptionSpec {
-            name: "persist",
-            values: "sync_all, sync_data, buffer",
-            meaning: "what a commit waits for: the disk (fsync, fdatasync), or the operating system, which is fjall's own default",
-            set: |options, text| Persist::parse(text).map(|value| options.persist = value),
-            show: |options| options.persist.word().to_owned(),
-        },
-        OptionSpec {
-            name: "cache",
-            values: "bytes, as 64MiB, from 1MiB to 1TiB",
-            meaning: "fjall's own cache of blocks, for the whole database",
-            set: |options, text| parse_bytes(text, 1 << 20, 1 << 40).map(|bytes| options.cache_bytes = bytes),
-            show: |options| show_bytes(options.cache_bytes),
-        },
-        OptionSpec {
-            name: "journal",
-            values: "bytes, as 512MiB, from 64MiB to 1TiB",
-            meaning: "the most that its journals may take on disk before what they hold is written to tables",
-            set: |options, text| parse_bytes(text, 64 << 20, 1 << 40).map(|bytes| options.journal_bytes = bytes),
-            show: |options| show_bytes(options.journal_bytes),
-        },
+        option_spec!(
+            "persist" => persist: word(Persist), "sync_all, sync_data, buffer",
+            "what a commit waits for: the disk (fsync, fdatasync), or the operating system, which is fjall's own default",
+        ),
+        option_spec!(
+            "cache" => cache_bytes: bytes(1 << 20, 1 << 40), "bytes, as 64MiB, from 1MiB to 1TiB",
+            "fjall's own cache of blocks, for the whole database",
+        ),
+        option_spec!(
+            "journal" => journal_bytes: bytes(64 << 20, 1 << 40), "bytes, as 512MiB, from 64MiB to 1TiB",
+            "the most that its journals may take on disk before what they hold is written to tables",
+        ),
         OptionSpec {
             name: "workers",
             values: "auto, or a number from 1 to 64",
             meaning: "threads that write and merge tables; auto is one for each CPU, at most four",
             set: |options, text| {
-                options.workers = match text {
-                    "auto" => None,
-                    number => {
-                        let number = number.parse().map_err(|_| Wanted::Listed)?;
-                        Some(number).filter(|number| (1..=64).contains(number)).ok_or(Wanted::InRange).map(Some)?
-                    }
-                };
+                options.workers = if text == "auto" { None } else { Some(parse_number(text, 1, 64)?) };
                 Ok(())
             },
             show: |options| options.workers.map_or_else(|| "auto".to_owned(), |number| number.to_string()),

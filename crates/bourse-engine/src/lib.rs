@@ -26,6 +26,7 @@ pub mod target;
 mod target_file;
 mod target_folder;
 pub mod thread_time;
+mod wrapper;
 
 pub use bourse_schema::{Batch, Dialect, Value};
 pub use capabilities::{Capabilities, RecordCapabilities, SqlCapabilities};
@@ -52,3 +53,4 @@ pub use suggest::{did_you_mean, nearest};
 pub use target_file::{TargetFile, beside};
 pub use target_folder::{FOLDER_MARK, FolderBytes, TargetFolder};
 pub use thread_time::{Wait, blocked_on, sometimes_blocked_on, writer_blocked_on};
+pub use wrapper::Wrapper;

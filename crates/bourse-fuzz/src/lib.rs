@@ -55,7 +55,7 @@ pub const TARGETS: [Target; 11] = [
     Target { name: "targets", run: targets, mutations: 1_000 },
 ];
 
-/// `acid.json` and `crash.json`, and what is drawn from them.
+/// `acid.json`, `crash.json` and `faults.json`, and what is drawn from them.
 pub fn acid_document(bytes: &[u8]) {
     if let Ok(tested) = bourse_record::read::parse_acid(bytes, Path::new("acid.json")) {
         let _ = bourse_report::acid_terminal(&tested, 80, true, true);
@@ -64,6 +64,10 @@ pub fn acid_document(bytes: &[u8]) {
     if let Ok(crashed) = bourse_record::read::parse_crash(bytes, Path::new("crash.json")) {
         let _ = bourse_report::crash_terminal(&crashed, 80, true);
         let _ = (bourse_report::crash_html(&crashed), bourse_report::crash_markdown(&crashed));
+    }
+    if let Ok(tried) = bourse_record::read::parse_faults(bytes, Path::new("faults.json")) {
+        let _ = bourse_report::faults_terminal(&tried, 80, true);
+        let _ = (bourse_report::faults_html(&tried), bourse_report::faults_markdown(&tried));
     }
 }
 
@@ -196,6 +200,8 @@ pub fn targets(bytes: &[u8]) {
     let _ = bourse_engine_postgres::Target::parse(text);
     let _ = bourse_engine_lmdb::GRAMMAR.parse(text, bourse_engine_lmdb::Options::DEFAULT);
     let _ = bourse_engine_redb::GRAMMAR.parse(text, bourse_engine_redb::Options::DEFAULT);
+    let _ = bourse_engine_duckdb::GRAMMAR.parse(text, bourse_engine_duckdb::Options::DEFAULT);
+    let _ = bourse_engine_rocksdb::GRAMMAR.parse(text, bourse_engine_rocksdb::Options::DEFAULT);
     let _ = bourse_engine_fastdb::GRAMMAR.parse(text, bourse_engine_fastdb::Options::DEFAULT);
     let _ = bourse_engine_fjall::GRAMMAR.parse(text, bourse_engine_fjall::Options::DEFAULT);
 }

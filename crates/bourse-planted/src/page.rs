@@ -1,13 +1,13 @@
 //! The page of the documentation, and the line of a terminal.
 
 use crate::detectors::{Detector, Found, Length};
-use crate::matrix::{Cell, name};
+use crate::matrix::{self, name};
+use bourse_report::{Cell, Part, Sheet, sheet_markdown};
 use bourse_tpce::planted::Bug;
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 
 /// A line for a terminal.
-pub fn in_words(cell: &Cell) -> String {
+pub fn in_words(cell: &matrix::Cell) -> String {
     let found = match &cell.found {
         Found::Caught(why) => format!("caught  {why}"),
         Found::Shown(why) => format!("shown   {why}"),
@@ -16,53 +16,57 @@ pub fn in_words(cell: &Cell) -> String {
     format!("{:<24} {:<7} {:>5.1} s  {found}", name(cell.bug), cell.detector.name(), cell.took.as_secs_f64())
 }
 
-/// What stands in a cell of the page, without its time.
-fn mark(found: &Found) -> String {
-    match found {
-        Found::Caught(why) => format!("**{why}**"),
-        Found::Shown(why) => format!("shown: {why}"),
-        Found::Silent => "-".to_owned(),
+/// What stands in a cell of the page.
+fn mark(cell: &matrix::Cell) -> Cell {
+    let took = format!(" ({:.1} s)", cell.took.as_secs_f64());
+    match &cell.found {
+        Found::Caught(why) => Cell::Strong { text: why.clone(), more: took },
+        Found::Shown(why) => Cell::Text(format!("shown: {why}{took}")),
+        Found::Silent => Cell::Text(format!("-{took}")),
     }
 }
 
-/// A bug's row as far as it does not depend on the run: its name and what it does.
-pub fn row_begins(bug: Option<Bug>) -> String {
+/// The cells of a bug's row that do not depend on the run: its name and what it does.
+fn bug_cells(bug: Option<Bug>) -> [Cell; 3] {
     let (breaks, words) = bug.map_or(("", "nothing: the control"), |bug| (bug.breaks().name(), bug.words()));
-    format!("| `{}` | {words} | {breaks} |", name(bug))
+    [Cell::Code(name(bug).to_owned()), Cell::Text(words.to_owned()), Cell::Text(breaks.to_owned())]
 }
 
-/// The page of the documentation.
-pub fn page(cells: &[Cell], length: Length) -> String {
+/// A bug's row in Markdown as far as it does not depend on the run.
+pub fn row_begins(bug: Option<Bug>) -> String {
+    let heads = vec![String::new(); 3];
+    let parts = vec![Part::Table { heads, rows: vec![bug_cells(bug).to_vec()] }];
+    let table = sheet_markdown(&Sheet { parts, ..Sheet::default() });
+    table.lines().last().unwrap_or_default().to_owned()
+}
+
+/// The page of the documentation, in Markdown.
+pub fn page(cells: &[matrix::Cell], length: Length) -> String {
     let Length { transactions, requests_per_second, .. } = length;
     let detectors: BTreeSet<Detector> = cells.iter().map(|cell| cell.detector).collect();
     let acid = if detectors.contains(&Detector::Acid) { ", and `acid` without crashes" } else { "" };
-    let mut page = format!(
-        "# Planted bugs\n\n\
-         Written by the program `planted` of `bourse-planted` (`cargo xtask planted` runs it at full length); do not edit.\n\n\
-         Each bug is planted in turn in a build with the feature `planted-bug`, on a copy of one loaded database (SQLite, 1,000 \
-         customers, 1 day), and each detector is asked: `run`, `check` of the database which that run leaves, `verify` against \
-         the model{acid}. Runs are of {transactions} transactions in simulated time, {requests_per_second} customers' requests \
-         a second. **Bold** is what fails first: the exit code is not 0. \"shown\" stands in the report of a run that passes. \
-         Seconds are wall-clock time on the machine that wrote this page, copying the database included. No other build \
-         contains any of these bugs; a test shows it.\n\n\
-         The test `planted` of `bourse-planted` asks the first three for {} transactions, and fails where one finds anything \
-         else than is expected of it (`crates/bourse-planted/src/expected.rs`).\n\n\
-         | bug | what is wrong | breaks |",
-        Length::SHORT.transactions,
-    );
-    for detector in &detectors {
-        write!(page, " {} |", detector.name()).expect("a String takes all");
-    }
-    page.push_str("\n|---|---|---|");
-    page.push_str(&"---|".repeat(detectors.len()));
-    page.push('\n');
+    let paragraphs = [
+        "Written by the program `planted` of `bourse-planted` (`cargo xtask planted` runs it at full length); do not edit."
+            .to_owned(),
+        format!(
+            "Each bug is planted in turn in a build with the feature `planted-bug`, on a copy of one loaded database (SQLite, 1,000 \
+             customers, 1 day), and each detector is asked: `run`, `check` of the database which that run leaves, `verify` against \
+             the model{acid}. Runs are of {transactions} transactions in simulated time, {requests_per_second} customers' requests \
+             a second. **Bold** is what fails first: the exit code is not 0. \"shown\" stands in the report of a run that passes. \
+             Seconds are wall-clock time on the machine that wrote this page, copying the database included. No other build \
+             contains any of these bugs; a test shows it."
+        ),
+        format!(
+            "The test `planted` of `bourse-planted` asks the first three for {} transactions, and fails where one finds anything \
+             else than is expected of it (`crates/bourse-planted/src/expected.rs`).",
+            Length::SHORT.transactions
+        ),
+    ];
+    let heads = ["bug", "what is wrong", "breaks"].into_iter().chain(detectors.iter().map(|detector| detector.name()));
     let bugs: BTreeSet<Option<Bug>> = cells.iter().map(|cell| cell.bug).collect();
-    for bug in bugs {
-        page.push_str(&row_begins(bug));
-        for cell in cells.iter().filter(|cell| cell.bug == bug) {
-            write!(page, " {} ({:.1} s) |", mark(&cell.found), cell.took.as_secs_f64()).expect("a String takes all");
-        }
-        page.push('\n');
-    }
-    page
+    let of = |bug| cells.iter().filter(move |cell| cell.bug == bug).map(mark);
+    let rows = bugs.into_iter().map(|bug| bug_cells(bug).into_iter().chain(of(bug)).collect()).collect();
+    let table = Part::Table { heads: heads.map(str::to_owned).collect(), rows };
+    let parts = paragraphs.into_iter().map(Part::Paragraph).chain([table]).collect();
+    sheet_markdown(&Sheet { title: "Planted bugs".to_owned(), parts, ..Sheet::default() })
 }

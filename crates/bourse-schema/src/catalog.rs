@@ -1,5 +1,6 @@
 //! The schema as an engine's catalog tells it, and as it is declared: two lists that can be compared.
 
+use crate::ddl::indexed;
 use crate::{ColumnType, Dialect, Table, create_index, create_table, load_order};
 
 /// How an engine of a dialect tells what tables, indexes and constraints it has. Each query gives rows of kind, table, name
@@ -45,7 +46,7 @@ fn statements(table: &Table, dialect: &Dialect, constraints: bool) -> Vec<Object
         name: name.to_owned(),
         definition,
     };
-    let indexes = table.indexes.iter().map(|index| object("index", index.name, create_index(table, index)));
+    let indexes = table.indexes.iter().map(|index| object("index", index.name, create_index(table, index, dialect)));
     std::iter::once(object("table", table.name, create_table(table, dialect, constraints))).chain(indexes).collect()
 }
 
@@ -65,10 +66,10 @@ fn parts(table: &Table, dialect: &Dialect, constraints: bool) -> Vec<Object> {
     }
     objects.push(object("index", "PRIMARY", format!("unique {}", table.key.join(", "))));
     for index in table.indexes {
-        objects.push(object("index", index.name, index.columns.join(", ")));
+        objects.push(object("index", index.name, indexed(index, dialect).join(", ")));
     }
     if constraints {
-        for key in table.foreign_keys {
+        for key in table.foreign_keys.iter().filter(|_| dialect.foreign_keys) {
             objects.push(object("foreign key", &key.columns.join(", "), (key.parent)().name.to_owned()));
         }
         let checked = |column: &&crate::Column| column.check.is_some();
@@ -147,6 +148,32 @@ pub(crate) const POSTGRES_CATALOG: Catalog = Catalog::Parts(
       GROUP BY t.relname",
 );
 
+/// DuckDB's functions about the catalog that is used.
+pub(crate) const DUCKDB_CATALOG: Catalog = Catalog::Parts(
+    "SELECT 'column', table_name, column_name,
+            lower(regexp_extract(data_type, '^[A-Za-z]+')) || CASE WHEN is_nullable THEN ' NULL' ELSE ' NOT NULL' END
+       FROM duckdb_columns()
+      WHERE NOT internal AND database_name = current_database() AND left(table_name, 7) <> 'bourse_'
+     UNION ALL
+     SELECT 'index', table_name, 'PRIMARY', 'unique ' || array_to_string(constraint_column_names, ', ')
+       FROM duckdb_constraints()
+      WHERE constraint_type = 'PRIMARY KEY' AND database_name = current_database() AND left(table_name, 7) <> 'bourse_'
+     UNION ALL
+     SELECT 'index', table_name, index_name,
+            CASE WHEN is_unique THEN 'unique ' ELSE '' END || trim(expressions, '[]')
+       FROM duckdb_indexes()
+      WHERE database_name = current_database() AND left(table_name, 7) <> 'bourse_'
+     UNION ALL
+     SELECT 'foreign key', table_name, array_to_string(constraint_column_names, ', '), referenced_table
+       FROM duckdb_constraints()
+      WHERE constraint_type = 'FOREIGN KEY' AND database_name = current_database() AND left(table_name, 7) <> 'bourse_'
+     UNION ALL
+     SELECT 'checks', table_name, 'checks', CAST(count(*) AS VARCHAR)
+       FROM duckdb_constraints()
+      WHERE constraint_type = 'CHECK' AND database_name = current_database() AND left(table_name, 7) <> 'bourse_'
+      GROUP BY table_name",
+);
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -161,6 +188,6 @@ mod tests {
         assert_eq!((of(&SQLITE, "table", true), of(&MYSQL, "column", true)), (33, 191));
         assert_eq!(of(&SQLITE, "index", true) + 33, of(&MYSQL, "index", true));
         assert_eq!((of(&MYSQL, "foreign key", true), of(&MYSQL, "foreign key", false)), (49, 0));
-        assert!(declared(&DUCKDB, true).is_none());
+        assert_eq!((of(&DUCKDB, "column", true), of(&DUCKDB, "foreign key", true)), (191, 0));
     }
 }

@@ -40,7 +40,7 @@ pub fn create_table(table: &Table, dialect: &Dialect, constraints: bool) -> Stri
                 lines.push(format!("CHECK ({} IN (0, 1))", column.name));
             }
         }
-        for key in table.foreign_keys {
+        for key in table.foreign_keys.iter().filter(|_| dialect.foreign_keys) {
             let parent = (key.parent)();
             lines.push(format!(
                 "FOREIGN KEY ({}) REFERENCES {} ({})",
@@ -55,8 +55,13 @@ pub fn create_table(table: &Table, dialect: &Dialect, constraints: bool) -> Stri
 }
 
 /// `CREATE INDEX`.
-pub fn create_index(table: &Table, index: &Index) -> String {
-    format!("CREATE INDEX {} ON {} ({})", index.name, table.name, index.columns.join(", "))
+pub fn create_index(table: &Table, index: &Index, dialect: &Dialect) -> String {
+    format!("CREATE INDEX {} ON {} ({})", index.name, table.name, indexed(index, dialect).join(", "))
+}
+
+/// Columns that an index has in a dialect.
+pub(crate) fn indexed<'i>(index: &'i Index, dialect: &Dialect) -> &'i [&'static str] {
+    &index.columns[..index.columns.len().min(dialect.index_columns)]
 }
 
 /// `DROP TABLE IF EXISTS`.

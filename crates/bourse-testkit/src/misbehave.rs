@@ -1,8 +1,7 @@
 //! Engines that stall, fail and lose writes on purpose, so that tests can see who notices.
 
 use bourse_engine::{
-    Access, Capabilities, Description, Dialect, EachRow, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface,
-    Isolation, Loader, Location, Params, Session, Sql, SqlEngine, Value,
+    Access, EachRow, Engine, EngineError, ErrorKind, Isolation, Params, Session, Sql, Wrapper, forward_session,
 };
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -87,49 +86,12 @@ macro_rules! wrapper {
             }
         }
 
-        impl<E: Engine> Engine for $name<E> {
-            fn description(&self) -> Result<Description, EngineError> {
-                self.inner.description()
+        impl<E: Engine> Wrapper for $name<E> {
+            fn inner(&self) -> &dyn Engine {
+                &self.inner
             }
-            fn capabilities(&self) -> Capabilities {
-                self.inner.capabilities()
-            }
-            fn interface(&self) -> Interface<'_> {
-                match self.inner.interface() {
-                    Interface::Sql(_) => Interface::Sql(self),
-                    keys @ Interface::Keys(_) => keys,
-                }
-            }
-            fn hosting(&self) -> Hosting<'_> {
-                self.inner.hosting()
-            }
-            fn foreign(&self) -> Result<Option<String>, EngineError> {
-                self.inner.foreign()
-            }
-            fn location(&self) -> Location {
-                self.inner.location()
-            }
-            fn exists(&self) -> Result<bool, EngineError> {
-                self.inner.exists()
-            }
-            fn footprint(&self) -> Result<Footprint, EngineError> {
-                self.inner.footprint()
-            }
-            fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
-                self.inner.integrity_check()
-            }
-        }
-
-        impl<E: Engine> SqlEngine for $name<E> {
-            fn dialect(&self) -> &'static Dialect {
-                self.inner.sql().expect("this is the interface of a SQL engine alone").dialect()
-            }
-            fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
-                let (inner, trigger) = (self.inner.session()?, self.trigger.clone());
-                Ok(Box::new(Spoilt { inner, trigger, has_changed: false }))
-            }
-            fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-                self.inner.loader()
+            fn wrap(&self, inner: Box<dyn Session>) -> Box<dyn Session> {
+                Box::new(Spoilt { inner, trigger: self.trigger.clone(), has_changed: false })
             }
         }
     };
@@ -210,9 +172,7 @@ struct Spoilt {
 }
 
 impl Session for Spoilt {
-    fn dialect(&self) -> &'static Dialect {
-        self.inner.dialect()
-    }
+    forward_session!(inner: dialect, plan, query_text, execute_text);
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
         self.has_changed = false;
         let is_weak = matches!(self.trigger.deed, Deed::Weaken) && self.trigger.next().is_some();
@@ -247,15 +207,6 @@ impl Session for Spoilt {
             return self.inner.commit();
         }
         self.inner.rollback()
-    }
-    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
-        self.inner.plan(sql)
-    }
-    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.inner.query_text(sql, params, each)
-    }
-    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
-        self.inner.execute_text(sql, params)
     }
 }
 

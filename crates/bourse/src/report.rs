@@ -5,13 +5,14 @@ use crate::failure::Failure;
 use crate::history::{index, is_results_folder};
 use crate::output::{has_color, print, report_text, terminal_width, write_whole};
 use crate::progress::note;
-use bourse_record::drivers;
-use bourse_record::{DocumentKind, RunFile};
+use bourse_record::{DocumentKind, Provenance, RunFile, drivers};
 use bourse_report::CsvText;
+use bourse_report::comparison::{Compared, Noise, Pair, TOLERANCE, stored_pairs};
 use bourse_suite::SuiteFile;
 use std::path::{Path, PathBuf};
 
-/// Reads the runs, joins their cases and draws the report; or draws a document of another kind.
+/// Reads the runs, joins their cases and draws the report, with the comparison first if they are two of the same work; or draws
+/// a document of another kind.
 pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
     let mut others = arguments.runs.iter().filter_map(|path| other_document(path).map(|found| (path, found)));
     if let Some((path, (kind, file))) = others.next() {
@@ -30,12 +31,15 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
     {
         return index(folder, arguments);
     }
-    let run = joined(&arguments.runs)?;
+    let runs = arguments.runs.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
+    let sides = Sides::of(&runs);
+    let run = joined(runs)?;
     let texts = texts(arguments.csv);
+    let first = |text: fn(&Compared) -> String| sides.as_ref().map(|it| text(&it.compared) + "\n").unwrap_or_default();
     let drawn = Drawn {
-        terminal: &|| report_text(&run, arguments.verbose, None),
-        html: &|| bourse_report::html(&run),
-        markdown: &|| bourse_report::markdown(&run),
+        terminal: &|| first(Compared::text) + &report_text(&run, arguments.verbose, None),
+        html: &|| sides.as_ref().map_or_else(|| bourse_report::html(&run), Sides::html),
+        markdown: &|| first(Compared::markdown) + &bourse_report::markdown(&run),
         csv: &|| bourse_report::csv(&run, texts),
     };
     if let Some(path) = arguments.output.as_deref().filter(|path| path.extension() == Some("svg".as_ref())) {
@@ -162,10 +166,42 @@ fn other_document(path: &Path) -> Option<(DocumentKind, PathBuf)> {
     (kind != DocumentKind::Run).then(|| (kind, path.to_owned()))
 }
 
+/// Two runs of the same work, each a side of one comparison.
+struct Sides {
+    compared: Compared,
+    /// How each came about.
+    runs: [Provenance; 2],
+}
+
+impl Sides {
+    /// `None` of runs that are not two, or of which not every case has its counterpart in the other.
+    fn of(runs: &[RunFile]) -> Option<Self> {
+        let [base, head] = runs else { return None };
+        if drivers::is_part(base) || drivers::is_part(head) {
+            return None;
+        }
+        // Runs that have no figure to compare are drawn side by side.
+        let (pairs, notes) = stored_pairs(base.clone(), head.clone()).ok()?;
+        let is_same = |pair: &Pair| pair.base.workload.name == pair.head.workload.name;
+        if [base.cases.len(), head.cases.len()] != [pairs.len(); 2] || !pairs.iter().all(is_same) {
+            return None;
+        }
+        let compared = Compared::of(&pairs, notes, TOLERANCE, &Noise::Unknown);
+        if compared.comparisons.iter().any(|it| it.no_result.is_some()) {
+            return None;
+        }
+        Some(Self { compared, runs: [base.provenance.clone(), head.provenance.clone()] })
+    }
+
+    fn html(&self) -> String {
+        let [base, head] = &self.runs;
+        self.compared.html(&[("A", base), ("B", head)])
+    }
+}
+
 /// The runs as one: drivers of the same rounds with their figures added, others side by side, each case labelled by its
 /// run.
-fn joined(paths: &[impl AsRef<Path>]) -> Result<RunFile, Failure> {
-    let mut runs = paths.iter().map(|path| read(path.as_ref())).collect::<Result<Vec<_>, _>>()?;
+fn joined(mut runs: Vec<RunFile>) -> Result<RunFile, Failure> {
     if runs.len() > 1 && runs.iter().any(drivers::is_part) {
         return drivers::together(runs).map_err(|error| {
             Failure::usage(format!("cannot merge these runs: {error}"))

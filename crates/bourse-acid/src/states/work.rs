@@ -35,7 +35,7 @@ pub(super) fn tables() -> impl Iterator<Item = &'static Table> {
 /// Statements that make the tables with their first rows. References to tables that are left out are not declared.
 static LOAD: LazyLock<Vec<Sql>> = LazyLock::new(|| {
     let tables = tables().flat_map(|table| {
-        let indexes = table.indexes.iter().map(|index| create_index(table, index));
+        let indexes = table.indexes.iter().map(|index| create_index(table, index, &SQLITE));
         std::iter::once(create_table(table, &SQLITE, false)).chain(indexes)
     });
     let brokers = (0..BROKERS).map(|number| format!("INSERT INTO broker VALUES ({number}, 'ACTV', 'A Broker', 0, 0)"));

@@ -3,11 +3,11 @@
 use super::{Counter, CountingFiles, add};
 use crate::ffi;
 use crate::vfs::default_vfs::{self, OverUsual};
+use crate::vfs::overlay::{self, Tables};
 use bourse_engine::{Wait, blocked_on, sometimes_blocked_on};
 use std::ffi::{CStr, c_char, c_int, c_void};
 use std::mem;
-use std::ptr;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Our part of an open file, behind the default one's.
@@ -18,11 +18,6 @@ struct State {
     default_vfs: *const ffi::sqlite3_io_methods,
     /// Whether the first sync will also be one of the folder: the default file system makes the name of a new journal last.
     folder_too: bool,
-}
-
-/// Where our part of a file begins, in bytes: behind the default part.
-const fn place(default_bytes: usize) -> usize {
-    default_bytes.next_multiple_of(mem::align_of::<*mut State>())
 }
 
 /// The description: everything as the default one has it, but for opening and removing files.
@@ -37,7 +32,7 @@ pub(super) unsafe fn file_system(
     // SAFETY: as the caller promises.
     let default_vfs = unsafe { &*default_vfs };
     ffi::sqlite3_vfs {
-        szOsFile: (place(default_vfs.szOsFile as usize) + mem::size_of::<*mut State>()) as c_int,
+        szOsFile: overlay::size_of_file(default_vfs.szOsFile),
         mxPathname: default_vfs.mxPathname,
         xOpen: Some(open),
         xDelete: Some(delete),
@@ -55,42 +50,14 @@ impl OverUsual for CountingFiles {
     }
 }
 
-/// A table of functions, and what is the same for all files that have it.
-#[repr(C)]
-struct Table {
-    /// First, so that a file's pointer to its functions is one to this.
-    methods: ffi::sqlite3_io_methods,
-    /// Where our part of a file begins, in bytes.
-    place: usize,
-}
-
-/// The default functions with ours in the place of four of them: one table for each that a default file system has.
-///
-/// # Safety
-/// `methods` must be a table of `default_vfs`.
-unsafe fn counted(
-    methods: *const ffi::sqlite3_io_methods,
-    default_vfs: *const ffi::sqlite3_vfs,
-) -> *const ffi::sqlite3_io_methods {
-    /// Addresses of tables: a default one, and ours for it.
-    static TABLES: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
-    let mut tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, ours)) = tables.iter().find(|(known, _)| *known == methods.addr()) {
-        return ptr::with_exposed_provenance(*ours);
-    }
-    // SAFETY: as the caller promises; the tables of a default file system live as long as the process.
-    let (default_table, place) = unsafe { (default_vfs::copied(methods), place((*default_vfs).szOsFile as usize)) };
-    let methods_of_ours = ffi::sqlite3_io_methods {
-        xClose: Some(close),
-        xRead: Some(read),
-        xWrite: Some(write),
-        xSync: Some(sync),
-        ..default_table
-    };
-    let ours: *const Table = Box::leak(Box::new(Table { methods: methods_of_ours, place }));
-    tables.push((methods.addr(), ours.expose_provenance()));
-    ours.cast()
-}
+/// The default functions with ours in the place of four of them.
+static TABLES: Tables = Tables::new(|default_methods| ffi::sqlite3_io_methods {
+    xClose: Some(close),
+    xRead: Some(read),
+    xWrite: Some(write),
+    xSync: Some(sync),
+    ..default_methods
+});
 
 // SAFETY of all that follows: SQLite calls these functions as its interface documents: a file pointer is one that `open`
 // filled in and `close` has not seen, used by one thread at a time; buffers have the length given with them; names end in
@@ -104,26 +71,11 @@ unsafe fn ours<'a>(vfs: *mut ffi::sqlite3_vfs) -> &'a CountingFiles {
 }
 
 /// # Safety
-/// The file must have been given room by our description's `szOsFile`, of which the first `place` bytes are the default one's.
-unsafe fn slot(file: *mut ffi::sqlite3_file, place: usize) -> *mut *mut State {
-    // SAFETY: the slot lies within the room, aligned.
-    unsafe { file.cast::<u8>().add(place).cast() }
-}
-
-/// # Safety
-/// `file` must be open.
-#[inline]
-unsafe fn slot_of(file: *mut ffi::sqlite3_file) -> *mut *mut State {
-    // SAFETY: the functions of a file that is open are those of a table of ours, which `open` put there.
-    unsafe { slot(file, (*(*file).pMethods.cast::<Table>()).place) }
-}
-
-/// # Safety
 /// `file` must be open.
 #[inline]
 unsafe fn state<'a>(file: *mut ffi::sqlite3_file) -> &'a mut State {
-    // SAFETY: `open` put a leaked box into the slot, which lives until `close`.
-    unsafe { &mut **slot_of(file) }
+    // SAFETY: as the caller promises; `open` gave it this state.
+    unsafe { overlay::state(file) }
 }
 
 unsafe extern "C" fn open(
@@ -133,32 +85,22 @@ unsafe extern "C" fn open(
     flags: c_int,
     out_flags: *mut c_int,
 ) -> c_int {
-    // SAFETY: see above; the default file system gets its own description and the first part of the room.
+    let journals = ffi::SQLITE_OPEN_MAIN_JOURNAL | ffi::SQLITE_OPEN_SUPER_JOURNAL | ffi::SQLITE_OPEN_WAL;
+    // SAFETY: see above; the room is of `size_of_file`.
     unsafe {
-        let default_vfs = CountingFiles::default_vfs(vfs);
-        let code =
-            (*default_vfs).xOpen.map_or(ffi::SQLITE_ERROR, |call| call(default_vfs, name, file, flags, out_flags));
-        let methods = (*file).pMethods;
-        if code != ffi::SQLITE_OK || methods.is_null() {
-            return code;
-        }
-        let journals = ffi::SQLITE_OPEN_MAIN_JOURNAL | ffi::SQLITE_OPEN_SUPER_JOURNAL | ffi::SQLITE_OPEN_WAL;
-        let state = State {
+        overlay::open::<CountingFiles, _>(vfs, name, file, (flags, out_flags), &TABLES, |methods| State {
             counter: ours(vfs).opened(flags),
             files: ours(vfs),
             default_vfs: methods,
             folder_too: cfg!(unix) && flags & ffi::SQLITE_OPEN_CREATE != 0 && flags & journals != 0,
-        };
-        slot(file, place((*default_vfs).szOsFile as usize)).write(Box::into_raw(Box::new(state)));
-        (*file).pMethods = counted(methods, default_vfs);
+        })
     }
-    ffi::SQLITE_OK
 }
 
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
-    // SAFETY: `open` leaked the box, and SQLite closes a file once; its file system lives as long as its connection.
+    // SAFETY: SQLite closes a file once; its file system lives as long as its connection.
     unsafe {
-        let state = Box::from_raw(*slot_of(file));
+        let state = overlay::taken::<State>(file);
         (*state.files).closed(&state.counter);
         (*state.default_vfs).xClose.map_or(ffi::SQLITE_OK, |call| call(file))
     }

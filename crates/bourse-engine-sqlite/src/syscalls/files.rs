@@ -5,12 +5,11 @@
 use super::{Call, Decision, DeclaredDevice, current};
 use crate::ffi::{self, Library};
 use crate::vfs::default_vfs::{self, Itself, OverUsual as _};
+use crate::vfs::overlay::{self, Tables};
 use std::ffi::{CStr, OsStr, c_char, c_int};
-use std::mem;
 use std::os::unix::ffi::OsStrExt as _;
 use std::path::Path;
-use std::ptr;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 /// Its name.
 pub(crate) const NAME: &CStr = c"bourse-observed";
@@ -33,7 +32,7 @@ pub(super) fn register() -> c_int {
             return ffi::SQLITE_NOTFOUND;
         }
         let description = ffi::sqlite3_vfs {
-            szOsFile: (place() + mem::size_of::<*mut State>()) as c_int,
+            szOsFile: overlay::size_of_file((*unix).szOsFile),
             mxPathname: (*unix).mxPathname,
             xOpen: Some(open),
             xDelete: Some(delete),
@@ -46,53 +45,24 @@ pub(super) fn register() -> c_int {
     }
 }
 
-/// Where our part of a file begins, in bytes: behind the unix part.
-fn place() -> usize {
-    static PLACE: OnceLock<usize> = OnceLock::new();
-    *PLACE.get_or_init(|| {
-        // SAFETY: asks for the unix file system, which `register` found.
-        let bytes = unsafe { (*Library.sqlite3_vfs_find(c"unix".as_ptr())).szOsFile };
-        (bytes as usize).next_multiple_of(mem::align_of::<*mut State>())
-    })
-}
-
-/// The unix functions with ours in the place of four of them: one table for each that the unix file system has.
-fn observed(unix: *const ffi::sqlite3_io_methods) -> *const ffi::sqlite3_io_methods {
-    /// Addresses of tables: one of the unix file system, and ours for it.
-    static TABLES: Mutex<Vec<(usize, usize)>> = Mutex::new(Vec::new());
-    let mut tables = TABLES.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some((_, ours)) = tables.iter().find(|(known, _)| *known == unix.addr()) {
-        return ptr::with_exposed_provenance(*ours);
-    }
-    // SAFETY: the tables of the unix file system live as long as the process.
-    let table = ffi::sqlite3_io_methods {
-        xClose: Some(close),
-        xSync: Some(sync),
-        xSectorSize: Some(sector_size),
-        xDeviceCharacteristics: Some(device_characteristics),
-        ..unsafe { *unix }
-    };
-    let ours: *const _ = Box::leak(Box::new(table));
-    tables.push((unix.addr(), ours.expose_provenance()));
-    ours
-}
+/// The unix functions with ours in the place of four of them.
+static TABLES: Tables = Tables::new(|unix| ffi::sqlite3_io_methods {
+    xClose: Some(close),
+    xSync: Some(sync),
+    xSectorSize: Some(sector_size),
+    xDeviceCharacteristics: Some(device_characteristics),
+    ..unix
+});
 
 // SAFETY of all that follows: SQLite calls these functions as its interface documents: a file pointer is one that `open`
 // filled in and `close` has not seen, used by one thread at a time; names end in zero; the file system's pointer is the one
 // registered, whose `pAppData` is the unix file system.
 
 /// # Safety
-/// The file must have been given room by our description's `szOsFile`.
-unsafe fn slot(file: *mut ffi::sqlite3_file) -> *mut *mut State {
-    // SAFETY: the slot lies within the room, aligned.
-    unsafe { file.cast::<u8>().add(place()).cast() }
-}
-
-/// # Safety
 /// `file` must be open.
 unsafe fn state<'a>(file: *mut ffi::sqlite3_file) -> &'a State {
-    // SAFETY: `open` put a leaked box into the slot, which lives until `close`.
-    unsafe { &**slot(file) }
+    // SAFETY: as the caller promises; `open` gave it this state.
+    unsafe { overlay::state(file) }
 }
 
 unsafe extern "C" fn open(
@@ -102,27 +72,20 @@ unsafe extern "C" fn open(
     flags: c_int,
     out_flags: *mut c_int,
 ) -> c_int {
-    // SAFETY: see above; the unix file system gets its own description and the first part of the room.
+    // SAFETY: see above; the room is of `size_of_file`.
     unsafe {
-        let unix = Itself::default_vfs(vfs);
-        let code = (*unix).xOpen.map_or(ffi::SQLITE_ERROR, |call| call(unix, name, file, flags, out_flags));
-        let methods = (*file).pMethods;
-        if code != ffi::SQLITE_OK || methods.is_null() {
-            return code;
-        }
-        let path = (!name.is_null()).then(|| Path::new(OsStr::from_bytes(CStr::from_ptr(name).to_bytes())));
-        let device = current().and_then(|observer| observer.device());
-        let state = State { path: path.map(Arc::from), device, unix: methods };
-        slot(file).write(Box::into_raw(Box::new(state)));
-        (*file).pMethods = observed(methods);
+        overlay::open::<Itself, _>(vfs, name, file, (flags, out_flags), &TABLES, |unix| {
+            let path = (!name.is_null()).then(|| Path::new(OsStr::from_bytes(CStr::from_ptr(name).to_bytes())));
+            let device = current().and_then(|observer| observer.device());
+            State { path: path.map(Arc::from), device, unix }
+        })
     }
-    ffi::SQLITE_OK
 }
 
 unsafe extern "C" fn close(file: *mut ffi::sqlite3_file) -> c_int {
-    // SAFETY: `open` leaked the box, and SQLite closes a file once.
+    // SAFETY: SQLite closes a file once.
     unsafe {
-        let state = Box::from_raw(*slot(file));
+        let state = overlay::taken::<State>(file);
         (*state.unix).xClose.map_or(ffi::SQLITE_OK, |call| call(file))
     }
 }

@@ -2,8 +2,9 @@
 //! three, with `counting`, leave names, time and chance to the default one.
 //!
 //! Files: `locks` (who may touch a file), `handle` (an open file of this process, its locks and its log's index towards
-//! SQLite), `default_vfs` (what is passed on).
+//! SQLite), `overlay` (files of the default one that are ours in part), `default_vfs` (what is passed on).
 
 pub(crate) mod default_vfs;
 pub(crate) mod handle;
 pub(crate) mod locks;
+pub(crate) mod overlay;

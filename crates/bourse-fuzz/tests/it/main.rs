@@ -92,9 +92,19 @@ fn seeds_are_what_their_names_say() {
         assert!(run.cases.iter().all(|case| case.rounds.len() == 3));
     }
     bourse_suite::SuiteFile::parse(&bytes("suite_document", "suite.json"), Path::new("x")).expect("a suite's document");
-    bourse_record::read::parse_acid(&bytes("acid_document", "acid.json"), Path::new("x")).expect("an examination");
-    bourse_record::read::parse_crash(&bytes("acid_document", "crash.json"), Path::new("x"))
-        .expect("a table of crashes");
+    let today = |name: &str| {
+        let bytes = bytes("acid_document", name);
+        let version: serde_json::Value = serde_json::from_slice(&bytes).expect("JSON");
+        assert_eq!(version["schema_version"], 2, "{name} is read as it is, without a conversion");
+        bytes
+    };
+    for document in [bytes("acid_document", "acid.json"), today("acid-version-2.json")] {
+        bourse_record::read::parse_acid(&document, Path::new("x")).expect("ACID tests");
+    }
+    bourse_record::read::parse_crash(&bytes("acid_document", "crash.json"), Path::new("x")).expect("crashes");
+    let crashed = bourse_record::read::parse_crash(&today("crash-version-2.json"), Path::new("x")).expect("crashes");
+    assert!(crashed.states.is_some() && crashed.rows[0].sampled.is_some(), "parts that version 1 did not have");
+    bourse_record::read::parse_faults(&today("faults-version-2.json"), Path::new("x")).expect("a table of faults");
     for name in ["shop.toml", "shop.sql"] {
         let text = String::from_utf8(bytes("sql_workload", name)).expect("it is text");
         assert!(bourse_micro::operations_of(name, &text).expect("a file of statements") > 0);

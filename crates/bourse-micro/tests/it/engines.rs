@@ -116,6 +116,19 @@ fn on_fjall() {
 
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 #[test]
+fn on_rocksdb() {
+    if let Err(why) = bourse_engine_rocksdb::info(None) {
+        eprintln!("skipped: on_rocksdb ({why})");
+        return;
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let target = format!("rocksdb:{}?sync=off", folder.path().join("x.rocksdb").display());
+    let lacking = every_workload(&bourse_engine_rocksdb::open(&target).unwrap());
+    assert_eq!(lacking, KEYS_ALONE);
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+#[test]
 fn on_fastdb() {
     let variable = bourse_engine_fastdb::LIBRARY_VARIABLE;
     if std::env::var_os(variable).is_none() {

@@ -36,6 +36,15 @@ fn everywhere(name: &str, options: &[(&str, &str)], kinds: &[Misread], expected:
     check(|| bourse_engine_redb::open("redb::memory:").unwrap(), name, options, kinds, expected);
     let fjall = format!("fjall:{}?persist=buffer", folder.path().join("x.fjall").display());
     check(|| bourse_engine_fjall::open(&fjall).unwrap(), name, options, kinds, expected);
+    if bourse_engine_rocksdb::info(None).is_ok() {
+        let rocksdb = format!("rocksdb:{}?sync=off", folder.path().join("x.rocksdb").display());
+        check(|| bourse_engine_rocksdb::open(&rocksdb).unwrap(), name, options, kinds, expected);
+    } else {
+        #[expect(clippy::print_stderr, reason = "a skipped test says so")]
+        {
+            eprintln!("skipped: {name} on RocksDB (its library is not installed)");
+        }
+    }
     check(|| bourse_engine_sqlite::open("sqlite::memory:").unwrap(), name, options, kinds, expected);
 }
 

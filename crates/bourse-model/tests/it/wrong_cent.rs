@@ -1,7 +1,6 @@
 //! A session that is wrong on purpose.
 
-use bourse_engine::{Access, EachRow, EngineError, Isolation, Params, Session, Sql, Value};
-use bourse_schema::Dialect;
+use bourse_engine::{EngineError, Params, Session, Sql, Value, forward_session};
 
 /// A session that settles one trade with a cent too much.
 pub(crate) struct WrongCent {
@@ -18,15 +17,7 @@ impl WrongCent {
 }
 
 impl Session for WrongCent {
-    fn dialect(&self) -> &'static Dialect {
-        self.inner.dialect()
-    }
-    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
-        self.inner.begin(isolation, access)
-    }
-    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.inner.query(sql, params, each)
-    }
+    forward_session!(inner: dialect, begin, query, commit, rollback, query_text, execute_text);
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         let mut params: Vec<_> = params.iter().collect();
         if sql.text().trim_start().starts_with("INSERT INTO settlement") {
@@ -40,17 +31,5 @@ impl Session for WrongCent {
             self.settlements = self.settlements.wrapping_sub(1);
         }
         self.inner.execute(sql, Params::of(&params))
-    }
-    fn commit(&mut self) -> Result<(), EngineError> {
-        self.inner.commit()
-    }
-    fn rollback(&mut self) -> Result<(), EngineError> {
-        self.inner.rollback()
-    }
-    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.inner.query_text(sql, params, each)
-    }
-    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
-        self.inner.execute_text(sql, params)
     }
 }

@@ -14,24 +14,39 @@ const DOUBTS: usize = 3;
 /// Lines of one doubt.
 const LINES_OF_DOUBT: usize = 2;
 
+/// What is said of a case, worked out once.
+struct Told<'v> {
+    label: &'v str,
+    remarks: Vec<Remark>,
+    /// How its checks ended.
+    checks: (Tone, String),
+}
+
+impl<'v> Told<'v> {
+    fn of(view: &'v CaseView<'_>) -> Self {
+        Self { label: &view.case.label, remarks: view.remarks(), checks: checks_words(view) }
+    }
+}
+
 /// A run in brief for a terminal of `width` columns, with colours or without; `page` is the file with the whole report. Ends
 /// with a line feed.
 ///
 /// Text from outside is shown with its control characters made visible.
 pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> String {
     let views = CaseView::all(file);
+    let told: Vec<Told<'_>> = views.iter().map(Told::of).collect();
     let mut screen = Page::of(file, width, color);
-    match views.as_slice() {
-        [] => screen.toned(Tone::Bad, "nothing was run"),
-        [view] => screen.answer(view),
-        several => screen.answers(several),
+    match (views.as_slice(), told.as_slice()) {
+        ([], _) => screen.toned(Tone::Bad, "nothing was run"),
+        ([view], [told]) => screen.answer(view, told),
+        _ => screen.answers(&views, &told),
     }
     let mut end = Page { out: String::new(), ..screen };
     end.compliance(file, &views);
     end.again(file);
     // One line is the report's.
     let used = screen.out.lines().count() + end.out.lines().count() + 1;
-    let others = screen.doubts(file, &views, if views.len() == 1 { LINES.saturating_sub(used) } else { usize::MAX });
+    let others = screen.doubts(file, &told, if views.len() == 1 { LINES.saturating_sub(used) } else { usize::MAX });
     screen.out.push_str(&end.out);
     let others = (others > 0).then(|| units::counted(others as u64, "more remark", "more remarks"));
     let place = page.map(|page| format!("report: {}", units::printable(page)));
@@ -45,9 +60,9 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
 }
 
 impl Page {
-    fn answer(&mut self, view: &CaseView<'_>) {
+    fn answer(&mut self, view: &CaseView<'_>, told: &Told<'_>) {
         self.figure(view);
-        self.verdicts(view);
+        self.verdicts(view, told);
         if let Some(waits) = view.waits() {
             self.paragraph_indented(waits.tone, waits.verdict.as_deref().unwrap_or(&waits.text));
         }
@@ -72,12 +87,12 @@ impl Page {
     }
 
     /// Checks, steady or not, what limits: in one line if it takes them.
-    fn verdicts(&mut self, view: &CaseView<'_>) {
-        let (checks, said) = checks_words(view);
-        let steady = view.remarks().into_iter().filter_map(|it| Some((it.tone, it.verdict?)));
+    fn verdicts(&mut self, view: &CaseView<'_>, told: &Told<'_>) {
+        let (checks, said) = &told.checks;
+        let steady = told.remarks.iter().filter_map(|it| Some((it.tone, it.verdict.clone()?)));
         let limit = view.limited_by().map(|limit| (Tone::Plain, limit.verdict()));
         let all: Vec<(Tone, String)> =
-            std::iter::once((checks, format!("checks: {said}"))).chain(steady).chain(limit).collect();
+            std::iter::once((*checks, format!("checks: {said}"))).chain(steady).chain(limit).collect();
         let has = |tone| all.iter().any(|(each, _)| *each == tone);
         let tone = [Tone::Bad, Tone::Doubtful].into_iter().find(|tone| has(*tone)).unwrap_or(Tone::Good);
         let words: Vec<&str> = all.iter().map(|(_, words)| words.as_str()).collect();
@@ -97,13 +112,13 @@ impl Page {
     }
 
     /// Several cases: one table, then what holds for all of them.
-    fn answers(&mut self, views: &[CaseView<'_>]) {
+    fn answers(&mut self, views: &[CaseView<'_>], told: &[Told<'_>]) {
         let in_order: Vec<&CaseView<'_>> = by_class(views).into_iter().flat_map(|(_, members)| members).collect();
         let mut table = tables::comparison(&in_order, "all cases");
         table.fold();
         self.out.push_str(&grid(table, self.width, self.paint).text);
-        let failed = views.iter().filter(|view| checks_words(view).0 == Tone::Bad).count();
-        let unchecked = views.iter().filter(|view| checks_words(view).0 == Tone::Doubtful).count();
+        let that_are = |tone| told.iter().filter(|case| case.checks.0 == tone).count();
+        let (failed, unchecked) = (that_are(Tone::Bad), that_are(Tone::Doubtful));
         let of = units::counted(views.len() as u64, "case", "cases");
         let (tone, said) = match (failed, unchecked) {
             (0, 0) => (Tone::Good, format!("checks: passed in all {of}")),
@@ -111,13 +126,10 @@ impl Page {
             _ => (Tone::Bad, format!("checks: FAILED in {failed} of {of}")),
         };
         self.paragraph(tone, &said, 2);
-        let unsteady: Vec<Remark> = views
-            .iter()
-            .flat_map(CaseView::remarks)
-            .filter(|it| it.verdict.is_some() && it.tone != Tone::Good)
-            .collect();
-        if !unsteady.is_empty() {
-            let said = format!("steady: not, or cannot be told, in {} of {of}", unsteady.len());
+        let remarks = told.iter().flat_map(|case| &case.remarks);
+        let unsteady = remarks.filter(|it| it.verdict.is_some() && it.tone != Tone::Good).count();
+        if unsteady > 0 {
+            let said = format!("steady: not, or cannot be told, in {unsteady} of {of}");
             self.paragraph(Tone::Doubtful, &said, 2);
         }
     }
@@ -139,11 +151,11 @@ impl Page {
     }
 
     /// What gives reason to doubt the figures, the worst first, in so many lines; at least one is told. Returns how many are not.
-    fn doubts(&mut self, file: &RunFile, views: &[CaseView<'_>], room: usize) -> usize {
+    fn doubts(&mut self, file: &RunFile, told: &[Told<'_>], room: usize) -> usize {
         let mut doubts: Vec<(Tone, String)> = Vec::new();
-        for view in views {
-            let place = if views.len() > 1 { format!("{}: ", view.case.label) } else { String::new() };
-            let remarks = view.remarks().into_iter().filter(|it| it.verdict.is_none() && it.tone != Tone::Good);
+        for case in told {
+            let place = if told.len() > 1 { format!("{}: ", case.label) } else { String::new() };
+            let remarks = case.remarks.iter().filter(|it| it.verdict.is_none() && it.tone != Tone::Good);
             doubts.extend(remarks.map(|it| (it.tone, format!("{place}{}", it.text))));
         }
         doubts.sort_by_key(|(tone, _)| *tone != Tone::Bad);

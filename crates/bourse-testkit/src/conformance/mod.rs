@@ -40,7 +40,7 @@ pub static CHECKS: &[Check] = &[
     Check { name: "a dropped session undoes its transaction", run: isolation::dropped_session },
     Check { name: "no dirty reads", run: isolation::no_dirty_reads },
     Check { name: "reads repeat", run: isolation::reads_repeat },
-    Check { name: "writers are serializable", run: isolation::no_write_skew },
+    Check { name: "writers are serializable as promised", run: isolation::no_write_skew },
     Check { name: "writers in each other's way conflict", run: errors::conflicts },
     Check { name: "constraints are told from other errors", run: errors::constraints },
     Check { name: "foreign keys and checks hold as promised", run: errors::declared_constraints },

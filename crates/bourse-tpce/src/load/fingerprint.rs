@@ -112,13 +112,13 @@ fn definitions(dialect: &'static Dialect, constraints: Constraints) -> impl Iter
     let full = constraints == Constraints::Full;
     let tables = bourse_schema::load_order().into_iter();
     let tables = tables.map(move |table| bourse_schema::create_table(table, dialect, full));
-    tables.chain(indexes().map(|(_, statement)| statement))
+    tables.chain(indexes(dialect).map(|(_, statement)| statement))
 }
 
 /// The statements that build each table's indexes.
-pub(super) fn indexes() -> impl Iterator<Item = (&'static Table, String)> {
-    let of = |table: &'static Table| {
-        table.indexes.iter().map(move |index| (table, bourse_schema::create_index(table, index)))
+pub(super) fn indexes(dialect: &'static Dialect) -> impl Iterator<Item = (&'static Table, String)> {
+    let of = move |table: &'static Table| {
+        table.indexes.iter().map(move |index| (table, bourse_schema::create_index(table, index, dialect)))
     };
     bourse_schema::load_order().into_iter().flat_map(of)
 }

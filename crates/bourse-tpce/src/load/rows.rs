@@ -125,7 +125,7 @@ pub fn load(
     }
     let generation = BatchOptions { tables: None, threads: options.threads.max(1) };
     bourse_gen::batches(inputs, part, &generation, |batch| loading.insert(&*batch))?;
-    for (table, statement) in indexes() {
+    for (table, statement) in indexes(dialect) {
         loading.tell(Phase::Indexes, table.name)?;
         loading.loader.run(&statement)?;
     }

@@ -3,8 +3,8 @@
 use super::{Cell, Performance, RowKey, Statement, Subject};
 use crate::transactions::{Context, Request, Retry, TradeIds, perform};
 use bourse_egen::txn::TradeRequest;
-use bourse_engine::{Access, EachRow, EngineError, Isolation, Params, RowExt as _, Session, Sql, Value};
-use bourse_schema::{Dialect, Table, Timestamp, TradeId};
+use bourse_engine::{EachRow, EngineError, Params, RowExt as _, Session, Sql, Value, forward_session};
+use bourse_schema::{Table, Timestamp, TradeId};
 use std::cell::RefCell;
 
 /// Rows of a result that are kept for the trace.
@@ -128,12 +128,7 @@ fn shown(value: Value<'_>) -> String {
 }
 
 impl Session for Traced {
-    fn dialect(&self) -> &'static Dialect {
-        self.inner.dialect()
-    }
-    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
-        self.inner.begin(isolation, access)
-    }
+    forward_session!(inner: dialect, begin, commit, rollback, query_text, execute_text);
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
         let (mut rows, mut count) = (Vec::new(), 0);
         let outcome = self.inner.query(sql, params, &mut |row| {
@@ -150,17 +145,5 @@ impl Session for Traced {
         let outcome = self.inner.execute(sql, params);
         self.note(sql, params, Vec::new(), *outcome.as_ref().unwrap_or(&0));
         outcome
-    }
-    fn commit(&mut self) -> Result<(), EngineError> {
-        self.inner.commit()
-    }
-    fn rollback(&mut self) -> Result<(), EngineError> {
-        self.inner.rollback()
-    }
-    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
-        self.inner.query_text(sql, params, each)
-    }
-    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
-        self.inner.execute_text(sql, params)
     }
 }

@@ -50,7 +50,7 @@ impl World {
         for table in bourse_schema::load_order() {
             loader.run(&bourse_schema::create_table(table, &SQLITE, true)).expect("creates");
             for index in table.indexes {
-                loader.run(&bourse_schema::create_index(table, index)).expect("creates");
+                loader.run(&bourse_schema::create_index(table, index, &SQLITE)).expect("creates");
             }
         }
         for batch in rows() {

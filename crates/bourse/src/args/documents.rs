@@ -5,8 +5,9 @@ use std::path::PathBuf;
 
 #[derive(Debug, Args)]
 pub(crate) struct Report {
-    /// Run files or folders of runs; drivers that shared a round become one run if all are given. Also documents or folders
-    /// of `suite run`, `tpce acid`, `crash` and `faults`, or a folder of runs: an index with trends
+    /// Run files or folders of runs; drivers that shared a round become one run if all are given, two runs of the same
+    /// work are compared. Also documents or folders of `suite run`, `tpce acid`, `crash` and `faults`, or a folder of runs:
+    /// an index with trends
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<PathBuf>,
     /// File to write; its ending chooses the format: .html, .md, .csv, or .svg for the curve of a sweep [default: terminal]

@@ -4,7 +4,7 @@
 use crate::args::{Compare, CompareFormat, Inconclusive};
 use crate::execute::{self, verdict::verdict};
 use crate::failure::{Exit, Failure};
-use crate::output::{ResultFolder, print, print_report, store, write_whole};
+use crate::output::{ResultFolder, Stored, print, print_report, store, write_whole};
 use crate::plan::{self, Plan, show::show};
 use crate::progress::note;
 use crate::report;
@@ -16,7 +16,7 @@ use std::path::Path;
 /// Compares, prints, and fails if the second is surely slower by more than what is tolerated.
 pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
     let stored = [&arguments.base, &arguments.head].map(|run| Path::new(run).exists());
-    let Sides { pairs, notes, runs, folder } = match stored {
+    let Sides { pairs, notes, runs, results } = match stored {
         [true, true] => {
             if arguments.settings.execution.dry_run {
                 return Err(Failure::usage("--dry-run cannot be used with two stored runs: nothing is run"));
@@ -24,7 +24,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
             let (base, head) = (report::read(Path::new(&arguments.base))?, report::read(Path::new(&arguments.head))?);
             let runs = vec![("A", base.provenance.clone()), ("B", head.provenance.clone())];
             let (pairs, notes) = stored_pairs(base, head).map_err(|why| refused(&why))?;
-            Sides { pairs, notes, runs, folder: None }
+            Sides { pairs, notes, runs, results: None }
         }
         [false, false] => {
             if arguments.noise.is_some() || arguments.baseline_runs.is_some() {
@@ -44,11 +44,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
     };
     let compared = Compared::of(&pairs, notes, arguments.fail_above.unwrap_or(TOLERANCE), &noise(arguments)?);
     let runs: Vec<(&str, &Provenance)> = runs.iter().map(|(name, of)| (*name, of)).collect();
-    if let Some(folder) = folder {
-        let page = folder.path().join("comparison.html");
-        write_whole(&page, compared.html(&runs).as_bytes())?;
-        note(&format!("compared: {}", page.display()));
-    }
+    let written = results.map(|results| results.written(&compared.html(&runs)));
     print(&match arguments.format() {
         CompareFormat::Text => compared.text(),
         CompareFormat::Markdown => compared.markdown(),
@@ -56,6 +52,8 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
         CompareFormat::Csv => compared.csv(CsvText::Guarded),
         CompareFormat::Json => format!("{:#}\n", serde_json::json!(compared)),
     })?;
+    // What cannot be written is printed all the same.
+    written.transpose()?;
     let Some(tolerance) = arguments.fail_above else { return Ok(()) };
     let slower = compared.slower();
     if !slower.is_empty() {
@@ -116,8 +114,25 @@ struct Sides {
     notes: Vec<String>,
     /// The runs that the figures are of, by name.
     runs: Vec<(&'static str, Provenance)>,
-    /// The folder of the run in which both took turns.
-    folder: Option<ResultFolder>,
+    /// Results of the run in which both took turns.
+    results: Option<Results>,
+}
+
+/// Where results go, and whether the run's files are there.
+struct Results {
+    folder: ResultFolder,
+    stored: Result<(), Failure>,
+}
+
+impl Results {
+    /// Writes the page of the comparison beside the run's files.
+    fn written(self, page: &str) -> Result<(), Failure> {
+        self.stored?;
+        let path = self.folder.path().join("comparison.html");
+        write_whole(&path, page.as_bytes())?;
+        note(&format!("compared: {}", path.display()));
+        Ok(())
+    }
 }
 
 /// Runs on both targets in turn.
@@ -128,10 +143,15 @@ fn measured(arguments: &Compare, plan: &Plan) -> Result<Sides, Failure> {
     if arguments.format() == CompareFormat::Text && output.verbose {
         print_report(&file, true, None)?;
     }
-    let stored = store(&file, &folder)?;
-    note(&format!("run file: {}\nreport:   {}", stored.json.display(), stored.page.display()));
-    outcome?;
-    verdict(&file, plan)?;
+    let stored = store(&file, &folder).map(|Stored { json, page }| {
+        note(&format!("run file: {}\nreport:   {}", json.display(), page.display()));
+    });
+    if let Err(failure) = outcome.and_then(|()| verdict(&file, plan)) {
+        if let Err(unwritten) = &stored {
+            note(&unwritten.line());
+        }
+        return Err(failure);
+    }
     let notes: Vec<String> = file.warnings.iter().map(ToString::to_string).collect();
     let mut cases = file.cases.into_iter();
     let (Some(base), Some(head)) = (cases.next(), cases.next()) else {
@@ -140,5 +160,5 @@ fn measured(arguments: &Compare, plan: &Plan) -> Result<Sides, Failure> {
     let pair = Pair { base, head, in_turn: true };
     let notes = notes.into_iter().chain(unlike(&pair)).collect();
     let runs = vec![("A and B in turn", file.provenance)];
-    Ok(Sides { pairs: vec![pair], notes, runs, folder: Some(folder) })
+    Ok(Sides { pairs: vec![pair], notes, runs, results: Some(Results { folder, stored }) })
 }

@@ -3,6 +3,8 @@
 //! Each engine but SQLite is a Cargo feature with a file of its own here. One that is left out of a build is listed all the
 //! same, with the feature that has it.
 
+#[cfg(feature = "duckdb")]
+mod duckdb;
 #[cfg(feature = "fastdb")]
 mod fastdb;
 #[cfg(feature = "fjall")]
@@ -16,6 +18,8 @@ mod mysql;
 mod postgres;
 #[cfg(feature = "redb")]
 mod redb;
+#[cfg(feature = "rocksdb")]
+mod rocksdb;
 mod sqlite;
 #[cfg(feature = "sqlite-lean")]
 mod sqlite_lean;
@@ -65,12 +69,14 @@ enum Build {
     /// It is not; this feature of the program's crate has it.
     #[cfg_attr(
         all(
+            feature = "duckdb",
             feature = "fastdb",
             feature = "fjall",
             feature = "lmdb",
             feature = "mysql",
             feature = "postgres",
             feature = "redb",
+            feature = "rocksdb",
             feature = "sqlite-lean",
             feature = "sqlite-lib"
         ),
@@ -109,8 +115,8 @@ pub(crate) struct Crashes {
     pub(crate) copy: SideFileKind,
     /// What is swept when nothing else is said.
     pub(crate) sweeps: &'static [&'static str],
-    /// The setting for a simulated disk that loses what was not synced.
-    pub(crate) lossy_disk: &'static str,
+    /// The setting for a simulated disk that loses what was not synced, if its files can be on one.
+    pub(crate) lossy_disk: Option<&'static str>,
     /// Whether its system calls can be recorded.
     pub(crate) can_be_recorded: bool,
 }
@@ -232,6 +238,13 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         build: if_built!("postgres", postgres::RUNNING),
     },
     EngineKind {
+        scheme: "duckdb",
+        summary: "DuckDB, an analytical database in process; its library is loaded at run time",
+        example: "duckdb:PATH?library=FILE&writers=one, duckdb::memory:",
+        in_process: Some(InProcess { file_ending: "duckdb", memory: true, variant_of: None }),
+        build: if_built!("duckdb", duckdb::CALLS),
+    },
+    EngineKind {
         scheme: "fastdb",
         summary: "FastDB, a main-memory key-value store; its library is loaded at run time",
         example: "fastdb:PATH?library=FILE&index=hash&commit=precommit",
@@ -258,6 +271,13 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         example: "fjall:PATH?persist=sync_data",
         in_process: Some(InProcess { file_ending: "fjall", memory: false, variant_of: None }),
         build: if_built!("fjall", fjall::CALLS),
+    },
+    EngineKind {
+        scheme: "rocksdb",
+        summary: "RocksDB, a key-value store of log-structured merge trees, in a folder; its library is loaded at run time",
+        example: "rocksdb:PATH?sync=on&bloom=10",
+        in_process: Some(InProcess { file_ending: "rocksdb", memory: false, variant_of: None }),
+        build: if_built!("rocksdb", rocksdb::CALLS),
     },
     EngineKind {
         scheme: "null",

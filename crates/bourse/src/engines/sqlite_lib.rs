@@ -20,7 +20,7 @@ pub(super) const CALLS: Calls = Calls {
     crashes: Some(Crashes {
         copy: side_file_kind(".bourse-crash", "a copy that crashes may ruin"),
         sweeps: &["journal=wal,delete", "sync=full,normal,off"],
-        lossy_disk: "disk=lossy",
+        lossy_disk: Some("disk=lossy"),
         can_be_recorded: false,
     }),
     faults: &[Through::Preload],

@@ -53,8 +53,11 @@ pub(crate) fn report_text(run: &RunFile, is_whole: bool, page: Option<&Path>) ->
     if !is_whole {
         return bourse_report::screen(run, width, color, page.as_deref());
     }
-    let text = bourse_report::terminal(run, width, color);
-    page.map_or(text.clone(), |page| format!("{text}\nreport: {}\n", bourse_report::printable(&page)))
+    let mut text = bourse_report::terminal(run, width, color);
+    if let Some(page) = page {
+        text.push_str(&format!("\nreport: {}\n", bourse_report::printable(&page)));
+    }
+    text
 }
 
 /// A document other than a run, in every form it is published in.

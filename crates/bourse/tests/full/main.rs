@@ -51,10 +51,35 @@ fn every_workload_runs(target: &str) {
     }
 }
 
+/// Where DuckDB's library is not, the test's name is printed.
+#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
+#[test]
+fn duckdb_runs() {
+    let library = match bourse_engine_duckdb::info(None) {
+        Ok(found) => found.path,
+        Err(why) => return eprintln!("skipped: duckdb_runs ({why})"),
+    };
+    every_workload_runs(&format!("duckdb:x.duckdb?library={}", library.display()));
+    every_workload_runs(&format!("duckdb::memory:?library={}", library.display()));
+}
+
 #[test]
 fn fjall_runs() {
     every_workload_runs("fjall:x.fjall");
     theirs_is_left_alone("fjall");
+}
+
+#[test]
+fn rocksdb_runs() {
+    if let Err(why) = bourse_engine_rocksdb::info(None) {
+        #[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
+        {
+            eprintln!("skipped: rocksdb_runs ({why})");
+        }
+        return;
+    }
+    every_workload_runs("rocksdb:x.rocksdb");
+    theirs_is_left_alone("rocksdb");
 }
 
 /// Checks that a folder without the mark stays as it is.

@@ -159,6 +159,44 @@ fn what_cannot_be_compared_is_refused() {
     assert_eq!(left, 1, "nothing is left behind");
 }
 
+/// `bourse report` of two runs, each form whole.
+fn reported(folder: &Path, runs: [&str; 2]) -> [String; 3] {
+    let shown = output(folder, &["report", runs[0], runs[1]]);
+    assert_eq!(shown.status.code(), Some(0), "{}", text(&shown.stderr));
+    let drawn = |name: &str| {
+        let drawn = output(folder, &["report", runs[0], runs[1], "-o", name]);
+        assert_eq!(drawn.status.code(), Some(0), "{}", text(&drawn.stderr));
+        fs::read_to_string(folder.join(name)).expect("it was written")
+    };
+    [text(&shown.stdout), drawn("page.html"), drawn("page.md")]
+}
+
+#[test]
+fn two_runs_of_the_same_work_are_reported_with_their_comparison() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    store(folder.path(), "a.json", &[100.0, 101.0, 99.0, 100.5, 99.5]);
+    store(folder.path(), "b.json", &[50.0, 51.0, 49.0, 50.5, 49.5]);
+    let words = "not attributable: the runs did not take turns";
+    let [shown, page, markdown] = reported(folder.path(), ["a.json", "b.json"]);
+    for drawn in [&shown, &page, &markdown] {
+        assert!(drawn.contains(words) && drawn.contains("-50.0 %"), "{drawn}");
+    }
+    let verdict = shown.find("verdict: ").expect("a verdict");
+    assert!(
+        shown[verdict..].contains("sqlite (2026-11-21T09:00:00+00:00)"),
+        "the runs themselves stand below: {shown}"
+    );
+    // Two runs of other work are no sides of one comparison, and neither is one that has no figure.
+    let other = fs::read_to_string(folder.path().join("b.json")).expect("it was written").replace("point-read", "scan");
+    fs::write(folder.path().join("c.json"), other).expect("a file can be written");
+    store(folder.path(), "empty.json", &[]);
+    for with in ["c.json", "empty.json"] {
+        for drawn in reported(folder.path(), ["a.json", with]) {
+            assert!(!drawn.contains(words) && drawn.contains("2026-11-21T09:00:00+00:00"), "{with}: {drawn}");
+        }
+    }
+}
+
 #[test]
 fn two_targets_take_turns_and_are_compared() {
     let folder = tempfile::tempdir().expect("there is room for a folder");

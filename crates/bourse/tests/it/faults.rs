@@ -166,6 +166,21 @@ fn results_that_find_no_room_are_not_left_in_part() {
 }
 
 #[test]
+fn a_comparison_whose_results_cannot_be_written_is_printed() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let targets = ["compare", "sqlite:a.db", "sqlite:b.db", "--workload", "point-read", "--no-wait"];
+    let short = ["-s", "rows=100", "--for", "500ms", "--warmup", "0s", "--rounds", "2", "-o", "runs"];
+    let program = spawn(folder.path(), &[&targets[..], &short[..]].concat());
+    round_of(&program, &[]);
+    fs::remove_dir_all(folder.path().join("runs")).expect("the folder of results was made and tried before");
+    let ended = ended(program);
+    let (report, said) = (text(&ended.stdout), text(&ended.stderr));
+    assert_eq!(ended.status.code(), Some(1), "{report}{said}");
+    says(&said, &["runs/", "No such file or directory"]);
+    says(&report, &["A: sqlite:a.db", "B: sqlite:b.db", "verdict: "]);
+}
+
+#[test]
 fn a_cell_that_fills_the_disk_fails_alone() {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     let suite = ["suite", "run", "sqlite-wal", "--scale", "0.01", "--rounds", "1", "--cap", "2s", "--only", "2d"];

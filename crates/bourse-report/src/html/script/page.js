@@ -142,9 +142,10 @@ function offer() {
 document.documentElement.classList.add("scripted");
 offer();
 addEventListener("hashchange", () => page.read());
+// At once: whoever has scrolled by the time that the data is there is not to be taken back.
+if (location.hash) page.read();
 if (document.querySelector("script.plot")) {
   carried("carried").then((text) => {
     if (text !== null) enliven(JSON.parse(text));
-    if (location.hash) page.read();
   });
 }

@@ -51,6 +51,12 @@ impl FileSite {
 
 impl Site for FileSite {
     fn no_power(&self) -> Option<String> {
+        if self.crashes.lossy_disk.is_none() {
+            return Some(
+                "this engine's files cannot be on a simulated disk; that its process is killed is all that is tried"
+                    .to_owned(),
+            );
+        }
         (!cfg!(unix)).then(|| "the simulated disk is made for Unix alone".to_owned())
     }
 
@@ -68,8 +74,11 @@ impl Site for FileSite {
         let target = match crash {
             Crash::Kill => self.target.clone(),
             Crash::Power => {
+                let disk = self.crashes.lossy_disk.ok_or_else(|| {
+                    AcidError::Machinery("this engine's files cannot be on a simulated disk".to_owned())
+                })?;
                 let separator = if self.target.contains('?') { '&' } else { '?' };
-                format!("{}{separator}{}", self.target, self.crashes.lossy_disk)
+                format!("{}{separator}{disk}", self.target)
             }
         };
         self.load(&target, seed)
@@ -82,7 +91,7 @@ impl Site for FileSite {
     fn no_recording(&self) -> Option<String> {
         match self.crashes.can_be_recorded {
             true => self.no_power(),
-            false => Some("the system calls of this build of SQLite cannot be recorded".to_owned()),
+            false => Some("the system calls of this engine's build cannot be recorded".to_owned()),
         }
     }
 

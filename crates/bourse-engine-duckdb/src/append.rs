@@ -1,0 +1,186 @@
+//! Rows in bulk: the appender takes them in columns, some thousand at a time.
+
+use crate::database::Connection;
+use crate::error::appender_error;
+use crate::library::{Api, Handle, RawHugeInt, SUCCESS};
+use crate::row::{ColumnType, Form};
+use crate::statement::text_of;
+use bourse_engine::{Batch, EngineError, ErrorKind, Value};
+
+/// Rows on their way into one table. It must be dropped before its connection.
+pub(crate) struct Appender {
+    api: &'static Api,
+    raw: Handle,
+    /// The columns of the next rows, to be filled.
+    chunk: Handle,
+    columns: Vec<ColumnType>,
+    /// Rows that the chunk has room for.
+    room: usize,
+}
+
+// SAFETY: the library lets any thread use an appender, one at a time, and an `Appender` is used through `&mut`.
+unsafe impl Send for Appender {}
+
+impl Appender {
+    /// Begins to append to a table of a catalog; of the connection's own if none is named.
+    ///
+    /// # Errors
+    /// The library's; a column of a type that is not written here.
+    pub(crate) fn new(connection: &Connection, catalog: Option<&str>, table: &str) -> Result<Self, EngineError> {
+        let api = &connection.database().library().api;
+        let (catalog, table_text) = (catalog.map(text_of).transpose()?, text_of(table)?);
+        let catalog = catalog.as_ref().map_or(std::ptr::null(), |catalog| catalog.as_ptr());
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: the connection is open, texts end in zero and live until this returns, and there is a place for the
+        // appender, which is destroyed with `this` even if it could not be made.
+        let is_made = unsafe {
+            (api.appender_create)(connection.raw(), catalog, c"main".as_ptr(), table_text.as_ptr(), &mut raw)
+        } == SUCCESS;
+        let mut this = Self { api, raw, chunk: std::ptr::null_mut(), columns: Vec::new(), room: 0 };
+        if !is_made {
+            // SAFETY: it tells why it could not be made.
+            return Err(unsafe { appender_error(api, raw) });
+        }
+        // SAFETY: types are this one's to destroy, once the chunk was made of them.
+        unsafe {
+            let mut types: Vec<Handle> =
+                (0..(api.appender_columns)(raw)).map(|at| (api.appender_column_type)(raw, at)).collect();
+            let known: Option<Vec<ColumnType>> = types.iter().map(|logical| ColumnType::of(api, *logical)).collect();
+            if known.is_some() {
+                this.chunk = (api.create_data_chunk)(types.as_mut_ptr(), types.len() as u64);
+                this.room = (api.vector_size)() as usize;
+            }
+            types.iter_mut().for_each(|logical| (api.destroy_logical_type)(logical));
+            let unknown =
+                || EngineError::unsupported(format!("{table} has a column of a type that is not loaded here"));
+            this.columns = known.ok_or_else(unknown)?;
+        }
+        Ok(this)
+    }
+
+    /// Appends rows, and has them checked.
+    ///
+    /// # Errors
+    /// The library's, of which [`ErrorKind::Constraint`] is one; a value that a column cannot hold.
+    pub(crate) fn append(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+        let api = self.api;
+        let mut from = 0;
+        while from < batch.len() {
+            let rows = (batch.len() - from).min(self.room);
+            // SAFETY: the chunk is this one's, and has room for that many rows.
+            unsafe {
+                (api.data_chunk_reset)(self.chunk);
+                let mut places: Vec<Place> = Vec::with_capacity(self.columns.len());
+                for (at, column) in self.columns.iter().enumerate() {
+                    let vector = (api.data_chunk_vector)(self.chunk, at as u64);
+                    (api.vector_ensure_validity)(vector);
+                    let (data, validity) = ((api.vector_data)(vector).cast(), (api.vector_validity)(vector));
+                    places.push(Place { api, vector, data, validity, column: *column });
+                }
+                for at in 0..rows {
+                    let mut put = Ok(());
+                    batch.with_row(from + at, &mut |values| {
+                        put = match values.len() == places.len() {
+                            true => places.iter().zip(values).try_for_each(|(place, value)| place.put(at, *value)),
+                            false => Err(EngineError::new(ErrorKind::Other, "a row has another number of columns")),
+                        };
+                    });
+                    put?;
+                }
+                (api.data_chunk_set_size)(self.chunk, rows as u64);
+                if (api.appender_append)(self.raw, self.chunk) != SUCCESS {
+                    return Err(appender_error(api, self.raw));
+                }
+            }
+            from += rows;
+        }
+        // SAFETY: the appender is there.
+        match unsafe { (api.appender_flush)(self.raw) } {
+            SUCCESS => Ok(()),
+            // SAFETY: as above.
+            _ => Err(unsafe { appender_error(api, self.raw) }),
+        }
+    }
+}
+
+impl Drop for Appender {
+    fn drop(&mut self) {
+        // SAFETY: both are this one's alone; what was not flushed is refused once more, which nobody needs to hear.
+        unsafe {
+            if !self.chunk.is_null() {
+                (self.api.destroy_data_chunk)(&mut self.chunk);
+            }
+            (self.api.appender_destroy)(&mut self.raw);
+        }
+    }
+}
+
+/// A column of the chunk that is being filled.
+struct Place {
+    api: &'static Api,
+    vector: Handle,
+    data: *mut u8,
+    validity: *mut u64,
+    column: ColumnType,
+}
+
+impl Place {
+    /// Puts a value into a row.
+    ///
+    /// # Errors
+    /// The column cannot hold it.
+    ///
+    /// # Safety
+    /// The chunk must have room for the row.
+    #[inline]
+    unsafe fn put(&self, at: usize, value: Value<'_>) -> Result<(), EngineError> {
+        let number = match value {
+            Value::Int(number) if self.column.scale.is_none() => Some(number),
+            Value::Decimal { units, scale } if self.column.scale == Some(scale) => Some(units),
+            Value::Bool(flag) => Some(i64::from(flag)),
+            Value::Date(date) => Some(date.days().into()),
+            Value::Timestamp(moment) => moment.millis().checked_mul(1_000),
+            _ => None,
+        };
+        // SAFETY: the column has room for values of that size, as its type says, and a bit for each row.
+        unsafe {
+            match (self.column.form, value, number) {
+                (_, Value::Null, _) => *self.validity.add(at / 64) &= !(1 << (at % 64)),
+                (Form::Bool, Value::Bool(flag), _) => self.write(at, u8::from(flag)),
+                (Form::I8, _, Some(number)) => self.write(at, i8::try_from(number).map_err(|_| self.refuse(value))?),
+                (Form::I16, _, Some(number)) => self.write(at, i16::try_from(number).map_err(|_| self.refuse(value))?),
+                (Form::I32, _, Some(number)) => self.write(at, i32::try_from(number).map_err(|_| self.refuse(value))?),
+                (Form::I64, _, Some(number)) => self.write(at, number),
+                (Form::I128, _, Some(number)) => self.write(at, RawHugeInt::of(number)),
+                (Form::F64, Value::Real(number), _) => self.write(at, number),
+                (Form::Date, Value::Date(date), _) => self.write(at, date.days()),
+                (Form::Time(1_000_000), Value::Timestamp(_), Some(micros)) => self.write(at, micros),
+                (Form::Text, Value::Text(text), _) => self.write_bytes(at, text.as_bytes()),
+                (Form::Bytes, Value::Blob(bytes), _) => self.write_bytes(at, bytes),
+                _ => return Err(self.refuse(value)),
+            }
+        }
+        Ok(())
+    }
+
+    /// # Safety
+    /// As [`Place::put`], of a column of such values.
+    #[inline]
+    unsafe fn write<T>(&self, at: usize, value: T) {
+        // SAFETY: as the caller promises.
+        unsafe { self.data.cast::<T>().add(at).write(value) }
+    }
+
+    /// # Safety
+    /// As [`Place::put`], of a column of texts or large objects. The library copies the bytes.
+    #[inline]
+    unsafe fn write_bytes(&self, at: usize, bytes: &[u8]) {
+        // SAFETY: as the caller promises.
+        unsafe { (self.api.vector_assign_text)(self.vector, at as u64, bytes.as_ptr().cast(), bytes.len() as u64) }
+    }
+
+    #[cold]
+    fn refuse(&self, value: Value<'_>) -> EngineError {
+        EngineError::new(ErrorKind::Other, format!("{value} does not fit its column ({:?})", self.column))
+    }
+}

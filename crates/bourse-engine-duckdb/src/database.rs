@@ -1,0 +1,357 @@
+//! An open database, and connections to it.
+//!
+//! DuckDB opens a file once in a process, and has locks against other processes alone: what opens a file that is open here
+//! already is given the same database.
+
+use crate::error::words;
+use crate::library::{Handle, Library, SUCCESS};
+use crate::options::Options;
+use crate::queue::WriterQueue;
+use crate::row::Columns;
+use crate::statement::{Rows, Statement, text_of};
+use bourse_engine::{EachRow, EngineError, ErrorKind, FileUse, RowExt as _};
+use std::fs::File;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// Where a database is kept.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// The file at that path.
+    File(PathBuf),
+    /// The memory of this process.
+    Memory,
+}
+
+/// A database that is open; closed when the last one drops it, which writes its log into it.
+pub(crate) struct Database {
+    library: &'static Library,
+    raw: Handle,
+    /// Of one in memory: the number of the catalog that new connections use, and the last one that was given out.
+    current: Mutex<u64>,
+    numbers: AtomicU64,
+    /// Commits of changes that have begun, and that have ended.
+    begun: AtomicU64,
+    ended: AtomicU64,
+    pub(crate) writers: WriterQueue,
+    is_memory: bool,
+    _use: Option<FileUse>,
+}
+
+// SAFETY: the library lets any thread connect to a database, also several at once.
+unsafe impl Send for Database {}
+// SAFETY: as above.
+unsafe impl Sync for Database {}
+
+/// The databases in files that this process has open.
+type Open = Vec<(PathBuf, Options, bool, Weak<Database>)>;
+
+fn open_files() -> MutexGuard<'static, Open> {
+    static OPEN: Mutex<Open> = Mutex::new(Vec::new());
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    open.retain(|(_, _, _, database)| database.strong_count() > 0);
+    open
+}
+
+/// Whether this process has the file open.
+pub(crate) fn is_open(path: &Path) -> bool {
+    open_files().iter().any(|(open, _, _, _)| open == path)
+}
+
+/// The error of what would take a database away that is in use.
+pub(crate) fn in_use(path: &Path) -> EngineError {
+    let words = format!("{} is in use: a session of this process has it open", path.display());
+    EngineError::new(ErrorKind::Conflict, words)
+}
+
+impl Database {
+    /// Opens a database in memory.
+    ///
+    /// # Errors
+    /// The library's.
+    pub(crate) fn in_memory(library: &'static Library, options: &Options) -> Result<Arc<Self>, EngineError> {
+        let database = Arc::new(Self::open(library, None, options, false)?);
+        let first = database.new_catalog()?;
+        database.set_current(first);
+        Ok(database)
+    }
+
+    /// Opens the database in a file that exists, for reading alone or for everything.
+    ///
+    /// # Errors
+    /// The library's; [`ErrorKind::Conflict`] if the file is open with other settings, or in another process.
+    pub(crate) fn in_file(
+        library: &'static Library,
+        path: &Path,
+        options: &Options,
+        for_reading: bool,
+    ) -> Result<Arc<Self>, EngineError> {
+        let mut open = open_files();
+        if let Some((_, with, reading, database)) = open.iter().find(|(known, _, _, _)| known == path)
+            && let Some(database) = database.upgrade()
+        {
+            if with == options && *reading == for_reading {
+                return Ok(database);
+            }
+            let words = format!("{} is open in this process with other settings", path.display());
+            return Err(EngineError::new(ErrorKind::Conflict, words));
+        }
+        if !for_reading && let Some(process) = locked_by(path) {
+            let words = format!("{} is open in process {process}, and DuckDB lets no other process in", path.display());
+            return Err(EngineError::new(ErrorKind::Conflict, words));
+        }
+        let database = Arc::new(Self::open(library, Some(path), options, for_reading)?);
+        open.push((path.to_owned(), options.clone(), for_reading, Arc::downgrade(&database)));
+        Ok(database)
+    }
+
+    /// Opens a file that nobody else knows, as one that is being loaded; it is made if it does not exist.
+    ///
+    /// # Errors
+    /// The library's.
+    pub(crate) fn alone(library: &'static Library, path: &Path, options: &Options) -> Result<Arc<Self>, EngineError> {
+        Self::open(library, Some(path), options, false).map(Arc::new)
+    }
+
+    fn open(
+        library: &'static Library,
+        path: Option<&Path>,
+        options: &Options,
+        for_reading: bool,
+    ) -> Result<Self, EngineError> {
+        let api = &library.api;
+        let mut settings = vec![
+            // Nothing is fetched from elsewhere while it is measured.
+            ("autoinstall_known_extensions", "false".to_owned()),
+            ("autoload_known_extensions", "false".to_owned()),
+        ];
+        if path.is_none() {
+            // Else it would make a folder where the program was started.
+            settings.push(("temp_directory", String::new()));
+        }
+        if for_reading {
+            settings.push(("access_mode", "READ_ONLY".to_owned()));
+        }
+        settings.extend(options.threads.map(|threads| ("threads", threads.to_string())));
+        settings.extend(options.memory_bytes.map(|bytes| ("memory_limit", format!("{bytes}B"))));
+        settings.extend(options.checkpoint_bytes.map(|bytes| ("checkpoint_threshold", format!("{bytes}B"))));
+        let path_text = path.map(|path| text_of(&path.to_string_lossy())).transpose()?;
+        let used = path.map(|path| FileUse::begin(path, "duckdb")).transpose()?;
+        let settings: Vec<_> = settings
+            .iter()
+            .map(|(name, value)| Ok((*name, text_of(name)?, text_of(value)?)))
+            .collect::<Result<_, EngineError>>()?;
+        let mut config = std::ptr::null_mut();
+        let (mut raw, mut told) = (std::ptr::null_mut(), std::ptr::null_mut());
+        // SAFETY: texts end in zero and live until this returns; the settings are destroyed once, and what the library
+        // tells is freed after it was copied.
+        unsafe {
+            if (api.create_config)(&mut config) != SUCCESS {
+                return Err(EngineError::new(ErrorKind::Other, "DuckDB cannot make its list of settings"));
+            }
+            let refused = settings
+                .iter()
+                .find(|(_, name, value)| (api.set_config)(config, name.as_ptr(), value.as_ptr()) != SUCCESS);
+            let opened = match refused {
+                Some((name, _, value)) => {
+                    let words = format!("DuckDB refuses the setting {name} = {}", value.to_string_lossy());
+                    Err(EngineError::new(ErrorKind::Other, words))
+                }
+                None => {
+                    let path = path_text.as_ref().map_or(std::ptr::null(), |path| path.as_ptr());
+                    match (api.open)(path, &mut raw, config, &mut told) {
+                        SUCCESS => Ok(()),
+                        _ => Err(EngineError::new(
+                            ErrorKind::Other,
+                            words(told).lines().next().unwrap_or_default().to_owned(),
+                        )),
+                    }
+                }
+            };
+            if !told.is_null() {
+                (api.free)(told.cast());
+            }
+            (api.destroy_config)(&mut config);
+            opened?;
+        }
+        Ok(Self {
+            library,
+            raw,
+            current: Mutex::new(0),
+            numbers: AtomicU64::new(0),
+            begun: AtomicU64::new(0),
+            ended: AtomicU64::new(0),
+            writers: WriterQueue::default(),
+            is_memory: path.is_none(),
+            _use: used,
+        })
+    }
+
+    pub(crate) fn library(&self) -> &'static Library {
+        self.library
+    }
+
+    /// The name of a catalog in memory, by its number.
+    pub(crate) fn catalog(number: u64) -> String {
+        format!("bourse_memory_{number}")
+    }
+
+    /// Makes an empty catalog in memory, and returns its number.
+    ///
+    /// # Errors
+    /// The library's.
+    pub(crate) fn new_catalog(self: &Arc<Self>) -> Result<u64, EngineError> {
+        let number = self.numbers.fetch_add(1, Ordering::Relaxed) + 1;
+        let connection = Connection::plain(self)?;
+        connection.run(&format!("ATTACH ':memory:' AS {}", Self::catalog(number)))?;
+        Ok(number)
+    }
+
+    /// Removes a catalog in memory.
+    ///
+    /// # Errors
+    /// The library's.
+    pub(crate) fn drop_catalog(self: &Arc<Self>, number: u64) -> Result<(), EngineError> {
+        Connection::plain(self)?.run(&format!("DETACH {}", Self::catalog(number)))
+    }
+
+    /// The catalog in memory that new connections use.
+    pub(crate) fn current(&self) -> u64 {
+        *self.current.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Has new connections use another catalog; returns the one that they used before.
+    pub(crate) fn set_current(&self, number: u64) -> u64 {
+        std::mem::replace(&mut *self.current.lock().unwrap_or_else(PoisonError::into_inner), number)
+    }
+
+    /// Does what commits changes, and counts it.
+    #[inline]
+    pub(crate) fn committing<T>(&self, commit: impl FnOnce() -> T) -> T {
+        self.begun.fetch_add(1, Ordering::AcqRel);
+        let done = commit();
+        self.ended.fetch_add(1, Ordering::AcqRel);
+        done
+    }
+
+    /// How many commits have ended: all that a transaction is sure to see which begins now.
+    #[inline]
+    pub(crate) fn commits_seen(&self) -> u64 {
+        self.ended.load(Ordering::Acquire)
+    }
+
+    /// Whether others may have committed since a transaction began that is sure to see so many.
+    #[inline]
+    pub(crate) fn others_committed_since(&self, seen: u64) -> bool {
+        self.begun.load(Ordering::Acquire) != seen
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // SAFETY: no connection is open any more, for each holds the database.
+        unsafe { (self.library.api.close)(&mut self.raw) }
+    }
+}
+
+/// The process that has a file locked, if another one has.
+#[cfg(unix)]
+fn locked_by(path: &Path) -> Option<i32> {
+    use rustix::process::{Flock, FlockType, fcntl_getlk};
+    let file = File::options().read(true).write(true).open(path).ok()?;
+    let found = fcntl_getlk(&file, &Flock::from(FlockType::WriteLock)).ok()??;
+    found.pid.map(|process| process.as_raw_nonzero().get())
+}
+
+#[cfg(not(unix))]
+fn locked_by(_: &Path) -> Option<i32> {
+    None
+}
+
+/// A connection, which keeps its database open.
+pub(crate) struct Connection {
+    database: Arc<Database>,
+    raw: Handle,
+}
+
+// SAFETY: the library lets any thread use a connection, and locks it while it is used.
+unsafe impl Send for Connection {}
+
+impl Connection {
+    /// Opens a connection to what the database has now.
+    ///
+    /// # Errors
+    /// The library's.
+    pub(crate) fn open(database: &Arc<Database>) -> Result<Self, EngineError> {
+        let this = Self::plain(database)?;
+        if database.is_memory {
+            this.run(&format!("USE {}", Database::catalog(database.current())))?;
+        }
+        Ok(this)
+    }
+
+    /// A connection that uses no catalog in particular.
+    fn plain(database: &Arc<Database>) -> Result<Self, EngineError> {
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: the database is open, and there is a place for the connection.
+        match unsafe { (database.library.api.connect)(database.raw, &mut raw) } {
+            SUCCESS => Ok(Self { database: Arc::clone(database), raw }),
+            _ => Err(EngineError::new(ErrorKind::ConnectionLost, "DuckDB opens no connection to the database")),
+        }
+    }
+
+    pub(crate) fn database(&self) -> &Arc<Database> {
+        &self.database
+    }
+
+    pub(crate) fn raw(&self) -> Handle {
+        self.raw
+    }
+
+    /// Prepares a statement, which must be dropped before the connection.
+    pub(crate) fn prepare(&self, sql: &str) -> Result<Statement, EngineError> {
+        // SAFETY: the connection is open; those who keep statements keep them in front of it.
+        unsafe { Statement::prepare(&self.database.library.api, self.raw, sql) }
+    }
+
+    /// Runs statements without result.
+    ///
+    /// # Errors
+    /// The library's, with the statements.
+    pub(crate) fn run(&self, sql: &str) -> Result<(), EngineError> {
+        // SAFETY: the connection is open.
+        let done = unsafe { Rows::of_text(&self.database.library.api, self.raw, sql) };
+        done.map(drop).map_err(|e| e.with_statement(sql))
+    }
+
+    /// Runs a query.
+    ///
+    /// # Errors
+    /// The library's, with the statement.
+    pub(crate) fn query(&self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        // SAFETY: the connection is open.
+        let rows = unsafe { Rows::of_text(&self.database.library.api, self.raw, sql) };
+        rows.and_then(|mut rows| rows.each(&mut Columns::default(), each)).map_err(|e| e.with_statement(sql))
+    }
+
+    /// The one number that a query gives.
+    ///
+    /// # Errors
+    /// As [`Connection::query`].
+    pub(crate) fn number(&self, sql: &str) -> Result<i64, EngineError> {
+        let mut number = 0;
+        self.query(sql, &mut |row| {
+            number = row.get(0)?;
+            Ok(())
+        })?;
+        Ok(number)
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // SAFETY: the connection is this one's alone; what it has open is rolled back.
+        unsafe { (self.database.library.api.disconnect)(&mut self.raw) }
+    }
+}

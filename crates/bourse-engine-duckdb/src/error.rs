@@ -1,0 +1,84 @@
+//! DuckDB's errors as the seam's.
+
+use crate::library::{Api, Handle};
+use bourse_engine::{EngineError, ErrorKind};
+use std::ffi::{CStr, c_char, c_int};
+
+/// Kinds of errors (`duckdb_error_type`): those that a program acts on, and those that are named for a person.
+const ERRORS: &[(c_int, &str, ErrorKind)] = &[
+    (2, "conversion", ErrorKind::Other),
+    (10, "transaction", ErrorKind::Conflict),
+    (11, "not implemented", ErrorKind::Unsupported),
+    (13, "catalog", ErrorKind::Other),
+    (14, "parser", ErrorKind::Other),
+    (18, "constraint", ErrorKind::Constraint),
+    (24, "binder", ErrorKind::Other),
+    (28, "io", ErrorKind::Other),
+    (29, "interrupt", ErrorKind::Interrupted),
+    // The database is shut down until it is opened anew.
+    (30, "fatal", ErrorKind::ConnectionLost),
+    (33, "out of memory", ErrorKind::Full),
+    (43, "data corruption", ErrorKind::ConnectionLost),
+];
+
+/// An error of that kind in DuckDB's words.
+#[cold]
+pub(crate) fn error(kind: c_int, words: &str) -> EngineError {
+    let known = ERRORS.iter().find(|(number, _, _)| *number == kind);
+    // Behind the first line stands the statement again.
+    let words = words.lines().next().unwrap_or_default();
+    let error = EngineError::new(known.map_or(ErrorKind::Other, |(_, _, kind)| *kind), words);
+    match known {
+        Some((_, name, _)) => error.with_code(*name),
+        None => error.with_code(kind.to_string()),
+    }
+}
+
+/// What the library has to say, which may be nothing.
+///
+/// # Safety
+/// `text` must be null or a text of C that lives.
+pub(crate) unsafe fn words(text: *const c_char) -> String {
+    if text.is_null() {
+        return "an error without words".to_owned();
+    }
+    // SAFETY: as the caller promises.
+    unsafe { CStr::from_ptr(text) }.to_string_lossy().into_owned()
+}
+
+/// The error that an appender has met.
+///
+/// # Safety
+/// `appender` must be an appender of that library.
+#[cold]
+pub(crate) unsafe fn appender_error(api: &Api, appender: Handle) -> EngineError {
+    // SAFETY: as the caller promises; the data is ours to destroy, after its text was copied.
+    unsafe {
+        let mut data = (api.appender_error)(appender);
+        let told = error((api.error_type)(data), &words((api.error_message)(data)));
+        (api.destroy_error)(&mut data);
+        told
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_error_has_the_kind_a_program_acts_on() {
+        for (number, expected) in [
+            (10, ErrorKind::Conflict),
+            (18, ErrorKind::Constraint),
+            (29, ErrorKind::Interrupted),
+            (30, ErrorKind::ConnectionLost),
+            (14, ErrorKind::Other),
+            (99, ErrorKind::Other),
+        ] {
+            assert_eq!(error(number, "words").kind(), expected, "{number}");
+        }
+        let told = error(14, "Parser Error: syntax error\n\nLINE 1: selekt");
+        assert_eq!((told.message(), told.code()), ("Parser Error: syntax error", Some("parser")));
+        assert_eq!(error(99, "").code(), Some("99"));
+    }
+}

@@ -1,0 +1,39 @@
+//! The queue of writers, where a target asks for one at a time.
+
+use bourse_engine::{EngineError, ErrorKind, Wait, blocked_on};
+use std::sync::{Condvar, Mutex, PoisonError};
+use std::time::Duration;
+
+/// The place of the one writer.
+#[derive(Debug, Default)]
+pub(crate) struct WriterQueue {
+    is_taken: Mutex<bool>,
+    is_free: Condvar,
+}
+
+impl WriterQueue {
+    /// Waits for the place, and takes it.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Conflict`] if it was not given back in time.
+    pub(crate) fn take(&self, patience: Duration) -> Result<(), EngineError> {
+        let mut is_taken = self.is_taken.lock().unwrap_or_else(PoisonError::into_inner);
+        if *is_taken {
+            let waited =
+                blocked_on(Wait::Lock, || self.is_free.wait_timeout_while(is_taken, patience, |is_taken| *is_taken));
+            is_taken = waited.unwrap_or_else(PoisonError::into_inner).0;
+            if *is_taken {
+                let words = format!("another session has been writing for {patience:?}");
+                return Err(EngineError::new(ErrorKind::Conflict, words));
+            }
+        }
+        *is_taken = true;
+        Ok(())
+    }
+
+    /// Gives the place back.
+    pub(crate) fn give_back(&self) {
+        *self.is_taken.lock().unwrap_or_else(PoisonError::into_inner) = false;
+        self.is_free.notify_one();
+    }
+}

@@ -1,0 +1,273 @@
+//! Rows of a result, read where the library has them: in columns, some thousand rows at a time.
+
+use crate::library::{Api, Handle, RawHugeInt, RawResult};
+use bourse_engine::{EngineError, Row, Value};
+use bourse_schema::{Date, Timestamp};
+use std::borrow::Cow;
+use std::ffi::{CStr, c_int};
+
+/// How a column's values lie in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Form {
+    Null,
+    Bool,
+    I8,
+    I16,
+    I32,
+    I64,
+    U8,
+    U16,
+    U32,
+    U64,
+    F32,
+    F64,
+    I128,
+    /// Days.
+    Date,
+    /// Units of time, of which so many are a second.
+    Time(i64),
+    Text,
+    Bytes,
+}
+
+/// A form by the library's number for a type (`duckdb_type`).
+const fn form(number: c_int) -> Option<Form> {
+    Some(match number {
+        1 => Form::Bool,
+        2 => Form::I8,
+        3 => Form::I16,
+        4 => Form::I32,
+        5 => Form::I64,
+        6 => Form::U8,
+        7 => Form::U16,
+        8 => Form::U32,
+        9 => Form::U64,
+        10 => Form::F32,
+        11 => Form::F64,
+        12 | 31 => Form::Time(1_000_000),
+        13 => Form::Date,
+        16 => Form::I128,
+        17 => Form::Text,
+        18 => Form::Bytes,
+        20 => Form::Time(1),
+        21 => Form::Time(1_000),
+        22 => Form::Time(1_000_000_000),
+        36 => Form::Null,
+        _ => return None,
+    })
+}
+
+/// `DUCKDB_TYPE_DECIMAL`: stored as the integer that holds its digits.
+pub(crate) const DECIMAL: c_int = 19;
+
+/// A column's type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct ColumnType {
+    pub(crate) form: Form,
+    /// Digits behind the point, of a decimal.
+    pub(crate) scale: Option<u8>,
+}
+
+impl ColumnType {
+    /// The type that the library describes, which is not destroyed; `None` for one that is not read or written.
+    ///
+    /// # Safety
+    /// `logical` must be a type of that library.
+    pub(crate) unsafe fn of(api: &Api, logical: Handle) -> Option<Self> {
+        // SAFETY: as the caller promises; the two last are asked of a decimal.
+        unsafe {
+            match (api.type_id)(logical) {
+                DECIMAL => Some(Self {
+                    form: form((api.decimal_internal_type)(logical))?,
+                    scale: Some((api.decimal_scale)(logical)),
+                }),
+                number => Some(Self { form: form(number)?, scale: None }),
+            }
+        }
+    }
+}
+
+/// A column of the chunk that is being read.
+#[derive(Debug, Clone, Copy)]
+struct Cells {
+    data: *const u8,
+    /// A bit for each row, set where there is a value; null if there is one in each.
+    validity: *const u64,
+}
+
+/// The columns of a result: their types, and where the rows of a chunk lie. Kept between results for its memory.
+#[derive(Debug, Default)]
+pub(crate) struct Columns {
+    types: Vec<ColumnType>,
+    cells: Vec<Cells>,
+}
+
+// SAFETY: the pointers are followed only while the result lives that they are of.
+unsafe impl Send for Columns {}
+
+impl Columns {
+    /// Reads what a result's columns are.
+    ///
+    /// # Errors
+    /// A type that is not read.
+    ///
+    /// # Safety
+    /// `result` must be a result of that library.
+    pub(crate) unsafe fn read_types(&mut self, api: &Api, result: &mut RawResult) -> Result<(), EngineError> {
+        self.types.clear();
+        // SAFETY: as the caller promises, for each of its columns; a logical type is this one's to destroy.
+        unsafe {
+            for at in 0..(api.column_count)(result) {
+                let number = (api.column_type)(result, at);
+                let read = match number {
+                    DECIMAL => {
+                        let mut logical = (api.column_logical_type)(result, at);
+                        let read = ColumnType::of(api, logical);
+                        (api.destroy_logical_type)(&mut logical);
+                        read
+                    }
+                    _ => form(number).map(|form| ColumnType { form, scale: None }),
+                };
+                let Some(read) = read else {
+                    return Err(EngineError::unsupported(format!(
+                        "column {at} of the result has a type that is not read here (number {number} of DuckDB's types): cast it to another, as VARCHAR"
+                    )));
+                };
+                self.types.push(read);
+            }
+        }
+        Ok(())
+    }
+
+    /// Finds where a chunk's columns lie; returns how many rows it has.
+    ///
+    /// # Safety
+    /// `chunk` must be of the result whose types were read, and live as long as its rows are read.
+    pub(crate) unsafe fn read_chunk(&mut self, api: &Api, chunk: Handle) -> usize {
+        self.cells.clear();
+        // SAFETY: as the caller promises.
+        unsafe {
+            for at in 0..self.types.len() {
+                let vector = (api.data_chunk_vector)(chunk, at as u64);
+                self.cells
+                    .push(Cells { data: (api.vector_data)(vector).cast(), validity: (api.vector_validity)(vector) });
+            }
+            (api.data_chunk_size)(chunk) as usize
+        }
+    }
+}
+
+/// A row of a chunk.
+pub(crate) struct DuckRow<'r> {
+    columns: &'r Columns,
+    at: usize,
+    result: *mut RawResult,
+    names: unsafe extern "C" fn(*mut RawResult, u64) -> *const std::ffi::c_char,
+}
+
+impl<'r> DuckRow<'r> {
+    /// Row `at` of the chunk that was read last.
+    ///
+    /// # Safety
+    /// The chunk and its result must live as long as the row, and the chunk have such a row.
+    #[inline]
+    pub(crate) unsafe fn new(columns: &'r Columns, at: usize, result: *mut RawResult, api: &Api) -> Self {
+        Self { columns, at, result, names: api.column_name }
+    }
+
+    /// Where a value lies, and its type; `None` if it is NULL.
+    #[inline]
+    fn cell<T>(&self, cells: Cells) -> &T {
+        // SAFETY: the column has values of that size, as its type says, and there is such a row.
+        unsafe { &*cells.data.cast::<T>().add(self.at) }
+    }
+
+    #[inline]
+    fn is_null(&self, cells: Cells) -> bool {
+        // SAFETY: there is a bit for each row of the chunk.
+        !cells.validity.is_null() && unsafe { *cells.validity.add(self.at / 64) } >> (self.at % 64) & 1 == 0
+    }
+
+    /// A text's or large object's bytes: in place if they are few, else where a pointer leads.
+    #[inline]
+    fn bytes(&self, cells: Cells) -> &[u8] {
+        const IN_PLACE: usize = 12;
+        // SAFETY: such a value has 16 bytes: its length in 4, then the bytes themselves or, behind 4 more, a pointer to them.
+        unsafe {
+            let value = cells.data.add(self.at * 16);
+            let length = value.cast::<u32>().read() as usize;
+            let bytes = if length <= IN_PLACE { value.add(4) } else { value.add(8).cast::<*const u8>().read() };
+            std::slice::from_raw_parts(bytes, length)
+        }
+    }
+}
+
+/// An integer in the form that readers know: one that is too large comes as a floating-point number.
+#[inline]
+fn whole<T: Copy>(number: T, real: impl FnOnce(T) -> f64) -> Value<'static>
+where
+    i64: TryFrom<T>,
+{
+    i64::try_from(number).map_or_else(|_| Value::Real(real(number)), Value::Int)
+}
+
+impl Row for DuckRow<'_> {
+    #[inline]
+    fn value(&self, index: usize) -> Value<'_> {
+        let (column, cells) = (self.columns.types[index], self.columns.cells[index]);
+        if self.is_null(cells) {
+            return Value::Null;
+        }
+        let number = match column.form {
+            Form::Null => return Value::Null,
+            Form::Bool => return Value::Bool(*self.cell::<u8>(cells) != 0),
+            Form::I8 => Value::Int((*self.cell::<i8>(cells)).into()),
+            Form::I16 => Value::Int((*self.cell::<i16>(cells)).into()),
+            Form::I32 => Value::Int((*self.cell::<i32>(cells)).into()),
+            Form::I64 => Value::Int(*self.cell::<i64>(cells)),
+            Form::U8 => Value::Int((*self.cell::<u8>(cells)).into()),
+            Form::U16 => Value::Int((*self.cell::<u16>(cells)).into()),
+            Form::U32 => Value::Int((*self.cell::<u32>(cells)).into()),
+            Form::U64 => whole(*self.cell::<u64>(cells), |it| it as f64),
+            Form::F32 => return Value::Real((*self.cell::<f32>(cells)).into()),
+            Form::F64 => return Value::Real(*self.cell::<f64>(cells)),
+            Form::I128 => {
+                let RawHugeInt { lower, upper } = *self.cell::<RawHugeInt>(cells);
+                whole(i128::from(upper) << 64 | i128::from(lower), |it| it as f64)
+            }
+            Form::Date => return Value::Date(Date::from_days(*self.cell::<i32>(cells))),
+            Form::Time(per_second) => {
+                let units = i128::from(*self.cell::<i64>(cells)) * 1_000;
+                let millis = units.div_euclid(per_second.into());
+                return Value::Timestamp(Timestamp::from_millis(i64::try_from(millis).unwrap_or(i64::MAX)));
+            }
+            // The library lets no other text in; one that is there all the same comes as its bytes.
+            Form::Text => {
+                let bytes = self.bytes(cells);
+                return std::str::from_utf8(bytes).map_or(Value::Blob(bytes), Value::Text);
+            }
+            Form::Bytes => return Value::Blob(self.bytes(cells)),
+        };
+        match (number, column.scale) {
+            (Value::Int(units), Some(scale)) => Value::Decimal { units, scale },
+            (Value::Real(units), Some(scale)) => Value::Real(units / 10f64.powi(scale.into())),
+            (number, _) => number,
+        }
+    }
+
+    #[inline]
+    fn text_bytes(&self, index: usize) -> Option<&[u8]> {
+        let cells = self.columns.cells[index];
+        (self.columns.types[index].form == Form::Text && !self.is_null(cells)).then(|| self.bytes(cells))
+    }
+
+    fn column_name(&self, index: usize) -> Option<Cow<'_, str>> {
+        if index >= self.columns.types.len() {
+            return None;
+        }
+        // SAFETY: the result lives, and its names with it.
+        let name = unsafe { (self.names)(self.result, index as u64) };
+        // SAFETY: as above; what is not null ends in zero.
+        (!name.is_null()).then(|| unsafe { CStr::from_ptr(name) }.to_string_lossy())
+    }
+}

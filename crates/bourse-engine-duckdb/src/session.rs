@@ -1,0 +1,291 @@
+//! A user's connection: statements prepared at first use and found by number.
+
+use crate::database::{Connection, Database};
+use crate::options::{Options, Writers};
+use crate::row::Columns;
+use crate::statement::{Failed, Rows, Statement};
+use bourse_engine::{
+    Access, Checkpoint, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, Sql, Value,
+};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Whether a transaction is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Idle,
+    Open {
+        access: Access,
+        /// Commits that it is sure to see.
+        seen: u64,
+    },
+    /// A statement has failed: DuckDB has undone the transaction, and takes a COMMIT of it for a ROLLBACK without a word.
+    Failed(ErrorKind),
+}
+
+pub(crate) struct DuckSession {
+    /// Dropped before the connection.
+    statements: Vec<Option<Statement>>,
+    begin_read: Statement,
+    begin_write: Statement,
+    commit: Statement,
+    rollback: Statement,
+    columns: Columns,
+    state: State,
+    /// Whether the place of the one writer is this session's.
+    has_place: bool,
+    /// How long it waits for that place; `None` if there is none.
+    queue: Option<Duration>,
+    connection: Connection,
+}
+
+impl DuckSession {
+    pub(crate) fn new(connection: Connection, options: &Options) -> Result<Self, EngineError> {
+        Ok(Self {
+            statements: Vec::new(),
+            begin_read: connection.prepare("BEGIN TRANSACTION READ ONLY")?,
+            begin_write: connection.prepare("BEGIN TRANSACTION")?,
+            commit: connection.prepare("COMMIT")?,
+            rollback: connection.prepare("ROLLBACK")?,
+            columns: Columns::default(),
+            state: State::Idle,
+            has_place: false,
+            queue: (options.writers == Writers::One).then_some(options.lock_timeout),
+            connection,
+        })
+    }
+
+    fn database(&self) -> &Arc<Database> {
+        self.connection.database()
+    }
+
+    /// Takes the place of the one writer, where there is one.
+    fn take_place(&mut self) -> Result<(), EngineError> {
+        if let (Some(patience), false) = (self.queue, self.has_place) {
+            self.database().writers.take(patience)?;
+            self.has_place = true;
+        }
+        Ok(())
+    }
+
+    fn give_place_back(&mut self) {
+        if std::mem::take(&mut self.has_place) {
+            self.database().writers.give_back();
+        }
+    }
+
+    #[inline]
+    fn refuse_failed(&self) -> Result<(), EngineError> {
+        match self.state {
+            State::Failed(kind) => Err(failed(kind)),
+            State::Idle | State::Open { .. } => Ok(()),
+        }
+    }
+
+    /// The statement's number, prepared.
+    #[inline]
+    fn ready(&mut self, sql: &'static Sql) -> Result<usize, Failed> {
+        let slot = sql.slot();
+        if !matches!(self.statements.get(slot), Some(Some(_))) {
+            if self.statements.len() <= slot {
+                self.statements.resize_with(slot + 1, || None);
+            }
+            let text = sql.render(&bourse_schema::DUCKDB);
+            self.statements[slot] = Some(self.connection.prepare(&text).map_err(Failed::BeforeItRan)?);
+        }
+        Ok(slot)
+    }
+
+    fn rows_of(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<Rows, Failed> {
+        let slot = self.ready(sql)?;
+        let statement = self.statements[slot].as_mut().expect("prepared just before");
+        params.with_one_list(|params| statement.run(params))
+    }
+
+    /// Runs a change in the open transaction, or as one of its own.
+    fn change(&mut self, change: impl FnOnce(&mut Self) -> Result<Rows, Failed>) -> Result<Rows, Failed> {
+        if self.state != State::Idle {
+            return change(self);
+        }
+        self.take_place().map_err(Failed::BeforeItRan)?;
+        let database = Arc::clone(self.database());
+        let done = database.committing(|| change(self));
+        self.give_place_back();
+        done
+    }
+
+    /// Notes what a failure does to the transaction, and names the statement.
+    #[cold]
+    fn settle(&mut self, failure: Failed, sql: &str) -> EngineError {
+        let ran = matches!(failure, Failed::WhileItRan(_));
+        let mut error = failure.error();
+        if let (true, State::Open { seen, .. }) = (ran, self.state) {
+            // A key that another transaction has added since is refused as one that was there before, though it cannot be seen.
+            if error.kind() == ErrorKind::Constraint && self.database().others_committed_since(seen) {
+                error =
+                    EngineError::new(ErrorKind::Conflict, error.message()).with_code(error.code().unwrap_or_default());
+            }
+            self.state = State::Failed(error.kind());
+        }
+        error.with_statement(sql)
+    }
+
+    /// Ends the transaction with a COMMIT or a ROLLBACK.
+    fn end(&mut self, how: fn(&mut Self) -> &mut Statement) -> Result<(), EngineError> {
+        self.state = State::Idle;
+        let ended = how(self).run(&[]);
+        self.give_place_back();
+        ended.map(drop).map_err(Failed::error)
+    }
+
+    /// Runs a text that is parsed for this run alone.
+    fn rows_of_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<Rows, Failed> {
+        self.connection.prepare(sql).map_err(Failed::BeforeItRan)?.run(params)
+    }
+}
+
+impl Drop for DuckSession {
+    fn drop(&mut self) {
+        if self.state != State::Idle {
+            // The connection undoes what is open when it closes; others should not wait for that.
+            let _ = self.end(|session| &mut session.rollback);
+        }
+        self.give_place_back();
+    }
+}
+
+#[cold]
+fn failed(kind: ErrorKind) -> EngineError {
+    match kind {
+        ErrorKind::Conflict => {
+            EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and has to be rolled back")
+        }
+        _ => EngineError::new(ErrorKind::Other, "a statement of the transaction has failed: it has to be rolled back"),
+    }
+}
+
+impl Session for DuckSession {
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::DUCKDB
+    }
+
+    /// Whatever level is asked for, the transaction sees a snapshot; only writers that come one at a time are serializable.
+    fn begin(&mut self, _: Isolation, access: Access) -> Result<(), EngineError> {
+        if self.state != State::Idle {
+            return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
+        }
+        let begin = match access {
+            Access::Read => &mut self.begin_read,
+            Access::Write => {
+                self.take_place()?;
+                &mut self.begin_write
+            }
+        };
+        let begun = begin.run(&[]).map(drop);
+        match begun {
+            Ok(()) => {
+                self.state = State::Open { access, seen: self.database().commits_seen() };
+                Ok(())
+            }
+            Err(failure) => {
+                self.give_place_back();
+                Err(failure.error())
+            }
+        }
+    }
+
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.refuse_failed()?;
+        let mut rows = match self.rows_of(sql, params) {
+            Ok(rows) => rows,
+            Err(failure) => return Err(self.settle(failure, sql.text())),
+        };
+        rows.each(&mut self.columns, each)
+    }
+
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+        self.refuse_failed()?;
+        match self.change(|session| session.rows_of(sql, params)) {
+            Ok(mut rows) => Ok(rows.changed()),
+            Err(failure) => Err(self.settle(failure, sql.text())),
+        }
+    }
+
+    fn commit(&mut self) -> Result<(), EngineError> {
+        match self.state {
+            State::Idle => Ok(()),
+            State::Failed(kind) => {
+                self.end(|session| &mut session.rollback)?;
+                Err(match kind {
+                    ErrorKind::Conflict => {
+                        EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and was rolled back")
+                    }
+                    _ => EngineError::new(ErrorKind::Other, "the transaction had failed, and was rolled back"),
+                })
+            }
+            State::Open { access: Access::Read, .. } => self.end(|session| &mut session.commit),
+            State::Open { access: Access::Write, .. } => {
+                let database = Arc::clone(self.database());
+                database.committing(|| self.end(|session| &mut session.commit)).map_err(|e| match e.kind() {
+                    // What the transaction could see was checked when its statements ran: what a commit finds are others' changes.
+                    ErrorKind::Constraint => {
+                        EngineError::new(ErrorKind::Conflict, e.message()).with_code(e.code().unwrap_or_default())
+                    }
+                    _ => e,
+                })
+            }
+        }
+    }
+
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        match self.state {
+            State::Idle => Ok(()),
+            State::Open { .. } | State::Failed(_) => self.end(|session| &mut session.rollback),
+        }
+    }
+
+    /// DuckDB has one kind of checkpoint: all of the log, and only if no other transaction is in the way.
+    fn checkpoint(&mut self, _: Checkpoint) -> Result<bool, EngineError> {
+        match self.connection.run("CHECKPOINT") {
+            Ok(()) => Ok(true),
+            Err(e) if e.kind() == ErrorKind::Conflict => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+        self.refuse_failed()?;
+        let text = bourse_schema::DUCKDB.fill(sql);
+        let parameters = (1..).take_while(|number| text.contains(&format!("${number}"))).count();
+        let mut lines = Vec::new();
+        let mut statement = self.connection.prepare(&format!("EXPLAIN {text}")).map_err(|e| e.with_statement(sql))?;
+        let mut rows = statement.run(&vec![Value::Null; parameters]).map_err(|e| e.error().with_statement(sql))?;
+        rows.each(&mut self.columns, &mut |row| {
+            let plan: String = row.get(1)?;
+            lines.extend(plan.lines().map(|line| line.trim_end().to_owned()));
+            Ok(())
+        })?;
+        Ok(lines)
+    }
+
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.refuse_failed()?;
+        let ran = match self.state {
+            // It may be a change all the same, as DDL is.
+            State::Idle => Arc::clone(self.database()).committing(|| self.rows_of_text(sql, params)),
+            State::Open { .. } | State::Failed(_) => self.rows_of_text(sql, params),
+        };
+        match ran {
+            Ok(mut rows) => rows.each(&mut self.columns, each),
+            Err(failure) => Err(self.settle(failure, sql)),
+        }
+    }
+
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        self.refuse_failed()?;
+        match self.change(|session| session.rows_of_text(sql, params)) {
+            Ok(mut rows) => Ok(rows.changed()),
+            Err(failure) => Err(self.settle(failure, sql)),
+        }
+    }
+}

@@ -1,0 +1,111 @@
+//! Copies of a database, so that rounds can begin alike without loading again.
+//!
+//! A file is cloned where the file system shares blocks between files, and copied where it does not. A database in memory is
+//! copied into another catalog in memory.
+
+use crate::database::{Connection, Database, in_use, is_open};
+use crate::engine::Opened;
+use crate::loader::{RESTORED, SNAPSHOT, remove_if_there};
+use crate::mark::COMPANIONS;
+use bourse_engine::{EngineError, ErrorKind, SideFile, Snapshot, beside};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A file beside the database.
+pub(crate) struct FileCopy {
+    path: PathBuf,
+    opened: Opened,
+    copy: SideFile,
+    /// Of the copy's bytes when it was made.
+    digest: u128,
+    how: &'static str,
+}
+
+impl FileCopy {
+    /// Closes the database, which writes its log into it, and copies it.
+    pub(crate) fn take(path: &Path, opened: Opened) -> Result<Self, EngineError> {
+        opened.close();
+        if is_open(path) {
+            return Err(in_use(path));
+        }
+        if beside(path, COMPANIONS[0]).exists() {
+            let words = format!("{} has a log that was not written into it", path.display());
+            return Err(EngineError::new(ErrorKind::Conflict, words));
+        }
+        let copy = SideFile::create(path, &SNAPSHOT)?;
+        let how = if copy.fill_from(path)? { "cloned: it shares its blocks with the database" } else { "copied" };
+        Ok(Self { path: path.to_owned(), opened, digest: copy.digest()?, copy, how })
+    }
+}
+
+impl Snapshot for FileCopy {
+    fn how(&self) -> &str {
+        self.how
+    }
+
+    fn restore(&self) -> Result<(), EngineError> {
+        self.opened.close();
+        if is_open(&self.path) {
+            return Err(in_use(&self.path));
+        }
+        remove_if_there(&beside(&self.path, COMPANIONS[0]))?;
+        let restored = SideFile::create(&self.path, &RESTORED)?;
+        restored.fill_from(self.copy.path())?;
+        if restored.digest()? != self.digest {
+            return Err(EngineError::new(
+                ErrorKind::Other,
+                format!(
+                    "{} is not what it was when it was made: its bytes have changed, or are read differently",
+                    self.copy.path().display()
+                ),
+            ));
+        }
+        // Synced before it is renamed: what a copy leaves to be written later would be written while a round is measured.
+        restored.rename(&self.path)
+    }
+}
+
+/// A second catalog in memory.
+pub(crate) struct MemoryCopy {
+    database: Arc<Database>,
+    number: u64,
+}
+
+impl MemoryCopy {
+    pub(crate) fn take(database: Arc<Database>) -> Result<Self, EngineError> {
+        let number = copy(&database, database.current())?;
+        Ok(Self { database, number })
+    }
+}
+
+/// Copies a catalog into a new one.
+fn copy(database: &Arc<Database>, from: u64) -> Result<u64, EngineError> {
+    let number = database.new_catalog()?;
+    let sql = format!("COPY FROM DATABASE {} TO {}", Database::catalog(from), Database::catalog(number));
+    match Connection::open(database)?.run(&sql) {
+        Ok(()) => Ok(number),
+        Err(error) => {
+            database.drop_catalog(number)?;
+            Err(error)
+        }
+    }
+}
+
+impl Snapshot for MemoryCopy {
+    fn how(&self) -> &str {
+        "copied in memory"
+    }
+
+    fn restore(&self) -> Result<(), EngineError> {
+        let restored = copy(&self.database, self.number)?;
+        let old = self.database.set_current(restored);
+        self.database.drop_catalog(old)
+    }
+}
+
+impl Drop for MemoryCopy {
+    fn drop(&mut self) {
+        // What of it stays is memory, until the database is closed.
+        let _ = self.database.drop_catalog(self.number);
+    }
+}

@@ -1,0 +1,210 @@
+//! Statements and their results: values in, rows out.
+
+use crate::error::{error, words};
+use crate::library::{Api, Handle, QUERY_RESULT, RawDate, RawDecimal, RawHugeInt, RawResult, RawTimestamp, SUCCESS};
+use crate::row::{Columns, DuckRow};
+use bourse_engine::{EachRow, EngineError, ErrorKind, Value};
+use std::ffi::CString;
+
+/// A prepared statement. It must be dropped before its connection.
+pub(crate) struct Statement {
+    api: &'static Api,
+    raw: Handle,
+    parameters: usize,
+}
+
+// SAFETY: the library lets any thread use a statement, one at a time, and a `Statement` is used through `&mut`.
+unsafe impl Send for Statement {}
+
+impl Statement {
+    /// Prepares a statement.
+    ///
+    /// # Errors
+    /// The library's, whose kind it does not tell here.
+    ///
+    /// # Safety
+    /// `connection` must be an open connection of that library, and outlive the statement.
+    #[cold]
+    pub(crate) unsafe fn prepare(api: &'static Api, connection: Handle, sql: &str) -> Result<Self, EngineError> {
+        let text = text_of(sql)?;
+        let mut raw = std::ptr::null_mut();
+        // SAFETY: the connection is open, the text ends in zero, and there is a place for the statement, which is to be
+        // destroyed even if it could not be prepared.
+        unsafe {
+            let is_prepared = (api.prepare)(connection, text.as_ptr(), &mut raw) == SUCCESS;
+            let mut this = Self { api, raw, parameters: 0 };
+            if !is_prepared {
+                let told = words((api.prepare_error)(raw));
+                return Err(EngineError::new(ErrorKind::Other, told.lines().next().unwrap_or_default()));
+            }
+            this.parameters = (api.parameters)(raw) as usize;
+            Ok(this)
+        }
+    }
+
+    /// Runs the statement with these values.
+    ///
+    /// # Errors
+    /// The library's; whether the statement was begun at all is the first part.
+    pub(crate) fn run(&mut self, params: &[Value<'_>]) -> Result<Rows, Failed> {
+        if params.len() != self.parameters {
+            let (wanted, given) = (self.parameters, params.len());
+            let words = format!("the statement has {wanted} parameters, {given} were given");
+            return Err(Failed::BeforeItRan(EngineError::new(ErrorKind::Other, words)));
+        }
+        for (value, number) in params.iter().zip(1..) {
+            if !self.bind(number, *value) {
+                let words = format!("parameter {number} cannot be bound");
+                return Err(Failed::BeforeItRan(EngineError::new(ErrorKind::Other, words)));
+            }
+        }
+        let mut rows = Rows { api: self.api, raw: RawResult::EMPTY };
+        // SAFETY: the statement lives, and there is a place for the result, which is destroyed with `rows` in any case.
+        match unsafe { (self.api.execute)(self.raw, &mut rows.raw) } {
+            SUCCESS => Ok(rows),
+            _ => Err(Failed::WhileItRan(rows.error())),
+        }
+    }
+
+    #[inline]
+    fn bind(&mut self, number: u64, value: Value<'_>) -> bool {
+        let (api, raw) = (self.api, self.raw);
+        // SAFETY: the statement lives; the library copies texts and bytes, of which it is given the lengths.
+        let done = unsafe {
+            match value {
+                Value::Null => (api.bind_null)(raw, number),
+                Value::Int(it) => (api.bind_int64)(raw, number, it),
+                Value::Bool(flag) => (api.bind_boolean)(raw, number, flag),
+                Value::Decimal { units, scale } => (api.bind_decimal)(raw, number, decimal(units, scale)),
+                Value::Real(it) => (api.bind_double)(raw, number, it),
+                Value::Date(date) => (api.bind_date)(raw, number, RawDate { days: date.days() }),
+                Value::Timestamp(moment) => {
+                    (api.bind_timestamp)(raw, number, RawTimestamp { micros: moment.millis().saturating_mul(1_000) })
+                }
+                Value::Text(text) => (api.bind_text)(raw, number, text.as_ptr().cast(), text.len() as u64),
+                Value::Blob(bytes) => (api.bind_blob)(raw, number, bytes.as_ptr().cast(), bytes.len() as u64),
+            }
+        };
+        done == SUCCESS
+    }
+}
+
+impl Drop for Statement {
+    fn drop(&mut self) {
+        // SAFETY: the statement is this one's alone, and its connection is still open.
+        unsafe { (self.api.destroy_prepare)(&mut self.raw) }
+    }
+}
+
+/// Why a statement gave no result.
+pub(crate) enum Failed {
+    /// Nothing was asked of the database.
+    BeforeItRan(EngineError),
+    /// The database refused, which ends an open transaction.
+    WhileItRan(EngineError),
+}
+
+impl Failed {
+    pub(crate) fn error(self) -> EngineError {
+        match self {
+            Self::BeforeItRan(error) | Self::WhileItRan(error) => error,
+        }
+    }
+}
+
+/// The narrowest decimals that nearly all amounts fit in, so that a statement is not planned anew for each width.
+fn decimal(units: i64, scale: u8) -> RawDecimal {
+    let width = if units.unsigned_abs() < 10u64.pow(15) { 15 } else { 19 };
+    RawDecimal { width: width.max(scale), scale, value: RawHugeInt::of(units) }
+}
+
+/// A statement's text as C has it.
+pub(crate) fn text_of(sql: &str) -> Result<CString, EngineError> {
+    CString::new(sql).map_err(|_| EngineError::new(ErrorKind::Other, "a statement cannot hold a zero byte"))
+}
+
+/// The result of a statement, whole in memory.
+pub(crate) struct Rows {
+    api: &'static Api,
+    raw: RawResult,
+}
+
+impl Rows {
+    /// Runs a text without parameters, which may be several statements.
+    ///
+    /// # Errors
+    /// The library's.
+    ///
+    /// # Safety
+    /// `connection` must be an open connection of that library.
+    pub(crate) unsafe fn of_text(api: &'static Api, connection: Handle, sql: &str) -> Result<Self, EngineError> {
+        let text = text_of(sql)?;
+        let mut rows = Self { api, raw: RawResult::EMPTY };
+        // SAFETY: the connection is open, the text ends in zero, and there is a place for the result.
+        match unsafe { (api.query)(connection, text.as_ptr(), &mut rows.raw) } {
+            SUCCESS => Ok(rows),
+            _ => Err(rows.error()),
+        }
+    }
+
+    #[cold]
+    fn error(&mut self) -> EngineError {
+        // SAFETY: the result is there to be asked; the text is copied.
+        unsafe { error((self.api.result_error_type)(&mut self.raw), &words((self.api.result_error)(&mut self.raw))) }
+    }
+
+    /// How many rows the statement changed.
+    pub(crate) fn changed(&mut self) -> u64 {
+        // SAFETY: the result is there to be asked.
+        unsafe { (self.api.rows_changed)(&mut self.raw) }
+    }
+
+    /// Hands each row to `each`; of a statement that is no query there is none.
+    ///
+    /// # Errors
+    /// That of `each`; a column whose type cannot be read.
+    pub(crate) fn each(&mut self, columns: &mut Columns, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        let api = self.api;
+        // SAFETY: the result is there to be asked.
+        if unsafe { (api.result_return_type)(self.raw) } != QUERY_RESULT {
+            return Ok(());
+        }
+        // SAFETY: as above.
+        unsafe { columns.read_types(api, &mut self.raw)? };
+        loop {
+            // SAFETY: as above; what comes is this one's to destroy.
+            let chunk = Chunk { api, raw: unsafe { (api.fetch_chunk)(self.raw) } };
+            if chunk.raw.is_null() {
+                return Ok(());
+            }
+            // SAFETY: the chunk is of this result, and lives as long as its rows are looked at.
+            let rows = unsafe { columns.read_chunk(api, chunk.raw) };
+            for at in 0..rows {
+                // SAFETY: as above; there are so many rows.
+                each(&unsafe { DuckRow::new(columns, at, &raw mut self.raw, api) })?;
+            }
+        }
+    }
+}
+
+impl Drop for Rows {
+    fn drop(&mut self) {
+        // SAFETY: the result is this one's alone.
+        unsafe { (self.api.destroy_result)(&mut self.raw) }
+    }
+}
+
+/// A part of a result.
+struct Chunk {
+    api: &'static Api,
+    raw: Handle,
+}
+
+impl Drop for Chunk {
+    fn drop(&mut self) {
+        if !self.raw.is_null() {
+            // SAFETY: the chunk is this one's alone.
+            unsafe { (self.api.destroy_data_chunk)(&mut self.raw) }
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! DuckDB through the seam.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod conforms;
+mod files;
+mod same;
+mod targets;
+mod tpce;
+mod transactions;
+
+use bourse_engine_duckdb::{DuckDbEngine, info, open};
+
+/// Whether the library is there; prints the name of the test that is skipped if not.
+#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
+fn has_library(test: &str) -> bool {
+    match info(None) {
+        Ok(_) => true,
+        Err(why) => {
+            eprintln!("skipped: {test} ({why})");
+            false
+        }
+    }
+}
+
+/// A database in memory, where the library is there.
+fn in_memory(test: &str, query: &str) -> Option<DuckDbEngine> {
+    has_library(test).then(|| open(&format!("duckdb::memory:?{query}")).unwrap())
+}
+
+/// A folder for databases, in memory where there is one.
+fn folder() -> tempfile::TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}

@@ -1,0 +1,251 @@
+//! An open database, and its tables, each of which is a column family.
+
+use crate::library::{self, Api, Cache, Db, DbOptions, Family, TransactionDb, TransactionOptions, WriteOptions};
+use crate::options::Options;
+use bourse_engine::{EngineError, ErrorKind, RecordTable, RecordType, memory_file_system};
+use std::collections::HashMap;
+use std::ffi::{CStr, CString, c_char, c_int};
+use std::os::unix::ffi::OsStrExt as _;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// The column family that every database has.
+const DEFAULT_FAMILY: &str = "default";
+
+/// What is given back to the library when the last user of a database is gone.
+pub(crate) struct Handles {
+    pub(crate) api: &'static Api,
+    pub(crate) base: *mut Db,
+    pub(crate) transactions: *mut TransactionDb,
+    pub(crate) write_options: *mut WriteOptions,
+    pub(crate) transaction_options: *mut TransactionOptions,
+    options: *mut DbOptions,
+    cache: *mut Cache,
+}
+
+// SAFETY: RocksDB's databases, options and caches are made to be shared by threads; options are not changed once made.
+unsafe impl Send for Handles {}
+// SAFETY: as above.
+unsafe impl Sync for Handles {}
+
+impl Drop for Handles {
+    fn drop(&mut self) {
+        let api = self.api;
+        // SAFETY: each was made by the function that belongs to it, or is null where opening has failed; tables, sessions and
+        // transactions keep this alive, so none of them is left.
+        unsafe {
+            if !self.base.is_null() {
+                (api.close_base_db)(self.base);
+            }
+            if !self.transactions.is_null() {
+                (api.close)(self.transactions);
+            }
+            (api.write_options_destroy)(self.write_options);
+            (api.transaction_options_destroy)(self.transaction_options);
+            (api.options_destroy)(self.options);
+            (api.cache_destroy)(self.cache);
+        }
+    }
+}
+
+/// A table: its column family. One that was dropped can still be read by those who have it.
+pub(crate) struct Table {
+    pub(crate) raw: *mut Family,
+    handles: Arc<Handles>,
+}
+
+// SAFETY: a handle of a column family is made to be shared by threads.
+unsafe impl Send for Table {}
+// SAFETY: as above.
+unsafe impl Sync for Table {}
+
+impl Drop for Table {
+    fn drop(&mut self) {
+        // SAFETY: the database that it belongs to is still open.
+        unsafe { (self.handles.api.family_destroy)(self.raw) };
+    }
+}
+
+/// A folder that is open.
+pub(crate) struct Database {
+    // Tables go before what they belong to.
+    tables: Mutex<HashMap<String, Arc<Table>>>,
+    /// Changes when a table is made anew.
+    generation: AtomicU64,
+    pub(crate) handles: Arc<Handles>,
+    pub(crate) library: PathBuf,
+    /// Whether commits wait for a disk.
+    pub(crate) syncs: bool,
+}
+
+fn c_string(text: &[u8]) -> Result<CString, EngineError> {
+    CString::new(text).map_err(|_| EngineError::unsupported("a name with a zero byte"))
+}
+
+impl Database {
+    pub(crate) fn open(folder: &Path, options: &Options) -> Result<Arc<Self>, EngineError> {
+        let (library, api) =
+            library::load(options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
+        let path = c_string(folder.as_os_str().as_bytes())?;
+        let mut handles = made(api, options);
+        let failed =
+            |e: EngineError| EngineError::new(e.kind(), format!("cannot open {}: {}", folder.display(), e.message()));
+        let is_new = !folder.join("CURRENT").exists();
+        let names = if is_new {
+            vec![c_string(DEFAULT_FAMILY.as_bytes())?]
+        } else {
+            families(&handles, &path).map_err(failed)?
+        };
+        let c_names: Vec<*const c_char> = names.iter().map(|name| name.as_ptr()).collect();
+        let of_each = vec![handles.options.cast_const(); names.len()];
+        let mut raws = vec![ptr::null_mut(); names.len()];
+        let count = c_int::try_from(names.len()).map_err(|_| EngineError::unsupported("too many tables"))?;
+        // SAFETY: as many names, options and places for handles as are told; the options are good.
+        handles.transactions = api
+            .checked(|status| unsafe {
+                let (names, of_each, raws) = (c_names.as_ptr(), of_each.as_ptr(), raws.as_mut_ptr());
+                (api.open)(handles.options, path.as_ptr(), count, names, of_each, raws, status)
+            })
+            .map_err(failed)?;
+        // SAFETY: the database is open.
+        handles.base = unsafe { (api.base_db)(handles.transactions) };
+        let handles = Arc::new(handles);
+        let table = |(name, raw): (CString, *mut Family)| {
+            (name.to_string_lossy().into_owned(), Arc::new(Table { raw, handles: Arc::clone(&handles) }))
+        };
+        let tables = Mutex::new(names.into_iter().zip(raws).map(table).collect());
+        let syncs = options.sync && memory_file_system(folder).is_none();
+        Ok(Arc::new(Self { tables, generation: AtomicU64::new(0), handles, library, syncs }))
+    }
+
+    fn tables(&self) -> MutexGuard<'_, HashMap<String, Arc<Table>>> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub(crate) fn has_tables(&self) -> bool {
+        self.tables().len() > 1
+    }
+
+    /// A number that is another one after a table was made anew.
+    #[inline]
+    pub(crate) fn generation(&self) -> u64 {
+        self.generation.load(Ordering::Acquire)
+    }
+
+    /// A table.
+    ///
+    /// # Errors
+    /// There is none; its keys are neither integers nor texts.
+    pub(crate) fn table(&self, table: &RecordTable) -> Result<Arc<Table>, EngineError> {
+        let name = name_of(table)?;
+        let none = || EngineError::new(ErrorKind::Other, format!("there is no table {}", table.name()));
+        self.tables().get(&name).cloned().ok_or_else(none)
+    }
+
+    /// Makes a table anew, empty. Its column family goes with all its files.
+    pub(crate) fn remake(&self, table: &RecordTable) -> Result<(), EngineError> {
+        let name = name_of(table)?;
+        let c_name = c_string(name.as_bytes())?;
+        let (api, base) = (self.handles.api, self.handles.base);
+        let mut tables = self.tables();
+        if let Some(old) = tables.remove(&name) {
+            // SAFETY: both are open; those who have the old one may go on to read it.
+            api.checked(|status| unsafe { (api.drop_family)(base, old.raw, status) })?;
+        }
+        // SAFETY: the database is open and the options are good.
+        let raw =
+            api.checked(|status| unsafe { (api.create_family)(base, self.handles.options, c_name.as_ptr(), status) })?;
+        tables.insert(name, Arc::new(Table { raw, handles: Arc::clone(&self.handles) }));
+        self.generation.fetch_add(1, Ordering::Release);
+        Ok(())
+    }
+
+    /// A property that is a number, over all tables.
+    pub(crate) fn property(&self, name: &CStr) -> u64 {
+        let (api, base) = (self.handles.api, self.handles.base);
+        let tables = self.tables();
+        let of = |table: &Arc<Table>| {
+            let mut value = 0;
+            // SAFETY: both are open; a place for a number. One that is not known stays 0.
+            unsafe { (api.property_int)(base, table.raw, name.as_ptr(), &raw mut value) };
+            value
+        };
+        tables.values().map(of).sum()
+    }
+
+    /// Memory for what is yet to be written to tables, and for blocks that were read, in bytes.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        // SAFETY: the cache is there as long as the database.
+        let cached = unsafe { (self.handles.api.cache_usage)(self.handles.cache) };
+        self.property(c"rocksdb.cur-size-all-mem-tables") + cached as u64
+    }
+
+    /// Settings as the library has them.
+    pub(crate) fn settings(&self) -> [(&'static str, u64); 4] {
+        let Handles { api, options, cache, .. } = *self.handles;
+        // SAFETY: options and cache are there as long as the database.
+        let [cache, buffer, compression, jobs] = unsafe {
+            let numbers = [(api.get_compression)(options), (api.get_jobs)(options)];
+            let [compression, jobs] = numbers.map(|number| u64::try_from(number).unwrap_or(u64::MAX));
+            [(api.cache_capacity)(cache) as u64, (api.get_write_buffer_size)(options) as u64, compression, jobs]
+        };
+        [("cache", cache), ("write_buffer", buffer), ("compression", compression), ("jobs", jobs)]
+    }
+}
+
+/// The column family of a table: one of other keys is another one, and none has the name of the one that is always there.
+fn name_of(table: &RecordTable) -> Result<String, EngineError> {
+    match table.key().record_type {
+        RecordType::Int => Ok(format!("{}:int", table.name())),
+        RecordType::Text(_) => Ok(format!("{}:text", table.name())),
+        other => Err(EngineError::unsupported(format!("keys of {} are {other:?}", table.name()))),
+    }
+}
+
+/// All that a database needs to be opened.
+fn made(api: &'static Api, asked: &Options) -> Handles {
+    let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+    // SAFETY: each is given what was made for it just now; the options of tables have the cache for themselves too, and take
+    // the filter.
+    unsafe {
+        let cache = (api.cache_create)(bytes(asked.cache_bytes));
+        let tables = (api.table_options_create)();
+        (api.set_block_cache)(tables, cache);
+        if let Some(bits) = asked.bloom_bits {
+            (api.set_filter)(tables, (api.bloom_create)(f64::from(bits)));
+        }
+        let options = (api.options_create)();
+        (api.set_create_if_missing)(options, 1);
+        (api.set_write_buffer_size)(options, bytes(asked.write_buffer_bytes));
+        // Optimistic transactions look for conflicts in what was written of late: it stays in memory for them.
+        (api.set_history)(options, -1);
+        (api.set_compression)(options, asked.compression.number());
+        (api.set_jobs)(options, c_int::from(asked.jobs));
+        (api.set_tables)(options, tables);
+        (api.table_options_destroy)(tables);
+        let write_options = (api.write_options_create)();
+        (api.set_sync)(write_options, u8::from(asked.sync));
+        (api.disable_wal)(write_options, c_int::from(!asked.wal));
+        let transaction_options = (api.transaction_options_create)();
+        (api.transaction_options_set_snapshot)(transaction_options, 1);
+        let (base, transactions) = (ptr::null_mut(), ptr::null_mut());
+        Handles { api, base, transactions, write_options, transaction_options, options, cache }
+    }
+}
+
+/// Names of the column families of a database that is not open.
+fn families(handles: &Handles, path: &CStr) -> Result<Vec<CString>, EngineError> {
+    let api = handles.api;
+    let mut count = 0;
+    // SAFETY: the options are good; a place for a number.
+    let list =
+        api.checked(|status| unsafe { (api.list_families)(handles.options, path.as_ptr(), &raw mut count, status) })?;
+    // SAFETY: so many texts that end with a zero, copied before the list goes.
+    unsafe {
+        let names = (0..count).map(|at| CStr::from_ptr(*list.add(at)).to_owned()).collect();
+        (api.list_families_destroy)(list, count);
+        Ok(names)
+    }
+}

@@ -1,0 +1,260 @@
+//! The library: found, loaded once, its functions as `rocksdb/c.h` declares them.
+
+use crate::error::error;
+use bourse_engine::EngineError;
+use std::collections::HashMap;
+use std::env;
+use std::ffi::{CStr, c_char, c_double, c_int, c_uchar, c_void};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::ptr;
+use std::sync::{Mutex, PoisonError};
+
+/// The environment variable that names the library.
+pub const LIBRARY_VARIABLE: &str = "BOURSE_ROCKSDB";
+
+/// What the system's loader is asked for if nobody names a library, and what other versions' names begin with.
+const NAME: &str = if cfg!(target_os = "macos") { "librocksdb.dylib" } else { "librocksdb.so" };
+
+/// The library is not to be had.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "{why}; install RocksDB's shared library (librocksdb7.8 on Debian 12, librocksdb in other systems' packages) or name it in ${LIBRARY_VARIABLE} or with `library=`"
+)]
+pub struct Absent {
+    why: String,
+}
+
+/// The library that is here.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Info {
+    /// Where it was found.
+    pub path: PathBuf,
+}
+
+/// Whether the library is here: the one that `library=` names, or `$BOURSE_ROCKSDB`, or the system's.
+///
+/// # Errors
+/// [`Absent`]: why not, and how to get it.
+pub fn info(library: Option<&Path>) -> Result<Info, Absent> {
+    let (path, _) = load(library)?;
+    Ok(Info { path })
+}
+
+macro_rules! opaque {
+    ($($(#[$meta:meta])* $name:ident;)+) => {
+        $($(#[$meta])* #[repr(C)] pub(crate) struct $name([u8; 0]);)+
+    };
+}
+
+opaque! {
+    /// `rocksdb_t`.
+    Db;
+    /// `rocksdb_optimistictransactiondb_t`.
+    TransactionDb;
+    /// `rocksdb_transaction_t`.
+    Transaction;
+    /// `rocksdb_optimistictransaction_options_t`.
+    TransactionOptions;
+    /// `rocksdb_column_family_handle_t`.
+    Family;
+    /// `rocksdb_options_t`.
+    DbOptions;
+    /// `rocksdb_block_based_table_options_t`.
+    TableOptions;
+    /// `rocksdb_filterpolicy_t`.
+    Filter;
+    /// `rocksdb_cache_t`.
+    Cache;
+    /// `rocksdb_writeoptions_t`.
+    WriteOptions;
+    /// `rocksdb_readoptions_t`.
+    ReadOptions;
+    /// `rocksdb_snapshot_t`.
+    Snapshot;
+    /// `rocksdb_iterator_t`.
+    Iter;
+    /// `rocksdb_pinnableslice_t`.
+    Pinned;
+}
+
+/// Where a function leaves the text of its status, if that is an error.
+pub(crate) type Status = *mut *mut c_char;
+
+macro_rules! interface {
+    ($($name:ident = $symbol:literal: ($($argument:ty),* $(,)?) $(-> $result:ty)?;)+) => {
+        /// The functions of `rocksdb/c.h` that are used.
+        pub(crate) struct Api {
+            $(pub(crate) $name: unsafe extern "C" fn($($argument),*) $(-> $result)?,)+
+        }
+
+        impl Api {
+            fn of(library: &libloading::Library) -> Result<Self, libloading::Error> {
+                Ok(Self {
+                    $(
+                        // SAFETY: the symbol is the function of that name in `c.h`, whose signature this is; the library is
+                        // never unloaded, so the pointer stays good.
+                        $name: unsafe { *library.get::<unsafe extern "C" fn($($argument),*) $(-> $result)?>($symbol)? },
+                    )+
+                })
+            }
+        }
+    };
+}
+
+interface! {
+    free = b"rocksdb_free\0": (*mut c_void);
+    options_create = b"rocksdb_options_create\0": () -> *mut DbOptions;
+    options_destroy = b"rocksdb_options_destroy\0": (*mut DbOptions);
+    set_create_if_missing = b"rocksdb_options_set_create_if_missing\0": (*mut DbOptions, c_uchar);
+    set_write_buffer_size = b"rocksdb_options_set_write_buffer_size\0": (*mut DbOptions, usize);
+    get_write_buffer_size = b"rocksdb_options_get_write_buffer_size\0": (*mut DbOptions) -> usize;
+    set_history = b"rocksdb_options_set_max_write_buffer_size_to_maintain\0": (*mut DbOptions, i64);
+    set_compression = b"rocksdb_options_set_compression\0": (*mut DbOptions, c_int);
+    get_compression = b"rocksdb_options_get_compression\0": (*mut DbOptions) -> c_int;
+    set_jobs = b"rocksdb_options_set_max_background_jobs\0": (*mut DbOptions, c_int);
+    get_jobs = b"rocksdb_options_get_max_background_jobs\0": (*mut DbOptions) -> c_int;
+    set_tables = b"rocksdb_options_set_block_based_table_factory\0": (*mut DbOptions, *mut TableOptions);
+    table_options_create = b"rocksdb_block_based_options_create\0": () -> *mut TableOptions;
+    table_options_destroy = b"rocksdb_block_based_options_destroy\0": (*mut TableOptions);
+    set_block_cache = b"rocksdb_block_based_options_set_block_cache\0": (*mut TableOptions, *mut Cache);
+    set_filter = b"rocksdb_block_based_options_set_filter_policy\0": (*mut TableOptions, *mut Filter);
+    bloom_create = b"rocksdb_filterpolicy_create_bloom_full\0": (c_double) -> *mut Filter;
+    cache_create = b"rocksdb_cache_create_lru\0": (usize) -> *mut Cache;
+    cache_destroy = b"rocksdb_cache_destroy\0": (*mut Cache);
+    cache_capacity = b"rocksdb_cache_get_capacity\0": (*mut Cache) -> usize;
+    cache_usage = b"rocksdb_cache_get_usage\0": (*mut Cache) -> usize;
+    write_options_create = b"rocksdb_writeoptions_create\0": () -> *mut WriteOptions;
+    write_options_destroy = b"rocksdb_writeoptions_destroy\0": (*mut WriteOptions);
+    set_sync = b"rocksdb_writeoptions_set_sync\0": (*mut WriteOptions, c_uchar);
+    disable_wal = b"rocksdb_writeoptions_disable_WAL\0": (*mut WriteOptions, c_int);
+    read_options_create = b"rocksdb_readoptions_create\0": () -> *mut ReadOptions;
+    read_options_destroy = b"rocksdb_readoptions_destroy\0": (*mut ReadOptions);
+    set_snapshot = b"rocksdb_readoptions_set_snapshot\0": (*mut ReadOptions, *const Snapshot);
+    list_families = b"rocksdb_list_column_families\0": (*const DbOptions, *const c_char, *mut usize, Status) -> *mut *mut c_char;
+    list_families_destroy = b"rocksdb_list_column_families_destroy\0": (*mut *mut c_char, usize);
+    open = b"rocksdb_optimistictransactiondb_open_column_families\0": (
+        *const DbOptions, *const c_char, c_int, *const *const c_char, *const *const DbOptions, *mut *mut Family, Status,
+    ) -> *mut TransactionDb;
+    close = b"rocksdb_optimistictransactiondb_close\0": (*mut TransactionDb);
+    base_db = b"rocksdb_optimistictransactiondb_get_base_db\0": (*mut TransactionDb) -> *mut Db;
+    close_base_db = b"rocksdb_optimistictransactiondb_close_base_db\0": (*mut Db);
+    create_family = b"rocksdb_create_column_family\0": (*mut Db, *const DbOptions, *const c_char, Status) -> *mut Family;
+    drop_family = b"rocksdb_drop_column_family\0": (*mut Db, *mut Family, Status);
+    family_destroy = b"rocksdb_column_family_handle_destroy\0": (*mut Family);
+    property_int = b"rocksdb_property_int_cf\0": (*mut Db, *mut Family, *const c_char, *mut u64) -> c_int;
+    snapshot_create = b"rocksdb_create_snapshot\0": (*mut Db) -> *const Snapshot;
+    snapshot_release = b"rocksdb_release_snapshot\0": (*mut Db, *const Snapshot);
+    get = b"rocksdb_get_pinned_cf\0": (*mut Db, *const ReadOptions, *mut Family, *const c_char, usize, Status) -> *mut Pinned;
+    pinned_value = b"rocksdb_pinnableslice_value\0": (*const Pinned, *mut usize) -> *const c_char;
+    pinned_destroy = b"rocksdb_pinnableslice_destroy\0": (*mut Pinned);
+    iterate = b"rocksdb_create_iterator_cf\0": (*mut Db, *const ReadOptions, *mut Family) -> *mut Iter;
+    iter_destroy = b"rocksdb_iter_destroy\0": (*mut Iter);
+    iter_valid = b"rocksdb_iter_valid\0": (*const Iter) -> c_uchar;
+    iter_seek = b"rocksdb_iter_seek\0": (*mut Iter, *const c_char, usize);
+    iter_next = b"rocksdb_iter_next\0": (*mut Iter);
+    iter_key = b"rocksdb_iter_key\0": (*const Iter, *mut usize) -> *const c_char;
+    iter_value = b"rocksdb_iter_value\0": (*const Iter, *mut usize) -> *const c_char;
+    iter_error = b"rocksdb_iter_get_error\0": (*const Iter, Status);
+    transaction_options_create = b"rocksdb_optimistictransaction_options_create\0": () -> *mut TransactionOptions;
+    transaction_options_destroy = b"rocksdb_optimistictransaction_options_destroy\0": (*mut TransactionOptions);
+    transaction_options_set_snapshot = b"rocksdb_optimistictransaction_options_set_set_snapshot\0": (*mut TransactionOptions, c_uchar);
+    begin = b"rocksdb_optimistictransaction_begin\0": (
+        *mut TransactionDb, *const WriteOptions, *const TransactionOptions, *mut Transaction,
+    ) -> *mut Transaction;
+    transaction_snapshot = b"rocksdb_transaction_get_snapshot\0": (*mut Transaction) -> *const Snapshot;
+    transaction_get = b"rocksdb_transaction_get_pinned_cf\0": (
+        *mut Transaction, *const ReadOptions, *mut Family, *const c_char, usize, Status,
+    ) -> *mut Pinned;
+    transaction_get_for_update = b"rocksdb_transaction_get_pinned_for_update_cf\0": (
+        *mut Transaction, *const ReadOptions, *mut Family, *const c_char, usize, c_uchar, Status,
+    ) -> *mut Pinned;
+    transaction_put = b"rocksdb_transaction_put_cf\0": (
+        *mut Transaction, *mut Family, *const c_char, usize, *const c_char, usize, Status,
+    );
+    transaction_delete = b"rocksdb_transaction_delete_cf\0": (*mut Transaction, *mut Family, *const c_char, usize, Status);
+    transaction_iterate = b"rocksdb_transaction_create_iterator_cf\0": (
+        *mut Transaction, *const ReadOptions, *mut Family,
+    ) -> *mut Iter;
+    transaction_commit = b"rocksdb_transaction_commit\0": (*mut Transaction, Status);
+    transaction_rollback = b"rocksdb_transaction_rollback\0": (*mut Transaction, Status);
+    transaction_destroy = b"rocksdb_transaction_destroy\0": (*mut Transaction);
+}
+
+impl Api {
+    /// Runs a call that leaves the text of its status.
+    ///
+    /// # Errors
+    /// The status, if it is an error.
+    #[inline]
+    pub(crate) fn checked<T>(&self, call: impl FnOnce(Status) -> T) -> Result<T, EngineError> {
+        let mut status = ptr::null_mut();
+        let value = call(&raw mut status);
+        if status.is_null() { Ok(value) } else { Err(self.failed(status)) }
+    }
+
+    #[cold]
+    fn failed(&self, status: *mut c_char) -> EngineError {
+        // SAFETY: a text that ends with a zero, which is ours to free.
+        let text = unsafe { CStr::from_ptr(status) }.to_string_lossy().into_owned();
+        // SAFETY: as above; it was copied.
+        unsafe { (self.free)(status.cast()) };
+        error(&text)
+    }
+}
+
+/// Loads the library, once a process, and says where it is.
+pub(crate) fn load(library: Option<&Path>) -> Result<(PathBuf, &'static Api), Absent> {
+    static LOADED: Mutex<Option<HashMap<PathBuf, &'static Api>>> = Mutex::new(None);
+    let named = library.map(Path::to_owned).or_else(|| env::var_os(LIBRARY_VARIABLE).map(PathBuf::from));
+    let path = named.or_else(installed).unwrap_or_else(|| NAME.into());
+    let mut loaded = LOADED.lock().unwrap_or_else(PoisonError::into_inner);
+    let loaded = loaded.get_or_insert_default();
+    if let Some(api) = loaded.get(&path) {
+        return Ok((path, *api));
+    }
+    let absent = |e: libloading::Error| {
+        // The loader's own words are behind ours.
+        let cause = std::error::Error::source(&e).map_or_else(|| e.to_string(), ToString::to_string);
+        Absent { why: format!("cannot load {}: {cause}", path.display()) }
+    };
+    // SAFETY: the person who names a library says that it is RocksDB, whose initialisers set up its own static objects.
+    let library = unsafe { libloading::Library::new(&path) }.map_err(absent)?;
+    let api: &'static Api = Box::leak(Box::new(Api::of(&library).map_err(absent)?));
+    // It has threads of its own, which outlive a database: it must never be unloaded.
+    std::mem::forget(library);
+    loaded.insert(path.clone(), api);
+    Ok((path, api))
+}
+
+/// The newest library in the usual places, which have it by its version where nobody develops with it.
+fn installed() -> Option<PathBuf> {
+    let machine = format!("/usr/lib/{}-linux-gnu", env::consts::ARCH);
+    let folders = ["/usr/local/lib", &machine, "/usr/lib64", "/usr/lib", "/opt/homebrew/lib"];
+    folders.iter().find_map(|folder| newest(fs::read_dir(folder).ok()?.flatten().map(|entry| entry.path())))
+}
+
+/// The library with the highest version in its name, of those that are libraries of RocksDB.
+fn newest(paths: impl Iterator<Item = PathBuf>) -> Option<PathBuf> {
+    let version = |path: &PathBuf| -> Option<Vec<u32>> {
+        let rest = path.file_name()?.to_str()?.strip_prefix(NAME)?;
+        rest.split('.').filter(|part| !part.is_empty()).map(|part| part.parse().ok()).collect()
+    };
+    paths.filter_map(|path| Some((version(&path)?, path))).max().map(|(_, path)| path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_newest_library_is_found_and_no_other_file() {
+        let all = |names: &[&str]| names.iter().map(|name| Path::new("/lib").join(name)).collect::<Vec<_>>();
+        let of = |names: &[&str]| newest(all(names).into_iter());
+        assert_eq!(of(&["libc.so.6", "librocksdb.so.old", "librocksdbjni.so"]), None);
+        if cfg!(target_os = "linux") {
+            let found = of(&["librocksdb.so", "librocksdb.so.7.8", "librocksdb.so.10.2.1", "librocksdb.so.9.10"]);
+            assert_eq!(found, Some("/lib/librocksdb.so.10.2.1".into()));
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Settings of a RocksDB target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+
+use bourse_engine::target::{Grammar, OptionSpec, Parsed, Scheme, TargetError, parse_number};
+use bourse_engine::{option_spec, option_words};
+use std::ffi::c_int;
+use std::path::PathBuf;
+
+/// How blocks of tables are compressed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Compression {
+    /// Not at all.
+    None,
+    /// By Snappy.
+    Snappy,
+    /// By LZ4.
+    Lz4,
+    /// By Zstandard.
+    Zstd,
+}
+
+option_words!(Compression { Snappy = "snappy", None = "none", Lz4 = "lz4", Zstd = "zstd" });
+
+impl Compression {
+    /// RocksDB's number for it.
+    pub(crate) const fn number(self) -> c_int {
+        match self {
+            Self::None => 0,
+            Self::Snappy => 1,
+            Self::Lz4 => 4,
+            Self::Zstd => 7,
+        }
+    }
+}
+
+/// Settings of a target; what was not said has its default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// `library`.
+    pub library: Option<PathBuf>,
+    /// `sync`.
+    pub sync: bool,
+    /// `wal`.
+    pub wal: bool,
+    /// `cache`, in bytes.
+    pub cache_bytes: u64,
+    /// `write_buffer`, in bytes.
+    pub write_buffer_bytes: u64,
+    /// `bloom`, in bits for each key; none for no filter.
+    pub bloom_bits: Option<u8>,
+    /// `compression`.
+    pub compression: Compression,
+    /// `jobs`.
+    pub jobs: u8,
+}
+
+impl Options {
+    /// What holds where nothing is said.
+    pub const DEFAULT: Self = Self {
+        library: None,
+        sync: true,
+        wal: true,
+        cache_bytes: 32 << 20,
+        write_buffer_bytes: 64 << 20,
+        bloom_bits: None,
+        compression: Compression::Snappy,
+        jobs: 2,
+    };
+}
+
+/// How RocksDB targets are written.
+pub static GRAMMAR: Grammar<Options> = Grammar {
+    engine: "RocksDB",
+    schemes: &[Scheme::plain("rocksdb")],
+    forms: "rocksdb:PATH, a folder",
+    options: &[
+        option_spec!(
+            "library" => library: path,
+            "RocksDB's shared library [without it: $BOURSE_ROCKSDB, then librocksdb in the usual places]",
+        ),
+        option_spec!(
+            "sync" => sync: switch,
+            "whether a commit waits until the write-ahead log is on disk; RocksDB's own default is off",
+        ),
+        option_spec!(
+            "wal" => wal: switch,
+            "the write-ahead log; without it a commit is in memory until a table is written, and sync is off",
+        ),
+        option_spec!(
+            "cache" => cache_bytes: bytes(1 << 20, 1 << 40), "bytes, as 64MiB, from 1MiB to 1TiB",
+            "RocksDB's own cache of blocks, for the whole database",
+        ),
+        option_spec!(
+            "write_buffer" => write_buffer_bytes: bytes(1 << 16, 1 << 34), "bytes, as 64MiB, from 64KiB to 16GiB",
+            "what a table gathers in memory before it is written to disk",
+        ),
+        OptionSpec {
+            name: "bloom",
+            values: "off, or a number from 1 to 100",
+            meaning: "bits for each key of a Bloom filter, which spares reads of keys that are not there",
+            set: |options, text| {
+                options.bloom_bits = if text == "off" { None } else { Some(parse_number(text, 1, 100)?) };
+                Ok(())
+            },
+            show: |options| options.bloom_bits.map_or_else(|| "off".to_owned(), |bits| bits.to_string()),
+        },
+        option_spec!(
+            "compression" => compression: word(Compression), "snappy, none, lz4, zstd",
+            "how blocks of tables are compressed, if the library can",
+        ),
+        option_spec!(
+            "jobs" => jobs: number(1, 64), "a number from 1 to 64",
+            "background jobs at a time, which write and merge tables",
+        ),
+    ],
+    renamed: &[],
+};
+
+/// Reads a target.
+pub(crate) fn parse(text: &str) -> Result<Parsed<Options>, TargetError> {
+    let mut parsed = GRAMMAR.parse(text, Options::DEFAULT)?;
+    if parsed.place == ":memory:" {
+        return Err(TargetError::Place {
+            engine: "RocksDB",
+            why: "its C interface has no database in memory; a folder below /dev/shm is one",
+            forms: GRAMMAR.forms,
+        });
+    }
+    if !parsed.options.wal {
+        if parsed.options.sync && parsed.given.contains(&"sync") {
+            return Err(TargetError::Impossible {
+                what: "sync=on".to_owned(),
+                with: "wal=off",
+                why: "there is no log to sync",
+            });
+        }
+        parsed.options.sync = false;
+    }
+    Ok(parsed)
+}

@@ -1,0 +1,223 @@
+//! Records by key on RocksDB.
+
+use crate::database::{Database, Table};
+use crate::transaction::{State, View};
+use bourse_engine::records::codec::{self, EncodedRow, KeyBytes};
+use bourse_engine::{Access, EachRow, EngineError, ErrorKind, IndexKind, Key, RecordTable, RecordType, Records, Value};
+use std::sync::Arc;
+
+/// A user's connection.
+pub(crate) struct RocksDbSession {
+    view: View,
+    tables: Tables,
+    /// The record that is being written.
+    buffer: Vec<u8>,
+}
+
+/// A key's bytes, if it is of its table's type.
+#[inline]
+fn bytes_of<'k>(table: &RecordTable, key: Key<'k>) -> Result<KeyBytes<'k>, EngineError> {
+    match (key, table.key().record_type) {
+        (Key::Int(_), RecordType::Int) | (Key::Text(_), RecordType::Text(_)) => Ok(KeyBytes::of(key)),
+        _ => Err(EngineError::unsupported(format!("{key:?} is no key of {}", table.name()))),
+    }
+}
+
+/// A session's tables by their slots, as of a generation.
+struct Tables {
+    found: Vec<Option<Arc<Table>>>,
+    generation: u64,
+}
+
+impl Tables {
+    /// A table, found anew if tables were made since.
+    #[inline]
+    fn of(&mut self, database: &Database, table: &RecordTable) -> Result<&Table, EngineError> {
+        let generation = database.generation();
+        if generation != self.generation {
+            self.found.clear();
+            self.generation = generation;
+        }
+        let slot = table.slot();
+        if self.found.len() <= slot {
+            self.found.resize_with(slot + 1, || None);
+        }
+        let place = &mut self.found[slot];
+        if place.is_none() {
+            *place = Some(database.table(table)?);
+        }
+        Ok(place.as_ref().expect("found above"))
+    }
+}
+
+impl RocksDbSession {
+    pub(crate) fn new(database: Arc<Database>) -> Self {
+        let tables = Tables { found: Vec::new(), generation: database.generation() };
+        Self { view: View::new(database), tables, buffer: Vec::new() }
+    }
+
+    /// Runs something that writes, in the open transaction or in one of its own.
+    #[inline]
+    fn writing<T>(
+        &mut self,
+        table: &RecordTable,
+        body: impl FnOnce(&View, &Table) -> Result<T, EngineError>,
+    ) -> Result<T, EngineError> {
+        let found = self.tables.of(self.view.database(), table)?;
+        match self.view.state() {
+            State::Reading(_) => Err(EngineError::unsupported("a transaction begun for reading cannot write")),
+            State::Writing => body(&self.view, found),
+            State::Idle => {
+                self.view.begin_writing();
+                match body(&self.view, found) {
+                    Ok(value) => self.view.commit().map(|()| value),
+                    Err(e) => {
+                        self.view.rollback();
+                        Err(e)
+                    }
+                }
+            }
+        }
+    }
+}
+
+impl Records for RocksDbSession {
+    fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
+        if self.view.state() != State::Idle {
+            return Err(EngineError::unsupported("tables cannot be made in a transaction"));
+        }
+        for table in tables {
+            if table.key().index == Some(IndexKind::Hash) {
+                return Err(EngineError::unsupported("RocksDB finds keys by their order, not by hash"));
+            }
+            if let Some(field) = table.fields().iter().find(|field| field.index.is_some()) {
+                let text = format!("RocksDB has no indexes on fields, as {} of {} has", field.name, table.name());
+                return Err(EngineError::unsupported(text));
+            }
+        }
+        tables.iter().try_for_each(|table| self.view.database().remake(table))
+    }
+
+    fn begin(&mut self, access: Access) -> Result<(), EngineError> {
+        if self.view.state() != State::Idle {
+            return Err(EngineError::unsupported("a session has one transaction at a time"));
+        }
+        match access {
+            Access::Read => self.view.begin_reading(),
+            Access::Write => self.view.begin_writing(),
+        }
+        Ok(())
+    }
+
+    fn commit(&mut self) -> Result<(), EngineError> {
+        self.view.commit()
+    }
+
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        self.view.rollback();
+        Ok(())
+    }
+
+    #[inline]
+    fn get(&mut self, table: &'static RecordTable, key: Key<'_>, each: &mut EachRow<'_>) -> Result<bool, EngineError> {
+        let bytes = bytes_of(table, key)?;
+        let found = self.tables.of(self.view.database(), table)?;
+        let Some(found) = self.view.get(found, bytes.as_ref())? else { return Ok(false) };
+        each(&EncodedRow { key, bytes: found.bytes() })?;
+        Ok(true)
+    }
+
+    fn insert(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<(), EngineError> {
+        let bytes = bytes_of(table, key)?;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let done = codec::encode(values, &mut buffer).and_then(|()| {
+            self.writing(table, |view, found| {
+                if view.get_for_update(found, bytes.as_ref())?.is_some() {
+                    let text = format!("{} has a record of key {key:?} already", table.name());
+                    return Err(EngineError::new(ErrorKind::Constraint, text));
+                }
+                view.put(found, bytes.as_ref(), &buffer)
+            })
+        });
+        self.buffer = buffer;
+        done
+    }
+
+    fn update(&mut self, table: &'static RecordTable, key: Key<'_>, values: &[Value<'_>]) -> Result<bool, EngineError> {
+        let bytes = bytes_of(table, key)?;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let done = codec::encode(values, &mut buffer).and_then(|()| {
+            self.writing(table, |view, found| {
+                let is_there = view.get_for_update(found, bytes.as_ref())?.is_some();
+                if is_there {
+                    view.put(found, bytes.as_ref(), &buffer)?;
+                }
+                Ok(is_there)
+            })
+        });
+        self.buffer = buffer;
+        done
+    }
+
+    fn add(&mut self, table: &'static RecordTable, key: Key<'_>, field: usize, by: i64) -> Result<bool, EngineError> {
+        let bytes = bytes_of(table, key)?;
+        let mut buffer = std::mem::take(&mut self.buffer);
+        let done = self.writing(table, |view, found| {
+            let Some(record) = view.get_for_update(found, bytes.as_ref())? else { return Ok(false) };
+            buffer.clear();
+            buffer.extend_from_slice(record.bytes());
+            codec::add(&mut buffer, field, by)?;
+            view.put(found, bytes.as_ref(), &buffer).map(|()| true)
+        });
+        self.buffer = buffer;
+        done
+    }
+
+    fn delete(&mut self, table: &'static RecordTable, key: Key<'_>) -> Result<bool, EngineError> {
+        let bytes = bytes_of(table, key)?;
+        self.writing(table, |view, found| {
+            let is_there = view.get_for_update(found, bytes.as_ref())?.is_some();
+            if is_there {
+                view.delete(found, bytes.as_ref())?;
+            }
+            Ok(is_there)
+        })
+    }
+
+    fn scan(
+        &mut self,
+        table: &'static RecordTable,
+        from: Key<'_>,
+        limit: u64,
+        each: &mut EachRow<'_>,
+    ) -> Result<u64, EngineError> {
+        let bytes = bytes_of(table, from)?;
+        let found = self.tables.of(self.view.database(), table)?;
+        self.view.scan(found, bytes.as_ref(), limit, |key, bytes| {
+            each(&EncodedRow { key: codec::key_of(key, table.key().record_type)?, bytes })
+        })
+    }
+
+    fn count(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+        let found = self.tables.of(self.view.database(), table)?;
+        self.view.scan(found, &[], u64::MAX, |_, _| Ok(()))
+    }
+
+    fn delete_all(&mut self, table: &'static RecordTable) -> Result<u64, EngineError> {
+        if self.view.state() == State::Idle {
+            let count = self.count(table)?;
+            // Its files go at once; record by record there would be a mark for each.
+            return self.view.database().remake(table).map(|()| count);
+        }
+        // In a transaction, which could be undone, there is no shorter way.
+        self.writing(table, |view, found| {
+            let mut keys = Vec::new();
+            view.scan(found, &[], u64::MAX, |key, _| {
+                keys.push(key.to_vec());
+                Ok(())
+            })?;
+            keys.iter().try_for_each(|key| view.delete(found, key))?;
+            Ok(keys.len() as u64)
+        })
+    }
+}

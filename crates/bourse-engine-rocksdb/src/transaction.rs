@@ -1,0 +1,283 @@
+//! What a session sees and changes: the database as it is, a snapshot of it, or a transaction.
+
+use crate::database::{Database, Table};
+use crate::library::{Iter, Pinned, ReadOptions, Snapshot, Transaction};
+use bourse_engine::{EngineError, Wait, blocked_on, sometimes_blocked_on};
+use std::ffi::c_char;
+use std::ptr;
+use std::sync::Arc;
+
+/// What is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum State {
+    Idle,
+    Reading(*const Snapshot),
+    Writing,
+}
+
+/// A session's view of the database.
+pub(crate) struct View {
+    database: Arc<Database>,
+    state: State,
+    /// With the snapshot of what is open.
+    options: *mut ReadOptions,
+    /// Used again and again; null before the first.
+    transaction: *mut Transaction,
+}
+
+// SAFETY: a transaction, a snapshot and options may go to another thread, where they are used by that one alone.
+unsafe impl Send for View {}
+
+/// A record that was read; given back when it is dropped.
+pub(crate) struct Found<'v> {
+    view: &'v View,
+    raw: *mut Pinned,
+}
+
+impl Found<'_> {
+    #[inline]
+    pub(crate) fn bytes(&self) -> &[u8] {
+        let mut length = 0;
+        // SAFETY: a record that was found; its bytes stay until it is given back.
+        unsafe {
+            let bytes = (self.view.database.handles.api.pinned_value)(self.raw, &raw mut length);
+            slice(bytes, length)
+        }
+    }
+}
+
+impl Drop for Found<'_> {
+    #[inline]
+    fn drop(&mut self) {
+        // SAFETY: it was not given back yet.
+        unsafe { (self.view.database.handles.api.pinned_destroy)(self.raw) };
+    }
+}
+
+/// # Safety
+/// So many bytes are there, and stay for as long as the caller says.
+#[inline]
+unsafe fn slice<'a>(bytes: *const c_char, length: usize) -> &'a [u8] {
+    if length == 0 {
+        return &[];
+    }
+    // SAFETY: as the caller says.
+    unsafe { std::slice::from_raw_parts(bytes.cast(), length) }
+}
+
+fn raw(bytes: &[u8]) -> *const c_char {
+    bytes.as_ptr().cast()
+}
+
+/// An iterator; given back when it is dropped.
+struct Scan<'v>(&'v View, *mut Iter);
+
+impl Drop for Scan<'_> {
+    fn drop(&mut self) {
+        // SAFETY: it was made by the view, which is still there.
+        unsafe { (self.0.database.handles.api.iter_destroy)(self.1) };
+    }
+}
+
+impl View {
+    pub(crate) fn new(database: Arc<Database>) -> Self {
+        // SAFETY: takes no argument.
+        let options = unsafe { (database.handles.api.read_options_create)() };
+        Self { database, state: State::Idle, options, transaction: ptr::null_mut() }
+    }
+
+    pub(crate) fn database(&self) -> &Database {
+        &self.database
+    }
+
+    pub(crate) fn state(&self) -> State {
+        self.state
+    }
+
+    pub(crate) fn begin_reading(&mut self) {
+        let handles = &self.database.handles;
+        // SAFETY: the database is open; the options have the snapshot until it is released.
+        unsafe {
+            let snapshot = (handles.api.snapshot_create)(handles.base);
+            (handles.api.set_snapshot)(self.options, snapshot);
+            self.state = State::Reading(snapshot);
+        }
+    }
+
+    pub(crate) fn begin_writing(&mut self) {
+        let handles = &self.database.handles;
+        // SAFETY: the database is open; a transaction that was ended is begun anew. The snapshot is the transaction's, and the
+        // small thing that names it is ours to free.
+        unsafe {
+            self.transaction = (handles.api.begin)(
+                handles.transactions,
+                handles.write_options,
+                handles.transaction_options,
+                self.transaction,
+            );
+            let snapshot = (handles.api.transaction_snapshot)(self.transaction);
+            (handles.api.set_snapshot)(self.options, snapshot);
+            (handles.api.free)(snapshot.cast_mut().cast());
+        }
+        self.state = State::Writing;
+    }
+
+    /// Makes the changes last, if there are any.
+    ///
+    /// # Errors
+    /// [`Conflict`](bourse_engine::ErrorKind::Conflict) if another transaction was in the way; the library's. The changes are
+    /// then undone.
+    pub(crate) fn commit(&mut self) -> Result<(), EngineError> {
+        if self.state != State::Writing {
+            self.rollback();
+            return Ok(());
+        }
+        let (api, transaction) = (self.database.handles.api, self.transaction);
+        // SAFETY: the transaction is open.
+        let commit = || api.checked(|status| unsafe { (api.transaction_commit)(transaction, status) });
+        // Where no commit waits for a disk it is so short that timing each would show.
+        let done = if self.database.syncs {
+            blocked_on(Wait::Sync, commit)
+        } else {
+            sometimes_blocked_on(Wait::Storage, commit)
+        };
+        match done {
+            Ok(()) => self.close(),
+            Err(_) => self.rollback(),
+        }
+        done
+    }
+
+    /// Undoes the changes, and ends what is open.
+    pub(crate) fn rollback(&mut self) {
+        if self.state == State::Writing {
+            let (api, transaction) = (self.database.handles.api, self.transaction);
+            // SAFETY: the transaction is open. What it has changed is in its own memory: forgetting that cannot fail.
+            let _ = api.checked(|status| unsafe { (api.transaction_rollback)(transaction, status) });
+        }
+        self.close();
+    }
+
+    /// Forgets the snapshot.
+    fn close(&mut self) {
+        let handles = &self.database.handles;
+        // SAFETY: the options are good; a snapshot that was made is released once.
+        unsafe {
+            (handles.api.set_snapshot)(self.options, ptr::null());
+            if let State::Reading(snapshot) = self.state {
+                (handles.api.snapshot_release)(handles.base, snapshot);
+            }
+        }
+        self.state = State::Idle;
+    }
+
+    fn found(&self, raw: *mut Pinned) -> Option<Found<'_>> {
+        (!raw.is_null()).then_some(Found { view: self, raw })
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, table: &Table, key: &[u8]) -> Result<Option<Found<'_>>, EngineError> {
+        let handles = &self.database.handles;
+        let (api, options, table) = (handles.api, self.options, table.raw);
+        // SAFETY: database, transaction and table are open; the key is there for the call.
+        let pinned = api.checked(|status| unsafe {
+            match self.state {
+                State::Writing => (api.transaction_get)(self.transaction, options, table, raw(key), key.len(), status),
+                _ => (api.get)(handles.base, options, table, raw(key), key.len(), status),
+            }
+        })?;
+        Ok(self.found(pinned))
+    }
+
+    /// Reads a record that a transaction which is open is about to change: if another changes it before this one commits,
+    /// this one fails.
+    #[inline]
+    pub(crate) fn get_for_update(&self, table: &Table, key: &[u8]) -> Result<Option<Found<'_>>, EngineError> {
+        debug_assert_eq!(self.state, State::Writing);
+        let api = self.database.handles.api;
+        // SAFETY: transaction and table are open; the key is there for the call.
+        let pinned = api.checked(|status| unsafe {
+            let get = api.transaction_get_for_update;
+            get(self.transaction, self.options, table.raw, raw(key), key.len(), 1, status)
+        })?;
+        Ok(self.found(pinned))
+    }
+
+    /// Writes a record in the transaction that is open.
+    #[inline]
+    pub(crate) fn put(&self, table: &Table, key: &[u8], value: &[u8]) -> Result<(), EngineError> {
+        debug_assert_eq!(self.state, State::Writing);
+        let api = self.database.handles.api;
+        // SAFETY: transaction and table are open; key and value are copied by the call.
+        api.checked(|status| unsafe {
+            let put = api.transaction_put;
+            put(self.transaction, table.raw, raw(key), key.len(), raw(value), value.len(), status);
+        })
+    }
+
+    /// Takes a record away in the transaction that is open.
+    #[inline]
+    pub(crate) fn delete(&self, table: &Table, key: &[u8]) -> Result<(), EngineError> {
+        debug_assert_eq!(self.state, State::Writing);
+        let api = self.database.handles.api;
+        // SAFETY: transaction and table are open; the key is copied by the call.
+        api.checked(|status| unsafe {
+            (api.transaction_delete)(self.transaction, table.raw, raw(key), key.len(), status);
+        })
+    }
+
+    /// Hands at most `limit` records from a key on to `each`, and returns how many.
+    pub(crate) fn scan(
+        &self,
+        table: &Table,
+        from: &[u8],
+        limit: u64,
+        mut each: impl FnMut(&[u8], &[u8]) -> Result<(), EngineError>,
+    ) -> Result<u64, EngineError> {
+        let handles = &self.database.handles;
+        let api = handles.api;
+        // SAFETY: database, transaction and table are open. The iterator sees the snapshot of the options, or if there is none
+        // the database as it is now.
+        let scan = Scan(self, unsafe {
+            match self.state {
+                State::Writing => (api.transaction_iterate)(self.transaction, self.options, table.raw),
+                _ => (api.iterate)(handles.base, self.options, table.raw),
+            }
+        });
+        let mut count = 0;
+        // SAFETY: the iterator is there; the key is there for the call.
+        unsafe { (api.iter_seek)(scan.1, raw(from), from.len()) };
+        // SAFETY: as above; key and value are asked for where it is valid, and stay until it is moved.
+        while count < limit && unsafe { (api.iter_valid)(scan.1) } != 0 {
+            let (mut of_key, mut of_value) = (0, 0);
+            // SAFETY: as above.
+            let (key, value) = unsafe {
+                let key = (api.iter_key)(scan.1, &raw mut of_key);
+                let value = (api.iter_value)(scan.1, &raw mut of_value);
+                (slice(key, of_key), slice(value, of_value))
+            };
+            each(key, value)?;
+            count += 1;
+            // SAFETY: as above.
+            unsafe { (api.iter_next)(scan.1) };
+        }
+        // An iterator that fails is not valid any more, as one that is at the end.
+        // SAFETY: as above.
+        api.checked(|status| unsafe { (api.iter_error)(scan.1, status) })?;
+        Ok(count)
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        self.rollback();
+        let api = self.database.handles.api;
+        // SAFETY: both are ours, and what was open is ended.
+        unsafe {
+            if !self.transaction.is_null() {
+                (api.transaction_destroy)(self.transaction);
+            }
+            (api.read_options_destroy)(self.options);
+        }
+    }
+}

@@ -1,0 +1,153 @@
+//! Engines and sessions over others, of which they change a part.
+
+use crate::{
+    Capabilities, Conflicts, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hosting, Interface,
+    IoCounts, Loader, Location, Session, Snapshot, SqlEngine,
+};
+
+/// An engine over another whose sessions it changes; all else is the other's. One without SQL is passed through as it is.
+pub trait Wrapper: Send + Sync {
+    /// The engine below.
+    fn inner(&self) -> &dyn Engine;
+
+    /// A session over one of the engine below.
+    fn wrap(&self, session: Box<dyn Session>) -> Box<dyn Session>;
+}
+
+impl<W: Wrapper> Engine for W {
+    fn description(&self) -> Result<Description, EngineError> {
+        self.inner().description()
+    }
+    fn capabilities(&self) -> Capabilities {
+        self.inner().capabilities()
+    }
+    fn interface(&self) -> Interface<'_> {
+        match self.inner().interface() {
+            Interface::Sql(_) => Interface::Sql(self),
+            keys @ Interface::Keys(_) => keys,
+        }
+    }
+    fn location(&self) -> Location {
+        self.inner().location()
+    }
+    fn hosting(&self) -> Hosting<'_> {
+        self.inner().hosting()
+    }
+    fn exists(&self) -> Result<bool, EngineError> {
+        self.inner().exists()
+    }
+    fn footprint(&self) -> Result<Footprint, EngineError> {
+        self.inner().footprint()
+    }
+    fn expect_sessions(&self, sessions: usize) -> Option<String> {
+        self.inner().expect_sessions(sessions)
+    }
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        self.inner().foreign()
+    }
+    fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
+        self.inner().for_reading()
+    }
+    fn leftovers(&self) -> Result<Option<String>, EngineError> {
+        self.inner().leftovers()
+    }
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+        self.inner().snapshot()
+    }
+    fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
+        self.inner().integrity_check()
+    }
+    fn conflicts(&self) -> Vec<Conflicts> {
+        self.inner().conflicts()
+    }
+    fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
+        self.inner().io_counts()
+    }
+}
+
+impl<W: Wrapper> SqlEngine for W {
+    fn dialect(&self) -> &'static Dialect {
+        self.inner().sql().expect("this is the interface of a SQL engine alone").dialect()
+    }
+    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(self.wrap(self.inner().session()?))
+    }
+    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        self.inner().loader()
+    }
+}
+
+/// Methods of a [`Session`] that are those of the session in a field.
+///
+/// What is not named keeps the trait's own body. That of the methods for many statements or rows calls the others, so that a
+/// session which changes `query` or `execute` changes those too.
+///
+/// ```
+/// use bourse_engine::{EachRow, EngineError, Params, Session, Sql, forward_session};
+///
+/// struct Counting { inner: Box<dyn Session>, changes: u64 }
+///
+/// impl Session for Counting {
+///     forward_session!(inner: dialect, begin, query, commit, rollback, query_text, execute_text);
+///     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+///         self.changes += 1;
+///         self.inner.execute(sql, params)
+///     }
+/// }
+/// ```
+#[macro_export]
+macro_rules! forward_session {
+    (@ dialect $inner:ident) => {
+        fn dialect(&self) -> &'static $crate::Dialect {
+            self.$inner.dialect()
+        }
+    };
+    (@ begin $inner:ident) => {
+        fn begin(&mut self, isolation: $crate::Isolation, access: $crate::Access) -> Result<(), $crate::EngineError> {
+            self.$inner.begin(isolation, access)
+        }
+    };
+    (@ query $inner:ident) => {
+        fn query(
+            &mut self,
+            sql: &'static $crate::Sql,
+            params: $crate::Params<'_>,
+            each: &mut $crate::EachRow<'_>,
+        ) -> Result<(), $crate::EngineError> {
+            self.$inner.query(sql, params, each)
+        }
+    };
+    (@ commit $inner:ident) => {
+        fn commit(&mut self) -> Result<(), $crate::EngineError> {
+            self.$inner.commit()
+        }
+    };
+    (@ rollback $inner:ident) => {
+        fn rollback(&mut self) -> Result<(), $crate::EngineError> {
+            self.$inner.rollback()
+        }
+    };
+    (@ plan $inner:ident) => {
+        fn plan(&mut self, sql: &str) -> Result<Vec<String>, $crate::EngineError> {
+            self.$inner.plan(sql)
+        }
+    };
+    (@ query_text $inner:ident) => {
+        fn query_text(
+            &mut self,
+            sql: &str,
+            params: &[$crate::Value<'_>],
+            each: &mut $crate::EachRow<'_>,
+        ) -> Result<(), $crate::EngineError> {
+            self.$inner.query_text(sql, params, each)
+        }
+    };
+    (@ execute_text $inner:ident) => {
+        fn execute_text(&mut self, sql: &str, params: &[$crate::Value<'_>]) -> Result<u64, $crate::EngineError> {
+            self.$inner.execute_text(sql, params)
+        }
+    };
+    ($inner:ident: $($method:ident),+ $(,)?) => {
+        $($crate::forward_session!(@ $method $inner);)+
+    };
+}
