@@ -156,6 +156,7 @@ mod tests {
             seed: u64::MAX,
             build: Build::of("0.1.0"),
             machine: Machine { load_average: None, ..Machine::this() },
+            revision: None,
         };
         RunFile {
             cases: vec![Case {

@@ -18,6 +18,9 @@ pub struct Provenance {
     pub build: Build,
     /// The machine it ran on.
     pub machine: Machine,
+    /// Revision of what was measured, such as a commit of the engine, if one was given.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
 }
 
 /// Kinds of documents. Those written before documents said their kind are told apart by [`DocumentKind::of`].

@@ -20,6 +20,7 @@
 mod charts;
 pub mod comparison;
 mod documents;
+mod history;
 mod html;
 mod suite;
 mod tables;
@@ -33,7 +34,8 @@ pub use documents::{
     acid_csv, acid_html, acid_markdown, acid_terminal, crash_csv, crash_html, crash_markdown, crash_terminal,
     faults_csv, faults_html, faults_markdown, faults_terminal, sampled_state_words,
 };
+pub use history::{StoredFigure, StoredRun, history_csv, history_html, history_markdown, history_terminal};
 pub use html::html;
 pub use suite::{suite_csv, suite_html, suite_markdown, suite_terminal};
 pub use text::{CsvTable, CsvText, csv, csv_tables, markdown, screen, terminal};
-pub use units::printable;
+pub use units::{printable, size};

@@ -111,6 +111,11 @@ pub(crate) fn seconds(value: f64) -> String {
 }
 
 /// Bytes in binary units.
+pub fn size(bytes: u64) -> String {
+    self::bytes(bytes as f64)
+}
+
+/// Bytes in units of 1,024.
 pub(crate) fn bytes(value: f64) -> String {
     if !value.is_finite() {
         return NOTHING.to_owned();

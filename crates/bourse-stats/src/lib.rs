@@ -5,6 +5,7 @@
 //! * [`batch`]: one series of seconds, whose neighbours are alike (batch means).
 //! * [`steady`]: whether a series is steady; [`stopping`]: when a measurement has lasted long enough.
 //! * [`holm`]: several verdicts at once.
+//! * [`change_points`]: where a history of figures changes its level.
 //! * [`sessions`]: simulated sessions of A against A, which show that the level of pairs holds.
 //!
 //! Every interval is a confidence interval whose level is at least [`LEVEL`], and says its true level. Where so few values
@@ -21,6 +22,7 @@
 //! ```
 
 pub mod batch;
+pub mod change_points;
 mod estimate;
 pub mod holm;
 mod random;

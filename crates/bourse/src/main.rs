@@ -8,6 +8,7 @@ mod engines;
 mod execute;
 mod failure;
 mod faults;
+mod history;
 mod inputs;
 mod interrupt;
 mod limits;
@@ -55,6 +56,7 @@ fn command() -> Result<ExitCode, Failure> {
         progress::note(&format!("warning: {warning}"));
     }
     panics::asked_for("start");
+    provenance::set_revision(arguments.revision);
     run(arguments.command).map(|()| ExitCode::SUCCESS)
 }
 
@@ -99,6 +101,8 @@ fn run(command: Command) -> Result<(), Failure> {
         },
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Runs(command) => history::runs(&command),
+        Command::Data(command) => history::data(&command),
         Command::Engines(arguments) => engines::list(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();

@@ -1,6 +1,16 @@
 //! The head of every document that this program writes.
 
 use bourse_record::{Build, Machine, Provenance};
+use std::sync::OnceLock;
+
+/// Revision of what is measured, if one was given.
+static REVISION: OnceLock<Option<String>> = OnceLock::new();
+
+/// Keeps the revision that was given, for every document of this process.
+pub(crate) fn set_revision(revision: Option<String>) {
+    // A file of options is read after the command line, which wins.
+    let _ = REVISION.set(revision.filter(|it| !it.is_empty()));
+}
 
 /// The head of a document that begins now, on this machine.
 pub(crate) fn provenance(seed: u64) -> Provenance {
@@ -10,5 +20,6 @@ pub(crate) fn provenance(seed: u64) -> Provenance {
         seed,
         build: Build::of(env!("CARGO_PKG_VERSION")),
         machine: Machine::this(),
+        revision: REVISION.get().cloned().flatten(),
     }
 }

@@ -2,6 +2,7 @@
 
 use crate::args::{CsvCells, Report};
 use crate::failure::Failure;
+use crate::history::{index, is_results_folder};
 use crate::output::{has_color, print, report_text, terminal_width, write_whole};
 use crate::progress::note;
 use bourse_record::{DocumentKind, Provenance, RunFile, drivers};
@@ -24,6 +25,11 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
             .hint("give it alone, or only runs of a workload"));
         }
         return draw(kind, &file, arguments);
+    }
+    if let [folder] = arguments.runs.as_slice()
+        && is_results_folder(folder)
+    {
+        return index(folder, arguments);
     }
     let runs = arguments.runs.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?;
     let sides = Sides::of(&runs);

@@ -13,6 +13,7 @@ pub use noise::Noise;
 pub use pairs::{Incomparable, Pair, stored_pairs, unlike};
 
 use crate::text::CsvText;
+use crate::units;
 use crate::view::of_round;
 use bourse_record::{Case, Provenance, Round, Workload, median};
 use bourse_stats::{Interval, holm, ratio_of_groups, ratio_of_pairs, signed_rank};
@@ -146,25 +147,26 @@ const FALSE_VERDICT: f64 = 0.05;
 /// A metric of a round: name, whether more is better, value, text.
 type Metric = (&'static str, bool, fn(&Round, &Workload) -> Option<f64>, fn(f64) -> String);
 
-const HEADLINE: Metric = ("result", true, |round, workload| Some(round.figure(workload)), plain);
+const HEADLINE: Metric = ("result", true, |round, workload| Some(round.figure(workload)), units::number);
 
 /// What is shown with its interval, and has no verdict.
-const SHOWN: [Metric; 1] = [("response p50", false, |round, workload| response(round, workload, 0), milliseconds)];
+const SHOWN: [Metric; 1] =
+    [("response p50", false, |round, workload| response(round, workload, 0), units::duration_ns)];
 
 const METRICS: [Metric; 4] = [
-    ("response p90", false, |round, workload| response(round, workload, 1), milliseconds),
-    ("response p99", false, |round, workload| response(round, workload, 2), milliseconds),
+    ("response p90", false, |round, workload| response(round, workload, 1), units::duration_ns),
+    ("response p99", false, |round, workload| response(round, workload, 2), units::duration_ns),
     (
         "processor time each",
         false,
         |round, workload| Some((round.cpu_user_s + round.cpu_system_s) * 1e9 / valid(round, workload)?),
-        milliseconds,
+        units::duration_ns,
     ),
     (
         "bytes written/op",
         false,
         |round, workload| Some(round.written_bytes as f64 / valid(round, workload)?),
-        kibibytes,
+        units::bytes,
     ),
 ];
 
@@ -183,18 +185,6 @@ fn is_whole(pair: &Pair, metric: &Metric) -> bool {
 fn valid(round: &Round, workload: &Workload) -> Option<f64> {
     let operation = round.operations.iter().find(|operation| operation.name == workload.headline_operation)?;
     Some(operation.valid() as f64).filter(|valid| *valid > 0.0)
-}
-
-fn plain(value: f64) -> String {
-    if value >= 1_000.0 { format!("{value:.0}") } else { format!("{value:.4}").chars().take(6).collect() }
-}
-
-fn milliseconds(ns: f64) -> String {
-    format!("{:.3} ms", ns / 1e6)
-}
-
-fn kibibytes(bytes: f64) -> String {
-    format!("{:.1} KiB", bytes / 1_024.0)
 }
 
 /// The side lines below a comparison: what others did to each side, and what it could have shown.

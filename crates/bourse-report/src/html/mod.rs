@@ -23,7 +23,7 @@ use serde::Serialize;
 pub(crate) const STYLE: &str = include_str!("page.css");
 
 /// Every template.
-const TEMPLATES: [(&str, &str); 11] = [
+const TEMPLATES: [(&str, &str); 12] = [
     ("base.html", include_str!("base.html")),
     ("macros.html", include_str!("macros.html")),
     ("page.html", include_str!("page.html")),
@@ -35,6 +35,7 @@ const TEMPLATES: [(&str, &str); 11] = [
     ("acid_case.html", include_str!("acid_case.html")),
     ("comparison.html", include_str!("comparison.html")),
     ("sheet.html", include_str!("sheet.html")),
+    ("history.html", include_str!("history.html")),
 ];
 
 /// What every page begins with, and how to run it again.

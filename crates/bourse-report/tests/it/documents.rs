@@ -55,6 +55,7 @@ fn file() -> AcidFile {
                 harness_ns: None,
                 details: Vec::new(),
             },
+            revision: None,
         },
         engine: Engine {
             name: "sqlite".into(),
@@ -161,6 +162,7 @@ fn crashes() -> CrashFile {
             seed: 1,
             build,
             machine,
+            revision: None,
         },
         database: "1,000 customers, 1 day".into(),
         rows: vec![

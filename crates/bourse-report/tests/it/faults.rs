@@ -59,6 +59,7 @@ fn file() -> FaultsFile {
                 harness_ns: None,
                 details: Vec::new(),
             },
+            revision: None,
         },
         rows: vec![
             row(

@@ -261,6 +261,7 @@ pub(crate) fn normal() -> RunFile {
             harness_ns: Some(180.0),
             details: vec![pair("file system of the target", "ext4"), pair("frequency governor", "performance")],
         },
+        revision: None,
     };
     RunFile {
         cases: vec![case("sqlite durable", Durability::Durable, 30)],

@@ -5,6 +5,7 @@ mod damaged;
 mod documents;
 mod faults;
 mod fixture;
+mod history;
 mod html;
 mod screen;
 mod text;

@@ -99,6 +99,7 @@ fn of(data: &str, scale: f64, outcomes: &[Outcome]) -> SuiteFile {
             seed: 1,
             build: Build::of("0.1.0"),
             machine: Machine::this(),
+            revision: None,
         },
         rounds: 6,
         engines: BTreeMap::from([("a".to_owned(), used("A")), ("b".to_owned(), used("B"))]),

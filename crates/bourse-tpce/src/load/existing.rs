@@ -75,13 +75,21 @@ impl fmt::Display for Existing {
 /// # Errors
 /// The engine's, if it cannot even be asked.
 pub fn examine(engine: &dyn Engine, wanted: &Fingerprint) -> Result<Existing, EngineError> {
-    Ok(match identify(engine)? {
-        Existing::Matches(found) if found.fingerprint != *wanted => {
-            let differences = wanted.differences(&found.fingerprint);
-            Existing::Differs { found: found.fingerprint, differences }
+    Ok(identify(engine)?.against(wanted))
+}
+
+impl Existing {
+    /// The same, with what differs from a database that is wanted.
+    #[must_use]
+    pub fn against(self, wanted: &Fingerprint) -> Self {
+        match self {
+            Self::Matches(found) if found.fingerprint != *wanted => {
+                let differences = wanted.differences(&found.fingerprint);
+                Self::Differs { found: found.fingerprint, differences }
+            }
+            other => other,
         }
-        other => other,
-    })
+    }
 }
 
 /// What lies at an engine's target, whatever it is made of: never [`Existing::Differs`].

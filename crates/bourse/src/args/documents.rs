@@ -6,7 +6,8 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct Report {
     /// Run files or folders of runs; drivers that shared a round become one run if all are given, two runs of the same
-    /// work are compared. Also documents or folders of `suite run`, `tpce acid`, `crash` and `faults`
+    /// work are compared. Also documents or folders of `suite run`, `tpce acid`, `crash` and `faults`, or a folder of runs:
+    /// an index with trends
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<PathBuf>,
     /// File to write; its ending chooses the format: .html, .md, .csv, or .svg for the curve of a sweep [default: terminal]
@@ -18,6 +19,13 @@ pub(crate) struct Report {
     /// Print the whole report; without it the terminal shows its first screen
     #[arg(short, long, env = "BOURSE_VERBOSE")]
     pub(crate) verbose: bool,
+}
+
+impl Report {
+    /// The report of one run, as it is printed when nothing else is asked for.
+    pub(crate) fn of(run: PathBuf) -> Self {
+        Self { runs: vec![run], output: None, csv: CsvCells::Guarded, verbose: false }
+    }
 }
 
 /// Form of texts in CSV.

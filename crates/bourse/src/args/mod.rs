@@ -5,6 +5,7 @@ mod classic;
 mod crash;
 mod documents;
 mod faults;
+mod history;
 pub(crate) mod numbers;
 mod tpce;
 
@@ -12,6 +13,7 @@ pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun, Timed};
 pub(crate) use crash::{Crash, CrashCases, CrashPart};
 pub(crate) use documents::{CsvCells, Document, Engines, Report};
 pub(crate) use faults::{FaultWork, Faults};
+pub(crate) use history::{DATA_FOLDER, Data, Runs};
 pub(crate) use tpce::{
     Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, ExplicitlySet, Format, Gen, Load, MarketAge, Run,
     RunSettings, Serve, Tpce, Verify,
@@ -30,15 +32,22 @@ use std::time::Duration;
 pub(crate) struct Arguments {
     #[command(subcommand)]
     pub(crate) command: Command,
+    /// Revision of what is measured, such as a commit of the engine: stored with the results, and shown in their history
+    #[arg(long, global = true, hide_short_help = true, value_name = "REV", env = "BOURSE_REVISION")]
+    pub(crate) revision: Option<String>,
 }
 
 impl Arguments {
     /// Arguments from what clap matched, with the options that were set explicitly where that matters.
     pub(crate) fn of(matches: &ArgMatches) -> Result<Self, clap::Error> {
         let mut arguments = Self::from_arg_matches(matches)?;
-        let run = matches.subcommand_matches("tpce").and_then(|tpce| tpce.subcommand_matches("run"));
-        if let (Command::Tpce(Tpce::Run(run)), Some(matches)) = (&mut arguments.command, run) {
-            run.explicitly_set = ExplicitlySet::of(matches);
+        let tpce = matches.subcommand_matches("tpce").and_then(ArgMatches::subcommand);
+        match (&mut arguments.command, tpce) {
+            (Command::Tpce(Tpce::Run(run)), Some((_, matches))) => run.explicitly_set = ExplicitlySet::of(matches),
+            (Command::Tpce(Tpce::Serve(serve)), Some((_, matches))) => {
+                serve.explicitly_set = ExplicitlySet::of(matches)
+            }
+            _ => {}
         }
         if let (Command::Compare(compare), Some(matches)) =
             (&mut arguments.command, matches.subcommand_matches("compare"))
@@ -105,8 +114,14 @@ pub(crate) enum Command {
     /// Run one round that stdin describes: for the program itself
     #[command(hide = true)]
     Round,
-    /// Draw the report of stored runs
+    /// Draw the report of stored runs, or an index of all runs in a folder
     Report(Report),
+    /// List, show, compare and remove stored runs
+    #[command(subcommand)]
+    Runs(Runs),
+    /// List and remove the databases that runs left
+    #[command(subcommand)]
+    Data(Data),
     /// List the engines and whether they are available, or the options of one
     Engines(Engines),
     /// Print a completion script for a shell

@@ -63,7 +63,10 @@ pub(crate) struct ExplicitlySet {
 }
 
 impl ExplicitlySet {
-    /// Those among the arguments of `tpce run`.
+    /// All of them: the database has to be as the options say.
+    pub(crate) const ALL: Self = Self { customers: true, days: true, scale_factor: true, constraints: true };
+
+    /// Those among the arguments of a command.
     pub(crate) fn of(matches: &ArgMatches) -> Self {
         let set = |id: &str| matches.value_source(id).is_some_and(|source| source != ValueSource::DefaultValue);
         Self {
@@ -232,6 +235,9 @@ pub(crate) struct Serve {
     pub(crate) silence: Duration,
     #[command(flatten)]
     pub(crate) database: Database,
+    /// The database's options that were set explicitly.
+    #[arg(skip)]
+    pub(crate) explicitly_set: ExplicitlySet,
 }
 
 /// Exit codes of the server.

@@ -90,7 +90,7 @@ fn earlier_runs(folder: &Path) -> Result<Vec<RunFile>, Failure> {
 }
 
 /// Runs that cannot be compared, with the exit code that says why.
-fn refused(why: &Incomparable) -> Failure {
+pub(crate) fn refused(why: &Incomparable) -> Failure {
     let failure = |exit| Failure::new(exit, why.to_string());
     match why {
         Incomparable::NothingInCommon => failure(Exit::Usage).hint("compare runs of the same cases"),

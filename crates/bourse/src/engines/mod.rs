@@ -139,6 +139,11 @@ impl EngineKind {
         Some(format!("{}:{}/{name}.{ending}", self.scheme, crate::tpce::DATA_FOLDER))
     }
 
+    /// Whether its files' names end so.
+    pub(crate) fn has_files_of(&self, ending: &str) -> bool {
+        self.in_process.as_ref().is_some_and(|it| it.file_ending == ending)
+    }
+
     /// A target of it in memory, if it has any.
     pub(crate) fn memory_target(&self) -> Option<String> {
         self.in_process.as_ref().filter(|it| it.memory).map(|_| format!("{}:{MEMORY}", self.scheme))

@@ -60,7 +60,7 @@ impl SystemUnderTest {
                     CheckDepth::Full => Depth::Full,
                     CheckDepth::Quick => Depth::Quick,
                 };
-                database::ready(target, engine.as_ref(), &job.database, inputs, depth, interrupted)
+                database::ready(target, engine.as_ref(), &job.database, job.explicitly_set, inputs, depth, interrupted)
             }
             Self::Server(remote) => {
                 let fingerprint = served(target, remote, job, inputs)?;

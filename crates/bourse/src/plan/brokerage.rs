@@ -145,7 +145,7 @@ impl Brokerage {
         let default = RunOptions::new(whole(&database)?);
         Ok(Self {
             database,
-            explicitly_set: ExplicitlySet::default(),
+            explicitly_set: ExplicitlySet::ALL,
             users: default.users,
             market_users: default.market_users,
             processes: one(),
@@ -313,6 +313,9 @@ fn case(target: Option<&String>, arguments: &Run, chosen: &[(&str, &str)]) -> Re
             Varied::Database => sized = true,
             Varied::Run => {}
         }
+    }
+    if sized {
+        run.explicitly_set = ExplicitlySet::ALL;
     }
     let job = Brokerage::of(&run)?;
     if job.market != MarketAge::New && job.processes > 1 {

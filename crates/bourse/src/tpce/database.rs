@@ -1,7 +1,7 @@
 //! The database of a target: found fit, loaded, or refused with a reason.
 
 use super::{threads, whole};
-use crate::args::{self, Database};
+use crate::args::{self, Database, ExplicitlySet};
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
 use crate::progress::{Step, note};
@@ -11,7 +11,7 @@ use bourse_engine::{Engine, EngineError, ErrorKind, Location};
 use bourse_record::{Check, CheckStatus};
 use bourse_tpce::check::Depth;
 use bourse_tpce::load::{
-    Constraints, Existing, Fingerprint, Found, LoadError, LoadOptions, Phase, Progress, examine, identify, load,
+    Constraints, Existing, Fingerprint, Found, LoadError, LoadOptions, Phase, Progress, identify, load,
 };
 use bourse_tpce::users::before_run;
 use std::ops::ControlFlow;
@@ -29,16 +29,17 @@ pub(crate) struct Ready {
 }
 
 /// Makes sure that a target holds the database that is wanted: takes the one that is there, or loads it; then checks that it
-/// is as it is declared.
+/// is as it is declared. One that is there keeps its own size where the options of it are not `set`.
 pub(crate) fn ready(
     target: &str,
     engine: &dyn Engine,
     wanted: &Database,
+    set: ExplicitlySet,
     inputs: &Inputs,
     depth: Depth,
     interrupted: &AtomicBool,
 ) -> Result<Ready, Failure> {
-    let ready = present(target, engine, wanted, inputs, interrupted)?;
+    let ready = present(target, engine, wanted, set, inputs, interrupted)?;
     let checks = checked(target, engine, &ready.fingerprint, depth)?;
     Ok(Ready { checks, ..ready })
 }
@@ -62,13 +63,43 @@ fn checked(target: &str, engine: &dyn Engine, fingerprint: &Fingerprint, depth: 
         .hint("--reload loads it anew"))
 }
 
+/// What is wanted of a database that is there: what is `set`, and otherwise what it is.
+fn of_its_own_size(existing: &Existing, wanted: &Database, set: ExplicitlySet) -> Database {
+    let mut wanted = wanted.clone();
+    let Existing::Matches(Found { fingerprint, .. }) = existing else { return wanted };
+    let part = fingerprint.part;
+    // A part of a larger database is none that can be asked for.
+    if wanted.reload || part.customers() != part.total_customers() {
+        return wanted;
+    }
+    if let (false, Ok(customers)) = (set.customers, u64::try_from(part.customers())) {
+        wanted.customers = customers;
+    }
+    if let (false, Ok(days)) = (set.days, u32::try_from(part.days())) {
+        wanted.days = days;
+    }
+    if let (false, Ok(scale_factor)) = (set.scale_factor, u32::try_from(part.scale_factor())) {
+        wanted.scale_factor = scale_factor;
+    }
+    if !set.constraints {
+        wanted.constraints = match fingerprint.constraints {
+            Constraints::Full => args::Constraints::Full,
+            Constraints::KeysOnly => args::Constraints::Keys,
+        };
+    }
+    wanted
+}
+
 fn present(
     target: &str,
     engine: &dyn Engine,
     wanted: &Database,
+    set: ExplicitlySet,
     inputs: &Inputs,
     interrupted: &AtomicBool,
 ) -> Result<Ready, Failure> {
+    let existing = identify(engine).map_err(|error| engine_failure(target, &error))?;
+    let wanted = &of_its_own_size(&existing, wanted, set);
     let part = whole(wanted)?;
     let constraints = match wanted.constraints {
         args::Constraints::Full => Constraints::Full,
@@ -77,7 +108,7 @@ fn present(
     let options = LoadOptions { constraints, threads: threads(wanted.threads) };
     let fingerprint =
         Fingerprint::of(engine, inputs, part, constraints).map_err(|error| engine_failure(target, &error))?;
-    let existing = examine(engine, &fingerprint).map_err(|error| engine_failure(target, &error))?;
+    let existing = existing.against(&fingerprint);
     let words = existing.to_string();
     match existing {
         Existing::Matches(_) if !wanted.reload => {

@@ -1,7 +1,7 @@
 //! `bourse tpce load`: a database, and nothing run on it.
 
 use super::database;
-use crate::args::Load;
+use crate::args::{ExplicitlySet, Load};
 use crate::failure::Failure;
 use crate::inputs::inputs;
 use crate::progress::note;
@@ -24,7 +24,15 @@ pub(crate) fn load(arguments: &Load) -> Result<(), Failure> {
     engines::make_folder(&arguments.target)?;
     let inputs = inputs(arguments.database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
-    database::ready(&arguments.target, engine.as_ref(), &arguments.database, &inputs, Depth::Full, &interrupted)?;
+    database::ready(
+        &arguments.target,
+        engine.as_ref(),
+        &arguments.database,
+        ExplicitlySet::ALL,
+        &inputs,
+        Depth::Full,
+        &interrupted,
+    )?;
     let sizes = engine.footprint().map_err(|error| database::engine_failure(&arguments.target, &error))?;
     note(&format!("{}: {:.1} MB", arguments.target, sizes.data_bytes as f64 / 1e6));
     Ok(())

@@ -12,8 +12,7 @@ use crate::args::Database;
 use crate::failure::Failure;
 use bourse_egen::Part;
 
-/// Where databases lie whose place nobody named.
-pub(crate) const DATA_FOLDER: &str = "bourse-data";
+pub(crate) use crate::args::DATA_FOLDER;
 
 /// Threads as given, or the processors there are.
 pub(crate) fn threads(given: Option<usize>) -> usize {

@@ -1,6 +1,6 @@
 //! `bourse tpce serve`: the application server, for drivers elsewhere.
 
-use crate::args::{Database, Serve};
+use crate::args::{Database, ExplicitlySet, Serve};
 use crate::execute::system::failure;
 use crate::failure::Failure;
 use crate::inputs::inputs;
@@ -26,7 +26,9 @@ pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
         token: Token::find(arguments.token.path.as_deref()).map_err(|error| failure(&arguments.target, &error))?,
         ..ServerOptions::new(resolved(&arguments.listen)?, env!("CARGO_PKG_VERSION"))
     };
-    serve_as(&arguments.target, &arguments.database, options, |address| print(&format!("{address}\n")))
+    serve_as(&arguments.target, &arguments.database, arguments.explicitly_set, options, |address| {
+        print(&format!("{address}\n"))
+    })
 }
 
 /// Serves a database to programs of this machine at a free port, and tells the address.
@@ -35,12 +37,19 @@ pub(crate) fn serve_here(
     database: &Database,
     told: impl FnOnce(String) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
-    serve_as(target, database, ServerOptions::new(resolved("127.0.0.1:0")?, env!("CARGO_PKG_VERSION")), told)
+    serve_as(
+        target,
+        database,
+        ExplicitlySet::ALL,
+        ServerOptions::new(resolved("127.0.0.1:0")?, env!("CARGO_PKG_VERSION")),
+        told,
+    )
 }
 
 fn serve_as(
     target: &str,
     database: &Database,
+    set: ExplicitlySet,
     options: ServerOptions,
     told: impl FnOnce(String) -> Result<(), Failure>,
 ) -> Result<(), Failure> {
@@ -57,7 +66,7 @@ fn serve_as(
     engines::make_folder(target)?;
     let inputs = inputs(database.flat_in.as_deref())?;
     let interrupted = interrupt::flag()?;
-    let ready = super::database::ready(target, engine.as_ref(), database, &inputs, Depth::Full, &interrupted)?;
+    let ready = super::database::ready(target, engine.as_ref(), database, set, &inputs, Depth::Full, &interrupted)?;
     drop(inputs);
     // Before anything of the engine is told: what it gives to each session is among its settings.
     if let Some(divided) = engine.expect_sessions(options.workers) {

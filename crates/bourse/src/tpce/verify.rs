@@ -2,7 +2,7 @@
 
 use super::database::{engine_failure, found, ready, refuse_foreign};
 use super::whole;
-use crate::args::{Constraints, Verify};
+use crate::args::{Constraints, ExplicitlySet, Verify};
 use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::output::print;
@@ -80,7 +80,7 @@ fn open(
     let engine = engines::open(target)?;
     engines::needs_sql(target, engine.as_ref())?;
     engines::make_folder(target)?;
-    ready(target, engine.as_ref(), &arguments.database, inputs, Depth::Quick, interrupted)?;
+    ready(target, engine.as_ref(), &arguments.database, ExplicitlySet::ALL, inputs, Depth::Quick, interrupted)?;
     match found(target, engine.as_ref())?.gained() {
         0 => Ok(engine),
         gained => Err(Failure::usage(format!("{target}: earlier runs have added {gained} trades"))

@@ -8,6 +8,7 @@ mod compared;
 mod faults;
 mod foreign;
 mod foreign_server;
+mod history;
 mod injected;
 mod interrupted;
 mod library;

@@ -149,7 +149,7 @@ pub(crate) fn database(
         note(&format!("{target}: {words}"));
         return Ok((found, words));
     }
-    let history = ready(target, engine, wanted, inputs, Depth::Quick, interrupted)?.history;
+    let history = ready(target, engine, wanted, args::ExplicitlySet::ALL, inputs, Depth::Quick, interrupted)?.history;
     match look()? {
         Existing::Matches(found) => Ok((found, history)),
         other => Err(Failure::new(Exit::Target, format!("{target}: {other}"))),

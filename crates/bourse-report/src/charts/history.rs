@@ -1,0 +1,90 @@
+//! A figure from run to run.
+
+use super::Size;
+use super::axis::{Scale, Unit};
+use super::svg::{Anchor, Svg};
+use crate::units;
+
+/// What is drawn: a point for each run, the earliest on the left, at equal distances.
+pub(crate) struct History<'a> {
+    /// Begins the drawing's ids.
+    pub(crate) id: String,
+    pub(crate) title: &'a str,
+    pub(crate) unit: &'a str,
+    pub(crate) points: Vec<HistoryPoint>,
+    /// Places where the level changes, with what is said of it.
+    pub(crate) changes: Vec<(usize, String)>,
+}
+
+/// The figure of a run.
+pub(crate) struct HistoryPoint {
+    /// Day, as a tick has it.
+    pub(crate) day: String,
+    pub(crate) value: f64,
+    pub(crate) interval: Option<(f64, f64)>,
+    /// Run, figure and what is new, a line each.
+    pub(crate) words: String,
+    /// Whether engine, revision or program is another than before.
+    pub(crate) is_new: bool,
+}
+
+const PLOT: f64 = 190.0;
+const TOP: f64 = 34.0;
+
+/// The drawing; none of fewer than two points.
+pub(crate) fn history(chart: &History<'_>, size: Size) -> Option<String> {
+    let count = chart.points.len();
+    if count < 2 {
+        return None;
+    }
+    let high = chart.points.iter().map(|it| it.interval.map_or(it.value, |(_, high)| high.max(it.value)));
+    let scale = Scale::linear(Unit::Count, high.fold(0.0, f64::max), 4.0);
+    let (left, width) = (64.0, size.width());
+    let plot = width - left - 12.0;
+    let x = |at: usize| left + plot * (at as f64 + 0.5) / count as f64;
+    let y = |value: f64| TOP + PLOT * (1.0 - scale.place(value));
+    let mut svg = Svg::new();
+    svg.text("panel-title", (left, 12.0), Anchor::Start, chart.unit);
+    for (value, label) in &scale.ticks {
+        svg.line("grid", (left, y(*value)), (left + plot, y(*value)));
+        svg.text("tick", (left - 6.0, y(*value) + 4.0), Anchor::End, label);
+    }
+    svg.line("axis", (left, TOP + PLOT), (left + plot, TOP + PLOT));
+    let every = count.div_ceil(if size == Size::Wide { 8 } else { 3 }).max(1);
+    for (at, point) in chart.points.iter().enumerate().step_by(every) {
+        svg.text("tick", (x(at), TOP + PLOT + 16.0), Anchor::Middle, &point.day);
+    }
+    let mut told = String::new();
+    for (at, words) in &chart.changes {
+        let place = left + plot * *at as f64 / count as f64;
+        svg.line("mark", (place, TOP - 6.0), (place, TOP + PLOT));
+        // Beyond the middle the words stand on the left of their line.
+        let anchor = if place > left + plot / 2.0 { Anchor::End } else { Anchor::Start };
+        let away = if anchor == Anchor::End { -4.0 } else { 4.0 };
+        svg.text("mark-name", (place + away, TOP - 8.0), anchor, words);
+        told.push_str(&format!("From run {} on: {words}. ", at + 1));
+    }
+    let mut path = String::new();
+    for (at, point) in chart.points.iter().enumerate() {
+        path.push_str(&format!("{}{:.1},{:.1}", if at == 0 { "M" } else { "L" }, x(at), y(point.value)));
+        if let Some((low, high)) = point.interval {
+            svg.line("curve s1", (x(at), y(low)), (x(at), y(high)));
+        }
+    }
+    svg.path("curve s1", &path);
+    for (at, point) in chart.points.iter().enumerate() {
+        svg.circle(
+            if point.is_new { "f2" } else { "f1" },
+            (x(at), y(point.value)),
+            if point.is_new { 5.0 } else { 3.2 },
+        );
+        svg.tip((x(at) - 9.0, y(point.value) - 9.0), (18.0, 18.0), &point.words);
+        told.push_str(&format!("{}: {}. ", point.day, units::number(point.value)));
+    }
+    Some(svg.finish(
+        &format!("{}-{}", chart.id, size.class()),
+        (width, TOP + PLOT + 26.0),
+        chart.title,
+        told.trim_end(),
+    ))
+}

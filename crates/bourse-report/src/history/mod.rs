@@ -1,0 +1,115 @@
+//! Stored runs over time: a line for each, and how the figures of the same case change from run to run.
+//!
+//! A run is reduced to what the list and the charts need, so that hundreds of them can be drawn.
+
+mod index;
+mod trend;
+
+pub use index::{history_csv, history_html, history_markdown, history_terminal};
+
+use crate::tables::Tone;
+use crate::view::{CaseView, Standing, checks_words};
+use bourse_record::{DocumentKind, Provenance, RunFile};
+use serde::Serialize;
+
+/// A result folder in the history.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StoredRun {
+    /// Name of its folder.
+    pub folder: String,
+    /// Kind of its document.
+    pub document: DocumentKind,
+    /// When it began: RFC 3339 with the machine's offset.
+    pub started_at: String,
+    /// How to run it again.
+    pub command: Vec<String>,
+    /// Version of Bourse.
+    pub bourse: String,
+    /// Revision of what was measured, if one was given.
+    pub revision: Option<String>,
+    /// Processor, cores and system.
+    pub machine: String,
+    /// Whether it was ended before its time.
+    pub interrupted: bool,
+    /// Its figures, one for each case.
+    pub figures: Vec<StoredFigure>,
+    /// Bytes of the folder's files.
+    pub bytes: u64,
+}
+
+/// The headline of a case.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct StoredFigure {
+    /// Label of the case.
+    pub label: String,
+    /// Workload.
+    pub workload: String,
+    /// Target.
+    pub target: String,
+    /// What it ran with, so that only like is compared with like: users, options of the workload.
+    pub settings: String,
+    /// Engine and its version.
+    pub engine: String,
+    /// Durability class.
+    pub durability: String,
+    /// Unit of the figure.
+    pub unit: String,
+    /// The figure; none if a failed check voids it or nothing was measured.
+    pub value: Option<f64>,
+    /// Lower end of its confidence interval.
+    pub low: Option<f64>,
+    /// Upper end of its confidence interval.
+    pub high: Option<f64>,
+    /// What the checks of the database came to.
+    pub checks: String,
+    /// Whether a check failed.
+    pub failed: bool,
+}
+
+impl StoredRun {
+    /// A run, reduced.
+    pub fn of_run(folder: &str, run: &RunFile, bytes: u64) -> Self {
+        let figures = CaseView::all(run).iter().map(figure).collect();
+        let interrupted = run.interrupted;
+        Self { figures, interrupted, ..Self::of_document(folder, DocumentKind::Run, &run.provenance, bytes) }
+    }
+
+    /// A document without figures of its own.
+    pub fn of_document(folder: &str, document: DocumentKind, of: &Provenance, bytes: u64) -> Self {
+        let machine = &of.machine;
+        Self {
+            folder: folder.to_owned(),
+            document,
+            started_at: of.started_at.clone(),
+            command: of.command.clone(),
+            bourse: of.build.version.clone(),
+            revision: of.revision.clone(),
+            machine: format!("{}, {} cores, {}", machine.processor, machine.cores, machine.system),
+            interrupted: false,
+            figures: Vec::new(),
+            bytes,
+        }
+    }
+}
+
+fn figure(view: &CaseView<'_>) -> StoredFigure {
+    let (case, workload) = (view.case, &view.case.workload);
+    let value = view.valid_figure();
+    let interval = view.estimate().and_then(|it| it.interval).filter(|_| value.is_some());
+    let (tone, words) = checks_words(view);
+    let settings: Vec<String> = workload.parameters.iter().map(|it| format!("{}={}", it.name, it.value)).collect();
+    StoredFigure {
+        label: case.label.clone(),
+        workload: workload.name.clone(),
+        target: case.engine.target.clone(),
+        settings: settings.join(" "),
+        engine: format!("{} {}", case.engine.name, case.engine.version),
+        durability: case.engine.durability.name().to_owned(),
+        unit: view.unit().to_owned(),
+        value,
+        low: interval.map(|it| it.low),
+        high: interval.map(|it| it.high),
+        checks: words,
+        failed: tone == Tone::Bad || view.standing() == Standing::Void,
+    }
+}

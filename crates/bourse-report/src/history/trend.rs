@@ -1,0 +1,79 @@
+//! Trends: figures of the same case on the same machine, in their order of time.
+
+use super::{StoredFigure, StoredRun};
+use bourse_stats::change_points::{ChangePoint, change_points};
+
+/// A run with a figure of it that counts.
+type Point<'a> = (&'a StoredRun, &'a StoredFigure, f64);
+
+/// Figures of one case over runs.
+pub(super) struct Trend<'a> {
+    /// Workload and target.
+    pub(super) name: String,
+    /// What else is the same: settings, durability class, machine.
+    pub(super) same: String,
+    pub(super) unit: &'a str,
+    /// Runs with their figures, the earliest first.
+    pub(super) points: Vec<Point<'a>>,
+    /// Where the level changes.
+    pub(super) changes: Vec<ChangePoint>,
+}
+
+impl<'a> Trend<'a> {
+    /// Every case with at least two figures that count, those with the most first.
+    pub(super) fn all(runs: &'a [StoredRun]) -> Vec<Self> {
+        type Key<'k> = [&'k str; 6];
+        let mut groups: Vec<(Key<'a>, Vec<Point<'a>>)> = Vec::new();
+        for run in runs {
+            for figure in &run.figures {
+                let Some(value) = figure.value else { continue };
+                let key: Key<'a> = [
+                    &figure.workload,
+                    &figure.target,
+                    &figure.settings,
+                    &figure.durability,
+                    &figure.unit,
+                    &run.machine,
+                ];
+                match groups.iter_mut().find(|(known, _)| *known == key) {
+                    Some((_, points)) => points.push((run, figure, value)),
+                    None => groups.push((key, vec![(run, figure, value)])),
+                }
+            }
+        }
+        groups.retain(|(_, points)| points.len() > 1);
+        groups.sort_by_key(|(_, points)| std::cmp::Reverse(points.len()));
+        let trend = |(key, mut points): (Key<'a>, Vec<Point<'a>>)| {
+            let [workload, target, settings, durability, unit, machine] = key;
+            // Times of one machine have the same offset, but for the change to summer time and back.
+            points.sort_by(|one, other| one.0.started_at.cmp(&other.0.started_at));
+            let figures: Vec<f64> = points.iter().map(|(_, _, value)| *value).collect();
+            let same = [settings, durability, machine].into_iter().filter(|it| !it.is_empty());
+            Self {
+                name: format!("{workload} on {target}"),
+                same: same.collect::<Vec<_>>().join(" · "),
+                unit,
+                points,
+                changes: change_points(&figures),
+            }
+        };
+        groups.into_iter().map(trend).collect()
+    }
+
+    /// What is new at a point, compared to the one before: engine, revision, version of Bourse.
+    pub(super) fn news(&self, at: usize) -> Vec<String> {
+        let (run, figure, _) = self.points[at];
+        let Some((before, old, _)) = at.checked_sub(1).map(|before| self.points[before]) else { return Vec::new() };
+        let mut news = Vec::new();
+        if figure.engine != old.engine {
+            news.push(figure.engine.clone());
+        }
+        if run.revision != before.revision {
+            news.push(run.revision.clone().unwrap_or_else(|| "no revision".to_owned()));
+        }
+        if run.bourse != before.bourse {
+            news.push(format!("Bourse {}", run.bourse));
+        }
+        news
+    }
+}

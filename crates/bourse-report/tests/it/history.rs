@@ -1,0 +1,49 @@
+//! The history of stored runs.
+
+use crate::fixture::normal;
+use bourse_record::RunFile;
+use bourse_report::{CsvText, StoredRun, history_csv, history_html, history_markdown, history_terminal};
+
+/// Twelve runs, one a day, the later half slower by a fifth.
+fn runs() -> Vec<StoredRun> {
+    let run = |day: u32| {
+        let mut run: RunFile = normal();
+        run.provenance.started_at = format!("2026-11-{day:02}T08:00:00+00:00");
+        run.provenance.revision = Some(if day <= 6 { "old" } else { "new" }.to_owned());
+        let mut stored = StoredRun::of_run(&format!("202611{day:02}-080000-tpce"), &run, 1 << 20);
+        let value = if day <= 6 { 1000.0 } else { 800.0 } + f64::from(day % 3);
+        let figure = &mut stored.figures[0];
+        (figure.value, figure.low, figure.high) = (Some(value), Some(value * 0.98), Some(value * 1.02));
+        stored
+    };
+    (1..=12).map(run).collect()
+}
+
+#[test]
+fn the_index_shows_where_the_level_changes_and_what_was_new() {
+    let page = history_html(&runs(), "1.2.3");
+    let parsed = roxmltree::Document::parse_with_options(
+        &page,
+        roxmltree::ParsingOptions { allow_dtd: true, ..roxmltree::ParsingOptions::default() },
+    )
+    .unwrap();
+    let text: String = parsed.descendants().filter_map(|node| node.text()).collect();
+    assert!(text.contains("-20.0 % from 20261107-080000-tpce on"), "{text}");
+    assert!(text.contains("new in that run: new"), "{text}");
+    let links: Vec<&str> = parsed.descendants().filter_map(|node| node.attribute("href")).collect();
+    assert_eq!(links.iter().filter(|link| link.ends_with("-tpce/report.html")).count(), 12, "{links:?}");
+    // The latest run stands first.
+    assert_eq!(links.iter().find(|link| link.contains("tpce")), Some(&"20261112-080000-tpce/report.html"));
+}
+
+#[test]
+fn each_form_has_every_run() {
+    let runs = runs();
+    let text = history_terminal(&runs, 120, false);
+    assert!(text.lines().count() == 15 && text.contains("12 result folders, 12.0 MiB"), "{text}");
+    assert!(history_markdown(&runs).lines().filter(|line| line.contains("-tpce`")).count() == 12);
+    let csv = history_csv(&runs, CsvText::Guarded);
+    assert_eq!(csv.lines().count(), 13, "{csv}");
+    assert!(csv.starts_with("folder,started_at,document,workload,target,"), "{csv}");
+    assert!(history_html(&[], "1.2.3").contains("no trend to draw"));
+}

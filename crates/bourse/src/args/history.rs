@@ -1,0 +1,79 @@
+//! Arguments of the commands over what earlier runs left: `runs` and `data`.
+
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+
+/// Where databases lie whose place nobody named.
+pub(crate) const DATA_FOLDER: &str = "bourse-data";
+
+/// Folder with the results of runs.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct ResultsFolder {
+    /// Folder with the results of runs
+    #[arg(short = 'o', long = "output", value_name = "DIR", default_value = "bourse-runs", env = "BOURSE_OUTPUT")]
+    pub(crate) directory: PathBuf,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Runs {
+    /// List the stored runs with their figures
+    Ls(RunsLs),
+    /// Print the report of a stored run
+    Show {
+        /// Run: its folder, the name of its folder, or `last`
+        #[arg(value_name = "RUN", default_value = "last")]
+        run: String,
+        #[command(flatten)]
+        results: ResultsFolder,
+        /// Print the whole report
+        #[arg(short, long, env = "BOURSE_VERBOSE")]
+        verbose: bool,
+    },
+    /// Compare two stored runs
+    Diff {
+        /// Baseline: its folder, the name of its folder, or `last`
+        #[arg(value_name = "A")]
+        base: String,
+        /// Candidate: likewise
+        #[arg(value_name = "B", default_value = "last")]
+        head: String,
+        #[command(flatten)]
+        results: ResultsFolder,
+    },
+    /// Remove the results of runs
+    Rm {
+        /// Runs: their folders, or the names of their folders
+        #[arg(value_name = "RUN", required = true)]
+        runs: Vec<String>,
+        #[command(flatten)]
+        results: ResultsFolder,
+    },
+}
+
+#[derive(Debug, Args)]
+pub(crate) struct RunsLs {
+    #[command(flatten)]
+    pub(crate) results: ResultsFolder,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Data {
+    /// List the databases that runs left
+    Ls {
+        /// Folder with databases
+        #[arg(value_name = "DIR", default_value = DATA_FOLDER)]
+        directory: PathBuf,
+        /// Print JSON
+        #[arg(long)]
+        json: bool,
+    },
+    /// Remove databases that runs left
+    Rm {
+        /// Database files; only those that Bourse made are removed
+        #[arg(value_name = "FILE", required = true)]
+        files: Vec<PathBuf>,
+    },
+}

@@ -1,0 +1,128 @@
+//! Databases that runs left in a folder: listed and removed, if Bourse made them.
+
+use crate::args::Data;
+use crate::engines;
+use crate::failure::Failure;
+use crate::output::{has_color, print, terminal_width};
+use crate::progress::note;
+use crate::tpce::database::refuse_foreign;
+use bourse_report::{Cell, Part, Sheet, sheet_terminal};
+use serde::Serialize;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+
+/// Carries out `bourse data`.
+pub(crate) fn data(command: &Data) -> Result<(), Failure> {
+    match command {
+        Data::Ls { directory, json } => {
+            let found = databases(directory)?;
+            if *json {
+                return print(&format!("{:#}\n", serde_json::json!(found)));
+            }
+            print(&sheet_terminal(&sheet(&found, directory), terminal_width(), has_color()))
+        }
+        Data::Rm { files } => {
+            // Each is found fit before the first is removed.
+            let found: Vec<Database> = files.iter().map(|file| database(file)).collect::<Result<_, _>>()?;
+            found.iter().try_for_each(Database::remove)
+        }
+    }
+}
+
+/// A database in a file.
+#[derive(Debug, Serialize)]
+struct Database {
+    /// Target that opens it.
+    target: String,
+    /// Engine.
+    engine: &'static str,
+    /// Its files, the main one first.
+    files: Vec<PathBuf>,
+    /// Bytes of all its files.
+    bytes: u64,
+    /// When it was changed last: RFC 3339, in UTC.
+    changed_at: Option<String>,
+}
+
+/// Every database of ours in a folder, the largest first.
+fn databases(directory: &Path) -> Result<Vec<Database>, Failure> {
+    let refused = |error: std::io::Error| Failure::usage(format!("cannot read {}: {error}", directory.display()));
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(refused)? {
+        let entry = entry.map_err(refused)?;
+        if entry.file_type().map_err(refused)?.is_file() {
+            found.extend(database(&entry.path()).ok());
+        }
+    }
+    found.sort_by(|one, other| (other.bytes, &one.target).cmp(&(one.bytes, &other.target)));
+    Ok(found)
+}
+
+/// The database of a file, which has to be ours.
+fn database(file: &Path) -> Result<Database, Failure> {
+    let shown = file.display();
+    if !file.is_file() {
+        return Err(Failure::usage(format!("{shown} is no file")).hint("`bourse data ls` lists the databases"));
+    }
+    let ending = file.extension().and_then(|it| it.to_str()).unwrap_or_default();
+    let mut last = None;
+    for kind in engines::ENGINES.iter().filter(|kind| kind.has_files_of(ending)) {
+        let target = format!("{}:{}", kind.scheme, bourse_engine::path_in_target(file));
+        let Ok(engine) = engines::open(&target) else { continue };
+        match refuse_foreign(&target, engine.as_ref()) {
+            Err(why) => last = Some(why),
+            Ok(()) if file.metadata().is_ok_and(|it| it.len() > 0) => {
+                let location = engine.location();
+                let files: Vec<PathBuf> = location
+                    .database_files()
+                    .map(|it| it.all().filter(|path| path.is_file()).collect())
+                    .unwrap_or_default();
+                let bytes = files.iter().filter_map(|path| path.metadata().ok()).map(|it| it.len()).sum();
+                let changed = files.iter().filter_map(|path| path.metadata().ok()?.modified().ok()).max();
+                return Ok(Database { target, engine: kind.scheme, files, bytes, changed_at: changed.map(time) });
+            }
+            Ok(()) => {}
+        }
+    }
+    Err(last.unwrap_or_else(|| {
+        Failure::usage(format!("{shown} is no database that Bourse made"))
+            .hint("it is left as it is; `bourse data ls` lists the databases")
+    }))
+}
+
+fn time(changed: SystemTime) -> String {
+    jiff::Timestamp::try_from(changed).map(|it| it.strftime("%Y-%m-%dT%H:%M:%SZ").to_string()).unwrap_or_default()
+}
+
+fn sheet(found: &[Database], directory: &Path) -> Sheet {
+    let rows = found
+        .iter()
+        .map(|it| {
+            vec![
+                Cell::Code(it.target.clone()),
+                Cell::Text(bourse_report::size(it.bytes)),
+                Cell::Text(it.changed_at.clone().unwrap_or_default()),
+            ]
+        })
+        .collect();
+    let sum = bourse_report::size(found.iter().map(|it| it.bytes).sum());
+    let count = if found.len() == 1 { "1 database".to_owned() } else { format!("{} databases", found.len()) };
+    let heads = ["target", "size", "changed"].map(str::to_owned).to_vec();
+    Sheet {
+        title: "Databases".to_owned(),
+        version: String::new(),
+        parts: vec![Part::Table { heads, rows }, Part::Paragraph(format!("{count} in {}, {sum}", directory.display()))],
+    }
+}
+
+impl Database {
+    /// Removes its files, the main one last, so that what is left by an interruption is still recognised.
+    fn remove(&self) -> Result<(), Failure> {
+        for file in self.files.iter().rev() {
+            std::fs::remove_file(file)
+                .map_err(|error| Failure::usage(format!("cannot remove {}: {error}", file.display())))?;
+        }
+        note(&format!("removed: {}, {}", self.target, bourse_report::size(self.bytes)));
+        Ok(())
+    }
+}

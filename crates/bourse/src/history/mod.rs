@@ -1,0 +1,7 @@
+//! What earlier runs left: their results (`bourse runs`, an index page by `bourse report`), and their databases (`bourse data`).
+
+mod data;
+mod runs;
+
+pub(crate) use data::data;
+pub(crate) use runs::{index, is_results_folder, runs};

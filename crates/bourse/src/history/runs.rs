@@ -1,0 +1,195 @@
+//! Result folders: listed, found by name, compared, removed; and the index page over them.
+
+use crate::args::{Report, Runs};
+use crate::commands::compare::refused;
+use crate::failure::Failure;
+use crate::output::{has_color, print, terminal_width};
+use crate::progress::note;
+use crate::report::{self, Drawn};
+use bourse_record::{DocumentKind, RunFile, read};
+use bourse_report::comparison::{Compared, Noise, TOLERANCE, stored_pairs};
+use bourse_report::{StoredRun, history_csv, history_html, history_markdown, history_terminal};
+use bourse_suite::SuiteFile;
+use std::path::{Path, PathBuf};
+
+/// The word for the run that began last.
+const LAST: &str = "last";
+
+/// Carries out `bourse runs`.
+pub(crate) fn runs(command: &Runs) -> Result<(), Failure> {
+    match command {
+        Runs::Ls(arguments) => {
+            let found = stored(&arguments.results.directory)?;
+            if arguments.json {
+                return print(&format!("{:#}\n", serde_json::json!(found)));
+            }
+            print(&history_terminal(&found, terminal_width(), has_color()))
+        }
+        Runs::Show { run, results, verbose } => {
+            let path = named(&results.directory, run)?;
+            report::report(&Report { verbose: *verbose, ..Report::of(path) })
+        }
+        Runs::Diff { base, head, results } => diff(&results.directory, base, head),
+        Runs::Rm { runs, results } => {
+            // Each is found fit before the first is removed.
+            let folders: Vec<PathBuf> =
+                runs.iter().map(|run| named(&results.directory, run)).collect::<Result<_, _>>()?;
+            let owned: Vec<Vec<PathBuf>> = folders.iter().map(|folder| files_of(folder)).collect::<Result<_, _>>()?;
+            folders.iter().zip(&owned).try_for_each(|(folder, files)| remove(folder, files))
+        }
+    }
+}
+
+/// Whether a path is a folder of result folders, rather than one of them.
+pub(crate) fn is_results_folder(path: &Path) -> bool {
+    path.is_dir() && document_in(path).is_none()
+}
+
+/// Draws the history of a folder of results.
+pub(crate) fn index(directory: &Path, arguments: &Report) -> Result<(), Failure> {
+    let found = stored(directory)?;
+    if found.is_empty() {
+        return Err(Failure::usage(format!("{} has no results", directory.display()))
+            .hint("expected a run's folder, a run.json, or a folder with results of runs, as bourse-runs"));
+    }
+    let drawn = Drawn {
+        terminal: &|| history_terminal(&found, terminal_width(), has_color()),
+        html: &|| history_html(&found, env!("CARGO_PKG_VERSION")),
+        markdown: &|| history_markdown(&found),
+        csv: &|| history_csv(&found, report::texts(arguments.csv)),
+    };
+    drawn.put(arguments.output.as_deref())
+}
+
+/// The document of a result folder. A suite has a run file too.
+fn document_in(folder: &Path) -> Option<(DocumentKind, PathBuf)> {
+    let in_order =
+        [DocumentKind::Suite, DocumentKind::Run, DocumentKind::Acid, DocumentKind::Crash, DocumentKind::Faults];
+    in_order.into_iter().map(|kind| (kind, folder.join(kind.file_name()))).find(|(_, file)| file.is_file())
+}
+
+/// Every result folder in a folder, the run that began first before the others. What cannot be read is told and passed over.
+fn stored(directory: &Path) -> Result<Vec<StoredRun>, Failure> {
+    let mut found: Vec<StoredRun> = Vec::new();
+    for folder in folders(directory)? {
+        let Some((kind, file)) = document_in(&folder) else { continue };
+        let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        match reduced(&name, kind, &file, bytes_of(&folder)) {
+            Ok(run) => found.push(run),
+            Err(why) => note(&format!("{} is not read: {why}", folder.display())),
+        }
+    }
+    let time = |run: &StoredRun| run.started_at.parse::<jiff::Timestamp>().ok();
+    found.sort_by(|one, other| (time(one), &one.folder).cmp(&(time(other), &other.folder)));
+    Ok(found)
+}
+
+fn reduced(name: &str, kind: DocumentKind, file: &Path, bytes: u64) -> Result<StoredRun, String> {
+    let words = |error: bourse_record::read::ReadError| error.to_string();
+    let of = |provenance| StoredRun::of_document(name, kind, provenance, bytes);
+    match kind {
+        DocumentKind::Run => {
+            Ok(StoredRun::of_run(name, &RunFile::read(file).map_err(|error| error.to_string())?, bytes))
+        }
+        DocumentKind::Suite => Ok(of(&SuiteFile::read(file).map_err(|error| error.to_string())?.provenance)),
+        DocumentKind::Acid => Ok(of(&read::acid(file).map_err(words)?.provenance)),
+        DocumentKind::Crash => Ok(of(&read::crash(file).map_err(words)?.provenance)),
+        DocumentKind::Faults => Ok(of(&read::faults(file).map_err(words)?.provenance)),
+    }
+}
+
+/// The folders in a folder, by name.
+fn folders(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let refused = |error: std::io::Error| {
+        Failure::usage(format!("cannot read {}: {error}", directory.display()))
+            .hint("-o names the folder with the results of runs")
+    };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(directory).map_err(refused)? {
+        let entry = entry.map_err(refused)?;
+        // A link may lead anywhere, and what is behind it is not this folder's.
+        if entry.file_type().map_err(refused)?.is_dir() {
+            found.push(entry.path());
+        }
+    }
+    found.sort();
+    Ok(found)
+}
+
+fn bytes_of(folder: &Path) -> u64 {
+    let Ok(entries) = std::fs::read_dir(folder) else { return 0 };
+    entries.filter_map(|entry| entry.ok()?.metadata().ok()).filter(|it| it.is_file()).map(|it| it.len()).sum()
+}
+
+/// The result folder that a name or a path means.
+fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
+    if name == LAST {
+        let last = stored(directory)?.pop();
+        return last.map(|run| directory.join(run.folder)).ok_or_else(|| {
+            Failure::usage(format!("{} has no results", directory.display()))
+                .hint("-o names the folder with the results of runs")
+        });
+    }
+    let candidates = [directory.join(name), PathBuf::from(name)];
+    candidates.into_iter().find(|path| document_in(path).is_some()).ok_or_else(|| {
+        let known: Vec<String> = folders(directory)
+            .unwrap_or_default()
+            .iter()
+            .filter_map(|path| Some(path.file_name()?.to_string_lossy().into_owned()))
+            .collect();
+        let near = bourse_engine::did_you_mean(name, known.iter().map(String::as_str));
+        Failure::usage(format!("unknown run '{name}'{near}")).hint("`bourse runs ls` lists the stored runs")
+    })
+}
+
+/// Compares two stored runs; the other runs of the folder tell the noise, where there are enough of them.
+fn diff(directory: &Path, base: &str, head: &str) -> Result<(), Failure> {
+    let [one, other] = [named(directory, base)?, named(directory, head)?];
+    let (pairs, notes) = stored_pairs(report::read(&one)?, report::read(&other)?).map_err(|why| refused(&why))?;
+    let others = folders(directory).unwrap_or_default();
+    let earlier = others.iter().filter_map(|folder| RunFile::read(&folder.join("run.json")).ok()).collect();
+    print(&Compared::of(&pairs, notes, TOLERANCE, &Noise::Runs(earlier)).text())
+}
+
+/// The files of a result folder, if it has no others than those that a run writes.
+fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let refused = |why: String| {
+        Failure::usage(format!("cannot remove {}: {why}", folder.display()))
+            .hint("it is left as it is; only folders with nothing but a run's results are removed")
+    };
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder).map_err(|error| refused(error.to_string()))? {
+        let entry = entry.map_err(|error| refused(error.to_string()))?;
+        let (name, kind) = (entry.file_name(), entry.file_type().map_err(|error| refused(error.to_string()))?);
+        let is_ours = name.to_str().is_some_and(|name| RESULT_FILES.contains(&name));
+        if !kind.is_file() || !is_ours {
+            return Err(refused(format!("{} is no file of a run's results", name.to_string_lossy())));
+        }
+        found.push(entry.path());
+    }
+    Ok(found)
+}
+
+/// Every file that a command writes into its result folder.
+const RESULT_FILES: &[&str] = &[
+    "run.json",
+    "report.html",
+    "suite.json",
+    "tables.md",
+    "tables.csv",
+    "comparison.html",
+    "acid.json",
+    "acid.html",
+    "crash.json",
+    "crash.html",
+    "faults.json",
+    "faults.html",
+];
+
+fn remove(folder: &Path, files: &[PathBuf]) -> Result<(), Failure> {
+    let failed = |error: std::io::Error| Failure::usage(format!("cannot remove {}: {error}", folder.display()));
+    files.iter().try_for_each(std::fs::remove_file).map_err(failed)?;
+    std::fs::remove_dir(folder).map_err(failed)?;
+    note(&format!("removed: {}", folder.display()));
+    Ok(())
+}

@@ -1,0 +1,103 @@
+//! What earlier runs left: listed, shown, compared, removed; databases that keep their own size.
+#![cfg(target_os = "linux")]
+
+use crate::{load, output, text};
+use std::path::Path;
+
+/// A short run of point reads with its results in `bourse-runs`; the name of its folder.
+fn read_some(folder: &Path, revision: &str) -> String {
+    let words =
+        ["micro", "run", "point-read", "sqlite::memory:", "-s", "rows=1000", "--for", "300ms", "--warmup", "0s"];
+    let ran = output(folder, &[&words[..], &["--revision", revision]].concat());
+    assert!(ran.status.success(), "{}", text(&ran.stderr));
+    let results = folder.join("bourse-runs");
+    let mut names: Vec<_> = std::fs::read_dir(&results)
+        .expect("the run has made it")
+        .map(|entry| entry.expect("it can be listed").file_name().into_string().expect("names are plain"))
+        .collect();
+    names.sort_by_key(|name| std::fs::metadata(results.join(name)).and_then(|it| it.modified()).expect("it is there"));
+    names.pop().expect("there is a run")
+}
+
+#[test]
+fn stored_runs_are_listed_shown_compared_and_removed() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    let [first, second] = ["abc1", "abc2"].map(|revision| read_some(folder, revision));
+    assert_ne!(first, second);
+
+    let listed = output(folder, &["runs", "ls"]);
+    let out = text(&listed.stdout);
+    assert!(listed.status.success() && out.contains(&first) && out.contains(&second), "{out}");
+    assert!(out.contains("point-read sqlite::memory:") && out.contains("2 result folders, "), "{out}");
+
+    let json: serde_json::Value = serde_json::from_slice(&output(folder, &["runs", "ls", "--json"]).stdout).unwrap();
+    let runs = json.as_array().unwrap();
+    assert_eq!(runs.len(), 2);
+    assert_eq!((&runs[0]["folder"], &runs[0]["revision"]), (&first.clone().into(), &"abc1".into()));
+    assert!(runs[1]["figures"][0]["value"].as_f64().unwrap() > 0.0, "{json:#}");
+
+    let shown = text(&output(folder, &["runs", "show"]).stdout);
+    let drawn = text(&output(folder, &["report", &format!("bourse-runs/{second}"), "-v"]).stdout);
+    assert!(shown == drawn && shown.contains("point-read"), "{shown}");
+
+    let compared = output(folder, &["runs", "diff", &first, "last"]);
+    let out = text(&compared.stdout);
+    assert!(compared.status.success() && out.contains("reads/s") && out.contains("not attributable"), "{out}");
+
+    let index = output(folder, &["report", "bourse-runs", "-o", "index.html"]);
+    assert!(index.status.success(), "{}", text(&index.stderr));
+    let page = std::fs::read_to_string(folder.join("index.html")).unwrap();
+    assert!(page.contains(&second) && page.contains("report.html") && page.contains("new: abc2"), "{page}");
+
+    // What is not a run's stays, and with it the run.
+    let foreign = folder.join("bourse-runs").join(&first).join("notes.txt");
+    std::fs::write(&foreign, "mine").unwrap();
+    let refused = output(folder, &["runs", "rm", &second, &first]);
+    let out = text(&refused.stderr);
+    assert!(refused.status.code() == Some(1) && out.contains("notes.txt is no file of a run's results"), "{out}");
+    assert!(foreign.exists() && folder.join("bourse-runs").join(&second).exists());
+
+    std::fs::remove_file(&foreign).unwrap();
+    let removed = output(folder, &["runs", "rm", &first]);
+    assert!(removed.status.success(), "{}", text(&removed.stderr));
+    assert!(!folder.join("bourse-runs").join(&first).exists() && folder.join("bourse-runs").join(&second).exists());
+
+    let unknown = output(folder, &["runs", "show", &second.replace("micro", "mikro")]);
+    let out = text(&unknown.stderr);
+    assert!(unknown.status.code() == Some(1) && out.contains(&format!("did you mean '{second}'?")), "{out}");
+}
+
+#[test]
+fn databases_are_listed_and_removed_if_they_are_ours() {
+    let folder = tempfile::tempdir().unwrap();
+    let folder = folder.path();
+    std::fs::create_dir(folder.join("bourse-data")).unwrap();
+    load(&folder.join("bourse-data"), "sqlite:x.db");
+    std::fs::write(folder.join("bourse-data/other.db"), "somebody else's").unwrap();
+
+    let listed = text(&output(folder, &["data", "ls"]).stdout);
+    assert!(listed.contains("sqlite:bourse-data/x.db") && listed.contains("1 database in bourse-data"), "{listed}");
+    assert!(!listed.contains("other.db"), "{listed}");
+
+    let refused = output(folder, &["data", "rm", "bourse-data/x.db", "bourse-data/other.db"]);
+    assert_eq!(refused.status.code(), Some(1), "{}", text(&refused.stderr));
+    assert!(folder.join("bourse-data/x.db").exists() && folder.join("bourse-data/other.db").exists());
+
+    let removed = output(folder, &["data", "rm", "bourse-data/x.db"]);
+    assert!(removed.status.success(), "{}", text(&removed.stderr));
+    assert!(!folder.join("bourse-data/x.db").exists() && folder.join("bourse-data/other.db").exists());
+}
+
+#[test]
+fn a_database_that_is_there_keeps_its_own_size() {
+    let folder = tempfile::tempdir().unwrap();
+    load(folder.path(), "sqlite:x.db");
+    // It has one day of trades; the default is ten.
+    let run = ["tpce", "run", "sqlite:x.db", "--for", "1s", "--warmup", "0s", "--users", "1"];
+    let ran = output(folder.path(), &run);
+    assert!(ran.status.success(), "{}\n{}", text(&ran.stdout), text(&ran.stderr));
+    let asked = output(folder.path(), &[&run[..], &["--days", "2"]].concat());
+    let out = text(&asked.stderr);
+    assert!(asked.status.code() == Some(1) && out.contains("--reload"), "{out}");
+}
