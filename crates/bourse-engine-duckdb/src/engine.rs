@@ -15,7 +15,7 @@ use bourse_engine::{
 };
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 
 /// A DuckDB database under test.
 #[derive(Debug)]
@@ -46,30 +46,33 @@ pub fn open(target: &str) -> Result<DuckDbEngine, TargetError> {
     Ok(DuckDbEngine { target, place, for_reading: false, opened: Opened::default() })
 }
 
-/// What an engine keeps open between sessions: shared with what has to close it.
-#[derive(Clone, Default)]
-pub(crate) struct Opened(Arc<Mutex<Option<Kept>>>);
+/// What an engine has open.
+#[derive(Default)]
+struct Opened(Mutex<Kept>);
 
+#[derive(Default)]
 struct Kept {
-    database: Arc<Database>,
-    /// A connection for sizes, so that asking for them each second opens none.
-    watcher: Option<Connection>,
+    /// A database in a file is closed with its last session, so that another process can have it between rounds.
+    file: Weak<Database>,
+    /// One in memory would be gone.
+    memory: Option<Arc<Database>>,
+}
+
+impl Kept {
+    fn database(&self) -> Option<Arc<Database>> {
+        self.memory.clone().or_else(|| self.file.upgrade())
+    }
 }
 
 impl std::fmt::Debug for Opened {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Opened").field(&self.lock().is_some()).finish()
+        f.debug_tuple("Opened").field(&self.lock().database().is_some()).finish()
     }
 }
 
 impl Opened {
-    fn lock(&self) -> MutexGuard<'_, Option<Kept>> {
+    fn lock(&self) -> MutexGuard<'_, Kept> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Closes the database, unless a session still has it.
-    pub(crate) fn close(&self) {
-        *self.lock() = None;
     }
 }
 
@@ -81,23 +84,27 @@ impl DuckDbEngine {
     /// The database, opened at first use, and made where there is none.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
         let mut opened = self.opened.lock();
-        if let Some(kept) = &*opened {
-            return Ok(Arc::clone(&kept.database));
+        if let Some(database) = opened.database() {
+            return Ok(database);
         }
         let options = &self.target.options;
-        let database = match &self.place {
-            Place::Memory => Database::in_memory(self.library()?, options)?,
+        match &self.place {
+            Place::Memory => {
+                let database = Database::in_memory(self.library()?, options)?;
+                opened.memory = Some(Arc::clone(&database));
+                Ok(database)
+            }
             Place::File(path) => {
                 let (path, is_new) = look(path)?.to_open()?;
                 let library = self.library()?;
                 if is_new {
                     create(library, &path)?;
                 }
-                Database::in_file(library, &path, options, self.for_reading)?
+                let database = Database::in_file(library, &path, options, self.for_reading)?;
+                opened.file = Arc::downgrade(&database);
+                Ok(database)
             }
-        };
-        *opened = Some(Kept { database: Arc::clone(&database), watcher: None });
-        Ok(database)
+        }
     }
 
     fn connection(&self) -> Result<Connection, EngineError> {
@@ -113,13 +120,9 @@ impl DuckDbEngine {
 
     /// Memory that the library counts as its own, of a database that is open.
     fn memory_bytes(&self) -> Result<u64, EngineError> {
-        let mut opened = self.opened.lock();
-        let Some(kept) = &mut *opened else { return Ok(0) };
-        if kept.watcher.is_none() {
-            kept.watcher = Some(Connection::open(&kept.database)?);
-        }
-        let watcher = kept.watcher.as_ref().expect("made just before");
-        let bytes = watcher.number("SELECT CAST(sum(memory_usage_bytes) AS BIGINT) FROM duckdb_memory()")?;
+        let Some(database) = self.opened.lock().database() else { return Ok(0) };
+        let sql = "SELECT CAST(sum(memory_usage_bytes) AS BIGINT) FROM duckdb_memory()";
+        let bytes = Connection::open(&database)?.number(sql)?;
         Ok(u64::try_from(bytes).unwrap_or(0))
     }
 }
@@ -210,11 +213,11 @@ impl Engine for DuckDbEngine {
         let Some(path) = self.path() else { return Ok(Box::new(MemoryCopy::take(self.database()?)?)) };
         // A log that a crash has left goes into the database first.
         let path: PathBuf = look(path)?.to_open()?.0;
-        if is_open(&path) && self.opened.lock().is_none() {
+        if is_open(&path) {
             return Err(in_use(&path));
         }
         drop(self.database()?);
-        Ok(Box::new(FileCopy::take(&path, self.opened.clone())?))
+        Ok(Box::new(FileCopy::take(&path)?))
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
@@ -243,7 +246,7 @@ impl SqlEngine for DuckDbEngine {
 
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         Ok(match self.path() {
-            Some(path) => Box::new(FileLoader::new(self.library()?, path, &self.target.options, self.opened.clone())?),
+            Some(path) => Box::new(FileLoader::new(self.library()?, path, &self.target.options)?),
             None => Box::new(MemoryLoader::new(self.database()?)?),
         })
     }

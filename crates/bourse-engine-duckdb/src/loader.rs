@@ -2,7 +2,6 @@
 
 use crate::append::Appender;
 use crate::database::{Connection, Database, Place, in_use, is_open};
-use crate::engine::Opened;
 use crate::library::Library;
 use crate::mark::{COMPANIONS, TEMPLATE, look, put, side_file_kind};
 use crate::options::Options;
@@ -109,19 +108,13 @@ pub(crate) struct FileLoader {
     library: &'static Library,
     options: Options,
     path: PathBuf,
-    opened: Opened,
     /// `None` once finished.
     rows: Option<Rows>,
     side: SideFile,
 }
 
 impl FileLoader {
-    pub(crate) fn new(
-        library: &'static Library,
-        path: &Path,
-        options: &Options,
-        opened: Opened,
-    ) -> Result<Self, EngineError> {
+    pub(crate) fn new(library: &'static Library, path: &Path, options: &Options) -> Result<Self, EngineError> {
         let (path, _) = look(path)?.to_open()?;
         for kind in SIDE_FILES {
             SideFile::remove_leftover(&path, kind);
@@ -130,7 +123,7 @@ impl FileLoader {
         fill(library, &side)?;
         let database = Database::alone(library, side.path(), options)?;
         let rows = Some(Rows::new(Connection::open(&database)?, None));
-        Ok(Self { library, options: options.clone(), path, opened, rows, side })
+        Ok(Self { library, options: options.clone(), path, rows, side })
     }
 
     fn rows(&mut self) -> &mut Rows {
@@ -139,7 +132,6 @@ impl FileLoader {
 
     /// Sees to it that nobody has the old database open, and that no log of it is left to be taken for the new one's.
     fn retire_old(&self) -> Result<(), EngineError> {
-        self.opened.close();
         if is_open(&self.path) {
             return Err(in_use(&self.path));
         }

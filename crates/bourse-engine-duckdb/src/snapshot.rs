@@ -4,7 +4,6 @@
 //! copied into another catalog in memory.
 
 use crate::database::{Connection, Database, in_use, is_open};
-use crate::engine::Opened;
 use crate::loader::{RESTORED, SNAPSHOT, remove_if_there};
 use crate::mark::COMPANIONS;
 use bourse_engine::{EngineError, ErrorKind, SideFile, Snapshot, beside};
@@ -14,7 +13,6 @@ use std::sync::Arc;
 /// A file beside the database.
 pub(crate) struct FileCopy {
     path: PathBuf,
-    opened: Opened,
     copy: SideFile,
     /// Of the copy's bytes when it was made.
     digest: u128,
@@ -22,9 +20,8 @@ pub(crate) struct FileCopy {
 }
 
 impl FileCopy {
-    /// Closes the database, which writes its log into it, and copies it.
-    pub(crate) fn take(path: &Path, opened: Opened) -> Result<Self, EngineError> {
-        opened.close();
+    /// Copies a database that is closed, so that its log is in it.
+    pub(crate) fn take(path: &Path) -> Result<Self, EngineError> {
         if is_open(path) {
             return Err(in_use(path));
         }
@@ -34,7 +31,7 @@ impl FileCopy {
         }
         let copy = SideFile::create(path, &SNAPSHOT)?;
         let how = if copy.fill_from(path)? { "cloned: it shares its blocks with the database" } else { "copied" };
-        Ok(Self { path: path.to_owned(), opened, digest: copy.digest()?, copy, how })
+        Ok(Self { path: path.to_owned(), digest: copy.digest()?, copy, how })
     }
 }
 
@@ -44,7 +41,6 @@ impl Snapshot for FileCopy {
     }
 
     fn restore(&self) -> Result<(), EngineError> {
-        self.opened.close();
         if is_open(&self.path) {
             return Err(in_use(&self.path));
         }

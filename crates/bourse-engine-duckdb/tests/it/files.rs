@@ -82,6 +82,7 @@ fn a_file_is_opened_once() {
     let folder = folder();
     let path = folder.path().join("x.duckdb");
     let (one, other) = (at(&path), at(&path));
+    let _session = one.session().unwrap();
     with_one(&one);
     assert_eq!(numbers(&other), [1]);
     let differs = open(&format!("duckdb:{}?threads=1", path.display())).unwrap();
@@ -97,6 +98,7 @@ fn reading_leaves_the_file_and_its_log_as_they_are() {
     let folder = folder();
     let (path, copy) = (folder.path().join("x.duckdb"), folder.path().join("copy.duckdb"));
     let engine = at(&path);
+    let session = engine.session().unwrap();
     with_one(&engine);
     assert!(engine.for_reading().unwrap().is_none(), "it is open");
     // As a crash leaves it: the change is in the log alone.
@@ -104,7 +106,7 @@ fn reading_leaves_the_file_and_its_log_as_they_are() {
     let log = |path: &Path| path.with_extension("duckdb.wal");
     std::fs::write(&copy, bytes(&path)).unwrap();
     std::fs::write(log(&copy), bytes(&log(&path))).unwrap();
-    drop(engine);
+    drop(session);
     assert!(!log(&path).exists(), "a database that is closed has no log");
     let before = (bytes(&copy), bytes(&log(&copy)));
     let reading = at(&copy).for_reading().unwrap().unwrap();
@@ -126,9 +128,9 @@ fn a_checkpoint_empties_the_log() {
     }
     let folder = folder();
     let engine = at(&folder.path().join("x.duckdb"));
+    let mut session = engine.session().unwrap();
     with_one(&engine);
     assert!(engine.footprint().unwrap().log_bytes > 0);
-    let mut session = engine.session().unwrap();
     session.begin(Isolation::RepeatableRead, Access::Write).unwrap();
     session.commit().unwrap();
     assert!(session.checkpoint(bourse_engine::Checkpoint::Full).unwrap());

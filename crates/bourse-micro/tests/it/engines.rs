@@ -129,6 +129,22 @@ fn on_rocksdb() {
 
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
 #[test]
+fn on_duckdb() {
+    if let Err(why) = bourse_engine_duckdb::info(None) {
+        eprintln!("skipped: on_duckdb ({why})");
+        return;
+    }
+    let lacking = every_workload(&bourse_engine_duckdb::open("duckdb::memory:").unwrap());
+    let assigned = "bulk-load: ids=assigned needs an engine that assigns keys";
+    let mut expected = [&NO_HASH[..], &NO_LOG, &[assigned]].concat();
+    expected.sort();
+    let mut lacking = lacking;
+    lacking.sort();
+    assert_eq!(lacking, expected);
+}
+
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+#[test]
 fn on_fastdb() {
     let variable = bourse_engine_fastdb::LIBRARY_VARIABLE;
     if std::env::var_os(variable).is_none() {
