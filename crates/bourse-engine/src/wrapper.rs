@@ -12,6 +12,11 @@ pub trait Wrapper: Send + Sync {
 
     /// A session over one of the engine below.
     fn wrap(&self, session: Box<dyn Session>) -> Box<dyn Session>;
+
+    /// Whether copies of the database can be kept, if the engine below can keep them.
+    fn keeps_copies(&self) -> bool {
+        true
+    }
 }
 
 impl<W: Wrapper> Engine for W {
@@ -52,6 +57,9 @@ impl<W: Wrapper> Engine for W {
         self.inner().leftovers()
     }
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+        if !self.keeps_copies() {
+            return Err(EngineError::unsupported("this engine keeps no copies of its database"));
+        }
         self.inner().snapshot()
     }
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {

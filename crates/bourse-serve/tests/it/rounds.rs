@@ -3,7 +3,7 @@
 use crate::world::{Database, assert_sound, call, inputs, options, part, serve, terms, wait_for};
 use bourse_driver::{Plan, RealClock, SECOND};
 use bourse_egen::txn::{CustomerRequest, TradeOrder};
-use bourse_engine::{Engine, ErrorKind, NullEngine};
+use bourse_engine::{Engine, ErrorKind, NullEngine, Session, Wrapper};
 use bourse_record::{CheckStatus, Outcome, SplitMix};
 use bourse_serve::{Address, ServeError, ServerOptions};
 use bourse_testkit::{Failing, Fault, Stalling};
@@ -206,8 +206,7 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
         );
     });
     // What can keep no copy says so, and goes on.
-    let never = Stalling::new(open_again(&database), Fault::Every(0), Duration::ZERO);
-    serve(&never, options(), |address| {
+    serve(&WithoutCopies(open_again(&database)), options(), |address| {
         let run = call(address);
         run.begin_alike();
         for said in ["further rounds begin with the database as this one leaves it: ", ""] {
@@ -220,6 +219,23 @@ fn rounds_of_a_run_begin_alike_and_other_runs_do_not_mix_with_them() {
             run.close(Acknowledged::default()).expect("closes");
         }
     });
+}
+
+/// An engine that can keep no copy of its database.
+struct WithoutCopies(bourse_engine_sqlite::SqliteEngine);
+
+impl Wrapper for WithoutCopies {
+    fn inner(&self) -> &dyn Engine {
+        &self.0
+    }
+
+    fn wrap(&self, session: Box<dyn Session>) -> Box<dyn Session> {
+        session
+    }
+
+    fn keeps_copies(&self) -> bool {
+        false
+    }
 }
 
 #[test]
