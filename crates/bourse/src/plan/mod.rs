@@ -28,6 +28,7 @@ pub(crate) use search::Search;
 
 use crate::args::{Execution, Output};
 use crate::failure::Failure;
+use crate::output::files;
 use bourse_driver::{Abilities, Ability};
 use bourse_record::{NameValue, SplitMix};
 use serde::{Deserialize, Serialize};
@@ -200,7 +201,7 @@ impl Plan {
             compares: false,
             on_failure: OnFailure::EndRun,
             output: output.directory.clone(),
-            files: ["run.json", "report.html"].map(str::to_owned).into(),
+            files: files::OF_RUN.map(str::to_owned).into(),
             scratch: None,
         }
     }
