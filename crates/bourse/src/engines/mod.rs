@@ -133,6 +133,11 @@ impl EngineKind {
         (self.calls()?.version)()
     }
 
+    /// How its targets begin.
+    pub(crate) fn beginning(&self) -> String {
+        format!("{}:", self.scheme)
+    }
+
     /// A target of it in a file of our own of that name; none if it has no files here.
     pub(crate) fn file_target(&self, name: &str) -> Option<String> {
         let ending = self.in_process.as_ref()?.file_ending;

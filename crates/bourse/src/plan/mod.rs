@@ -12,6 +12,7 @@
 //!
 //! `execute` carries it out.
 
+pub(crate) mod about;
 pub(crate) mod brokerage;
 pub(crate) mod classic;
 pub(crate) mod compare;
@@ -214,6 +215,15 @@ impl Plan {
     /// Rounds of a case that may be repeated because others disturbed them: half as many as it has.
     pub(crate) fn repeats(&self, block: &Block) -> u32 {
         if self.repeats_disturbed { block.rounds / 2 } else { 0 }
+    }
+
+    /// Rounds of all cases that are run.
+    pub(crate) fn rounds(&self) -> u32 {
+        let of_block = |block: &Block| {
+            let run = block.cases.iter().filter(|case| case.not_run.is_none()).count();
+            u32::try_from(run).unwrap_or(u32::MAX).saturating_mul(block.rounds)
+        };
+        self.blocks.iter().map(of_block).fold(0, u32::saturating_add)
     }
 
     /// Every case that is run.
