@@ -19,14 +19,21 @@ const SOURCE: &str = "the server (SHOW GLOBAL STATUS: Innodb_data_fsyncs, Innodb
 
 /// What the server counts.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Status {
-    pub(crate) locks: Option<LockStats>,
-    pub(crate) memory_bytes: u64,
-    pub(crate) io: IoCounts,
+pub struct Status {
+    /// Waits for locks of rows.
+    pub locks: Option<LockStats>,
+    /// Memory that the server counts.
+    pub memory_bytes: u64,
+    /// Operations on files.
+    pub io: IoCounts,
 }
 
 impl Status {
-    pub(crate) fn read(connection: &mut Conn) -> Result<Self, EngineError> {
+    /// Asks the server.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn read(connection: &mut Conn) -> Result<Self, EngineError> {
         let rows: Vec<(String, String)> = connection.query(ASKED).map_err(|e| error(&e))?;
         Ok(Self::of(&rows))
     }
@@ -47,7 +54,8 @@ impl Status {
     }
 
     /// What was counted since; memory is what it is now.
-    pub(crate) fn since(self, before: &Self) -> Self {
+    #[must_use]
+    pub fn since(self, before: &Self) -> Self {
         Self {
             locks: self.locks.map(|locks| locks.since(before.locks.unwrap_or_default())),
             memory_bytes: self.memory_bytes,
@@ -94,7 +102,7 @@ fn io(known: impl Fn(&str) -> Option<u64>) -> IoCounts {
 }
 
 /// The server's process by its own file in the data directory: the program we started may be a script above it.
-pub(crate) fn told_process(data: &Path) -> Option<u32> {
+pub fn told_process(data: &Path) -> Option<u32> {
     fs::read_to_string(data.join("server.pid")).ok()?.trim().parse().ok()
 }
 
