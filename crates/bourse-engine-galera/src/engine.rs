@@ -6,13 +6,13 @@ use crate::session::ClusterSession;
 use crate::target::Target;
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Conflicts, Description, Dialect, Engine, EngineError, Footprint, Hosting, Interface, IoCounts,
+    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, Footprint, Hosting, Interface, IoCounts,
     Isolation, Loader, Location, LockStats, OwnedServer, RecordCapabilities, Session, Setting, SqlCapabilities,
     SqlEngine,
 };
 use bourse_engine_mysql::Place;
 use bourse_engine_mysql::parts::{
-    Address, Connector, DatabaseLoader, Status, damage, describe, error, exists, foreign, leftovers, password, sizes,
+    Address, Connector, DatabaseLoader, Status, counters, damage, describe, error, exists, foreign, leftovers, password, sizes,
     table_bytes,
 };
 use bourse_private_server::parent;
@@ -355,6 +355,19 @@ impl Engine for GaleraEngine {
             sum
         };
         Ok(counts.into_iter().reduce(add))
+    }
+
+    /// All nodes' together.
+    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+        let nodes = self.watch_all(|watcher| counters(&mut watcher.connection))?;
+        let mut sums: Vec<Counter> = Vec::new();
+        for counter in nodes.into_iter().flatten() {
+            match sums.iter_mut().find(|sum| sum.name == counter.name) {
+                Some(sum) => sum.value += counter.value,
+                None => sums.push(counter),
+            }
+        }
+        Ok(sums)
     }
 
     fn conflicts(&self) -> Vec<Conflicts> {

@@ -6,11 +6,11 @@ use crate::loader::DatabaseLoader;
 use crate::ownership;
 use crate::server::{self, DATABASE, Launch};
 use crate::session::MysqlSession;
-use crate::status::{Status, told_process};
+use crate::status::{Status, counters, told_process};
 use crate::target::{Place, Target};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface, IoCounts,
+    Capabilities, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface, IoCounts,
     Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, SqlCapabilities, SqlEngine,
 };
 use bourse_private_server::{PrivateServer, ServerSlot, parent, processes};
@@ -266,6 +266,13 @@ impl Engine for MysqlEngine {
             }
         }
         Ok(footprint)
+    }
+
+    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+        if !self.is_started() {
+            return Ok(Vec::new());
+        }
+        self.watch(|watcher| counters(&mut watcher.connection))
     }
 
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {

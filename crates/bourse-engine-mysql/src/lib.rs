@@ -61,6 +61,6 @@ pub mod parts {
     pub use crate::ownership::{exists, foreign, leftovers};
     pub use crate::server::{DATABASE, SOCKET, datadir_argument, fill_command, server_command};
     pub use crate::session::MysqlSession;
-    pub use crate::status::{Status, told_process};
+    pub use crate::status::{Status, counters, told_process};
     pub use crate::target::FORMS;
 }

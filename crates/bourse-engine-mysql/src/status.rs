@@ -1,7 +1,7 @@
 //! What the server counts, by its own status variables.
 
 use crate::error::error;
-use bourse_engine::{EngineError, FileIo, IoCounts, LockStats};
+use bourse_engine::{Counter, EngineError, FileIo, IoCounts, LockStats};
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::fs;
@@ -13,6 +13,25 @@ const ASKED: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
     'Innodb_data_fsyncs', 'Innodb_data_writes', 'Innodb_data_written', 'Innodb_data_reads', 'Innodb_data_read',
     'Innodb_os_log_fsyncs', 'Innodb_os_log_written', 'Innodb_log_writes',
     'Aria_transaction_log_syncs', 'Binlog_bytes_written')";
+
+/// What is asked for by its own name; a server answers with those that it knows, a node of a cluster with the `wsrep` ones.
+const COUNTERS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
+    'Com_commit', 'Com_rollback', 'Handler_read_rnd_next', 'Created_tmp_disk_tables', 'Slow_queries',
+    'Innodb_row_lock_waits', 'Innodb_row_lock_time', 'Innodb_deadlocks', 'Innodb_log_waits', 'Innodb_os_log_written',
+    'Innodb_buffer_pool_read_requests', 'Innodb_buffer_pool_reads', 'Innodb_buffer_pool_pages_flushed',
+    'Innodb_buffer_pool_wait_free', 'Innodb_data_fsyncs', 'Innodb_data_written',
+    'wsrep_replicated', 'wsrep_replicated_bytes', 'wsrep_received', 'wsrep_received_bytes', 'wsrep_local_commits',
+    'wsrep_local_cert_failures', 'wsrep_local_bf_aborts', 'wsrep_local_replays', 'wsrep_causal_reads',
+    'wsrep_flow_control_sent', 'wsrep_flow_control_paused_ns')";
+
+/// What the server counts, by its own names.
+///
+/// # Errors
+/// The server's.
+pub fn counters(connection: &mut Conn) -> Result<Vec<Counter>, EngineError> {
+    let rows: Vec<(String, String)> = connection.query(COUNTERS).map_err(|e| error(&e))?;
+    Ok(rows.into_iter().filter_map(|(name, value)| Some(Counter { name, value: value.parse().ok()? })).collect())
+}
 
 /// Who counted, as reports name it.
 const SOURCE: &str = "the server (SHOW GLOBAL STATUS: Innodb_data_fsyncs, Innodb_data_written, Innodb_os_log_written)";

@@ -1,7 +1,7 @@
 //! Engines and sessions over others, of which they change a part.
 
 use crate::{
-    Capabilities, Conflicts, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hosting, Interface,
+    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hosting, Interface,
     IoCounts, Loader, Location, Session, Snapshot, SqlEngine,
 };
 
@@ -67,6 +67,9 @@ impl<W: Wrapper> Engine for W {
     }
     fn conflicts(&self) -> Vec<Conflicts> {
         self.inner().conflicts()
+    }
+    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+        self.inner().counters()
     }
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
         self.inner().io_counts()
