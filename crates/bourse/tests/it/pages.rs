@@ -85,7 +85,7 @@ fn the_list_of_tables_is_what_the_export_declares() {
 /// The pages of `docs`, the parts of the book.
 fn pages() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs");
-    let all = std::fs::read_dir(folder).unwrap().map(|it| it.unwrap().path());
+    let all = std::fs::read_dir(folder).expect("a folder").map(|it| it.expect("an entry").path());
     all.filter(|path| path.extension().is_some_and(|it| it == "md")).collect()
 }
 
