@@ -32,7 +32,7 @@ fn main() -> ExitCode {
             "test" => tests(),
             "full" => full(),
             "planted" => planted(),
-            "docs" => docs::write(&root()),
+            "docs" => docs::write(&root()).and_then(|()| pages()),
             "tidy" => tidy::tidy(&root()),
             "size" => size::size(&root()),
             "level" => level::print(std::env::args().nth(2).as_deref()),
@@ -81,6 +81,12 @@ fn tests() -> Result<(), String> {
     // Apart from the others, so that no other test runs a build with bugs.
     // Of the whole workspace: a choice of packages would have other features, and compile their dependencies once more.
     cargo(&["test", "--workspace", "--test", "planted", "--features", WITH_BUGS])
+}
+
+/// Writes the pages that are made of what the program says: their test does it.
+fn pages() -> Result<(), String> {
+    let test = ["test", "--package", "bourse", "--test", "it", "--", "pages::"];
+    cargo_with(&test, &[("BOURSE_WRITE_DOCS", "1")])
 }
 
 /// Checks and tests the program with every engine. No part of `cargo xtask ci`: what only these engines need takes minutes to

@@ -84,6 +84,16 @@ fn stored(directory: &Path) -> Result<Vec<StoredRun>, Failure> {
     Ok(found)
 }
 
+/// The folders of runs in a folder of results, by name. A suite has a run too.
+pub(crate) fn run_folders(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let has_run = |folder: &PathBuf| {
+        matches!(document_in(folder), Some((DocumentKind::Run, _)))
+            || matches!(document_in(folder), Some((DocumentKind::Suite, _)))
+                && folder.join(DocumentKind::Run.file_name()).is_file()
+    };
+    Ok(folders(directory)?.into_iter().filter(has_run).collect())
+}
+
 fn reduced(name: &str, kind: DocumentKind, file: &Path, bytes: u64) -> Result<StoredRun, String> {
     let words = |error: bourse_record::read::ReadError| error.to_string();
     let of = |provenance| StoredRun::of_document(name, kind, provenance, bytes);

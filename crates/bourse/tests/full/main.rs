@@ -119,3 +119,33 @@ fn theirs_is_left_alone(scheme: &str) {
     let names: Vec<_> = std::fs::read_dir(folder.path().join("theirs")).expect("it is there").collect();
     assert_eq!(names.len(), 1, "nothing is added: {names:?}");
 }
+
+/// Names of the files in a folder, each of which begins and ends as Parquet files do.
+fn parquet_files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let mut names: Vec<String> = entries
+        .map(|path| {
+            let bytes = std::fs::read(&path).expect("a file");
+            assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "{}", path.display());
+            path.file_name().expect("a name").to_string_lossy().into_owned()
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn runs_and_generated_tables_are_written_as_parquet() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let size = ["--rounds", "1", "--for", "300ms", "-s", "rows=100", "--warmup", "0s"];
+    printed(folder, &[&["micro", "run", "point-read", "sqlite::memory:"][..], &size].concat());
+    printed(folder, &["report", "bourse-runs", "--format", "parquet", "-o", "tables"]);
+    let names = parquet_files(&folder.join("tables"));
+    assert!(names.len() == 18 && names.contains(&"cases.parquet".to_owned()), "{names:?}");
+    printed(
+        folder,
+        &["tpce", "gen", "--format", "parquet", "-w", "1", "--tables", "trade,customer", "-o", "generated"],
+    );
+    assert_eq!(parquet_files(&folder.join("generated")), ["Customer.parquet", "Trade.parquet"]);
+}
