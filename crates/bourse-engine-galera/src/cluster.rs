@@ -16,14 +16,8 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// What nodes have of their own as private servers.
-static KIND: Kind = Kind {
-    prefix: "bourse-galera-",
-    folders: &["tmp"],
-    socket: SOCKET,
-    account: "mysql",
-    serves,
-    after_kill: |_| {},
-};
+static KIND: Kind =
+    Kind { prefix: "bourse-galera-", folders: &["tmp"], socket: SOCKET, account: "mysql", serves, after_kill: |_| {} };
 
 /// The server, and what it starts to get its state from another node: a script, and a daemon that receives files.
 fn serves(process: u32, data: &Path) -> bool {
@@ -327,7 +321,10 @@ fn ports(nodes: usize) -> Result<Vec<Ports>, EngineError> {
     let ports = free_ports(3 * nodes)
         .map_err(|e| EngineError::new(ErrorKind::Other, format!("no free port of this machine was found: {e}")))?;
     let (of_node, _) = ports.as_chunks::<3>();
-    Ok(of_node.iter().map(|[group, changes, state]| Ports { group: *group, changes: *changes, state: *state }).collect())
+    Ok(of_node
+        .iter()
+        .map(|[group, changes, state]| Ports { group: *group, changes: *changes, state: *state })
+        .collect())
 }
 
 /// The file that tells a node where its data ends.
@@ -365,7 +362,8 @@ mod tests {
 
     #[test]
     fn a_position_is_read_from_a_servers_log() {
-        let line = "2026-01-05  9:00:00 0 [Note] WSREP: Recovered position: 6e5c1a5e-0000-11ef-8000-0123456789ab:1234,0-1-5";
+        let line =
+            "2026-01-05  9:00:00 0 [Note] WSREP: Recovered position: 6e5c1a5e-0000-11ef-8000-0123456789ab:1234,0-1-5";
         assert_eq!(position_in(line).map(|(_, sequence)| sequence), Some(1_234), "the server's own position follows");
         let line = "2026-01-05  9:00:00 0 [Note] WSREP: Recovered position: 6e5c1a5e-0000-11ef-8000-0123456789ab:1234";
         assert_eq!(position_in(line), Some(("6e5c1a5e-0000-11ef-8000-0123456789ab".to_owned(), 1_234)));

@@ -6,14 +6,14 @@ use crate::session::ClusterSession;
 use crate::target::Target;
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, Footprint, Hosting, Interface, IoCounts,
-    Isolation, Loader, Location, LockStats, OwnedServer, RecordCapabilities, Session, Setting, SqlCapabilities,
-    SqlEngine,
+    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, Footprint, Hosting, Interface,
+    IoCounts, Isolation, Loader, Location, LockStats, OwnedServer, RecordCapabilities, Session, Setting,
+    SqlCapabilities, SqlEngine,
 };
 use bourse_engine_mysql::Place;
 use bourse_engine_mysql::parts::{
-    Address, Connector, DatabaseLoader, Status, counters, damage, describe, error, exists, foreign, leftovers, password, sizes,
-    table_bytes,
+    Address, Connector, DatabaseLoader, Status, counters, damage, describe, error, exists, foreign, leftovers,
+    password, sizes, table_bytes,
 };
 use bourse_private_server::parent;
 use mysql::Conn;
@@ -395,9 +395,9 @@ impl SqlEngine for GaleraEngine {
 impl OwnedServer for GaleraEngine {
     /// Every node at once.
     fn kill(&self) -> Result<(), EngineError> {
-        let Reached { nodes, .. } = self.looked_at().ok_or_else(|| {
-            EngineError::unsupported("there is no cluster of ours to kill or to start again")
-        })?;
+        let Reached { nodes, .. } = self
+            .looked_at()
+            .ok_or_else(|| EngineError::unsupported("there is no cluster of ours to kill or to start again"))?;
         let private = self.private()?;
         (0..nodes.len()).try_for_each(|node| private.kill(node))
     }

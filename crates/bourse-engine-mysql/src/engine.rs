@@ -10,8 +10,8 @@ use crate::status::{Status, counters, told_process};
 use crate::target::{Place, Target};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface, IoCounts,
-    Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, SqlCapabilities, SqlEngine,
+    Capabilities, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface,
+    IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, SqlCapabilities, SqlEngine,
 };
 use bourse_private_server::{PrivateServer, ServerSlot, parent, processes};
 use mysql::Conn;
@@ -171,7 +171,8 @@ pub fn damage(connection: &mut Conn) -> Result<Vec<String>, EngineError> {
     let found: Vec<(String, String, String, String)> = connection
         .query(format!("CHECK TABLE {}", names.join(", ")))
         .map_err(|e| crate::error::error(&e).with_statement("CHECK TABLE"))?;
-    let bad = found.into_iter().filter(|(_, _, kind, message)| !(kind == "note" || kind == "status" && message == "OK"));
+    let bad =
+        found.into_iter().filter(|(_, _, kind, message)| !(kind == "note" || kind == "status" && message == "OK"));
     Ok(bad.map(|(table, _, kind, message)| format!("{table}: {kind}: {message}")).collect())
 }
 

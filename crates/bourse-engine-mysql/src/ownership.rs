@@ -161,7 +161,8 @@ pub fn leftovers(connection: &mut Conn, database: &str) -> Result<Option<String>
             found.push(format!("`{side}`"));
         }
     }
-    Ok((!found.is_empty()).then(|| format!("{} was left by a load that did not end, and is replaced", found.join(" and "))))
+    Ok((!found.is_empty())
+        .then(|| format!("{} was left by a load that did not end, and is replaced", found.join(" and "))))
 }
 
 /// Whether a database has anything in it, whose ever it is.

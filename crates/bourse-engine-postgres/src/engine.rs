@@ -11,7 +11,8 @@ use crate::{describe, ownership, status};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface,
-    IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine,
+    IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, Snapshot, SqlCapabilities,
+    SqlEngine,
 };
 use bourse_private_server::{ServerSlot, parent};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -120,9 +120,8 @@ impl ServerFolder {
     /// # Errors
     /// [`ErrorKind::Other`] with its last words, if it fails or does not end in time.
     pub fn fill(&self, command: Command, until: Instant) -> Result<(), EngineError> {
-        let failed = |how: String| {
-            EngineError::new(ErrorKind::Other, format!("a new data directory could not be made: {how}"))
-        };
+        let failed =
+            |how: String| EngineError::new(ErrorKind::Other, format!("a new data directory could not be made: {how}"));
         self.run(command, "install.log", until).map(drop).map_err(failed)
     }
 

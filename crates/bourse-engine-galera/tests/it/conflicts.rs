@@ -50,7 +50,11 @@ fn one_of_two_is_told(engine: &GaleraEngine) {
     assert_eq!(balance(&mut *engine.session_at(1).unwrap(), 1).unwrap(), 1);
     let told = balance(&mut *sessions[1], 1).unwrap_err();
     assert_eq!((told.kind(), told.code()), (ErrorKind::Conflict, Some("1213")), "{told}");
-    assert_eq!(sessions[1].commit().unwrap_err().kind(), ErrorKind::Conflict, "an empty commit would have been reported");
+    assert_eq!(
+        sessions[1].commit().unwrap_err().kind(),
+        ErrorKind::Conflict,
+        "an empty commit would have been reported"
+    );
     assert_eq!(balance(&mut *sessions[1], 1).unwrap(), 1);
 }
 

@@ -39,8 +39,7 @@ fn a_node_is_killed_in_mid_run_and_nothing_acknowledged_is_lost() {
     let operations = ran.round.operations.iter();
     let failed: u64 =
         operations.flat_map(|it| &it.outcomes).filter(|it| it.outcome == Outcome::Failed).map(|it| it.count).sum();
-    let in_doubt: u64 =
-        Transaction::ALL.iter().map(|kind| ran.counted.ledger.entry(*kind as usize).in_doubt).sum();
+    let in_doubt: u64 = Transaction::ALL.iter().map(|kind| ran.counted.ledger.entry(*kind as usize).in_doubt).sum();
     assert!(lost + in_doubt > 0, "the node had sessions: {:?}", ran.round.conflicts);
     assert!(failed <= in_doubt, "{failed} failed, {in_doubt} in doubt: {:?}", ran.round.operations);
     assert!(ran.acknowledged.results > 50, "{:?}", ran.acknowledged);

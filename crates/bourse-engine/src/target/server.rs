@@ -235,10 +235,7 @@ mod tests {
             user: "ann".to_owned(),
             database: "d".to_owned(),
         };
-        assert_eq!(
-            nodes("ex://ann@a,b:7,[::1]:8/d?x=y").unwrap(),
-            [node("a", 3_306), node("b", 7), node("::1", 8)]
-        );
+        assert_eq!(nodes("ex://ann@a,b:7,[::1]:8/d?x=y").unwrap(), [node("a", 3_306), node("b", 7), node("::1", 8)]);
         assert_eq!(nodes("ex://ann@a/d").unwrap(), [node("a", 3_306)]);
         assert!(nodes("ex://ann@a,b:x/d").unwrap_err().to_string().contains("not a number"));
         assert!(matches!(nodes("ex://ann@a,b/d?pwd=secret"), Err(TargetError::Password { .. })));

@@ -82,7 +82,10 @@ fn galera_runs() {
     let checks = round["checks"].as_array().expect("a list");
     assert!(checks.len() > 20 && checks.iter().all(|check| check["status"] != "failed"), "{checks:?}");
     let counters = round["counters"].as_array().expect("a list");
-    assert!(counters.iter().any(|it| it["name"] == "wsrep_replicated" && it["count"].as_u64() > Some(0)), "{counters:?}");
+    assert!(
+        counters.iter().any(|it| it["name"] == "wsrep_replicated" && it["count"].as_u64() > Some(0)),
+        "{counters:?}"
+    );
     let isolation = case["conditions"]["isolation"].as_array().expect("a list");
     let result = isolation.iter().find(|it| it["operation"] == "Trade-Result").expect("it is listed");
     assert_ne!(result["demanded"], result["provided"], "serializable is not given between nodes");
