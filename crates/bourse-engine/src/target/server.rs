@@ -89,7 +89,7 @@ impl ServerPlace {
         split: Split<'_>,
     ) -> Result<Vec<Self>, TargetError> {
         forms.refuse_password(split)?;
-        forms.running(split.place, &invalid(grammar))
+        forms.running(split.place, invalid(grammar))
     }
 
     /// Refuses a folder for data that is to be in memory.
