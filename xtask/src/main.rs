@@ -7,6 +7,7 @@
 //!                      clusters too
 //! cargo xtask planted  plant each bug and ask each detector, at full length: writes docs/planted-bugs.md
 //! cargo xtask docs     write the generated pages below docs/
+//! cargo xtask site     the documentation as a site, by mdBook: target/site/book
 //! cargo xtask tidy     what no other tool checks
 //! cargo xtask size     limits of the program that is shipped: bytes, dependencies; builds it unless it is built
 //! cargo xtask level    how often A is told apart from A, by simulation: [SESSIONS], 10,000 unless said
@@ -17,6 +18,8 @@
 mod docs;
 mod fuzz;
 mod level;
+mod links;
+mod site;
 mod size;
 mod tidy;
 
@@ -33,11 +36,12 @@ fn main() -> ExitCode {
             "full" => full(),
             "planted" => planted(),
             "docs" => docs::write(&root()).and_then(|()| pages()),
+            "site" => site::build(&root()),
             "tidy" => tidy::tidy(&root()),
             "size" => size::size(&root()),
             "level" => level::print(std::env::args().nth(2).as_deref()),
             "fuzz" => fuzz::fuzz(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
-            _ => Err("usage: cargo xtask ci | test | full | planted [BUG…] | docs | tidy | size | level [SESSIONS] | fuzz [SECONDS [TARGET…]]"
+            _ => Err("usage: cargo xtask ci | test | full | planted [BUG…] | docs | site | tidy | size | level [SESSIONS] | fuzz [SECONDS [TARGET…]]"
                 .to_owned()),
         };
     match outcome {

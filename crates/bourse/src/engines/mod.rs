@@ -133,7 +133,13 @@ pub(crate) fn crashes(target: &str) -> Option<&'static Crashes> {
 impl EngineKind {
     /// Its version on this machine, or why it cannot run.
     pub(crate) fn version(&self) -> Result<String, String> {
-        (self.calls()?.version)()
+        let calls = self.calls()?;
+        if calls.stays_loaded && cfg!(all(unix, target_feature = "crt-static")) {
+            return Err(
+                "its library is loaded at run time, which this static program cannot do; a dynamic one can".to_owned()
+            );
+        }
+        (calls.version)()
     }
 
     /// A target of it in a file of our own of that name; none if it has no files here.
