@@ -103,7 +103,8 @@ fn full() -> Result<(), String> {
     )?;
     cargo(&[&["test", "--test", "full"][..], &program].concat())?;
     // Clusters take seconds to start, and a minute to be killed and to join again.
-    cargo(&["test", "--package", "bourse-engine-galera", "--", "--include-ignored", "--test-threads", "1"])
+    let clusters = ["test", "--package", "bourse-engine-galera", "--", "--test-threads", "1"];
+    cargo_with(&clusters, &[("BOURSE_LONG_TESTS", "1")])
 }
 
 /// Plants each bug, or those of these names, and asks each detector; all bugs make the page of the documentation.

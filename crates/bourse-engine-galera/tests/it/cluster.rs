@@ -1,6 +1,6 @@
 //! A private cluster's life.
 
-use crate::cluster;
+use crate::long_cluster;
 use bourse_engine::{
     Access, Durability, Engine as _, ErrorKind, Isolation, Params, RowExt as _, Session, SessionExt as _, Sql,
 };
@@ -17,22 +17,20 @@ fn ids(session: &mut dyn Session) -> Vec<i64> {
 
 /// The promises of the seam, by way of one node: sessions at several are not serializable, which is no promise to be tested.
 #[test]
-#[ignore = "takes half a minute: `cargo xtask full` runs it"]
 fn promises_are_kept_at_one_node() {
-    if let Some(engine) = cluster("cluster::promises_are_kept_at_one_node", "nodes=2&spread=off&lock_timeout=1s") {
+    if let Some(engine) = long_cluster("cluster::promises_are_kept_at_one_node", "nodes=2&spread=off&lock_timeout=1s") {
         conformance(&engine);
     }
 }
 
 /// One cluster through its whole life, for starting one takes seconds.
 #[test]
-#[ignore = "takes half a minute: `cargo xtask full` runs it"]
 fn a_cluster_is_described_killed_started_again_and_removed() {
     let test = "cluster::a_cluster_is_described_killed_started_again_and_removed";
     if !cfg!(target_os = "linux") {
         return;
     }
-    let Some(engine) = cluster(test, "nodes=3&flush_log=1") else { return };
+    let Some(engine) = long_cluster(test, "nodes=3&flush_log=1") else { return };
     assert!(!engine.exists().unwrap());
     assert_eq!(engine.node_process(0), None, "a cluster was started for nothing");
     let isolation = engine.capabilities().sql.unwrap().isolation;
@@ -115,10 +113,9 @@ fn a_cluster_is_described_killed_started_again_and_removed() {
 }
 
 #[test]
-#[ignore = "takes half a minute: `cargo xtask full` runs it"]
 fn what_a_killed_owner_has_left_is_removed_by_the_next() {
     let test = "cluster::what_a_killed_owner_has_left_is_removed_by_the_next";
-    if !cfg!(target_os = "linux") || cluster(test, "").is_none() {
+    if !cfg!(target_os = "linux") || long_cluster(test, "").is_none() {
         return;
     }
     let parent = open_folder();

@@ -1,6 +1,6 @@
 //! A node is killed and joins again in the middle of a run: nothing that was acknowledged is lost.
 
-use crate::cluster;
+use crate::long_cluster;
 use bourse_driver::{Clock as _, Plan, RealClock, SECOND};
 use bourse_egen::Inputs;
 use bourse_engine::{RowExt as _, Session};
@@ -12,10 +12,9 @@ use bourse_tpce_testkit::load_small;
 use std::sync::atomic::AtomicBool;
 
 #[test]
-#[ignore = "takes half a minute: `cargo xtask full` runs it"]
 fn a_node_is_killed_in_mid_run_and_nothing_acknowledged_is_lost() {
     let test = "killed::a_node_is_killed_in_mid_run_and_nothing_acknowledged_is_lost";
-    let Some(engine) = cluster(test, "flush_log=2&lock_timeout=5s") else { return };
+    let Some(engine) = long_cluster(test, "flush_log=2&lock_timeout=5s") else { return };
     let inputs = Inputs::builtin();
     let part = load_small(&engine, &inputs);
     let plan = Plan { warm_up_ns: SECOND, measure_ns: 24 * SECOND, ..Plan::default() };

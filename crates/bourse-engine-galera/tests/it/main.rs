@@ -22,3 +22,13 @@ fn cluster(test: &str, query: &str) -> Option<GaleraEngine> {
         }
     }
 }
+
+/// The same for a test that takes half a minute, which is skipped too unless `BOURSE_LONG_TESTS` says otherwise.
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn long_cluster(test: &str, query: &str) -> Option<GaleraEngine> {
+    if std::env::var_os("BOURSE_LONG_TESTS").is_none() {
+        eprintln!("skipped: {test} (`cargo xtask full` runs it)");
+        return None;
+    }
+    cluster(test, query)
+}
