@@ -33,7 +33,8 @@ pub use bourse_schema::{Batch, Dialect, Value};
 pub use capabilities::{Capabilities, RecordCapabilities, SqlCapabilities};
 pub use description::{Description, Durability, MayLose, MemoryStore, Setting, WriterWait};
 pub use engine::{
-    Conflicts, Connection, Engine, ForReading, Hosting, Interface, KeyEngine, Loader, OwnedServer, Snapshot, SqlEngine,
+    Conflicts, Connection, Counter, Engine, ForReading, Hosting, Interface, KeyEngine, Loader, OwnedServer, Snapshot,
+    SqlEngine,
 };
 pub use error::{EngineError, ErrorKind};
 pub use file_owner::FileOwner;

@@ -6,6 +6,7 @@ mod config;
 mod crash;
 mod engines;
 mod execute;
+mod export;
 mod failure;
 mod faults;
 mod history;

@@ -11,7 +11,7 @@ mod tpce;
 
 pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun, Timed};
 pub(crate) use crash::{Crash, CrashCases, CrashPart};
-pub(crate) use documents::{CsvCells, Document, Engines, Report};
+pub(crate) use documents::{CsvCells, Document, Engines, Report, TableFormat};
 pub(crate) use faults::{FaultWork, Faults};
 pub(crate) use history::{DATA_FOLDER, Data, Runs};
 pub(crate) use tpce::{

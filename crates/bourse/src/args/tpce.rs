@@ -385,6 +385,8 @@ pub(crate) enum Format {
     Flat,
     /// CSV (RFC 4180) with a header
     Csv,
+    /// Apache Parquet; in builds with the feature `full`
+    Parquet,
 }
 
 fn part(text: &str) -> Result<Share, String> {

@@ -71,11 +71,7 @@ fn document_in(folder: &Path) -> Option<(DocumentKind, PathBuf)> {
 /// Every result folder in a folder, the run that began first before the others. What cannot be read is told and passed over.
 fn stored(directory: &Path) -> Result<Vec<StoredRun>, Failure> {
     let mut found: Vec<StoredRun> = Vec::new();
-    let refused = |error: std::io::Error| {
-        Failure::usage(format!("cannot read {}: {error}", directory.display()))
-            .hint("-o names the folder with the results of runs")
-    };
-    for folder in folders(directory).map_err(refused)? {
+    for folder in of_results(directory)? {
         let Some((kind, file)) = document_in(&folder) else { continue };
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match reduced(&name, kind, &file, bytes_of(&folder)) {
@@ -86,6 +82,12 @@ fn stored(directory: &Path) -> Result<Vec<StoredRun>, Failure> {
     let time = |run: &StoredRun| run.started_at.parse::<jiff::Timestamp>().ok();
     found.sort_by(|one, other| (time(one), &one.folder).cmp(&(time(other), &other.folder)));
     Ok(found)
+}
+
+/// The folders of runs in a folder of results, by name. A suite has a run too.
+pub(crate) fn run_folders(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    let has_run = |folder: &PathBuf| folder.join(DocumentKind::Run.file_name()).is_file();
+    Ok(of_results(directory)?.into_iter().filter(has_run).collect())
 }
 
 fn reduced(name: &str, kind: DocumentKind, file: &Path, bytes: u64) -> Result<StoredRun, String> {
@@ -106,6 +108,14 @@ fn reduced(name: &str, kind: DocumentKind, file: &Path, bytes: u64) -> Result<St
 pub(crate) fn run_files(directory: &Path) -> std::io::Result<Vec<RunFile>> {
     let files = folders(directory)?.into_iter().map(|folder| folder.join(DocumentKind::Run.file_name()));
     Ok(files.filter_map(|file| RunFile::read(&file).ok()).collect())
+}
+
+/// The folders in a folder of results.
+fn of_results(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    folders(directory).map_err(|error| {
+        Failure::usage(format!("cannot read {}: {error}", directory.display()))
+            .hint("-o names the folder with the results of runs")
+    })
 }
 
 /// The folders in a folder, by name.
