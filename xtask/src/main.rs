@@ -3,9 +3,11 @@
 //! ```text
 //! cargo xtask ci       format, clippy, tests, documentation, tidy: everything a change must pass
 //! cargo xtask test     the tests alone
-//! cargo xtask full     the engines that a build leaves out unless it has the feature `full`: clippy and tests
+//! cargo xtask full     the engines that a build leaves out unless it has the feature `full`: clippy and tests, those of
+//!                      clusters too
 //! cargo xtask planted  plant each bug and ask each detector, at full length: writes docs/planted-bugs.md
 //! cargo xtask docs     write the generated pages below docs/
+//! cargo xtask site     the documentation as a site, by mdBook: target/site/book
 //! cargo xtask tidy     what no other tool checks
 //! cargo xtask size     limits of the program that is shipped: bytes, dependencies; builds it unless it is built
 //! cargo xtask level    how often A is told apart from A, by simulation: [SESSIONS], 10,000 unless said
@@ -16,6 +18,8 @@
 mod docs;
 mod fuzz;
 mod level;
+mod links;
+mod site;
 mod size;
 mod tidy;
 
@@ -31,12 +35,13 @@ fn main() -> ExitCode {
             "test" => tests(),
             "full" => full(),
             "planted" => planted(),
-            "docs" => docs::write(&root()),
+            "docs" => docs::write(&root()).and_then(|()| pages()),
+            "site" => site::build(&root()),
             "tidy" => tidy::tidy(&root()),
             "size" => size::size(&root()),
             "level" => level::print(std::env::args().nth(2).as_deref()),
             "fuzz" => fuzz::fuzz(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
-            _ => Err("usage: cargo xtask ci | test | full | planted [BUG…] | docs | tidy | size | level [SESSIONS] | fuzz [SECONDS [TARGET…]]"
+            _ => Err("usage: cargo xtask ci | test | full | planted [BUG…] | docs | site | tidy | size | level [SESSIONS] | fuzz [SECONDS [TARGET…]]"
                 .to_owned()),
         };
     match outcome {
@@ -82,6 +87,12 @@ fn tests() -> Result<(), String> {
     cargo(&["test", "--workspace", "--test", "planted", "--features", WITH_BUGS])
 }
 
+/// Writes the pages that are made of what the program says: their test does it.
+fn pages() -> Result<(), String> {
+    let test = ["test", "--package", "bourse", "--test", "it", "--", "pages::"];
+    cargo_with(&test, &[("BOURSE_WRITE_DOCS", "1")])
+}
+
 /// Checks and tests the program with every engine. No part of `cargo xtask ci`: what only these engines need takes minutes to
 /// compile.
 fn full() -> Result<(), String> {
@@ -90,7 +101,10 @@ fn full() -> Result<(), String> {
         "clippy",
         &[&["clippy", "--all-targets"][..], &program, &["--", "--deny", "warnings"]].concat(),
     )?;
-    cargo(&[&["test", "--test", "full"][..], &program].concat())
+    cargo(&[&["test", "--test", "full"][..], &program].concat())?;
+    // Clusters take seconds to start, and a minute to be killed and to join again.
+    let clusters = ["test", "--package", "bourse-engine-galera", "--", "--test-threads", "1"];
+    cargo_with(&clusters, &[("BOURSE_LONG_TESTS", "1")])
 }
 
 /// Plants each bug, or those of these names, and asks each detector; all bugs make the page of the documentation.

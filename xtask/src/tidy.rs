@@ -11,12 +11,11 @@ pub(crate) fn tidy(root: &Path) -> Result<(), String> {
     dependencies_have_reasons(root, &mut faults);
     dependencies_are_used(root, &files, &mut faults);
     crates_read_their_own_folder(root, &files, &mut faults);
+    crate::links::check(root, &files, &mut faults);
     for file in &files {
         let Ok(text) = std::fs::read_to_string(root.join(file)) else { continue };
-        match file.extension().and_then(|ending| ending.to_str()) {
-            Some("md") => links_lead_somewhere(root, file, &text, &mut faults),
-            Some("rs") => no_unfinished_work(file, &text, &mut faults),
-            _ => {}
+        if file.extension().is_some_and(|ending| ending == "rs") {
+            no_unfinished_work(file, &text, &mut faults);
         }
     }
     if faults.is_empty() { Ok(()) } else { Err(faults.join("\n  ")) }
@@ -138,18 +137,6 @@ fn dependencies(manifest: &str) -> impl Iterator<Item = String> {
         Some(name.to_owned())
     });
     names.collect::<Vec<_>>().into_iter()
-}
-
-/// Relative links in Markdown name files that exist.
-fn links_lead_somewhere(root: &Path, file: &Path, text: &str, faults: &mut Vec<String>) {
-    let folder = root.join(file).parent().map(Path::to_owned).unwrap_or_default();
-    for piece in text.split("](").skip(1) {
-        let target = piece.split(')').next().unwrap_or_default().split('#').next().unwrap_or_default();
-        let local = !target.is_empty() && !target.contains("://") && !target.contains(' ');
-        if local && !folder.join(target).exists() {
-            faults.push(format!("{}: a link to {target}, which is not there", file.display()));
-        }
-    }
 }
 
 fn no_unfinished_work(file: &Path, text: &str, faults: &mut Vec<String>) {

@@ -103,7 +103,7 @@ impl Run<'_> {
 pub fn write_flat(folder: &Path, inputs: &Inputs, part: Part, options: &FlatOptions<'_>) -> Result<Written, GenError> {
     std::fs::create_dir_all(folder).map_err(GenError::io("create", folder))?;
     let wanted: Vec<&'static Table> = options.tables.clone().unwrap_or_else(|| tables::all().to_vec());
-    remove_leftovers(folder)?;
+    remove_unfinished(folder)?;
     let generator = Generator::new(inputs, part);
     let sequences = sequences(folder, &generator, &wanted, options.format)?;
     let expected_bytes = sequences.iter().map(|sequence| sequence.weight).sum();
@@ -130,8 +130,11 @@ pub fn write_flat(folder: &Path, inputs: &Inputs, part: Part, options: &FlatOpti
     Ok(Written { files, bytes: run.bytes.into_inner() })
 }
 
-/// Removes what a run that was killed left behind.
-fn remove_leftovers(folder: &Path) -> Result<(), GenError> {
+/// Removes what a generation that was killed left behind in a folder.
+///
+/// # Errors
+/// [`GenError::Io`] if the folder cannot be read, or a file cannot be removed.
+pub fn remove_unfinished(folder: &Path) -> Result<(), GenError> {
     for entry in std::fs::read_dir(folder).map_err(GenError::io("read", folder))?.flatten() {
         let name = entry.file_name();
         let Some((file, _)) = name.to_str().and_then(|name| name.split_once('.')) else { continue };

@@ -1,4 +1,5 @@
-//! From run files, and the other documents, to what a person reads: terminal, one HTML page, CSV and Markdown.
+//! From run files, and the other documents, to what a person reads: terminal, one HTML page, CSV and Markdown; and to tables
+//! for programs.
 //!
 //! Pure functions of the run file: no clock, no file, no network, so that a run can be drawn again years later and
 //! looks the same. What the figures mean stands in `view`, what the tables hold in `tables`, both once for all outputs.
@@ -19,6 +20,7 @@
 
 mod charts;
 pub mod comparison;
+mod data;
 mod documents;
 mod history;
 mod html;
@@ -29,6 +31,7 @@ mod units;
 mod view;
 
 pub use charts::svg;
+pub use data::{DataColumn, DataKind, DataTable, DataValue, data_csv, data_ndjson, data_tables};
 pub use documents::{Cell, Entry, Part, Sheet, sheet_csv, sheet_html, sheet_markdown, sheet_terminal};
 pub use documents::{
     acid_csv, acid_html, acid_markdown, acid_terminal, crash_csv, crash_html, crash_markdown, crash_terminal,

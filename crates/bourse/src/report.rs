@@ -1,6 +1,7 @@
 //! `bourse report`: draws stored runs again, from their files alone.
 
 use crate::args::{CsvCells, Report};
+use crate::export::export;
 use crate::failure::Failure;
 use crate::history::{index, is_results_folder};
 use crate::output::{has_color, print, report_text, terminal_width, write_whole};
@@ -14,15 +15,14 @@ use std::path::{Path, PathBuf};
 /// Reads the runs, joins their cases and draws the report, with the comparison first if they are two of the same work; or draws
 /// a document of another kind.
 pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
+    if let Some(format) = arguments.format {
+        return export(format, arguments);
+    }
     let mut others = arguments.runs.iter().filter_map(|path| other_document(path).map(|found| (path, found)));
     if let Some((path, (kind, file))) = others.next() {
         if arguments.runs.len() > 1 {
-            return Err(Failure::usage(format!(
-                "{} is {}, which cannot be merged with others",
-                path.display(),
-                name(kind)
-            ))
-            .hint("give it alone, or only runs of a workload"));
+            return Err(refused_kind(kind, path, "cannot be merged with others")
+                .hint("give it alone, or only runs of a workload"));
         }
         return draw(kind, &file, arguments);
     }
@@ -49,7 +49,16 @@ pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
         })?;
         return written(path, &curve);
     }
-    drawn.put(arguments.output.as_deref())
+    drawn.put(arguments.output.as_deref())?;
+    if arguments.output.as_deref().is_some_and(|path| path.extension() == Some("csv".as_ref())) {
+        note("this file has its tables one below the other, for a spreadsheet; a file for each: --format csv -o DIR");
+    }
+    Ok(())
+}
+
+/// What is wrong with a document of that kind.
+pub(crate) fn refused_kind(kind: DocumentKind, path: &Path, why: &str) -> Failure {
+    Failure::usage(format!("{} is {}, which {why}", path.display(), name(kind)))
 }
 
 fn written(path: &Path, text: &str) -> Result<(), Failure> {
@@ -155,7 +164,7 @@ fn draw(kind: DocumentKind, file: &Path, arguments: &Report) -> Result<(), Failu
 }
 
 /// The document that is named, if it is no run: by its name in a folder, by what it says of itself otherwise.
-fn other_document(path: &Path) -> Option<(DocumentKind, PathBuf)> {
+pub(crate) fn other_document(path: &Path) -> Option<(DocumentKind, PathBuf)> {
     let others = DocumentKind::ALL.into_iter().filter(|kind| *kind != DocumentKind::Run);
     if path.is_dir() {
         return others.map(|kind| (kind, path.join(kind.file_name()))).find(|(_, file)| file.exists());
@@ -203,10 +212,7 @@ impl Sides {
 /// run.
 fn joined(mut runs: Vec<RunFile>) -> Result<RunFile, Failure> {
     if runs.len() > 1 && runs.iter().any(drivers::is_part) {
-        return drivers::together(runs).map_err(|error| {
-            Failure::usage(format!("cannot merge these runs: {error}"))
-                .hint("give the runs of all drivers of one round and no other, or a single run")
-        });
+        return merged(runs);
     }
     if runs.len() > 1 {
         runs.iter_mut().for_each(name_origins);
@@ -220,6 +226,14 @@ fn joined(mut runs: Vec<RunFile>) -> Result<RunFile, Failure> {
     }
     drivers::each_once(&mut first.warnings);
     Ok(first)
+}
+
+/// The runs of all drivers of one round as one.
+pub(crate) fn merged(runs: Vec<RunFile>) -> Result<RunFile, Failure> {
+    drivers::together(runs).map_err(|error| {
+        Failure::usage(format!("cannot merge these runs: {error}"))
+            .hint("give the runs of all drivers of one round and no other, or a single run")
+    })
 }
 
 /// Reads a run by its folder or its file.

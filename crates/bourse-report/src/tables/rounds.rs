@@ -78,7 +78,8 @@ pub(crate) fn series(view: &CaseView<'_>) -> Table {
     table
 }
 
-fn phase(round: &Round, time: f64) -> &'static str {
+/// The phase of a round that a row of its series belongs to.
+pub(crate) fn phase(round: &Round, time: f64) -> &'static str {
     let phase = round.phases.iter().find(|phase| phase.from_s < time && time <= phase.to_s + 1e-6);
     match phase.map(|phase| phase.kind) {
         Some(PhaseKind::WarmUp) => "warm_up",

@@ -94,7 +94,7 @@ pub(crate) struct ServerLatency {
 
 impl OperationView {
     /// An operation of one round; none if the round does not have it.
-    pub(super) fn of(round: &Round, name: &str) -> Option<Self> {
+    pub(crate) fn of(round: &Round, name: &str) -> Option<Self> {
         let mut view = Self::merged(name, &[round.operation(name)?]);
         view.response.never_started(round, name);
         Some(view)

@@ -2,6 +2,7 @@
 
 mod browser;
 mod damaged;
+mod data;
 mod documents;
 mod faults;
 mod fixture;

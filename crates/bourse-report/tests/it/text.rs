@@ -59,7 +59,7 @@ fn one_text_holds_all_csv_tables() {
 }
 
 /// RFC 4180, as a reader would.
-fn parse_csv(text: &str) -> Vec<Vec<String>> {
+pub(crate) fn parse_csv(text: &str) -> Vec<Vec<String>> {
     let (mut records, mut record, mut field) = (Vec::new(), Vec::new(), String::new());
     let mut quoted = false;
     let mut characters = text.chars().peekable();

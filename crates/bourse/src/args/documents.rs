@@ -10,9 +10,13 @@ pub(crate) struct Report {
     /// an index with trends
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<PathBuf>,
-    /// File to write; its ending chooses the format: .html, .md, .csv, or .svg for the curve of a sweep [default: terminal]
+    /// File to write; its ending chooses the format: .html, .md, .csv, or .svg for the curve of a sweep [default: terminal].
+    /// With --format, the folder to write to; created if it does not exist
     #[arg(short, long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+    /// Write tables for programs, a file each: units in the columns' names, and no titles
+    #[arg(long, value_enum, value_name = "FORMAT", requires = "output")]
+    pub(crate) format: Option<TableFormat>,
     /// Protection of texts in CSV against spreadsheets
     #[arg(long, value_enum, value_name = "TEXTS", default_value_t = CsvCells::Guarded)]
     pub(crate) csv: CsvCells,
@@ -24,8 +28,19 @@ pub(crate) struct Report {
 impl Report {
     /// The report of one run, as it is printed when nothing else is asked for.
     pub(crate) fn of(run: PathBuf) -> Self {
-        Self { runs: vec![run], output: None, csv: CsvCells::Guarded, verbose: false }
+        Self { runs: vec![run], output: None, format: None, csv: CsvCells::Guarded, verbose: false }
     }
+}
+
+/// Formats of tables for programs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum TableFormat {
+    /// CSV (RFC 4180) with a line of names
+    Csv,
+    /// A JSON object for each row, a line each
+    Ndjson,
+    /// Apache Parquet; in builds with the feature `full`
+    Parquet,
 }
 
 /// Form of texts in CSV.

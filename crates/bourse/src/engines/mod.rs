@@ -9,6 +9,8 @@ mod duckdb;
 mod fastdb;
 #[cfg(feature = "fjall")]
 mod fjall;
+#[cfg(feature = "galera")]
+mod galera;
 #[cfg(feature = "jdbc")]
 mod jdbc;
 mod list;
@@ -74,6 +76,7 @@ enum Build {
             feature = "duckdb",
             feature = "fastdb",
             feature = "fjall",
+            feature = "galera",
             feature = "jdbc",
             feature = "lmdb",
             feature = "mysql",
@@ -133,7 +136,18 @@ pub(crate) fn crashes(target: &str) -> Option<&'static Crashes> {
 impl EngineKind {
     /// Its version on this machine, or why it cannot run.
     pub(crate) fn version(&self) -> Result<String, String> {
-        (self.calls()?.version)()
+        let calls = self.calls()?;
+        if calls.stays_loaded && cfg!(all(unix, target_feature = "crt-static")) {
+            return Err(
+                "its library is loaded at run time, which this static program cannot do; a dynamic one can".to_owned()
+            );
+        }
+        (calls.version)()
+    }
+
+    /// How its targets begin.
+    pub(crate) fn beginning(&self) -> String {
+        format!("{}:", self.scheme)
     }
 
     /// A target of it in a file of our own of that name; none if it has no files here.
@@ -225,6 +239,20 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         example: "mysql://USER@HOST:PORT/DATABASE",
         in_process: None,
         build: if_built!("mysql", mysql::RUNNING),
+    },
+    EngineKind {
+        scheme: "mariadb+galera",
+        summary: "MariaDB Galera, a private cluster on this machine, started for the run and removed after it",
+        example: "mariadb+galera:?nodes=3&ram=on, mariadb+galera:DIRECTORY?flush_log=2",
+        in_process: None,
+        build: if_built!("galera", galera::PRIVATE),
+    },
+    EngineKind {
+        scheme: "galera",
+        summary: "MariaDB Galera, a running cluster",
+        example: "galera://USER@HOST:PORT,HOST:PORT,HOST:PORT/DATABASE",
+        in_process: None,
+        build: if_built!("galera", galera::RUNNING),
     },
     EngineKind {
         scheme: "postgres+private",

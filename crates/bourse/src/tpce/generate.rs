@@ -5,8 +5,10 @@ use crate::failure::{Exit, Failure};
 use crate::inputs::inputs;
 use crate::interrupt;
 use crate::progress::{Step, note};
-use bourse_gen::{FlatOptions, Format, GenError, write_flat};
+use bourse_egen::{Inputs, Part};
+use bourse_gen::{FlatOptions, Format, GenError, Written, write_flat};
 use bourse_schema::{Table, tables};
+use std::path::Path;
 
 /// Writes the files.
 pub(crate) fn generate(arguments: &Gen) -> Result<(), Failure> {
@@ -15,22 +17,24 @@ pub(crate) fn generate(arguments: &Gen) -> Result<(), Failure> {
     let part = super::part(arguments.first, arguments.count, total, arguments.scale, arguments.days)?;
     let tables = chosen(&arguments.tables)?;
     let threads = super::threads(arguments.threads);
+    let (write, format): (Write, Format) = match arguments.format {
+        args::Format::Flat => (write_flat, Format::Flat),
+        args::Format::Csv => (write_flat, Format::Csv),
+        args::Format::Parquet => (parquet()?, Format::default()),
+    };
     let inputs = inputs(arguments.flat_in.as_deref())?;
     let cancel = interrupt::flag()?;
 
     let customers = part.customers();
-    let step = Step::counting(format!("generating {customers} customers, {} days", part.days()), 1, "bytes");
+    let step = Step::counting_bytes(format!("generating {customers} customers, {} days", part.days()), 1);
     let options = FlatOptions {
         tables,
         threads,
-        format: match arguments.format {
-            args::Format::Flat => Format::Flat,
-            args::Format::Csv => Format::Csv,
-        },
+        format,
         cancel,
         progress: &|progress| step.of(progress.bytes, progress.expected_bytes),
     };
-    match write_flat(&arguments.output, &inputs, part, &options) {
+    match write(&arguments.output, &inputs, part, &options) {
         Ok(written) => {
             step.at(written.bytes);
             step.done();
@@ -42,6 +46,21 @@ pub(crate) fn generate(arguments: &Gen) -> Result<(), Failure> {
             Err(failure(&error))
         }
     }
+}
+
+/// What writes the files.
+type Write = fn(&Path, &Inputs, Part, &FlatOptions<'_>) -> Result<Written, GenError>;
+
+#[cfg(feature = "parquet")]
+#[expect(clippy::unnecessary_wraps, reason = "other builds have none")]
+fn parquet() -> Result<Write, Failure> {
+    Ok(bourse_parquet::write_parquet)
+}
+
+#[cfg(not(feature = "parquet"))]
+fn parquet() -> Result<Write, Failure> {
+    Err(Failure::usage("this build writes no Parquet files")
+        .hint("install it with `--features full`, or use --format csv"))
 }
 
 fn failure(error: &GenError) -> Failure {

@@ -63,6 +63,34 @@ fn duckdb_runs() {
     every_workload_runs(&format!("duckdb::memory:?library={}", library.display()));
 }
 
+/// Where a cluster cannot be had, the test's name is printed.
+#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
+#[test]
+fn galera_runs() {
+    if let Err(why) = bourse_engine_galera::installed(&bourse_engine_galera::Options::DEFAULT) {
+        return eprintln!("skipped: galera_runs ({why})");
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let target = "mariadb+galera:?nodes=2&ram=on&innodb_buffer_pool=128MiB&log_file=64MiB&flush_log=2";
+    let size = ["--customers", "1000", "--days", "1", "--users", "4", "--check", "quick"];
+    let length = ["--rounds", "1", "--warmup", "1s", "-T", "5s", "--no-wait", "--json"];
+    let run = printed(folder.path(), &[&["tpce", "run", target][..], &size, &length].concat());
+    let run: serde_json::Value = serde_json::from_str(&run).expect("a run file is JSON");
+    let case = &run["cases"][0];
+    assert_eq!(case["engine"]["engine"], "galera");
+    let round = &case["rounds"][0];
+    let checks = round["checks"].as_array().expect("a list");
+    assert!(checks.len() > 20 && checks.iter().all(|check| check["status"] != "failed"), "{checks:?}");
+    let counters = round["counters"].as_array().expect("a list");
+    assert!(
+        counters.iter().any(|it| it["name"] == "wsrep_replicated" && it["count"].as_u64() > Some(0)),
+        "{counters:?}"
+    );
+    let isolation = case["conditions"]["isolation"].as_array().expect("a list");
+    let result = isolation.iter().find(|it| it["operation"] == "Trade-Result").expect("it is listed");
+    assert_ne!(result["demanded"], result["provided"], "serializable is not given between nodes");
+}
+
 #[test]
 fn fjall_runs() {
     every_workload_runs("fjall:x.fjall");
@@ -109,4 +137,34 @@ fn theirs_is_left_alone(scheme: &str) {
     assert!(errors.contains("without Bourse's mark"), "{errors}");
     let names: Vec<_> = std::fs::read_dir(folder.path().join("theirs")).expect("it is there").collect();
     assert_eq!(names.len(), 1, "nothing is added: {names:?}");
+}
+
+/// Names of the files in a folder, each of which begins and ends as Parquet files do.
+fn parquet_files(folder: &Path) -> Vec<String> {
+    let entries = std::fs::read_dir(folder).expect("a folder").map(|entry| entry.expect("an entry").path());
+    let mut names: Vec<String> = entries
+        .map(|path| {
+            let bytes = std::fs::read(&path).expect("a file");
+            assert!(bytes.starts_with(b"PAR1") && bytes.ends_with(b"PAR1"), "{}", path.display());
+            path.file_name().expect("a name").to_string_lossy().into_owned()
+        })
+        .collect();
+    names.sort();
+    names
+}
+
+#[test]
+fn runs_and_generated_tables_are_written_as_parquet() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let folder = folder.path();
+    let size = ["--rounds", "1", "--for", "300ms", "-s", "rows=100", "--warmup", "0s"];
+    printed(folder, &[&["micro", "run", "point-read", "sqlite::memory:"][..], &size].concat());
+    printed(folder, &["report", "bourse-runs", "--format", "parquet", "-o", "tables"]);
+    let names = parquet_files(&folder.join("tables"));
+    assert!(names.len() == 18 && names.contains(&"cases.parquet".to_owned()), "{names:?}");
+    printed(
+        folder,
+        &["tpce", "gen", "--format", "parquet", "-w", "1", "--tables", "trade,customer", "-o", "generated"],
+    );
+    assert_eq!(parquet_files(&folder.join("generated")), ["Customer.parquet", "Trade.parquet"]);
 }

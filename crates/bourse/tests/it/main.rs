@@ -15,6 +15,7 @@ mod library;
 mod lost;
 mod measured;
 mod micro;
+mod pages;
 mod panics;
 mod planned;
 #[cfg(not(feature = "planted-bug"))]
@@ -25,6 +26,7 @@ mod run;
 mod serve;
 mod shown;
 mod suite;
+mod tables;
 
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};

@@ -1,0 +1,102 @@
+//! Columns, and how Parquet describes them.
+
+use bourse_schema::ColumnType;
+use parquet::basic::{LogicalType, Repetition, TimeUnit, Type as Physical};
+use parquet::errors::Result;
+use parquet::schema::types::{Type, TypePtr};
+use std::sync::Arc;
+
+/// Kind of a column's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Kind {
+    /// Whole number of 64 bits.
+    Int64,
+    /// Whole number of 32 bits.
+    Int32,
+    /// Binary floating-point number of 64 bits.
+    Real,
+    /// Exact decimal of at most 18 digits.
+    Decimal {
+        /// Digits in all.
+        precision: u8,
+        /// Digits after the point.
+        scale: u8,
+    },
+    /// True or false.
+    Bool,
+    /// Calendar day.
+    Date,
+    /// Day and time in milliseconds, without zone.
+    Timestamp,
+    /// Text.
+    Text,
+    /// Bytes.
+    Bytes,
+}
+
+/// A column.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Column {
+    pub(crate) name: String,
+    pub(crate) kind: Kind,
+    pub(crate) is_nullable: bool,
+}
+
+impl Column {
+    /// A column that has a value in every row.
+    pub fn new(name: impl Into<String>, kind: Kind) -> Self {
+        Self { name: name.into(), kind, is_nullable: false }
+    }
+
+    /// The same column, with rows that have no value.
+    #[must_use]
+    pub fn nullable(self) -> Self {
+        Self { is_nullable: true, ..self }
+    }
+}
+
+/// A declared column, in the kind of its domain.
+impl From<&bourse_schema::Column> for Column {
+    fn from(column: &bourse_schema::Column) -> Self {
+        let kind = match column.column_type {
+            ColumnType::Ident | ColumnType::Count => Kind::Int64,
+            ColumnType::Integer | ColumnType::Small => Kind::Int32,
+            ColumnType::Decimal { precision, scale } => Kind::Decimal { precision, scale },
+            ColumnType::Bool => Kind::Bool,
+            ColumnType::Date => Kind::Date,
+            ColumnType::Timestamp => Kind::Timestamp,
+            ColumnType::Text(_) => Kind::Text,
+            ColumnType::Lob(_) => Kind::Bytes,
+        };
+        Self { name: column.name.to_owned(), kind, is_nullable: column.nullable }
+    }
+}
+
+/// The description of a table in Parquet's terms.
+pub(crate) fn described(table: &str, columns: &[Column]) -> Result<TypePtr> {
+    let fields = columns.iter().map(|column| field(column).map(Arc::new)).collect::<Result<_>>()?;
+    Ok(Arc::new(Type::group_type_builder(table).with_fields(fields).build()?))
+}
+
+fn field(column: &Column) -> Result<Type> {
+    let (physical, logical) = match column.kind {
+        Kind::Int64 => (Physical::INT64, None),
+        Kind::Int32 => (Physical::INT32, None),
+        Kind::Real => (Physical::DOUBLE, None),
+        Kind::Decimal { precision, scale } => {
+            (Physical::INT64, Some(LogicalType::decimal(scale.into(), precision.into())))
+        }
+        Kind::Bool => (Physical::BOOLEAN, None),
+        Kind::Date => (Physical::INT32, Some(LogicalType::Date)),
+        Kind::Timestamp => (Physical::INT64, Some(LogicalType::timestamp(false, TimeUnit::MILLIS))),
+        Kind::Text => (Physical::BYTE_ARRAY, Some(LogicalType::String)),
+        Kind::Bytes => (Physical::BYTE_ARRAY, None),
+    };
+    let repetition = if column.is_nullable { Repetition::OPTIONAL } else { Repetition::REQUIRED };
+    let mut builder =
+        Type::primitive_type_builder(&column.name, physical).with_repetition(repetition).with_logical_type(logical);
+    if let Kind::Decimal { precision, scale } = column.kind {
+        builder = builder.with_precision(precision.into()).with_scale(scale.into());
+    }
+    builder.build()
+}

@@ -1,0 +1,173 @@
+//! A table for programs, and how one is declared.
+
+/// Kind of a column's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DataKind {
+    /// Text.
+    Text,
+    /// Whole number.
+    Count,
+    /// Floating-point number.
+    Real,
+    /// True or false.
+    Flag,
+}
+
+impl DataKind {
+    /// The word for the kind, as it stands in the table of columns.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Text => "text",
+            Self::Count => "integer",
+            Self::Real => "real",
+            Self::Flag => "boolean",
+        }
+    }
+}
+
+/// A column as declared.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DataColumn {
+    /// Name, with the unit last: `response_p99_ns`; no keyword of SQL.
+    pub name: &'static str,
+    /// Kind of its values.
+    pub kind: DataKind,
+    /// What it holds, in a sentence.
+    pub meaning: &'static str,
+}
+
+/// A value of a table.
+#[derive(Debug, Clone, PartialEq)]
+pub enum DataValue {
+    /// No value.
+    Nothing,
+    /// Text, as it stands in the run file.
+    Text(String),
+    /// Whole number.
+    Count(i64),
+    /// Floating-point number; always finite.
+    Real(f64),
+    /// True or false.
+    Flag(bool),
+}
+
+impl DataValue {
+    /// Whether it may stand in a column of that kind.
+    pub const fn is_of(&self, kind: DataKind) -> bool {
+        matches!(
+            (self, kind),
+            (Self::Nothing, _)
+                | (Self::Text(_), DataKind::Text)
+                | (Self::Count(_), DataKind::Count)
+                | (Self::Real(_), DataKind::Real)
+                | (Self::Flag(_), DataKind::Flag)
+        )
+    }
+}
+
+impl From<&str> for DataValue {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for DataValue {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<bool> for DataValue {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl From<u64> for DataValue {
+    fn from(count: u64) -> Self {
+        Self::Count(i64::try_from(count).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<u32> for DataValue {
+    fn from(count: u32) -> Self {
+        Self::Count(count.into())
+    }
+}
+
+impl From<i32> for DataValue {
+    fn from(number: i32) -> Self {
+        Self::Count(number.into())
+    }
+}
+
+impl From<usize> for DataValue {
+    fn from(count: usize) -> Self {
+        Self::from(count as u64)
+    }
+}
+
+/// What is not finite is no value.
+impl From<f64> for DataValue {
+    fn from(number: f64) -> Self {
+        if number.is_finite() { Self::Real(number) } else { Self::Nothing }
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for DataValue {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Nothing, Into::into)
+    }
+}
+
+/// A table for programs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct DataTable {
+    /// Name, which is also its file's, without the ending.
+    pub name: &'static str,
+    /// What a row is, in a sentence.
+    pub meaning: &'static str,
+    /// Columns: first those that say what a row is about, then its values.
+    pub columns: Vec<DataColumn>,
+    /// Rows, with a value for each column.
+    pub rows: Vec<Vec<DataValue>>,
+}
+
+impl DataTable {
+    pub(super) fn push(&mut self, row: Vec<DataValue>) {
+        debug_assert!(
+            row.len() == self.columns.len()
+                && row.iter().zip(&self.columns).all(|(value, column)| value.is_of(column.kind)),
+            "a row of {} has a value of its kind for each column: {row:?}",
+            self.name
+        );
+        self.rows.push(row);
+    }
+}
+
+/// Declares a table: what a row is, its name, its key columns, what a row is made of, and for each further column its name, kind,
+/// meaning and value. Gives a type with `table()`, the empty table, and `row(…)`.
+macro_rules! data_table {
+    ($meaning:literal $type:ident $name:literal [$($key:expr),*] ($($arg:ident: $of:ty),+) {
+        $($column:ident: $kind:ident, $what:literal => $value:expr;)+
+    }) => {
+        struct $type;
+
+        impl $type {
+            fn table() -> DataTable {
+                let columns = vec![
+                    $($key,)*
+                    $(DataColumn { name: stringify!($column), kind: DataKind::$kind, meaning: $what },)+
+                ];
+                DataTable { name: $name, meaning: $meaning, columns, rows: Vec::new() }
+            }
+
+            fn row(keys: &[DataValue], $($arg: $of),+) -> Vec<DataValue> {
+                let mut row = keys.to_vec();
+                row.extend([$(DataValue::from($value)),+]);
+                row
+            }
+        }
+    };
+}
+pub(super) use data_table;

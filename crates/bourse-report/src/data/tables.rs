@@ -1,0 +1,504 @@
+//! Every table: what a row is, and each column with its kind, its meaning and its value.
+
+use super::latency::{Bucket, buckets, longest, mean, percentiles, quantile};
+use super::table::{DataColumn, DataKind, DataTable, DataValue, data_table};
+use crate::tables::phase;
+use crate::view::{CaseView, Clock, Kept, Latency, OperationView, Part, RoleSplit, Standing, roles, rules, warning};
+use bourse_record::{
+    Check, CheckStatus, FileActivity, MayLose, NameValue, OutcomeCount, Probe, Round, RunFile, Series, Warning,
+    WorkloadKind,
+};
+
+const RUN: DataColumn =
+    key("run", DataKind::Count, "Number of the run among those exported, from 1: its row in `runs`");
+const CASE: DataColumn = key("case_label", DataKind::Text, "Label of the case, unique in its run: its row in `cases`");
+const ROUND: DataColumn = key("round", DataKind::Count, "Number of the round in its case, from 1: its row in `rounds`");
+const OPERATION: DataColumn = key("operation", DataKind::Text, "Name of the operation, or transaction");
+const CLOCK: DataColumn = key(
+    "clock",
+    DataKind::Text,
+    "`response`: from the moment it was due; `service`: from its start, without waiting for a client",
+);
+
+const fn key(name: &'static str, kind: DataKind, meaning: &'static str) -> DataColumn {
+    DataColumn { name, kind, meaning }
+}
+
+data_table! {
+    "A run: when, how and on what it was measured."
+    Runs "runs" [RUN] (run: &RunFile) {
+        name: Text, "`tpce`, `micro`, `quick`, `compare` or the name of a suite" => run.name.as_str();
+        started_at: Text, "When it began: RFC 3339 with the machine's offset" => run.provenance.started_at.as_str();
+        command: Text, "How to run it again" => crate::units::command_line(&run.provenance.command);
+        seed: Text, "Seed of all random sequences" => run.provenance.seed.to_string();
+        is_interrupted: Flag, "Whether it was ended before its time" => run.interrupted;
+        revision: Text, "Revision of what was measured, if one was given" => run.provenance.revision.as_deref();
+        bourse_version: Text, "Version of Bourse" => run.provenance.build.version.as_str();
+        bourse_profile: Text, "`release` or `debug`" => run.provenance.build.profile.as_str();
+        bourse_target: Text, "Platform that Bourse was compiled for" => run.provenance.build.target.as_str();
+        system: Text, "Operating system with kernel release" => run.provenance.machine.system.as_str();
+        processor: Text, "Processor model" => run.provenance.machine.processor.as_str();
+        cores: Count, "Processors that Bourse may use" => run.provenance.machine.cores;
+        memory_bytes: Count, "Memory of the machine" => run.provenance.machine.memory_bytes;
+        load_average: Real, "Load average over one minute when the run began" => run.provenance.machine.load_average;
+        harness_ns: Real, "CPU time that the harness takes by itself for an operation, calibrated before the run"
+            => run.provenance.machine.harness_ns;
+        notice: Text, "Notice that has to stand wherever the figures are shown" => crate::view::notices(run).join(" ");
+    }
+}
+
+data_table! {
+    "A case: one workload on one target with one set of settings, with its result over all rounds."
+    Cases "cases" [RUN, CASE] (view: &CaseView<'_>) {
+        workload: Text, "Name of the workload" => view.case.workload.name.as_str();
+        engine: Text, "Engine with its build variant" => view.case.engine.name.as_str();
+        engine_version: Text, "The engine's own version" => view.case.engine.version.as_str();
+        target: Text, "Target as given, without secrets" => view.case.engine.target.as_str();
+        durability: Text, "What an acknowledged commit survives: `volatile`, `process`, `consistent` or `durable`"
+            => view.case.engine.durability.name();
+        may_lose: Text, "What power loss may take of acknowledged commits, in the class `consistent`"
+            => view.case.engine.may_lose.map(MayLose::name);
+        durability_reason: Text, "Settings that the class follows from" => view.case.engine.durability_reason.as_str();
+        users: Count, "Users, each with its own session" => view.conditions().users;
+        customers: Count, "Configured customers of the database" => view.conditions().scale.map(|it| it.customers);
+        initial_days: Count, "Days of initial trades of the database"
+            => view.conditions().scale.map(|it| it.initial_days);
+        requested_rate_per_s: Real, "Headline operations a second that were asked for; empty in closed loops"
+            => view.conditions().requested_rate;
+        round_count: Count, "Rounds that count" => view.case.rounds.len();
+        measured_s: Real, "Seconds measured, over all rounds" => view.measured_s();
+        standing: Text, "`counts`, `void` (a check failed, or a round has no figure) or `nothing measured`"
+            => view.standing().name();
+        result: Real, "Headline figure, in `result_unit`; empty unless it counts" => view.valid_figure();
+        result_unit: Text, "Unit of the headline figure" => view.unit();
+        result_low: Real, "Lower end of its interval" => interval(view).map(|it| it.low);
+        result_high: Real, "Upper end of its interval" => interval(view).map(|it| it.high);
+        interval_level: Real, "Probability with which such intervals hold the true figure"
+            => interval(view).map(|it| it.level);
+        trade_results_per_s: Real, "Valid Trade-Results a second, of the brokerage workload"
+            => view.results_per_second().filter(|_| view.case.workload.kind == WorkloadKind::Brokerage);
+        failed: Count, "Operations that failed" => view.failed();
+        retries: Count, "Retries after lock conflicts" => view.retries();
+        cpu_ns_per_operation: Real, "CPU time for each valid headline operation, a server's included"
+            => view.cost().map(|it| it.cpu_ns);
+        written_bytes_per_operation: Real, "Bytes written to storage for each valid headline operation"
+            => view.cost().map(|it| it.written_bytes);
+        syncs_per_operation: Real, "Syncs for each valid headline operation; empty where the engine cannot say"
+            => view.cost().and_then(|it| it.syncs);
+        checks_passed: Count, "Checks that passed" => view.checks_that(CheckStatus::Passed);
+        checks_failed: Count, "Checks that failed" => view.checks_that(CheckStatus::Failed);
+        bottleneck: Text, "What kept the figure from being higher" => view.limited_by().map(|it| it.sentence());
+    }
+}
+
+data_table! {
+    "An operation of a case, over all its rounds. A quantile is empty where fewer than ten operations are expected beyond it, or \
+     where it is one that failed or never started."
+    Operations "operations" [RUN, CASE, OPERATION] (view: &CaseView<'_>, it: &OperationView) {
+        count: Count, "Operations that ended in the measurement intervals" => it.ended();
+        rate_per_s: Real, "Valid ones a second" => rate(it.valid(), view.measured_s());
+        mix_percent: Real, "Share of the mix" => it.share_percent;
+        mix_target_percent: Real, "Share that it should have" => it.expected_percent.or(it.target_percent);
+        response_mean_ns: Real, "Response time, mean" => mean(&it.response);
+        response_p50_ns: Count, "Response time, median" => quantile(&it.response, 0.5);
+        response_p90_ns: Count, "Response time, 90th percentile" => quantile(&it.response, 0.9);
+        response_p95_ns: Count, "Response time, 95th percentile" => quantile(&it.response, 0.95);
+        response_p99_ns: Count, "Response time, 99th percentile" => quantile(&it.response, 0.99);
+        response_p999_ns: Count, "Response time, 99.9th percentile" => quantile(&it.response, 0.999);
+        response_max_ns: Count, "Response time, longest" => longest(&it.response);
+        service_mean_ns: Real, "Service time, mean" => mean(&it.service);
+        service_p50_ns: Count, "Service time, median" => quantile(&it.service, 0.5);
+        service_p90_ns: Count, "Service time, 90th percentile" => quantile(&it.service, 0.9);
+        service_p95_ns: Count, "Service time, 95th percentile" => quantile(&it.service, 0.95);
+        service_p99_ns: Count, "Service time, 99th percentile" => quantile(&it.service, 0.99);
+        service_p999_ns: Count, "Service time, 99.9th percentile" => quantile(&it.service, 0.999);
+        service_max_ns: Count, "Service time, longest" => longest(&it.service);
+        slower: Count, "Operations without a time that count as slower than all others: failed, dropped or never started"
+            => it.response.slower;
+        timed_together: Real, "Operations timed together, on average, where short ones are timed in batches" => it.batch;
+        timed_one_in: Real, "Of how many one was timed, where the others were only counted" => it.one_in;
+        harness_overhead_ns: Real, "What the harness itself takes of one; given for short ones" => it.harness_overhead_ns;
+        limit_ns: Count, "90 % must be answered within this time" => it.limit_ns;
+        is_limit_kept: Flag, "Whether they were" => it.limit_kept();
+        late: Count, "Completed later than the limit" => it.late;
+        completed: Count, "Completed as expected" => it.completed;
+        warned: Count, "Completed with a warning of the workload" => it.warned;
+        rolled_back: Count, "Rolled back as designed" => it.rolled_back;
+        too_few_rows: Count, "Found less than a full-sized database would hold" => it.too_few_rows;
+        failed: Count, "Failed" => it.failed;
+        dropped: Count, "Never started, because the backlog was full" => it.dropped;
+        retries: Count, "Retries after lock conflicts" => it.retries;
+    }
+}
+
+data_table! {
+    "A round of a case. Rounds that others disturbed and that were repeated have no number."
+    Rounds "rounds" [RUN, CASE, ROUND] (view: &CaseView<'_>, round: &Round, is_repeated: bool) {
+        is_repeated: Flag, "Whether it was disturbed and repeated: no part of any figure" => is_repeated;
+        offset_s: Real, "Seconds from the run's beginning to the round's" => round.offset_s;
+        measured_s: Real, "Length of the measurement interval" => round.measured_s;
+        result: Real, "Headline figure of the round, in the case's `result_unit`; empty unless the case counts"
+            => (view.standing() == Standing::Counts && round.measured_s > 0.0).then(|| view.figure_of(round));
+        void: Text, "Why the round has no figure" => round.void.as_deref();
+        cpu_user_s: Real, "CPU time of Bourse's process in user mode, in the measurement interval" => round.cpu_user_s;
+        cpu_system_s: Real, "CPU time of Bourse's process in the kernel" => round.cpu_system_s;
+        read_bytes: Count, "Bytes that Bourse's process caused to be read from storage" => round.read_bytes;
+        written_bytes: Count, "Bytes that Bourse's process caused to be written to storage" => round.written_bytes;
+        server_cpu_user_s: Real, "CPU time of the server's process in user mode"
+            => round.server.map(|it| it.cpu_user_s);
+        server_cpu_system_s: Real, "CPU time of the server's process in the kernel"
+            => round.server.map(|it| it.cpu_system_s);
+        server_read_bytes: Count, "Bytes that the server's process caused to be read from storage"
+            => round.server.map(|it| it.read_bytes);
+        server_written_bytes: Count, "Bytes that the server's process caused to be written to storage"
+            => round.server.map(|it| it.written_bytes);
+        taken_cpus: Real, "CPUs that others took for certain, on average" => round.interference.map(|_| round.taken());
+        slowdown: Real, "90th percentile of a fixed CPU loop after the round, as a multiple of its best time in the run"
+            => round.slowdown;
+        due: Count, "Operations that a schedule made due; empty in closed loops" => round.arrivals.map(|it| it.due);
+        started: Count, "Of them, those that were started" => round.arrivals.map(|it| it.started);
+        market_age_s: Real, "Age of the emulated market when the interval began" => round.market_age_s;
+    }
+}
+
+data_table! {
+    "An operation of a round: what statistics over rounds need."
+    RoundOperations "round_operations" [RUN, CASE, ROUND, OPERATION] (round: &Round, it: &OperationView) {
+        count: Count, "Operations that ended in the measurement interval" => it.ended();
+        rate_per_s: Real, "Valid ones a second" => rate(it.valid(), round.measured_s);
+        failed: Count, "Failed" => it.failed;
+        retries: Count, "Retries after lock conflicts" => it.retries;
+        response_mean_ns: Real, "Response time, mean" => mean(&it.response);
+        response_p50_ns: Count, "Response time, median" => quantile(&it.response, 0.5);
+        response_p90_ns: Count, "Response time, 90th percentile" => quantile(&it.response, 0.9);
+        response_p99_ns: Count, "Response time, 99th percentile" => quantile(&it.response, 0.99);
+        response_p999_ns: Count, "Response time, 99.9th percentile" => quantile(&it.response, 0.999);
+        response_max_ns: Count, "Response time, longest" => longest(&it.response);
+        service_mean_ns: Real, "Service time, mean" => mean(&it.service);
+        service_p50_ns: Count, "Service time, median" => quantile(&it.service, 0.5);
+        service_p99_ns: Count, "Service time, 99th percentile" => quantile(&it.service, 0.99);
+    }
+}
+
+data_table! {
+    "An outcome of an operation, by status code."
+    Outcomes "outcomes" [RUN, CASE, OPERATION] (it: &OutcomeCount) {
+        outcome: Text, "`completed`, `warned`, `rolled_back`, `too_few_rows`, `failed` or `dropped`" => word(&it.outcome);
+        status_code: Count, "The workload's status code; 0 where it has none" => it.code;
+        count: Count, "Operations that ended so" => it.count;
+        meaning: Text, "What the status code means" => it.meaning.as_deref();
+        example: Text, "An example in words, for failures" => it.example.as_deref();
+    }
+}
+
+data_table! {
+    "A percentile of an operation's times, over all rounds; without those that are not known."
+    Percentiles "percentiles" [RUN, CASE, OPERATION, CLOCK] (percentile: f64, ns: u64) {
+        percentile: Real, "From 0 to 100" => percentile;
+        value_ns: Count, "The time that so many percent took at most" => ns;
+    }
+}
+
+data_table! {
+    "A bucket of an operation's histogram of times, over all rounds; empty buckets are left out."
+    Histograms "histograms" [RUN, CASE, OPERATION, CLOCK] (it: &Bucket) {
+        from_ns: Count, "Shortest time of the bucket" => it.from_ns;
+        to_ns: Count, "Longest time of the bucket" => it.to_ns;
+        count: Count, "Operations in it" => it.count;
+    }
+}
+
+data_table! {
+    "A value of a metric at a moment of a round."
+    SeriesRows "series" [RUN, CASE, ROUND] (series: &str, time_s: f64, phase: &str, metric: &str, value: Option<f64>) {
+        series: Text, "`second`: once a second; `fine`: sizes of logs and journals in short steps, the largest of each; \
+            `throughput`: completions ten times a second" => series;
+        time_s: Real, "End of the row's interval, in seconds since the round began" => time_s;
+        phase: Text, "`warm_up`, `measurement` or `drain`" => phase;
+        metric: Text, "Name of the metric" => metric.split('.').next().unwrap_or(metric);
+        operation: Text, "Operation that the metric is of; empty where it is of all"
+            => metric.split_once('.').map(|(_, operation)| operation);
+        unit: Text, "Unit of the value" => bourse_record::metric(metric).map(|it| it.unit);
+        value: Real, "The value; empty where there was nothing to measure" => value;
+    }
+}
+
+data_table! {
+    "A check of a round: of the database, or of the figures against the driver's own count."
+    Checks "checks" [RUN, CASE, ROUND] (it: &Check) {
+        check_name: Text, "Short name" => it.name.as_str();
+        status: Text, "`passed`, `failed` or `not_applicable`" => word(&it.status);
+        demanded: Text, "The condition, as a sentence" => it.condition.as_str();
+        source: Text, "Where it is demanded: a clause, or an invariant of Bourse" => it.source.as_str();
+        evidence: Text, "What was found: counts, offending rows" => it.evidence.as_str();
+        took_s: Real, "Time that the check took" => it.took_s;
+    }
+}
+
+data_table! {
+    "A setting of a case."
+    Settings "settings" [RUN, CASE] (kind: &str, name: &str, value: &str) {
+        kind: Text, "`engine`: read back from the engine; `compile_option`: of the engine; `workload`: options of the workload; \
+            `varied`: what a sweep or search varied" => kind;
+        name: Text, "Name" => name;
+        value: Text, "Value, as a person reads it" => value;
+    }
+}
+
+data_table! {
+    "A rule of the specification that a brokerage case is held against."
+    Rules "rules" [RUN, CASE] (name: &str, demands: &str, kept: Kept, found: &str) {
+        rule_name: Text, "Short name" => name;
+        demands: Text, "What it demands" => demands;
+        status: Text, "`met`, `not met` or `unknown`" => kept.name();
+        found: Text, "What was found" => found;
+    }
+}
+
+data_table! {
+    "What the engine asked of the file system in a round's measurement interval, by kind of file."
+    Files "files" [RUN, CASE, ROUND] (it: &FileActivity) {
+        file_kind: Text, "`database`, `log`, `journal`, `temporary` or `data_and_log`" => word(&it.kind);
+        syncs: Count, "Syncs" => it.syncs;
+        sync_ns: Count, "Time in them, all users' added up; empty where the engine does not take it" => it.sync_ns;
+        writes: Count, "Writes" => it.writes;
+        written_bytes: Count, "Bytes they wrote" => it.written_bytes;
+        reads: Count, "Reads" => it.reads;
+        read_bytes: Count, "Bytes they read" => it.read_bytes;
+    }
+}
+
+data_table! {
+    "A part of the time of one kind of user, over all rounds. The parts of a kind add up to 100 %."
+    TimeSplit "time_split" [RUN, CASE] (role: &RoleSplit, part: Part) {
+        user_kind: Text, "Kind of user" => role.role.as_str();
+        threads: Count, "Their threads in a round" => role.threads;
+        part: Text, "Where the time went" => part.csv().trim_end_matches("_percent");
+        share_percent: Real, "Share of their time" => 100.0 * role.share(part);
+        time_s: Real, "Seconds of all their threads" => role.seconds(part);
+    }
+}
+
+data_table! {
+    "A warning about the figures."
+    Warnings "warnings" [RUN, CASE, ROUND] (it: &Warning) {
+        warning_code: Text, "Code that tells warnings apart" => code(it);
+        text: Text, "The warning, with its advice" => warning(it);
+    }
+}
+
+data_table! {
+    "A round of a search for the highest rate."
+    Probes "probes" [RUN, CASE] (it: &Probe) {
+        requested_rate_per_s: Real, "Rate asked for" => it.rate;
+        reached_rate_per_s: Real, "Rate reached" => it.reached;
+        measured_s: Real, "Seconds measured" => it.measured_s;
+        worst_limit_ratio: Real, "The worst of the limited quantiles, as a share of its limit" => it.worst_limit_ratio;
+        violations: Text, "Why it did not keep every limit; empty if it did" => it.violations.join("; ");
+    }
+}
+
+data_table! {
+    "A column of a table of this export."
+    Columns "columns" [] (table: &DataTable, column: &DataColumn) {
+        table_name: Text, "Name of the table" => table.name;
+        column_name: Text, "Name of the column, with its unit last" => column.name;
+        kind: Text, "`text`, `integer`, `real` or `boolean`" => column.kind.name();
+        meaning: Text, "What it holds" => column.meaning;
+    }
+}
+
+data_table! {
+    "A table of this export."
+    Tables "tables" [] (table: &DataTable) {
+        table_name: Text, "Name of the table" => table.name;
+        row_count: Count, "Number of its rows" => table.rows.len();
+        meaning: Text, "What a row is" => table.meaning;
+    }
+}
+
+/// Every table of some runs. A table that nobody has rows for is still there, with its columns; the last two list tables and
+/// columns.
+pub fn data_tables(runs: &[RunFile]) -> Vec<DataTable> {
+    let mut all = All::default();
+    for (number, run) in (1..).zip(runs) {
+        all.run(number, run);
+    }
+    all.tables()
+}
+
+macro_rules! all {
+    ($($field:ident: $type:ident,)+) => {
+        struct All {
+            $($field: DataTable,)+
+        }
+
+        impl Default for All {
+            fn default() -> Self {
+                Self { $($field: $type::table(),)+ }
+            }
+        }
+
+        impl All {
+            fn tables(self) -> Vec<DataTable> {
+                let mut tables = vec![$(self.$field,)+];
+                let (mut listed, mut columns) = (Tables::table(), Columns::table());
+                for table in &tables {
+                    listed.push(Tables::row(&[], table));
+                    for column in &table.columns {
+                        columns.push(Columns::row(&[], table, column));
+                    }
+                }
+                tables.extend([listed, columns]);
+                tables
+            }
+        }
+    };
+}
+
+all! {
+    runs: Runs,
+    cases: Cases,
+    operations: Operations,
+    rounds: Rounds,
+    round_operations: RoundOperations,
+    outcomes: Outcomes,
+    percentiles: Percentiles,
+    histograms: Histograms,
+    series: SeriesRows,
+    checks: Checks,
+    settings: Settings,
+    rules: Rules,
+    files: Files,
+    time_split: TimeSplit,
+    warnings: Warnings,
+    probes: Probes,
+}
+
+impl All {
+    fn run(&mut self, number: u64, run: &RunFile) {
+        let of_run = DataValue::from(number);
+        self.runs.push(Runs::row(std::slice::from_ref(&of_run), run));
+        for it in &run.warnings {
+            self.warnings.push(Warnings::row(&[of_run.clone(), DataValue::Nothing, DataValue::Nothing], it));
+        }
+        for view in CaseView::all(run) {
+            self.case([of_run.clone(), view.case.label.as_str().into()], &view);
+        }
+    }
+
+    fn case(&mut self, keys: [DataValue; 2], view: &CaseView<'_>) {
+        let case = view.case;
+        self.cases.push(Cases::row(&keys, view));
+        for it in &view.operations {
+            self.operation(&keys, view, it);
+        }
+        for (number, round) in (1_u64..).zip(&case.rounds) {
+            self.round(&keyed(&keys, number), view, round);
+        }
+        for round in &case.set_aside {
+            self.rounds.push(Rounds::row(&keyed(&keys, DataValue::Nothing), view, round, true));
+        }
+        let pairs = |kind: &'static str, pairs: &[NameValue]| {
+            pairs.iter().map(|it| Settings::row(&keys, kind, &it.name, &it.value)).collect::<Vec<_>>()
+        };
+        let options = case.engine.compile_options.iter().map(|it| {
+            let (name, value) = it.split_once('=').unwrap_or((it, ""));
+            Settings::row(&keys, "compile_option", name, value)
+        });
+        let settings = pairs("engine", &case.engine.settings).into_iter().chain(options);
+        let settings =
+            settings.chain(pairs("workload", &case.workload.parameters)).chain(pairs("varied", &case.varied));
+        settings.for_each(|row| self.settings.push(row));
+        for it in rules(view) {
+            self.rules.push(Rules::row(&keys, it.name, it.demands, it.kept, &it.found));
+        }
+        for role in roles(view) {
+            for part in Part::ALL {
+                self.time_split.push(TimeSplit::row(&keys, &role, part));
+            }
+        }
+        for it in case.search.iter().flat_map(|search| &search.probes) {
+            self.probes.push(Probes::row(&keys, it));
+        }
+    }
+
+    fn operation(&mut self, keys: &[DataValue; 2], view: &CaseView<'_>, it: &OperationView) {
+        let keys = keyed(keys, it.name.as_str());
+        self.operations.push(Operations::row(&keys, view, it));
+        for outcome in &it.outcomes {
+            self.outcomes.push(Outcomes::row(&keys, outcome));
+        }
+        for (clock, name) in [(Clock::Response, "response"), (Clock::Service, "service")] {
+            let latency: &Latency = it.latency(clock);
+            let keys = keyed(&keys, name);
+            for percentile in percentiles() {
+                if let Some(ns) = quantile(latency, percentile / 100.0) {
+                    self.percentiles.push(Percentiles::row(&keys, percentile, ns));
+                }
+            }
+            if let Some(ns) = longest(latency) {
+                self.percentiles.push(Percentiles::row(&keys, 100.0, ns));
+            }
+            for bucket in buckets(latency) {
+                self.histograms.push(Histograms::row(&keys, &bucket));
+            }
+        }
+    }
+
+    fn round(&mut self, keys: &[DataValue], view: &CaseView<'_>, round: &Round) {
+        self.rounds.push(Rounds::row(keys, view, round, false));
+        for operation in &round.operations {
+            if let Some(it) = OperationView::of(round, &operation.name) {
+                self.round_operations.push(RoundOperations::row(&keyed(keys, it.name.as_str()), round, &it));
+            }
+        }
+        let series =
+            [("second", &round.series), ("fine", &round.fine_series), ("throughput", &round.throughput_series)];
+        for (name, values) in series {
+            self.series_of(keys, round, name, values);
+        }
+        for it in round.with_latency().flat_map(|round| &round.checks) {
+            self.checks.push(Checks::row(keys, it));
+        }
+        for it in &round.io {
+            self.files.push(Files::row(keys, it));
+        }
+        for it in &round.warnings {
+            self.warnings.push(Warnings::row(keys, it));
+        }
+    }
+
+    fn series_of(&mut self, keys: &[DataValue], round: &Round, name: &str, series: &Series) {
+        for column in &series.columns {
+            for (time_s, value) in series.time_s.iter().zip(&column.values) {
+                let phase = phase(round, *time_s);
+                self.series.push(SeriesRows::row(keys, name, *time_s, phase, &column.metric, *value));
+            }
+        }
+    }
+}
+
+fn keyed(keys: &[DataValue], last: impl Into<DataValue>) -> Vec<DataValue> {
+    keys.iter().cloned().chain([last.into()]).collect()
+}
+
+/// The interval of the headline, if it counts.
+fn interval(view: &CaseView<'_>) -> Option<bourse_record::Interval> {
+    view.valid_figure()?;
+    view.estimate()?.interval
+}
+
+fn rate(count: u64, seconds: f64) -> Option<f64> {
+    (seconds > 0.0).then(|| count as f64 / seconds)
+}
+
+/// A word of the run file's own, as `rolled_back`.
+fn word(value: &impl serde::Serialize) -> Option<String> {
+    serde_json::to_value(value).ok()?.as_str().map(str::to_owned)
+}
+
+/// The code of a warning, as it stands in the run file.
+fn code(warning: &Warning) -> Option<String> {
+    serde_json::to_value(warning).ok()?.get("code")?.as_str().map(str::to_owned)
+}

@@ -1,0 +1,146 @@
+//! Tables for programs.
+
+use crate::fixture;
+use bourse_report::{CsvText, DataKind, DataTable, DataValue, data_csv, data_ndjson, data_tables};
+use std::collections::BTreeSet;
+
+fn table<'t>(tables: &'t [DataTable], name: &str) -> &'t DataTable {
+    tables.iter().find(|table| table.name == name).expect("a table of that name")
+}
+
+/// The values of a column.
+fn values<'t>(table: &'t DataTable, column: &str) -> Vec<&'t DataValue> {
+    let at = table.columns.iter().position(|it| it.name == column).expect("a column of that name");
+    table.rows.iter().map(|row| &row[at]).collect()
+}
+
+#[test]
+fn every_value_is_of_its_columns_kind() {
+    for (name, run) in fixture::all() {
+        for table in data_tables(&[run]) {
+            for row in &table.rows {
+                assert_eq!(row.len(), table.columns.len(), "{name}/{}", table.name);
+                for (value, column) in row.iter().zip(&table.columns) {
+                    assert!(value.is_of(column.kind), "{name}/{}/{}: {value:?}", table.name, column.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn names_say_their_unit_and_are_the_same_for_every_run() {
+    let declared = data_tables(&[]);
+    let shape = |tables: &[DataTable]| tables.iter().map(|it| (it.name, it.columns.clone())).collect::<Vec<_>>();
+    for (name, run) in fixture::all() {
+        assert_eq!(shape(&data_tables(&[run])), shape(&declared), "{name}");
+    }
+    let units = ["_ns", "_s", "_bytes", "_percent", "_per_s", "_per_operation", "_cpus"];
+    // Counts, ratios, and figures whose unit stands in a column of its own.
+    let without = [
+        "result",
+        "result_low",
+        "result_high",
+        "interval_level",
+        "load_average",
+        "slowdown",
+        "value",
+        "percentile",
+        "timed_together",
+        "timed_one_in",
+        "worst_limit_ratio",
+    ];
+    for table in &declared {
+        let names: BTreeSet<_> = table.columns.iter().map(|column| column.name).collect();
+        assert_eq!(names.len(), table.columns.len(), "{}", table.name);
+        for column in table.columns.iter().filter(|column| column.kind == DataKind::Real) {
+            let has_unit = units.iter().any(|unit| column.name.ends_with(unit));
+            assert!(has_unit != without.contains(&column.name), "{}.{}", table.name, column.name);
+        }
+        // Reserved in SQL, so that they would have to be quoted in every query.
+        for word in ["case", "check", "column", "condition", "order", "table", "user", "when", "from", "to", "end"] {
+            assert!(!names.contains(word), "{}.{word}", table.name);
+        }
+        assert!(table.columns.iter().all(|column| !column.meaning.is_empty()) && !table.meaning.is_empty());
+    }
+}
+
+#[test]
+fn tables_of_a_run() {
+    let tables = data_tables(&[fixture::normal()]);
+    let mut shown = String::new();
+    for table in &tables {
+        let text = data_csv(table, CsvText::Guarded);
+        let lines: Vec<&str> = text.lines().collect();
+        // Of curves and series a few lines show the form, and of the tables of tables and columns.
+        let few = if lines.len() > 60 { 4 } else { lines.len() };
+        shown.push_str(&format!("== {} ({} rows)\n{}\n\n", table.name, table.rows.len(), lines[..few].join("\n")));
+    }
+    insta::assert_snapshot!(shown);
+}
+
+#[test]
+fn both_text_formats_hold_the_same() {
+    for (name, run) in fixture::all() {
+        for table in data_tables(&[run]) {
+            let lines: Vec<serde_json::Value> =
+                data_ndjson(&table).lines().map(|line| serde_json::from_str(line).expect("an object")).collect();
+            assert_eq!(lines.len(), table.rows.len(), "{name}/{}", table.name);
+            let csv = data_csv(&table, CsvText::Raw);
+            let records = crate::text::parse_csv(&csv);
+            assert_eq!(records.len(), lines.len() + 1, "{name}/{}", table.name);
+            for (line, record) in lines.iter().zip(&records[1..]) {
+                for (column, cell) in records[0].iter().zip(record) {
+                    let text = match &line[column] {
+                        serde_json::Value::Null => String::new(),
+                        serde_json::Value::String(text) => text.clone(),
+                        // The same number, however each writes it.
+                        serde_json::Value::Number(number) => {
+                            assert_eq!(cell.parse::<f64>().ok(), number.as_f64(), "{name}/{}/{column}", table.name);
+                            continue;
+                        }
+                        other => other.to_string(),
+                    };
+                    assert_eq!(*cell, text, "{name}/{}/{column}", table.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn rows_of_several_runs_know_their_run() {
+    let one = data_tables(&[fixture::normal()]);
+    let two = data_tables(&[fixture::normal(), fixture::several()]);
+    for before in one.iter().filter(|it| !["tables", "columns"].contains(&it.name)) {
+        let after = table(&two, before.name);
+        assert_eq!(after.rows[..before.rows.len()], before.rows[..], "{}", before.name);
+        let first = DataValue::Count(1);
+        assert!(values(after, "run")[before.rows.len()..].iter().all(|run| **run != first), "{}", before.name);
+    }
+    assert_eq!(values(table(&two, "runs"), "run"), [&DataValue::Count(1), &DataValue::Count(2)]);
+}
+
+#[test]
+fn a_void_case_has_no_result() {
+    for run in [fixture::void(), fixture::lost()] {
+        let tables = data_tables(&[run]);
+        let cases = table(&tables, "cases");
+        assert_eq!(values(cases, "standing"), [&DataValue::Text("void".to_owned())]);
+        for column in ["result", "result_low", "result_high", "trade_results_per_s", "cpu_ns_per_operation"] {
+            assert_eq!(values(cases, column), [&DataValue::Nothing], "{column}");
+        }
+        assert!(values(table(&tables, "rounds"), "result").iter().all(|it| **it == DataValue::Nothing));
+    }
+}
+
+#[test]
+fn a_histogram_holds_every_operation_that_was_timed() {
+    let run = fixture::normal();
+    let tables = data_tables(std::slice::from_ref(&run));
+    let counts = values(table(&tables, "histograms"), "count");
+    let sum: i64 = counts.iter().map(|it| if let DataValue::Count(count) = it { *count } else { 0 }).sum();
+    let timed = |it: &bourse_record::Operation| it.response.summary.count + it.service.summary.count;
+    let timed: u64 = run.cases[0].rounds.iter().flat_map(|round| &round.operations).map(timed).sum();
+    assert_eq!(sum, i64::try_from(timed).unwrap());
+}

@@ -1,0 +1,139 @@
+//! The documentation as a site, by mdBook: `docs` with the pages of the workspace's folder.
+
+use crate::links::links;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Pages of the workspace's folder that are chapters too.
+const ABOVE: [&str; 4] = ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md"];
+
+/// Builds the site into `target/site/book`, and holds each of its links.
+pub(crate) fn build(root: &Path) -> Result<(), String> {
+    let program = std::env::var("BOURSE_MDBOOK").unwrap_or_else(|_| "mdbook".to_owned());
+    let found = Command::new(&program).arg("--version").output();
+    let found = found.map_err(|error| {
+        format!("{program} could not be started ({error}); install it with `cargo install mdbook`, or name it in BOURSE_MDBOOK")
+    })?;
+    println!("xtask: {}", String::from_utf8_lossy(&found.stdout).trim());
+    let site = root.join("target/site");
+    if site.exists() {
+        std::fs::remove_dir_all(&site).map_err(|error| format!("{}: {error}", site.display()))?;
+    }
+    copy(&root.join("docs"), &site.join("src"))?;
+    std::fs::rename(site.join("src/book.toml"), site.join("book.toml"))
+        .map_err(|error| format!("book.toml: {error}"))?;
+    for name in ABOVE {
+        page(&root.join(name), &site.join("src").join(name))?;
+    }
+    let status = Command::new(&program).arg("build").arg(&site).status().map_err(|error| error.to_string())?;
+    if !status.success() {
+        return Err(format!("{program} build failed"));
+    }
+    let pages = held(&site.join("book"))?;
+    println!("xtask: {pages} pages in {}", site.join("book").display());
+    Ok(())
+}
+
+/// Copies a folder, Markdown with its links turned.
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    std::fs::create_dir_all(to).map_err(|error| format!("{}: {error}", to.display()))?;
+    for entry in std::fs::read_dir(from).map_err(|error| format!("{}: {error}", from.display()))?.flatten() {
+        let (path, target) = (entry.path(), to.join(entry.file_name()));
+        if path.is_dir() {
+            copy(&path, &target)?;
+        } else if path.extension().is_some_and(|ending| ending == "md") {
+            page(&path, &target)?;
+        } else {
+            std::fs::copy(&path, &target).map_err(|error| format!("{}: {error}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+fn page(from: &Path, to: &Path) -> Result<(), String> {
+    let text = std::fs::read_to_string(from).map_err(|error| format!("{}: {error}", from.display()))?;
+    std::fs::write(to, turned(&text)).map_err(|error| format!("{}: {error}", to.display()))
+}
+
+/// A page whose links lead within the site. What is no part of it keeps its words and loses the link.
+fn turned(text: &str) -> String {
+    let mut out = text.to_owned();
+    let targets: Vec<&str> = links(text).filter(|link| !link.contains("://")).collect();
+    for link in targets {
+        let (path, anchor) =
+            link.split_once('#').map_or((link, String::new()), |(path, rest)| (path, format!("#{rest}")));
+        let inner = path.strip_prefix("docs/").or(path.strip_prefix("../").filter(|above| ABOVE.contains(above)));
+        if let Some(inner) = inner {
+            out = out.replace(&format!("]({link})"), &format!("]({inner}{anchor})"));
+        } else if path.starts_with("../")
+            || path.starts_with("crates/")
+            || matches!(path, "xtask" | "LICENSE-APACHE" | "LICENSE-MIT")
+        {
+            out = without_link(&out, link);
+        }
+    }
+    out
+}
+
+/// A text in which links to that target are their words alone.
+fn without_link(text: &str, link: &str) -> String {
+    let end = format!("]({link})");
+    let mut out = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(&end) {
+        let (before, after) = (&rest[..at], &rest[at + end.len()..]);
+        match before.rfind('[') {
+            Some(begin) => {
+                out.push_str(&before[..begin]);
+                out.push_str(&before[begin + 1..]);
+            }
+            None => out.push_str(before),
+        }
+        rest = after;
+    }
+    out + rest
+}
+
+/// Follows each relative link of the pages, and says how many there are.
+fn held(book: &Path) -> Result<usize, String> {
+    let mut pages = Vec::new();
+    collect(book, &mut pages);
+    let mut faults = Vec::new();
+    for path in &pages {
+        let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+        let folder = path.parent().unwrap_or(book);
+        for mark in ["href=\"", "src=\""] {
+            for rest in text.split(mark).skip(1) {
+                let link = rest.split('"').next().unwrap_or_default();
+                let plain = link.split(['#', '?']).next().unwrap_or_default();
+                let is_elsewhere = plain.is_empty() || link.contains(':') || link.starts_with('/');
+                if !is_elsewhere && !folder.join(plain).exists() {
+                    faults.push(format!("{}: a link to {link}, which is not there", path.display()));
+                }
+            }
+        }
+    }
+    if faults.is_empty() { Ok(pages.len()) } else { Err(faults.join("\n  ")) }
+}
+
+fn collect(folder: &Path, pages: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            collect(&path, pages);
+        } else if path.extension().is_some_and(|ending| ending == "html") {
+            pages.push(path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn links_lead_within_the_site() {
+        let page = "[a](../README.md#x) [b](docs/c.md) [`d`](../crates/e/src) [f](g.md) [h](https://i)";
+        assert_eq!(turned(page), "[a](README.md#x) [b](c.md) `d` [f](g.md) [h](https://i)");
+    }
+}
