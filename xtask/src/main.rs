@@ -3,7 +3,8 @@
 //! ```text
 //! cargo xtask ci       format, clippy, tests, documentation, tidy: everything a change must pass
 //! cargo xtask test     the tests alone
-//! cargo xtask full     the engines that a build leaves out unless it has the feature `full`: clippy and tests
+//! cargo xtask full     the engines that a build leaves out unless it has the feature `full`: clippy and tests, those of
+//!                      clusters too
 //! cargo xtask planted  plant each bug and ask each detector, at full length: writes docs/planted-bugs.md
 //! cargo xtask docs     write the generated pages below docs/
 //! cargo xtask site     the documentation as a site, by mdBook: target/site/book
@@ -100,7 +101,10 @@ fn full() -> Result<(), String> {
         "clippy",
         &[&["clippy", "--all-targets"][..], &program, &["--", "--deny", "warnings"]].concat(),
     )?;
-    cargo(&[&["test", "--test", "full"][..], &program].concat())
+    cargo(&[&["test", "--test", "full"][..], &program].concat())?;
+    // Clusters take seconds to start, and a minute to be killed and to join again.
+    let clusters = ["test", "--package", "bourse-engine-galera", "--", "--test-threads", "1"];
+    cargo_with(&clusters, &[("BOURSE_LONG_TESTS", "1")])
 }
 
 /// Plants each bug, or those of these names, and asks each detector; all bugs make the page of the documentation.

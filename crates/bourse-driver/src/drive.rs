@@ -111,7 +111,7 @@ fn work(
         let (retries, back_off_ns) = (cx.backoff.retries(), cx.backoff.back_off_ns());
         let end = clock.now();
         now = end;
-        if performed.fatal.is_some() {
+        if performed.in_doubt {
             ledger.doubt(performed.operation, performed.count);
         }
         let due_ns = drawn.unwrap_or(start).min(start);

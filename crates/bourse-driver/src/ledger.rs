@@ -27,7 +27,8 @@ pub struct Entry {
     pub under_way: [u64; OUTCOMES],
     /// Operations that were due before the end of the interval and whose end nobody knows.
     pub unended: u64,
-    /// Operations of which nobody knows whether they took effect: the session was lost, or the call was interrupted.
+    /// Operations of which nobody knows whether they took effect: the session was lost, the call was interrupted, or a
+    /// server of a cluster was lost while it committed.
     pub in_doubt: u64,
     /// Response times of the measurement interval, those under way at its end included, added up: 64 bits hold 584 years.
     pub(crate) response_ns: Nanos,

@@ -142,6 +142,8 @@ pub struct Performed {
     pub server: Option<ServerTime>,
     /// The kind of an error after which the session cannot go on: the round ends.
     pub fatal: Option<ErrorKind>,
+    /// Whether nobody knows if it took effect.
+    pub in_doubt: bool,
 }
 
 impl Performed {
@@ -152,7 +154,7 @@ impl Performed {
 
     /// An operation with that outcome and status code.
     pub const fn ended(operation: usize, outcome: Outcome, code: i32) -> Self {
-        Self { operation, count: 1, outcome, code, example: None, server: None, fatal: None }
+        Self { operation, count: 1, outcome, code, example: None, server: None, fatal: None, in_doubt: false }
     }
 
     /// Sets the number of operations in one sample: for operations too short to be timed one by one.
@@ -171,6 +173,7 @@ impl Performed {
     pub fn error(operation: usize, error: &impl Failure) -> Self {
         let kind = error.kind();
         let fatal = matches!(kind, ErrorKind::ConnectionLost | ErrorKind::Full | ErrorKind::Interrupted);
-        Self { fatal: fatal.then_some(kind), ..Self::failed(operation, 0, error.to_string()) }
+        let in_doubt = fatal || kind == ErrorKind::InDoubt;
+        Self { fatal: fatal.then_some(kind), in_doubt, ..Self::failed(operation, 0, error.to_string()) }
     }
 }

@@ -18,8 +18,8 @@ const UNKNOWN_VARIABLE: u16 = 1193;
 const SQL_MODE: &str = "STRICT_ALL_TABLES,NO_BACKSLASH_ESCAPES,PIPES_AS_CONCAT,ANSI_QUOTES,NO_ZERO_IN_DATE,NO_ZERO_DATE,NO_ENGINE_SUBSTITUTION";
 
 /// Where a server is, and who we are there.
-#[derive(Clone)]
-pub(crate) enum Address {
+#[derive(Debug, Clone)]
+pub enum Address {
     /// A socket of this machine.
     Socket(PathBuf),
     /// Host and port.
@@ -28,17 +28,25 @@ pub(crate) enum Address {
 
 /// All that a connection takes.
 #[derive(Clone)]
-pub(crate) struct Connector {
-    pub(crate) address: Address,
-    pub(crate) user: String,
-    /// Never shown: this type has no `Debug`.
-    pub(crate) password: Option<String>,
-    pub(crate) options: Options,
+pub struct Connector {
+    /// Where the server is.
+    pub address: Address,
+    /// The user to log in as.
+    pub user: String,
+    /// The user's password.
+    pub password: Option<String>,
+    /// The options of its target.
+    pub options: Options,
+    /// Settings of its sessions beside those that all have, as `, SESSION x = 1`.
+    pub settings: &'static str,
 }
 
 impl Connector {
     /// A connection that uses `database`, or none.
-    pub(crate) fn connect(&self, database: Option<&str>) -> Result<Conn, EngineError> {
+    ///
+    /// # Errors
+    /// The client's or the server's, with what a person may have to do.
+    pub fn connect(&self, database: Option<&str>) -> Result<Conn, EngineError> {
         let lock_seconds = self.options.lock_timeout.as_secs();
         // A table in memory may grow as large as it has to: by default it is full at 16 MiB.
         let storage = match self.options.storage {
@@ -48,8 +56,9 @@ impl Connector {
         let settings = format!(
             "SET SESSION sql_mode = '{SQL_MODE}', SESSION innodb_lock_wait_timeout = {lock_seconds},
                 SESSION lock_wait_timeout = {lock_seconds}, SESSION foreign_key_checks = {},
-                SESSION autocommit = 1{storage}",
-            u8::from(self.options.foreign_keys)
+                SESSION autocommit = 1{storage}{}",
+            u8::from(self.options.foreign_keys),
+            self.settings
         );
         let opts = OptsBuilder::new()
             .user(Some(&self.user))

@@ -3,7 +3,9 @@
 use crate::error::error;
 use crate::options::Flavour;
 use crate::target::{Place, Target};
-use bourse_engine::{Description, Durability, EngineError, MayLose, Setting, WriterWait, memory_file_system};
+use bourse_engine::{
+    Description, Durability, EngineError, MayLose, Setting, WriterWait, lost_with_machine, memory_file_system,
+};
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::collections::BTreeMap;
@@ -63,7 +65,11 @@ fn variables(connection: &mut Conn) -> Result<BTreeMap<String, String>, EngineEr
     Ok(rows.into_iter().collect())
 }
 
-pub(crate) fn describe(target: &Target, connection: &mut Conn) -> Result<Description, EngineError> {
+/// What a target was run on, and what its durability class follows from.
+///
+/// # Errors
+/// The server's.
+pub fn describe(target: &Target, connection: &mut Conn) -> Result<Description, EngineError> {
     let all = variables(connection)?;
     let get = |name: &str| all.get(name).map_or("", String::as_str);
     let listed = |names: &[&str]| -> Vec<Setting> {
@@ -167,8 +173,7 @@ fn may_lose(facts: &Facts<'_>) -> MayLose {
 fn warnings(target: &Target, flavour: Flavour, facts: &Facts<'_>, variables: &BTreeMap<String, String>) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(name) = facts.memory_file_system {
-        warnings
-            .push(format!("the data directory is on {name}: nothing survives the machine, whatever the settings say"));
+        warnings.push(lost_with_machine("the data directory", name));
     }
     if target.options.snapshot_isolation && !variables.contains_key("innodb_snapshot_isolation") {
         warnings.push(
@@ -184,7 +189,10 @@ fn warnings(target: &Target, flavour: Flavour, facts: &Facts<'_>, variables: &BT
 }
 
 /// Bytes of a database's tables as the server has them.
-pub(crate) fn table_bytes(connection: &mut Conn, database: &str) -> Result<u64, EngineError> {
+///
+/// # Errors
+/// The server's.
+pub fn table_bytes(connection: &mut Conn, database: &str) -> Result<u64, EngineError> {
     let bytes: Option<Option<u64>> = connection
         .exec_first(
             "SELECT CAST(sum(data_length + index_length) AS UNSIGNED) FROM information_schema.tables WHERE table_schema = ?",
@@ -195,7 +203,7 @@ pub(crate) fn table_bytes(connection: &mut Conn, database: &str) -> Result<u64, 
 }
 
 /// Bytes of a database's files with what is kept for undoing, and of the redo log, in a data directory.
-pub(crate) fn sizes(data: &Path, database: &str) -> (u64, u64) {
+pub fn sizes(data: &Path, database: &str) -> (u64, u64) {
     let (mut tables, mut log) = (0, 0);
     for (name, bytes) in files(data) {
         if name.starts_with("ib_logfile") {

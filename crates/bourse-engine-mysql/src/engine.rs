@@ -2,16 +2,16 @@
 
 use crate::connect::{Address, Connector};
 use crate::describe;
-use crate::loader::{DatabaseLoader, side_databases};
+use crate::loader::DatabaseLoader;
 use crate::ownership;
 use crate::server::{self, DATABASE, Launch};
 use crate::session::MysqlSession;
-use crate::status::{Status, told_process};
+use crate::status::{Status, counters, told_process};
 use crate::target::{Place, Target};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface, IoCounts,
-    Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, SqlCapabilities, SqlEngine,
+    Capabilities, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface,
+    IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, SqlCapabilities, SqlEngine,
 };
 use bourse_private_server::{PrivateServer, ServerSlot, parent, processes};
 use mysql::Conn;
@@ -105,6 +105,7 @@ impl MysqlEngine {
                 user: user.clone(),
                 password: password(&self.target)?,
                 options: options.clone(),
+                settings: "",
             }),
             Place::Private { directory } => {
                 let start = || server::start(&self.target, directory.as_deref(), &locked(&self.launch));
@@ -139,8 +140,11 @@ impl MysqlEngine {
     }
 }
 
-/// From the file that is named, or the environment.
-fn password(target: &Target) -> Result<Option<String>, EngineError> {
+/// The password of a target: from the file that is named, or the environment.
+///
+/// # Errors
+/// The file cannot be read.
+pub fn password(target: &Target) -> Result<Option<String>, EngineError> {
     match &target.options.password_file {
         Some(path) => {
             let text = std::fs::read_to_string(path)
@@ -149,6 +153,27 @@ fn password(target: &Target) -> Result<Option<String>, EngineError> {
         }
         None => Ok(std::env::var("BOURSE_MYSQL_PASSWORD").ok()),
     }
+}
+
+/// What the server finds damaged in the database that a connection uses, in its words.
+///
+/// # Errors
+/// The server's, if it cannot even look.
+pub fn damage(connection: &mut Conn) -> Result<Vec<String>, EngineError> {
+    let tables: Vec<String> = connection
+        .query("SELECT table_name FROM information_schema.tables WHERE table_schema = database()")
+        .map_err(|e| crate::error::error(&e))?;
+    if tables.is_empty() {
+        return Ok(Vec::new());
+    }
+    let names: Vec<_> = tables.iter().map(|table| format!("`{table}`")).collect();
+    // Table, operation, kind of message, message: of a table that is whole there is the one message "OK".
+    let found: Vec<(String, String, String, String)> = connection
+        .query(format!("CHECK TABLE {}", names.join(", ")))
+        .map_err(|e| crate::error::error(&e).with_statement("CHECK TABLE"))?;
+    let bad =
+        found.into_iter().filter(|(_, _, kind, message)| !(kind == "note" || kind == "status" && message == "OK"));
+    Ok(bad.map(|(table, _, kind, message)| format!("{table}: {kind}: {message}")).collect())
 }
 
 impl Engine for MysqlEngine {
@@ -191,8 +216,7 @@ impl Engine for MysqlEngine {
             return Ok(false);
         }
         let mut connection = self.reach(None)?;
-        let has_tables = !ownership::marked_tables(&mut connection, self.database())?.is_empty();
-        Ok(has_tables || ownership::foreign(&mut connection, self.database())?.is_some())
+        ownership::exists(&mut connection, self.database())
     }
 
     fn foreign(&self) -> Result<Option<String>, EngineError> {
@@ -206,9 +230,7 @@ impl Engine for MysqlEngine {
         if !self.is_started() {
             return Ok(None);
         }
-        let left = ownership::leftovers(&mut self.reach(None)?, &side_databases(self.database()))?;
-        Ok((!left.is_empty())
-            .then(|| format!("{} was left by a load that did not end, and is replaced", left.join(" and "))))
+        ownership::leftovers(&mut self.reach(None)?, self.database())
     }
 
     fn location(&self) -> Location {
@@ -223,21 +245,7 @@ impl Engine for MysqlEngine {
     }
 
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
-        let mut connection = self.reach(Some(self.database()))?;
-        let tables: Vec<String> = connection
-            .query("SELECT table_name FROM information_schema.tables WHERE table_schema = database()")
-            .map_err(|e| crate::error::error(&e))?;
-        if tables.is_empty() {
-            return Ok(Some(Vec::new()));
-        }
-        let names: Vec<_> = tables.iter().map(|table| format!("`{table}`")).collect();
-        // Table, operation, kind of message, message: of a table that is whole there is the one message "OK".
-        let found: Vec<(String, String, String, String)> = connection
-            .query(format!("CHECK TABLE {}", names.join(", ")))
-            .map_err(|e| crate::error::error(&e).with_statement("CHECK TABLE"))?;
-        let bad =
-            found.into_iter().filter(|(_, _, kind, message)| !(kind == "note" || kind == "status" && message == "OK"));
-        Ok(Some(bad.map(|(table, _, kind, message)| format!("{table}: {kind}: {message}")).collect()))
+        damage(&mut self.reach(Some(self.database()))?).map(Some)
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
@@ -259,6 +267,13 @@ impl Engine for MysqlEngine {
             }
         }
         Ok(footprint)
+    }
+
+    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+        if !self.is_started() {
+            return Ok(Vec::new());
+        }
+        self.watch(|watcher| counters(&mut watcher.connection))
     }
 
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {

@@ -27,7 +27,7 @@ fn kind(code: u16, state: &str, message: &str) -> ErrorKind {
 }
 
 /// A client's error as ours.
-pub(crate) fn error(e: &Error) -> EngineError {
+pub fn error(e: &Error) -> EngineError {
     match e {
         Error::MySqlError(e) => {
             EngineError::new(kind(e.code, &e.state, &e.message), e.message.clone()).with_code(e.code.to_string())

@@ -49,3 +49,18 @@ pub use engine::{MysqlEngine, open};
 pub use options::{Flavour, FlushLog, FlushMethod, GRAMMAR, Options, Storage};
 pub use server::{Installed, Launch, installed, sweep_target};
 pub use target::{Place, Target};
+
+/// Parts of this engine that an engine of several such servers is made of.
+pub mod parts {
+    pub use crate::connect::{Address, Connector};
+    pub use crate::describe::{describe, sizes, table_bytes};
+    pub use crate::engine::{damage, password};
+    pub use crate::error::error;
+    pub use crate::loader::DatabaseLoader;
+    pub use crate::options::{OPTIONS, PRIVATE_ONLY, RUNNING_ONLY};
+    pub use crate::ownership::{exists, foreign, leftovers};
+    pub use crate::server::{DATABASE, SOCKET, datadir_argument, fill_command, server_command};
+    pub use crate::session::MysqlSession;
+    pub use crate::status::{Status, counters, told_process};
+    pub use crate::target::FORMS;
+}

@@ -13,7 +13,8 @@ use std::borrow::Cow;
 /// An INSERT is sent when it has become this long, in bytes.
 const INSERT_BYTES: usize = 1 << 20;
 
-pub(crate) struct DatabaseLoader {
+/// A loader by way of one server.
+pub struct DatabaseLoader {
     connection: Conn,
     database: String,
     /// Where it is loaded.
@@ -29,7 +30,11 @@ pub(crate) fn side_databases(database: &str) -> [String; 2] {
 }
 
 impl DatabaseLoader {
-    pub(crate) fn new(connector: &Connector, database: &str) -> Result<Self, EngineError> {
+    /// Begins a load of a database.
+    ///
+    /// # Errors
+    /// The server's, or a refusal of a database that is not ours to replace.
+    pub fn new(connector: &Connector, database: &str) -> Result<Self, EngineError> {
         let mut connection = connector.connect(None)?;
         take_lock(&mut connection, database)?;
         ownership::refuse_foreign(&mut connection, database)?;

@@ -1,7 +1,7 @@
 //! Options of a target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::target::{Grammar, Scheme};
+use bourse_engine::target::{Grammar, OptionSpec, Scheme};
 use bourse_engine::{option_spec, option_words};
 use std::path::PathBuf;
 use std::time::Duration;
@@ -115,11 +115,66 @@ option_words!(FlushLog { EverySecond = "0", AtCommit = "1", WrittenAtCommit = "2
 option_words!(FlushMethod { Fsync = "fsync", Direct = "o_direct" });
 
 /// Options of a server that runs already.
-const RUNNING_ONLY: &[&str] = &["socket", "password_file"];
+pub const RUNNING_ONLY: &[&str] = &["socket", "password_file"];
 
 /// Options of a private server.
-const PRIVATE_ONLY: &[&str] =
+pub const PRIVATE_ONLY: &[&str] =
     &["ram", "server", "innodb_buffer_pool", "log_file", "flush_log", "flush_method", "doublewrite", "start_timeout"];
+
+/// Every option, in the order of help and documents.
+pub const OPTIONS: &[OptionSpec<Options>] = &[
+    option_spec!(
+        "lock_timeout" => lock_timeout: seconds(1, 3_600), "a time in whole seconds from 1s to 3600s",
+        "how long a session waits for a lock before it fails with a conflict (`innodb_lock_wait_timeout`, `lock_wait_timeout`)",
+    ),
+    option_spec!(
+        "answer_timeout" => answer_timeout: seconds(1, 86_400), "a time in whole seconds from 1s to 86400s",
+        "time without an answer after which the server counts as lost",
+    ),
+    option_spec!("foreign_keys" => foreign_keys: switch, "enforce declared foreign keys (`foreign_key_checks`)"),
+    option_spec!(
+        "snapshot_isolation" => snapshot_isolation: switch,
+        "a repeatable-read transaction that meets a change made since its snapshot fails with a conflict instead of overwriting it (`innodb_snapshot_isolation`); without effect on servers that lack it, with a warning",
+    ),
+    option_spec!(
+        "storage" => storage: word(Storage), "innodb, memory",
+        "storage engine of new tables (`default_storage_engine`); memory has no transactions and cannot run TPC-E",
+    ),
+    option_spec!("socket" => socket: path, "Unix socket of the server [without it: TCP]"),
+    option_spec!(
+        "password_file" => password_file: path,
+        "file whose first line is the password [without it: the environment variable BOURSE_MYSQL_PASSWORD]",
+    ),
+    option_spec!("ram" => ram: switch, "keep the data directory in memory (/dev/shm)"),
+    option_spec!(
+        "server" => server: path,
+        "server program [without it: searched in PATH and the common folders]",
+    ),
+    option_spec!(
+        "innodb_buffer_pool" => buffer_pool_bytes: bytes(5 << 20, 1 << 40), "bytes from 5MiB to 1TiB, for example 512MiB",
+        "page cache, shared by all sessions (`innodb_buffer_pool_size`)",
+    ),
+    option_spec!(
+        "log_file" => log_file_bytes: bytes(8 << 20, 128 << 30), "bytes from 8MiB to 128GiB, for example 256MiB",
+        "size of the redo log (`innodb_log_file_size`, `innodb_redo_log_capacity`)",
+    ),
+    option_spec!(
+        "flush_log" => flush_log: word(FlushLog), "0, 1, 2",
+        "redo log at a commit: kept in memory (0), synced (1), written but not synced (2); 0 and 2 sync once a second (`innodb_flush_log_at_trx_commit`)",
+    ),
+    option_spec!(
+        "flush_method" => flush_method: optional_word(FlushMethod), "fsync, o_direct",
+        "how data files are written (`innodb_flush_method`): through the page cache (fsync) or past it (o_direct) [default: o_direct; with ram=on fsync]",
+    ),
+    option_spec!(
+        "doublewrite" => doublewrite: switch,
+        "write pages twice, so that a torn page can be repaired (`innodb_doublewrite`)",
+    ),
+    option_spec!(
+        "start_timeout" => start_timeout: seconds(1, 3_600), "a time in whole seconds from 1s to 3600s",
+        "time limit for the server's start",
+    ),
+];
 
 /// The grammar of MariaDB and MySQL targets, with every option in the order of help and documents.
 pub static GRAMMAR: Grammar<Options> = Grammar {
@@ -131,58 +186,6 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         Scheme::private_server("mariadb+private", RUNNING_ONLY),
     ],
     forms: "mysql://USER@HOST/DATABASE, mariadb://USER@HOST/DATABASE, mysql+private: or mariadb+private:, each with optional ?OPTION=VALUE&…",
-    options: &[
-        option_spec!(
-            "lock_timeout" => lock_timeout: seconds(1, 3_600), "a time in whole seconds from 1s to 3600s",
-            "how long a session waits for a lock before it fails with a conflict (`innodb_lock_wait_timeout`, `lock_wait_timeout`)",
-        ),
-        option_spec!(
-            "answer_timeout" => answer_timeout: seconds(1, 86_400), "a time in whole seconds from 1s to 86400s",
-            "time without an answer after which the server counts as lost",
-        ),
-        option_spec!("foreign_keys" => foreign_keys: switch, "enforce declared foreign keys (`foreign_key_checks`)"),
-        option_spec!(
-            "snapshot_isolation" => snapshot_isolation: switch,
-            "a repeatable-read transaction that meets a change made since its snapshot fails with a conflict instead of overwriting it (`innodb_snapshot_isolation`); without effect on servers that lack it, with a warning",
-        ),
-        option_spec!(
-            "storage" => storage: word(Storage), "innodb, memory",
-            "storage engine of new tables (`default_storage_engine`); memory has no transactions and cannot run TPC-E",
-        ),
-        option_spec!("socket" => socket: path, "Unix socket of the server [without it: TCP]"),
-        option_spec!(
-            "password_file" => password_file: path,
-            "file whose first line is the password [without it: the environment variable BOURSE_MYSQL_PASSWORD]",
-        ),
-        option_spec!("ram" => ram: switch, "keep the data directory in memory (/dev/shm)"),
-        option_spec!(
-            "server" => server: path,
-            "server program [without it: searched in PATH and the common folders]",
-        ),
-        option_spec!(
-            "innodb_buffer_pool" => buffer_pool_bytes: bytes(5 << 20, 1 << 40), "bytes from 5MiB to 1TiB, for example 512MiB",
-            "page cache, shared by all sessions (`innodb_buffer_pool_size`)",
-        ),
-        option_spec!(
-            "log_file" => log_file_bytes: bytes(8 << 20, 128 << 30), "bytes from 8MiB to 128GiB, for example 256MiB",
-            "size of the redo log (`innodb_log_file_size`, `innodb_redo_log_capacity`)",
-        ),
-        option_spec!(
-            "flush_log" => flush_log: word(FlushLog), "0, 1, 2",
-            "redo log at a commit: kept in memory (0), synced (1), written but not synced (2); 0 and 2 sync once a second (`innodb_flush_log_at_trx_commit`)",
-        ),
-        option_spec!(
-            "flush_method" => flush_method: optional_word(FlushMethod), "fsync, o_direct",
-            "how data files are written (`innodb_flush_method`): through the page cache (fsync) or past it (o_direct) [default: o_direct; with ram=on fsync]",
-        ),
-        option_spec!(
-            "doublewrite" => doublewrite: switch,
-            "write pages twice, so that a torn page can be repaired (`innodb_doublewrite`)",
-        ),
-        option_spec!(
-            "start_timeout" => start_timeout: seconds(1, 3_600), "a time in whole seconds from 1s to 3600s",
-            "time limit for the server's start",
-        ),
-    ],
+    options: OPTIONS,
     renamed: &[],
 };

@@ -5,6 +5,7 @@
 //! database is ever dropped except the two beside the loaded one, which a loader made itself ([`create_side`]).
 
 use crate::error::error;
+use crate::loader::side_databases;
 use bourse_engine::EngineError;
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
@@ -63,7 +64,10 @@ fn listed(found: &[String]) -> String {
 }
 
 /// What in a database was not made by a loader, in words; `None` for nothing, and for a database that does not exist.
-pub(crate) fn foreign(connection: &mut Conn, database: &str) -> Result<Option<String>, EngineError> {
+///
+/// # Errors
+/// The server's.
+pub fn foreign(connection: &mut Conn, database: &str) -> Result<Option<String>, EngineError> {
     let found = unmarked(connection, database)?;
     Ok((!found.is_empty()).then(|| format!("database `{database}` holds what bourse did not make: {}", listed(&found))))
 }
@@ -146,15 +150,27 @@ pub(crate) fn drop_side(connection: &mut Conn, side: &str) -> Result<(), EngineE
     )))
 }
 
-/// A loader's own databases that were left by one that was killed: of these names, those that are there and are ours.
-pub(crate) fn leftovers(connection: &mut Conn, sides: &[String]) -> Result<Vec<String>, EngineError> {
+/// A loader's own databases that one that was killed has left beside the one that it loaded, in words.
+///
+/// # Errors
+/// The server's.
+pub fn leftovers(connection: &mut Conn, database: &str) -> Result<Option<String>, EngineError> {
     let mut found = Vec::new();
-    for side in sides {
-        if is_side(connection, side)? {
+    for side in side_databases(database) {
+        if is_side(connection, &side)? {
             found.push(format!("`{side}`"));
         }
     }
-    Ok(found)
+    Ok((!found.is_empty())
+        .then(|| format!("{} was left by a load that did not end, and is replaced", found.join(" and "))))
+}
+
+/// Whether a database has anything in it, whose ever it is.
+///
+/// # Errors
+/// The server's.
+pub fn exists(connection: &mut Conn, database: &str) -> Result<bool, EngineError> {
+    Ok(!marked_tables(connection, database)?.is_empty() || foreign(connection, database)?.is_some())
 }
 
 /// The statement with the mark in it, where it is a `CREATE TABLE` of columns and nothing else: so such a table is never

@@ -25,7 +25,8 @@ enum State {
     Doomed,
 }
 
-pub(crate) struct MysqlSession {
+/// A session of one server.
+pub struct MysqlSession {
     connection: Conn,
     statements: Vec<Option<Prepared>>,
     /// What the server was last told; `None` before that.
@@ -34,7 +35,8 @@ pub(crate) struct MysqlSession {
 }
 
 impl MysqlSession {
-    pub(crate) fn new(connection: Conn) -> Self {
+    /// The session of a connection that uses a database.
+    pub fn new(connection: Conn) -> Self {
         Self { connection, statements: Vec::new(), isolation: None, state: State::Idle }
     }
 
@@ -105,6 +107,12 @@ impl MysqlSession {
         Err(EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and has to be rolled back"))
     }
 
+    /// Runs several statements in one text: an error of a later one comes with its own result.
+    fn both(&mut self, sql: &str) -> Result<(), EngineError> {
+        let result = self.connection.query_iter(sql).map_err(|e| error(&e).with_statement(sql))?;
+        through(result, &mut |_| Ok(())).map(drop).map_err(|e| e.with_statement(sql))
+    }
+
     fn bare(&mut self, sql: &str) -> Result<(), EngineError> {
         self.connection.query_drop(sql).map_err(|e| error(&e).with_statement(sql))
     }
@@ -157,7 +165,7 @@ impl Session for MysqlSession {
         } else {
             // Were it set for one transaction only, every transaction would have to tell it.
             self.isolation = None;
-            self.bare(&format!("SET SESSION TRANSACTION ISOLATION LEVEL {}; {start}", words(isolation)))?;
+            self.both(&format!("SET SESSION TRANSACTION ISOLATION LEVEL {}; {start}", words(isolation)))?;
             self.isolation = Some(isolation);
         }
         self.state = State::Open;

@@ -1,7 +1,7 @@
 //! What the server counts, by its own status variables.
 
 use crate::error::error;
-use bourse_engine::{EngineError, FileIo, IoCounts, LockStats};
+use bourse_engine::{Counter, EngineError, FileIo, IoCounts, LockStats};
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::fs;
@@ -14,19 +14,45 @@ const ASKED: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
     'Innodb_os_log_fsyncs', 'Innodb_os_log_written', 'Innodb_log_writes',
     'Aria_transaction_log_syncs', 'Binlog_bytes_written')";
 
+/// What is asked for by its own name; a server answers with those that it knows, a node of a cluster with the `wsrep` ones.
+const COUNTERS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
+    'Com_commit', 'Com_rollback', 'Handler_read_rnd_next', 'Created_tmp_disk_tables', 'Slow_queries',
+    'Innodb_row_lock_waits', 'Innodb_row_lock_time', 'Innodb_deadlocks', 'Innodb_log_waits', 'Innodb_os_log_written',
+    'Innodb_buffer_pool_read_requests', 'Innodb_buffer_pool_reads', 'Innodb_buffer_pool_pages_flushed',
+    'Innodb_buffer_pool_wait_free', 'Innodb_data_fsyncs', 'Innodb_data_written',
+    'wsrep_replicated', 'wsrep_replicated_bytes', 'wsrep_received', 'wsrep_received_bytes', 'wsrep_local_commits',
+    'wsrep_local_cert_failures', 'wsrep_local_bf_aborts', 'wsrep_local_replays', 'wsrep_causal_reads',
+    'wsrep_flow_control_sent', 'wsrep_flow_control_paused_ns')";
+
+/// What the server counts, by its own names.
+///
+/// # Errors
+/// The server's.
+pub fn counters(connection: &mut Conn) -> Result<Vec<Counter>, EngineError> {
+    let rows: Vec<(String, String)> = connection.query(COUNTERS).map_err(|e| error(&e))?;
+    Ok(rows.into_iter().filter_map(|(name, value)| Some(Counter { name, value: value.parse().ok()? })).collect())
+}
+
 /// Who counted, as reports name it.
 const SOURCE: &str = "the server (SHOW GLOBAL STATUS: Innodb_data_fsyncs, Innodb_data_written, Innodb_os_log_written)";
 
 /// What the server counts.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Status {
-    pub(crate) locks: Option<LockStats>,
-    pub(crate) memory_bytes: u64,
-    pub(crate) io: IoCounts,
+pub struct Status {
+    /// Waits for locks of rows.
+    pub locks: Option<LockStats>,
+    /// Memory that the server counts.
+    pub memory_bytes: u64,
+    /// Operations on files.
+    pub io: IoCounts,
 }
 
 impl Status {
-    pub(crate) fn read(connection: &mut Conn) -> Result<Self, EngineError> {
+    /// Asks the server.
+    ///
+    /// # Errors
+    /// The server's.
+    pub fn read(connection: &mut Conn) -> Result<Self, EngineError> {
         let rows: Vec<(String, String)> = connection.query(ASKED).map_err(|e| error(&e))?;
         Ok(Self::of(&rows))
     }
@@ -47,7 +73,8 @@ impl Status {
     }
 
     /// What was counted since; memory is what it is now.
-    pub(crate) fn since(self, before: &Self) -> Self {
+    #[must_use]
+    pub fn since(self, before: &Self) -> Self {
         Self {
             locks: self.locks.map(|locks| locks.since(before.locks.unwrap_or_default())),
             memory_bytes: self.memory_bytes,
@@ -94,7 +121,7 @@ fn io(known: impl Fn(&str) -> Option<u64>) -> IoCounts {
 }
 
 /// The server's process by its own file in the data directory: the program we started may be a script above it.
-pub(crate) fn told_process(data: &Path) -> Option<u32> {
+pub fn told_process(data: &Path) -> Option<u32> {
     fs::read_to_string(data.join("server.pid")).ok()?.trim().parse().ok()
 }
 

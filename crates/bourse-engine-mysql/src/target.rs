@@ -7,7 +7,7 @@ use bourse_engine::target::{ServerForms, TargetError};
 pub use bourse_engine::target::ServerPlace as Place;
 
 /// What these servers have of their own in targets.
-static FORMS: ServerForms = ServerForms {
+pub static FORMS: ServerForms = ServerForms {
     user: "root",
     port: 3_306,
     not_in_database: &['`', '/', '\\', '.'],

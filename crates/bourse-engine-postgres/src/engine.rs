@@ -10,8 +10,9 @@ use crate::wire::Connection;
 use crate::{describe, ownership, status};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface, IoCounts,
-    Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine,
+    Capabilities, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface,
+    IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, Snapshot, SqlCapabilities,
+    SqlEngine,
 };
 use bourse_private_server::{ServerSlot, parent};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -268,6 +269,14 @@ impl Engine for PostgresEngine {
             footprint.memory_bytes = footprint.server.map_or(0, |server| server.resident_bytes);
         }
         Ok(footprint)
+    }
+
+    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+        if !self.is_started() {
+            return Ok(Vec::new());
+        }
+        let database = self.database();
+        self.watch(|connection| status::counters(connection, database))
     }
 
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {

@@ -1,7 +1,7 @@
 //! What the server counts, by its own statistics, and what its processes use, by the operating system.
 
 use crate::wire::Connection;
-use bourse_engine::{EngineError, FileIo, IoCounts, ServerProcess};
+use bourse_engine::{Counter, EngineError, FileIo, IoCounts, ServerProcess};
 use bourse_private_server::processes::{children, process_use};
 use std::fs;
 use std::path::Path;
@@ -36,6 +36,31 @@ const QUERIES: &[(i32, &str, &str)] = &[
                 (SELECT sum(temp_bytes) FROM pg_stat_database) FROM pg_stat_wal CROSS JOIN pg_stat_bgwriter",
     ),
 ];
+
+/// What is asked for by its own name, of every version.
+const COUNTERS: [&str; 11] = [
+    "xact_commit",
+    "xact_rollback",
+    "blks_read",
+    "blks_hit",
+    "tup_returned",
+    "tup_fetched",
+    "tup_inserted",
+    "tup_updated",
+    "tup_deleted",
+    "conflicts",
+    "deadlocks",
+];
+
+/// What the server counts of a database, by its own names (pg_stat_database).
+pub(crate) fn counters(connection: &mut Connection, database: &str) -> Result<Vec<Counter>, EngineError> {
+    let sql = format!("SELECT {} FROM pg_stat_database WHERE datname = '{database}'", COUNTERS.join(", "));
+    let row = connection.ask(&sql)?.into_iter().next().unwrap_or_default();
+    let counter = |(name, value): (&&str, Option<String>)| {
+        Some(Counter { name: (*name).to_owned(), value: value?.parse().ok()? })
+    };
+    Ok(COUNTERS.iter().zip(row).filter_map(counter).collect())
+}
 
 /// Bytes of a page, as servers are built.
 const PAGE_BYTES: u64 = 8_192;

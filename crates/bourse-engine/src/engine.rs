@@ -96,6 +96,15 @@ pub trait Engine: Send + Sync {
         Vec::new()
     }
 
+    /// What it counts by itself beside conflicts and files, since it or its server began: only differences tell. Empty where
+    /// it counts nothing. Cheap.
+    ///
+    /// # Errors
+    /// The engine's.
+    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+        Ok(Vec::new())
+    }
+
     /// What it has asked of the file system until now; `None` where it cannot say, or has no files. Cheap.
     ///
     /// # Errors
@@ -150,6 +159,15 @@ pub struct Conflicts {
     pub name: &'static str,
     /// How many.
     pub count: u64,
+}
+
+/// A number that an engine counts up.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Counter {
+    /// The engine's own name for it, as `Innodb_row_lock_waits`.
+    pub name: String,
+    /// Its value.
+    pub value: u64,
 }
 
 /// The interface by which an engine is used.

@@ -11,6 +11,9 @@ pub enum ErrorKind {
     Constraint,
     /// The engine or its server is gone.
     ConnectionLost,
+    /// The connection was lost while a commit was under way: nobody knows whether it was made. The session goes on, at
+    /// another server of a cluster.
+    InDoubt,
     /// The engine cannot do this at all.
     Unsupported,
     /// No room on the disk, or past a size limit.
@@ -29,6 +32,7 @@ impl fmt::Display for ErrorKind {
             Self::Conflict => "conflict",
             Self::Constraint => "constraint",
             Self::ConnectionLost => "connection lost",
+            Self::InDoubt => "commit in doubt",
             Self::Unsupported => "unsupported",
             Self::Full => "full",
             Self::Interrupted => "interrupted",

@@ -12,6 +12,7 @@ mod error;
 mod file_owner;
 mod file_system;
 mod file_use;
+mod folder_database;
 mod footprint;
 mod location;
 mod null;
@@ -32,12 +33,14 @@ pub use bourse_schema::{Batch, Dialect, Value};
 pub use capabilities::{Capabilities, RecordCapabilities, SqlCapabilities};
 pub use description::{Description, Durability, MayLose, MemoryStore, Setting, WriterWait};
 pub use engine::{
-    Conflicts, Connection, Engine, ForReading, Hosting, Interface, KeyEngine, Loader, OwnedServer, Snapshot, SqlEngine,
+    Conflicts, Connection, Counter, Engine, ForReading, Hosting, Interface, KeyEngine, Loader, OwnedServer, Snapshot,
+    SqlEngine,
 };
 pub use error::{EngineError, ErrorKind};
 pub use file_owner::FileOwner;
-pub use file_system::{folder_of, memory_file_system};
+pub use file_system::{folder_of, lost_with_machine, memory_file_system};
 pub use file_use::FileUse;
+pub use folder_database::FolderDatabase;
 pub use footprint::{FileIo, Footprint, IoCounts, LockStats, ServerProcess};
 pub use location::{DatabaseFiles, Location, path_in_target, target_with_path};
 pub use null::NullEngine;

@@ -1,8 +1,8 @@
 //! Engines and sessions over others, of which they change a part.
 
 use crate::{
-    Capabilities, Conflicts, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hosting, Interface,
-    IoCounts, Loader, Location, Session, Snapshot, SqlEngine,
+    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hosting,
+    Interface, IoCounts, Loader, Location, Session, Snapshot, SqlEngine,
 };
 
 /// An engine over another whose sessions it changes; all else is the other's. One without SQL is passed through as it is.
@@ -67,6 +67,9 @@ impl<W: Wrapper> Engine for W {
     }
     fn conflicts(&self) -> Vec<Conflicts> {
         self.inner().conflicts()
+    }
+    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+        self.inner().counters()
     }
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
         self.inner().io_counts()

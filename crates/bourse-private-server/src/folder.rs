@@ -95,28 +95,62 @@ impl ServerFolder {
         leftovers::end_processes(self.kind, self.path());
     }
 
+    /// Writes a file of its data directory.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Other`]: the file cannot be written.
+    pub fn write_data(&self, name: &str, text: &str) -> Result<(), EngineError> {
+        let path = self.data().join(name);
+        fs::write(&path, text).map_err(|e| EngineError::io("write", &path, &e))?;
+        self.account.give(&path)
+    }
+
+    /// Fills the data directory with a copy of another's, whose server does not run, without the files of these names.
+    ///
+    /// # Errors
+    /// [`EngineError`] of the file system.
+    pub fn copy_data_of(&self, other: &Self, without: &[&str]) -> Result<(), EngineError> {
+        copy_folder(&other.data(), &self.data(), &self.account)?;
+        let names = without.iter().map(|name| self.data().join(name)).filter(|path| path.exists());
+        names.into_iter().try_for_each(|path| fs::remove_file(&path).map_err(|e| EngineError::io("remove", &path, &e)))
+    }
+
     /// Runs the command that fills the data directory, until it ends.
     ///
     /// # Errors
     /// [`ErrorKind::Other`] with its last words, if it fails or does not end in time.
-    pub fn fill(&self, mut command: Command, until: Instant) -> Result<(), EngineError> {
-        let log = self.path().join("install.log");
-        let file = File::create(&log).map_err(|e| EngineError::io("create", &log, &e))?;
-        let second = file.try_clone().map_err(|e| EngineError::io("open", &log, &e))?;
+    pub fn fill(&self, command: Command, until: Instant) -> Result<(), EngineError> {
+        let failed =
+            |how: String| EngineError::new(ErrorKind::Other, format!("a new data directory could not be made: {how}"));
+        self.run(command, "install.log", until).map(drop).map_err(failed)
+    }
+
+    /// Runs a command on the data directory until it ends, and returns what it said.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Other`] with its last words, if it fails or does not end in time.
+    pub fn look_at_data(&self, command: Command, until: Instant) -> Result<String, EngineError> {
+        let program = command.get_program().to_string_lossy().into_owned();
+        self.run(command, "look.log", until)
+            .map_err(|how| EngineError::new(ErrorKind::Other, format!("{program} could not read its data: {how}")))
+    }
+
+    fn run(&self, mut command: Command, log: &str, until: Instant) -> Result<String, String> {
+        let log = self.path().join(log);
+        let file = File::create(&log).map_err(|e| format!("cannot create {}: {e}", log.display()))?;
+        let second = file.try_clone().map_err(|e| format!("cannot open {}: {e}", log.display()))?;
         detach(&mut command);
         let mut child = command
             .stdin(Stdio::null())
             .stdout(file)
             .stderr(second)
             .spawn()
-            .map_err(|e| EngineError::io("run", Path::new(command.get_program()), &e))?;
-        let failed = |how: String| {
-            let words = last_words(&log);
-            EngineError::new(ErrorKind::Other, format!("a new data directory could not be made: {how}{words}"))
-        };
+            .map_err(|e| format!("cannot run {}: {e}", command.get_program().display()))?;
+        let said = || String::from_utf8_lossy(&fs::read(&log).unwrap_or_default()).into_owned();
+        let failed = |how: String| format!("{how}{}", last_words(&log));
         loop {
             match child.try_wait() {
-                Ok(Some(status)) if status.success() => return Ok(()),
+                Ok(Some(status)) if status.success() => return Ok(said()),
                 Ok(Some(status)) => return Err(failed(status.to_string())),
                 Ok(None) if Instant::now() <= until => std::thread::sleep(Duration::from_millis(10)),
                 Ok(None) | Err(_) => {
@@ -128,6 +162,24 @@ impl ServerFolder {
             }
         }
     }
+}
+
+/// Copies what is in a folder into one that is there; what is no file and no folder, such as a socket, is left out.
+fn copy_folder(from: &Path, to: &Path, account: &Account) -> Result<(), EngineError> {
+    for entry in fs::read_dir(from).map_err(|e| EngineError::io("read", from, &e))? {
+        let entry = entry.map_err(|e| EngineError::io("read", from, &e))?;
+        let (path, copy) = (entry.path(), to.join(entry.file_name()));
+        let kind = entry.file_type().map_err(|e| EngineError::io("look at", &path, &e))?;
+        if kind.is_dir() {
+            fs::create_dir(&copy).map_err(|e| EngineError::io("make", &copy, &e))?;
+            account.give(&copy)?;
+            copy_folder(&path, &copy, account)?;
+        } else if kind.is_file() {
+            fs::copy(&path, &copy).map_err(|e| EngineError::io("copy", &path, &e))?;
+            account.give(&copy)?;
+        }
+    }
+    Ok(())
 }
 
 /// A folder of our own, marked as ours before anything else is in it.

@@ -8,14 +8,9 @@ use std::net::{Ipv4Addr, TcpListener};
 ///
 /// # Errors
 /// The system's, if it has none.
-pub fn free_ports<const N: usize>() -> io::Result<[u16; N]> {
+pub fn free_ports(count: usize) -> io::Result<Vec<u16>> {
     // All are held until the last is known, so that none is given twice.
-    let mut held = Vec::with_capacity(N);
-    let mut ports = [0; N];
-    for port in &mut ports {
-        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
-        *port = listener.local_addr()?.port();
-        held.push(listener);
-    }
-    Ok(ports)
+    let held: Vec<TcpListener> =
+        (0..count).map(|_| TcpListener::bind((Ipv4Addr::LOCALHOST, 0))).collect::<io::Result<_>>()?;
+    held.iter().map(|listener| Ok(listener.local_addr()?.port())).collect()
 }

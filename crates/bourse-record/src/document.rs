@@ -238,6 +238,7 @@ mod tests {
                     io: vec![],
                     io_source: String::new(),
                     server: None,
+                    counters: Vec::new(),
                     conflicts: Vec::new(),
                     market_age_s: None,
                     interference: Some(crate::Interference {

@@ -73,6 +73,10 @@ pub struct Round {
     /// Until 900 s it owes fewer Trade-Results than it is given orders.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub market_age_s: Option<f64>,
+    /// What the engine or its server counted by itself in the measurement interval, by its own names; what did not change is
+    /// left out.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub counters: Vec<EngineCounter>,
     /// Conflicts that the engine told sessions of in the whole round, warm-up and drain included, by its name for them. Those
     /// that were tried again are among them. Empty where the engine does not tell them apart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -96,6 +100,15 @@ pub struct Round {
     pub checks: Vec<Check>,
     /// Warnings about this round.
     pub warnings: Vec<Warning>,
+}
+
+/// What an engine counted by itself.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct EngineCounter {
+    /// The engine's name for it.
+    pub name: String,
+    /// How many.
+    pub count: u64,
 }
 
 /// Conflicts of one kind.

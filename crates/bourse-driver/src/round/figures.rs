@@ -153,6 +153,7 @@ pub(super) fn figures(
         io_source: at_last.io.map(|io| io.source.to_owned()).unwrap_or_default(),
         server,
         interference,
+        counters: at_last.counted_since(&at_first),
         conflicts: Vec::new(),
         market_age_s: None,
         slowdown: None,

@@ -2,8 +2,8 @@
 
 use crate::sampler::io_counts;
 use crate::{Control, Nanos, SECOND};
-use bourse_engine::{Engine, IoCounts, ServerProcess};
-use bourse_record::{KernelThreads, MachineUse, ProcessUse, ServerUse};
+use bourse_engine::{Counter, Engine, IoCounts, ServerProcess};
+use bourse_record::{EngineCounter, KernelThreads, MachineUse, ProcessUse, ServerUse};
 
 /// Resources used until a moment.
 #[derive(Default)]
@@ -13,6 +13,7 @@ pub(super) struct Mark {
     pub(super) kernel: KernelThreads,
     pub(super) io: Option<IoCounts>,
     pub(super) server: Option<ServerProcess>,
+    pub(super) counters: Vec<Counter>,
 }
 
 impl Mark {
@@ -24,7 +25,17 @@ impl Mark {
             io: io_counts(engine),
             // An engine that fails to say is as one without a server.
             server: engine.footprint().ok().and_then(|footprint| footprint.server),
+            counters: engine.counters().unwrap_or_default(),
         }
+    }
+
+    /// What the engine has counted since, of each that it counted both times.
+    pub(super) fn counted_since(&self, then: &Self) -> Vec<EngineCounter> {
+        let since = |now: &Counter| {
+            let then = then.counters.iter().find(|it| it.name == now.name)?;
+            Some(EngineCounter { name: now.name.clone(), count: now.value.checked_sub(then.value)? })
+        };
+        self.counters.iter().filter_map(since).filter(|it| it.count > 0).collect()
     }
 
     /// What the server's process has used since.

@@ -187,6 +187,34 @@ fn a_lost_connection_ends_the_round_and_keeps_its_figures() {
 }
 
 #[test]
+fn a_commit_in_doubt_is_counted_and_the_round_goes_on() {
+    let (mut left, mut performed) = (60, 0);
+    let draw = move |_: &dyn Clock, _: &Control| {
+        left -= 1;
+        if left < 0 { Draw::Finished } else { Draw::Ready }
+    };
+    let perform = move |cx: &mut OperationCx<'_>| {
+        performed += 1;
+        if performed == 30 {
+            return Performed::error(0, &EngineError::new(ErrorKind::InDoubt, "node n2 was lost while it committed"));
+        }
+        busy(cx)
+    };
+    let user_specs = vec![UserSpec {
+        name: "user".to_owned(),
+        role: "users",
+        user: Box::new(Acting { draw, perform }),
+        schedule: Schedule::Closed,
+        stop_rule: StopRule::AtIntervalEnd,
+    }];
+    let plan = Plan { warm_up_ns: 0, measure_ns: 3_600 * SECOND, ..PLAN };
+    let measured = measure(&plan, user_specs, vec![]);
+    assert_eq!(measured.fault, None);
+    let entry = measured.counted.ledger.entry(0);
+    assert_eq!((entry.ended(Outcome::Completed), entry.ended(Outcome::Failed), entry.in_doubt), (59, 1, 1));
+}
+
+#[test]
 fn customers_that_finish_end_the_interval() {
     let mut left = 30;
     let draw = move |_: &dyn Clock, _: &Control| {

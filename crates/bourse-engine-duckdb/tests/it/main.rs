@@ -3,7 +3,6 @@
 
 mod conforms;
 mod files;
-mod same;
 mod targets;
 mod tpce;
 mod transactions;

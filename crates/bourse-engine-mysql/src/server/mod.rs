@@ -4,8 +4,8 @@ mod find;
 mod start;
 
 pub use find::{Installed, installed};
-pub use start::Launch;
-pub(crate) use start::{DATABASE, restart, start};
+pub use start::{DATABASE, Launch, SOCKET, datadir_argument, fill_command, server_command};
+pub(crate) use start::{restart, start};
 
 use crate::target::{Place, Target};
 use std::path::PathBuf;

@@ -1,6 +1,6 @@
 //! Starting a private server, and starting it again.
 
-use super::find::installed;
+use super::find::{Installed, installed};
 use crate::connect::{Address, Connector};
 use crate::options::{Flavour, FlushMethod, Options};
 use crate::target::Target;
@@ -13,10 +13,10 @@ use std::process::Command;
 use std::time::Instant;
 
 /// The database that sessions of a private server use.
-pub(crate) const DATABASE: &str = "bourse";
+pub const DATABASE: &str = "bourse";
 
 /// The socket in a server's folder.
-const SOCKET: &str = "s";
+pub const SOCKET: &str = "s";
 
 /// What MariaDB's and MySQL's private servers have of their own.
 pub(super) static KIND: Kind = Kind {
@@ -29,7 +29,7 @@ pub(super) static KIND: Kind = Kind {
 };
 
 /// The argument that tells a server of ours from every other.
-fn datadir_argument(data: &Path) -> String {
+pub fn datadir_argument(data: &Path) -> String {
     format!("--datadir={}", data.display())
 }
 
@@ -52,12 +52,13 @@ pub(crate) fn start(
     let installed = installed(target.flavour, options.server.as_deref())?;
     let folder = ServerFolder::make(&KIND, directory, options.ram)?;
     let until = Instant::now() + options.start_timeout;
-    folder.fill(fill_command(&installed.server, installed.install.as_deref(), &folder), until)?;
+    folder.fill(fill_command(&installed, &folder), until)?;
     let connector = Connector {
         address: Address::Socket(folder.path().join(SOCKET)),
         user: "root".to_owned(),
         password: None,
         options: options.clone(),
+        settings: "",
     };
     let command = server_command(&installed.server, target, &folder, launch);
     let mut server = PrivateServer::start(folder, command)?;
@@ -91,7 +92,7 @@ fn user_argument(folder: &ServerFolder) -> Option<String> {
 }
 
 /// Starts the server on a data directory that is there.
-fn server_command(program: &Path, target: &Target, folder: &ServerFolder, launch: &Launch) -> Command {
+pub fn server_command(program: &Path, target: &Target, folder: &ServerFolder, launch: &Launch) -> Command {
     let mut command = Command::new(program);
     command.arg("--no-defaults").args(user_argument(folder));
     command.args(arguments(target.flavour, folder.path(), &target.options)).args(&launch.arguments);
@@ -100,8 +101,9 @@ fn server_command(program: &Path, target: &Target, folder: &ServerFolder, launch
 }
 
 /// Makes the system's own tables.
-fn fill_command(server: &Path, install: Option<&Path>, folder: &ServerFolder) -> Command {
-    let mut command = Command::new(install.unwrap_or(server));
+pub fn fill_command(installed: &Installed, folder: &ServerFolder) -> Command {
+    let install = installed.install.as_deref();
+    let mut command = Command::new(install.unwrap_or(&installed.server));
     command.arg("--no-defaults");
     match install {
         Some(_) => command.args(["--auth-root-authentication-method=normal", "--skip-test-db", "--skip-name-resolve"]),

@@ -5,7 +5,6 @@ mod conforms;
 mod foreign;
 mod loads;
 mod private;
-mod same;
 mod targets;
 mod tpce;
 

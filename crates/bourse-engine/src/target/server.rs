@@ -66,16 +66,30 @@ impl ServerPlace {
         split: Split<'_>,
         is_private: bool,
     ) -> Result<Self, TargetError> {
-        let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
-        if split.query.split(['&', '?', ';']).any(|pair| forms.password_options.contains(&name(pair).as_str())) {
-            return Err(forms.password());
-        }
-        let invalid = |why| TargetError::Place { engine: grammar.engine, why, forms: grammar.forms };
+        forms.refuse_password(split)?;
+        let invalid = invalid(grammar);
         if is_private {
             let path = decoded(split.place.strip_prefix("//").unwrap_or(split.place)).map_err(invalid)?;
             return Ok(Self::Private { directory: (!path.is_empty()).then(|| path.into()) });
         }
-        forms.running(split.place, invalid)
+        let mut nodes = forms.running(split.place, &invalid)?;
+        match (nodes.pop(), nodes.is_empty()) {
+            (Some(node), true) => Ok(node),
+            _ => Err(invalid("it names several servers")),
+        }
+    }
+
+    /// Reads the place of a target of a cluster: `USER@HOST:PORT,HOST:PORT,…/DATABASE`, a running server for each address.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read)'s.
+    pub fn read_nodes<O>(
+        grammar: &Grammar<O>,
+        forms: &ServerForms,
+        split: Split<'_>,
+    ) -> Result<Vec<Self>, TargetError> {
+        forms.refuse_password(split)?;
+        forms.running(split.place, invalid(grammar))
     }
 
     /// Refuses a folder for data that is to be in memory.
@@ -91,31 +105,37 @@ impl ServerPlace {
     }
 }
 
+/// The error of a place that cannot be read, of which nothing is repeated.
+fn invalid<O>(grammar: &Grammar<O>) -> impl Fn(&'static str) -> TargetError {
+    |why| TargetError::Place { engine: grammar.engine, why, forms: grammar.forms }
+}
+
 impl ServerForms {
+    fn refuse_password(&self, split: Split<'_>) -> Result<(), TargetError> {
+        let name = |pair: &str| pair.split('=').next().unwrap_or_default().to_ascii_lowercase();
+        let is_password = |pair: &str| self.password_options.contains(&name(pair).as_str());
+        if split.query.split(['&', '?', ';']).any(is_password) { Err(self.password()) } else { Ok(()) }
+    }
+
     fn password(&self) -> TargetError {
         TargetError::Password { instead: self.password_instead }
     }
 
-    /// Reads `//user@host:port/database`.
-    fn running(&self, text: &str, invalid: impl Fn(&'static str) -> TargetError) -> Result<ServerPlace, TargetError> {
+    /// Reads `//user@host:port,host:port/database`: a server for each address.
+    fn running(
+        &self,
+        text: &str,
+        invalid: impl Fn(&'static str) -> TargetError,
+    ) -> Result<Vec<ServerPlace>, TargetError> {
         let text = text.strip_prefix("//").ok_or_else(|| invalid("its scheme is not followed by '//'"))?;
         let (authority, database) = text.split_once('/').ok_or_else(|| invalid("it names no database"))?;
         // The last `@`: one within a password that is in the wrong place anyway must not make it a part of the host.
-        let (user, address) = authority.rsplit_once('@').unwrap_or((self.user, authority));
+        let (user, addresses) = authority.rsplit_once('@').unwrap_or((self.user, authority));
         if user.contains(':') {
             return Err(self.password());
         }
-        let (host, port) = match address.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
-            Some((host, "")) => (host, None),
-            Some((host, port)) => {
-                (host, Some(port.strip_prefix(':').ok_or_else(|| invalid("no port follows the ']'"))?))
-            }
-            None => address.split_once(':').map_or((address, None), |(host, port)| (host, Some(port))),
-        };
-        let port = match port {
-            None => self.port,
-            Some(digits) => digits.parse().map_err(|_| invalid("its port is not a number from 0 to 65535"))?,
-        };
+        let addresses: Vec<(String, u16)> =
+            addresses.split(',').map(|address| self.address(address).map_err(&invalid)).collect::<Result<_, _>>()?;
         let database = decoded(database).map_err(&invalid)?;
         if database.is_empty() {
             return Err(invalid("it names no database"));
@@ -127,8 +147,26 @@ impl ServerForms {
         if user.is_empty() {
             return Err(invalid("no user stands before the '@'"));
         }
-        let host = if host.is_empty() { "127.0.0.1".to_owned() } else { decoded(host).map_err(&invalid)? };
-        Ok(ServerPlace::Running { host, port, user, database })
+        let place = |(host, port)| {
+            let (user, database) = (user.clone(), database.clone());
+            ServerPlace::Running { host, port, user, database }
+        };
+        Ok(addresses.into_iter().map(place).collect())
+    }
+
+    /// Reads `host:port`.
+    fn address(&self, text: &str) -> Result<(String, u16), &'static str> {
+        let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((host, "")) => (host, None),
+            Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or("no port follows the ']'")?)),
+            None => text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
+        };
+        let port = match port {
+            None => self.port,
+            Some(digits) => digits.parse().map_err(|_| "its port is not a number from 0 to 65535")?,
+        };
+        let host = if host.is_empty() { "127.0.0.1".to_owned() } else { decoded(host)? };
+        Ok((host, port))
     }
 }
 
@@ -186,6 +224,22 @@ mod tests {
         assert_eq!(place, ServerPlace::Private { directory: Some("/big disk".into()) });
         assert!(place.check_memory(false).is_ok());
         assert!(place.check_memory(true).unwrap_err().to_string().contains("either in memory or in that folder"));
+    }
+
+    #[test]
+    fn a_cluster_is_several_servers() {
+        let nodes = |text: &str| ServerPlace::read_nodes(&GRAMMAR, &FORMS, GRAMMAR.split(text).unwrap());
+        let node = |host: &str, port| ServerPlace::Running {
+            host: host.to_owned(),
+            port,
+            user: "ann".to_owned(),
+            database: "d".to_owned(),
+        };
+        assert_eq!(nodes("ex://ann@a,b:7,[::1]:8/d?x=y").unwrap(), [node("a", 3_306), node("b", 7), node("::1", 8)]);
+        assert_eq!(nodes("ex://ann@a/d").unwrap(), [node("a", 3_306)]);
+        assert!(nodes("ex://ann@a,b:x/d").unwrap_err().to_string().contains("not a number"));
+        assert!(matches!(nodes("ex://ann@a,b/d?pwd=secret"), Err(TargetError::Password { .. })));
+        refused("ex://ann@a,b/d", "it names several servers");
     }
 
     #[test]

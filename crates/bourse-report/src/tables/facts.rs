@@ -417,16 +417,25 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     let waited =
         view.mean("lock_wait").map(|wait| format!("{} of waiting in each second", units::duration_ns(wait * 1e9)));
     say("locks", join(&[waited, Some(units::counted(view.retries(), "retry", "retries"))]));
-    let mut conflicts: Vec<(&str, u64)> = Vec::new();
-    for it in rounds.iter().flat_map(|round| &round.conflicts) {
-        match conflicts.iter_mut().find(|(name, _)| *name == it.name) {
-            Some((_, count)) => *count += it.count,
-            None => conflicts.push((&it.name, it.count)),
+    let conflicts = rounds.iter().flat_map(|round| &round.conflicts).map(|it| (it.name.as_str(), it.count));
+    let conflicts = summed(conflicts).into_iter().map(|(name, count)| format!("{} × {name}", units::count(count)));
+    say("conflicts", conflicts.collect::<Vec<_>>().join(", "));
+    let counters = rounds.iter().flat_map(|round| &round.counters).map(|it| (it.name.as_str(), it.count));
+    let counters = summed(counters).into_iter().map(|(name, count)| format!("{name} {}", units::count(count)));
+    say("counted by the engine itself", counters.collect::<Vec<_>>().join(", "));
+    named("resources", "Resource usage", facts)
+}
+
+/// Counts of each name added up, in the order in which names first come.
+fn summed<'n>(counts: impl Iterator<Item = (&'n str, u64)>) -> Vec<(&'n str, u64)> {
+    let mut sums: Vec<(&str, u64)> = Vec::new();
+    for (name, count) in counts {
+        match sums.iter_mut().find(|(known, _)| *known == name) {
+            Some((_, sum)) => *sum += count,
+            None => sums.push((name, count)),
         }
     }
-    let conflicts = conflicts.iter().map(|(name, count)| format!("{} × {name}", units::count(*count)));
-    say("conflicts", conflicts.collect::<Vec<_>>().join(", "));
-    named("resources", "Resource usage", facts)
+    sums
 }
 
 /// The database before and after, round by round.

@@ -213,6 +213,7 @@ pub(crate) fn round(decks: u64) -> Round {
         ],
         io_source: String::new(),
         server: None,
+        counters: Vec::new(),
         conflicts: Vec::new(),
         market_age_s: None,
         interference: None,

@@ -30,7 +30,7 @@ pub struct Failed {
     statement: Option<String>,
 }
 
-const KINDS: [ErrorKind; 7] = [
+const KINDS: [ErrorKind; 9] = [
     ErrorKind::Conflict,
     ErrorKind::Constraint,
     ErrorKind::ConnectionLost,
@@ -38,6 +38,8 @@ const KINDS: [ErrorKind; 7] = [
     ErrorKind::Full,
     ErrorKind::Interrupted,
     ErrorKind::Other,
+    ErrorKind::InDoubt,
+    ErrorKind::Refused,
 ];
 
 impl From<&TxnError> for Failed {

@@ -109,8 +109,10 @@ fn perform(shared: &Shared<'_>, place: &Place, owner: u64, request: &Request, ra
             reply(Ok((output, excused)))
         }
         Ok(Err(error)) => {
-            if error.kind() == ErrorKind::ConnectionLost {
+            if matches!(error.kind(), ErrorKind::ConnectionLost | ErrorKind::InDoubt) {
                 place.in_doubt(request.transaction());
+            }
+            if error.kind() == ErrorKind::ConnectionLost {
                 lent.give_up();
             }
             reply(Err(Failed::from(&error)))

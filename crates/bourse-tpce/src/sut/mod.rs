@@ -90,8 +90,8 @@ pub trait Connector: Send {
     /// with the turn.
     ///
     /// # Errors
-    /// What failed, and in which frame. Of kind [`ConnectionLost`](bourse_engine::ErrorKind::ConnectionLost) nobody knows
-    /// whether the transaction was committed.
+    /// What failed, and in which frame. Of kind [`ConnectionLost`](bourse_engine::ErrorKind::ConnectionLost) or
+    /// [`InDoubt`](bourse_engine::ErrorKind::InDoubt) nobody knows whether the transaction was committed.
     fn perform(
         &mut self,
         cx: &mut OperationCx<'_>,

@@ -51,7 +51,7 @@ impl DriverState {
             }
             Err(error) => {
                 let performed = Performed::error(operation as usize, &error);
-                if performed.fatal.is_some() {
+                if performed.in_doubt {
                     // The commit may have been the last thing that went through.
                     match operation {
                         Transaction::TradeOrder => acknowledged.orders_in_doubt += 1,

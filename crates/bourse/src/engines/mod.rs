@@ -9,6 +9,8 @@ mod duckdb;
 mod fastdb;
 #[cfg(feature = "fjall")]
 mod fjall;
+#[cfg(feature = "galera")]
+mod galera;
 mod list;
 #[cfg(feature = "lmdb")]
 mod lmdb;
@@ -72,6 +74,7 @@ enum Build {
             feature = "duckdb",
             feature = "fastdb",
             feature = "fjall",
+            feature = "galera",
             feature = "lmdb",
             feature = "mysql",
             feature = "postgres",
@@ -137,6 +140,11 @@ impl EngineKind {
             );
         }
         (calls.version)()
+    }
+
+    /// How its targets begin.
+    pub(crate) fn beginning(&self) -> String {
+        format!("{}:", self.scheme)
     }
 
     /// A target of it in a file of our own of that name; none if it has no files here.
@@ -228,6 +236,20 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         example: "mysql://USER@HOST:PORT/DATABASE",
         in_process: None,
         build: if_built!("mysql", mysql::RUNNING),
+    },
+    EngineKind {
+        scheme: "mariadb+galera",
+        summary: "MariaDB Galera, a private cluster on this machine, started for the run and removed after it",
+        example: "mariadb+galera:?nodes=3&ram=on, mariadb+galera:DIRECTORY?flush_log=2",
+        in_process: None,
+        build: if_built!("galera", galera::PRIVATE),
+    },
+    EngineKind {
+        scheme: "galera",
+        summary: "MariaDB Galera, a running cluster",
+        example: "galera://USER@HOST:PORT,HOST:PORT,HOST:PORT/DATABASE",
+        in_process: None,
+        build: if_built!("galera", galera::RUNNING),
     },
     EngineKind {
         scheme: "postgres+private",

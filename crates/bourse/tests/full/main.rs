@@ -63,6 +63,34 @@ fn duckdb_runs() {
     every_workload_runs(&format!("duckdb::memory:?library={}", library.display()));
 }
 
+/// Where a cluster cannot be had, the test's name is printed.
+#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
+#[test]
+fn galera_runs() {
+    if let Err(why) = bourse_engine_galera::installed(&bourse_engine_galera::Options::DEFAULT) {
+        return eprintln!("skipped: galera_runs ({why})");
+    }
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let target = "mariadb+galera:?nodes=2&ram=on&innodb_buffer_pool=128MiB&log_file=64MiB&flush_log=2";
+    let size = ["--customers", "1000", "--days", "1", "--users", "4", "--check", "quick"];
+    let length = ["--rounds", "1", "--warmup", "1s", "-T", "5s", "--no-wait", "--json"];
+    let run = printed(folder.path(), &[&["tpce", "run", target][..], &size, &length].concat());
+    let run: serde_json::Value = serde_json::from_str(&run).expect("a run file is JSON");
+    let case = &run["cases"][0];
+    assert_eq!(case["engine"]["engine"], "galera");
+    let round = &case["rounds"][0];
+    let checks = round["checks"].as_array().expect("a list");
+    assert!(checks.len() > 20 && checks.iter().all(|check| check["status"] != "failed"), "{checks:?}");
+    let counters = round["counters"].as_array().expect("a list");
+    assert!(
+        counters.iter().any(|it| it["name"] == "wsrep_replicated" && it["count"].as_u64() > Some(0)),
+        "{counters:?}"
+    );
+    let isolation = case["conditions"]["isolation"].as_array().expect("a list");
+    let result = isolation.iter().find(|it| it["operation"] == "Trade-Result").expect("it is listed");
+    assert_ne!(result["demanded"], result["provided"], "serializable is not given between nodes");
+}
+
 #[test]
 fn fjall_runs() {
     every_workload_runs("fjall:x.fjall");

@@ -1,0 +1,412 @@
+//! The engine: a target, its nodes, their sizes.
+
+use crate::cluster::{CAUSAL, PrivateCluster};
+use crate::nodes::Nodes;
+use crate::session::ClusterSession;
+use crate::target::Target;
+use bourse_engine::target::TargetError;
+use bourse_engine::{
+    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, Footprint, Hosting, Interface,
+    IoCounts, Isolation, Loader, Location, LockStats, OwnedServer, RecordCapabilities, Session, Setting,
+    SqlCapabilities, SqlEngine,
+};
+use bourse_engine_mysql::Place;
+use bourse_engine_mysql::parts::{
+    Address, Connector, DatabaseLoader, Status, counters, damage, describe, error, exists, foreign, leftovers,
+    password, sizes, table_bytes,
+};
+use bourse_private_server::parent;
+use mysql::Conn;
+use mysql::prelude::Queryable as _;
+use std::process::ExitStatus;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A MariaDB Galera cluster under test.
+pub struct GaleraEngine {
+    target: Target,
+    /// Once something needed it.
+    reached: Mutex<Option<Reached>>,
+    /// A connection to each node for sizes, so that asking for them each second opens none.
+    watchers: Mutex<Vec<Option<Watcher>>>,
+}
+
+/// A cluster that something needed.
+#[derive(Clone)]
+struct Reached {
+    nodes: Arc<Nodes>,
+    /// None of a cluster that ran already.
+    private: Option<Arc<PrivateCluster>>,
+}
+
+struct Watcher {
+    connection: Conn,
+    /// What the server had counted before us.
+    before: Status,
+}
+
+/// Opens a target: reads it; a private cluster is started at first use.
+///
+/// # Errors
+/// [`TargetError`]: what in the target is wrong, and what is known.
+///
+/// ```
+/// use bourse_engine::Engine as _;
+/// let engine = bourse_engine_galera::open("mariadb+galera:?nodes=3&ram=on").unwrap();
+/// assert!(!engine.exists().unwrap());
+/// assert!(bourse_engine_galera::open("galera://root@a,b/x?nodes=3").is_err());
+/// ```
+pub fn open(target: &str) -> Result<GaleraEngine, TargetError> {
+    Target::parse(target).map(GaleraEngine::new)
+}
+
+impl std::fmt::Debug for GaleraEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("GaleraEngine").field("target", &self.target).finish_non_exhaustive()
+    }
+}
+
+fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl GaleraEngine {
+    /// The engine of a target that was read before.
+    pub fn new(target: Target) -> Self {
+        Self { target, reached: Mutex::default(), watchers: Mutex::default() }
+    }
+
+    /// The target as it was read.
+    pub fn target(&self) -> &Target {
+        &self.target
+    }
+
+    /// Ends a node of a private cluster, counted from 0, as a crash would; its data stays.
+    ///
+    /// # Errors
+    /// [`Unsupported`](bourse_engine::ErrorKind::Unsupported) if there is no such node of ours.
+    pub fn kill_node(&self, node: usize) -> Result<(), EngineError> {
+        self.private()?.kill(node)
+    }
+
+    /// Starts a node again that was killed, and waits until it has what was committed meanwhile.
+    ///
+    /// # Errors
+    /// As [`kill_node`](Self::kill_node), or the server's, with its last words if it does not come back.
+    pub fn restart_node(&self, node: usize) -> Result<(), EngineError> {
+        self.private()?.restart(node)?;
+        self.reached()?.nodes.set_up(node, true);
+        Ok(())
+    }
+
+    /// The process of a node of a private cluster; none while it does not run.
+    pub fn node_process(&self, node: usize) -> Option<u32> {
+        self.looked_at()?.private?.process(node)
+    }
+
+    /// How each node of a private cluster has ended; none while it runs.
+    pub fn node_exits(&self) -> Vec<Option<ExitStatus>> {
+        self.looked_at().and_then(|it| it.private).map_or_else(Vec::new, |private| private.exits())
+    }
+
+    /// A session at a node, counted from 0; it goes on at another where that one is lost.
+    ///
+    /// # Errors
+    /// The client's or the server's.
+    pub fn session_at(&self, node: usize) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(ClusterSession::at(self.reached()?.nodes, node)?))
+    }
+
+    /// The nodes; starts those of ours if they do not run yet.
+    fn reached(&self) -> Result<Reached, EngineError> {
+        let mut reached = locked(&self.reached);
+        if let Some(reached) = &*reached {
+            return Ok(reached.clone());
+        }
+        let made = if self.target.is_private() {
+            let private = Arc::new(PrivateCluster::start(&self.target)?);
+            Reached { nodes: Arc::new(private.nodes(self.target.options.spread)), private: Some(private) }
+        } else {
+            Reached { nodes: Arc::new(running(&self.target)?), private: None }
+        };
+        Ok(reached.insert(made).clone())
+    }
+
+    /// The nodes, if something needed them.
+    fn looked_at(&self) -> Option<Reached> {
+        locked(&self.reached).clone()
+    }
+
+    fn private(&self) -> Result<Arc<PrivateCluster>, EngineError> {
+        let none = || EngineError::unsupported("there is no node of ours to kill or to start again");
+        self.looked_at().and_then(|it| it.private).ok_or_else(none)
+    }
+
+    /// A connection to the first node that can be reached.
+    fn reach(&self) -> Result<(Arc<Nodes>, Conn), EngineError> {
+        let Reached { nodes, .. } = self.reached()?;
+        let (_, connection) = nodes.connect(0, None)?;
+        Ok((nodes, connection))
+    }
+
+    /// A private cluster begins empty, and is started for what needs it.
+    fn is_started(&self) -> bool {
+        !self.target.is_private() || self.looked_at().is_some()
+    }
+
+    /// What `ask` gets of each node that answers.
+    fn watch<T>(&self, ask: impl Fn(&mut Watcher) -> Result<T, EngineError>) -> Result<Vec<T>, EngineError> {
+        let Reached { nodes, .. } = self.reached()?;
+        let mut watchers = locked(&self.watchers);
+        watchers.resize_with(nodes.len(), || None);
+        let mut answers = Vec::with_capacity(nodes.len());
+        for (at, watcher) in watchers.iter_mut().enumerate() {
+            if watcher.is_none() && nodes.is_up(at) {
+                *watcher = Watcher::of(nodes.connector(at)).ok();
+            }
+            match watcher.as_mut().map(&ask) {
+                Some(Ok(answer)) => answers.push(answer),
+                Some(Err(_)) => {
+                    *watcher = None;
+                    nodes.set_up(at, false);
+                }
+                None => {}
+            }
+        }
+        Ok(answers)
+    }
+
+    /// What `ask` gets of all nodes, in the order of the nodes; nothing once a node was lost, since it counts anew when it
+    /// comes back.
+    fn watch_all<T>(&self, ask: impl Fn(&mut Watcher) -> Result<T, EngineError>) -> Result<Vec<T>, EngineError> {
+        if !self.is_started() {
+            return Ok(Vec::new());
+        }
+        let answers = self.watch(ask)?;
+        Ok(if self.reached()?.nodes.was_lost() { Vec::new() } else { answers })
+    }
+}
+
+impl Watcher {
+    fn of(connector: &Connector) -> Result<Self, EngineError> {
+        let mut connection = connector.connect(None)?;
+        let before = Status::read(&mut connection)?;
+        Ok(Self { connection, before })
+    }
+}
+
+/// The nodes of a cluster that runs already.
+fn running(target: &Target) -> Result<Nodes, EngineError> {
+    let password = password(&target.server)?;
+    let mut database = String::new();
+    let mut nodes = Vec::with_capacity(target.nodes.len());
+    for place in &target.nodes {
+        let Place::Running { host, port, user, database: named } = place else { continue };
+        named.clone_into(&mut database);
+        let connector = Connector {
+            address: Address::Tcp(host.clone(), *port),
+            user: user.clone(),
+            password: password.clone(),
+            options: target.options.server.clone(),
+            settings: if target.options.causal { CAUSAL } else { "" },
+        };
+        nodes.push((format!("{host}:{port}"), connector));
+    }
+    Ok(Nodes::new(nodes, database, target.options.spread))
+}
+
+/// Variables of the cluster that a figure depends on.
+const VARIABLES: &str = "SHOW SESSION VARIABLES WHERE Variable_name IN (
+    'wsrep_sync_wait', 'wsrep_slave_threads', 'wsrep_sst_method', 'wsrep_retry_autocommit', 'wsrep_certify_nonPK',
+    'wsrep_trx_fragment_size', 'wsrep_osu_method')";
+
+/// What the cluster says of itself.
+const STATUS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
+    'wsrep_cluster_size', 'wsrep_cluster_status', 'wsrep_provider_version', 'wsrep_protocol_version')";
+
+impl Engine for GaleraEngine {
+    fn description(&self) -> Result<Description, EngineError> {
+        let (nodes, mut connection) = self.reach()?;
+        let mut description = describe(&self.target.server, &mut connection)?;
+        "galera".clone_into(&mut description.engine);
+        for sql in [VARIABLES, STATUS] {
+            let rows: Vec<(String, String)> = connection.query(sql).map_err(|e| error(&e).with_statement(sql))?;
+            description.settings.extend(rows.into_iter().map(|(name, value)| Setting { name, value }));
+        }
+        let names = nodes.names().collect::<Vec<_>>().join(", ");
+        let sessions = if self.target.options.spread { "spread over all nodes" } else { "at the first node" };
+        for (name, value) in [("nodes", names.as_str()), ("sessions", sessions)] {
+            description.settings.push(Setting { name: name.to_owned(), value: value.to_owned() });
+        }
+        Ok(description)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        // Read locks are one node's own: between nodes a transaction is kept apart by what it writes alone.
+        let isolation: &[Isolation] = match self.target.options.spread {
+            true => &[Isolation::ReadCommitted, Isolation::RepeatableRead],
+            false => &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable],
+        };
+        let foreign_keys = self.target.options.server.foreign_keys;
+        Capabilities {
+            sql: Some(SqlCapabilities { isolation, foreign_keys, checks: true }),
+            concurrent_writers: true,
+            snapshots: true,
+            checkpoints: false,
+            one_session: false,
+            // A private cluster is the process's that started it.
+            processes: !self.target.is_private(),
+            records: Some(RecordCapabilities::OVER_SQL),
+        }
+    }
+
+    fn interface(&self) -> Interface<'_> {
+        Interface::Sql(self)
+    }
+
+    fn hosting(&self) -> Hosting<'_> {
+        if self.target.is_private() { Hosting::OwnedServer(self) } else { Hosting::External }
+    }
+
+    fn exists(&self) -> Result<bool, EngineError> {
+        if !self.is_started() {
+            return Ok(false);
+        }
+        let (nodes, mut connection) = self.reach()?;
+        exists(&mut connection, nodes.database())
+    }
+
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        if !self.is_started() {
+            return Ok(None);
+        }
+        let (nodes, mut connection) = self.reach()?;
+        foreign(&mut connection, nodes.database())
+    }
+
+    fn leftovers(&self) -> Result<Option<String>, EngineError> {
+        if !self.is_started() {
+            return Ok(None);
+        }
+        let (nodes, mut connection) = self.reach()?;
+        leftovers(&mut connection, nodes.database())
+    }
+
+    /// Of the first node's data, where the cluster is ours.
+    fn location(&self) -> Location {
+        let Place::Private { directory } = &self.target.server.place else { return Location::RunningServer };
+        let private = self.looked_at().and_then(|it| it.private);
+        let started = private.and_then(|it| it.data().next().map(std::path::Path::to_owned));
+        let planned = || parent(directory.as_deref(), self.target.options.server.ram);
+        Location::ServerFolder(started.or_else(|| planned().ok()).unwrap_or_else(std::env::temp_dir))
+    }
+
+    /// Every node looks at its own data.
+    fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
+        let Reached { nodes, .. } = self.reached()?;
+        let mut found = Vec::new();
+        for (at, name) in nodes.names().enumerate() {
+            let mut connection = nodes.connector(at).connect(Some(nodes.database()))?;
+            found.extend(damage(&mut connection)?.into_iter().map(|words| format!("{name}: {words}")));
+        }
+        Ok(Some(found))
+    }
+
+    /// All nodes' together.
+    fn footprint(&self) -> Result<Footprint, EngineError> {
+        let Reached { nodes, private } = self.reached()?;
+        let status = self.watch(|watcher| Ok(Status::read(&mut watcher.connection)?.since(&watcher.before)))?;
+        let mut footprint = Footprint::default();
+        for node in &status {
+            footprint.memory_bytes += node.memory_bytes;
+            if let Some(locks) = node.locks {
+                let sum = footprint.locks.get_or_insert(LockStats::default());
+                sum.waits += locks.waits;
+                sum.wait_ns += locks.wait_ns;
+            }
+        }
+        match private {
+            Some(private) => {
+                for data in private.data() {
+                    let (data_bytes, log_bytes) = sizes(data, nodes.database());
+                    footprint.data_bytes += data_bytes;
+                    footprint.log_bytes += log_bytes;
+                }
+                footprint.server = private.process_use();
+                footprint.memory_bytes = footprint.server.map_or(footprint.memory_bytes, |it| it.resident_bytes);
+            }
+            None => {
+                let database = nodes.database();
+                let bytes = self.watch(|watcher| table_bytes(&mut watcher.connection, database))?;
+                footprint.data_bytes = bytes.into_iter().sum();
+            }
+        }
+        Ok(footprint)
+    }
+
+    fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
+        let counts = self.watch_all(|watcher| Ok(Status::read(&mut watcher.connection)?.io))?;
+        let add = |mut sum: IoCounts, node: IoCounts| {
+            sum.source = node.source;
+            sum.database += node.database;
+            sum.log += node.log;
+            sum.journal += node.journal;
+            sum.temporary += node.temporary;
+            sum.together += node.together;
+            sum
+        };
+        Ok(counts.into_iter().reduce(add))
+    }
+
+    /// All nodes' together.
+    fn counters(&self) -> Result<Vec<Counter>, EngineError> {
+        let nodes = self.watch_all(|watcher| counters(&mut watcher.connection))?;
+        let mut sums: Vec<Counter> = Vec::new();
+        for counter in nodes.into_iter().flatten() {
+            match sums.iter_mut().find(|sum| sum.name == counter.name) {
+                Some(sum) => sum.value += counter.value,
+                None => sums.push(counter),
+            }
+        }
+        Ok(sums)
+    }
+
+    fn conflicts(&self) -> Vec<Conflicts> {
+        self.looked_at().map_or_else(Vec::new, |it| it.nodes.conflicts())
+    }
+}
+
+impl SqlEngine for GaleraEngine {
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::MYSQL
+    }
+
+    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(ClusterSession::new(self.reached()?.nodes)?))
+    }
+
+    /// By way of one node; the others apply the same statements and rows.
+    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        let Reached { nodes, .. } = self.reached()?;
+        let (node, _) = nodes.connect(0, None)?;
+        Ok(Box::new(DatabaseLoader::new(nodes.connector(node), nodes.database())?))
+    }
+}
+
+impl OwnedServer for GaleraEngine {
+    /// Every node at once.
+    fn kill(&self) -> Result<(), EngineError> {
+        let Reached { nodes, .. } = self
+            .looked_at()
+            .ok_or_else(|| EngineError::unsupported("there is no cluster of ours to kill or to start again"))?;
+        let private = self.private()?;
+        (0..nodes.len()).try_for_each(|node| private.kill(node))
+    }
+
+    fn restart(&self) -> Result<(), EngineError> {
+        locked(&self.watchers).clear();
+        self.private()?.restart_all()?;
+        let Reached { nodes, .. } = self.reached()?;
+        (0..nodes.len()).for_each(|node| nodes.set_up(node, true));
+        Ok(())
+    }
+}

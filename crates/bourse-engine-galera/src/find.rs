@@ -1,0 +1,82 @@
+//! What a private cluster needs: MariaDB's server, Galera's library, the programs that nodes copy their state with.
+
+use crate::options::Options;
+use bourse_engine::EngineError;
+use bourse_engine_mysql::{Flavour, Installed as InstalledServer, installed as installed_server};
+use bourse_private_server::everywhere;
+use std::path::PathBuf;
+
+/// Where packages put Galera's library.
+const PROVIDERS: &[&str] = &[
+    "/usr/lib/galera/libgalera_smm.so",
+    "/usr/lib/galera-4/libgalera_smm.so",
+    "/usr/lib64/galera/libgalera_smm.so",
+    "/usr/lib64/galera-4/libgalera_smm.so",
+    "/usr/lib/libgalera_smm.so",
+    "/usr/lib64/libgalera_smm.so",
+    "/usr/local/lib/libgalera_smm.so",
+];
+
+/// Where packages put the other programs.
+const USUAL: &[&str] = &["/usr/bin", "/usr/sbin", "/bin", "/sbin", "/usr/local/bin"];
+
+/// What a private cluster is started from.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Installed {
+    /// The server.
+    pub server: InstalledServer,
+    /// Galera's library.
+    pub provider: PathBuf,
+}
+
+/// What a private cluster would be started from.
+///
+/// # Errors
+/// [`Unsupported`](bourse_engine::ErrorKind::Unsupported): what was not found, and how to get it.
+pub fn installed(options: &Options) -> Result<Installed, EngineError> {
+    let server = installed_server(Flavour::Mariadb, options.server.server.as_deref())?;
+    let provider = match &options.provider {
+        Some(named) if named.is_file() => named.clone(),
+        Some(named) => {
+            return Err(EngineError::unsupported(format!("{} is no library that can be read", named.display())));
+        }
+        None => PROVIDERS.iter().map(PathBuf::from).find(|path| path.is_file()).ok_or_else(|| {
+            EngineError::unsupported(
+                "Galera's library libgalera_smm.so is not in the usual folders; `apt-get install galera-4` (Debian, Ubuntu) or \
+                 `dnf install galera` (Fedora) gets it; `provider=PATH` names another",
+            )
+        })?,
+    };
+    let is_there = |name: &str| !everywhere(name, USUAL.iter().map(PathBuf::from)).is_empty();
+    for (program, package) in [("wsrep_sst_rsync", "mariadb-server"), ("rsync", "rsync")] {
+        if !is_there(program) {
+            return Err(EngineError::unsupported(format!(
+                "{program}, with which a node gets its state from another, is not on PATH: it comes with the package \
+                 {package}"
+            )));
+        }
+    }
+    if !["lsof", "ss", "sockstat"].into_iter().any(is_there) {
+        return Err(EngineError::unsupported(
+            "none of the programs lsof, ss and sockstat is on PATH, which wsrep_sst_rsync needs: they come with the packages \
+             lsof and iproute2",
+        ));
+    }
+    Ok(Installed { server, provider })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bourse_engine::ErrorKind;
+
+    #[test]
+    fn a_library_that_is_missing_is_told_by_its_path() {
+        let options = Options { provider: Some("/nowhere/libgalera_smm.so".into()), ..Options::DEFAULT };
+        let refused = installed(&options).unwrap_err();
+        assert_eq!(refused.kind(), ErrorKind::Unsupported);
+        // Where there is no server either, that is told first.
+        let words = refused.message();
+        assert!(words.contains("/nowhere/libgalera_smm.so is no library") || words.contains("mariadb"), "{words}");
+    }
+}

@@ -1,0 +1,144 @@
+//! Options of a target, as typed values: the cluster's own, and those of each node's server.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+
+use bourse_engine::option_spec;
+use bourse_engine::target::{Grammar, OptionSpec, Scheme};
+use bourse_engine_mysql::Options as ServerOptions;
+use bourse_engine_mysql::parts::OPTIONS;
+use std::path::PathBuf;
+
+/// Settings of a target; what was not said has its default.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// `nodes`.
+    pub nodes: u32,
+    /// `causal`.
+    pub causal: bool,
+    /// `spread`.
+    pub spread: bool,
+    /// `provider`.
+    pub provider: Option<PathBuf>,
+    /// What each node has as a server.
+    pub server: ServerOptions,
+}
+
+impl Options {
+    /// Every default.
+    pub const DEFAULT: Self =
+        Self { nodes: 3, causal: true, spread: true, provider: None, server: ServerOptions::DEFAULT };
+}
+
+/// The option of a server of that name.
+const fn of_server(name: &str) -> &'static OptionSpec<ServerOptions> {
+    let mut rest = OPTIONS;
+    while let [option, more @ ..] = rest {
+        if is_same(option.name.as_bytes(), name.as_bytes()) {
+            return option;
+        }
+        rest = more;
+    }
+    panic!("servers have no such option")
+}
+
+const fn is_same(mut left: &[u8], mut right: &[u8]) -> bool {
+    while let ([a, more_left @ ..], [b, more_right @ ..]) = (left, right) {
+        if *a != *b {
+            return false;
+        }
+        left = more_left;
+        right = more_right;
+    }
+    left.is_empty() && right.is_empty()
+}
+
+/// An option that each node's server has.
+macro_rules! each_node {
+    ($name:literal) => {{
+        const SPEC: &OptionSpec<ServerOptions> = of_server($name);
+        OptionSpec {
+            name: SPEC.name,
+            values: SPEC.values,
+            meaning: SPEC.meaning,
+            set: |options: &mut Options, text| (SPEC.set)(&mut options.server, text),
+            show: |options: &Options| (SPEC.show)(&options.server),
+        }
+    }};
+}
+
+/// The grammar of Galera targets, with every option in the order of help and documents. Options of a server hold for each node.
+pub static GRAMMAR: Grammar<Options> = Grammar {
+    engine: "MariaDB Galera",
+    schemes: &[
+        Scheme {
+            name: "mariadb+galera",
+            kind: "a private cluster",
+            without: &["password_file"],
+            because: "we start the nodes, and know how to reach them",
+        },
+        Scheme {
+            name: "galera",
+            kind: "a running cluster",
+            without: &[
+                "nodes",
+                "provider",
+                "ram",
+                "server",
+                "innodb_buffer_pool",
+                "log_file",
+                "flush_log",
+                "flush_method",
+                "doublewrite",
+                "start_timeout",
+            ],
+            because: "it belongs to the servers' own configuration",
+        },
+    ],
+    forms: "mariadb+galera: or galera://USER@HOST,HOST,HOST/DATABASE, each with optional ?OPTION=VALUE&…",
+    options: &[
+        option_spec!("nodes" => nodes: number(1, 9), "a number from 1 to 9", "nodes of a private cluster, all on this machine"),
+        option_spec!(
+            "causal" => causal: switch,
+            "a transaction waits at its beginning until its node has applied what was committed on others (`wsrep_sync_wait=7`)",
+        ),
+        option_spec!(
+            "spread" => spread: switch,
+            "sessions go to all nodes in turn; off: to the first one, and to another only where it is lost",
+        ),
+        option_spec!(
+            "provider" => provider: path,
+            "Galera's library (`wsrep_provider`) [without it: searched in the common folders]",
+        ),
+        each_node!("lock_timeout"),
+        each_node!("answer_timeout"),
+        each_node!("foreign_keys"),
+        each_node!("snapshot_isolation"),
+        each_node!("password_file"),
+        each_node!("ram"),
+        each_node!("server"),
+        each_node!("innodb_buffer_pool"),
+        each_node!("log_file"),
+        each_node!("flush_log"),
+        each_node!("flush_method"),
+        each_node!("doublewrite"),
+        each_node!("start_timeout"),
+    ],
+    renamed: &[],
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bourse_engine_mysql::parts::PRIVATE_ONLY;
+
+    #[test]
+    fn every_option_of_a_server_is_a_nodes_unless_it_makes_no_sense_there() {
+        // Nodes that run are reached by their addresses, and only InnoDB's tables are replicated.
+        const NOT: [&str; 2] = ["socket", "storage"];
+        for option in OPTIONS {
+            let is_here = GRAMMAR.options.iter().any(|it| it.name == option.name);
+            assert_eq!(is_here, !NOT.contains(&option.name), "{}", option.name);
+        }
+        let running = GRAMMAR.schemes.iter().find(|scheme| scheme.name == "galera").unwrap();
+        assert!(PRIVATE_ONLY.iter().all(|name| !running.has(name)), "{running:?}");
+    }
+}

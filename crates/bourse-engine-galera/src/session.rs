@@ -1,0 +1,192 @@
+//! A user's session: at one node, and at another where that one is lost.
+
+use crate::nodes::Nodes;
+use bourse_engine::{Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value};
+use bourse_engine_mysql::parts::MysqlSession;
+use std::sync::Arc;
+
+/// Where a session is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Outside a transaction.
+    Idle,
+    /// In one.
+    Open,
+    /// In one that has lost its node, and with it all that it had changed.
+    Lost,
+}
+
+pub(crate) struct ClusterSession {
+    nodes: Arc<Nodes>,
+    /// The node that it was given.
+    home: usize,
+    /// The node that it is at.
+    at: usize,
+    /// None where its node was lost, until the next transaction.
+    session: Option<MysqlSession>,
+    state: State,
+}
+
+impl ClusterSession {
+    pub(crate) fn new(nodes: Arc<Nodes>) -> Result<Self, EngineError> {
+        let home = nodes.next_home();
+        Self::at(nodes, home)
+    }
+
+    /// A session at a node of its own.
+    pub(crate) fn at(nodes: Arc<Nodes>, home: usize) -> Result<Self, EngineError> {
+        let mut this = Self { nodes, home, at: home, session: None, state: State::Idle };
+        this.session()?;
+        Ok(this)
+    }
+
+    /// The session at its node, or at the next one that can be reached.
+    fn session(&mut self) -> Result<&mut MysqlSession, EngineError> {
+        if self.session.is_none() {
+            let (at, connection) = self.nodes.connect(self.at, Some(self.nodes.database()))?;
+            self.at = at;
+            self.session = Some(MysqlSession::new(connection));
+        }
+        Ok(self.session.as_mut().expect("made just before"))
+    }
+
+    /// Between transactions: back to its own node, once that is there again.
+    fn go_home(&mut self) {
+        if self.at != self.home && self.nodes.is_up(self.home) {
+            self.at = self.home;
+            self.session = None;
+        }
+    }
+
+    /// Forgets the node that was lost; the next one is tried first.
+    fn forget(&mut self) {
+        self.nodes.set_up(self.at, false);
+        self.session = None;
+        self.at = (self.at + 1) % self.nodes.len();
+    }
+
+    fn lost(&self, kind: ErrorKind, what: &str, e: &EngineError) -> EngineError {
+        let message = format!("node {} was lost {what}: {}", self.nodes.name(self.at), e.message());
+        let told = EngineError::new(kind, message).with_code(e.code().unwrap_or("node lost"));
+        e.statement().into_iter().fold(told, EngineError::with_statement)
+    }
+
+    /// An error of a statement as the seam's, with what it means for the transaction.
+    fn told(&mut self, e: EngineError) -> EngineError {
+        match (e.kind(), self.state) {
+            (ErrorKind::ConnectionLost, State::Open) => {
+                let told = self.lost(ErrorKind::Conflict, "in a transaction, of which nothing was committed", &e);
+                self.nodes.count_lost();
+                self.state = State::Lost;
+                self.forget();
+                told
+            }
+            (ErrorKind::ConnectionLost, _) => {
+                let told = self.lost(ErrorKind::InDoubt, "in a statement outside a transaction", &e);
+                self.forget();
+                told
+            }
+            (ErrorKind::Conflict, _) => {
+                self.nodes.count(&e);
+                e
+            }
+            (ErrorKind::Interrupted, State::Open) => {
+                // Some statements are told so that their transaction has to make way for another node's commit.
+                self.nodes.count(&e);
+                let told = EngineError::new(ErrorKind::Conflict, e.message()).with_code(e.code().unwrap_or_default());
+                e.statement().into_iter().fold(told, EngineError::with_statement)
+            }
+            _ => e,
+        }
+    }
+
+    fn run<T>(&mut self, act: impl FnOnce(&mut MysqlSession) -> Result<T, EngineError>) -> Result<T, EngineError> {
+        if self.state == State::Lost {
+            return Err(self.refusal());
+        }
+        let done = self.session().and_then(act);
+        done.map_err(|e| self.told(e))
+    }
+
+    fn refusal(&self) -> EngineError {
+        EngineError::new(ErrorKind::Conflict, "the transaction has lost its node and has to be rolled back")
+    }
+}
+
+impl Session for ClusterSession {
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::MYSQL
+    }
+
+    /// A node that is lost here has cost nothing yet, so that the next one is tried at once.
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+        if self.state != State::Idle {
+            return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
+        }
+        self.go_home();
+        let mut left = self.nodes.len();
+        loop {
+            match self.session()?.begin(isolation, access) {
+                Ok(()) => {
+                    self.state = State::Open;
+                    return Ok(());
+                }
+                Err(e) if e.kind() == ErrorKind::ConnectionLost && left > 0 => {
+                    left -= 1;
+                    self.forget();
+                }
+                Err(e) if e.kind() == ErrorKind::ConnectionLost => return Err(e),
+                Err(e) => return Err(self.told(e)),
+            }
+        }
+    }
+
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.run(|session| session.query(sql, params, each))
+    }
+
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+        self.run(|session| session.execute(sql, params))
+    }
+
+    fn commit(&mut self) -> Result<(), EngineError> {
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Idle => Ok(()),
+            State::Lost => Err(self.refusal()),
+            State::Open => match self.session()?.commit() {
+                Err(e) if e.kind() == ErrorKind::ConnectionLost => {
+                    let told = self.lost(ErrorKind::InDoubt, "while it committed; nobody knows whether it did", &e);
+                    self.forget();
+                    Err(told)
+                }
+                done => done.map_err(|e| self.told(e)),
+            },
+        }
+    }
+
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Idle | State::Lost => Ok(()),
+            State::Open => match self.session()?.rollback() {
+                Err(e) if e.kind() == ErrorKind::ConnectionLost => {
+                    // The loss of its connection has undone it.
+                    self.forget();
+                    Ok(())
+                }
+                done => done,
+            },
+        }
+    }
+
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+        self.run(|session| session.plan(sql))
+    }
+
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.run(|session| session.query_text(sql, params, each))
+    }
+
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        self.run(|session| session.execute_text(sql, params))
+    }
+}

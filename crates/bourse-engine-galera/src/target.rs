@@ -1,0 +1,59 @@
+//! Targets, checked whole before anything is started or reached.
+#![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
+
+use crate::options::{GRAMMAR, Options};
+use bourse_engine::target::TargetError;
+use bourse_engine_mysql::parts::FORMS;
+use bourse_engine_mysql::{Flavour, Place, Target as ServerTarget};
+
+/// A parsed target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Target {
+    /// The target as it was typed; it has no password.
+    pub text: String,
+    /// The nodes of a cluster that runs already, at least one; none of a private cluster.
+    pub nodes: Vec<Place>,
+    /// The target of one node: the first of a running cluster, any of a private one.
+    pub server: ServerTarget,
+    /// The options, with defaults for those that were not given.
+    pub options: Options,
+}
+
+impl Target {
+    /// Reads a target.
+    ///
+    /// # Errors
+    /// [`TargetError`]: what is wrong, where, and what was expected.
+    ///
+    /// ```
+    /// use bourse_engine_galera::Target;
+    /// let target = Target::parse("galera://ann@a,b:3307,c/tpce?causal=off").unwrap();
+    /// assert_eq!(target.nodes.len(), 3);
+    /// assert!(!target.options.causal);
+    /// assert!(Target::parse("mariadb+galera:?nodes=3").unwrap().nodes.is_empty());
+    /// ```
+    pub fn parse(text: &str) -> Result<Self, TargetError> {
+        let split = GRAMMAR.split(text)?;
+        let (nodes, place) = if split.scheme.name == "galera" {
+            let nodes = Place::read_nodes(&GRAMMAR, &FORMS, split)?;
+            let first = nodes.first().cloned();
+            (nodes, first.expect("an address is read for each part between commas, and there is at least one"))
+        } else {
+            (Vec::new(), Place::read(&GRAMMAR, &FORMS, split, true)?)
+        };
+        let parsed = GRAMMAR.read(text, split, split.place.to_owned(), Options::DEFAULT)?;
+        place.check_memory(parsed.options.server.ram)?;
+        let server = ServerTarget {
+            text: parsed.text.clone(),
+            flavour: Flavour::Mariadb,
+            place,
+            options: parsed.options.server.clone(),
+        };
+        Ok(Self { text: parsed.text, nodes, server, options: parsed.options })
+    }
+
+    /// Whether the cluster is ours.
+    pub fn is_private(&self) -> bool {
+        self.nodes.is_empty()
+    }
+}

@@ -1,0 +1,63 @@
+use bourse_engine::target::TargetError;
+use bourse_engine_galera::{GRAMMAR, Options, Target};
+use bourse_engine_mysql::Place;
+
+#[track_caller]
+fn refused(target: &str, expected: &str) {
+    let message = Target::parse(target).expect_err(target).to_string();
+    assert!(message.contains(expected), "{target}: {message}");
+    assert!(!message.contains("secret"), "{message}");
+}
+
+#[test]
+fn a_target_is_a_cluster_and_its_settings() {
+    let private = Target::parse("mariadb+galera:/big%20disk?nodes=5&causal=off&flush_log=2").unwrap();
+    assert!(private.is_private());
+    assert_eq!(private.server.place, Place::Private { directory: Some("/big disk".into()) });
+    assert_eq!((private.options.nodes, private.options.causal), (5, false));
+    assert_eq!(private.options.server.flush_log.word(), "2");
+    assert_eq!(private.server.options, private.options.server);
+    let running = Target::parse("galera://ann@a,b:3307,[::1]:3308/tpce?spread=off&lock_timeout=2s").unwrap();
+    let place = |host: &str, port| Place::Running {
+        host: host.to_owned(),
+        port,
+        user: "ann".to_owned(),
+        database: "tpce".to_owned(),
+    };
+    assert_eq!(running.nodes, [place("a", 3_306), place("b", 3_307), place("::1", 3_308)]);
+    assert!(!running.options.spread);
+}
+
+#[test]
+fn every_option_is_read_as_it_is_shown() {
+    for scheme in GRAMMAR.schemes {
+        let start = if scheme.name == "galera" { "://u@h,i/d" } else { ":" };
+        for option in GRAMMAR.options {
+            let shown = (option.show)(&Options::DEFAULT);
+            let text = format!("{}{start}?{}={shown}", scheme.name, option.name);
+            if !scheme.has(option.name) {
+                refused(&text, &format!("cannot be used with {}", scheme.kind));
+            } else if !shown.is_empty() {
+                assert_eq!(Target::parse(&text).unwrap().options, Options::DEFAULT, "{}", option.name);
+            }
+        }
+        // A name that no option has would keep nothing out.
+        for name in scheme.without {
+            assert!(GRAMMAR.options.iter().any(|option| option.name == *name), "{name}");
+        }
+    }
+}
+
+#[test]
+fn an_invalid_target_is_refused_with_what_was_expected() {
+    refused("galera://u@a,b:x/d", "its port is not a number");
+    refused("galera://u@a,b", "it names no database");
+    refused("mariadb+galera:?nodes=0", "a number from 1 to 9");
+    refused("mariadb+galera:?node=3", "did you mean 'nodes'?");
+    refused("mariadb+galera:/disk?ram=on", "either in memory or in that folder");
+    refused("galera://u@a,b/d?flush_log=2", "the servers' own configuration");
+    for target in ["galera://ann:secret@a,b/d", "galera://ann@a,b/d?password=secret"] {
+        assert!(matches!(Target::parse(target), Err(TargetError::Password { .. })), "{target}");
+        refused(target, "must not contain a password");
+    }
+}

@@ -1,0 +1,40 @@
+//! TPC-E as a test of an engine, for the engines' own tests.
+//!
+//! - [`run_and_check`] loads a small database, performs the emulators' transactions in simulated time and checks all of it.
+//! - [`transactions_are_alike`] compares the same transactions with SQLite's and the model's.
+//! - [`statements`] are all that the transactions run, for tests of their plans.
+#![expect(clippy::unwrap_used, reason = "a crate for tests: what an engine may not do ends the test with its error")]
+
+mod alike;
+mod run;
+
+pub use alike::transactions_are_alike;
+pub use run::{Run, run_and_check};
+
+use bourse_egen::{Inputs, Part};
+use bourse_engine::{Engine, Sql};
+use bourse_tpce::load::{LoadOptions, load};
+use bourse_tpce::transactions::Transaction;
+use bourse_tpce::transactions::kind::shared_statements;
+use std::ops::ControlFlow;
+
+/// The database of the tests: 1,000 customers with one day of trades.
+fn part() -> Part {
+    Part::whole(1_000, 1).unwrap()
+}
+
+/// Loads that database.
+pub fn load_small(engine: &dyn Engine, inputs: &Inputs) -> Part {
+    let part = part();
+    let report = load(engine, inputs, part, &LoadOptions::default(), &mut |_| ControlFlow::Continue(())).unwrap();
+    assert_eq!(report.rows.len(), 33);
+    part
+}
+
+/// Every statement of the transactions.
+pub fn statements() -> Vec<&'static Sql> {
+    let own = Transaction::ALL.iter().flat_map(|kind| kind.statements().iter().copied());
+    let statements: Vec<&Sql> = own.chain(shared_statements()).collect();
+    assert!(statements.len() > 80, "{}", statements.len());
+    statements
+}
