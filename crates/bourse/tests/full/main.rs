@@ -161,7 +161,7 @@ fn runs_and_generated_tables_are_written_as_parquet() {
     printed(folder, &[&["micro", "run", "point-read", "sqlite::memory:"][..], &size].concat());
     printed(folder, &["report", "bourse-runs", "--format", "parquet", "-o", "tables"]);
     let names = parquet_files(&folder.join("tables"));
-    assert!(names.len() == 18 && names.contains(&"cases.parquet".to_owned()), "{names:?}");
+    assert!(names.len() == 19 && names.contains(&"cases.parquet".to_owned()), "{names:?}");
     printed(
         folder,
         &["tpce", "gen", "--format", "parquet", "-w", "1", "--tables", "trade,customer", "-o", "generated"],
