@@ -3,9 +3,7 @@
 use crate::bridge::{Bridge, Reply};
 use crate::machine::Method;
 use crate::wire::put_params;
-use bourse_engine::{
-    EachFound, EachRow, EngineError, ErrorKind, Params, RowExt as _, Value, split_parameters,
-};
+use bourse_engine::{EachFound, EachRow, EngineError, ErrorKind, Params, RowExt as _, Value, split_parameters};
 
 /// The place of statements that are made for one run.
 pub(crate) const TEXT: usize = 0;
@@ -91,12 +89,7 @@ impl Connection {
     /// # Errors
     /// The driver's; that of `each`, and then the query is ended.
     #[inline]
-    pub(crate) fn each(
-        &mut self,
-        number: usize,
-        mut reply: Reply,
-        each: &mut EachRow<'_>,
-    ) -> Result<u64, EngineError> {
+    pub(crate) fn each(&mut self, number: usize, mut reply: Reply, each: &mut EachRow<'_>) -> Result<u64, EngineError> {
         let mut found = 0;
         if !reply.is_query() {
             return Ok(found);

@@ -58,7 +58,8 @@ pub(crate) fn describe(
             .map(|name| format!("the database is on {name}: nothing survives the machine, whatever the settings say")),
     );
     if let Some(wanted) = target.options.heap_bytes.filter(|&wanted| machine.heap_bytes != Some(wanted)) {
-        let (wanted, started) = (show_bytes(wanted), machine.heap_bytes.map_or("its own default".to_owned(), show_bytes));
+        let (wanted, started) =
+            (show_bytes(wanted), machine.heap_bytes.map_or("its own default".to_owned(), show_bytes));
         warnings.push(format!(
             "heap={wanted} was asked for, and this process's Java virtual machine was started before with {started}"
         ));

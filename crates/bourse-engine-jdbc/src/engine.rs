@@ -116,11 +116,7 @@ impl Engine for JdbcEngine {
 
     fn capabilities(&self) -> Capabilities {
         Capabilities {
-            sql: Some(SqlCapabilities {
-                isolation: self.product.isolation,
-                foreign_keys: true,
-                checks: true,
-            }),
+            sql: Some(SqlCapabilities { isolation: self.product.isolation, foreign_keys: true, checks: true }),
             concurrent_writers: true,
             snapshots: self.product.snapshots,
             checkpoints: self.path.is_some() && self.product.checkpoint.is_some(),
@@ -169,7 +165,9 @@ impl Engine for JdbcEngine {
 
     fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
         let Some(path) = self.path() else {
-            return Err(EngineError::unsupported("no copy is kept of a database in the memory of a Java virtual machine"));
+            return Err(EngineError::unsupported(
+                "no copy is kept of a database in the memory of a Java virtual machine",
+            ));
         };
         let root = TargetFolder::open(path)?;
         // What a crash has left is put right first.

@@ -43,10 +43,8 @@ pub fn info(target: &str) -> Result<Info, NotFound> {
 /// # Errors
 /// [`NotFound`]: what is missing, and where to have it.
 pub(crate) fn jars(product: &Product, options: &Options) -> Result<Vec<PathBuf>, NotFound> {
-    let where_to = format!(
-        "{} is {}; name its jar in ${} or with `jar=`",
-        product.name, product.package, product.variable
-    );
+    let where_to =
+        format!("{} is {}; name its jar in ${} or with `jar=`", product.name, product.package, product.variable);
     if let Some(named) = &options.jar {
         return listed(named.as_ref(), "`jar=`").map_err(|why| NotFound(format!("{why}; {where_to}")));
     }

@@ -30,7 +30,9 @@ const TOO_OLD: &str = "Java 11 or later is needed";
 
 /// No machine is to be had.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{why}; a Java runtime is a package such as openjdk-17-jre-headless; name its folder in $JAVA_HOME or with `java=`")]
+#[error(
+    "{why}; a Java runtime is a package such as openjdk-17-jre-headless; name its folder in $JAVA_HOME or with `java=`"
+)]
 pub(crate) struct NoMachine {
     why: String,
 }
@@ -119,7 +121,9 @@ pub(crate) fn library(java: Option<&Path>) -> Result<PathBuf, NoMachine> {
     let path = env::var_os("PATH").unwrap_or_default();
     let program = env::split_paths(&path).map(|folder| folder.join(name)).find(|program| program.is_file());
     let Some(program) = program.and_then(|program| program.canonicalize().ok()) else {
-        return Err(no_machine("no Java virtual machine: $JAVA_HOME is not set, and there is no program `java` on the PATH"));
+        return Err(no_machine(
+            "no Java virtual machine: $JAVA_HOME is not set, and there is no program `java` on the PATH",
+        ));
     };
     let home = program.parent().and_then(Path::parent).unwrap_or(Path::new("/"));
     below(home).ok_or_else(|| no_machine(format!("no Java virtual machine beside {}", program.display())))
@@ -255,8 +259,7 @@ unsafe fn define(
             return Err(failed("make its class loader"));
         }
         let length = i32::try_from(BRIDGE.len()).expect("some kilobytes");
-        let class =
-            (jni.DefineClass)(env, c"bourse/jdbc/Bridge".as_ptr(), loader, BRIDGE.as_ptr().cast(), length);
+        let class = (jni.DefineClass)(env, c"bourse/jdbc/Bridge".as_ptr(), loader, BRIDGE.as_ptr().cast(), length);
         if class.is_null() {
             return Err(failed("read a class of Bourse's"));
         }

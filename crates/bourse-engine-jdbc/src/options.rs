@@ -1,8 +1,8 @@
 //! Settings of a JDBC target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::target::{Grammar, OptionSpec, Scheme, Wanted, parse_bytes, parse_number, show_bytes};
 use bourse_engine::option_spec;
+use bourse_engine::target::{Grammar, OptionSpec, Scheme, Wanted, parse_bytes, parse_number, show_bytes};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -23,13 +23,8 @@ pub struct Options {
 
 impl Options {
     /// What holds where nothing is said.
-    pub const DEFAULT: Self = Self {
-        jar: None,
-        java: None,
-        heap_bytes: None,
-        lock_timeout: Duration::from_secs(10),
-        write_delay: None,
-    };
+    pub const DEFAULT: Self =
+        Self { jar: None, java: None, heap_bytes: None, lock_timeout: Duration::from_secs(10), write_delay: None };
 }
 
 /// How JDBC targets are written.
@@ -43,7 +38,12 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             without: &["lock_timeout"],
             because: "its transactions fail at once, or wait until they are sure to be in nobody's way",
         },
-        Scheme { name: "jdbc+derby", kind: "Derby", without: &["write_delay"], because: "it syncs its log at each commit" },
+        Scheme {
+            name: "jdbc+derby",
+            kind: "Derby",
+            without: &["write_delay"],
+            because: "it syncs its log at each commit",
+        },
         Scheme {
             name: "jdbc+monetdb",
             kind: "MonetDB",

@@ -301,8 +301,7 @@ pub static H2: Dialect = Dialect {
 };
 
 /// HSQLDB.
-pub static HSQLDB: Dialect =
-    Dialect { name: "hsqldb", holes: HSQLDB_HOLES, catalog: Catalog::Unknown, ..H2 };
+pub static HSQLDB: Dialect = Dialect { name: "hsqldb", holes: HSQLDB_HOLES, catalog: Catalog::Unknown, ..H2 };
 
 /// Derby, which has the standard's words for a limit, keeps a timestamp's nanoseconds, and bytes of more than 32,672 as large objects alone.
 pub static DERBY: Dialect = Dialect {
@@ -339,7 +338,10 @@ mod tests {
     fn a_limit_has_the_words_of_its_engine() {
         for (text, expected) in [
             ("SELECT a FROM t ORDER BY a LIMIT ?2", "SELECT a FROM t ORDER BY a FETCH FIRST ?2 ROWS ONLY"),
-            ("(SELECT 1 LIMIT 10) AS b\n LIMIT 3 ", "(SELECT 1 FETCH FIRST 10 ROWS ONLY) AS b\n FETCH FIRST 3 ROWS ONLY "),
+            (
+                "(SELECT 1 LIMIT 10) AS b\n LIMIT 3 ",
+                "(SELECT 1 FETCH FIRST 10 ROWS ONLY) AS b\n FETCH FIRST 3 ROWS ONLY ",
+            ),
             ("SELECT {one}", "SELECT 1"),
         ] {
             assert_eq!(DERBY.fill(text), expected);

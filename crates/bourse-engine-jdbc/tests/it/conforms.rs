@@ -4,11 +4,8 @@ use bourse_engine_jdbc::open;
 use bourse_testkit::{conformance, folders_conformance, records_conformance};
 
 /// The targets that keep the promises of the seam, but for their places.
-const TARGETS: [(&str, &str); 3] = [
-    ("jdbc+h2", "lock_timeout=1s"),
-    ("jdbc+hsqldb", ""),
-    ("jdbc+derby", "lock_timeout=1s"),
-];
+const TARGETS: [(&str, &str); 3] =
+    [("jdbc+h2", "lock_timeout=1s"), ("jdbc+hsqldb", ""), ("jdbc+derby", "lock_timeout=1s")];
 
 fn memory(scheme: &str) {
     for (_, query) in TARGETS.iter().filter(|(known, _)| *known == scheme) {
