@@ -53,7 +53,7 @@ pub(crate) struct Bridge {
     input: Buffer,
     output: Buffer,
     /// What the next call gets.
-    to_send: Vec<u8>,
+    message: Vec<u8>,
 }
 
 // SAFETY: object and buffers are this bridge's alone, and any thread may use them, one at a time: calls take `&mut`.
@@ -67,7 +67,7 @@ impl Bridge {
     pub(crate) fn new(machine: &'static Machine, product: &'static Product) -> Result<Self, EngineError> {
         let object = machine.new_bridge(BUFFERS).ok_or_else(machine_failed)?;
         let none = Buffer { data: std::ptr::null_mut(), length: 0 };
-        let mut this = Self { machine, product, object, input: none, output: none, to_send: Vec::new() };
+        let mut this = Self { machine, product, object, input: none, output: none, message: Vec::new() };
         this.input = this.buffer(0)?;
         this.output = this.buffer(1)?;
         Ok(this)
@@ -84,9 +84,9 @@ impl Bridge {
 
     /// What the next call gets, to be filled.
     #[inline]
-    pub(crate) fn to_send(&mut self) -> &mut Vec<u8> {
-        self.to_send.clear();
-        &mut self.to_send
+    pub(crate) fn message(&mut self) -> &mut Vec<u8> {
+        self.message.clear();
+        &mut self.message
     }
 
     /// Calls with texts.
@@ -99,8 +99,8 @@ impl Bridge {
         texts: &[&str],
         numbers: [i32; 2],
     ) -> Result<Reply, EngineError> {
-        let to_send = self.to_send();
-        texts.iter().for_each(|text| put_bytes(to_send, text.as_bytes()));
+        let message = self.message();
+        texts.iter().for_each(|text| put_bytes(message, text.as_bytes()));
         self.send(method, numbers)
     }
 
@@ -110,17 +110,17 @@ impl Bridge {
     /// As [`Bridge::call`].
     #[inline]
     pub(crate) fn send(&mut self, method: Method, numbers: [i32; 2]) -> Result<Reply, EngineError> {
-        if self.to_send.len() > self.input.length {
+        if self.message.len() > self.input.length {
             self.grow()?;
         }
         // SAFETY: the buffer is so long at least, is no memory of ours, and the machine does not use it between calls.
-        unsafe { std::ptr::copy_nonoverlapping(self.to_send.as_ptr(), self.input.data, self.to_send.len()) };
+        unsafe { std::ptr::copy_nonoverlapping(self.message.as_ptr(), self.input.data, self.message.len()) };
         self.call(method, numbers)
     }
 
     #[cold]
     fn grow(&mut self) -> Result<(), EngineError> {
-        let length = self.to_send.len().next_power_of_two();
+        let length = self.message.len().next_power_of_two();
         let length = i32::try_from(length).map_err(|_| {
             EngineError::unsupported("parameters of more than 1 GiB cannot be handed to the Java virtual machine")
         })?;

@@ -67,10 +67,10 @@ impl Connection {
         if params.len() != prepared.wanted {
             return Err(miscounted(prepared.wanted, params.len()));
         }
-        let to_send = self.bridge.to_send();
+        let message = self.bridge.message();
         let [first, second] = params.lists();
         let value = |&at: &usize| first.get(at).unwrap_or_else(|| &second[at - first.len()]);
-        put_params(to_send, prepared.order.len(), prepared.order.iter().map(value).copied());
+        put_params(message, prepared.order.len(), prepared.order.iter().map(value).copied());
         Ok(())
     }
 
@@ -126,11 +126,11 @@ impl Connection {
         if width != prepared.wanted {
             return Err(miscounted(prepared.wanted, width));
         }
-        let to_send = self.bridge.to_send();
+        let message = self.bridge.message();
         let runs = params.chunks_exact(width);
         let count = i32::try_from(runs.len()).map_err(|_| EngineError::unsupported("more than 2^31 runs at once"))?;
         for values in runs {
-            put_params(to_send, prepared.order.len(), prepared.order.iter().map(|&at| values[at]));
+            put_params(message, prepared.order.len(), prepared.order.iter().map(|&at| values[at]));
         }
         let reply = self.bridge.send(Method::Each, [slot(number)?, count])?;
         if let Some(each) = each {

@@ -189,11 +189,11 @@ fn put_connect(bridge: &mut Bridge, options: &Options, jars: &[PathBuf], url: &s
     });
     let paths = paths.collect::<Result<Vec<_>, _>>()?.join("\n");
     let system = (product.system)(options);
-    let to_send = bridge.to_send();
+    let message = bridge.message();
     for text in [&paths, product.driver, &system, url, product.properties] {
-        crate::wire::put_bytes(to_send, text.as_bytes());
+        crate::wire::put_bytes(message, text.as_bytes());
     }
-    to_send.push(u8::from(product.has_java_time));
+    message.push(u8::from(product.has_java_time));
     Ok(())
 }
 

@@ -71,9 +71,9 @@ impl Rows {
         let bridge = self.connection.bridge();
         let mut at = 0;
         while at < batch.len() {
-            let (to_send, first) = (bridge.to_send(), at);
-            while at < batch.len() && to_send.len() < ENOUGH {
-                batch.with_row(at, &mut |values| put_params(to_send, values.len(), values.iter().copied()));
+            let (message, first) = (bridge.message(), at);
+            while at < batch.len() && message.len() < ENOUGH {
+                batch.with_row(at, &mut |values| put_params(message, values.len(), values.iter().copied()));
                 at += 1;
             }
             let rows = i32::try_from(at - first).expect("a row has a byte at least");
