@@ -159,6 +159,10 @@ impl Records for RecordsOverSql<'_> {
         limit: u64,
         each: &mut EachRow<'_>,
     ) -> Result<u64, EngineError> {
+        // Derby takes no limit of nothing.
+        if limit == 0 {
+            return Ok(0);
+        }
         let limit = i64::try_from(limit).unwrap_or(i64::MAX);
         self.query(&table.sql().scan, &[from.into(), limit.into()], each)
     }

@@ -124,7 +124,7 @@ static WORDS: RecordTable = RecordTable::new(
     &[RecordField::new("uses", RecordType::Int)],
 );
 static FOUND: RecordTable = RecordTable::new(
-    "found",
+    "words_found",
     RecordField::new("id", RecordType::Int),
     &[RecordField::new("word", RecordType::Text(50)).indexed(IndexKind::Tree)],
 );
