@@ -50,7 +50,7 @@ pub use session::{
     Access, Checkpoint, EachFound, EachRow, Isolation, Params, Row, RowExt, Session, SessionExt, run_one_by_one,
 };
 pub use side_file::{SideFile, SideFileKind};
-pub use sql::Sql;
+pub use sql::{Sql, split_parameters};
 pub use storage::{Medium, Storage, WriteCache};
 pub use suggest::{did_you_mean, nearest};
 pub use target_file::{TargetFile, beside};

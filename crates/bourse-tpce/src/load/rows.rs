@@ -132,7 +132,7 @@ pub fn load(
     let fingerprint = Fingerprint::of(engine, inputs, part, options.constraints)?;
     let dialect = engine.sql()?.dialect();
     // Its row comes last, so that without it the load is known to be unfinished.
-    loading.loader.run(CREATE_DATABASE_TABLE)?;
+    loading.loader.run(&dialect.fill(CREATE_DATABASE_TABLE))?;
     loading.loader.run(CREATE_DIGEST_TABLE)?;
     for table in bourse_schema::load_order() {
         let full = options.constraints == Constraints::Full;

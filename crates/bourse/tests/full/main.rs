@@ -110,6 +110,22 @@ fn rocksdb_runs() {
     theirs_is_left_alone("rocksdb");
 }
 
+/// Where jars or a Java virtual machine are not, the test's name is printed.
+#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
+#[test]
+fn databases_in_java_run() {
+    for scheme in ["jdbc+h2", "jdbc+hsqldb", "jdbc+derby"] {
+        let jars = match bourse_engine_jdbc::info(&format!("{scheme}:x")) {
+            Ok(found) => std::env::join_paths(found.jars).expect("they came from such a list"),
+            Err(why) => {
+                eprintln!("skipped: databases_in_java_run on {scheme} ({why})");
+                continue;
+            }
+        };
+        every_workload_runs(&format!("{scheme}:x.java?jar={}", jars.display()));
+    }
+}
+
 /// Checks that a folder without the mark stays as it is.
 fn theirs_is_left_alone(scheme: &str) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
