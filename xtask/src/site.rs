@@ -63,9 +63,12 @@ fn turned(text: &str) -> String {
         let (path, anchor) =
             link.split_once('#').map_or((link, String::new()), |(path, rest)| (path, format!("#{rest}")));
         let inner = path.strip_prefix("docs/").or(path.strip_prefix("../").filter(|above| ABOVE.contains(above)));
-        if let Some(inner) = inner {
+        // The list of chapters is beside every page.
+        let is_page = inner.is_none_or(|inner| inner != "SUMMARY.md");
+        if let Some(inner) = inner.filter(|_| is_page) {
             out = out.replace(&format!("]({link})"), &format!("]({inner}{anchor})"));
-        } else if path.starts_with("../")
+        } else if !is_page
+            || path.starts_with("../")
             || path.starts_with("crates/")
             || matches!(path, "xtask" | "LICENSE-APACHE" | "LICENSE-MIT")
         {
@@ -133,7 +136,8 @@ mod tests {
 
     #[test]
     fn links_lead_within_the_site() {
-        let page = "[a](../README.md#x) [b](docs/c.md) [`d`](../crates/e/src) [f](g.md) [h](https://i)";
-        assert_eq!(turned(page), "[a](README.md#x) [b](c.md) `d` [f](g.md) [h](https://i)");
+        let page =
+            "[a](../README.md#x) [b](docs/c.md) [`d`](../crates/e/src) [f](g.md) [h](https://i) [j](docs/SUMMARY.md)";
+        assert_eq!(turned(page), "[a](README.md#x) [b](c.md) `d` [f](g.md) [h](https://i) j");
     }
 }

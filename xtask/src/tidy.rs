@@ -104,7 +104,7 @@ fn crates_read_their_own_folder(root: &Path, files: &[PathBuf], faults: &mut Vec
 
 /// Files that a source includes, and that a manifest builds.
 fn named_files(text: &str) -> impl Iterator<Item = &str> {
-    let marks = ["include_str!(\"", "include_bytes!(\"", "include!(\"", "#[path = \"", "\npath = \""];
+    let marks = ["include_str!(\"", "include_bytes!(\"", "include!(\"", "#[path = \"", "\npath = \"", "\nbuild = \""];
     marks.into_iter().flat_map(move |mark| text.split(mark).skip(1).filter_map(|rest| rest.split('"').next()))
 }
 

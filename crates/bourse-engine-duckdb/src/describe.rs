@@ -4,7 +4,8 @@ use crate::database::{Connection, Place};
 use crate::options::{GRAMMAR, Options, Writers};
 use bourse_engine::target::Parsed;
 use bourse_engine::{
-    Description, Durability, EngineError, MemoryStore, RowExt as _, Setting, WriterWait, memory_file_system,
+    Description, Durability, EngineError, MemoryStore, RowExt as _, Setting, WriterWait, lost_with_machine,
+    memory_file_system,
 };
 
 /// Settings that a figure depends on; a version has those that it knows.
@@ -59,10 +60,7 @@ pub(crate) fn describe(
     };
     let (durability, durability_reason) = durability(place, memory_file_system);
     let mut warnings = vec![ANALYTICAL.to_owned()];
-    warnings.extend(
-        memory_file_system
-            .map(|name| format!("the database is on {name}: nothing survives the machine, whatever the settings say")),
-    );
+    warnings.extend(memory_file_system.map(|name| lost_with_machine("the database", name)));
     Ok(Description {
         engine: "duckdb".to_owned(),
         version: library.version(),

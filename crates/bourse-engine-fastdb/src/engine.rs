@@ -8,7 +8,8 @@ use crate::session::FastDbSession;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Durability, Engine, EngineError, FileOwner, Footprint, Hosting, IndexKind, Interface,
-    KeyEngine, Location, RecordCapabilities, Records, Setting, TargetFile, WriterWait, memory_file_system,
+    KeyEngine, Location, RecordCapabilities, Records, Setting, TargetFile, WriterWait, lost_with_machine,
+    memory_file_system,
 };
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -79,8 +80,7 @@ impl FastDbEngine {
         let options = &self.target.options;
         let mut warnings = Vec::new();
         if let (false, Some(name)) = (is_diskless, memory_file_system(&self.path)) {
-            warnings
-                .push(format!("the database is on {name}: nothing survives the machine, whatever the settings say"));
+            warnings.push(lost_with_machine("the database", name));
         }
         if options.commit == Commit::Precommit {
             warnings.push(

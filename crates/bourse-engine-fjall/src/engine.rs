@@ -5,17 +5,15 @@ use crate::options::{GRAMMAR, Options, Persist};
 use crate::session::FjallSession;
 use bourse_engine::target::{OptionSpec, Parsed, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Durability, Engine, EngineError, Footprint, Hosting, Interface, KeyEngine, Location,
-    MayLose, RecordCapabilities, Records, Setting, TargetFolder, WriterWait, memory_file_system,
+    Capabilities, Description, Durability, Engine, EngineError, FolderDatabase, Footprint, Hosting, Interface,
+    KeyEngine, Location, MayLose, RecordCapabilities, Records, Setting, TargetFolder, WriterWait, lost_with_machine,
 };
-use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// A fjall database under test.
 pub struct FjallEngine {
     target: Parsed<Options>,
-    path: PathBuf,
-    opened: Mutex<Option<Arc<Database>>>,
+    folder: FolderDatabase<Database>,
 }
 
 /// Opens a target: reads it; nothing on disk is touched yet.
@@ -39,8 +37,8 @@ pub fn open(target: &str) -> Result<FjallEngine, TargetError> {
             forms: GRAMMAR.forms,
         });
     }
-    let path = PathBuf::from(&target.place);
-    Ok(FjallEngine { target, path, opened: Mutex::new(None) })
+    let folder = FolderDatabase::at(&target.place);
+    Ok(FjallEngine { target, folder })
 }
 
 /// The version of fjall that is compiled in, as `build.rs` reads it from the lock file.
@@ -49,23 +47,13 @@ pub fn version() -> &'static str {
 }
 
 impl FjallEngine {
-    fn opened(&self) -> Option<Arc<Database>> {
-        self.opened.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
     /// The database, opened at first use.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(database) = &*opened {
-            return Ok(Arc::clone(database));
-        }
-        let database = Arc::new(Database::open(&TargetFolder::open(&self.path)?, &self.target.options)?);
-        *opened = Some(Arc::clone(&database));
-        Ok(database)
+        self.folder.get(|path| Database::open(&TargetFolder::open(path)?, &self.target.options))
     }
 
     fn durability(&self) -> (Durability, String) {
-        if let Some(name) = memory_file_system(&self.path) {
+        if let Some(name) = self.folder.memory_file_system() {
             return (Durability::Volatile, format!("the folder is on {name}, which is memory"));
         }
         let persist = self.target.options.persist;
@@ -92,8 +80,7 @@ impl Engine for FjallEngine {
         };
         let mut settings: Vec<_> = GRAMMAR.options.iter().map(setting).collect();
         settings.push(Setting { name: "transactions".to_owned(), value: "optimistic".to_owned() });
-        let warning =
-            |name| format!("the database is on {name}: nothing survives the machine, whatever the settings say");
+        let warning = |name| lost_with_machine("the database", name);
         Ok(Description {
             engine: "fjall".to_owned(),
             version: version().to_owned(),
@@ -105,7 +92,7 @@ impl Engine for FjallEngine {
             memory_store: None,
             settings,
             compile_options: Vec::new(),
-            warnings: memory_file_system(&self.path).map(warning).into_iter().collect(),
+            warnings: self.folder.memory_file_system().map(warning).into_iter().collect(),
         })
     }
 
@@ -138,28 +125,19 @@ impl Engine for FjallEngine {
     }
 
     fn foreign(&self) -> Result<Option<String>, EngineError> {
-        // What is open was looked at before.
-        if self.opened().is_some() {
-            return Ok(None);
-        }
-        Ok(TargetFolder::look(&self.path)?.foreign())
+        self.folder.foreign()
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
-        if self.opened().is_none() && !TargetFolder::is_used(&self.path)? {
-            return Ok(false);
-        }
-        Ok(self.database()?.has_tables())
+        Ok(self.folder.is_there()? && self.database()?.has_tables())
     }
 
     fn location(&self) -> Location {
-        Location::files(TargetFolder::resolved(&self.path), &[])
+        self.folder.location()
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
-        let bytes = TargetFolder::bytes(&self.path, &|name| name.ends_with(".jnl"));
-        let memory_bytes = self.opened().map_or(0, |database| database.memory_bytes());
-        Ok(Footprint { data_bytes: bytes.data, log_bytes: bytes.log, memory_bytes, ..Footprint::default() })
+        Ok(self.folder.footprint(&|name| name.ends_with(".jnl"), Database::memory_bytes))
     }
 }
 

@@ -7,7 +7,8 @@ use crate::session::LmdbSession;
 use bourse_engine::target::{OptionSpec, Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Durability, Engine, EngineError, FileOwner, Footprint, Hosting, Interface, KeyEngine,
-    Location, MayLose, RecordCapabilities, Records, Setting, TargetFile, WriterWait, memory_file_system,
+    Location, MayLose, RecordCapabilities, Records, Setting, TargetFile, WriterWait, lost_with_machine,
+    memory_file_system,
 };
 use std::fs;
 use std::os::unix::fs::MetadataExt as _;
@@ -78,8 +79,7 @@ impl Engine for LmdbEngine {
             name: option.name.to_owned(),
             value: (option.show)(&self.target.options),
         };
-        let warning =
-            |name| format!("the database is on {name}: nothing survives the machine, whatever the settings say");
+        let warning = |name| lost_with_machine("the database", name);
         Ok(Description {
             engine: "lmdb".to_owned(),
             version: version(),

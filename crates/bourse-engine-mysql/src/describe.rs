@@ -3,7 +3,9 @@
 use crate::error::error;
 use crate::options::Flavour;
 use crate::target::{Place, Target};
-use bourse_engine::{Description, Durability, EngineError, MayLose, Setting, WriterWait, memory_file_system};
+use bourse_engine::{
+    Description, Durability, EngineError, MayLose, Setting, WriterWait, lost_with_machine, memory_file_system,
+};
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::collections::BTreeMap;
@@ -171,8 +173,7 @@ fn may_lose(facts: &Facts<'_>) -> MayLose {
 fn warnings(target: &Target, flavour: Flavour, facts: &Facts<'_>, variables: &BTreeMap<String, String>) -> Vec<String> {
     let mut warnings = Vec::new();
     if let Some(name) = facts.memory_file_system {
-        warnings
-            .push(format!("the data directory is on {name}: nothing survives the machine, whatever the settings say"));
+        warnings.push(lost_with_machine("the data directory", name));
     }
     if target.options.snapshot_isolation && !variables.contains_key("innodb_snapshot_isolation") {
         warnings.push(

@@ -1,6 +1,6 @@
 //! Statements in the server's notation, whose parameters are a `?` each, in the order of the text.
 
-use bourse_engine::{EngineError, ErrorKind, Value};
+use bourse_engine::{EngineError, ErrorKind, Value, split_parameters};
 use bourse_schema::Dialect;
 
 /// A statement's text between its parameters, and which of the caller's values each parameter is.
@@ -21,33 +21,8 @@ pub(crate) type Scales = Vec<Option<u8>>;
 impl Rendered {
     /// Reads a statement with parameters `?1`, `?2`, … or a plain `?` each, and the dialect's holes.
     pub(crate) fn of(text: &str, dialect: &Dialect) -> Self {
-        let mut text = text.to_owned();
-        for (hole, word) in dialect.holes {
-            text = text.replace(&format!("{{{hole}}}"), word);
-        }
-        let text = text.trim();
-        let mut this = Self { pieces: Vec::new(), order: Vec::new() };
-        let mut piece = String::new();
-        let mut rest = text;
-        while !rest.is_empty() {
-            let plain = literal_length(rest);
-            if plain > 0 {
-                piece.push_str(&rest[..plain]);
-                rest = &rest[plain..];
-            } else if let Some(behind) = rest.strip_prefix('?') {
-                let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
-                let number = behind[..digits].parse::<usize>().ok().and_then(|number| number.checked_sub(1));
-                this.order.push(number.unwrap_or(this.order.len()));
-                this.pieces.push(std::mem::take(&mut piece));
-                rest = &behind[digits..];
-            } else {
-                let next = rest.chars().next().map_or(1, char::len_utf8);
-                piece.push_str(&rest[..next]);
-                rest = &rest[next..];
-            }
-        }
-        this.pieces.push(piece);
-        this
+        let (pieces, order) = split_parameters(dialect.fill(text).trim());
+        Self { pieces, order }
     }
 
     /// The text for the server, with decimals declared as such.
@@ -117,20 +92,6 @@ impl Rendered {
         }
         let message = format!("the statement has {wanted} parameters, {} were given", params.len());
         Err(EngineError::new(ErrorKind::Other, message))
-    }
-}
-
-/// Bytes at the start of `text` that are a quoted text, a quoted name or a comment, where a `?` is none.
-fn literal_length(text: &str) -> usize {
-    let until = |end: &str, open: usize| text[open..].find(end).map_or(text.len(), |at| open + at + end.len());
-    match text.as_bytes() {
-        // A doubled quote ends one text and begins another, which comes to the same.
-        [b'\'', ..] => until("'", 1),
-        [b'"', ..] => until("\"", 1),
-        [b'`', ..] => until("`", 1),
-        [b'-', b'-', ..] => until("\n", 2),
-        [b'/', b'*', ..] => until("*/", 2),
-        _ => 0,
     }
 }
 

@@ -3,7 +3,8 @@
 use crate::target::{Place, Target};
 use crate::wire::Connection;
 use bourse_engine::{
-    Description, Durability, EngineError, ErrorKind, MayLose, Setting, WriterWait, memory_file_system,
+    Description, Durability, EngineError, ErrorKind, MayLose, Setting, WriterWait, lost_with_machine,
+    memory_file_system,
 };
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -78,9 +79,7 @@ pub(crate) fn describe(target: &Target, connection: &mut Connection) -> Result<D
         synchronous_commit: get("synchronous_commit"),
     };
     let (durability, durability_reason) = durability(&facts);
-    let warnings = facts.memory_file_system.map(|name| {
-        format!("the data directory is on {name}: nothing survives the machine, whatever the settings say")
-    });
+    let warnings = facts.memory_file_system.map(|name| lost_with_machine("the data directory", name));
     Ok(Description {
         engine: "postgres".to_owned(),
         // Packages add their own name in parentheses.

@@ -92,7 +92,7 @@ impl DatabaseLoader {
 
 impl Loader for DatabaseLoader {
     fn run(&mut self, sql: &str) -> Result<(), EngineError> {
-        let (made, mut keys) = without_foreign_keys(sql);
+        let (made, mut keys) = bourse_schema::without_foreign_keys(sql);
         self.foreign_keys.append(&mut keys);
         self.connection.run(&made)
     }
@@ -200,48 +200,5 @@ impl Drop for DatabaseLoader {
             let _ = self.connection.end("ROLLBACK");
         }
         let _ = self.connection.run("SELECT pg_advisory_unlock_all()");
-    }
-}
-
-/// A `CREATE TABLE` without its foreign keys, where each stands on a line of its own, and the statements that add them.
-fn without_foreign_keys(sql: &str) -> (String, Vec<String>) {
-    let Some(table) = sql.strip_prefix("CREATE TABLE ").and_then(|rest| rest.split_once(" (\n")).map(|(name, _)| name)
-    else {
-        return (sql.to_owned(), Vec::new());
-    };
-    let is_key = |line: &&str| line.trim_start().starts_with("FOREIGN KEY (");
-    let keys = sql.lines().filter(is_key).map(|line| {
-        let key = line.trim().trim_end_matches(',');
-        format!("ALTER TABLE {table} ADD {key}")
-    });
-    let keys: Vec<String> = keys.collect();
-    if keys.is_empty() {
-        return (sql.to_owned(), keys);
-    }
-    let rest: Vec<&str> = sql.lines().filter(|line| !is_key(line)).collect();
-    let text = rest.join("\n");
-    // What stands last before the closing parenthesis has no comma.
-    let text = match text.rsplit_once(",\n)") {
-        Some((body, tail)) => format!("{body}\n){tail}"),
-        None => text,
-    };
-    (text, keys)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn foreign_keys_come_after_the_rows() {
-        let table = bourse_schema::find("charge").expect("it is a table");
-        let sql = bourse_schema::create_table(table, &bourse_schema::POSTGRES, true);
-        let (made, keys) = without_foreign_keys(&sql);
-        assert_eq!(keys, ["ALTER TABLE charge ADD FOREIGN KEY (ch_tt_id) REFERENCES trade_type (tt_id)"]);
-        assert!(!made.contains("FOREIGN KEY") && !made.contains(",\n)"), "{made}");
-        assert_eq!(made.matches("CHECK").count(), sql.matches("CHECK").count());
-        for sql in ["CREATE TABLE t (a INT)", "CREATE INDEX i ON t (a)", "CREATE TABLE t (\n  a INT\n)"] {
-            assert_eq!(without_foreign_keys(sql), (sql.to_owned(), Vec::new()));
-        }
     }
 }

@@ -8,7 +8,8 @@ use crate::watched::WatchedFile;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Durability, Engine, EngineError, FileOwner, Footprint, Hosting, Interface, KeyEngine,
-    Location, MemoryStore, RecordCapabilities, Records, Setting, TargetFile, WriterWait, memory_file_system,
+    Location, MemoryStore, RecordCapabilities, Records, Setting, TargetFile, WriterWait, lost_with_machine,
+    memory_file_system,
 };
 use redb::backends::InMemoryBackend;
 use redb::{Builder, Database, ReadableDatabase as _, StorageBackend};
@@ -164,12 +165,7 @@ impl Engine for RedbEngine {
             memory_store: self.path.is_none().then_some(MemoryStore::Engine),
             settings: GRAMMAR.options.iter().map(setting).collect(),
             compile_options: Vec::new(),
-            warnings: forgets
-                .map(|name| {
-                    format!("the database is on {name}: nothing survives the machine, whatever the settings say")
-                })
-                .into_iter()
-                .collect(),
+            warnings: forgets.map(|name| lost_with_machine("the database", name)).into_iter().collect(),
         })
     }
 

@@ -85,7 +85,7 @@ fn c_string(text: &[u8]) -> Result<CString, EngineError> {
 }
 
 impl Database {
-    pub(crate) fn open(folder: &Path, options: &Options) -> Result<Arc<Self>, EngineError> {
+    pub(crate) fn open(folder: &Path, options: &Options) -> Result<Self, EngineError> {
         let (library, api) =
             library::load(options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
         let path = c_string(folder.as_os_str().as_bytes())?;
@@ -117,7 +117,7 @@ impl Database {
         };
         let tables = Mutex::new(names.into_iter().zip(raws).map(table).collect());
         let syncs = options.sync && memory_file_system(folder).is_none();
-        Ok(Arc::new(Self { tables, generation: AtomicU64::new(0), handles, library, syncs }))
+        Ok(Self { tables, generation: AtomicU64::new(0), handles, library, syncs })
     }
 
     fn tables(&self) -> MutexGuard<'_, HashMap<String, Arc<Table>>> {

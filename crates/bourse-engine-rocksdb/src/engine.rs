@@ -5,18 +5,17 @@ use crate::options::{Compression, Options, parse};
 use crate::session::RocksDbSession;
 use bourse_engine::target::{Parsed, TargetError, show_bytes, show_switch};
 use bourse_engine::{
-    Capabilities, Description, Durability, Engine, EngineError, Footprint, Hosting, Interface, KeyEngine, Location,
-    MayLose, RecordCapabilities, Records, Setting, TargetFolder, WriterWait, memory_file_system,
+    Capabilities, Description, Durability, Engine, EngineError, FolderDatabase, Footprint, Hosting, Interface,
+    KeyEngine, Location, MayLose, RecordCapabilities, Records, Setting, TargetFolder, WriterWait, lost_with_machine,
 };
 use std::fs;
-use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::path::Path;
+use std::sync::Arc;
 
 /// A RocksDB database under test.
 pub struct RocksDbEngine {
     target: Parsed<Options>,
-    path: PathBuf,
-    opened: Mutex<Option<Arc<Database>>>,
+    folder: FolderDatabase<Database>,
 }
 
 /// Opens a target: reads it; neither the library nor the disk is touched yet.
@@ -33,33 +32,26 @@ pub struct RocksDbEngine {
 /// ```
 pub fn open(target: &str) -> Result<RocksDbEngine, TargetError> {
     let target = parse(target)?;
-    let path = PathBuf::from(&target.place);
-    Ok(RocksDbEngine { target, path, opened: Mutex::new(None) })
+    let folder = FolderDatabase::at(&target.place);
+    Ok(RocksDbEngine { target, folder })
 }
 
 impl RocksDbEngine {
-    fn opened(&self) -> Option<Arc<Database>> {
-        self.opened.lock().unwrap_or_else(PoisonError::into_inner).clone()
-    }
-
     /// The database, opened at first use.
     fn database(&self) -> Result<Arc<Database>, EngineError> {
-        let mut opened = self.opened.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(database) = &*opened {
-            return Ok(Arc::clone(database));
-        }
-        if let Some(why) = TargetFolder::look(&self.path)?.foreign() {
-            return Err(EngineError::refused(why));
-        }
-        // Nothing is made where there is no library.
-        crate::info(self.target.options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
-        let database = Database::open(&TargetFolder::open(&self.path)?, &self.target.options)?;
-        *opened = Some(Arc::clone(&database));
-        Ok(database)
+        let options = &self.target.options;
+        self.folder.get(|path| {
+            if let Some(why) = TargetFolder::look(path)?.foreign() {
+                return Err(EngineError::refused(why));
+            }
+            // Nothing is made where there is no library.
+            crate::info(options.library.as_deref()).map_err(|e| EngineError::unsupported(e.to_string()))?;
+            Database::open(&TargetFolder::open(path)?, options)
+        })
     }
 
     fn durability(&self) -> (Durability, String) {
-        if let Some(name) = memory_file_system(&self.path) {
+        if let Some(name) = self.folder.memory_file_system() {
             return (Durability::Volatile, format!("the folder is on {name}, which is memory"));
         }
         let Options { sync, wal, .. } = self.target.options;
@@ -123,11 +115,10 @@ impl Engine for RocksDbEngine {
         for property in PROPERTIES {
             add(&property.to_string_lossy(), database.property(property).to_string());
         }
-        let warning =
-            |name| format!("the database is on {name}: nothing survives the machine, whatever the settings say");
+        let warning = |name| lost_with_machine("the database", name);
         Ok(Description {
             engine: "rocksdb".to_owned(),
-            version: version(&self.path).unwrap_or_else(|| "not told by its library".to_owned()),
+            version: version(self.folder.path()).unwrap_or_else(|| "not told by its library".to_owned()),
             target: self.target.text.clone(),
             durability,
             may_lose: (durability == Durability::Consistent).then_some(MayLose::NotWrittenBack),
@@ -136,7 +127,7 @@ impl Engine for RocksDbEngine {
             memory_store: None,
             settings,
             compile_options: Vec::new(),
-            warnings: memory_file_system(&self.path).map(warning).into_iter().collect(),
+            warnings: self.folder.memory_file_system().map(warning).into_iter().collect(),
         })
     }
 
@@ -169,28 +160,19 @@ impl Engine for RocksDbEngine {
     }
 
     fn foreign(&self) -> Result<Option<String>, EngineError> {
-        // What is open was looked at before.
-        if self.opened().is_some() {
-            return Ok(None);
-        }
-        Ok(TargetFolder::look(&self.path)?.foreign())
+        self.folder.foreign()
     }
 
     fn exists(&self) -> Result<bool, EngineError> {
-        if self.opened().is_none() && !TargetFolder::is_used(&self.path)? {
-            return Ok(false);
-        }
-        Ok(self.database()?.has_tables())
+        Ok(self.folder.is_there()? && self.database()?.has_tables())
     }
 
     fn location(&self) -> Location {
-        Location::files(TargetFolder::resolved(&self.path), &[])
+        self.folder.location()
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
-        let bytes = TargetFolder::bytes(&self.path, &|name| name.ends_with(".log"));
-        let memory_bytes = self.opened().map_or(0, |database| database.memory_bytes());
-        Ok(Footprint { data_bytes: bytes.data, log_bytes: bytes.log, memory_bytes, ..Footprint::default() })
+        Ok(self.folder.footprint(&|name| name.ends_with(".log"), Database::memory_bytes))
     }
 }
 

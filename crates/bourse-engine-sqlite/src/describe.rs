@@ -6,7 +6,8 @@ use crate::library::SCHEME;
 use crate::options::{Disk, Journal, Locking, MemoryKind, Sync, Writers};
 use crate::target::{Place, Target};
 use bourse_engine::{
-    Description, Durability, EngineError, MayLose, MemoryStore, Setting, WriterWait, memory_file_system,
+    Description, Durability, EngineError, MayLose, MemoryStore, Setting, WriterWait, lost_with_machine,
+    memory_file_system,
 };
 
 /// Settings that SQLite tells by a pragma of their name.
@@ -176,7 +177,7 @@ fn warnings(target: &Target, facts: &Facts, page_size: &str, mmap_size: &str) ->
     let mut warnings = Vec::new();
     let mut warn = |text: String| warnings.push(text);
     if let Some(name) = facts.memory_file_system {
-        warn(format!("the database is on {name}: nothing survives the machine, whatever the settings say"));
+        warn(lost_with_machine("the database", name));
     }
     if facts.journal == Journal::Off {
         warn("journal=off: a transaction cannot be rolled back".to_owned());

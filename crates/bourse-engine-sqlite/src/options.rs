@@ -417,13 +417,9 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
 };
 
 fn parse_time(text: &str) -> Result<Duration, Wanted> {
-    let (digits, ms) = if let Some(digits) = text.strip_suffix("ms") {
-        (digits, 1)
-    } else if let Some(digits) = text.strip_suffix('s') {
-        (digits, 1_000)
-    } else {
-        return Err(Wanted::Listed);
-    };
+    let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)];
+    let found = units.into_iter().find_map(|(unit, ms)| Some((text.strip_suffix(unit)?, ms)));
+    let (digits, ms) = found.ok_or(Wanted::Listed)?;
     let number: u64 = digits.parse().map_err(|_| Wanted::Listed)?;
     number.checked_mul(ms).map(Duration::from_millis).ok_or(Wanted::InRange)
 }

@@ -10,6 +10,16 @@ pub fn folder_of(path: &Path) -> Option<PathBuf> {
     Some(if folder.as_os_str().is_empty() { PathBuf::from(".") } else { folder.to_owned() })
 }
 
+/// The warning that `what` is on a file system in memory, by its name.
+///
+/// ```
+/// let warning = bourse_engine::lost_with_machine("the database", "tmpfs");
+/// assert_eq!(warning, "the database is on tmpfs: nothing survives the machine, whatever the settings say");
+/// ```
+pub fn lost_with_machine(what: &str, name: &str) -> String {
+    format!("{what} is on {name}: nothing survives the machine, whatever the settings say")
+}
+
 /// The name of the file system that holds `path` (or will), if what it holds is gone when the machine is.
 #[cfg(target_os = "linux")]
 pub fn memory_file_system(path: &Path) -> Option<&'static str> {

@@ -12,6 +12,7 @@ mod error;
 mod file_owner;
 mod file_system;
 mod file_use;
+mod folder_database;
 mod footprint;
 mod location;
 mod null;
@@ -37,8 +38,9 @@ pub use engine::{
 };
 pub use error::{EngineError, ErrorKind};
 pub use file_owner::FileOwner;
-pub use file_system::{folder_of, memory_file_system};
+pub use file_system::{folder_of, lost_with_machine, memory_file_system};
 pub use file_use::FileUse;
+pub use folder_database::FolderDatabase;
 pub use footprint::{FileIo, Footprint, IoCounts, LockStats, ServerProcess};
 pub use location::{DatabaseFiles, Location, path_in_target, target_with_path};
 pub use null::NullEngine;
@@ -48,7 +50,7 @@ pub use session::{
     Access, Checkpoint, EachFound, EachRow, Isolation, Params, Row, RowExt, Session, SessionExt, run_one_by_one,
 };
 pub use side_file::{SideFile, SideFileKind};
-pub use sql::Sql;
+pub use sql::{Sql, split_parameters};
 pub use storage::{Medium, Storage, WriteCache};
 pub use suggest::{did_you_mean, nearest};
 pub use target_file::{TargetFile, beside};

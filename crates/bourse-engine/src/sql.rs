@@ -67,3 +67,50 @@ impl Sql {
         rendered.trim().to_owned()
     }
 }
+
+/// Splits a statement's text at its parameters `?1`, `?2`, … or a plain `?` each: the pieces between them, and for each the
+/// number of the caller's value, counted from 0. What is quoted or a comment holds no parameter.
+///
+/// ```
+/// let (pieces, order) = bourse_engine::split_parameters("SET a = ?2, b = '?' WHERE c = ?1");
+/// assert_eq!(pieces, ["SET a = ", ", b = '?' WHERE c = ", ""]);
+/// assert_eq!(order, [1, 0]);
+/// ```
+pub fn split_parameters(text: &str) -> (Vec<String>, Vec<usize>) {
+    let (mut pieces, mut order) = (Vec::new(), Vec::new());
+    let mut piece = String::new();
+    let mut rest = text;
+    while !rest.is_empty() {
+        let plain = literal_length(rest);
+        if plain > 0 {
+            piece.push_str(&rest[..plain]);
+            rest = &rest[plain..];
+        } else if let Some(behind) = rest.strip_prefix('?') {
+            let digits = behind.bytes().take_while(u8::is_ascii_digit).count();
+            let number = behind[..digits].parse::<usize>().ok().and_then(|number| number.checked_sub(1));
+            order.push(number.unwrap_or(order.len()));
+            pieces.push(std::mem::take(&mut piece));
+            rest = &behind[digits..];
+        } else {
+            let next = rest.chars().next().map_or(1, char::len_utf8);
+            piece.push_str(&rest[..next]);
+            rest = &rest[next..];
+        }
+    }
+    pieces.push(piece);
+    (pieces, order)
+}
+
+/// Bytes at the start of `text` that are a quoted text, a quoted name or a comment, where a `?` is none.
+fn literal_length(text: &str) -> usize {
+    let until = |end: &str, open: usize| text[open..].find(end).map_or(text.len(), |at| open + at + end.len());
+    match text.as_bytes() {
+        // A doubled quote ends one text and begins another, which comes to the same.
+        [b'\'', ..] => until("'", 1),
+        [b'"', ..] => until("\"", 1),
+        [b'`', ..] => until("`", 1),
+        [b'-', b'-', ..] => until("\n", 2),
+        [b'/', b'*', ..] => until("*/", 2),
+        _ => 0,
+    }
+}

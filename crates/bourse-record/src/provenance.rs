@@ -54,6 +54,16 @@ impl DocumentKind {
         }
     }
 
+    /// Name of the page drawn from it, in the same folder.
+    pub const fn page_name(self) -> &'static str {
+        match self {
+            Self::Run | Self::Suite => "report.html",
+            Self::Acid => "acid.html",
+            Self::Crash => "crash.html",
+            Self::Faults => "faults.html",
+        }
+    }
+
     /// What a JSON document is: what it says of itself, or by the keys of its kind if it is from before documents did.
     ///
     /// ```

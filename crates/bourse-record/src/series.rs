@@ -1,10 +1,11 @@
 use crate::{Column, Series};
 
 impl Series {
-    /// Adds a row that ends at `time_s`; a metric that is new, or missing from the row, has nulls.
+    /// Adds a row that ends at `time_s`, which is kept to the microsecond; a metric that is new, or missing from the row, has
+    /// nulls. Values that are not whole are kept to seven digits: more would be noise, and make half of a run file.
     pub fn push(&mut self, time_s: f64, values: impl IntoIterator<Item = (String, Option<f64>)>) {
         let before = self.time_s.len();
-        self.time_s.push(time_s);
+        self.time_s.push((time_s * 1e6).round() / 1e6);
         for (metric, value) in values {
             let at = self.columns.iter().position(|column| column.metric == metric).unwrap_or_else(|| {
                 self.columns.push(Column { metric, values: vec![None; before] });
@@ -12,7 +13,7 @@ impl Series {
             });
             let column = &mut self.columns[at].values;
             if column.len() == before {
-                column.push(value);
+                column.push(value.map(kept));
             }
         }
         self.columns.iter_mut().for_each(|column| column.values.resize(before + 1, None));
@@ -24,9 +25,30 @@ impl Series {
     }
 }
 
+/// A value as it is kept.
+fn kept(value: f64) -> f64 {
+    if !value.is_finite() || value == value.trunc() {
+        return value;
+    }
+    // By its decimal form: a product with a power of ten would leave digits behind it.
+    format!("{value:.6e}").parse().unwrap_or(value)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn values_are_kept_to_seven_digits_and_whole_ones_as_they_are() {
+        let mut series = Series::default();
+        let values = [1.0 / 3.0, 4_938.271_604_938, 123_456_789_012.0, f64::NAN, -0.000_012_345_678_9];
+        values.iter().for_each(|value| series.push(1.0 / 3.0, [("a".to_owned(), Some(*value))]));
+        assert_eq!(series.time_s, [0.333_333; 5]);
+        let found: Vec<f64> = series.columns[0].values.iter().flatten().copied().collect();
+        assert_eq!(found[..3], [0.333_333_3, 4_938.272, 123_456_789_012.0]);
+        assert!(found[3].is_nan());
+        assert_eq!(found[4], -0.000_012_345_68);
+    }
 
     #[test]
     fn every_column_has_a_value_or_null_for_every_row() {

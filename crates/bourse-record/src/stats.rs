@@ -29,20 +29,39 @@ impl Round {
         valid as f64 / self.measured_s
     }
 
+    /// Seconds that the interval of this round's figure would have needed by what its neighbouring moments share. None where it
+    /// has one, or nothing is told of it.
+    pub fn interval_needs_s(&self, workload: &Workload) -> Option<f64> {
+        let found = self.throughput(operation_of_figure(workload)).filter(|it| it.mean.interval.is_none())?;
+        let step_s = self.measured_s / (found.batch * found.batches) as f64;
+        let lengths = match self.stopping.map(|it| it.rule) {
+            Some(StoppingRule::RateKnown) => stopping::LENGTHS,
+            _ => batch::LENGTHS,
+        };
+        Some((batch::FEWEST_BATCHES as f64 * lengths * found.autocorrelation * step_s).max(self.measured_s))
+    }
+
     /// The round's figure with its interval by batch means of its throughput.
     pub fn estimate(&self, workload: &Workload) -> Estimate {
         let figure = self.figure(workload);
-        let operation = match workload.kind {
-            WorkloadKind::Brokerage => None,
-            WorkloadKind::Micro => Some(workload.headline_operation.as_str()),
-        };
-        let half = self.throughput(operation).and_then(|it| it.mean.interval).map(|it| (it.half_width(), it.level));
+        let half = self
+            .throughput(operation_of_figure(workload))
+            .and_then(|it| it.mean.interval)
+            .map(|it| (it.half_width(), it.level));
         let interval = half.filter(|_| figure.is_finite()).map(|(half, level)| Interval {
             low: (figure - half).max(0.0),
             high: figure + half,
             level,
         });
         Estimate { value: figure, interval }
+    }
+}
+
+/// The operation that the figure counts; none where it counts all.
+fn operation_of_figure(workload: &Workload) -> Option<&str> {
+    match workload.kind {
+        WorkloadKind::Brokerage => None,
+        WorkloadKind::Micro => Some(&workload.headline_operation),
     }
 }
 

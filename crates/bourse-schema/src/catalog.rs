@@ -174,6 +174,52 @@ pub(crate) const DUCKDB_CATALOG: Catalog = Catalog::Parts(
       GROUP BY table_name",
 );
 
+/// H2's information schema: names in lower case, types by the names that they were declared with, and no index that H2 made
+/// for a constraint.
+pub(crate) const H2_CATALOG: Catalog = Catalog::Parts(
+    "SELECT 'column', lower(table_name), lower(column_name),
+            CASE data_type WHEN 'CHARACTER VARYING' THEN 'varchar' WHEN 'BINARY VARYING' THEN 'varbinary'
+                           WHEN 'NUMERIC' THEN 'decimal' ELSE lower(data_type) END
+            || CASE is_nullable WHEN 'YES' THEN ' NULL' ELSE ' NOT NULL' END
+       FROM information_schema.columns
+      WHERE table_schema = current_schema AND left(lower(table_name), 7) <> 'bourse_'
+     UNION ALL
+     SELECT 'index', lower(c.table_name), 'PRIMARY',
+            'unique ' || listagg(lower(k.column_name), ', ') WITHIN GROUP (ORDER BY k.ordinal_position)
+       FROM information_schema.table_constraints AS c
+      INNER JOIN information_schema.key_column_usage AS k
+              ON k.constraint_schema = c.constraint_schema AND k.constraint_name = c.constraint_name
+      WHERE c.constraint_type = 'PRIMARY KEY' AND c.table_schema = current_schema
+        AND left(lower(c.table_name), 7) <> 'bourse_'
+      GROUP BY c.table_name
+     UNION ALL
+     SELECT 'index', lower(i.table_name), lower(i.index_name),
+            CASE i.index_type_name WHEN 'UNIQUE INDEX' THEN 'unique ' ELSE '' END
+            || listagg(lower(c.column_name), ', ') WITHIN GROUP (ORDER BY c.ordinal_position)
+       FROM information_schema.indexes AS i
+      INNER JOIN information_schema.index_columns AS c
+              ON c.index_schema = i.index_schema AND c.index_name = i.index_name
+      WHERE NOT i.is_generated AND i.table_schema = current_schema AND left(lower(i.table_name), 7) <> 'bourse_'
+      GROUP BY i.table_name, i.index_name, i.index_type_name
+     UNION ALL
+     SELECT 'foreign key', lower(c.table_name),
+            listagg(lower(k.column_name), ', ') WITHIN GROUP (ORDER BY k.ordinal_position), lower(p.table_name)
+       FROM information_schema.referential_constraints AS r
+      INNER JOIN information_schema.table_constraints AS c
+              ON c.constraint_schema = r.constraint_schema AND c.constraint_name = r.constraint_name
+      INNER JOIN information_schema.key_column_usage AS k
+              ON k.constraint_schema = r.constraint_schema AND k.constraint_name = r.constraint_name
+      INNER JOIN information_schema.table_constraints AS p
+              ON p.constraint_schema = r.unique_constraint_schema AND p.constraint_name = r.unique_constraint_name
+      WHERE c.table_schema = current_schema AND left(lower(c.table_name), 7) <> 'bourse_'
+      GROUP BY c.table_name, c.constraint_name, p.table_name
+     UNION ALL
+     SELECT 'checks', lower(table_name), 'checks', CAST(count(*) AS VARCHAR)
+       FROM information_schema.table_constraints
+      WHERE constraint_type = 'CHECK' AND table_schema = current_schema AND left(lower(table_name), 7) <> 'bourse_'
+      GROUP BY table_name",
+);
+
 #[cfg(test)]
 mod tests {
     use super::*;

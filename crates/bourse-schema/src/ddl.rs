@@ -54,6 +54,31 @@ pub fn create_table(table: &Table, dialect: &Dialect, constraints: bool) -> Stri
     format!("CREATE TABLE {} (\n  {}\n){tail}", table.name, lines.join(",\n  "))
 }
 
+/// A `CREATE TABLE` without its foreign keys, where each stands on a line of its own, and the statements that add them.
+pub fn without_foreign_keys(sql: &str) -> (String, Vec<String>) {
+    let Some(table) = sql.strip_prefix("CREATE TABLE ").and_then(|rest| rest.split_once(" (\n")).map(|(name, _)| name)
+    else {
+        return (sql.to_owned(), Vec::new());
+    };
+    let is_key = |line: &&str| line.trim_start().starts_with("FOREIGN KEY (");
+    let keys = sql.lines().filter(is_key).map(|line| {
+        let key = line.trim().trim_end_matches(',');
+        format!("ALTER TABLE {table} ADD {key}")
+    });
+    let keys: Vec<String> = keys.collect();
+    if keys.is_empty() {
+        return (sql.to_owned(), keys);
+    }
+    let rest: Vec<&str> = sql.lines().filter(|line| !is_key(line)).collect();
+    let text = rest.join("\n");
+    // What stands last before the closing parenthesis has no comma.
+    let text = match text.rsplit_once(",\n)") {
+        Some((body, tail)) => format!("{body}\n){tail}"),
+        None => text,
+    };
+    (text, keys)
+}
+
 /// `CREATE INDEX`.
 pub fn create_index(table: &Table, index: &Index, dialect: &Dialect) -> String {
     format!("CREATE INDEX {} ON {} ({})", index.name, table.name, indexed(index, dialect).join(", "))
@@ -111,5 +136,18 @@ mod tests {
         }
         let account = create_table(find("customer_account").expect("it is a table"), &SQLITE, true);
         assert!(account.contains("CHECK (ca_tax_st IN (0, 1, 2))"), "{account}");
+    }
+
+    #[test]
+    fn foreign_keys_come_after_the_rows() {
+        let table = find("charge").expect("it is a table");
+        let sql = create_table(table, &POSTGRES, true);
+        let (made, keys) = without_foreign_keys(&sql);
+        assert_eq!(keys, ["ALTER TABLE charge ADD FOREIGN KEY (ch_tt_id) REFERENCES trade_type (tt_id)"]);
+        assert!(!made.contains("FOREIGN KEY") && !made.contains(",\n)"), "{made}");
+        assert_eq!(made.matches("CHECK").count(), sql.matches("CHECK").count());
+        for sql in ["CREATE TABLE t (a INT)", "CREATE INDEX i ON t (a)", "CREATE TABLE t (\n  a INT\n)"] {
+            assert_eq!(without_foreign_keys(sql), (sql.to_owned(), Vec::new()));
+        }
     }
 }

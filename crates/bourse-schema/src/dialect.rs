@@ -1,5 +1,5 @@
 use crate::ColumnType;
-use crate::catalog::{Catalog, DUCKDB_CATALOG, INFORMATION_SCHEMA, POSTGRES_CATALOG, SQLITE_SCHEMA};
+use crate::catalog::{Catalog, DUCKDB_CATALOG, H2_CATALOG, INFORMATION_SCHEMA, POSTGRES_CATALOG, SQLITE_SCHEMA};
 
 /// What differs between SQL engines, as data: physical types, how a key is declared, and the words in the holes of a statement.
 #[derive(Debug)]
@@ -10,7 +10,7 @@ pub struct Dialect {
     pub physical: fn(ColumnType) -> String,
     /// Added behind `CREATE TABLE (…)` where the primary key is anything but one integer column.
     pub clustered: &'static str,
-    /// Added behind the `PRIMARY KEY` of a whole-number key that the engine is to assign; empty where it has no such clause.
+    /// How a whole-number key is declared that the engine is to assign; empty where it assigns none.
     pub assigned_key: &'static str,
     /// Whether large objects are stored behind all other columns, so that reading those walks no overflow pages.
     pub lobs_last: bool,
@@ -20,22 +20,42 @@ pub struct Dialect {
     pub foreign_keys: bool,
     /// How many columns of an index help to find rows: further ones are left out.
     pub index_columns: usize,
+    /// Whether a table can be dropped `IF EXISTS`.
+    pub drop_if_exists: bool,
     /// How parameter number 1, 2, … is written.
     pub parameter: fn(usize) -> String,
+    /// What stands before and behind the number of rows of `LIMIT …`.
+    pub limit: [&'static str; 2],
     /// Words for the named holes `{…}` of a statement.
     ///
     /// `one` and `rate_one` are the stored numbers of 1.00 and of a tax rate of 1; `CAST(x {per_day} AS {date_type})` is the
-    /// day of a timestamp.
+    /// day of a timestamp; `{after_two_days} x {two_days}` is two days later, and `five_seconds` likewise; `from_one_row`
+    /// stands where a query needs no table; `constraints` is the name of a column.
     pub holes: &'static [(&'static str, &'static str)],
     /// How the engine tells what it has.
     pub catalog: Catalog,
 }
 
 impl Dialect {
-    /// A statement's text with its holes filled.
+    /// A statement's text with its holes filled, and its limits in the dialect's words.
     pub fn fill(&self, text: &str) -> String {
-        self.holes.iter().fold(text.to_owned(), |text, (hole, word)| text.replace(&format!("{{{hole}}}"), word))
+        let text = if self.limit == LIMIT { text.to_owned() } else { with_limit(text, self.limit) };
+        self.holes.iter().fold(text, |text, (hole, word)| text.replace(&format!("{{{hole}}}"), word))
     }
+}
+
+/// The words of most engines.
+const LIMIT: [&str; 2] = ["LIMIT", ""];
+
+/// A text whose `LIMIT n` have other words around the number.
+fn with_limit(text: &str, [before, behind]: [&str; 2]) -> String {
+    let mut parts = text.split("LIMIT ");
+    let mut filled = parts.next().unwrap_or_default().to_owned();
+    for part in parts {
+        let number = part.find(|end: char| end.is_whitespace() || end == ')').unwrap_or(part.len());
+        filled.push_str(&format!("{before} {} {behind}{}", &part[..number], &part[number..]));
+    }
+    filled
 }
 
 /// SQLite: exact integers throughout (cents, days, milliseconds), tables clustered by their key.
@@ -50,12 +70,14 @@ pub static SQLITE: Dialect = Dialect {
         .to_owned()
     },
     clustered: " WITHOUT ROWID",
-    assigned_key: " AUTOINCREMENT",
+    assigned_key: " PRIMARY KEY AUTOINCREMENT",
     lobs_last: true,
     check_booleans: true,
     foreign_keys: true,
     index_columns: usize::MAX,
+    drop_if_exists: true,
     parameter: |number| format!("?{number}"),
+    limit: LIMIT,
     holes: &[
         ("for_update", ""),
         ("utf8mb4", ""),
@@ -63,8 +85,12 @@ pub static SQLITE: Dialect = Dialect {
         ("rate_one", "100000"),
         ("per_day", "/ 86400000"),
         ("date_type", "INTEGER"),
-        ("two_days", "2"),
-        ("five_seconds", "5000"),
+        ("after_two_days", ""),
+        ("two_days", "+ 2"),
+        ("after_five_seconds", ""),
+        ("five_seconds", "+ 5000"),
+        ("from_one_row", ""),
+        ("constraints", "constraints"),
     ],
     catalog: SQLITE_SCHEMA,
 };
@@ -84,12 +110,14 @@ pub static MYSQL: Dialect = Dialect {
         ColumnType::Lob(_) => "MEDIUMBLOB".to_owned(),
     },
     clustered: "",
-    assigned_key: " AUTO_INCREMENT",
+    assigned_key: " PRIMARY KEY AUTO_INCREMENT",
     lobs_last: true,
     check_booleans: true,
     foreign_keys: true,
     index_columns: usize::MAX,
+    drop_if_exists: true,
     parameter: |_| "?".to_owned(),
+    limit: LIMIT,
     holes: &[
         ("for_update", "FOR UPDATE"),
         ("utf8mb4", "CHARACTER SET utf8mb4"),
@@ -97,8 +125,12 @@ pub static MYSQL: Dialect = Dialect {
         ("rate_one", "1"),
         ("per_day", ""),
         ("date_type", "DATE"),
-        ("two_days", "INTERVAL 2 DAY"),
-        ("five_seconds", "INTERVAL 5 SECOND"),
+        ("after_two_days", ""),
+        ("two_days", "+ INTERVAL 2 DAY"),
+        ("after_five_seconds", ""),
+        ("five_seconds", "+ INTERVAL 5 SECOND"),
+        ("from_one_row", ""),
+        ("constraints", "constraints"),
     ],
     catalog: INFORMATION_SCHEMA,
 };
@@ -118,12 +150,14 @@ pub static POSTGRES: Dialect = Dialect {
         ColumnType::Lob(_) => "BYTEA".to_owned(),
     },
     clustered: "",
-    assigned_key: " GENERATED BY DEFAULT AS IDENTITY",
+    assigned_key: " PRIMARY KEY GENERATED BY DEFAULT AS IDENTITY",
     lobs_last: true,
     check_booleans: false,
     foreign_keys: true,
     index_columns: usize::MAX,
+    drop_if_exists: true,
     parameter: |number| format!("${number}"),
+    limit: LIMIT,
     holes: &[
         ("for_update", "FOR UPDATE"),
         ("utf8mb4", ""),
@@ -131,8 +165,12 @@ pub static POSTGRES: Dialect = Dialect {
         ("rate_one", "1"),
         ("per_day", ""),
         ("date_type", "DATE"),
-        ("two_days", "2"),
-        ("five_seconds", "INTERVAL '5 seconds'"),
+        ("after_two_days", ""),
+        ("two_days", "+ 2"),
+        ("after_five_seconds", ""),
+        ("five_seconds", "+ INTERVAL '5 seconds'"),
+        ("from_one_row", ""),
+        ("constraints", "constraints"),
     ],
     catalog: POSTGRES_CATALOG,
 };
@@ -158,7 +196,9 @@ pub static DUCKDB: Dialect = Dialect {
     check_booleans: false,
     foreign_keys: false,
     index_columns: 1,
+    drop_if_exists: true,
     parameter: |number| format!("${number}"),
+    limit: LIMIT,
     holes: &[
         ("for_update", ""),
         ("utf8mb4", ""),
@@ -166,8 +206,146 @@ pub static DUCKDB: Dialect = Dialect {
         ("rate_one", "1"),
         ("per_day", ""),
         ("date_type", "DATE"),
-        ("two_days", "2"),
-        ("five_seconds", "INTERVAL '5 seconds'"),
+        ("after_two_days", ""),
+        ("two_days", "+ 2"),
+        ("after_five_seconds", ""),
+        ("five_seconds", "+ INTERVAL '5 seconds'"),
+        ("from_one_row", ""),
+        ("constraints", "constraints"),
     ],
     catalog: DUCKDB_CATALOG,
 };
+
+/// Types of the engines that follow the SQL standard closely.
+fn standard(domain: ColumnType) -> String {
+    match domain {
+        ColumnType::Ident | ColumnType::Count => "BIGINT".to_owned(),
+        ColumnType::Integer => "INTEGER".to_owned(),
+        ColumnType::Small => "SMALLINT".to_owned(),
+        ColumnType::Decimal { precision, scale } => format!("DECIMAL({precision},{scale})"),
+        ColumnType::Bool => "BOOLEAN".to_owned(),
+        ColumnType::Date => "DATE".to_owned(),
+        ColumnType::Timestamp => "TIMESTAMP(3)".to_owned(),
+        ColumnType::Text(width) => format!("VARCHAR({width})"),
+        // Kept in the row: a large object of its own would be a second look-up.
+        ColumnType::Lob(width) => format!("VARBINARY({width})"),
+    }
+}
+
+/// The words of the SQL standard in the holes.
+const STANDARD_HOLES: &[(&str, &str)] = &[
+    ("for_update", "FOR UPDATE"),
+    ("utf8mb4", ""),
+    ("one", "1"),
+    ("rate_one", "1"),
+    ("per_day", ""),
+    ("date_type", "DATE"),
+    ("after_two_days", ""),
+    ("two_days", "+ INTERVAL '2' DAY"),
+    ("after_five_seconds", ""),
+    ("five_seconds", "+ INTERVAL '5' SECOND"),
+    ("from_one_row", ""),
+    ("constraints", "constraints"),
+];
+
+/// A table of one row, for engines that select from nothing else.
+const ONE_ROW: &str = "FROM (VALUES(0)) AS one_row (n)";
+
+/// HSQLDB's words.
+const HSQLDB_HOLES: &[(&str, &str)] = &[
+    ("for_update", ""),
+    ("utf8mb4", ""),
+    ("one", "1"),
+    ("rate_one", "1"),
+    ("per_day", ""),
+    ("date_type", "DATE"),
+    ("after_two_days", ""),
+    ("two_days", "+ INTERVAL '2' DAY"),
+    ("after_five_seconds", ""),
+    ("five_seconds", "+ INTERVAL '5' SECOND"),
+    ("from_one_row", ONE_ROW),
+    ("constraints", "constraints"),
+];
+
+/// Derby's words: it adds to a time by a function alone, and keeps the word `constraints` to itself.
+const DERBY_HOLES: &[(&str, &str)] = &[
+    ("for_update", ""),
+    ("utf8mb4", ""),
+    ("one", "1"),
+    ("rate_one", "1"),
+    ("per_day", ""),
+    ("date_type", "DATE"),
+    ("after_two_days", "CAST({fn TIMESTAMPADD(SQL_TSI_DAY, 2, "),
+    ("two_days", ")} AS DATE)"),
+    ("after_five_seconds", "{fn TIMESTAMPADD(SQL_TSI_SECOND, 5, "),
+    ("five_seconds", ")}"),
+    ("from_one_row", ONE_ROW),
+    ("constraints", "\"CONSTRAINTS\""),
+];
+
+/// H2.
+pub static H2: Dialect = Dialect {
+    name: "h2",
+    physical: standard,
+    clustered: "",
+    assigned_key: " GENERATED BY DEFAULT AS IDENTITY PRIMARY KEY",
+    lobs_last: true,
+    check_booleans: false,
+    foreign_keys: true,
+    index_columns: usize::MAX,
+    drop_if_exists: true,
+    parameter: |_| "?".to_owned(),
+    limit: LIMIT,
+    holes: STANDARD_HOLES,
+    catalog: H2_CATALOG,
+};
+
+/// HSQLDB.
+pub static HSQLDB: Dialect = Dialect { name: "hsqldb", holes: HSQLDB_HOLES, catalog: Catalog::Unknown, ..H2 };
+
+/// Derby, which has the standard's words for a limit, keeps a timestamp's nanoseconds, and bytes of more than 32,672 as large objects alone.
+pub static DERBY: Dialect = Dialect {
+    name: "derby",
+    physical: |domain| match domain {
+        ColumnType::Timestamp => "TIMESTAMP".to_owned(),
+        ColumnType::Lob(width) => format!("BLOB({width})"),
+        other => standard(other),
+    },
+    drop_if_exists: false,
+    limit: ["FETCH FIRST", "ROWS ONLY"],
+    holes: DERBY_HOLES,
+    catalog: Catalog::Unknown,
+    ..H2
+};
+
+/// MonetDB.
+pub static MONETDB: Dialect = Dialect {
+    name: "monetdb",
+    physical: |domain| match domain {
+        ColumnType::Lob(width) => format!("BLOB({width})"),
+        other => standard(other),
+    },
+    assigned_key: " AUTO_INCREMENT PRIMARY KEY",
+    catalog: Catalog::Unknown,
+    ..H2
+};
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_has_the_words_of_its_engine() {
+        for (text, expected) in [
+            ("SELECT a FROM t ORDER BY a LIMIT ?2", "SELECT a FROM t ORDER BY a FETCH FIRST ?2 ROWS ONLY"),
+            (
+                "(SELECT 1 LIMIT 10) AS b\n LIMIT 3 ",
+                "(SELECT 1 FETCH FIRST 10 ROWS ONLY) AS b\n FETCH FIRST 3 ROWS ONLY ",
+            ),
+            ("SELECT {one}", "SELECT 1"),
+        ] {
+            assert_eq!(DERBY.fill(text), expected);
+        }
+        assert_eq!(H2.fill("LIMIT ?1"), "LIMIT ?1");
+    }
+}

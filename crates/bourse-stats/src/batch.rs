@@ -11,7 +11,7 @@ use crate::{Estimate, Interval, LEVEL};
 pub const FEWEST_BATCHES: usize = 15;
 
 /// Batches are this many times as long as the autocorrelation.
-const LENGTHS: f64 = 2.0;
+pub const LENGTHS: f64 = 2.0;
 
 /// Mean of a series, with what its interval rests on.
 #[derive(Debug, Clone, Copy, PartialEq)]

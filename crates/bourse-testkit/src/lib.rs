@@ -6,6 +6,7 @@
 //!   for one whose databases are folders.
 //! - [`Stalling`], [`Failing`], [`Dropping`], [`Keeping`] and [`Weakening`] wrap any engine and spoil some of what it does.
 //! - [`Misreading`] wraps any engine with records and has some rows come back wrong.
+//! - [`folders`] has what an engine by key does whose database is a folder.
 //! - [`tells_what_a_writer_waits_on`] does so for what a thread was blocked on.
 //! - [`server`] has what every engine with private servers must do.
 //! - [`ServerDump`] shows whether anything was changed on a MariaDB or MySQL server.
@@ -13,6 +14,7 @@
 
 pub mod conformance;
 mod files;
+pub mod folders;
 mod misbehave;
 mod misread;
 mod records;
@@ -26,4 +28,4 @@ pub use misbehave::{Dropping, Failing, Fault, Keeping, Stalling, Weakening};
 pub use misread::{Misread, Misreading};
 pub use records::{RECORD_CHECKS, RecordCheck, records_conformance};
 pub use server_dump::ServerDump;
-pub use waits::tells_what_a_writer_waits_on;
+pub use waits::{tells_what_a_writer_waits_on, waits_of_a_writer};

@@ -1,11 +1,9 @@
-//! What a writer of an engine with one writer at a time says it is blocked on.
+//! What a writer says it is blocked on.
 
-use bourse_engine::thread_time::{meter_this_thread, metered};
-use bourse_engine::{Access, Key, KeyEngine, RecordField, RecordTable, RecordType, Value, Wait};
+use crate::folders::ITEMS;
+use bourse_engine::thread_time::{Waited, meter_this_thread, metered};
+use bourse_engine::{Access, Key, KeyEngine, Value, Wait};
 use std::time::Duration;
-
-static ITEMS: RecordTable =
-    RecordTable::new("items", RecordField::new("id", RecordType::Int), &[RecordField::new("price", RecordType::Int)]);
 
 /// A thread writes one record while another has the writer lock for 60 ms: it was blocked on that lock once, and once on its
 /// commit: a sync if commits of this database `sync` to a disk, else writes of pages.
@@ -14,19 +12,30 @@ pub fn tells_what_a_writer_waits_on(engine: &impl KeyEngine, sync: bool) {
     first.create(&[&ITEMS]).unwrap();
     first.begin(Access::Write).unwrap();
     let waited = std::thread::scope(|scope| {
-        let second = scope.spawn(|| {
-            let mut second = engine.new_records().unwrap();
-            meter_this_thread().expect("Linux tells the times of threads");
-            second.begin(Access::Write).unwrap();
-            second.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap();
-            second.commit().unwrap();
-            metered().expect("the thread is metered").waited
-        });
+        let second = scope.spawn(|| of_one_insert(engine));
         std::thread::sleep(Duration::from_millis(60));
         first.commit().unwrap();
         second.join().unwrap()
     });
-    let waits = [Wait::Lock, Wait::Sync, Wait::Storage].map(|wait| waited[wait as usize].waits);
-    assert_eq!(waits, [1, u64::from(sync), u64::from(!sync)], "{waited:?}");
+    assert_eq!(counts(waited), [1, u64::from(sync), u64::from(!sync)], "{waited:?}");
     assert!(waited[Wait::Lock as usize].blocked_ns >= 40_000_000, "{waited:?}");
+}
+
+/// How often a thread that writes one record, alone, waited for locks, for the disk and for writes of pages.
+pub fn waits_of_a_writer(engine: &impl KeyEngine) -> [u64; 3] {
+    engine.new_records().unwrap().create(&[&ITEMS]).unwrap();
+    std::thread::scope(|scope| counts(scope.spawn(|| of_one_insert(engine)).join().unwrap()))
+}
+
+fn of_one_insert(engine: &impl KeyEngine) -> [Waited; Wait::ALL.len()] {
+    let mut records = engine.new_records().unwrap();
+    meter_this_thread().expect("Linux tells the times of threads");
+    records.begin(Access::Write).unwrap();
+    records.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap();
+    records.commit().unwrap();
+    metered().expect("the thread is metered").waited
+}
+
+fn counts(waited: [Waited; Wait::ALL.len()]) -> [u64; 3] {
+    [Wait::Lock, Wait::Sync, Wait::Storage].map(|wait| waited[wait as usize].waits)
 }

@@ -26,6 +26,7 @@ mod work_folder;
 
 use args::{Arguments, Command, Document, FromFile, Micro, Suite, Tpce};
 use clap::CommandFactory;
+use clap::builder::PossibleValuesParser;
 use failure::{Exit, Failure};
 use std::process::ExitCode;
 
@@ -58,6 +59,7 @@ fn command() -> Result<ExitCode, Failure> {
     }
     panics::asked_for("start");
     provenance::set_revision(arguments.revision);
+    progress::tell_every(arguments.progress);
     run(arguments.command).map(|()| ExitCode::SUCCESS)
 }
 
@@ -86,13 +88,19 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Tpce(Tpce::Acid(arguments)) => tpce::acid::run(&arguments),
         Command::Tpce(Tpce::AcidLoad(arguments)) => tpce::acid::load(&arguments),
         Command::Tpce(Tpce::Verify(arguments)) => tpce::verify::run(&arguments),
-        Command::Micro(Micro::List { workload }) => output::print(&micro::list::list(workload.as_deref())?),
+        Command::Micro(Micro::List { workload, json: false }) => {
+            output::print(&micro::list::list(workload.as_deref())?)
+        }
+        Command::Micro(Micro::List { workload, json: true }) => {
+            output::print(&format!("{:#}\n", micro::list::json(workload.as_deref())?))
+        }
         Command::Micro(Micro::Run(arguments)) => commands::micro::run(&arguments),
         Command::Round => execute::child::answer(),
         Command::Crash(arguments) => crash::run(&arguments),
         Command::Faults(arguments) => faults::run(&arguments),
         Command::FaultWork(arguments) => faults::work(&arguments),
-        Command::Suite(Suite::List) => output::print(&suite::list::list()?),
+        Command::Suite(Suite::List { json: false }) => output::print(&suite::list::list()?),
+        Command::Suite(Suite::List { json: true }) => output::print(&format!("{:#}\n", suite::list::json()?)),
         Command::Suite(Suite::Show { name }) => output::print(&suite::list::show(&name)?),
         Command::Suite(Suite::Run(arguments)) => commands::suite::run(&arguments),
         Command::Quick(arguments) => commands::quick::run(&arguments),
@@ -107,7 +115,7 @@ fn run(command: Command) -> Result<(), Failure> {
         Command::Engines(arguments) => engines::list(&arguments),
         Command::Completions { shell } => {
             let mut script = Vec::new();
-            clap_complete::generate(shell, &mut Arguments::command(), "bourse", &mut script);
+            clap_complete::generate(shell, &mut with_known_names(Arguments::command()), "bourse", &mut script);
             output::print(&String::from_utf8_lossy(&script))
         }
         Command::Man { directory } => {
@@ -133,4 +141,32 @@ fn run(command: Command) -> Result<(), Failure> {
             output::print(&format!("{schema:#}\n"))
         }
     }
+}
+
+/// The arguments with the names that this build knows as values: workloads, suites, and the engines that a target begins with.
+fn with_known_names(command: clap::Command) -> clap::Command {
+    /// The declarations live as long as the process, which ends once it has printed them.
+    fn values(argument: clap::Arg, names: impl IntoIterator<Item = String>) -> clap::Arg {
+        argument.value_parser(PossibleValuesParser::new(names.into_iter().map(|name| &*name.leak())))
+    }
+    let workloads = || bourse_micro::WORKLOADS.iter().map(|spec| spec.name.to_owned());
+    let suites = || bourse_suite::all().unwrap_or_default().into_iter().map(|suite| suite.name);
+    let targets = || engines::ENGINES.iter().map(engines::EngineKind::beginning);
+    command
+        .mut_subcommand("micro", |micro| {
+            let of_workload = |command: clap::Command| command.mut_arg("workload", |it| values(it, workloads()));
+            micro
+                .mut_subcommand("list", of_workload)
+                .mut_subcommand("run", |run| of_workload(run).mut_arg("targets", |it| values(it, targets())))
+        })
+        .mut_subcommand("tpce", |tpce| {
+            tpce.mut_subcommand("run", |run| run.mut_arg("targets", |it| values(it, targets())))
+        })
+        .mut_subcommand("compare", |compare| {
+            compare.mut_arg("workload", |it| values(it, std::iter::once("tpce".to_owned()).chain(workloads())))
+        })
+        .mut_subcommand("suite", |suite| {
+            let of_name = |command: clap::Command| command.mut_arg("name", |it| values(it, suites()));
+            suite.mut_subcommand("show", of_name).mut_subcommand("run", of_name)
+        })
 }

@@ -1,9 +1,10 @@
 //! What a person sees while waiting, on stderr. Silent bars off a terminal; there a line at each step instead.
 
-use indicatif::{HumanCount, HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
-use std::fmt::Write;
+use indicatif::{HumanCount, HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
 /// Whether somebody else tells of what goes on.
@@ -18,10 +19,19 @@ fn is_silent() -> bool {
     SILENT.load(Ordering::Relaxed)
 }
 
-/// Target on which bars are drawn.
-fn drawn() -> ProgressDrawTarget {
-    if is_silent() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() }
+/// How often a line tells of a step that goes on, off a terminal, in milliseconds; 0 for never.
+static EVERY_MS: AtomicU64 = AtomicU64::new(10_000);
+
+/// Has a step that goes on tell of itself so often, off a terminal; never if that is no time.
+pub(crate) fn tell_every(time: Duration) {
+    EVERY_MS.store(u64::try_from(time.as_millis()).unwrap_or(u64::MAX), Ordering::Relaxed);
 }
+
+/// All bars that are drawn, one below the other.
+static BARS: LazyLock<MultiProgress> = LazyLock::new(|| {
+    let target = if is_silent() { ProgressDrawTarget::hidden() } else { ProgressDrawTarget::stderr() };
+    MultiProgress::with_draw_target(target)
+});
 
 /// A step of which the total is known, or one that just takes its time.
 pub(crate) struct Step {
@@ -29,40 +39,50 @@ pub(crate) struct Step {
     what: String,
     unit: &'static str,
     start: Instant,
+    /// What was counted, where the bar shows parts.
+    counted: Option<AtomicU64>,
+    /// Ends with the step; only off a terminal.
+    heartbeat: Option<Sender<()>>,
 }
 
 impl Step {
-    /// Begins counting `total` of `unit`.
-    pub(crate) fn counting(what: impl Into<String>, total: u64, unit: &'static str) -> Self {
-        let step = Self::begin(what.into(), ProgressBar::with_draw_target(Some(total), drawn()), unit);
-        let template = if unit == "bytes" {
-            "{msg} {bar:30} {percent:>3}%  {bytes} of {total_bytes}  {binary_bytes_per_sec}  {eta} left"
-        } else {
-            "{msg} {bar:30} {percent:>3}%  {human_pos} of {human_len} rows  {rate}  {eta} left"
-        };
-        let rate = |state: &ProgressState, out: &mut dyn Write| {
-            // A terminal that cannot be written to is not worth an error here.
-            let _ = write!(out, "{} rows/s", HumanCount(state.per_sec() as u64));
-        };
-        let style = ProgressStyle::with_template(template).expect("the template is right").with_key("rate", rate);
-        step.bar.set_style(style.progress_chars("━━╌"));
-        step
+    /// Begins counting `total` bytes.
+    pub(crate) fn counting_bytes(what: impl Into<String>, total: u64) -> Self {
+        let template = "{msg} {bar:30} {percent:>3}%  {bytes} of {total_bytes}  {binary_bytes_per_sec}  {eta} left";
+        Self::begin(what.into(), ProgressBar::new(total), "bytes").drawn_as(template)
+    }
+
+    /// Begins something of which the part that is done is known, and the number of `unit` in it.
+    pub(crate) fn in_parts(what: impl Into<String>, unit: &'static str) -> Self {
+        let template = "{msg} {bar:30} {percent:>3}%  {prefix}  {eta} left";
+        let step = Self::begin(what.into(), ProgressBar::new(PARTS), unit).drawn_as(template);
+        Self { counted: Some(AtomicU64::new(0)), ..step }
     }
 
     /// Begins something of unknown length.
     pub(crate) fn waiting(what: impl Into<String>) -> Self {
-        let step = Self::begin(what.into(), ProgressBar::with_draw_target(None, drawn()), "");
-        step.bar.set_style(ProgressStyle::with_template("{spinner} {wide_msg}").expect("the template is right"));
+        let step = Self::begin(what.into(), ProgressBar::no_length(), "").drawn_as("{spinner} {wide_msg}");
         step.bar.enable_steady_tick(Duration::from_millis(120));
         step
     }
 
     fn begin(what: String, bar: ProgressBar, unit: &'static str) -> Self {
-        if !std::io::stderr().is_terminal() {
-            note(&format!("{what} …"));
-        }
+        // Above the bar over everything.
+        let bar = BARS.insert(0, bar);
         bar.set_message(bourse_report::printable(&what));
-        Self { bar, what, unit, start: Instant::now() }
+        let heartbeat = if std::io::stderr().is_terminal() {
+            None
+        } else {
+            note(&format!("{what} …"));
+            heartbeat(&bar)
+        };
+        Self { bar, what, unit, start: Instant::now(), counted: None, heartbeat }
+    }
+
+    fn drawn_as(self, template: &str) -> Self {
+        let style = ProgressStyle::with_template(template).expect("the template is right");
+        self.bar.set_style(style.progress_chars("━━╌"));
+        self
     }
 
     /// Sets the position.
@@ -76,6 +96,15 @@ impl Step {
         self.bar.set_position(position);
     }
 
+    /// So much of it is done, from 0 to 1, with so many in it.
+    pub(crate) fn part(&self, done: f64, count: u64) {
+        if let Some(counted) = &self.counted {
+            counted.store(count, Ordering::Relaxed);
+        }
+        self.bar.set_position((done * PARTS as f64) as u64);
+        self.bar.set_prefix(format!("{} {}", HumanCount(count), self.unit));
+    }
+
     /// Sets the message.
     pub(crate) fn say(&self, message: impl Into<String>) {
         self.bar.set_message(bourse_report::printable(&message.into()));
@@ -83,21 +112,18 @@ impl Step {
 
     /// Done: leaves one line with the time it took.
     pub(crate) fn done(self) {
-        let (count, took) = (self.bar.position(), self.start.elapsed());
-        self.bar.finish_and_clear();
+        let counted = self.counted.as_ref().map(|count| count.load(Ordering::Relaxed));
+        let (count, took) = (counted.unwrap_or_else(|| self.bar.position()), self.start.elapsed());
+        let (what, unit) = (self.what.clone(), self.unit);
+        self.abandon();
         let rate = count as f64 / took.as_secs_f64().max(1e-9);
-        match self.unit {
-            "" => note(&format!("{}: {}", self.what, seconds(took))),
-            "bytes" => note(&format!(
-                "{}: {:.1} MB in {}, {:.0} MB/s",
-                self.what,
-                count as f64 / 1e6,
-                seconds(took),
-                rate / 1e6
-            )),
+        match unit {
+            "" => note(&format!("{what}: {}", seconds(took))),
+            "bytes" => {
+                note(&format!("{what}: {:.1} MB in {}, {:.0} MB/s", count as f64 / 1e6, seconds(took), rate / 1e6))
+            }
             unit => note(&format!(
-                "{}: {} {unit} in {}, {} {unit}/s",
-                self.what,
+                "{what}: {} {unit} in {}, {} {unit}/s",
                 HumanCount(count),
                 seconds(took),
                 HumanCount(rate as u64)
@@ -107,7 +133,84 @@ impl Step {
 
     /// Given up: leaves nothing behind on the terminal.
     pub(crate) fn abandon(self) {
+        drop(self.heartbeat);
         self.bar.finish_and_clear();
+        BARS.remove(&self.bar);
+    }
+}
+
+/// Parts that a bar is cut into whose total has no unit.
+const PARTS: u64 = 1_000;
+
+/// A thread that tells of a step now and then, until the sender is dropped; none where nobody wants to be told.
+fn heartbeat(bar: &ProgressBar) -> Option<Sender<()>> {
+    let every = Duration::from_millis(EVERY_MS.load(Ordering::Relaxed));
+    if every.is_zero() || is_silent() {
+        return None;
+    }
+    let (alive, ended) = mpsc::channel();
+    let bar = bar.clone();
+    let tell = move || {
+        while ended.recv_timeout(every) == Err(RecvTimeoutError::Timeout) {
+            let share = bar.length().filter(|length| *length > 0).map(|length| 100 * bar.position() / length);
+            let share = share.map(|percent| format!(", {percent} %")).unwrap_or_default();
+            let prefix = Some(bar.prefix()).filter(|it| !it.is_empty()).map(|it| format!(", {it}")).unwrap_or_default();
+            note(&format!("  {}{share}{prefix} ({})", bar.message(), seconds(bar.elapsed())));
+        }
+    };
+    // Who cannot be told is not kept from working.
+    std::thread::Builder::new().name("progress".to_owned()).spawn(tell).ok().map(|_| alive)
+}
+
+/// The bar over all rounds of a run, below those of its steps.
+pub(crate) struct Whole {
+    bar: ProgressBar,
+    start: Instant,
+    /// What each round is expected to take, in nanoseconds, over all and of those that are over.
+    total_ns: u64,
+    done_ns: u64,
+    rounds: [u32; 2],
+}
+
+impl Whole {
+    /// Begins so many rounds that take so long, about.
+    pub(crate) fn begin(rounds: u32, total_ns: u64) -> Self {
+        let bar = BARS.add(ProgressBar::new(total_ns.max(1)));
+        let style = ProgressStyle::with_template("{bar:30} {percent:>3}%  {msg}").expect("the template is right");
+        bar.set_style(style.progress_chars("━━╌"));
+        let whole = Self { bar, start: Instant::now(), total_ns, done_ns: 0, rounds: [0, rounds] };
+        whole.say();
+        whole
+    }
+
+    /// A round is over that was expected to take so long.
+    pub(crate) fn round_ended(&mut self, expected_ns: u64) {
+        self.rounds[0] += 1;
+        self.done_ns += expected_ns;
+        self.bar.set_position(self.done_ns);
+        self.say();
+    }
+
+    /// What is left, at the pace until now.
+    fn left(&self) -> Duration {
+        let left_ns = self.total_ns.saturating_sub(self.done_ns) as f64;
+        let pace = match self.done_ns {
+            0 => 1.0,
+            done_ns => self.start.elapsed().as_nanos() as f64 / done_ns as f64,
+        };
+        Duration::from_nanos((left_ns * pace) as u64)
+    }
+
+    fn say(&self) {
+        let [done, all] = self.rounds;
+        self.bar.set_message(format!("{done} of {all} rounds, about {} left", HumanDuration(self.left())));
+    }
+}
+
+impl Drop for Whole {
+    fn drop(&mut self) {
+        self.bar.finish_and_clear();
+        BARS.remove(&self.bar);
     }
 }
 
@@ -125,7 +228,7 @@ pub(crate) fn note(line: &str) {
         return;
     }
     let shown: Vec<String> = line.split('\n').map(bourse_report::printable).collect();
-    lines(&format!("{}\n", shown.join("\n")));
+    BARS.suspend(|| lines(&format!("{}\n", shown.join("\n"))));
 }
 
 /// Text on stderr. One that is closed, or full, is no reason to end.

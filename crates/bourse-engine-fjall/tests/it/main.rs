@@ -1,10 +1,10 @@
 //! fjall through the seam.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use bourse_engine::{
-    Access, Durability, Engine, ErrorKind, IndexKind, Key, KeyEngine as _, RecordField, RecordTable, RecordType, Value,
-};
 use bourse_engine_fjall::{FjallEngine, GRAMMAR, Options, open, version};
+use bourse_testkit::folders::{self, in_memory};
+#[cfg(target_os = "linux")]
+use bourse_testkit::waits_of_a_writer;
 use bourse_testkit::{folders_conformance, records_conformance};
 use std::path::Path;
 
@@ -14,19 +14,6 @@ const LEFT_OUT: [&str; 3] =
 fn engine(folder: &Path, query: &str) -> FjallEngine {
     open(&format!("fjall:{}?{query}", folder.join("test.fjall").display())).unwrap()
 }
-
-/// A folder in memory, where there is one: commits that wait for a disk take their time.
-fn in_memory() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
-}
-
-static ITEMS: RecordTable =
-    RecordTable::new("items", RecordField::new("id", RecordType::Int), &[RecordField::new("price", RecordType::Int)]);
-static INDEXED: RecordTable = RecordTable::new(
-    "indexed",
-    RecordField::new("id", RecordType::Int),
-    &[RecordField::new("price", RecordType::Int).indexed(IndexKind::Tree)],
-);
 
 #[test]
 fn promises_are_kept() {
@@ -47,28 +34,7 @@ fn folders_that_are_not_its_own_are_left_alone() {
 #[test]
 fn a_database_is_found_again() {
     let folder = in_memory();
-    let first = engine(folder.path(), "");
-    assert!(!first.exists().unwrap());
-    let mut records = first.new_records().unwrap();
-    records.create(&[&ITEMS]).unwrap();
-    records.begin(Access::Write).unwrap();
-    (0..1_000).for_each(|id| records.insert(&ITEMS, Key::Int(id), &[Value::Int(id)]).unwrap());
-    records.commit().unwrap();
-    assert!(first.exists().unwrap());
-    let size = first.footprint().unwrap();
-    assert!(size.log_bytes > 8_000 && size.memory_bytes > 8_000, "{size:?}");
-    let refused = engine(folder.path(), "").new_records().err().expect("two engines must not have one folder");
-    assert!(refused.message().contains("somebody has it open already"), "{refused}");
-    drop(records);
-    drop(first);
-    let second = engine(folder.path(), "");
-    assert!(second.exists().unwrap());
-    let mut records = second.new_records().unwrap();
-    assert_eq!(records.count(&ITEMS).unwrap(), 1_000);
-    assert_eq!(records.delete_all(&ITEMS).unwrap(), 1_000);
-    drop(records);
-    drop(second);
-    assert_eq!(engine(folder.path(), "").new_records().unwrap().count(&ITEMS).unwrap(), 0);
+    folders::is_found_again(&|| engine(folder.path(), ""), "somebody has it open already");
 }
 
 /// A folder of fjall's without our mark is somebody else's, and opening it would change it.
@@ -77,96 +43,31 @@ fn a_database_of_somebody_else_is_not_opened() {
     let folder = in_memory();
     let path = folder.path().join("test.fjall");
     drop(fjall::Database::builder(&path).open().unwrap());
-    let files = || {
-        let mut names: Vec<_> = std::fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-        names.sort();
-        names
-    };
-    let before = files();
-    let why = engine(folder.path(), "").foreign().unwrap().expect("it is not ours");
-    assert!(why.contains("without Bourse's mark"), "{why}");
-    assert_eq!(engine(folder.path(), "").new_records().err().unwrap().kind(), ErrorKind::Refused);
-    assert_eq!(files(), before);
+    folders::is_left_alone_without_mark(&engine(folder.path(), ""), &path);
 }
 
 #[test]
 fn of_two_that_write_one_record_the_second_to_commit_is_told() {
     let folder = in_memory();
-    let engine = engine(folder.path(), "");
-    let (mut first, mut second) = (engine.new_records().unwrap(), engine.new_records().unwrap());
-    first.create(&[&ITEMS]).unwrap();
-    (1..=2).for_each(|id| first.insert(&ITEMS, Key::Int(id), &[Value::Int(0)]).unwrap());
-    first.begin(Access::Write).unwrap();
-    second.begin(Access::Write).unwrap();
-    assert!(first.add(&ITEMS, Key::Int(1), 0, 1).unwrap() && second.add(&ITEMS, Key::Int(1), 0, 1).unwrap());
-    first.commit().unwrap();
-    let conflict = second.commit().unwrap_err();
-    assert_eq!((conflict.kind(), conflict.code()), (ErrorKind::Conflict, Some("Conflict")));
-    // Of different records both commit; and so does one that only reads what the other has written.
-    first.begin(Access::Write).unwrap();
-    second.begin(Access::Write).unwrap();
-    assert!(first.add(&ITEMS, Key::Int(1), 0, 1).unwrap() && second.add(&ITEMS, Key::Int(2), 0, 1).unwrap());
-    first.commit().unwrap();
-    second.commit().unwrap();
-    first.begin(Access::Write).unwrap();
-    second.begin(Access::Read).unwrap();
-    assert!(first.add(&ITEMS, Key::Int(1), 0, 1).unwrap());
-    first.commit().unwrap();
-    assert_eq!(second.count(&ITEMS).unwrap(), 2);
-    second.commit().unwrap();
+    folders::tells_the_second_of_two_writers(&engine(folder.path(), ""), "Conflict");
 }
 
 #[test]
 fn all_records_are_taken_away_in_a_transaction_too() {
     let folder = in_memory();
-    let engine = engine(folder.path(), "persist=buffer");
-    let mut records = engine.new_records().unwrap();
-    records.create(&[&ITEMS]).unwrap();
-    (1..=10).for_each(|id| records.insert(&ITEMS, Key::Int(id), &[Value::Int(0)]).unwrap());
-    for keeps in [true, false] {
-        records.begin(Access::Write).unwrap();
-        records.insert(&ITEMS, Key::Int(11), &[Value::Int(0)]).unwrap();
-        assert_eq!(records.delete_all(&ITEMS).unwrap(), 11);
-        assert_eq!(records.count(&ITEMS).unwrap(), 0);
-        if keeps {
-            records.rollback().unwrap()
-        } else {
-            records.commit().unwrap()
-        }
-        assert_eq!(records.count(&ITEMS).unwrap(), if keeps { 10 } else { 0 });
-    }
+    folders::takes_all_records_away(&engine(folder.path(), "persist=buffer"));
 }
 
 #[test]
 fn what_it_cannot_do_is_refused() {
     let folder = in_memory();
-    let engine = engine(folder.path(), "");
-    let mut records = engine.new_records().unwrap();
-    let refused = records.create(&[&INDEXED]).unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::Unsupported);
-    assert!(refused.message().contains("price of indexed"), "{refused}");
-    records.create(&[&ITEMS]).unwrap();
-    assert!(records.get(&ITEMS, Key::Text("a"), &mut |_| Ok(())).unwrap_err().message().contains("no key of items"));
-    records.begin(Access::Read).unwrap();
-    let refused = records.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap_err();
-    assert_eq!(refused.message(), "a transaction begun for reading cannot write");
-    assert!(engine.loader().is_err());
+    folders::refuses_what_it_cannot(&engine(folder.path(), ""));
 }
 
 #[test]
 fn the_class_is_honest() {
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let told = |query: &str| engine(folder.path(), query).description().unwrap();
-    assert_eq!(told("").durability, Durability::Durable);
-    assert_eq!(told("persist=sync_all").durability, Durability::Durable);
-    let buffered = told("persist=buffer");
-    assert_eq!(buffered.durability, Durability::Consistent);
-    assert!(buffered.may_lose.is_some() && buffered.warnings.is_empty());
-    if Path::new("/dev/shm").is_dir() {
-        let folder = in_memory();
-        let told = engine(folder.path(), "").description().unwrap();
-        assert_eq!((told.durability, told.warnings.len()), (Durability::Volatile, 1), "{}", told.durability_reason);
-    }
+    folders::tells_its_class(&engine, folder.path(), "persist=sync_all", "persist=buffer");
     assert!(version().starts_with("3."), "{}", version());
 }
 
@@ -189,32 +90,14 @@ fn targets_are_read_or_refused() {
     }
 }
 
-/// How often a thread that commits a record waited for locks, for the disk and for writes.
-#[cfg(target_os = "linux")]
-fn waits_of_a_writer(query: &str) -> [u64; 3] {
-    use bourse_engine::Wait;
-    use bourse_engine::thread_time::{meter_this_thread, metered};
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let engine = engine(folder.path(), query);
-    engine.new_records().unwrap().create(&[&ITEMS]).unwrap();
-    std::thread::scope(|scope| {
-        let writer = scope.spawn(|| {
-            let mut records = engine.new_records().unwrap();
-            meter_this_thread().expect("Linux tells the times of threads");
-            records.begin(Access::Write).unwrap();
-            records.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap();
-            records.commit().unwrap();
-            let waited = metered().expect("the thread is metered").waited;
-            [Wait::Lock, Wait::Sync, Wait::Storage].map(|wait| waited[wait as usize].waits)
-        });
-        writer.join().unwrap()
-    })
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn a_writer_says_what_it_waits_on() {
+    let waits = |query| {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        waits_of_a_writer(&engine(folder.path(), query))
+    };
     // Its begin and its commit may each wait for another's commit.
-    assert_eq!(waits_of_a_writer("persist=sync_data"), [2, 1, 0]);
-    assert_eq!(waits_of_a_writer("persist=buffer"), [1, 0, 1]);
+    assert_eq!(waits("persist=sync_data"), [2, 1, 0]);
+    assert_eq!(waits("persist=buffer"), [1, 0, 1]);
 }

@@ -1,10 +1,9 @@
 //! redb through the seam.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use bourse_engine::{
-    Access, Durability, Engine, ErrorKind, IndexKind, Key, KeyEngine as _, RecordField, RecordTable, RecordType, Value,
-};
+use bourse_engine::{Access, Durability, Engine, ErrorKind, Key, KeyEngine as _, Value};
 use bourse_engine_redb::{GRAMMAR, Options, RedbEngine, open, version};
+use bourse_testkit::folders::{INDEXED, ITEMS, in_memory};
 use bourse_testkit::records_conformance;
 use std::path::Path;
 
@@ -15,14 +14,6 @@ fn engine(folder: &Path, query: &str) -> RedbEngine {
     open(&format!("redb:{}?{query}", folder.join("test.redb").display())).unwrap()
 }
 
-static ITEMS: RecordTable =
-    RecordTable::new("items", RecordField::new("id", RecordType::Int), &[RecordField::new("price", RecordType::Int)]);
-static INDEXED: RecordTable = RecordTable::new(
-    "indexed",
-    RecordField::new("id", RecordType::Int),
-    &[RecordField::new("price", RecordType::Int).indexed(IndexKind::Tree)],
-);
-
 #[test]
 fn promises_are_kept_in_memory() {
     assert_eq!(records_conformance(&open("redb::memory:").unwrap()), LEFT_OUT);
@@ -32,7 +23,7 @@ fn promises_are_kept_in_memory() {
 fn promises_are_kept_in_a_file() {
     for query in ["durability=none", "durability=immediate&two_phase=on"] {
         // Every commit is made durable, which takes its time on a disk.
-        let folder = tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap();
+        let folder = in_memory();
         assert_eq!(records_conformance(&engine(folder.path(), query)), LEFT_OUT, "{query}");
     }
 }

@@ -1,10 +1,11 @@
 //! RocksDB through the seam. Tests that need the library are skipped by name where there is none.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use bourse_engine::{
-    Access, Durability, Engine, ErrorKind, IndexKind, Key, KeyEngine as _, RecordField, RecordTable, RecordType, Value,
-};
+use bourse_engine::{Durability, Engine, ErrorKind, KeyEngine as _};
 use bourse_engine_rocksdb::{GRAMMAR, Options, RocksDbEngine, info, open};
+use bourse_testkit::folders::{self, in_memory};
+#[cfg(target_os = "linux")]
+use bourse_testkit::waits_of_a_writer;
 use bourse_testkit::{folders_conformance, records_conformance};
 use std::path::Path;
 
@@ -26,19 +27,6 @@ fn has_library(test: &str) -> bool {
     }
     found.is_ok()
 }
-
-/// A folder in memory, where there is one: commits that wait for a disk take their time.
-fn in_memory() -> tempfile::TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
-}
-
-static ITEMS: RecordTable =
-    RecordTable::new("items", RecordField::new("id", RecordType::Int), &[RecordField::new("price", RecordType::Int)]);
-static INDEXED: RecordTable = RecordTable::new(
-    "indexed",
-    RecordField::new("id", RecordType::Int),
-    &[RecordField::new("price", RecordType::Int).indexed(IndexKind::Tree)],
-);
 
 #[test]
 fn promises_are_kept() {
@@ -70,28 +58,7 @@ fn a_database_is_found_again() {
         return;
     }
     let folder = in_memory();
-    let first = engine(folder.path(), "");
-    assert!(!first.exists().unwrap());
-    let mut records = first.new_records().unwrap();
-    records.create(&[&ITEMS]).unwrap();
-    records.begin(Access::Write).unwrap();
-    (0..1_000).for_each(|id| records.insert(&ITEMS, Key::Int(id), &[Value::Int(id)]).unwrap());
-    records.commit().unwrap();
-    assert!(first.exists().unwrap());
-    let size = first.footprint().unwrap();
-    assert!(size.log_bytes > 8_000 && size.memory_bytes > 8_000, "{size:?}");
-    let refused = engine(folder.path(), "").new_records().err().expect("two engines must not have one folder");
-    assert!(refused.message().contains("LOCK"), "{refused}");
-    drop(records);
-    drop(first);
-    let second = engine(folder.path(), "");
-    assert!(second.exists().unwrap());
-    let mut records = second.new_records().unwrap();
-    assert_eq!(records.count(&ITEMS).unwrap(), 1_000);
-    assert_eq!(records.delete_all(&ITEMS).unwrap(), 1_000);
-    drop(records);
-    drop(second);
-    assert_eq!(engine(folder.path(), "").new_records().unwrap().count(&ITEMS).unwrap(), 0);
+    folders::is_found_again(&|| engine(folder.path(), ""), "LOCK");
 }
 
 /// A folder of RocksDB's without our mark is somebody else's, and opening it would change it.
@@ -102,18 +69,9 @@ fn a_database_of_somebody_else_is_not_opened() {
     }
     let folder = in_memory();
     drop(engine(folder.path(), "").new_records().unwrap());
-    std::fs::remove_file(folder.path().join("test.rocksdb").join(bourse_engine::FOLDER_MARK)).unwrap();
-    let files = || {
-        let entries = std::fs::read_dir(folder.path().join("test.rocksdb")).unwrap().map(|entry| entry.unwrap());
-        let mut names: Vec<_> = entries.map(|entry| (entry.file_name(), entry.metadata().unwrap().len())).collect();
-        names.sort();
-        names
-    };
-    let before = files();
-    let why = engine(folder.path(), "").foreign().unwrap().expect("it is not ours");
-    assert!(why.contains("without Bourse's mark"), "{why}");
-    assert_eq!(engine(folder.path(), "").new_records().err().unwrap().kind(), ErrorKind::Refused);
-    assert_eq!(files(), before);
+    let database = folder.path().join("test.rocksdb");
+    std::fs::remove_file(database.join(bourse_engine::FOLDER_MARK)).unwrap();
+    folders::is_left_alone_without_mark(&engine(folder.path(), ""), &database);
 }
 
 #[test]
@@ -122,28 +80,7 @@ fn of_two_that_write_one_record_the_second_to_commit_is_told() {
         return;
     }
     let folder = in_memory();
-    let engine = engine(folder.path(), "");
-    let (mut first, mut second) = (engine.new_records().unwrap(), engine.new_records().unwrap());
-    first.create(&[&ITEMS]).unwrap();
-    (1..=2).for_each(|id| first.insert(&ITEMS, Key::Int(id), &[Value::Int(0)]).unwrap());
-    first.begin(Access::Write).unwrap();
-    second.begin(Access::Write).unwrap();
-    assert!(first.add(&ITEMS, Key::Int(1), 0, 1).unwrap() && second.add(&ITEMS, Key::Int(1), 0, 1).unwrap());
-    first.commit().unwrap();
-    let conflict = second.commit().unwrap_err();
-    assert_eq!((conflict.kind(), conflict.code()), (ErrorKind::Conflict, Some("Resource busy")));
-    // Of different records both commit; and so does one that only reads what the other has written.
-    first.begin(Access::Write).unwrap();
-    second.begin(Access::Write).unwrap();
-    assert!(first.add(&ITEMS, Key::Int(1), 0, 1).unwrap() && second.add(&ITEMS, Key::Int(2), 0, 1).unwrap());
-    first.commit().unwrap();
-    second.commit().unwrap();
-    first.begin(Access::Write).unwrap();
-    second.begin(Access::Read).unwrap();
-    assert!(first.add(&ITEMS, Key::Int(1), 0, 1).unwrap());
-    first.commit().unwrap();
-    assert_eq!(second.count(&ITEMS).unwrap(), 2);
-    second.commit().unwrap();
+    folders::tells_the_second_of_two_writers(&engine(folder.path(), ""), "Resource busy");
 }
 
 #[test]
@@ -152,22 +89,7 @@ fn all_records_are_taken_away_in_a_transaction_too() {
         return;
     }
     let folder = in_memory();
-    let engine = engine(folder.path(), "sync=off");
-    let mut records = engine.new_records().unwrap();
-    records.create(&[&ITEMS]).unwrap();
-    (1..=10).for_each(|id| records.insert(&ITEMS, Key::Int(id), &[Value::Int(0)]).unwrap());
-    for keeps in [true, false] {
-        records.begin(Access::Write).unwrap();
-        records.insert(&ITEMS, Key::Int(11), &[Value::Int(0)]).unwrap();
-        assert_eq!(records.delete_all(&ITEMS).unwrap(), 11);
-        assert_eq!(records.count(&ITEMS).unwrap(), 0);
-        if keeps {
-            records.rollback().unwrap()
-        } else {
-            records.commit().unwrap()
-        }
-        assert_eq!(records.count(&ITEMS).unwrap(), if keeps { 10 } else { 0 });
-    }
+    folders::takes_all_records_away(&engine(folder.path(), "sync=off"));
 }
 
 #[test]
@@ -176,17 +98,7 @@ fn what_it_cannot_do_is_refused() {
         return;
     }
     let folder = in_memory();
-    let engine = engine(folder.path(), "");
-    let mut records = engine.new_records().unwrap();
-    let refused = records.create(&[&INDEXED]).unwrap_err();
-    assert_eq!(refused.kind(), ErrorKind::Unsupported);
-    assert!(refused.message().contains("price of indexed"), "{refused}");
-    records.create(&[&ITEMS]).unwrap();
-    assert!(records.get(&ITEMS, Key::Text("a"), &mut |_| Ok(())).unwrap_err().message().contains("no key of items"));
-    records.begin(Access::Read).unwrap();
-    let refused = records.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap_err();
-    assert_eq!(refused.message(), "a transaction begun for reading cannot write");
-    assert!(engine.loader().is_err());
+    folders::refuses_what_it_cannot(&engine(folder.path(), ""));
 }
 
 #[test]
@@ -195,17 +107,9 @@ fn the_class_is_honest() {
         return;
     }
     let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+    folders::tells_its_class(&engine, folder.path(), "sync=on", "sync=off");
     let told = |query: &str| engine(folder.path(), query).description().unwrap();
-    assert_eq!(told("").durability, Durability::Durable);
     assert_eq!(told("wal=off").durability, Durability::Volatile);
-    let buffered = told("sync=off");
-    assert_eq!(buffered.durability, Durability::Consistent);
-    assert!(buffered.may_lose.is_some() && buffered.warnings.is_empty());
-    if Path::new("/dev/shm").is_dir() {
-        let folder = in_memory();
-        let told = engine(folder.path(), "").description().unwrap();
-        assert_eq!((told.durability, told.warnings.len()), (Durability::Volatile, 1), "{}", told.durability_reason);
-    }
     let told = told("cache=2MiB&compression=zstd&write_buffer=1MiB&jobs=3");
     assert!(told.version.starts_with(|first: char| first.is_ascii_digit()), "{}", told.version);
     for (name, value) in [("cache", "2MiB"), ("compression", "zstd"), ("write_buffer", "1MiB"), ("jobs", "3")] {
@@ -248,34 +152,16 @@ fn an_absent_library_is_explained() {
     assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0, "nothing is made");
 }
 
-/// How often a thread that commits a record waited for locks, for the disk and for writes.
-#[cfg(target_os = "linux")]
-fn waits_of_a_writer(query: &str) -> [u64; 3] {
-    use bourse_engine::Wait;
-    use bourse_engine::thread_time::{meter_this_thread, metered};
-    let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
-    let engine = engine(folder.path(), query);
-    engine.new_records().unwrap().create(&[&ITEMS]).unwrap();
-    std::thread::scope(|scope| {
-        let writer = scope.spawn(|| {
-            let mut records = engine.new_records().unwrap();
-            meter_this_thread().expect("Linux tells the times of threads");
-            records.begin(Access::Write).unwrap();
-            records.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap();
-            records.commit().unwrap();
-            let waited = metered().expect("the thread is metered").waited;
-            [Wait::Lock, Wait::Sync, Wait::Storage].map(|wait| waited[wait as usize].waits)
-        });
-        writer.join().unwrap()
-    })
-}
-
 #[cfg(target_os = "linux")]
 #[test]
 fn a_writer_says_what_it_waits_on() {
     if !has_library("a_writer_says_what_it_waits_on") {
         return;
     }
-    assert_eq!(waits_of_a_writer("sync=on"), [0, 1, 0]);
-    assert_eq!(waits_of_a_writer("sync=off"), [0, 0, 1]);
+    let waits = |query| {
+        let folder = tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap();
+        waits_of_a_writer(&engine(folder.path(), query))
+    };
+    assert_eq!(waits("sync=on"), [0, 1, 0]);
+    assert_eq!(waits("sync=off"), [0, 0, 1]);
 }

@@ -65,9 +65,15 @@ fn one_at_most(table: &RecordTable, changed: u64) -> Result<bool, EngineError> {
 impl Records for RecordsOverSql<'_> {
     fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
         for table in tables {
-            let mut statements = vec![format!("DROP TABLE IF EXISTS {}", table.name())];
-            statements.extend(table.create_sql(self.session.dialect()));
-            for statement in statements {
+            let dialect = self.session.dialect();
+            if dialect.drop_if_exists {
+                let drop = format!("DROP TABLE IF EXISTS {}", table.name());
+                self.session.query_text(&drop, &[], &mut |_| Ok(()))?;
+            } else {
+                // It fails where there is no such table. Where it fails otherwise, so does what follows.
+                let _ = self.session.query_text(&format!("DROP TABLE {}", table.name()), &[], &mut |_| Ok(()));
+            }
+            for statement in table.create_sql(dialect) {
                 self.session.query_text(&statement, &[], &mut |_| Ok(()))?;
             }
         }

@@ -207,11 +207,12 @@ impl RecordTable {
     pub fn create_table_sql(&self, dialect: &Dialect) -> String {
         let mut text =
             format!("CREATE TABLE {} ({} {}", self.name, self.key.name, self.key.record_type.physical(dialect));
-        // An integer key is the row's own number in SQLite only if the column says so by itself.
-        text.push_str(if self.key.record_type == RecordType::Int { " PRIMARY KEY" } else { " NOT NULL PRIMARY KEY" });
-        if self.assigned_keys {
-            text.push_str(dialect.assigned_key);
-        }
+        text.push_str(match self.key.record_type {
+            RecordType::Int if self.assigned_keys && !dialect.assigned_key.is_empty() => dialect.assigned_key,
+            // An integer key is the row's own number in SQLite only if the column says so by itself.
+            RecordType::Int => " PRIMARY KEY",
+            _ => " NOT NULL PRIMARY KEY",
+        });
         for field in self.fields {
             let physical = field.record_type.physical(dialect);
             write!(text, ", {} {physical} NOT NULL", field.name).expect("a String takes all");

@@ -410,7 +410,7 @@ fn sentence(compared: &Comparison, tolerance: f64) -> String {
         }
         Verdict::TooFewRounds => "inconclusive: too few rounds; use --rounds 8 or more".to_owned(),
         Verdict::NotAttributable => format!(
-            "B differs by {}, not attributable: the runs did not take turns; give --noise or --baseline-runs, or compare targets",
+            "B differs by {}, not attributable: the runs did not take turns; `bourse compare` takes --noise or --baseline-runs, or two targets to run in turn",
             compared.difference(result)
         ),
         Verdict::Withheld => {

@@ -3,10 +3,12 @@
 use super::latency::{Bucket, buckets, longest, mean, percentiles, quantile};
 use super::table::{DataColumn, DataKind, DataTable, DataValue, data_table};
 use crate::tables::phase;
-use crate::view::{CaseView, Clock, Kept, Latency, OperationView, Part, RoleSplit, Standing, roles, rules, warning};
+use crate::view::{
+    CaseView, Clock, Kept, Latency, OperationView, Part, RoleSplit, Standing, latency_case, roles, rules, warning,
+};
 use bourse_record::{
-    Check, CheckStatus, FileActivity, MayLose, NameValue, OutcomeCount, Probe, Round, RunFile, Series, Warning,
-    WorkloadKind,
+    Check, CheckStatus, FileActivity, LatencyPhase, MayLose, NameValue, OutcomeCount, Probe, Round, RunFile, Series,
+    Warning, WorkloadKind,
 };
 
 const RUN: DataColumn =
@@ -177,6 +179,23 @@ data_table! {
         service_mean_ns: Real, "Service time, mean" => mean(&it.service);
         service_p50_ns: Count, "Service time, median" => quantile(&it.service, 0.5);
         service_p99_ns: Count, "Service time, 99th percentile" => quantile(&it.service, 0.99);
+    }
+}
+
+data_table! {
+    "An operation at a part of the rate that was reached, asked for after the rounds: what a customer waits. Without rows where that \
+     was not measured, or where less than 99 % of what was due was started."
+    Waits "waits" [RUN, CASE, OPERATION] (phase: &LatencyPhase, it: &OperationView) {
+        rate_percent: Real, "Part of the rate that was asked for" => 100.0 * phase.part;
+        requested_rate_per_s: Real, "Operations of all customers a second that were asked for" => phase.per_second;
+        count: Count, "Operations that ended in the measurement intervals" => it.ended();
+        response_mean_ns: Real, "Response time, mean" => mean(&it.response);
+        response_p50_ns: Count, "Response time, median" => quantile(&it.response, 0.5);
+        response_p90_ns: Count, "Response time, 90th percentile" => quantile(&it.response, 0.9);
+        response_p95_ns: Count, "Response time, 95th percentile" => quantile(&it.response, 0.95);
+        response_p99_ns: Count, "Response time, 99th percentile" => quantile(&it.response, 0.99);
+        response_p999_ns: Count, "Response time, 99.9th percentile" => quantile(&it.response, 0.999);
+        response_max_ns: Count, "Response time, longest" => longest(&it.response);
     }
 }
 
@@ -362,6 +381,7 @@ all! {
     operations: Operations,
     rounds: Rounds,
     round_operations: RoundOperations,
+    waits: Waits,
     outcomes: Outcomes,
     percentiles: Percentiles,
     histograms: Histograms,
@@ -392,6 +412,12 @@ impl All {
         self.cases.push(Cases::row(&keys, view));
         for it in &view.operations {
             self.operation(&keys, view, it);
+        }
+        let phase = case.rounds.iter().find_map(|round| round.latency.as_deref());
+        if let Some((phase, case)) = phase.zip(latency_case(view)) {
+            for it in &CaseView::new(view.file, &case).operations {
+                self.waits.push(Waits::row(&keyed(&keys, it.name.as_str()), phase, it));
+            }
         }
         for (number, round) in (1_u64..).zip(&case.rounds) {
             self.round(&keyed(&keys, number), view, round);

@@ -139,7 +139,7 @@ pub fn history_html(runs: &[StoredRun], version: &str) -> String {
                 .collect();
             context! {
                 folder => printable(&run.folder),
-                link => format!("{}/{}", path_of_link(&run.folder), page_of(run)),
+                link => format!("{}/{}", path_of_link(&run.folder), run.document.page_name()),
                 when => minute(&run.started_at),
                 command => command_line(&run.command),
                 revision => run.revision.as_deref().map(printable),
@@ -157,17 +157,6 @@ pub fn history_html(runs: &[StoredRun], version: &str) -> String {
     let carried = Value::from(Serde(Carried::script()));
     let head = context! { css, carried, title => "Runs", version => printable(version) };
     render("history.html", context! { head, trends, rows, span, count => runs.len() })
-}
-
-/// Name of the page in a result folder.
-const fn page_of(run: &StoredRun) -> &'static str {
-    use bourse_record::DocumentKind;
-    match run.document {
-        DocumentKind::Run | DocumentKind::Suite => "report.html",
-        DocumentKind::Acid => "acid.html",
-        DocumentKind::Crash => "crash.html",
-        DocumentKind::Faults => "faults.html",
-    }
 }
 
 /// A folder's name inside a link: what a URL would act upon is encoded.

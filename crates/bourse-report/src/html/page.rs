@@ -4,9 +4,7 @@ use super::{Carried, Drawing, Grid, Head};
 use crate::charts::{self, CHARTS, Chart, Drawn, Frame, Subject};
 use crate::tables::{self, OfUnit, Table, Tone};
 use crate::units;
-use crate::view::{
-    CaseView, Remark, Standing, case_words, checks_words, latency_case, not_tpce, notices, verdict, warnings,
-};
+use crate::view::{CaseView, Remark, Standing, Told, case_words, latency_case, not_tpce, notices, verdicts, warnings};
 use bourse_record::{CheckStatus, RunFile, WorkloadKind};
 use serde::Serialize;
 
@@ -119,6 +117,7 @@ struct FailedCheck {
 
 pub(super) fn page(file: &RunFile) -> Page {
     let views = CaseView::all(file);
+    let told: Vec<Told> = views.iter().map(Told::of).collect();
     let title = title(file, &views);
     let document = serde_json::to_vec(file).expect("a run file has a form in JSON");
     let carried = Carried::script().document("run.json", &document).markdown(&crate::text::answer(file));
@@ -129,34 +128,20 @@ pub(super) fn page(file: &RunFile) -> Page {
             [only] => units::printable(&only.case.label),
             _ => units::printable(&format!("{}: {} cases", file.name, views.len())),
         },
-        answers: if views.len() < 2 { Vec::new() } else { answers(file, &views) },
+        answers: if views.len() < 2 { Vec::new() } else { answers(file, &told) },
         groups: groups.iter().enumerate().map(|(at, of)| group(at, of)).collect(),
-        cases: views.iter().enumerate().map(|(at, view)| case(at, view)).collect(),
+        cases: views.iter().zip(told).enumerate().map(|(at, (view, told))| case(at, view, told)).collect(),
         warnings: warnings(file).iter().map(|warning| units::printable(warning)).collect(),
         machines: tables::machines(file).into_iter().map(Grid::from).collect(),
         notices: notices(file).into_iter().map(units::printable).collect(),
     }
 }
 
-/// What holds for several cases together: checks, and how many are not steady.
-fn answers(file: &RunFile, views: &[CaseView<'_>]) -> Vec<Sentence> {
-    let of = units::counted(views.len() as u64, "case", "cases");
-    let checks = |tone| views.iter().filter(|view| checks_words(view).0 == tone).count();
-    let mut said = Vec::new();
-    if file.interrupted {
-        said.push(Remark::new(Tone::Bad, "interrupted: what was measured until then is here"));
-    }
-    said.push(match (checks(Tone::Bad), checks(Tone::Doubtful)) {
-        (0, 0) => Remark::new(Tone::Good, format!("checks: passed in all {of}")),
-        (0, none) => Remark::new(Tone::Doubtful, format!("checks: none in {none} of {of}, passed in the others")),
-        (failed, _) => Remark::new(Tone::Bad, format!("checks: FAILED in {failed} of {of}")),
-    });
-    let doubtful = |view: &&CaseView<'_>| view.remarks().iter().any(|it| it.verdict.is_some() && it.tone != Tone::Good);
-    let unsteady = views.iter().filter(doubtful).count();
-    if unsteady > 0 {
-        said.push(Remark::new(Tone::Doubtful, format!("steady: not, or cannot be told, in {unsteady} of {of}")));
-    }
-    said.into_iter().map(sentence).collect()
+/// What holds for several cases together.
+fn answers(file: &RunFile, told: &[Told]) -> Vec<Sentence> {
+    let interrupted = Remark::new(Tone::Bad, "interrupted: what was measured until then is here");
+    let interrupted = file.interrupted.then_some(interrupted);
+    interrupted.into_iter().chain(verdicts(told)).map(sentence).collect()
 }
 
 fn group(at: usize, of: &OfUnit<'_, '_>) -> Group {
@@ -220,7 +205,7 @@ fn title(file: &RunFile, views: &[CaseView<'_>]) -> String {
     units::printable(&format!("{answer}{} {} · Bourse", file.name, file.provenance.started_at))
 }
 
-fn case(at: usize, view: &CaseView<'_>) -> CasePage {
+fn case(at: usize, view: &CaseView<'_>, told: Told) -> CasePage {
     let (workload, engine) = (&view.case.workload, &view.case.engine);
     let figure = match (view.valid_figure(), view.standing()) {
         (Some(figure), _) => units::number(figure),
@@ -248,9 +233,9 @@ fn case(at: usize, view: &CaseView<'_>) -> CasePage {
         durability: engine.durability.name(),
         durability_reason: units::printable(&engine.durability_reason),
         on: units::printable(&format!("{} · {}", engine.target, case_words(view.case))),
-        verdict: sentence(verdict(view)),
+        verdict: sentence(told.verdict()),
         picture,
-        remarks: view.remarks().into_iter().map(sentence).collect(),
+        remarks: told.remarks.into_iter().map(sentence).collect(),
         limited_by: view.limited_by().map(|limit| units::printable(&limit.sentence())),
         waits: view.waits().map(sentence),
         not_tpce: not_tpce(view),

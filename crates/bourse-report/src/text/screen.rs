@@ -4,7 +4,7 @@ use super::grid::{fill, grid};
 use super::page::Page;
 use crate::tables::{self, Tone, by_class};
 use crate::units;
-use crate::view::{CaseView, Kept, Remark, checks_words, notices, rules, warnings};
+use crate::view::{CaseView, Kept, Told, notices, rules, verdicts, warnings};
 use bourse_record::{RunFile, WorkloadKind};
 
 /// Lines of a run of one case at 80 columns. Only doubts are left out for it, and those are counted.
@@ -14,27 +14,13 @@ const DOUBTS: usize = 3;
 /// Lines of one doubt.
 const LINES_OF_DOUBT: usize = 2;
 
-/// What is said of a case, worked out once.
-struct Told<'v> {
-    label: &'v str,
-    remarks: Vec<Remark>,
-    /// How its checks ended.
-    checks: (Tone, String),
-}
-
-impl<'v> Told<'v> {
-    fn of(view: &'v CaseView<'_>) -> Self {
-        Self { label: &view.case.label, remarks: view.remarks(), checks: checks_words(view) }
-    }
-}
-
 /// A run in brief for a terminal of `width` columns, with colours or without; `page` is the file with the whole report. Ends
 /// with a line feed.
 ///
 /// Text from outside is shown with its control characters made visible.
 pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> String {
     let views = CaseView::all(file);
-    let told: Vec<Told<'_>> = views.iter().map(Told::of).collect();
+    let told: Vec<Told> = views.iter().map(Told::of).collect();
     let mut screen = Page::of(file, width, color);
     match (views.as_slice(), told.as_slice()) {
         ([], _) => screen.toned(Tone::Bad, "nothing was run"),
@@ -46,7 +32,8 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
     end.again(file);
     // One line is the report's.
     let used = screen.out.lines().count() + end.out.lines().count() + 1;
-    let others = screen.doubts(file, &told, if views.len() == 1 { LINES.saturating_sub(used) } else { usize::MAX });
+    let others =
+        screen.doubts(file, &views, &told, if views.len() == 1 { LINES.saturating_sub(used) } else { usize::MAX });
     screen.out.push_str(&end.out);
     let others = (others > 0).then(|| units::counted(others as u64, "more remark", "more remarks"));
     let place = page.map(|page| format!("report: {}", units::printable(page)));
@@ -60,9 +47,10 @@ pub fn screen(file: &RunFile, width: usize, color: bool, page: Option<&str>) -> 
 }
 
 impl Page {
-    fn answer(&mut self, view: &CaseView<'_>, told: &Told<'_>) {
+    fn answer(&mut self, view: &CaseView<'_>, told: &Told) {
         self.figure(view);
-        self.verdicts(view, told);
+        let verdict = told.verdict();
+        self.paragraph_indented(verdict.tone, &verdict.text);
         if let Some(waits) = view.waits() {
             self.paragraph_indented(waits.tone, waits.verdict.as_deref().unwrap_or(&waits.text));
         }
@@ -86,19 +74,6 @@ impl Page {
         self.cost(view);
     }
 
-    /// Checks, steady or not, what limits: in one line if it takes them.
-    fn verdicts(&mut self, view: &CaseView<'_>, told: &Told<'_>) {
-        let (checks, said) = &told.checks;
-        let steady = told.remarks.iter().filter_map(|it| Some((it.tone, it.verdict.clone()?)));
-        let limit = view.limited_by().map(|limit| (Tone::Plain, limit.verdict()));
-        let all: Vec<(Tone, String)> =
-            std::iter::once((*checks, format!("checks: {said}"))).chain(steady).chain(limit).collect();
-        let has = |tone| all.iter().any(|(each, _)| *each == tone);
-        let tone = [Tone::Bad, Tone::Doubtful].into_iter().find(|tone| has(*tone)).unwrap_or(Tone::Good);
-        let words: Vec<&str> = all.iter().map(|(_, words)| words.as_str()).collect();
-        self.paragraph_indented(tone, &words.join(" · "));
-    }
-
     fn cost(&mut self, view: &CaseView<'_>) {
         let Some(cost) = view.cost() else { return };
         let of = match view.case.workload.kind {
@@ -112,25 +87,13 @@ impl Page {
     }
 
     /// Several cases: one table, then what holds for all of them.
-    fn answers(&mut self, views: &[CaseView<'_>], told: &[Told<'_>]) {
+    fn answers(&mut self, views: &[CaseView<'_>], told: &[Told]) {
         let in_order: Vec<&CaseView<'_>> = by_class(views).into_iter().flat_map(|(_, members)| members).collect();
         let mut table = tables::comparison(&in_order, "all cases");
         table.fold();
         self.out.push_str(&grid(table, self.width, self.paint).text);
-        let that_are = |tone| told.iter().filter(|case| case.checks.0 == tone).count();
-        let (failed, unchecked) = (that_are(Tone::Bad), that_are(Tone::Doubtful));
-        let of = units::counted(views.len() as u64, "case", "cases");
-        let (tone, said) = match (failed, unchecked) {
-            (0, 0) => (Tone::Good, format!("checks: passed in all {of}")),
-            (0, _) => (Tone::Doubtful, format!("checks: none in {unchecked} of {of}, passed in the others")),
-            _ => (Tone::Bad, format!("checks: FAILED in {failed} of {of}")),
-        };
-        self.paragraph(tone, &said, 2);
-        let remarks = told.iter().flat_map(|case| &case.remarks);
-        let unsteady = remarks.filter(|it| it.verdict.is_some() && it.tone != Tone::Good).count();
-        if unsteady > 0 {
-            let said = format!("steady: not, or cannot be told, in {unsteady} of {of}");
-            self.paragraph(Tone::Doubtful, &said, 2);
+        for remark in verdicts(told) {
+            self.paragraph(remark.tone, &remark.text, 2);
         }
     }
 
@@ -151,10 +114,10 @@ impl Page {
     }
 
     /// What gives reason to doubt the figures, the worst first, in so many lines; at least one is told. Returns how many are not.
-    fn doubts(&mut self, file: &RunFile, told: &[Told<'_>], room: usize) -> usize {
+    fn doubts(&mut self, file: &RunFile, views: &[CaseView<'_>], told: &[Told], room: usize) -> usize {
         let mut doubts: Vec<(Tone, String)> = Vec::new();
-        for case in told {
-            let place = if told.len() > 1 { format!("{}: ", case.label) } else { String::new() };
+        for (view, case) in views.iter().zip(told) {
+            let place = if told.len() > 1 { format!("{}: ", view.case.label) } else { String::new() };
             let remarks = case.remarks.iter().filter(|it| it.verdict.is_none() && it.tone != Tone::Good);
             doubts.extend(remarks.map(|it| (it.tone, format!("{place}{}", it.text))));
         }

@@ -24,7 +24,7 @@ pub(crate) use standing::{Remark, Standing};
 pub(crate) use status::meaning;
 pub(crate) use storage::{storage_words, sync_words};
 pub(crate) use time_split::{Part, RoleSplit, not_available, roles};
-pub(crate) use verdict::verdict;
+pub(crate) use verdict::{Told, verdicts};
 pub(crate) use waits::latency_case;
 
 use crate::units;

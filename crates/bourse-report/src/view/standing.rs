@@ -88,6 +88,7 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
         let failed = units::counted(view.failed(), "operation", "operations");
         say(Tone::Bad, format!("{failed} failed: none is allowed"));
     }
+    remarks.extend(without_interval(view));
     remarks.extend(steadiness(view));
     let mut say = |tone: Tone, text: String| remarks.push(Remark::new(tone, text));
     search(view, &mut say);
@@ -115,6 +116,24 @@ pub(super) fn remarks(view: &CaseView<'_>) -> Vec<Remark> {
         say(Tone::Doubtful, "the database was not checked".to_owned());
     }
     remarks
+}
+
+/// Why a single round of some length has no interval, and how long it would have to be.
+fn without_interval(view: &CaseView<'_>) -> Option<Remark> {
+    /// Shorter rounds are a trial, and nobody expects one.
+    const SHORTEST_S: f64 = 10.0;
+    let [round] = view.case.rounds.as_slice() else { return None };
+    let needs_s = round.interval_needs_s(&view.case.workload)?;
+    if view.standing() != Standing::Counts || view.file.interrupted || round.measured_s < SHORTEST_S {
+        return None;
+    }
+    // Half as long again: the next run's moments may share more.
+    let advised = (1.5 * needs_s / 10.0).ceil() * 10.0;
+    let text = format!(
+        "the figure has no interval: the rate changes too slowly for {}; --for {advised}s should be long enough",
+        units::seconds(round.measured_s)
+    );
+    Some(Remark::new(Tone::Doubtful, text))
 }
 
 /// Whether the rounds were in steady state, with what says so.

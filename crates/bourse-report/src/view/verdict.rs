@@ -1,17 +1,53 @@
-//! The verdict on a case in a line: checks, steady or not, what limits.
+//! The verdict on a case in a line (checks, steady or not, what limits), and on several cases together.
 
 use super::{CaseView, Remark, checks_words};
 use crate::tables::Tone;
+use crate::units;
 
-/// The verdict, in the tone of its worst part.
-pub(crate) fn verdict(view: &CaseView<'_>) -> Remark {
-    let (checks, said) = checks_words(view);
-    let steady = view.remarks().into_iter().filter_map(|it| Some((it.tone, it.verdict?)));
-    let limit = view.limited_by().map(|limit| (Tone::Plain, limit.verdict()));
-    let all: Vec<(Tone, String)> =
-        std::iter::once((checks, format!("checks: {said}"))).chain(steady).chain(limit).collect();
-    let has = |tone| all.iter().any(|(each, _)| *each == tone);
-    let tone = [Tone::Bad, Tone::Doubtful].into_iter().find(|tone| has(*tone)).unwrap_or(Tone::Good);
-    let words: Vec<&str> = all.iter().map(|(_, words)| words.as_str()).collect();
-    Remark::new(tone, words.join(" · "))
+/// What is said of a case, worked out once.
+pub(crate) struct Told {
+    pub(crate) remarks: Vec<Remark>,
+    /// How its checks ended.
+    checks: (Tone, String),
+    limit: Option<String>,
+}
+
+impl Told {
+    pub(crate) fn of(view: &CaseView<'_>) -> Self {
+        let limit = view.limited_by().map(|limit| limit.verdict());
+        Self { remarks: view.remarks(), checks: checks_words(view), limit }
+    }
+
+    /// The verdict, in the tone of its worst part.
+    pub(crate) fn verdict(&self) -> Remark {
+        let (checks, said) = &self.checks;
+        let steady = self.remarks.iter().filter_map(|it| Some((it.tone, it.verdict.clone()?)));
+        let limit = self.limit.iter().map(|limit| (Tone::Plain, limit.clone()));
+        let all: Vec<(Tone, String)> =
+            std::iter::once((*checks, format!("checks: {said}"))).chain(steady).chain(limit).collect();
+        let has = |tone| all.iter().any(|(each, _)| *each == tone);
+        let tone = [Tone::Bad, Tone::Doubtful].into_iter().find(|tone| has(*tone)).unwrap_or(Tone::Good);
+        let words: Vec<&str> = all.iter().map(|(_, words)| words.as_str()).collect();
+        Remark::new(tone, words.join(" · "))
+    }
+
+    fn is_unsteady(&self) -> bool {
+        self.remarks.iter().any(|it| it.verdict.is_some() && it.tone != Tone::Good)
+    }
+}
+
+/// What holds for several cases together: checks, and how many are not steady.
+pub(crate) fn verdicts(told: &[Told]) -> Vec<Remark> {
+    let of = units::counted(told.len() as u64, "case", "cases");
+    let that_are = |tone| told.iter().filter(|case| case.checks.0 == tone).count();
+    let mut said = vec![match (that_are(Tone::Bad), that_are(Tone::Doubtful)) {
+        (0, 0) => Remark::new(Tone::Good, format!("checks: passed in all {of}")),
+        (0, none) => Remark::new(Tone::Doubtful, format!("checks: none in {none} of {of}, passed in the others")),
+        (failed, _) => Remark::new(Tone::Bad, format!("checks: FAILED in {failed} of {of}")),
+    }];
+    let unsteady = told.iter().filter(|case| case.is_unsteady()).count();
+    if unsteady > 0 {
+        said.push(Remark::new(Tone::Doubtful, format!("steady: not, or cannot be told, in {unsteady} of {of}")));
+    }
+    said
 }

@@ -1,6 +1,7 @@
 //! Tables for programs.
 
 use crate::fixture;
+use bourse_record::{Arrivals, LatencyPhase, Round};
 use bourse_report::{CsvText, DataKind, DataTable, DataValue, data_csv, data_ndjson, data_tables};
 use std::collections::BTreeSet;
 
@@ -143,4 +144,18 @@ fn a_histogram_holds_every_operation_that_was_timed() {
     let timed = |it: &bourse_record::Operation| it.response.summary.count + it.service.summary.count;
     let timed: u64 = run.cases[0].rounds.iter().flat_map(|round| &round.operations).map(timed).sum();
     assert_eq!(sum, i64::try_from(timed).unwrap());
+}
+
+#[test]
+fn what_a_customer_waits_has_rows_where_it_is_told() {
+    let rows = |started: u64| {
+        let mut run = fixture::normal();
+        let arrivals = Arrivals { due: 1_000, started, unstarted: 1_000 - started, ..Arrivals::default() };
+        let round = Round { arrivals: Some(arrivals), ..fixture::round(30) };
+        run.cases[0].rounds[0].latency = Some(Box::new(LatencyPhase { part: 0.5, per_second: 500.0, round }));
+        let tables = data_tables(&[run]);
+        values(table(&tables, "waits"), "rate_percent").into_iter().cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(rows(1_000), vec![DataValue::Real(50.0); 11]);
+    assert_eq!(rows(900), []);
 }

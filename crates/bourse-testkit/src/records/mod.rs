@@ -137,7 +137,7 @@ static HASHED: RecordTable = RecordTable::new(
 static NOTED: RecordTable = RecordTable::new(
     "noted",
     RecordField::new("id", RecordType::Int),
-    &[RecordField::new("at", RecordType::Int), RecordField::new("what", RecordType::Text(20))],
+    &[RecordField::new("moment", RecordType::Int), RecordField::new("what", RecordType::Text(20))],
 )
 .with_assigned_keys();
 

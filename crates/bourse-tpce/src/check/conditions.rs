@@ -229,7 +229,7 @@ pub const CONDITIONS: &[Check] = &[
         words: "a settlement is due two days of the calendar after its trade",
         sql: "SELECT se_t_id, t_dts, se_cash_due_date
                 FROM settlement INNER JOIN trade ON t_id = se_t_id
-               WHERE se_cash_due_date <> CAST(t_dts {per_day} AS {date_type}) + {two_days}",
+               WHERE se_cash_due_date <> {after_two_days} CAST(t_dts {per_day} AS {date_type}) {two_days}",
     },
     Check {
         name: "cash types",
@@ -288,7 +288,7 @@ pub const CONDITIONS: &[Check] = &[
                 FROM trade_request
                      INNER JOIN trade ON t_id = tr_t_id
                      INNER JOIN last_trade ON lt_s_symb = tr_s_symb
-               WHERE lt_dts > t_dts + {five_seconds}
+               WHERE lt_dts > {after_five_seconds} t_dts {five_seconds}
                  AND lt_dts <= (SELECT newest.t_dts FROM trade AS newest WHERE newest.t_id = (SELECT max(t_id) FROM trade))
                  AND (tr_tt_id IN ('TSL', 'TLB') AND tr_bid_price >= lt_price
                       OR tr_tt_id = 'TLS' AND tr_bid_price <= lt_price)",

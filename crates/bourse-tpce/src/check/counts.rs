@@ -27,16 +27,46 @@ pub fn loaded_rows(table: &Table, part: Part) -> RangeInclusive<u64> {
     }
 }
 
-/// Rows that a load of a part makes, about: what its progress is measured by.
-pub fn expected_rows(part: Part) -> u64 {
-    let middle = |table: &&Table| {
-        let rows = loaded_rows(table, part);
-        match table.cardinality {
-            Cardinality::FromTrades => part.trades_per_load_unit() as u64 * part.load_units() as u64,
-            _ => rows.start() / 2 + rows.end() / 2,
-        }
-    };
-    bourse_schema::tables::all().iter().map(middle).sum()
+/// How much of a load's rows is written, in units that are known before: rows of tables whose size is known, and each initial
+/// trade for the rows that follow from it, whose number depends on the random sequence.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Work {
+    total: f64,
+    /// What a trade counts for, about its rows.
+    of_trade: f64,
+}
+
+impl Work {
+    /// The work of loading a part.
+    pub(crate) fn of(part: Part) -> Self {
+        let tables = || bourse_schema::tables::all().iter();
+        let of_trade = tables().filter_map(per_trade).sum();
+        let trades = part.trades_per_load_unit() as f64 * part.load_units() as f64;
+        let others = tables().filter(|table| per_trade(table).is_none()).map(|table| {
+            let rows = loaded_rows(table, part);
+            (rows.start() + rows.end()) as f64 / 2.0
+        });
+        Self { total: others.sum::<f64>() + trades * of_trade, of_trade }
+    }
+
+    /// The part of it that so many rows of a table are.
+    pub(crate) fn share(&self, table: &Table, rows: u64) -> f64 {
+        let units = match per_trade(&table) {
+            None => 1.0,
+            Some(_) if table.cardinality == Cardinality::Trades && table.name == "trade" => self.of_trade,
+            Some(_) => 0.0,
+        };
+        rows as f64 * units / self.total
+    }
+}
+
+/// Rows of a table for each initial trade, about; none of a table that does not follow from them.
+fn per_trade(table: &&Table) -> Option<f64> {
+    match table.cardinality {
+        Cardinality::Trades | Cardinality::FromTrades => Some(1.0),
+        Cardinality::AboutPerTrade(hundredths) => Some(hundredths as f64 / 100.0),
+        _ => None,
+    }
 }
 
 /// Compares a table's rows with what it must have. Growing tables may have more than were loaded; those that trades empty

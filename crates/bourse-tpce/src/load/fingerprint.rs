@@ -134,11 +134,11 @@ pub(super) const CREATE_DATABASE_TABLE: &str = "CREATE TABLE bourse_database (
     scale_factor BIGINT NOT NULL,
     days BIGINT NOT NULL,
     inputs_hash VARCHAR(32) NOT NULL,
-    constraints VARCHAR(32) NOT NULL
+    {constraints} VARCHAR(32) NOT NULL
 )";
 const SELECT_FINGERPRINT: &str =
     "SELECT schema_hash, generator, first_customer, customers, total_customers, scale_factor,
-    days, inputs_hash, constraints FROM bourse_database";
+    days, inputs_hash, {constraints} FROM bourse_database";
 
 pub(super) fn insert_fingerprint(fingerprint: &Fingerprint) -> String {
     let Fingerprint { schema, generator, part, inputs, constraints } = fingerprint;
@@ -155,7 +155,8 @@ pub(super) fn insert_fingerprint(fingerprint: &Fingerprint) -> String {
 /// The rows of the table: each a fingerprint, or what is wrong with it.
 pub(super) fn read_fingerprints(session: &mut dyn Session) -> Result<Vec<Result<Fingerprint, String>>, EngineError> {
     let mut found = Vec::new();
-    session.query_text(SELECT_FINGERPRINT, &[], &mut |row| {
+    let sql = session.dialect().fill(SELECT_FINGERPRINT);
+    session.query_text(&sql, &[], &mut |row| {
         let part: Result<Part, PartError> = Part::new(row.get(2)?, row.get(3)?, row.get(4)?, row.get(5)?, row.get(6)?);
         let constraints: String = row.get(8)?;
         let constraints = [Constraints::Full, Constraints::KeysOnly].into_iter().find(|one| one.name() == constraints);

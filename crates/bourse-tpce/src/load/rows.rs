@@ -29,7 +29,7 @@ impl Default for LoadOptions {
 }
 
 /// Progress of a load.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Progress {
     /// The current phase.
     pub phase: Phase,
@@ -37,8 +37,8 @@ pub struct Progress {
     pub table: &'static str,
     /// Rows written so far.
     pub rows: u64,
-    /// Rows that there will be, about.
-    pub rows_expected: u64,
+    /// Part of the load that is done, from 0 to 1: of its rows exactly, of its phases by what each usually takes.
+    pub done: f64,
 }
 
 /// Phase of a load.
@@ -54,6 +54,19 @@ pub enum Phase {
     Contents,
     /// The database is made to last.
     Finish,
+}
+
+impl Phase {
+    /// Part of a load's time before the phase, and in it: measured on SQLite with 1,000 customers and ten days, as nearly everywhere.
+    const fn share(self) -> (f64, f64) {
+        match self {
+            Self::Rows => (0.0, 0.70),
+            Self::Indexes => (0.70, 0.12),
+            Self::Counts => (0.82, 0.03),
+            Self::Contents => (0.85, 0.13),
+            Self::Finish => (0.98, 0.02),
+        }
+    }
 }
 
 /// Result of a load.
@@ -113,11 +126,13 @@ pub fn load(
     progress: &mut dyn FnMut(Progress) -> ControlFlow<()>,
 ) -> Result<LoadReport, LoadError> {
     let loader = engine.loader()?;
-    let mut loading = Loading { loader, rows: BTreeMap::new(), digests: BTreeMap::new(), total: 0, part, progress };
+    let work = counts::Work::of(part);
+    let mut loading =
+        Loading { loader, rows: BTreeMap::new(), digests: BTreeMap::new(), total: 0, work, done: 0.0, part, progress };
     let fingerprint = Fingerprint::of(engine, inputs, part, options.constraints)?;
     let dialect = engine.sql()?.dialect();
     // Its row comes last, so that without it the load is known to be unfinished.
-    loading.loader.run(CREATE_DATABASE_TABLE)?;
+    loading.loader.run(&dialect.fill(CREATE_DATABASE_TABLE))?;
     loading.loader.run(CREATE_DIGEST_TABLE)?;
     for table in bourse_schema::load_order() {
         let full = options.constraints == Constraints::Full;
@@ -125,16 +140,17 @@ pub fn load(
     }
     let generation = BatchOptions { tables: None, threads: options.threads.max(1) };
     bourse_gen::batches(inputs, part, &generation, |batch| loading.insert(&*batch))?;
-    for (table, statement) in indexes(dialect) {
-        loading.tell(Phase::Indexes, table.name)?;
-        loading.loader.run(&statement)?;
+    let indexes: Vec<_> = indexes(dialect).collect();
+    for (at, (table, statement)) in indexes.iter().enumerate() {
+        loading.tell(Phase::Indexes, table.name, at as f64 / indexes.len() as f64)?;
+        loading.loader.run(statement)?;
     }
     planted!(LoaderLosesRowEarly: loading.loader.run(crate::planted::LOSE_WATCH_ITEM)?; ());
     let rows = loading.count_rows()?;
     loading.compare_contents()?;
     planted!(LoaderLosesRowLate: loading.loader.run(crate::planted::LOSE_WATCH_ITEM)?; ());
     planted!(LoaderAltersPrices: loading.loader.run(crate::planted::ALTER_PRICES)?; ());
-    loading.tell(Phase::Finish, DATABASE_TABLE)?;
+    loading.tell(Phase::Finish, DATABASE_TABLE, 0.0)?;
     loading.loader.run(&insert_fingerprint(&fingerprint))?;
     loading.loader.finish()?;
     Ok(LoadReport { fingerprint, rows })
@@ -147,6 +163,9 @@ struct Loading<'p> {
     /// Digests of the rows written, by table.
     digests: BTreeMap<&'static str, Digester>,
     total: u64,
+    work: counts::Work,
+    /// Part of the work that is done.
+    done: f64,
     part: Part,
     progress: &'p mut dyn FnMut(Progress) -> ControlFlow<()>,
 }
@@ -158,16 +177,14 @@ impl Loading<'_> {
         self.digests.entry(table).or_insert_with(|| Digester::new(batch.table())).add(batch)?;
         *self.rows.entry(table).or_default() += batch.len() as u64;
         self.total += batch.len() as u64;
-        self.tell(Phase::Rows, table)
+        self.done += self.work.share(batch.table(), batch.len() as u64);
+        self.tell(Phase::Rows, table, self.done)
     }
 
-    fn tell(&mut self, phase: Phase, table: &'static str) -> Result<(), LoadError> {
-        let progress = Progress {
-            phase,
-            table,
-            rows: self.total,
-            rows_expected: counts::expected_rows(self.part).max(self.total),
-        };
+    /// Tells how far a phase is: `done` of it, from 0 to 1.
+    fn tell(&mut self, phase: Phase, table: &'static str, done: f64) -> Result<(), LoadError> {
+        let (before, share) = phase.share();
+        let progress = Progress { phase, table, rows: self.total, done: before + share * done.clamp(0.0, 1.0) };
         match (self.progress)(progress) {
             ControlFlow::Continue(()) => Ok(()),
             ControlFlow::Break(()) => Err(LoadError::Stopped),
@@ -176,9 +193,10 @@ impl Loading<'_> {
 
     /// Counts the rows that the engine has, and compares them with what was written and with what the specification says.
     fn count_rows(&mut self) -> Result<Vec<(&'static str, u64)>, LoadError> {
-        let mut counted = Vec::new();
+        let mut counted: Vec<(&'static str, u64)> = Vec::new();
         for table in bourse_schema::load_order() {
-            self.tell(Phase::Counts, table.name)?;
+            let before: u64 = counted.iter().map(|(_, rows)| rows).sum();
+            self.tell(Phase::Counts, table.name, before as f64 / self.total as f64)?;
             let mut found: u64 = 0;
             self.loader.query(&format!("SELECT count(*) FROM {}", table.name), &mut |row| {
                 found = row.get(0)?;
@@ -197,8 +215,10 @@ impl Loading<'_> {
 
     /// Reads all rows back, compares them with those that were written, and keeps the digests in the database.
     fn compare_contents(&mut self) -> Result<(), LoadError> {
+        let mut compared = 0;
         for table in bourse_schema::load_order() {
-            self.tell(Phase::Contents, table.name)?;
+            self.tell(Phase::Contents, table.name, compared as f64 / self.total as f64)?;
+            compared += self.rows.get(table.name).copied().unwrap_or(0);
             let written = self.digests.remove(table.name).unwrap_or_else(|| Digester::new(table)).contents();
             let mut reader = Reader::whole(table);
             self.loader.query(&select_all(table), &mut |row| reader.add(row))?;

@@ -246,7 +246,7 @@ static RATES: Sql = Sql::new(
     "SELECT (SELECT cr_rate
                FROM commission_rate
               WHERE cr_c_tier = ?1 AND cr_tt_id = ?2 AND cr_ex_id = ?3 AND cr_from_qty <= ?4 AND cr_to_qty >= ?4),
-            (SELECT ch_chrg FROM charge WHERE ch_tt_id = ?2 AND ch_c_tier = ?1)",
+            (SELECT ch_chrg FROM charge WHERE ch_tt_id = ?2 AND ch_c_tier = ?1) {from_one_row}",
 );
 static ASSETS: Sql = Sql::new(
     "SELECT ca_bal + coalesce((SELECT sum(hs_qty * lt_price)

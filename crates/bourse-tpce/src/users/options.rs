@@ -336,6 +336,20 @@ mod tests {
     use super::*;
 
     #[test]
+    fn arrivals_are_named_as_they_are_typed_where_they_are_not_the_usual_ones() {
+        let named = |load: Load, shared: bool| {
+            let options = RunOptions { load, shared, ..RunOptions::new(Part::whole(1_000, 1).unwrap()) };
+            let parameters = crate::users::workload(&options).parameters;
+            parameters.into_iter().find(|it| it.name == bourse_record::Workload::ARRIVALS).map(|it| it.value)
+        };
+        assert_eq!(named(Load::Closed, true), None);
+        assert_eq!(named(RunOptions::at_rate(5.0, false), false), None);
+        assert_eq!(named(RunOptions::at_rate(5.0, true), false).as_deref(), Some("constant"));
+        assert_eq!(named(RunOptions::at_rate(5.0, false), true).as_deref(), Some("shared"));
+        assert_eq!(named(RunOptions::at_rate(5.0, true), true).as_deref(), Some("shared-constant"));
+    }
+
+    #[test]
     fn processes_share_out_all_there_is() {
         let part = Part::whole(5_000, 1).unwrap();
         for (processes, users, market_users) in [(1, 1, 1), (2, 4, 2), (3, 16, 8), (5, 7, 5)] {

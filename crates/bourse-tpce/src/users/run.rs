@@ -120,12 +120,20 @@ pub fn workload(options: &RunOptions) -> bourse_record::Workload {
             "every 60 s, from 0.1 s into the warm-up on, and from 0.1 s into the measurement interval on".to_owned(),
         ),
     ];
+    // As --arrivals takes them, where they are not the usual ones.
+    let arrivals = match (options.load, options.shared) {
+        (super::Load::Closed, _) | (super::Load::Poisson { .. }, false) => None,
+        (super::Load::Constant { .. }, false) => Some("constant"),
+        (super::Load::Poisson { .. }, true) => Some("shared"),
+        (super::Load::Constant { .. }, true) => Some("shared-constant"),
+    };
+    let arrivals = arrivals.map(|it| (bourse_record::Workload::ARRIVALS, it.to_owned()));
     let of_several = (!options.share.is_whole()).then(|| ("driver", share(options)));
     let named = |(name, value): (&str, String)| NameValue { name: name.to_owned(), value };
     bourse_record::Workload {
         name: "tpce".to_owned(),
         kind: WorkloadKind::Brokerage,
-        parameters: own.into_iter().chain(of_several).map(named).collect(),
+        parameters: own.into_iter().chain(arrivals).chain(of_several).map(named).collect(),
         headline_operation: Transaction::TradeResult.name().to_owned(),
         headline_unit: "TR/s".to_owned(),
         nominal: Some(options.nominal()),

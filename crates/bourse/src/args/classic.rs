@@ -1,7 +1,7 @@
 //! Arguments of `bourse micro` and `bourse suite`: microbenchmarks and the published experiments made of them.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use super::{Arrivals, Execution, Output, RUN_EXIT_CODES, numbers};
+use super::{Arrivals, Execution, Output, numbers, run_help};
 use bourse_record::ResponseLimit;
 use clap::{Args, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
@@ -15,13 +15,20 @@ pub(crate) enum Micro {
         /// Workload to describe
         #[arg(value_name = "WORKLOAD")]
         workload: Option<String>,
+        /// Print the list as JSON
+        #[arg(long)]
+        json: bool,
     },
     /// Run a workload on one or several targets, in interleaved rounds, and report
     Run(Box<MicroRun>),
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = RUN_EXIT_CODES)]
+#[command(after_help = run_help!(
+    "bourse micro run point-read sqlite:x.db lmdb:x.lmdb",
+    "bourse micro run update sqlite:x.db --sweep threads=1,2,4",
+    "bourse micro run point-read sqlite:x.db --find-max --limit p99=1ms",
+))]
 pub(crate) struct MicroRun {
     /// Workload, one of `bourse micro list`
     #[arg(value_name = "WORKLOAD")]
@@ -94,7 +101,11 @@ pub(crate) enum Timed {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Suite {
     /// List the published experiments
-    List,
+    List {
+        /// Print the list as JSON
+        #[arg(long)]
+        json: bool,
+    },
     /// Show what an experiment measures, what was published, and what is run for it
     Show {
         /// Experiment, one of `bourse suite list`
@@ -106,7 +117,7 @@ pub(crate) enum Suite {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = RUN_EXIT_CODES)]
+#[command(after_help = run_help!("bourse suite run sqlite-wal --scale 0.1"))]
 pub(crate) struct SuiteRun {
     /// Experiment, one of `bourse suite list`
     #[arg(value_name = "NAME")]

@@ -35,6 +35,17 @@ pub(crate) struct Arguments {
     /// Revision of what is measured, such as a commit of the engine: stored with the results, and shown in their history
     #[arg(long, global = true, hide_short_help = true, value_name = "REV", env = "BOURSE_REVISION")]
     pub(crate) revision: Option<String>,
+    /// How often a line tells of a step that goes on, where stderr is no terminal; 0s for never
+    #[arg(
+        long,
+        global = true,
+        hide_short_help = true,
+        value_name = "TIME",
+        value_parser = numbers::duration,
+        default_value = "10s",
+        env = "BOURSE_PROGRESS"
+    )]
+    pub(crate) progress: Duration,
 }
 
 impl Arguments {
@@ -203,9 +214,18 @@ pub(crate) enum Constraints {
 const EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 the target failed or was lost, 3 a check failed, \
 130 interrupted (what was measured is still written).";
 
-/// Exit codes of commands that have --require-steady.
-const RUN_EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 the target failed or was lost, 3 a check \
-failed, 5 not steady with --require-steady, 130 interrupted (what was measured is still written).";
+/// Examples of a command that has --require-steady, and its exit codes.
+macro_rules! run_help {
+    ($($example:literal),+ $(,)?) => {
+        concat!(
+            "Examples:\n",
+            $("  ", $example, "\n",)+
+            "\nExit codes: 0 success, 1 usage or configuration, 2 the target failed or was lost, 3 a check failed, 5 not steady with \
+--require-steady, 130 interrupted (what was measured is still written)."
+        )
+    };
+}
+pub(crate) use run_help;
 
 /// The file of a server's token.
 #[derive(Debug, Clone, Args)]
@@ -293,7 +313,7 @@ pub(crate) struct Output {
 }
 
 #[derive(Debug, Args)]
-#[command(after_help = RUN_EXIT_CODES)]
+#[command(after_help = run_help!("bourse quick", "bourse quick --workloads point-read,commit --for 5s"))]
 pub(crate) struct Quick {
     /// Measurement interval of the brokerage workload; microbenchmarks take a tenth of it
     #[arg(short = 'T', long = "for", short_alias = 'd', aliases = ["duration", "time"], allow_hyphen_values = true, value_name = "TIME", default_value = "10s", value_parser = numbers::duration)]
@@ -327,12 +347,17 @@ pub(crate) struct FromFile {
 }
 
 /// Exit codes of `compare`.
-const COMPARE_EXIT_CODES: &str = "Exit codes: 0 success, 1 usage or configuration, 2 a target failed or was lost, 3 a check \
+const COMPARE_HELP: &str = "Examples:
+  bourse compare 'sqlite:x.db?sync=full' 'sqlite:x.db?sync=normal'
+  bourse compare sqlite:x.db 'sqlite+lib:y.db?library=./libsqlite3.so' --workload point-read --fail-above 5%
+  bourse compare bourse-runs/A bourse-runs/B --baseline-runs bourse-runs
+
+Exit codes: 0 success, 1 usage or configuration, 2 a target failed or was lost, 3 a check \
 failed, 4 slower by more than --fail-above, 5 not steady with --require-steady, 6 --fail-above could not be decided, 130 \
 interrupted.";
 
 #[derive(Debug, Args)]
-#[command(after_help = COMPARE_EXIT_CODES)]
+#[command(after_help = COMPARE_HELP)]
 pub(crate) struct Compare {
     /// Baseline: a stored run or a target
     #[arg(value_name = "A")]

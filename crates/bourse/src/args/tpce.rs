@@ -1,7 +1,7 @@
 //! `bourse tpce …`: the brokerage workload.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use super::{Database, EXIT_CODES, Execution, Output, RUN_EXIT_CODES, TokenFile, numbers};
+use super::{Database, EXIT_CODES, Execution, Output, TokenFile, numbers, run_help};
 use bourse_tpce::sut::Share;
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, Subcommand, ValueEnum};
@@ -34,7 +34,12 @@ pub(crate) enum Tpce {
 pub(crate) use bourse_tpce::users::NOTICE;
 
 #[derive(Debug, Clone, Args)]
-#[command(after_help = RUN_EXIT_CODES)]
+#[command(after_help = run_help!(
+    "bourse tpce run",
+    "bourse tpce run 'sqlite:x.db?sync=full' 'sqlite:x.db?sync=normal' --rounds 6",
+    "bourse tpce run sqlite:x.db --users 8 --rate 500 --for 5m",
+    "bourse tpce run mariadb+private: --find-max",
+))]
 pub(crate) struct Run {
     /// Database URLs, such as sqlite:PATH?journal=wal&sync=full or sqlite::memory:, or servers of `bourse tpce serve`, such
     /// as bourse://HOST:PORT or bourse+unix:PATH [default: a SQLite file below ./bourse-data]

@@ -4,7 +4,8 @@
 use crate::args::{Compare, CompareFormat, Inconclusive};
 use crate::execute::{self, verdict::verdict};
 use crate::failure::{Exit, Failure};
-use crate::output::{ResultFolder, Stored, print, print_report, store, write_whole};
+use crate::history::run_files;
+use crate::output::{ResultFolder, Stored, files, print, print_report, store, write_whole};
 use crate::plan::{self, Plan, show::show};
 use crate::progress::note;
 use crate::report;
@@ -74,19 +75,16 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
 fn noise(arguments: &Compare) -> Result<Noise, Failure> {
     match (&arguments.noise, &arguments.baseline_runs) {
         (Some(part), _) => Ok(Noise::Stated(*part)),
-        (None, Some(folder)) => Ok(Noise::Runs(earlier_runs(folder)?)),
+        (None, Some(folder)) => Ok(Noise::Runs(earlier(folder)?)),
         (None, None) => Ok(Noise::Unknown),
     }
 }
 
-/// The runs in a folder, each in a folder of its own; what is no run of that form is passed over.
-fn earlier_runs(folder: &Path) -> Result<Vec<RunFile>, Failure> {
-    let entries = std::fs::read_dir(folder).map_err(|error| {
+fn earlier(folder: &Path) -> Result<Vec<RunFile>, Failure> {
+    run_files(folder).map_err(|error| {
         Failure::usage(format!("cannot read --baseline-runs {}: {error}", folder.display()))
             .hint("expected a folder of runs, as bourse-runs")
-    })?;
-    let files = entries.filter_map(|entry| Some(entry.ok()?.path().join("run.json")));
-    Ok(files.filter_map(|file| RunFile::read(&file).ok()).collect())
+    })
 }
 
 /// Runs that cannot be compared, with the exit code that says why.
@@ -128,7 +126,7 @@ impl Results {
     /// Writes the page of the comparison beside the run's files.
     fn written(self, page: &str) -> Result<(), Failure> {
         self.stored?;
-        let path = self.folder.path().join("comparison.html");
+        let path = self.folder.path().join(files::COMPARISON);
         write_whole(&path, page.as_bytes())?;
         note(&format!("compared: {}", path.display()));
         Ok(())

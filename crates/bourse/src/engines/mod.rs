@@ -11,6 +11,8 @@ mod fastdb;
 mod fjall;
 #[cfg(feature = "galera")]
 mod galera;
+#[cfg(feature = "jdbc")]
+mod jdbc;
 mod list;
 #[cfg(feature = "lmdb")]
 mod lmdb;
@@ -75,6 +77,7 @@ enum Build {
             feature = "fastdb",
             feature = "fjall",
             feature = "galera",
+            feature = "jdbc",
             feature = "lmdb",
             feature = "mysql",
             feature = "postgres",
@@ -140,6 +143,11 @@ impl EngineKind {
             );
         }
         (calls.version)()
+    }
+
+    /// How its targets begin.
+    pub(crate) fn beginning(&self) -> String {
+        format!("{}:", self.scheme)
     }
 
     /// A target of it in a file of our own of that name; none if it has no files here.
@@ -266,6 +274,34 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         example: "duckdb:PATH?library=FILE&writers=one, duckdb::memory:",
         in_process: Some(InProcess { file_ending: "duckdb", memory: true, variant_of: None }),
         build: if_built!("duckdb", duckdb::CALLS),
+    },
+    EngineKind {
+        scheme: "jdbc+h2",
+        summary: "H2, a database in Java, in process; virtual machine and jar are loaded at run time",
+        example: "jdbc+h2:PATH?jar=FILE&heap=1GiB, jdbc+h2::memory:",
+        in_process: Some(InProcess { file_ending: "h2", memory: true, variant_of: None }),
+        build: if_built!("jdbc", jdbc::H2),
+    },
+    EngineKind {
+        scheme: "jdbc+hsqldb",
+        summary: "HSQLDB, a database in Java, in process; virtual machine and jar are loaded at run time",
+        example: "jdbc+hsqldb:PATH?jar=FILE&write_delay=0ms, jdbc+hsqldb::memory:",
+        in_process: Some(InProcess { file_ending: "hsqldb", memory: true, variant_of: None }),
+        build: if_built!("jdbc", jdbc::HSQLDB),
+    },
+    EngineKind {
+        scheme: "jdbc+derby",
+        summary: "Derby, a database in Java, in process; virtual machine and jars are loaded at run time",
+        example: "jdbc+derby:PATH?jar=FOLDER, jdbc+derby::memory:",
+        in_process: Some(InProcess { file_ending: "derby", memory: true, variant_of: None }),
+        build: if_built!("jdbc", jdbc::DERBY),
+    },
+    EngineKind {
+        scheme: "jdbc+monetdb",
+        summary: "MonetDB embedded, an analytical database, by its library for Java; loaded at run time",
+        example: "jdbc+monetdb:PATH?jar=FOLDER, jdbc+monetdb::memory:",
+        in_process: Some(InProcess { file_ending: "monetdb", memory: true, variant_of: None }),
+        build: if_built!("jdbc", jdbc::MONETDB),
     },
     EngineKind {
         scheme: "fastdb",

@@ -41,8 +41,8 @@ pub(crate) use case_run::CaseRun;
 pub(crate) use round::{RoundOutcome, RoundRequest};
 
 use crate::failure::{Exit, Failure};
-use crate::plan::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn};
-use crate::progress::{Step, note};
+use crate::plan::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn, about};
+use crate::progress::{Step, Whole, note};
 use crate::provenance::provenance;
 use crate::tpce::database::refuse_foreign;
 use crate::{engines, interrupt, panics};
@@ -164,8 +164,12 @@ pub(crate) fn run(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
     for case in plan.cases().filter(|case| case.not_run.is_none()) {
         refuse_foreign_target(&case.target)?;
     }
+    if let Some(words) = about::announced(plan, &jiff::Zoned::now()) {
+        note(&words);
+    }
     let mut executor = Executor {
         plan,
+        whole: (plan.rounds() > 1).then(|| Whole::begin(plan.rounds(), about::about_ns(plan))),
         context,
         databases: Databases::default(),
         begun: None,
@@ -207,6 +211,8 @@ fn refuse_foreign_target(target: &str) -> Result<(), Failure> {
 /// A plan that is being carried out.
 struct Executor<'p> {
     plan: &'p Plan,
+    /// How far it is, where it has several rounds.
+    whole: Option<Whole>,
     context: RunContext,
     databases: Databases,
     /// The run's document, once the first round is about to begin.
@@ -369,7 +375,11 @@ impl Executor<'_> {
                     (OnFailure::EndRun, 1) => case.label().to_owned(),
                     (OnFailure::EndRun, _) => format!("{}, round {} of {of}", case.label(), round + 1),
                 };
+                let expected_ns = about::round_ns(&case.planned);
                 self.repeating(block, case, round, &label)?;
+                if let Some(whole) = &mut self.whole {
+                    whole.round_ended(expected_ns);
+                }
             }
             if let (true, [one, other]) = (self.plan.compares, &*cases)
                 && let Some(words) = expected::after(one.rounds(), other.rounds(), of)

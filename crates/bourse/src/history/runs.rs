@@ -3,7 +3,7 @@
 use crate::args::{Report, Runs};
 use crate::commands::compare::refused;
 use crate::failure::Failure;
-use crate::output::{has_color, print, terminal_width};
+use crate::output::{files, has_color, print, terminal_width};
 use crate::progress::note;
 use crate::report::{self, Drawn};
 use bourse_record::{DocumentKind, RunFile, read};
@@ -71,7 +71,7 @@ fn document_in(folder: &Path) -> Option<(DocumentKind, PathBuf)> {
 /// Every result folder in a folder, the run that began first before the others. What cannot be read is told and passed over.
 fn stored(directory: &Path) -> Result<Vec<StoredRun>, Failure> {
     let mut found: Vec<StoredRun> = Vec::new();
-    for folder in folders(directory)? {
+    for folder in of_results(directory)? {
         let Some((kind, file)) = document_in(&folder) else { continue };
         let name = folder.file_name().unwrap_or_default().to_string_lossy().into_owned();
         match reduced(&name, kind, &file, bytes_of(&folder)) {
@@ -86,12 +86,8 @@ fn stored(directory: &Path) -> Result<Vec<StoredRun>, Failure> {
 
 /// The folders of runs in a folder of results, by name. A suite has a run too.
 pub(crate) fn run_folders(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let has_run = |folder: &PathBuf| {
-        matches!(document_in(folder), Some((DocumentKind::Run, _)))
-            || matches!(document_in(folder), Some((DocumentKind::Suite, _)))
-                && folder.join(DocumentKind::Run.file_name()).is_file()
-    };
-    Ok(folders(directory)?.into_iter().filter(has_run).collect())
+    let has_run = |folder: &PathBuf| folder.join(DocumentKind::Run.file_name()).is_file();
+    Ok(of_results(directory)?.into_iter().filter(has_run).collect())
 }
 
 fn reduced(name: &str, kind: DocumentKind, file: &Path, bytes: u64) -> Result<StoredRun, String> {
@@ -108,17 +104,27 @@ fn reduced(name: &str, kind: DocumentKind, file: &Path, bytes: u64) -> Result<St
     }
 }
 
-/// The folders in a folder, by name.
-fn folders(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
-    let refused = |error: std::io::Error| {
+/// The run files of the result folders in a folder; what has none that can be read is passed over.
+pub(crate) fn run_files(directory: &Path) -> std::io::Result<Vec<RunFile>> {
+    let files = folders(directory)?.into_iter().map(|folder| folder.join(DocumentKind::Run.file_name()));
+    Ok(files.filter_map(|file| RunFile::read(&file).ok()).collect())
+}
+
+/// The folders in a folder of results.
+fn of_results(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
+    folders(directory).map_err(|error| {
         Failure::usage(format!("cannot read {}: {error}", directory.display()))
             .hint("-o names the folder with the results of runs")
-    };
+    })
+}
+
+/// The folders in a folder, by name.
+fn folders(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
-    for entry in std::fs::read_dir(directory).map_err(refused)? {
-        let entry = entry.map_err(refused)?;
+    for entry in std::fs::read_dir(directory)? {
+        let entry = entry?;
         // A link may lead anywhere, and what is behind it is not this folder's.
-        if entry.file_type().map_err(refused)?.is_dir() {
+        if entry.file_type()?.is_dir() {
             found.push(entry.path());
         }
     }
@@ -156,8 +162,8 @@ fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
 fn diff(directory: &Path, base: &str, head: &str) -> Result<(), Failure> {
     let [one, other] = [named(directory, base)?, named(directory, head)?];
     let (pairs, notes) = stored_pairs(report::read(&one)?, report::read(&other)?).map_err(|why| refused(&why))?;
-    let others = folders(directory).unwrap_or_default();
-    let earlier = others.iter().filter_map(|folder| RunFile::read(&folder.join("run.json")).ok()).collect();
+    // Both may lie elsewhere.
+    let earlier = run_files(directory).unwrap_or_default();
     print(&Compared::of(&pairs, notes, TOLERANCE, &Noise::Runs(earlier)).text())
 }
 
@@ -171,7 +177,7 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     for entry in std::fs::read_dir(folder).map_err(|error| refused(error.to_string()))? {
         let entry = entry.map_err(|error| refused(error.to_string()))?;
         let (name, kind) = (entry.file_name(), entry.file_type().map_err(|error| refused(error.to_string()))?);
-        let is_ours = name.to_str().is_some_and(|name| RESULT_FILES.contains(&name));
+        let is_ours = name.to_str().is_some_and(files::is_result);
         if !kind.is_file() || !is_ours {
             return Err(refused(format!("{} is no file of a run's results", name.to_string_lossy())));
         }
@@ -179,22 +185,6 @@ fn files_of(folder: &Path) -> Result<Vec<PathBuf>, Failure> {
     }
     Ok(found)
 }
-
-/// Every file that a command writes into its result folder.
-const RESULT_FILES: &[&str] = &[
-    "run.json",
-    "report.html",
-    "suite.json",
-    "tables.md",
-    "tables.csv",
-    "comparison.html",
-    "acid.json",
-    "acid.html",
-    "crash.json",
-    "crash.html",
-    "faults.json",
-    "faults.html",
-];
 
 fn remove(folder: &Path, files: &[PathBuf]) -> Result<(), Failure> {
     let failed = |error: std::io::Error| Failure::usage(format!("cannot remove {}: {error}", folder.display()));

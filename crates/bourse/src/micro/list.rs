@@ -1,7 +1,8 @@
-//! `bourse micro list`: the workloads, and of one all its options.
+//! `bourse micro list`: the workloads, and of one all its options; as text and as JSON.
 
 use crate::failure::Failure;
-use bourse_micro::{WORKLOADS, find};
+use bourse_micro::{Extent, WORKLOADS, WorkloadSpec, find};
+use serde_json::{Value, json};
 
 /// What there is; of one workload its tables, needs and options.
 pub(crate) fn list(workload: Option<&str>) -> Result<String, Failure> {
@@ -28,4 +29,31 @@ pub(crate) fn list(workload: Option<&str>) -> Result<String, Failure> {
         text.push_str(&format!("\nThe file that -s file=example runs:\n\n{example}"));
     }
     Ok(text)
+}
+
+/// The same as JSON: an object for each workload, or that of one.
+pub(crate) fn json(workload: Option<&str>) -> Result<Value, Failure> {
+    Ok(match workload {
+        None => WORKLOADS.iter().map(|spec| described(spec)).collect(),
+        Some(name) => described(find(name).map_err(|error| Failure::usage(error.to_string()))?),
+    })
+}
+
+fn described(spec: &WorkloadSpec) -> Value {
+    let options = spec.options.iter().map(|option| {
+        json!({
+            "name": option.name,
+            "values": option.kind.values(),
+            "default": option.default,
+            "meaning": option.meaning,
+        })
+    });
+    json!({
+        "name": spec.name,
+        "summary": spec.summary,
+        "tables": spec.tables,
+        "requires": spec.needs,
+        "ends_with_its_work": spec.extent == Extent::Work,
+        "options": options.collect::<Vec<_>>(),
+    })
 }

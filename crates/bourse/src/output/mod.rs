@@ -1,5 +1,6 @@
 //! Where results go: a folder for each run, with the run file and the page drawn from it.
 
+pub(crate) mod files;
 mod folder;
 
 pub(crate) use folder::ResultFolder;
@@ -35,7 +36,7 @@ pub(crate) struct Stored {
 
 /// Writes the run's files into its folder.
 pub(crate) fn store(run: &RunFile, folder: &Path) -> Result<Stored, Failure> {
-    let [json, page] = ["run.json", "report.html"].map(|name| folder.join(name));
+    let [json, page] = files::OF_RUN.map(|name| folder.join(name));
     run.write(&json).map_err(|error| Failure::usage(error.to_string()))?;
     write_whole(&page, bourse_report::html(run).as_bytes())?;
     Ok(Stored { json, page })
@@ -74,7 +75,7 @@ impl<D: Serialize> Published<'_, D> {
         let document = format!("{:#}\n", serde_json::json!(self.document));
         print(if output.json { &document } else { &self.terminal })?;
         let json = folder.path().join(self.kind.file_name());
-        let page = json.with_extension("html");
+        let page = folder.path().join(self.kind.page_name());
         write_whole(&json, document.as_bytes())?;
         write_whole(&page, self.html.as_bytes())?;
         note(&format!("evidence: {}\npage:     {}", json.display(), page.display()));
@@ -140,19 +141,14 @@ pub(crate) fn publish_suite(
     } else {
         print_suite(suite)?
     }
-    let page = folder.path().join("report.html");
-    let files = [
-        ("suite.json", document),
-        ("report.html", bourse_report::suite_html(suite)),
-        ("tables.md", bourse_report::suite_markdown(suite)),
-        ("tables.csv", bourse_report::suite_csv(suite, CsvText::Guarded)),
-    ];
-    for (name, text) in &files {
-        write_whole(&folder.path().join(name), text.as_bytes())?;
-    }
+    let [json, page, markdown, csv, rounds] = files::OF_SUITE.map(|name| folder.path().join(name));
+    write_whole(&json, document.as_bytes())?;
+    write_whole(&page, bourse_report::suite_html(suite).as_bytes())?;
+    write_whole(&markdown, bourse_report::suite_markdown(suite).as_bytes())?;
+    write_whole(&csv, bourse_report::suite_csv(suite, CsvText::Guarded).as_bytes())?;
     // The rounds behind it, whole, with their histograms and series.
-    run.write(&folder.path().join("run.json")).map_err(|error| Failure::usage(error.to_string()))?;
-    note(&format!("document: {}\nreport:   {}", folder.path().join("suite.json").display(), page.display()));
+    run.write(&rounds).map_err(|error| Failure::usage(error.to_string()))?;
+    note(&format!("document: {}\nreport:   {}", json.display(), page.display()));
     Ok(())
 }
 

@@ -5,6 +5,7 @@ use super::classic::{Asked, OpenLoop};
 use super::{Block, Plan, able};
 use crate::args::{Compare, ExplicitlySet, Run, Timed};
 use crate::failure::Failure;
+use crate::output::files;
 use std::time::Duration;
 
 /// Rounds on each of two targets, unless told otherwise: an even number, so that each side comes first as often, from which
@@ -71,7 +72,9 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
     };
     let block = Block { cases, rounds: settings.rounds.unwrap_or(ROUNDS) };
     let plan = Plan::of("compare", block, settings.seed, &settings.execution, &settings.output);
-    Plan { compares: true, wait_quiet_ns: settings.execution.wait_quiet_ns(Some(PATIENCE)), ..plan }.checked()
+    let files = files::OF_RUN.iter().chain([&files::COMPARISON]).map(|name| (*name).to_owned()).collect();
+    let wait_quiet_ns = settings.execution.wait_quiet_ns(Some(PATIENCE));
+    Plan { compares: true, wait_quiet_ns, files, ..plan }.checked()
 }
 
 fn classic(arguments: &Compare) -> Asked<'_> {

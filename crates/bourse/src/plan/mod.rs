@@ -12,6 +12,7 @@
 //!
 //! `execute` carries it out.
 
+pub(crate) mod about;
 pub(crate) mod brokerage;
 pub(crate) mod classic;
 pub(crate) mod compare;
@@ -28,6 +29,7 @@ pub(crate) use search::Search;
 
 use crate::args::{Execution, Output};
 use crate::failure::Failure;
+use crate::output::files;
 use bourse_driver::{Abilities, Ability};
 use bourse_record::{NameValue, SplitMix};
 use serde::{Deserialize, Serialize};
@@ -200,7 +202,7 @@ impl Plan {
             compares: false,
             on_failure: OnFailure::EndRun,
             output: output.directory.clone(),
-            files: ["run.json", "report.html"].map(str::to_owned).into(),
+            files: files::OF_RUN.map(str::to_owned).into(),
             scratch: None,
         }
     }
@@ -213,6 +215,15 @@ impl Plan {
     /// Rounds of a case that may be repeated because others disturbed them: half as many as it has.
     pub(crate) fn repeats(&self, block: &Block) -> u32 {
         if self.repeats_disturbed { block.rounds / 2 } else { 0 }
+    }
+
+    /// Rounds of all cases that are run.
+    pub(crate) fn rounds(&self) -> u32 {
+        let of_block = |block: &Block| {
+            let run = block.cases.iter().filter(|case| case.not_run.is_none()).count();
+            u32::try_from(run).unwrap_or(u32::MAX).saturating_mul(block.rounds)
+        };
+        self.blocks.iter().map(of_block).fold(0, u32::saturating_add)
     }
 
     /// Every case that is run.

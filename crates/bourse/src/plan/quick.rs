@@ -3,7 +3,7 @@
 use super::brokerage::Brokerage;
 use super::classic::Asked;
 use super::targets::{self, size};
-use super::{Block, Job, Plan, PlannedCase, RoundsIn, nanoseconds};
+use super::{Block, Job, Plan, PlannedCase, RoundsIn, about, nanoseconds};
 use crate::args::{CheckDepth, Database, Quick};
 use crate::engines::{self, ENGINES, EngineKind};
 use crate::failure::Failure;
@@ -40,35 +40,12 @@ pub(crate) fn plan(arguments: &Quick) -> Result<Plan, Failure> {
         plan.blocks.push(Block { cases: classic_cases(&asked)?, rounds });
     }
     // Others' work makes it longer, but not by more than is left of its six minutes.
-    plan.repeats_at_most_ns = Some(LONGEST_NS.saturating_sub(about_ns(&plan)));
+    plan.repeats_at_most_ns = Some(LONGEST_NS.saturating_sub(about::about_ns(&plan)));
     plan.checked()
 }
 
 /// How long it may take, with rounds that are repeated.
 const LONGEST_NS: u64 = 6 * 60 * SECOND;
-/// What a round takes beside warm-up and interval: its process, its rows. Measured on two cores: 0.3 s.
-const BESIDE_NS: u64 = SECOND / 2;
-/// What a round takes that its work ends.
-const WORK_NS: u64 = SECOND;
-/// What the brokerage workload takes beside them on a day of trades: loading, drain and checks. Measured on two cores: 22 s on ten
-/// days.
-const DAY_NS: u64 = 2 * SECOND;
-/// The same on none.
-const NO_DAY_NS: u64 = 8 * SECOND;
-
-/// How long a quick look takes without repeated rounds, about: on two cores that nobody else uses.
-pub(crate) fn about_ns(plan: &Plan) -> u64 {
-    let round_ns = |case: &PlannedCase| match &case.job {
-        Job::Brokerage(job) => job.lasts_ns() + NO_DAY_NS + DAY_NS * u64::from(job.database.days),
-        Job::Classic(job) => job.lasts_ns().map_or(WORK_NS, |ns| ns + BESIDE_NS),
-    };
-    let of_block = |block: &Block| {
-        let run = block.cases.iter().filter(|case| case.not_run.is_none());
-        u64::from(block.rounds) * run.map(round_ns).sum::<u64>()
-    };
-    plan.blocks.iter().map(of_block).sum()
-}
-
 /// The classic workloads of those names, all known.
 fn named(names: &[String]) -> Result<Vec<&'static str>, Failure> {
     // What runs a file of statements needs the file.

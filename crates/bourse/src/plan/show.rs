@@ -142,13 +142,8 @@ fn order(block: &Block, last: usize) -> String {
 /// Number of cases and rounds that are run.
 pub(crate) fn counted(plan: &Plan) -> String {
     let number = |count: u64, one: &str| if count == 1 { format!("1 {one}") } else { format!("{count} {one}s") };
-    let (mut cases, mut rounds) = (0, 0);
-    for block in &plan.blocks {
-        let run = block.cases.iter().filter(|case| case.not_run.is_none()).count() as u64;
-        cases += run;
-        rounds += run * u64::from(block.rounds);
-    }
-    format!("{}, {}", number(cases, "case"), number(rounds, "round"))
+    let cases = plan.run_cases().count() as u64;
+    format!("{}, {}", number(cases, "case"), number(plan.rounds().into(), "round"))
 }
 
 /// A length of time in whole minutes, rounded up.

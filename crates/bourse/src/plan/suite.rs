@@ -5,6 +5,7 @@ use super::{Block, Classic, Job, OnFailure, Plan, PlannedCase, RoundsIn, targets
 use crate::args::{CheckDepth, Database, SuiteRun, numbers};
 use crate::engines;
 use crate::failure::Failure;
+use crate::output::files;
 use bourse_suite::plan::PlannedCase as SuiteCase;
 use bourse_suite::{Plan as Cells, Suite};
 use std::collections::BTreeMap;
@@ -47,7 +48,7 @@ pub(crate) fn plan<'s>(suite: &'s Suite, arguments: &SuiteRun) -> Result<SuitePl
         // A quick look at a part of the work does not wait.
         wait_quiet_ns: how.wait_quiet_ns((arguments.scale >= 1.0).then_some(PATIENCE)),
         on_failure: OnFailure::LeaveOutCase,
-        files: ["suite.json", "report.html", "tables.md", "tables.csv", "run.json"].map(str::to_owned).into(),
+        files: files::OF_SUITE.map(str::to_owned).into(),
         scratch: Some(scratch),
         ..Plan::of(format!("suite-{}", suite.name), block, arguments.seed, how, &arguments.output)
     };

@@ -4,6 +4,7 @@ use crate::failure::Failure;
 use bourse_engine::nearest;
 use bourse_suite::definition::Table;
 use bourse_suite::{Plan, Suite, SuiteError};
+use serde_json::{Value, json};
 use std::fmt::Write as _;
 
 /// The suite of that name.
@@ -43,6 +44,22 @@ pub(crate) fn list() -> Result<String, Failure> {
         "\n`bourse suite show NAME` shows what was published; `bourse suite run NAME --scale 0.1` is a quick run.",
     );
     Ok(text)
+}
+
+/// The same as JSON: an object for each.
+pub(crate) fn json() -> Result<Value, Failure> {
+    let suites = bourse_suite::all().map_err(|error| refused(&error))?;
+    let described = suites.iter().map(|suite| {
+        let plan = Plan::new(suite, 1.0, None, &[]).map_err(|error| refused(&error))?;
+        Ok(json!({
+            "name": suite.name,
+            "title": suite.title,
+            "tables": suite.tables.iter().map(|table| &table.id).collect::<Vec<_>>(),
+            "cells": plan.cells.len(),
+            "targets": suite.targets.values().map(|target| &target.url).collect::<Vec<_>>(),
+        }))
+    });
+    described.collect()
 }
 
 /// All of one: what was published, and what is run for it.

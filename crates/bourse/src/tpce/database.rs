@@ -139,11 +139,12 @@ fn fill(
 ) -> Result<(), Failure> {
     let part = fingerprint.part;
     let days = if part.days() == 1 { "1 day".to_owned() } else { format!("{} days", part.days()) };
-    let step = Step::counting(format!("loading {} customers, {days}", part.customers()), 1, "rows");
+    let step = Step::in_parts(format!("loading {} customers, {days}", part.customers()), "rows");
     let mut told = None;
     let mut progress = |progress: Progress| {
+        step.part(progress.done, progress.rows);
         match progress.phase {
-            Phase::Rows => step.of(progress.rows, progress.rows_expected),
+            Phase::Rows => {}
             Phase::Indexes => step.say(format!("indexing {}", progress.table)),
             Phase::Counts => step.say(format!("counting {}", progress.table)),
             Phase::Contents => step.say(format!("comparing {} with the rows written", progress.table)),
@@ -154,7 +155,7 @@ fn fill(
     };
     match load(engine, inputs, part, options, &mut progress) {
         Ok(report) => {
-            step.of(report.total(), report.total());
+            step.part(1.0, report.total());
             step.done();
             Ok(())
         }

@@ -26,7 +26,7 @@ pub(crate) fn generate(arguments: &Gen) -> Result<(), Failure> {
     let cancel = interrupt::flag()?;
 
     let customers = part.customers();
-    let step = Step::counting(format!("generating {customers} customers, {} days", part.days()), 1, "bytes");
+    let step = Step::counting_bytes(format!("generating {customers} customers, {} days", part.days()), 1);
     let options = FlatOptions {
         tables,
         threads,

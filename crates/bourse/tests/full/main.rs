@@ -110,6 +110,22 @@ fn rocksdb_runs() {
     theirs_is_left_alone("rocksdb");
 }
 
+/// Where jars or a Java virtual machine are not, the test's name is printed.
+#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
+#[test]
+fn databases_in_java_run() {
+    for scheme in ["jdbc+h2", "jdbc+hsqldb", "jdbc+derby"] {
+        let jars = match bourse_engine_jdbc::info(&format!("{scheme}:x")) {
+            Ok(found) => std::env::join_paths(found.jars).expect("they came from such a list"),
+            Err(why) => {
+                eprintln!("skipped: databases_in_java_run on {scheme} ({why})");
+                continue;
+            }
+        };
+        every_workload_runs(&format!("{scheme}:x.java?jar={}", jars.display()));
+    }
+}
+
 /// Checks that a folder without the mark stays as it is.
 fn theirs_is_left_alone(scheme: &str) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
@@ -145,7 +161,7 @@ fn runs_and_generated_tables_are_written_as_parquet() {
     printed(folder, &[&["micro", "run", "point-read", "sqlite::memory:"][..], &size].concat());
     printed(folder, &["report", "bourse-runs", "--format", "parquet", "-o", "tables"]);
     let names = parquet_files(&folder.join("tables"));
-    assert!(names.len() == 18 && names.contains(&"cases.parquet".to_owned()), "{names:?}");
+    assert!(names.len() == 19 && names.contains(&"cases.parquet".to_owned()), "{names:?}");
     printed(
         folder,
         &["tpce", "gen", "--format", "parquet", "-w", "1", "--tables", "trade,customer", "-o", "generated"],

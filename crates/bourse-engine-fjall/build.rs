@@ -1,0 +1,1 @@
+../bourse-engine-redb/build.rs

@@ -1,0 +1,180 @@
+//! A bridge: an object in the virtual machine with a JDBC connection, and two buffers that both sides use in turn.
+
+use crate::error::{What, error, machine_failed};
+use crate::machine::{Machine, Method, Object};
+use crate::product::Product;
+use crate::wire::{Reader, put_bytes};
+use bourse_engine::EngineError;
+
+/// Lengths of the buffers at first: for parameters, for rows.
+const BUFFERS: [i32; 2] = [1 << 14, 1 << 17];
+
+const MORE: i64 = 1 << 32;
+const MOVED: i64 = 1 << 33;
+const FAILED: i64 = 1 << 34;
+const ROWS: i64 = 1 << 35;
+
+/// What a call returns.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Reply(i64);
+
+impl Reply {
+    /// Rows in the buffer, or rows that were changed.
+    #[inline]
+    pub(crate) fn count(self) -> u32 {
+        self.0 as u32
+    }
+
+    /// Whether a query has more rows than the buffer holds.
+    #[inline]
+    pub(crate) fn has_more(self) -> bool {
+        self.0 & MORE != 0
+    }
+
+    /// Whether the statement is a query.
+    #[inline]
+    pub(crate) fn is_query(self) -> bool {
+        self.0 & ROWS != 0
+    }
+}
+
+/// A buffer in the machine, which the bridge there keeps until it is replaced.
+#[derive(Clone, Copy)]
+struct Buffer {
+    data: *mut u8,
+    length: usize,
+}
+
+/// The bridge.
+pub(crate) struct Bridge {
+    machine: &'static Machine,
+    product: &'static Product,
+    object: Object,
+    input: Buffer,
+    output: Buffer,
+    /// What the next call gets.
+    message: Vec<u8>,
+}
+
+// SAFETY: object and buffers are this bridge's alone, and any thread may use them, one at a time: calls take `&mut`.
+unsafe impl Send for Bridge {}
+
+impl Bridge {
+    /// A bridge without connection.
+    ///
+    /// # Errors
+    /// The machine has failed.
+    pub(crate) fn new(machine: &'static Machine, product: &'static Product) -> Result<Self, EngineError> {
+        let object = machine.new_bridge(BUFFERS).ok_or_else(machine_failed)?;
+        let none = Buffer { data: std::ptr::null_mut(), length: 0 };
+        let mut this = Self { machine, product, object, input: none, output: none, message: Vec::new() };
+        this.input = this.buffer(0)?;
+        this.output = this.buffer(1)?;
+        Ok(this)
+    }
+
+    pub(crate) fn product(&self) -> &'static Product {
+        self.product
+    }
+
+    fn buffer(&self, which: i32) -> Result<Buffer, EngineError> {
+        let (data, length) = self.machine.buffer(&self.object, which).ok_or_else(machine_failed)?;
+        Ok(Buffer { data, length })
+    }
+
+    /// What the next call gets, to be filled.
+    #[inline]
+    pub(crate) fn message(&mut self) -> &mut Vec<u8> {
+        self.message.clear();
+        &mut self.message
+    }
+
+    /// Calls with texts.
+    ///
+    /// # Errors
+    /// As [`Bridge::call`].
+    pub(crate) fn call_with_texts(
+        &mut self,
+        method: Method,
+        texts: &[&str],
+        numbers: [i32; 2],
+    ) -> Result<Reply, EngineError> {
+        let message = self.message();
+        texts.iter().for_each(|text| put_bytes(message, text.as_bytes()));
+        self.send(method, numbers)
+    }
+
+    /// Calls with what was put to be sent.
+    ///
+    /// # Errors
+    /// As [`Bridge::call`].
+    #[inline]
+    pub(crate) fn send(&mut self, method: Method, numbers: [i32; 2]) -> Result<Reply, EngineError> {
+        if self.message.len() > self.input.length {
+            self.grow()?;
+        }
+        // SAFETY: the buffer is so long at least, is no memory of ours, and the machine does not use it between calls.
+        unsafe { std::ptr::copy_nonoverlapping(self.message.as_ptr(), self.input.data, self.message.len()) };
+        self.call(method, numbers)
+    }
+
+    #[cold]
+    fn grow(&mut self) -> Result<(), EngineError> {
+        let length = self.message.len().next_power_of_two();
+        let length = i32::try_from(length).map_err(|_| {
+            EngineError::unsupported("parameters of more than 1 GiB cannot be handed to the Java virtual machine")
+        })?;
+        self.call(Method::Grow, [length, 0])?;
+        self.input = self.buffer(0)?;
+        Ok(())
+    }
+
+    /// Calls a method.
+    ///
+    /// # Errors
+    /// The driver's; the machine has failed.
+    #[inline]
+    pub(crate) fn call(&mut self, method: Method, numbers: [i32; 2]) -> Result<Reply, EngineError> {
+        let reply = self.machine.call(&self.object, method, numbers).ok_or_else(machine_failed)?;
+        if reply & (MOVED | FAILED) != 0 {
+            self.unusual(reply)?;
+        }
+        Ok(Reply(reply))
+    }
+
+    /// Calls a method whose number is nothing but that.
+    pub(crate) fn number(&self, method: Method) -> Option<i64> {
+        self.machine.call(&self.object, method, [0; 2])
+    }
+
+    #[cold]
+    fn unusual(&mut self, reply: i64) -> Result<(), EngineError> {
+        if reply & MOVED != 0 {
+            self.output = self.buffer(1)?;
+        }
+        if reply & FAILED == 0 {
+            return Ok(());
+        }
+        let mut told = self.reader();
+        let what = What::of(told.byte()?);
+        let code = told.number()? as i32;
+        let (state, words) = (told.text()?, told.text()?);
+        Err(error(self.product, what, code, &state, &words))
+    }
+
+    /// What the last call has written.
+    #[inline]
+    pub(crate) fn reader(&self) -> Reader<'_> {
+        // SAFETY: the buffer is so long, was filled with zeros when it was made, and the machine writes to it in calls alone,
+        // which need this bridge mutably.
+        Reader::new(unsafe { std::slice::from_raw_parts(self.output.data, self.output.length) })
+    }
+}
+
+impl Drop for Bridge {
+    fn drop(&mut self) {
+        // What is open is rolled back; what cannot be closed is gone with the process.
+        let _ = self.call(Method::Close, [0; 2]);
+        self.machine.release(&self.object);
+    }
+}

@@ -1,0 +1,211 @@
+//! An open database, in a folder or in memory, and connections to it.
+//!
+//! A folder of ours holds the database in a folder of its own, `db`, and beside it what loads and copies are made in. Engines of
+//! one process on one folder share the database.
+
+use crate::bridge::Bridge;
+use crate::connection::Connection;
+use crate::error::machine_failed;
+use crate::jars::jars;
+use crate::machine::{Machine, Method, machine};
+use crate::options::Options;
+use crate::product::{End, Product};
+use bourse_engine::{EngineError, ErrorKind};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// The database in its folder.
+pub(crate) const DATABASE: &str = "db";
+
+/// A database that is open; closed when the last one drops it.
+pub(crate) struct Database {
+    product: &'static Product,
+    machine: &'static Machine,
+    options: Options,
+    jars: Vec<PathBuf>,
+    url: String,
+    /// The folder that holds it, if it is not in memory.
+    folder: Option<PathBuf>,
+    /// Keeps the database open between sessions.
+    keeper: Mutex<Connection>,
+}
+
+/// The databases in folders that this process has open.
+type Open = Vec<(PathBuf, Weak<Database>)>;
+
+fn open_folders() -> MutexGuard<'static, Open> {
+    static OPEN: Mutex<Open> = Mutex::new(Vec::new());
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    open.retain(|(_, database)| database.strong_count() > 0);
+    open
+}
+
+/// Whether this process has the database in that folder open.
+pub(crate) fn is_open(folder: &Path) -> bool {
+    open_folders().iter().any(|(open, _)| open == folder)
+}
+
+/// The error of what would take a database away that is in use.
+pub(crate) fn in_use(path: &Path) -> EngineError {
+    let words = format!("{} is in use: a session of this process has it open", path.display());
+    EngineError::new(ErrorKind::Conflict, words)
+}
+
+/// What a database is opened with.
+#[derive(Clone)]
+pub(crate) struct Driver {
+    product: &'static Product,
+    machine: &'static Machine,
+    options: Options,
+    jars: Vec<PathBuf>,
+}
+
+impl Driver {
+    /// Finds jars and machine.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Unsupported`]: what is missing, and where to have it.
+    pub(crate) fn find(product: &'static Product, options: &Options) -> Result<Self, EngineError> {
+        let jars = jars(product, options).map_err(|e| EngineError::unsupported(e.to_string()))?;
+        let machine = machine(options).map_err(|e| EngineError::unsupported(e.to_string()))?;
+        Ok(Self { product, machine, options: options.clone(), jars })
+    }
+}
+
+impl Database {
+    /// Opens a new database in memory.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub(crate) fn in_memory(driver: &Driver) -> Result<Arc<Self>, EngineError> {
+        static NUMBERS: AtomicU64 = AtomicU64::new(1);
+        let number = NUMBERS.fetch_add(1, Ordering::Relaxed);
+        let url = (driver.product.memory_url)(number, &driver.options);
+        Self::open(driver, url, None).map(Arc::new)
+    }
+
+    /// Opens the database in a folder, which is made if it does not exist.
+    ///
+    /// # Errors
+    /// The driver's; [`ErrorKind::Conflict`] if it is open with other settings, or in another process.
+    pub(crate) fn in_folder(driver: &Driver, folder: &Path) -> Result<Arc<Self>, EngineError> {
+        let mut open = open_folders();
+        let known = open.iter().find(|(known, _)| known == folder).and_then(|(_, database)| database.upgrade());
+        if let Some(database) = known {
+            // What is dropped below may be the last one, which takes the list too.
+            drop(open);
+            if database.options == driver.options && database.product.scheme == driver.product.scheme {
+                return Ok(database);
+            }
+            let words = format!("{} is open in this process with other settings", folder.display());
+            return Err(EngineError::new(ErrorKind::Conflict, words));
+        }
+        fs::create_dir_all(folder).map_err(|e| EngineError::io("create", folder, &e))?;
+        let url = (driver.product.file_url)(folder, &driver.options);
+        let database = Arc::new(Self::open(driver, url, Some(folder.to_owned()))?);
+        open.push((folder.to_owned(), Arc::downgrade(&database)));
+        Ok(database)
+    }
+
+    fn open(driver: &Driver, url: String, folder: Option<PathBuf>) -> Result<Self, EngineError> {
+        let Driver { product, machine, ref options, ref jars } = *driver;
+        let mut keeper = connect(product, machine, options, jars, &url)?;
+        for statement in (product.on_open)(options, folder.is_none()) {
+            keeper.execute_text(&statement)?;
+        }
+        let (options, jars) = (options.clone(), jars.clone());
+        Ok(Self { product, machine, options, jars, url, folder, keeper: Mutex::new(keeper) })
+    }
+
+    pub(crate) fn product(&self) -> &'static Product {
+        self.product
+    }
+
+    pub(crate) fn machine(&self) -> &'static Machine {
+        self.machine
+    }
+
+    pub(crate) fn jars(&self) -> &[PathBuf] {
+        &self.jars
+    }
+
+    /// A new connection.
+    ///
+    /// # Errors
+    /// The driver's.
+    pub(crate) fn connect(&self) -> Result<Connection, EngineError> {
+        connect(self.product, self.machine, &self.options, &self.jars, &self.url)
+    }
+
+    /// The connection that is open as long as the database is.
+    pub(crate) fn keeper(&self) -> MutexGuard<'_, Connection> {
+        self.keeper.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Bytes of the heap that are in use, by whatever is in the machine.
+    pub(crate) fn heap_bytes(&self) -> Result<u64, EngineError> {
+        let bytes = self.keeper().bridge().number(Method::Heap).ok_or_else(machine_failed)?;
+        Ok(u64::try_from(bytes).unwrap_or(0))
+    }
+
+    /// Closes a database that nobody has opened anew meanwhile.
+    fn end(&self) -> Result<(), EngineError> {
+        match if self.folder.is_some() { self.product.end } else { self.product.memory_end } {
+            End::LastConnection => Ok(()),
+            End::Statement(sql) => self.keeper().execute_text(sql).map(|_| ()),
+            End::Url(what, by) => {
+                let url = self.url.replace(what, by);
+                let mut bridge = Bridge::new(self.machine, self.product)?;
+                put_connect(&mut bridge, &self.options, &self.jars, &url)?;
+                // The driver tells by an error that it is done.
+                bridge.send(Method::ConnectToEnd, [0; 2]).map(|_| ())
+            }
+        }
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        // Held until it is closed, so that nobody opens it meanwhile.
+        let open = self.folder.as_ref().map(|folder| (folder, open_folders()));
+        let is_open_anew = open.as_ref().is_some_and(|(folder, open)| open.iter().any(|(known, _)| known == *folder));
+        if !is_open_anew {
+            // What cannot be closed is as after a crash, which the next one that opens it puts right.
+            let _ = self.end();
+        }
+        // A database that ends with its last connection is closed before others may look at its files.
+        let _ = self.keeper().bridge().call(Method::Close, [0; 2]);
+    }
+}
+
+/// Puts what a connection needs.
+fn put_connect(bridge: &mut Bridge, options: &Options, jars: &[PathBuf], url: &str) -> Result<(), EngineError> {
+    let product = bridge.product();
+    let paths = jars.iter().map(|path| {
+        let utf8 = path.to_str().ok_or_else(|| EngineError::unsupported(format!("{} is not UTF-8", path.display())));
+        utf8.map(str::to_owned)
+    });
+    let paths = paths.collect::<Result<Vec<_>, _>>()?.join("\n");
+    let system = (product.system)(options);
+    let message = bridge.message();
+    for text in [&paths, product.driver, &system, url, product.properties] {
+        crate::wire::put_bytes(message, text.as_bytes());
+    }
+    message.push(u8::from(product.has_java_time));
+    Ok(())
+}
+
+fn connect(
+    product: &'static Product,
+    machine: &'static Machine,
+    options: &Options,
+    jars: &[PathBuf],
+    url: &str,
+) -> Result<Connection, EngineError> {
+    let mut bridge = Bridge::new(machine, product)?;
+    put_connect(&mut bridge, options, jars, url)?;
+    bridge.send(Method::Connect, [0; 2])?;
+    Ok(Connection::new(bridge))
+}

@@ -1,0 +1,97 @@
+//! What was run on, read back from the database and the virtual machine, and what its settings promise.
+
+use crate::database::Database;
+use crate::jars::sha256;
+use crate::machine::Method;
+use crate::options::{GRAMMAR, Options};
+use crate::product::Product;
+use bourse_engine::target::{Parsed, show_bytes};
+use bourse_engine::{
+    Description, Durability, EngineError, MayLose, MemoryStore, RowExt as _, Setting, WriterWait, memory_file_system,
+};
+use std::path::Path;
+
+pub(crate) fn describe(
+    target: &Parsed<Options>,
+    folder: Option<&Path>,
+    database: &Database,
+) -> Result<Description, EngineError> {
+    let product = database.product();
+    let machine = database.machine();
+    let mut settings = Vec::new();
+    let mut version = String::new();
+    let mut keeper = database.keeper();
+    keeper.bridge().call(Method::Facts, [0; 2])?;
+    let facts = keeper.bridge().reader().text()?.into_owned();
+    for (name, value) in facts.lines().filter_map(|line| line.split_once('=')) {
+        match name {
+            "version" => version = value.to_owned(),
+            name => settings.push(Setting { name: name.to_owned(), value: value.to_owned() }),
+        }
+    }
+    let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
+    add("java_library", machine.library.display().to_string());
+    for jar in database.jars() {
+        let name = jar.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        add("jar", jar.display().to_string());
+        add(&format!("jar_sha256 {name}"), sha256(jar));
+    }
+    let scheme = GRAMMAR.schemes.iter().find(|scheme| scheme.name == product.scheme);
+    for option in GRAMMAR.options.iter().filter(|option| matches!(option.name, "lock_timeout" | "write_delay")) {
+        let value = (option.show)(&target.options);
+        if scheme.is_some_and(|scheme| scheme.has(option.name)) && !value.is_empty() {
+            add(option.name, value);
+        }
+    }
+    if let Some(sql) = product.settings {
+        keeper.query_text(sql, &mut |row| {
+            settings.push(Setting { name: row.get(0)?, value: row.get::<Option<String>>(1)?.unwrap_or_default() });
+            Ok(())
+        })?;
+    }
+    drop(keeper);
+    let memory_file_system = folder.and_then(memory_file_system);
+    let (durability, may_lose, durability_reason) = durability(product, &target.options, folder, memory_file_system);
+    let mut warnings: Vec<String> = product.warning.iter().map(|&warning| warning.to_owned()).collect();
+    warnings.extend(
+        memory_file_system
+            .map(|name| format!("the database is on {name}: nothing survives the machine, whatever the settings say")),
+    );
+    if let Some(wanted) = target.options.heap_bytes.filter(|&wanted| machine.heap_bytes != Some(wanted)) {
+        let (wanted, started) =
+            (show_bytes(wanted), machine.heap_bytes.map_or("its own default".to_owned(), show_bytes));
+        warnings.push(format!(
+            "heap={wanted} was asked for, and this process's Java virtual machine was started before with {started}"
+        ));
+    }
+    Ok(Description {
+        engine: product.engine.to_owned(),
+        version,
+        target: target.text.clone(),
+        durability,
+        may_lose,
+        durability_reason,
+        writer_wait: Some(WriterWait::EngineLocks),
+        memory_store: folder.is_none().then_some(MemoryStore::Engine),
+        settings,
+        compile_options: Vec::new(),
+        warnings,
+    })
+}
+
+/// What an acknowledged commit survives, and why.
+fn durability(
+    product: &Product,
+    options: &Options,
+    folder: Option<&Path>,
+    memory_file_system: Option<&'static str>,
+) -> (Durability, Option<MayLose>, String) {
+    match (folder, memory_file_system) {
+        (None, _) => (Durability::Volatile, None, "the database is in memory".to_owned()),
+        (Some(_), Some(name)) => (Durability::Volatile, None, format!("the files are on {name}, which is memory")),
+        (Some(_), None) => {
+            let (durability, may_lose, why) = (product.durability)(options);
+            (durability, may_lose, why.to_owned())
+        }
+    }
+}

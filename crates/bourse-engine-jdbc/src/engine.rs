@@ -1,0 +1,211 @@
+//! The engine: a target, the database opened once for all its sessions, what it promises.
+
+use crate::database::{DATABASE, Database, Driver};
+use crate::describe;
+use crate::loader::{FolderLoader, MemoryLoader, leftovers};
+use crate::options::{GRAMMAR, Options};
+use crate::product::{Product, of_scheme};
+use crate::session::JdbcSession;
+use crate::snapshot::FolderCopy;
+use bourse_engine::target::{Parsed, TargetError};
+use bourse_engine::{
+    Capabilities, Description, Dialect, Engine, EngineError, Footprint, Hosting, Interface, Loader, Location,
+    RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine, TargetFolder,
+};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+
+/// A database of the Java virtual machine under test.
+pub struct JdbcEngine {
+    product: &'static Product,
+    target: Parsed<Options>,
+    /// Its folder, if it is not in memory.
+    path: Option<PathBuf>,
+    kept: Arc<Mutex<Kept>>,
+}
+
+/// What an engine has open.
+#[derive(Default)]
+pub(crate) struct Kept {
+    /// A database in a folder is closed with its last session, so that another process can have it between rounds.
+    folder: Weak<Database>,
+    /// One in memory would be gone.
+    pub(crate) memory: Option<Arc<Database>>,
+}
+
+impl Kept {
+    fn database(&self) -> Option<Arc<Database>> {
+        self.memory.clone().or_else(|| self.folder.upgrade())
+    }
+}
+
+impl std::fmt::Debug for JdbcEngine {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("JdbcEngine").field("target", &self.target.text).finish_non_exhaustive()
+    }
+}
+
+/// Opens a target: reads it; neither the virtual machine nor the disk is touched yet.
+///
+/// # Errors
+/// [`TargetError`]: what in the target is wrong, and what is known.
+///
+/// ```
+/// use bourse_engine::Engine as _;
+/// let engine = bourse_engine_jdbc::open("jdbc+h2:x.h2?heap=1GiB").unwrap();
+/// assert!(engine.capabilities().concurrent_writers);
+/// let refused = bourse_engine_jdbc::open("jdbc+derby:x.derby?write_delay=0ms").unwrap_err().to_string();
+/// assert!(refused.contains("syncs its log at each commit"), "{refused}");
+/// ```
+pub fn open(target: &str) -> Result<JdbcEngine, TargetError> {
+    let split = GRAMMAR.split(target)?;
+    let target = GRAMMAR.parse(target, Options::DEFAULT)?;
+    let product = of_scheme(split.scheme.name).expect("each scheme has its database");
+    // In the URLs of drivers settings follow behind a semicolon, which no path can quote.
+    if target.place.contains(';') {
+        return Err(TargetError::Place {
+            engine: product.name,
+            why: "the path of a database cannot hold a semicolon",
+            forms: GRAMMAR.forms,
+        });
+    }
+    let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
+    Ok(JdbcEngine { product, target, path, kept: Arc::default() })
+}
+
+impl JdbcEngine {
+    fn kept(&self) -> MutexGuard<'_, Kept> {
+        self.kept.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn driver(&self) -> Result<Driver, EngineError> {
+        Driver::find(self.product, &self.target.options)
+    }
+
+    /// The database, opened at first use, and made where there is none.
+    fn database(&self) -> Result<Arc<Database>, EngineError> {
+        let mut kept = self.kept();
+        if let Some(database) = kept.database() {
+            return Ok(database);
+        }
+        match &self.path {
+            None => {
+                let database = Database::in_memory(&self.driver()?)?;
+                kept.memory = Some(Arc::clone(&database));
+                Ok(database)
+            }
+            Some(path) => {
+                TargetFolder::is_used(path)?;
+                let driver = self.driver()?;
+                let database = Database::in_folder(&driver, &TargetFolder::open(path)?.join(DATABASE))?;
+                kept.folder = Arc::downgrade(&database);
+                Ok(database)
+            }
+        }
+    }
+
+    fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+}
+
+impl Engine for JdbcEngine {
+    fn description(&self) -> Result<Description, EngineError> {
+        describe::describe(&self.target, self.path(), &*self.database()?)
+    }
+
+    fn capabilities(&self) -> Capabilities {
+        Capabilities {
+            sql: Some(SqlCapabilities { isolation: self.product.isolation, foreign_keys: true, checks: true }),
+            concurrent_writers: true,
+            snapshots: self.product.snapshots,
+            checkpoints: self.path.is_some() && self.product.checkpoint.is_some(),
+            one_session: false,
+            processes: false,
+            records: Some(RecordCapabilities::OVER_SQL),
+        }
+    }
+
+    fn interface(&self) -> Interface<'_> {
+        Interface::Sql(self)
+    }
+
+    fn hosting(&self) -> Hosting<'_> {
+        Hosting::InProcess
+    }
+
+    fn location(&self) -> Location {
+        self.path().map_or(Location::Memory, |path| Location::files(TargetFolder::resolved(path), &[]))
+    }
+
+    fn foreign(&self) -> Result<Option<String>, EngineError> {
+        match self.path() {
+            Some(path) => Ok(TargetFolder::look(path)?.foreign()),
+            None => Ok(None),
+        }
+    }
+
+    fn exists(&self) -> Result<bool, EngineError> {
+        if let Some(path) = self.path()
+            && !(TargetFolder::is_used(path)? && path.join(DATABASE).exists())
+        {
+            return Ok(false);
+        }
+        Ok(self.database()?.keeper().number(self.product.tables)? > 0)
+    }
+
+    fn leftovers(&self) -> Result<Option<String>, EngineError> {
+        let left = self.path().map(leftovers).unwrap_or_default();
+        if left.is_empty() {
+            return Ok(None);
+        }
+        let names: Vec<_> = left.iter().map(|path| path.display().to_string()).collect();
+        Ok(Some(format!("left by a process that did not end, and removed: {}", names.join(", "))))
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+        let Some(path) = self.path() else {
+            return Err(EngineError::unsupported(
+                "no copy is kept of a database in the memory of a Java virtual machine",
+            ));
+        };
+        let root = TargetFolder::open(path)?;
+        // What a crash has left is put right first.
+        if !crate::database::is_open(&root.join(DATABASE)) {
+            drop(self.database()?);
+        }
+        Ok(Box::new(FolderCopy::take(&root)?))
+    }
+
+    fn footprint(&self) -> Result<Footprint, EngineError> {
+        let memory_bytes = match self.kept().database() {
+            Some(database) => database.heap_bytes()?,
+            None => 0,
+        };
+        let Some(path) = self.path() else {
+            return Ok(Footprint { data_bytes: memory_bytes, memory_bytes, ..Footprint::default() });
+        };
+        let bytes = TargetFolder::bytes(&path.join(DATABASE), &self.product.is_log);
+        Ok(Footprint { data_bytes: bytes.data, log_bytes: bytes.log, memory_bytes, ..Footprint::default() })
+    }
+}
+
+impl SqlEngine for JdbcEngine {
+    fn dialect(&self) -> &'static Dialect {
+        self.product.dialect
+    }
+
+    fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
+        Ok(Box::new(JdbcSession::new(self.database()?)?))
+    }
+
+    fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
+        match self.path() {
+            Some(path) => {
+                TargetFolder::is_used(path)?;
+                Ok(Box::new(FolderLoader::new(self.driver()?, path)?))
+            }
+            None => Ok(Box::new(MemoryLoader::new(&self.driver()?, Arc::clone(&self.kept))?)),
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! Failures in the virtual machine as errors of the seam.
+
+use crate::product::Product;
+use bourse_engine::{EngineError, ErrorKind};
+
+/// What failed, as the bridge tells it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum What {
+    Sql,
+    Memory,
+    NoClass,
+    OldJava,
+    Other,
+}
+
+impl What {
+    pub(crate) fn of(byte: u8) -> Self {
+        match byte {
+            0 => Self::Sql,
+            1 => Self::Memory,
+            2 => Self::NoClass,
+            3 => Self::OldJava,
+            _ => Self::Other,
+        }
+    }
+}
+
+/// The error of a failure: words of the driver, its code and its SQLSTATE.
+#[cold]
+pub(crate) fn error(product: &Product, what: What, code: i32, state: &str, words: &str) -> EngineError {
+    let line = words.lines().next().unwrap_or_default();
+    // Behind the words H2 begins to quote the statement.
+    let line = line.strip_suffix("; SQL statement:").unwrap_or(line);
+    match what {
+        What::Sql => {
+            let error = EngineError::new(product.kind(state), line);
+            match (state, code) {
+                ("", 0) => error,
+                ("", code) => error.with_code(code.to_string()),
+                (state, _) => error.with_code(state),
+            }
+        }
+        What::Memory => EngineError::new(
+            ErrorKind::Full,
+            format!("the heap of the Java virtual machine is full ({line}): `heap=` makes it larger"),
+        ),
+        What::NoClass => EngineError::unsupported(format!(
+            "the jars have no driver of {} ({line}): `jar=` or ${} names {}",
+            product.name, product.variable, product.package
+        )),
+        What::OldJava => EngineError::unsupported(format!(
+            "this version of {} needs a newer Java ({line}): name its folder in $JAVA_HOME or with `java=`",
+            product.name
+        )),
+        What::Other => EngineError::new(ErrorKind::Other, line),
+    }
+}
+
+/// The error of a machine that does not answer any more.
+#[cold]
+pub(crate) fn machine_failed() -> EngineError {
+    EngineError::new(ErrorKind::ConnectionLost, "the Java virtual machine has failed")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::product::of_scheme;
+
+    #[test]
+    fn an_error_has_the_kind_a_program_acts_on() {
+        let h2 = of_scheme("jdbc+h2").unwrap();
+        let told = error(h2, What::Sql, 23505, "23505", "Unique index violation; SQL statement:\nINSERT …");
+        assert_eq!((told.kind(), told.message()), (ErrorKind::Constraint, "Unique index violation"));
+        assert_eq!(told.code(), Some("23505"));
+        assert_eq!(error(h2, What::Memory, 0, "", "Java heap space").kind(), ErrorKind::Full);
+        let told = error(h2, What::NoClass, 0, "", "org.h2.Driver");
+        assert!(told.kind() == ErrorKind::Unsupported && told.message().contains("BOURSE_JDBC_H2_JAR"), "{told}");
+        assert_eq!(error(h2, What::of(9), 0, "", "words").kind(), ErrorKind::Other);
+    }
+}

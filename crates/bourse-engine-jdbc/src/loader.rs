@@ -1,0 +1,240 @@
+//! Loading: a new database beside the old one, seen only when it is whole.
+
+use crate::connection::Connection;
+use crate::database::{DATABASE, Database, Driver, in_use, is_open};
+use crate::engine::Kept;
+use crate::machine::Method;
+use crate::wire::put_params;
+use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader, TargetFolder};
+use std::collections::HashMap;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is made beside a database in its folder: one that is being loaded, one that is about to go, copies.
+pub(crate) const LOADING: &str = "loading";
+pub(crate) const REPLACED: &str = "replaced";
+pub(crate) const SNAPSHOT: &str = "snapshot";
+pub(crate) const RESTORED: &str = "restored";
+
+/// What killed processes have left in a folder.
+pub(crate) fn leftovers(folder: &Path) -> Vec<PathBuf> {
+    let all = [LOADING, REPLACED, SNAPSHOT, RESTORED].map(|name| folder.join(name));
+    all.into_iter().filter(|path| path.exists()).collect()
+}
+
+/// Bytes of parameters after which rows are handed over.
+const ENOUGH: usize = 1 << 18;
+
+/// Rows on their way in.
+struct Rows {
+    /// Numbers of the INSERT statements, by their tables' names.
+    inserts: HashMap<&'static str, usize>,
+    /// Statements that add the foreign keys of the tables that were made, in whichever order their rows come.
+    foreign_keys: Vec<String>,
+    connection: Connection,
+}
+
+impl Rows {
+    fn new(database: &Database) -> Result<Self, EngineError> {
+        Ok(Self { inserts: HashMap::new(), foreign_keys: Vec::new(), connection: database.connect()? })
+    }
+
+    /// Runs a statement by the connection that stays open as long as the database does: a check of H2's cannot be evaluated
+    /// once the session that made it is closed (2.4.240, `IN` with constants).
+    fn run(&mut self, database: &Database, sql: &str) -> Result<(), EngineError> {
+        let (made, mut keys) = bourse_schema::without_foreign_keys(sql);
+        self.foreign_keys.append(&mut keys);
+        database.keeper().execute_text(&made).map(|_| ())
+    }
+
+    /// Adds the foreign keys, which checks the rows.
+    fn add_foreign_keys(&mut self, database: &Database) -> Result<(), EngineError> {
+        let mut keeper = database.keeper();
+        std::mem::take(&mut self.foreign_keys).iter().try_for_each(|sql| keeper.execute_text(sql).map(|_| ()))
+    }
+
+    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+        let table = batch.table();
+        let sql = bourse_schema::insert(table, self.connection.bridge().product().dialect);
+        let number = match self.inserts.get(table.name) {
+            Some(number) => *number,
+            None => {
+                let number = self.inserts.len() + 1;
+                self.connection.prepare(number, &sql).map_err(|e| e.with_statement(&sql))?;
+                self.inserts.insert(table.name, number);
+                number
+            }
+        };
+        let slot = i32::try_from(number).expect("there are few tables");
+        let bridge = self.connection.bridge();
+        let mut at = 0;
+        while at < batch.len() {
+            let (message, first) = (bridge.message(), at);
+            while at < batch.len() && message.len() < ENOUGH {
+                batch.with_row(at, &mut |values| put_params(message, values.len(), values.iter().copied()));
+                at += 1;
+            }
+            let rows = i32::try_from(at - first).expect("a row has a byte at least");
+            bridge.send(Method::Batch, [slot, rows]).map_err(|e| e.with_statement(&sql))?;
+        }
+        Ok(())
+    }
+}
+
+/// Removes a folder with all that is in it, if it is there.
+pub(crate) fn remove_folder(folder: &Path) -> Result<(), EngineError> {
+    match fs::remove_dir_all(folder) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(EngineError::io("remove", folder, &e)),
+        _ => Ok(()),
+    }
+}
+
+/// Syncs all that is in a folder.
+pub(crate) fn sync_folder(folder: &Path) -> Result<(), EngineError> {
+    for entry in fs::read_dir(folder).map_err(|e| EngineError::io("read", folder, &e))? {
+        let path = entry.map_err(|e| EngineError::io("read", folder, &e))?.path();
+        if path.is_dir() {
+            sync_folder(&path)?;
+        } else {
+            // Opened for writing: some systems sync no file that is open for reading alone.
+            let synced = File::options().append(true).open(&path).and_then(|file| file.sync_all());
+            synced.map_err(|e| EngineError::io("sync", &path, &e))?;
+        }
+    }
+    sync_names(folder)
+}
+
+/// Syncs the names in a folder.
+pub(crate) fn sync_names(folder: &Path) -> Result<(), EngineError> {
+    if cfg!(not(unix)) {
+        // Elsewhere a folder cannot be opened as a file.
+        return Ok(());
+    }
+    let synced = File::open(folder).and_then(|folder| folder.sync_all());
+    synced.map_err(|e| EngineError::io("sync", folder, &e))
+}
+
+/// Puts a database that is whole in the place of the one in a folder.
+pub(crate) fn replace(root: &Path, with: &Path) -> Result<(), EngineError> {
+    let (database, replaced) = (root.join(DATABASE), root.join(REPLACED));
+    if is_open(&database) {
+        return Err(in_use(root));
+    }
+    remove_folder(&replaced)?;
+    let renamed = |from: &Path, to: &Path| fs::rename(from, to).map_err(|e| EngineError::io("rename", from, &e));
+    if database.exists() {
+        renamed(&database, &replaced)?;
+    }
+    renamed(with, &database)?;
+    sync_names(root)?;
+    remove_folder(&replaced)
+}
+
+/// Builds a database in the folder `loading`, then renames it.
+pub(crate) struct FolderLoader {
+    driver: Driver,
+    root: PathBuf,
+    /// Closed before the database; `None` once finished.
+    open: Option<(Rows, Arc<Database>)>,
+}
+
+impl FolderLoader {
+    pub(crate) fn new(driver: Driver, path: &Path) -> Result<Self, EngineError> {
+        let root = TargetFolder::open(path)?;
+        let loading = root.join(LOADING);
+        if is_open(&loading) {
+            return Err(in_use(&loading));
+        }
+        for left in leftovers(&root).iter().filter(|left| !left.ends_with(SNAPSHOT)) {
+            remove_folder(left)?;
+        }
+        let database = Database::in_folder(&driver, &loading)?;
+        let open = Some((Rows::new(&database)?, database));
+        Ok(Self { driver, root, open })
+    }
+
+    fn open(&mut self) -> (&mut Rows, &Database) {
+        let (rows, database) = self.open.as_mut().expect("a finished loader is gone");
+        (rows, database)
+    }
+}
+
+impl Loader for FolderLoader {
+    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+        let (rows, database) = self.open();
+        rows.run(database, sql)
+    }
+
+    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+        self.open().0.insert(batch)
+    }
+
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.open().0.connection.query_text(sql, each)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+        let (rows, database) = self.open();
+        rows.add_foreign_keys(database)?;
+        self.open = None;
+        let (loading, database) = (self.root.join(LOADING), self.root.join(DATABASE));
+        sync_folder(&loading)?;
+        if is_open(&database) {
+            return Err(in_use(&self.root));
+        }
+        if database.exists() {
+            // Opened for its lock. A damaged one may be replaced, one that another process uses not.
+            match Database::in_folder(&self.driver, &database) {
+                Err(e) if e.kind() == ErrorKind::Conflict => return Err(e),
+                opened => drop(opened),
+            }
+        }
+        replace(&self.root, &loading)
+    }
+}
+
+impl Drop for FolderLoader {
+    fn drop(&mut self) {
+        self.open = None;
+        // What stays is told as left over, and removed by the next load.
+        let _ = remove_folder(&self.root.join(LOADING));
+    }
+}
+
+/// Builds a database in memory, then gives it to new sessions.
+pub(crate) struct MemoryLoader {
+    kept: Arc<Mutex<Kept>>,
+    rows: Rows,
+    database: Arc<Database>,
+}
+
+impl MemoryLoader {
+    pub(crate) fn new(driver: &Driver, kept: Arc<Mutex<Kept>>) -> Result<Self, EngineError> {
+        let database = Database::in_memory(driver)?;
+        Ok(Self { kept, rows: Rows::new(&database)?, database })
+    }
+}
+
+impl Loader for MemoryLoader {
+    fn run(&mut self, sql: &str) -> Result<(), EngineError> {
+        self.rows.run(&self.database, sql)
+    }
+
+    fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
+        self.rows.insert(batch)
+    }
+
+    fn query(&mut self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.rows.connection.query_text(sql, each)
+    }
+
+    fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
+        self.rows.add_foreign_keys(&self.database)?;
+        let Self { kept, database, .. } = *self;
+        let old = kept.lock().unwrap_or_else(PoisonError::into_inner).memory.replace(database);
+        drop(old);
+        Ok(())
+    }
+}

@@ -1,0 +1,346 @@
+//! The databases: what differs between them, as data.
+
+use crate::options::Options;
+use bourse_engine::{Dialect, Durability, ErrorKind, Isolation, MayLose};
+use std::path::Path;
+
+/// A database that has a JDBC driver and works in this process.
+pub(crate) struct Product {
+    /// The scheme of its targets.
+    pub(crate) scheme: &'static str,
+    /// Its name, for a person.
+    pub(crate) name: &'static str,
+    /// Its name in run files.
+    pub(crate) engine: &'static str,
+    /// The environment variable that names its jars.
+    pub(crate) variable: &'static str,
+    /// Jars that packages of systems install: all of one list.
+    pub(crate) usual: &'static [&'static [&'static str]],
+    /// Where to have its jars.
+    pub(crate) package: &'static str,
+    /// The class of its driver.
+    pub(crate) driver: &'static str,
+    pub(crate) dialect: &'static Dialect,
+    /// The URL of a database in a folder.
+    pub(crate) file_url: fn(&Path, &Options) -> String,
+    /// The URL of a database in memory of that number.
+    pub(crate) memory_url: fn(u64, &Options) -> String,
+    /// System properties that must be set before its driver is loaded, of a database in that folder: lines of name and value.
+    pub(crate) system: fn(&Options) -> String,
+    /// Properties of each connection: lines of name and value.
+    pub(crate) properties: &'static str,
+    /// Statements of the first connection to a database, once it is open.
+    pub(crate) on_open: fn(&Options, is_memory: bool) -> Vec<String>,
+    /// How a database in a folder is closed, and one in memory removed.
+    pub(crate) end: End,
+    pub(crate) memory_end: End,
+    /// JDBC's numbers for read committed, repeatable read and serializable.
+    pub(crate) levels: [i32; 3],
+    /// The levels that it really gives.
+    pub(crate) isolation: &'static [Isolation],
+    /// Whether readers see versions, and are in nobody's way.
+    pub(crate) snapshots: bool,
+    /// Whether it takes dates and times of `java.time`.
+    pub(crate) has_java_time: bool,
+    /// Beginnings of SQLSTATEs, the first that fits.
+    pub(crate) states: &'static [(&'static str, ErrorKind)],
+    /// The number of its tables.
+    pub(crate) tables: &'static str,
+    /// Settings in force: rows of name and value.
+    pub(crate) settings: Option<&'static str>,
+    /// What stands before a statement to see its plan.
+    pub(crate) explain: Option<&'static str>,
+    /// The statement that moves its log into the database.
+    pub(crate) checkpoint: Option<&'static str>,
+    /// Whether a file of that name is a log.
+    pub(crate) is_log: fn(&str) -> bool,
+    /// What a commit survives on a disk.
+    pub(crate) durability: fn(&Options) -> (Durability, Option<MayLose>, &'static str),
+    /// What a reader should know of every figure.
+    pub(crate) warning: Option<&'static str>,
+}
+
+/// How a database is closed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum End {
+    /// With its last connection.
+    LastConnection,
+    /// By a statement.
+    Statement(&'static str),
+    /// By a connection to its URL with another ending: what is replaced, and by what.
+    Url(&'static str, &'static str),
+}
+
+const ALL_LEVELS: &[Isolation] = &[Isolation::ReadCommitted, Isolation::RepeatableRead, Isolation::Serializable];
+const SNAPSHOT_LEVELS: &[Isolation] = &[Isolation::ReadCommitted, Isolation::RepeatableRead];
+
+/// JDBC's numbers of the levels.
+const LEVELS: [i32; 3] = [2, 4, 8];
+
+fn millis(time: std::time::Duration) -> u128 {
+    time.as_millis()
+}
+
+/// Every database.
+pub(crate) static PRODUCTS: [Product; 4] = [
+    Product {
+        scheme: "jdbc+h2",
+        name: "H2",
+        engine: "h2",
+        variable: "BOURSE_JDBC_H2_JAR",
+        usual: &[&["/usr/share/java/h2.jar"]],
+        package: "the Maven artifact com.h2database:h2, or Debian's libh2-java",
+        driver: "org.h2.Driver",
+        dialect: &bourse_schema::H2,
+        file_url: |folder, options| h2_url(&format!("file:{}/data", folder.display()), options),
+        memory_url: |number, options| h2_url(&format!("mem:bourse_{number};DB_CLOSE_DELAY=-1"), options),
+        system: |_| String::new(),
+        properties: "user=sa\npassword=",
+        on_open: |_, _| Vec::new(),
+        end: End::LastConnection,
+        memory_end: End::Statement("SHUTDOWN IMMEDIATELY"),
+        levels: LEVELS,
+        // Its serializable level is a snapshot: two transactions may each miss what the other writes.
+        isolation: SNAPSHOT_LEVELS,
+        snapshots: true,
+        has_java_time: true,
+        states: &[
+            ("40", ErrorKind::Conflict),
+            ("HYT00", ErrorKind::Conflict),
+            ("90131", ErrorKind::Conflict),
+            // The file is open in another process.
+            ("90020", ErrorKind::Conflict),
+            ("23", ErrorKind::Constraint),
+            ("0A", ErrorKind::Unsupported),
+            ("HYC00", ErrorKind::Unsupported),
+            ("08", ErrorKind::ConnectionLost),
+            ("90067", ErrorKind::ConnectionLost),
+            ("90098", ErrorKind::ConnectionLost),
+            ("90121", ErrorKind::ConnectionLost),
+            ("90100", ErrorKind::Full),
+            ("90108", ErrorKind::Full),
+            ("57014", ErrorKind::Interrupted),
+        ],
+        tables: "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'PUBLIC'",
+        settings: Some("SELECT setting_name, setting_value FROM information_schema.settings ORDER BY setting_name"),
+        explain: Some("EXPLAIN "),
+        checkpoint: None,
+        is_log: |_| false,
+        durability: |options| match options.write_delay {
+            Some(delay) if delay.is_zero() => (
+                Durability::Process,
+                None,
+                "write_delay=0ms: each commit writes its changes to the file, which nobody syncs",
+            ),
+            _ => (
+                Durability::Volatile,
+                None,
+                "changes are written some time after the commit (write_delay): a crash of the process alone loses the last commits",
+            ),
+        },
+        warning: None,
+    },
+    Product {
+        scheme: "jdbc+hsqldb",
+        name: "HSQLDB",
+        engine: "hsqldb",
+        variable: "BOURSE_JDBC_HSQLDB_JAR",
+        usual: &[&["/usr/share/java/hsqldb.jar"]],
+        package: "the Maven artifact org.hsqldb:hsqldb, or Debian's libhsqldb-java",
+        driver: "org.hsqldb.jdbc.JDBCDriver",
+        dialect: &bourse_schema::HSQLDB,
+        file_url: |folder, _| {
+            format!("jdbc:hsqldb:file:{}/data;hsqldb.default_table_type=cached;shutdown=false", folder.display())
+        },
+        memory_url: |number, _| format!("jdbc:hsqldb:mem:bourse_{number}"),
+        system: |_| "hsqldb.reconfig_logging=false".to_owned(),
+        properties: "user=SA\npassword=",
+        on_open: |options, is_memory| {
+            let mut all = vec![
+                "SET DATABASE TRANSACTION CONTROL MVCC".to_owned(),
+                "SET DATABASE COLLATION SQL_TEXT NO PAD".to_owned(),
+            ];
+            if let (Some(delay), false) = (options.write_delay, is_memory) {
+                all.push(match millis(delay) {
+                    0 => "SET FILES WRITE DELAY FALSE".to_owned(),
+                    ms => format!("SET FILES WRITE DELAY {ms} MILLIS"),
+                });
+            }
+            all
+        },
+        end: End::Statement("SHUTDOWN"),
+        memory_end: End::Statement("SHUTDOWN IMMEDIATELY"),
+        levels: LEVELS,
+        isolation: SNAPSHOT_LEVELS,
+        snapshots: true,
+        has_java_time: true,
+        states: &[
+            ("40", ErrorKind::Conflict),
+            ("23", ErrorKind::Constraint),
+            ("0A", ErrorKind::Unsupported),
+            ("08", ErrorKind::ConnectionLost),
+            ("57014", ErrorKind::Interrupted),
+        ],
+        tables: "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'PUBLIC'",
+        settings: Some(
+            "SELECT property_name, property_value FROM information_schema.system_properties
+              WHERE property_name LIKE 'hsqldb.%' ORDER BY property_name",
+        ),
+        explain: None,
+        checkpoint: Some("CHECKPOINT"),
+        is_log: |name| name.ends_with(".log"),
+        durability: |options| match options.write_delay {
+            Some(delay) if delay.is_zero() => {
+                (Durability::Durable, None, "write_delay=0ms: each commit writes its changes to the log and syncs it")
+            }
+            _ => (
+                Durability::Consistent,
+                Some(MayLose::LastSecond),
+                "the log is synced some time after the commit (write_delay); a crash of the process alone loses commits too",
+            ),
+        },
+        warning: None,
+    },
+    Product {
+        scheme: "jdbc+derby",
+        name: "Derby",
+        engine: "derby",
+        variable: "BOURSE_JDBC_DERBY_JAR",
+        usual: &[&["/usr/share/java/derby.jar", "/usr/share/java/derbyshared.jar"]],
+        package: "the Maven artifacts org.apache.derby:derby and org.apache.derby:derbyshared, which go together",
+        driver: "org.apache.derby.iapi.jdbc.AutoloadedDriver",
+        dialect: &bourse_schema::DERBY,
+        file_url: |folder, _| format!("jdbc:derby:directory:{}/data;create=true", folder.display()),
+        memory_url: |number, _| format!("jdbc:derby:memory:bourse_{number};create=true"),
+        system: |options| {
+            let seconds = options.lock_timeout.as_secs();
+            // Deadlocks are looked for before the patience ends.
+            format!(
+                "derby.stream.error.file={}\nderby.locks.waitTimeout={seconds}\nderby.locks.deadlockTimeout=1",
+                if cfg!(windows) { "NUL" } else { "/dev/null" }
+            )
+        },
+        properties: "",
+        on_open: |_, _| Vec::new(),
+        end: End::Url("create=true", "shutdown=true"),
+        memory_end: End::Url("create=true", "drop=true"),
+        levels: LEVELS,
+        isolation: ALL_LEVELS,
+        snapshots: false,
+        has_java_time: false,
+        states: &[
+            ("40", ErrorKind::Conflict),
+            // The folder is open in another process.
+            ("XSDB6", ErrorKind::Conflict),
+            ("23", ErrorKind::Constraint),
+            ("0A", ErrorKind::Unsupported),
+            ("08", ErrorKind::ConnectionLost),
+            ("XCL52", ErrorKind::Interrupted),
+        ],
+        tables: "SELECT count(*) FROM sys.systables WHERE tabletype = 'T'",
+        settings: None,
+        explain: None,
+        checkpoint: None,
+        is_log: |name| name.starts_with("log") && name.ends_with(".dat"),
+        durability: |_| (Durability::Durable, None, "each commit writes its changes to the log and syncs it"),
+        warning: None,
+    },
+    Product {
+        scheme: "jdbc+monetdb",
+        name: "MonetDB",
+        engine: "monetdb",
+        variable: "BOURSE_JDBC_MONETDB_JAR",
+        usual: &[],
+        package: "the Maven artifacts monetdb:monetdb-java-lite and monetdb:monetdb-jdbc-new, which go together",
+        driver: "nl.cwi.monetdb.jdbc.MonetDriver",
+        dialect: &bourse_schema::MONETDB,
+        file_url: |folder, _| format!("jdbc:monetdb:embedded:{}/data", folder.display()),
+        memory_url: |_, _| "jdbc:monetdb:embedded::memory:".to_owned(),
+        system: |_| String::new(),
+        properties: "",
+        on_open: |_, _| Vec::new(),
+        end: End::LastConnection,
+        memory_end: End::LastConnection,
+        levels: [8, 8, 8],
+        isolation: SNAPSHOT_LEVELS,
+        snapshots: true,
+        has_java_time: false,
+        states: &[
+            ("40", ErrorKind::Conflict),
+            ("23", ErrorKind::Constraint),
+            ("0A", ErrorKind::Unsupported),
+            ("08", ErrorKind::ConnectionLost),
+        ],
+        tables: "SELECT count(*) FROM sys.tables WHERE NOT system",
+        settings: None,
+        explain: None,
+        checkpoint: None,
+        is_log: |_| false,
+        durability: |_| (Durability::Durable, None, "each commit writes its changes to the log and syncs it"),
+        warning: Some(
+            "MonetDB is an analytical engine: it plans and runs every statement for whole columns, so that transactions of single rows are not what it is made for",
+        ),
+    },
+];
+
+/// The database of a scheme.
+pub(crate) fn of_scheme(scheme: &str) -> Option<&'static Product> {
+    PRODUCTS.iter().find(|product| product.scheme == scheme)
+}
+
+/// H2 hands the result of a query out again where nothing was changed since; within a snapshot that result is an old one, and H2
+/// hands it out after the transaction too. So it is told not to.
+fn h2_url(place: &str, options: &Options) -> String {
+    let mut url = format!(
+        "jdbc:h2:{place};LOCK_TIMEOUT={};DB_CLOSE_ON_EXIT=FALSE;TRACE_LEVEL_FILE=0;NON_KEYWORDS=KEY,VALUE;OPTIMIZE_REUSE_RESULTS=FALSE",
+        millis(options.lock_timeout)
+    );
+    if let Some(delay) = options.write_delay {
+        url.push_str(&format!(";WRITE_DELAY={}", millis(delay)));
+    }
+    url
+}
+
+impl Product {
+    /// JDBC's number of a level.
+    pub(crate) fn level(&self, isolation: Isolation) -> i32 {
+        let [committed, repeatable, serializable] = self.levels;
+        match isolation {
+            Isolation::ReadCommitted => committed,
+            Isolation::RepeatableRead => repeatable,
+            Isolation::Serializable => serializable,
+        }
+    }
+
+    /// What a program does about an error of that SQLSTATE.
+    pub(crate) fn kind(&self, state: &str) -> ErrorKind {
+        self.states.iter().find(|(start, _)| state.starts_with(start)).map_or(ErrorKind::Other, |(_, kind)| *kind)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::options::GRAMMAR;
+
+    #[test]
+    fn each_scheme_has_its_database() {
+        let schemes: Vec<_> = GRAMMAR.schemes.iter().map(|scheme| scheme.name).collect();
+        assert_eq!(PRODUCTS.each_ref().map(|product| product.scheme), *schemes);
+        assert!(of_scheme("jdbc+oracle").is_none());
+    }
+
+    #[test]
+    fn kinds_follow_from_the_state() {
+        let h2 = of_scheme("jdbc+h2").unwrap();
+        for (state, kind) in [
+            ("40001", ErrorKind::Conflict),
+            ("HYT00", ErrorKind::Conflict),
+            ("23505", ErrorKind::Constraint),
+            ("42102", ErrorKind::Other),
+            ("", ErrorKind::Other),
+        ] {
+            assert_eq!(h2.kind(state), kind, "{state}");
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! A user's connection: statements prepared at first use and found by number.
+
+use crate::connection::{Connection, TEXT};
+use crate::database::Database;
+use crate::machine::Method;
+use bourse_engine::{
+    Access, Checkpoint, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session,
+    Sql, Value,
+};
+use std::sync::Arc;
+
+/// Whether a transaction is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Idle,
+    Open,
+    /// Another transaction was in the way, and what it did may be undone already: it has to be rolled back.
+    Failed,
+}
+
+pub(crate) struct JdbcSession {
+    connection: Connection,
+    state: State,
+    /// Dropped after the connection.
+    database: Arc<Database>,
+}
+
+impl JdbcSession {
+    pub(crate) fn new(database: Arc<Database>) -> Result<Self, EngineError> {
+        Ok(Self { connection: database.connect()?, state: State::Idle, database })
+    }
+
+    #[inline]
+    fn refuse_failed(&self) -> Result<(), EngineError> {
+        if self.state == State::Failed { Err(failed()) } else { Ok(()) }
+    }
+
+    /// The statement's number, prepared.
+    #[inline]
+    fn ready(&mut self, sql: &'static Sql) -> Result<usize, EngineError> {
+        let number = sql.slot() + 1;
+        if !self.connection.has(number) {
+            let text = self.dialect().fill(sql.text());
+            self.connection.prepare(number, &text)?;
+        }
+        Ok(number)
+    }
+
+    /// Notes what a failure does to the transaction, and names the statement.
+    #[cold]
+    fn settle(&mut self, error: EngineError, sql: &str) -> EngineError {
+        if self.state == State::Open && error.kind() == ErrorKind::Conflict {
+            self.state = State::Failed;
+        }
+        error.with_statement(sql)
+    }
+
+    fn text_reply(&mut self, sql: &str, params: &[Value<'_>]) -> Result<crate::bridge::Reply, EngineError> {
+        self.refuse_failed()?;
+        let ran = self
+            .connection
+            .prepare(TEXT, &self.database.product().dialect.fill(sql))
+            .and_then(|()| self.connection.run(TEXT, Params::of(params), false));
+        ran.map_err(|e| self.settle(e, sql))
+    }
+}
+
+#[cold]
+fn failed() -> EngineError {
+    EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and has to be rolled back")
+}
+
+impl Session for JdbcSession {
+    fn dialect(&self) -> &'static Dialect {
+        self.database.product().dialect
+    }
+
+    fn begin(&mut self, isolation: Isolation, _: Access) -> Result<(), EngineError> {
+        if self.state != State::Idle {
+            return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
+        }
+        let level = self.database.product().level(isolation);
+        self.connection.bridge().call(Method::Begin, [level, 0])?;
+        self.state = State::Open;
+        Ok(())
+    }
+
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.refuse_failed()?;
+        let ran = self.ready(sql).and_then(|number| Ok((number, self.connection.run(number, params, false)?)));
+        match ran {
+            Ok((number, reply)) => self.connection.each(number, reply, each).map(|_| ()),
+            Err(error) => Err(self.settle(error, sql.text())),
+        }
+    }
+
+    fn query_first(
+        &mut self,
+        sql: &'static Sql,
+        params: Params<'_>,
+        each: &mut EachRow<'_>,
+    ) -> Result<bool, EngineError> {
+        self.refuse_failed()?;
+        let ran = self.ready(sql).and_then(|number| Ok((number, self.connection.run(number, params, true)?)));
+        match ran {
+            Ok((number, reply)) => self.connection.each(number, reply, each).map(|found| found > 0),
+            Err(error) => Err(self.settle(error, sql.text())),
+        }
+    }
+
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+        self.refuse_failed()?;
+        let ran = self.ready(sql).and_then(|number| self.connection.run(number, params, false));
+        ran.map(|reply| reply.count().into()).map_err(|e| self.settle(e, sql.text()))
+    }
+
+    fn run_each(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        width: usize,
+        each: Option<&mut EachFound<'_>>,
+    ) -> Result<(), EngineError> {
+        self.refuse_failed()?;
+        let ran = self.ready(sql).and_then(|number| self.connection.run_each(number, params, width, each));
+        ran.map_err(|e| self.settle(e, sql.text()))
+    }
+
+    fn commit(&mut self) -> Result<(), EngineError> {
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Idle => Ok(()),
+            State::Open => self.connection.bridge().call(Method::Commit, [0; 2]).map(|_| ()),
+            State::Failed => {
+                self.connection.bridge().call(Method::Rollback, [0; 2])?;
+                Err(EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and was rolled back"))
+            }
+        }
+    }
+
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        match std::mem::replace(&mut self.state, State::Idle) {
+            State::Idle => Ok(()),
+            State::Open | State::Failed => self.connection.bridge().call(Method::Rollback, [0; 2]).map(|_| ()),
+        }
+    }
+
+    fn checkpoint(&mut self, _: Checkpoint) -> Result<bool, EngineError> {
+        match self.database.product().checkpoint {
+            Some(sql) => self.connection.execute_text(sql).map(|_| true),
+            None => Err(EngineError::unsupported("this engine has no log to be moved into the database")),
+        }
+    }
+
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+        let Some(explain) = self.database.product().explain else {
+            return Err(EngineError::unsupported("this engine shows no plans by a statement"));
+        };
+        let text = format!("{explain}{}", self.dialect().fill(sql));
+        let (_, order) = bourse_engine::split_parameters(&text);
+        let values = vec![Value::Null; order.iter().max().map_or(0, |most| most + 1)];
+        let reply = self.text_reply(&text, &values)?;
+        let mut lines = Vec::new();
+        self.connection.each(TEXT, reply, &mut |row| {
+            let plan: String = row.get(0)?;
+            lines.extend(plan.lines().map(|line| line.trim_end().to_owned()));
+            Ok(())
+        })?;
+        Ok(lines)
+    }
+
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        let reply = self.text_reply(sql, params)?;
+        self.connection.each(TEXT, reply, each).map(|_| ())
+    }
+
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        self.text_reply(sql, params).map(|reply| reply.count().into())
+    }
+}

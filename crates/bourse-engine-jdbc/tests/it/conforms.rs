@@ -1,0 +1,83 @@
+use crate::{folder, has, in_memory};
+use bourse_engine::Engine as _;
+use bourse_engine_jdbc::open;
+use bourse_testkit::{conformance, folders_conformance, records_conformance};
+
+/// The targets that keep the promises of the seam, but for their places.
+const TARGETS: [(&str, &str); 3] =
+    [("jdbc+h2", "lock_timeout=1s"), ("jdbc+hsqldb", ""), ("jdbc+derby", "lock_timeout=1s")];
+
+fn memory(scheme: &str) {
+    for (_, query) in TARGETS.iter().filter(|(known, _)| *known == scheme) {
+        if let Some(engine) = in_memory(scheme, "conforms::memory", query) {
+            conformance(&engine);
+        }
+    }
+}
+
+fn files(scheme: &str) {
+    for (at, (_, query)) in TARGETS.iter().enumerate().filter(|(_, (known, _))| *known == scheme) {
+        if has(scheme, "conforms::files") {
+            let folder = folder();
+            let path = folder.path().join(at.to_string());
+            conformance(&open(&format!("{scheme}:{}?{query}", path.display())).unwrap());
+        }
+    }
+}
+
+fn records(scheme: &str) {
+    if let Some(engine) = in_memory(scheme, "conforms::records", "") {
+        assert_eq!(records_conformance(&engine), ["keys can be hashed"]);
+    }
+}
+
+fn left_alone(scheme: &str) {
+    if has(scheme, "conforms::left_alone") {
+        let folder = folder();
+        folders_conformance(folder.path(), &|path| Box::new(open(&format!("{scheme}:{}", path.display())).unwrap()));
+    }
+}
+
+macro_rules! of_each {
+    ($($name:ident: $scheme:literal,)*) => {$(
+        mod $name {
+            #[test]
+            fn memory() {
+                super::memory($scheme);
+            }
+
+            #[test]
+            fn files() {
+                super::files($scheme);
+            }
+
+            #[test]
+            fn records() {
+                super::records($scheme);
+            }
+
+            #[test]
+            fn what_it_did_not_make_is_left_alone() {
+                super::left_alone($scheme);
+            }
+        }
+    )*};
+}
+
+of_each! {
+    h2: "jdbc+h2",
+    hsqldb: "jdbc+hsqldb",
+    derby: "jdbc+derby",
+}
+
+#[test]
+fn it_describes_itself() {
+    let Some(engine) = in_memory("jdbc+h2", "conforms::it_describes_itself", "") else { return };
+    let description = engine.description().unwrap();
+    let setting = |name: &str| description.settings.iter().find(|setting| setting.name == name).unwrap().value.clone();
+    assert!(setting("java_version").starts_with(|first: char| first.is_ascii_digit()));
+    assert!(setting("heap_bytes_max").parse::<u64>().unwrap() > 1 << 20);
+    assert_eq!(setting("lock_timeout"), "10s");
+    assert!(setting("java_arguments").contains("-Xrs"));
+    assert!(description.version.starts_with(|first: char| first.is_ascii_digit()), "{}", description.version);
+}

@@ -1,0 +1,80 @@
+//! A database in a folder of its own, opened once for all the sessions of an engine.
+
+use crate::{EngineError, FolderBytes, Footprint, Location, TargetFolder, memory_file_system};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// A [`TargetFolder`] and what an engine has open in it: nothing until the first use.
+#[derive(Debug)]
+pub struct FolderDatabase<D> {
+    path: PathBuf,
+    opened: Mutex<Option<Arc<D>>>,
+}
+
+impl<D> FolderDatabase<D> {
+    /// The database at a path. Nothing on disk is touched.
+    pub fn at(path: impl Into<PathBuf>) -> Self {
+        Self { path: path.into(), opened: Mutex::new(None) }
+    }
+
+    /// The folder, as the target names it.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// What is open, if anything is.
+    pub fn opened(&self) -> Option<Arc<D>> {
+        self.locked().clone()
+    }
+
+    fn locked(&self) -> MutexGuard<'_, Option<Arc<D>>> {
+        self.opened.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What is open; if nothing is yet, what `open` makes of the path.
+    ///
+    /// # Errors
+    /// Those of `open`, which makes the folder where it needs one ([`TargetFolder::open`]).
+    pub fn get(&self, open: impl FnOnce(&Path) -> Result<D, EngineError>) -> Result<Arc<D>, EngineError> {
+        let mut opened = self.locked();
+        if let Some(database) = &*opened {
+            return Ok(Arc::clone(database));
+        }
+        let database = Arc::new(open(&self.path)?);
+        *opened = Some(Arc::clone(&database));
+        Ok(database)
+    }
+
+    /// Why the folder is somebody else's; what is open was looked at before.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn foreign(&self) -> Result<Option<String>, EngineError> {
+        if self.opened().is_some() { Ok(None) } else { Ok(TargetFolder::look(&self.path)?.foreign()) }
+    }
+
+    /// Whether anything is open, or there to be opened.
+    ///
+    /// # Errors
+    /// As [`TargetFolder::is_used`].
+    pub fn is_there(&self) -> Result<bool, EngineError> {
+        Ok(self.opened().is_some() || TargetFolder::is_used(&self.path)?)
+    }
+
+    /// Where the database lies.
+    pub fn location(&self) -> Location {
+        Location::files(TargetFolder::resolved(&self.path), &[])
+    }
+
+    /// What the database takes: its files, of which `is_log` tells the logs by their names, and the memory of what is open.
+    pub fn footprint(&self, is_log: &dyn Fn(&str) -> bool, memory_bytes: impl FnOnce(&D) -> u64) -> Footprint {
+        let FolderBytes { data: data_bytes, log: log_bytes } = TargetFolder::bytes(&self.path, is_log);
+        let memory_bytes = self.opened().map_or(0, |database| memory_bytes(&database));
+        Footprint { data_bytes, log_bytes, memory_bytes, ..Footprint::default() }
+    }
+
+    /// The file system in memory that the folder is on, if it is on one.
+    pub fn memory_file_system(&self) -> Option<&'static str> {
+        memory_file_system(&self.path)
+    }
+}

@@ -1,0 +1,140 @@
+//! What an engine by key does whose database is a folder and whose writers work on snapshots.
+
+use bourse_engine::{
+    Access, Durability, Engine, ErrorKind, IndexKind, Key, KeyEngine, RecordField, RecordTable, RecordType, Value,
+};
+use std::ffi::OsString;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// A table with one field.
+pub static ITEMS: RecordTable =
+    RecordTable::new("items", RecordField::new("id", RecordType::Int), &[RecordField::new("price", RecordType::Int)]);
+/// A table with a field that has an index.
+pub static INDEXED: RecordTable = RecordTable::new(
+    "indexed",
+    RecordField::new("id", RecordType::Int),
+    &[RecordField::new("price", RecordType::Int).indexed(IndexKind::Tree)],
+);
+
+/// A folder in memory, where there is one: commits that wait for a disk take their time.
+pub fn in_memory() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
+/// A database is there after its engine has gone, with what was committed; while one has it open a second is refused, in words
+/// that name `busy`.
+pub fn is_found_again<E: Engine + KeyEngine>(engine: &dyn Fn() -> E, busy: &str) {
+    let first = engine();
+    assert!(!first.exists().unwrap());
+    let mut records = first.new_records().unwrap();
+    records.create(&[&ITEMS]).unwrap();
+    records.begin(Access::Write).unwrap();
+    (0..1_000).for_each(|id| records.insert(&ITEMS, Key::Int(id), &[Value::Int(id)]).unwrap());
+    records.commit().unwrap();
+    assert!(first.exists().unwrap());
+    let size = first.footprint().unwrap();
+    assert!(size.log_bytes > 8_000 && size.memory_bytes > 8_000, "{size:?}");
+    let refused = engine().new_records().err().expect("two engines must not have one folder");
+    assert!(refused.message().contains(busy), "{refused}");
+    drop(records);
+    drop(first);
+    let second = engine();
+    assert!(second.exists().unwrap());
+    let mut records = second.new_records().unwrap();
+    assert_eq!(records.count(&ITEMS).unwrap(), 1_000);
+    assert_eq!(records.delete_all(&ITEMS).unwrap(), 1_000);
+    drop(records);
+    drop(second);
+    assert_eq!(engine().new_records().unwrap().count(&ITEMS).unwrap(), 0);
+}
+
+/// An engine's own database without our mark, in `folder`, is somebody else's: it is not opened, and nothing in it changes.
+pub fn is_left_alone_without_mark(engine: &(impl Engine + KeyEngine), folder: &Path) {
+    let files = || {
+        let entries = std::fs::read_dir(folder).unwrap().map(Result::unwrap);
+        let mut found: Vec<(OsString, u64)> =
+            entries.map(|entry| (entry.file_name(), entry.metadata().unwrap().len())).collect();
+        found.sort();
+        found
+    };
+    let before = files();
+    let why = engine.foreign().unwrap().expect("it is not ours");
+    assert!(why.contains("without Bourse's mark"), "{why}");
+    assert_eq!(engine.new_records().err().unwrap().kind(), ErrorKind::Refused);
+    assert_eq!(files(), before);
+}
+
+/// Of two transactions that write one record the second to commit is refused with the engine's `code`; of different records
+/// both commit; and so does one that only reads what the other has written.
+pub fn tells_the_second_of_two_writers(engine: &(impl Engine + KeyEngine), code: &str) {
+    let (mut first, mut second) = (engine.new_records().unwrap(), engine.new_records().unwrap());
+    first.create(&[&ITEMS]).unwrap();
+    (1..=2).for_each(|id| first.insert(&ITEMS, Key::Int(id), &[Value::Int(0)]).unwrap());
+    first.begin(Access::Write).unwrap();
+    second.begin(Access::Write).unwrap();
+    assert!(first.add(&ITEMS, Key::Int(1), 0, 1).unwrap() && second.add(&ITEMS, Key::Int(1), 0, 1).unwrap());
+    first.commit().unwrap();
+    let conflict = second.commit().unwrap_err();
+    assert_eq!((conflict.kind(), conflict.code()), (ErrorKind::Conflict, Some(code)));
+    first.begin(Access::Write).unwrap();
+    second.begin(Access::Write).unwrap();
+    assert!(first.add(&ITEMS, Key::Int(1), 0, 1).unwrap() && second.add(&ITEMS, Key::Int(2), 0, 1).unwrap());
+    first.commit().unwrap();
+    second.commit().unwrap();
+    first.begin(Access::Write).unwrap();
+    second.begin(Access::Read).unwrap();
+    assert!(first.add(&ITEMS, Key::Int(1), 0, 1).unwrap());
+    first.commit().unwrap();
+    assert_eq!(second.count(&ITEMS).unwrap(), 2);
+    second.commit().unwrap();
+}
+
+/// All records of a table are taken away inside a transaction too, and are back after a rollback.
+pub fn takes_all_records_away(engine: &(impl Engine + KeyEngine)) {
+    let mut records = engine.new_records().unwrap();
+    records.create(&[&ITEMS]).unwrap();
+    (1..=10).for_each(|id| records.insert(&ITEMS, Key::Int(id), &[Value::Int(0)]).unwrap());
+    for keeps in [true, false] {
+        records.begin(Access::Write).unwrap();
+        records.insert(&ITEMS, Key::Int(11), &[Value::Int(0)]).unwrap();
+        assert_eq!(records.delete_all(&ITEMS).unwrap(), 11);
+        assert_eq!(records.count(&ITEMS).unwrap(), 0);
+        if keeps {
+            records.rollback().unwrap()
+        } else {
+            records.commit().unwrap()
+        }
+        assert_eq!(records.count(&ITEMS).unwrap(), if keeps { 10 } else { 0 });
+    }
+}
+
+/// Fields with an index, keys of another type, writes in a transaction for reading, and SQL's loader are refused.
+pub fn refuses_what_it_cannot(engine: &(impl Engine + KeyEngine)) {
+    let mut records = engine.new_records().unwrap();
+    let refused = records.create(&[&INDEXED]).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unsupported);
+    assert!(refused.message().contains("price of indexed"), "{refused}");
+    records.create(&[&ITEMS]).unwrap();
+    assert!(records.get(&ITEMS, Key::Text("a"), &mut |_| Ok(())).unwrap_err().message().contains("no key of items"));
+    records.begin(Access::Read).unwrap();
+    let refused = records.insert(&ITEMS, Key::Int(1), &[Value::Int(1)]).unwrap_err();
+    assert_eq!(refused.message(), "a transaction begun for reading cannot write");
+    assert!(engine.loader().is_err());
+}
+
+/// With commits that are synced the class is `durable`, and `consistent` with those that are not; in memory it is `volatile` whatever
+/// the settings say, with a warning.
+pub fn tells_its_class<E: Engine>(engine: &dyn Fn(&Path, &str) -> E, on_disk: &Path, synced: &str, unsynced: &str) {
+    let told = |query: &str| engine(on_disk, query).description().unwrap();
+    assert_eq!(told("").durability, Durability::Durable);
+    assert_eq!(told(synced).durability, Durability::Durable);
+    let buffered = told(unsynced);
+    assert_eq!(buffered.durability, Durability::Consistent);
+    assert!(buffered.may_lose.is_some() && buffered.warnings.is_empty());
+    if Path::new("/dev/shm").is_dir() {
+        let folder = in_memory();
+        let told = engine(folder.path(), "").description().unwrap();
+        assert_eq!((told.durability, told.warnings.len()), (Durability::Volatile, 1), "{}", told.durability_reason);
+    }
+}
