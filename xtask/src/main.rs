@@ -1,7 +1,7 @@
 //! What a developer or CI runs.
 //!
 //! ```text
-//! cargo xtask ci       format, clippy, tests, documentation, tidy: everything a change must pass
+//! cargo xtask ci       format, clippy, tests, documentation, packages, tidy: everything a change must pass
 //! cargo xtask test     the tests alone
 //! cargo xtask full     the engines that a build leaves out unless it has the feature `full`: clippy and tests, those of
 //!                      clusters too
@@ -69,6 +69,7 @@ fn ci() -> Result<(), String> {
     tests()?;
     cargo_with(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "--deny warnings")])?;
     step("docs", || docs::check(&root()))?;
+    step("cargo package", packaged)?;
     step("tidy", || tidy::tidy(&root()))
 }
 
@@ -85,6 +86,15 @@ fn tests() -> Result<(), String> {
     // Apart from the others, so that no other test runs a build with bugs.
     // Of the whole workspace: a choice of packages would have other features, and compile their dependencies once more.
     cargo(&["test", "--workspace", "--test", "planted", "--features", WITH_BUGS])
+}
+
+/// Packages each crate, without building what is packaged: crates of ours are not published, so that none is found in a registry.
+fn packaged() -> Result<(), String> {
+    let arguments = ["package", "--workspace", "--no-verify", "--exclude-lockfile", "--allow-dirty"];
+    let output = Command::new(env!("CARGO")).args(arguments).current_dir(root()).output();
+    let output = output.map_err(|error| format!("cargo could not be started: {error}"))?;
+    // It warns of what only published crates need, a homepage for one.
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
 }
 
 /// Writes the pages that are made of what the program says: their test does it.

@@ -6,8 +6,8 @@ use crate::session::ClusterSession;
 use crate::target::Target;
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, Footprint, Hosting, Interface,
-    IoCounts, Isolation, Loader, Location, LockStats, OwnedServer, RecordCapabilities, Session, Setting,
+    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting,
+    Interface, IoCounts, Isolation, Loader, Location, LockStats, OwnedServer, RecordCapabilities, Session, Setting,
     SqlCapabilities, SqlEngine,
 };
 use bourse_engine_mysql::Place;
@@ -300,12 +300,15 @@ impl Engine for GaleraEngine {
         Location::ServerFolder(started.or_else(|| planned().ok()).unwrap_or_else(std::env::temp_dir))
     }
 
-    /// Every node looks at its own data.
+    /// Every node looks at its own data; one that is lost is no part of the cluster until it has joined again.
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
         let Reached { nodes, .. } = self.reached()?;
         let mut found = Vec::new();
         for (at, name) in nodes.names().enumerate() {
-            let mut connection = nodes.connector(at).connect(Some(nodes.database()))?;
+            let mut connection = match nodes.connector(at).connect(Some(nodes.database())) {
+                Err(e) if e.kind() == ErrorKind::ConnectionLost && !nodes.is_up(at) => continue,
+                reached => reached?,
+            };
             found.extend(damage(&mut connection)?.into_iter().map(|words| format!("{name}: {words}")));
         }
         Ok(Some(found))

@@ -173,6 +173,11 @@ impl Session for ClusterSession {
                     self.forget();
                     Ok(())
                 }
+                Err(e) if e.kind() == ErrorKind::Conflict => {
+                    // The server has undone it before, for another node's commit, and says so now.
+                    self.nodes.count(&e);
+                    self.session()?.execute_text("ROLLBACK", &[]).map(drop)
+                }
                 done => done,
             },
         }

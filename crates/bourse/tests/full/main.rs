@@ -77,7 +77,7 @@ fn galera_runs() {
     let run = printed(folder.path(), &[&["tpce", "run", target][..], &size, &length].concat());
     let run: serde_json::Value = serde_json::from_str(&run).expect("a run file is JSON");
     let case = &run["cases"][0];
-    assert_eq!(case["engine"]["engine"], "galera");
+    assert_eq!(case["engine"]["name"], "galera");
     let round = &case["rounds"][0];
     let checks = round["checks"].as_array().expect("a list");
     assert!(checks.len() > 20 && checks.iter().all(|check| check["status"] != "failed"), "{checks:?}");
