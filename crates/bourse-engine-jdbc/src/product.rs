@@ -276,7 +276,7 @@ pub(crate) static PRODUCTS: [Product; 4] = [
         explain: None,
         checkpoint: None,
         is_log: |_| false,
-        durability: |_| (Durability::Durable, None, "each commit writes its changes to the log and syncs it"),
+        durability: |_| (Durability::Volatile, None, "what a commit leaves was not tried: nothing is promised"),
         warning: Some(
             "MonetDB is an analytical engine: it plans and runs every statement for whole columns, so that transactions of single rows are not what it is made for",
         ),
