@@ -62,6 +62,9 @@ fn one_at_most(table: &RecordTable, changed: u64) -> Result<bool, EngineError> {
     }
 }
 
+/// The most records of one scan: HSQLDB's `LIMIT` has 32 bits.
+const LONGEST_SCAN: u64 = i32::MAX as u64;
+
 impl Records for RecordsOverSql<'_> {
     fn create(&mut self, tables: &[&'static RecordTable]) -> Result<(), EngineError> {
         for table in tables {
@@ -163,8 +166,12 @@ impl Records for RecordsOverSql<'_> {
         if limit == 0 {
             return Ok(0);
         }
-        let limit = i64::try_from(limit).unwrap_or(i64::MAX);
-        self.query(&table.sql().scan, &[from.into(), limit.into()], each)
+        let found = self.query(&table.sql().scan, &[from.into(), LONGEST_SCAN.min(limit).cast_signed().into()], each)?;
+        if found == LONGEST_SCAN && limit > LONGEST_SCAN {
+            let why = format!("a scan of {} returns {LONGEST_SCAN} records at most", table.name());
+            return Err(EngineError::unsupported(why));
+        }
+        Ok(found)
     }
 
     #[inline]
