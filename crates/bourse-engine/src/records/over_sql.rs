@@ -166,7 +166,8 @@ impl Records for RecordsOverSql<'_> {
         if limit == 0 {
             return Ok(0);
         }
-        let found = self.query(&table.sql().scan, &[from.into(), LONGEST_SCAN.min(limit).cast_signed().into()], each)?;
+        let found =
+            self.query(&table.sql().scan, &[from.into(), LONGEST_SCAN.min(limit).cast_signed().into()], each)?;
         if found == LONGEST_SCAN && limit > LONGEST_SCAN {
             let why = format!("a scan of {} returns {LONGEST_SCAN} records at most", table.name());
             return Err(EngineError::unsupported(why));
