@@ -228,7 +228,11 @@ pub(crate) fn note(line: &str) {
         return;
     }
     let shown: Vec<String> = line.split('\n').map(bourse_report::printable).collect();
-    BARS.suspend(|| lines(&format!("{}\n", shown.join("\n"))));
+    if BARS.is_hidden() {
+        return lines(&format!("{}\n", shown.join("\n")));
+    }
+    // Above the bars. `suspend` would panic where the terminal is gone; there is no other place where this could be told.
+    let _ = BARS.println(shown.join("\n"));
 }
 
 /// Text on stderr. One that is closed, or full, is no reason to end.
