@@ -5,6 +5,8 @@
 //! cargo xtask test     the tests alone
 //! cargo xtask full     the engines that a build leaves out unless it has the feature `full`: clippy and tests, those of
 //!                      clusters too
+//! cargo xtask features each feature of the program alone, and none: clippy
+//! cargo xtask differential  the same 20,000 transactions on every engine that is there: [TRANSACTIONS]
 //! cargo xtask planted  plant each bug and ask each detector, at full length: writes docs/planted-bugs.md
 //! cargo xtask docs     write the generated pages below docs/
 //! cargo xtask site     the documentation as a site, by mdBook: target/site/book
@@ -15,7 +17,9 @@
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to the terminal")]
 
+mod differential;
 mod docs;
+mod features;
 mod fuzz;
 mod level;
 mod links;
@@ -34,6 +38,8 @@ fn main() -> ExitCode {
             "ci" => ci(),
             "test" => tests(),
             "full" => full(),
+            "features" => features::alone(&root()),
+            "differential" => differential::compare(&root(), std::env::args().nth(2).as_deref()),
             "planted" => planted(),
             "docs" => docs::write(&root()).and_then(|()| pages()),
             "site" => site::build(&root()),
@@ -41,7 +47,7 @@ fn main() -> ExitCode {
             "size" => size::size(&root()),
             "level" => level::print(std::env::args().nth(2).as_deref()),
             "fuzz" => fuzz::fuzz(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
-            _ => Err("usage: cargo xtask ci | test | full | planted [BUG…] | docs | site | tidy | size | level [SESSIONS] | fuzz [SECONDS [TARGET…]]"
+            _ => Err("usage: cargo xtask ci | test | full | features | differential [TRANSACTIONS] | planted [BUG…] | docs | site | tidy | size | level [SESSIONS] | fuzz [SECONDS [TARGET…]]"
                 .to_owned()),
         };
     match outcome {
@@ -111,7 +117,13 @@ fn full() -> Result<(), String> {
         "clippy",
         &[&["clippy", "--all-targets"][..], &program, &["--", "--deny", "warnings"]].concat(),
     )?;
-    cargo(&[&["test", "--test", "full"][..], &program].concat())?;
+    cargo(&[&["test", "--bin", "bourse", "--test", "full"][..], &program].concat())?;
+    // The view on a terminal is no part of the default build.
+    cargo(&[&["test", "--test", "it"][..], &program, &["--", "live::"]].concat())?;
+    // Encrypted connections, by the engines' own tests.
+    for engine in ["bourse-client", "bourse-engine-mysql", "bourse-engine-postgres"] {
+        cargo(&["test", "--package", engine, "--features", "tls", "--", "tls::"])?;
+    }
     // Clusters take seconds to start, and a minute to be killed and to join again.
     let clusters = ["test", "--package", "bourse-engine-galera", "--", "--test-threads", "1"];
     cargo_with(&clusters, &[("BOURSE_LONG_TESTS", "1")])

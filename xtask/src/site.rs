@@ -1,4 +1,5 @@
-//! The documentation as a site, by mdBook: `docs` with the pages of the workspace's folder.
+//! The documentation as a site, by mdBook: `docs` with the pages of the workspace's folder, and the sample runs as the program
+//! draws them.
 
 use crate::links::links;
 use std::path::{Path, PathBuf};
@@ -25,12 +26,33 @@ pub(crate) fn build(root: &Path) -> Result<(), String> {
     for name in ABOVE {
         page(&root.join(name), &site.join("src").join(name))?;
     }
+    samples(root, &site.join("src").join(SAMPLES))?;
     let status = Command::new(&program).arg("build").arg(&site).status().map_err(|error| error.to_string())?;
     if !status.success() {
         return Err(format!("{program} build failed"));
     }
     let pages = held(&site.join("book"))?;
     println!("xtask: {pages} pages in {}", site.join("book").display());
+    Ok(())
+}
+
+/// Folder of run files, below `docs`, that the site shows as pages.
+const SAMPLES: &str = "samples";
+
+/// Draws each run file of a folder as the page beside it.
+fn samples(root: &Path, folder: &Path) -> Result<(), String> {
+    let entries = std::fs::read_dir(folder).map_err(|error| format!("{}: {error}", folder.display()))?;
+    let runs =
+        entries.flatten().map(|entry| entry.path()).filter(|path| path.extension().is_some_and(|it| it == "json"));
+    for run in runs {
+        let report = ["run", "--quiet", "--package", "bourse", "--", "report"];
+        let mut command = Command::new(env!("CARGO"));
+        command.args(report).arg(&run).arg("-o").arg(run.with_extension("html")).current_dir(root);
+        let status = command.status().map_err(|error| format!("cargo could not be started: {error}"))?;
+        if !status.success() {
+            return Err(format!("{} could not be drawn", run.display()));
+        }
+    }
     Ok(())
 }
 
@@ -60,6 +82,10 @@ fn turned(text: &str) -> String {
     let mut out = text.to_owned();
     let targets: Vec<&str> = links(text).filter(|link| !link.contains("://")).collect();
     for link in targets {
+        if let Some(run) = link.strip_suffix(".json").filter(|link| link.starts_with(SAMPLES)) {
+            out = out.replace(&format!("]({link})"), &format!("]({run}.html)"));
+            continue;
+        }
         let (path, anchor) =
             link.split_once('#').map_or((link, String::new()), |(path, rest)| (path, format!("#{rest}")));
         let inner = path.strip_prefix("docs/").or(path.strip_prefix("../").filter(|above| ABOVE.contains(above)));
@@ -136,8 +162,8 @@ mod tests {
 
     #[test]
     fn links_lead_within_the_site() {
-        let page =
-            "[a](../README.md#x) [b](docs/c.md) [`d`](../crates/e/src) [f](g.md) [h](https://i) [j](docs/SUMMARY.md)";
-        assert_eq!(turned(page), "[a](README.md#x) [b](c.md) `d` [f](g.md) [h](https://i) j");
+        let page = "[a](../README.md#x) [b](docs/c.md) [`d`](../crates/e/src) [f](g.md) [h](https://i) [j](docs/SUMMARY.md) \
+             [k](samples/run.json)";
+        assert_eq!(turned(page), "[a](README.md#x) [b](c.md) `d` [f](g.md) [h](https://i) j [k](samples/run.html)");
     }
 }

@@ -91,16 +91,16 @@ impl<'a> Sampler<'a> {
         let (files, files_before) = (io.map(|io| io.total()), self.io.map(|io| io.total()));
 
         let quantile = |at: usize| done.response_ns.map(|quantiles| quantiles[at]);
-        let mut values = vec![("throughput".to_owned(), rate(done.completed.iter().sum()))];
-        for (spec, count) in self.specs.iter().zip(&done.completed) {
-            values.push((format!("throughput.{}", spec.name), rate(*count)));
+        let mut values = vec![("throughput".to_owned(), rate(done.valid()))];
+        for (spec, operation) in self.specs.iter().zip(&done.operations) {
+            values.push((format!("throughput.{}", spec.name), rate(operation.since.valid)));
         }
         let named = [
             ("response_ns_p50", quantile(0)),
             ("response_ns_p90", quantile(1)),
             ("response_ns_p99", quantile(2)),
             ("response_ns_max", level(done.response_ns_max)),
-            ("failures", rate(done.failed)),
+            ("failures", rate(done.failed())),
             ("retries", rate(done.retries)),
             ("queue_length", level(queue)),
             ("backlog", level(Some(done.backlog))),

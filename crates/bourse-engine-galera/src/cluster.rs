@@ -1,8 +1,9 @@
 //! A private cluster: nodes in folders of their own on this machine, started, killed and started again.
 
 use crate::find::{Installed, installed};
-use crate::nodes::Nodes;
+use crate::nodes::{KINDS, Nodes};
 use crate::target::Target;
+use bourse_client::passwords::Secret;
 use bourse_engine::{EngineError, ErrorKind, ServerProcess};
 use bourse_engine_mysql::parts::{
     Address, Connector, DATABASE, SOCKET, datadir_argument, error, fill_command, server_command, told_process,
@@ -137,7 +138,7 @@ impl PrivateCluster {
     pub(crate) fn nodes(&self, spread: bool) -> Nodes {
         let settings = if self.causal { CAUSAL } else { "" };
         let node = |(at, node): (usize, &PrivateNode)| (node_name(at), node.connector(&self.server.options, settings));
-        Nodes::new(self.nodes.iter().enumerate().map(node).collect(), DATABASE.to_owned(), spread)
+        Nodes::new(self.nodes.iter().enumerate().map(node).collect(), DATABASE.to_owned(), spread, KINDS)
     }
 
     /// The data directory of each node.
@@ -289,7 +290,7 @@ impl PrivateNode {
         Connector {
             address: Address::Socket(self.socket.clone()),
             user: "root".to_owned(),
-            password: None,
+            secret: Secret::default(),
             options: options.clone(),
             settings,
         }

@@ -1,9 +1,9 @@
 //! The engine: a target, its nodes, their sizes.
 
 use crate::cluster::{CAUSAL, PrivateCluster};
-use crate::nodes::Nodes;
-use crate::session::ClusterSession;
+use crate::nodes::{KINDS, Nodes};
 use crate::target::Target;
+use bourse_client::{Announced, NodeSession};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting,
@@ -12,8 +12,8 @@ use bourse_engine::{
 };
 use bourse_engine_mysql::Place;
 use bourse_engine_mysql::parts::{
-    Address, Connector, DatabaseLoader, Status, counters, damage, describe, error, exists, foreign, leftovers,
-    password, sizes, table_bytes,
+    Connector, DatabaseLoader, Status, check_each, connectors, counters, damage, describe, describe_way, environment,
+    error, exists, foreign, leftovers, sizes, table_bytes,
 };
 use bourse_private_server::parent;
 use mysql::Conn;
@@ -28,6 +28,7 @@ pub struct GaleraEngine {
     reached: Mutex<Option<Reached>>,
     /// A connection to each node for sizes, so that asking for them each second opens none.
     watchers: Mutex<Vec<Option<Watcher>>>,
+    announced: Announced,
 }
 
 /// A cluster that something needed.
@@ -72,7 +73,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl GaleraEngine {
     /// The engine of a target that was read before.
     pub fn new(target: Target) -> Self {
-        Self { target, reached: Mutex::default(), watchers: Mutex::default() }
+        Self { target, reached: Mutex::default(), watchers: Mutex::default(), announced: Announced::default() }
     }
 
     /// The target as it was read.
@@ -113,7 +114,7 @@ impl GaleraEngine {
     /// # Errors
     /// The client's or the server's.
     pub fn session_at(&self, node: usize) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(ClusterSession::at(self.reached()?.nodes, node)?))
+        Ok(Box::new(NodeSession::at(self.dialect(), self.reached()?.nodes, node)?))
     }
 
     /// The nodes; starts those of ours if they do not run yet.
@@ -144,7 +145,7 @@ impl GaleraEngine {
     /// A connection to the first node that can be reached.
     fn reach(&self) -> Result<(Arc<Nodes>, Conn), EngineError> {
         let Reached { nodes, .. } = self.reached()?;
-        let (_, connection) = nodes.connect(0, None)?;
+        let (_, connection) = nodes.reach(0, |connector| connector.connect(None))?;
         Ok((nodes, connection))
     }
 
@@ -196,22 +197,14 @@ impl Watcher {
 
 /// The nodes of a cluster that runs already.
 fn running(target: &Target) -> Result<Nodes, EngineError> {
-    let password = password(&target.server)?;
-    let mut database = String::new();
-    let mut nodes = Vec::with_capacity(target.nodes.len());
-    for place in &target.nodes {
-        let Place::Running { host, port, user, database: named } = place else { continue };
-        named.clone_into(&mut database);
-        let connector = Connector {
-            address: Address::Tcp(host.clone(), *port),
-            user: user.clone(),
-            password: password.clone(),
-            options: target.options.server.clone(),
-            settings: if target.options.causal { CAUSAL } else { "" },
-        };
-        nodes.push((format!("{host}:{port}"), connector));
-    }
-    Ok(Nodes::new(nodes, database, target.options.spread))
+    let places: Vec<&Place> = target.nodes.iter().collect();
+    let database = match &target.server.place {
+        Place::Running { database, .. } => database.clone(),
+        Place::Private { .. } => String::new(),
+    };
+    let settings = if target.options.causal { CAUSAL } else { "" };
+    let nodes = connectors(&target.options.server, &places, settings, environment())?;
+    Ok(Nodes::new(nodes, database, target.options.spread, KINDS))
 }
 
 /// Variables of the cluster that a figure depends on.
@@ -232,10 +225,9 @@ impl Engine for GaleraEngine {
             let rows: Vec<(String, String)> = connection.query(sql).map_err(|e| error(&e).with_statement(sql))?;
             description.settings.extend(rows.into_iter().map(|(name, value)| Setting { name, value }));
         }
-        let names = nodes.names().collect::<Vec<_>>().join(", ");
-        let sessions = if self.target.options.spread { "spread over all nodes" } else { "at the first node" };
-        for (name, value) in [("nodes", names.as_str()), ("sessions", sessions)] {
-            description.settings.push(Setting { name: name.to_owned(), value: value.to_owned() });
+        description.settings.extend(nodes.settings());
+        if !self.target.is_private() {
+            describe_way(&mut description, nodes.connector(0), &mut connection);
         }
         Ok(description)
     }
@@ -373,6 +365,11 @@ impl Engine for GaleraEngine {
         Ok(sums)
     }
 
+    fn expect_sessions(&self, sessions: usize) -> Option<String> {
+        self.announced.note(sessions);
+        None
+    }
+
     fn conflicts(&self) -> Vec<Conflicts> {
         self.looked_at().map_or_else(Vec::new, |it| it.nodes.conflicts())
     }
@@ -384,13 +381,17 @@ impl SqlEngine for GaleraEngine {
     }
 
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(ClusterSession::new(self.reached()?.nodes)?))
+        let Reached { nodes, .. } = self.reached()?;
+        if let Some(wanted) = self.announced.take() {
+            check_each(&nodes, wanted)?;
+        }
+        Ok(Box::new(NodeSession::new(self.dialect(), nodes)?))
     }
 
     /// By way of one node; the others apply the same statements and rows.
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
         let Reached { nodes, .. } = self.reached()?;
-        let (node, _) = nodes.connect(0, None)?;
+        let (node, _) = nodes.reach(0, |connector| connector.connect(None))?;
         Ok(Box::new(DatabaseLoader::new(nodes.connector(node), nodes.database())?))
     }
 }

@@ -19,14 +19,13 @@
 //! has applied that. With `causal=off` it does not wait.
 //!
 //! Files: `options` and `target` (what was asked for), `find` (what a private cluster needs), `cluster` (a private one),
-//! `nodes` (reaching nodes), `session` (the seam's), `engine` (a target, its nodes, their sizes).
+//! `nodes` (kinds of conflicts), `engine` (a target, its nodes, their sizes). Sessions are `bourse-client`'s.
 
 mod cluster;
 mod engine;
 mod find;
 mod nodes;
 mod options;
-mod session;
 mod target;
 
 pub use cluster::sweep_target;

@@ -1,8 +1,8 @@
 //! Options of a target, as typed values: the cluster's own, and those of each node's server.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
-use bourse_engine::option_spec;
 use bourse_engine::target::{Grammar, OptionSpec, Scheme};
+use bourse_engine::{nested_option, option_spec};
 use bourse_engine_mysql::Options as ServerOptions;
 use bourse_engine_mysql::parts::OPTIONS;
 use std::path::PathBuf;
@@ -53,16 +53,9 @@ const fn is_same(mut left: &[u8], mut right: &[u8]) -> bool {
 
 /// An option that each node's server has.
 macro_rules! each_node {
-    ($name:literal) => {{
-        const SPEC: &OptionSpec<ServerOptions> = of_server($name);
-        OptionSpec {
-            name: SPEC.name,
-            values: SPEC.values,
-            meaning: SPEC.meaning,
-            set: |options: &mut Options, text| (SPEC.set)(&mut options.server, text),
-            show: |options: &Options| (SPEC.show)(&options.server),
-        }
-    }};
+    ($name:literal) => {
+        nested_option!(ServerOptions: of_server($name) => server: Options)
+    };
 }
 
 /// The grammar of Galera targets, with every option in the order of help and documents. Options of a server hold for each node.
@@ -72,7 +65,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         Scheme {
             name: "mariadb+galera",
             kind: "a private cluster",
-            without: &["password_file"],
+            without: &["password_file", "sslmode", "sslrootcert", "sslcert", "sslkey"],
             because: "we start the nodes, and know how to reach them",
         },
         Scheme {
@@ -113,6 +106,10 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         each_node!("foreign_keys"),
         each_node!("snapshot_isolation"),
         each_node!("password_file"),
+        each_node!("sslmode"),
+        each_node!("sslrootcert"),
+        each_node!("sslcert"),
+        each_node!("sslkey"),
         each_node!("ram"),
         each_node!("server"),
         each_node!("innodb_buffer_pool"),

@@ -43,10 +43,12 @@ impl Target {
         };
         let parsed = GRAMMAR.read(text, split, split.place.to_owned(), Options::DEFAULT)?;
         place.check_memory(parsed.options.server.ram)?;
+        parsed.options.server.tls.check(false)?;
         let server = ServerTarget {
             text: parsed.text.clone(),
             flavour: Flavour::Mariadb,
             place,
+            others: Vec::new(),
             options: parsed.options.server.clone(),
         };
         Ok(Self { text: parsed.text, nodes, server, options: parsed.options })

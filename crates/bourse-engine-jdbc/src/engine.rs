@@ -10,7 +10,7 @@ use crate::snapshot::FolderCopy;
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Dialect, Engine, EngineError, Footprint, Hosting, Interface, Loader, Location,
-    RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine, TargetFolder,
+    OwnThreads, RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine, TargetFolder,
 };
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
@@ -175,6 +175,10 @@ impl Engine for JdbcEngine {
             drop(self.database()?);
         }
         Ok(Box::new(FolderCopy::take(&root)?))
+    }
+
+    fn own_threads(&self) -> Vec<OwnThreads> {
+        crate::threads::own_threads()
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {

@@ -33,7 +33,7 @@ pub(crate) fn error(product: &Product, what: What, code: i32, state: &str, words
     let line = line.strip_suffix("; SQL statement:").unwrap_or(line);
     match what {
         What::Sql => {
-            let error = EngineError::new(product.kind(state), line);
+            let error = EngineError::new(product.kind(state, line), line);
             match (state, code) {
                 ("", 0) => error,
                 ("", code) => error.with_code(code.to_string()),
@@ -56,10 +56,13 @@ pub(crate) fn error(product: &Product, what: What, code: i32, state: &str, words
     }
 }
 
-/// The error of a machine that does not answer any more.
+/// The error of a machine that does not answer any more: what it could not even tell was in its way is a full heap as a rule.
 #[cold]
 pub(crate) fn machine_failed() -> EngineError {
-    EngineError::new(ErrorKind::ConnectionLost, "the Java virtual machine has failed")
+    EngineError::new(
+        ErrorKind::ConnectionLost,
+        "the Java virtual machine has failed; as a rule its heap is full: `heap=` makes it larger",
+    )
 }
 
 #[cfg(test)]

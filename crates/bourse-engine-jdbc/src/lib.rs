@@ -10,7 +10,8 @@
 //!
 //! Files: `options` (what was asked for), `product` (the databases), `machine` (the virtual machine, found and started once),
 //! `jars` (class paths), `bridge` (an object in the machine), `connection` (its statements), `wire` (values in, rows out),
-//! `error` (kinds of errors), `database` (an open database and its folder), `session`, `loader`, `snapshot`, `describe` and `engine` (the seam).
+//! `error` (kinds of errors), `database` (an open database and its folder), `session`, `loader`, `snapshot`, `describe` and `engine` (the seam),
+//! `threads` (the machine's own).
 
 mod bridge;
 mod connection;
@@ -25,6 +26,7 @@ mod options;
 mod product;
 mod session;
 mod snapshot;
+mod threads;
 mod wire;
 
 pub use engine::{JdbcEngine, open};

@@ -5,10 +5,11 @@ use crate::database::{DATABASE, Database, Driver, in_use, is_open};
 use crate::engine::Kept;
 use crate::machine::Method;
 use crate::wire::put_params;
-use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader, TargetFolder};
+use bourse_engine::{
+    Batch, EachRow, EngineError, ErrorKind, Loader, TargetFolder, remove_folder, sync_folder, sync_names,
+};
 use std::collections::HashMap;
-use std::fs::{self, File};
-use std::io;
+use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -49,10 +50,12 @@ impl Rows {
         database.keeper().execute_text(&made).map(|_| ())
     }
 
-    /// Adds the foreign keys, which checks the rows.
-    fn add_foreign_keys(&mut self, database: &Database) -> Result<(), EngineError> {
+    /// Adds the foreign keys, which checks the rows, and gathers statistics.
+    fn complete(&mut self, database: &Database) -> Result<(), EngineError> {
         let mut keeper = database.keeper();
-        std::mem::take(&mut self.foreign_keys).iter().try_for_each(|sql| keeper.execute_text(sql).map(|_| ()))
+        let keys = std::mem::take(&mut self.foreign_keys);
+        let statistics = self.inserts.keys().filter_map(|table| (database.product().statistics)(table));
+        keys.into_iter().chain(statistics).try_for_each(|sql| keeper.execute_text(&sql).map(|_| ()))
     }
 
     fn insert(&mut self, batch: &dyn Batch) -> Result<(), EngineError> {
@@ -81,39 +84,6 @@ impl Rows {
         }
         Ok(())
     }
-}
-
-/// Removes a folder with all that is in it, if it is there.
-pub(crate) fn remove_folder(folder: &Path) -> Result<(), EngineError> {
-    match fs::remove_dir_all(folder) {
-        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(EngineError::io("remove", folder, &e)),
-        _ => Ok(()),
-    }
-}
-
-/// Syncs all that is in a folder.
-pub(crate) fn sync_folder(folder: &Path) -> Result<(), EngineError> {
-    for entry in fs::read_dir(folder).map_err(|e| EngineError::io("read", folder, &e))? {
-        let path = entry.map_err(|e| EngineError::io("read", folder, &e))?.path();
-        if path.is_dir() {
-            sync_folder(&path)?;
-        } else {
-            // Opened for writing: some systems sync no file that is open for reading alone.
-            let synced = File::options().append(true).open(&path).and_then(|file| file.sync_all());
-            synced.map_err(|e| EngineError::io("sync", &path, &e))?;
-        }
-    }
-    sync_names(folder)
-}
-
-/// Syncs the names in a folder.
-pub(crate) fn sync_names(folder: &Path) -> Result<(), EngineError> {
-    if cfg!(not(unix)) {
-        // Elsewhere a folder cannot be opened as a file.
-        return Ok(());
-    }
-    let synced = File::open(folder).and_then(|folder| folder.sync_all());
-    synced.map_err(|e| EngineError::io("sync", folder, &e))
 }
 
 /// Puts a database that is whole in the place of the one in a folder.
@@ -177,7 +147,7 @@ impl Loader for FolderLoader {
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
         let (rows, database) = self.open();
-        rows.add_foreign_keys(database)?;
+        rows.complete(database)?;
         self.open = None;
         let (loading, database) = (self.root.join(LOADING), self.root.join(DATABASE));
         sync_folder(&loading)?;
@@ -231,7 +201,7 @@ impl Loader for MemoryLoader {
     }
 
     fn finish(mut self: Box<Self>) -> Result<(), EngineError> {
-        self.rows.add_foreign_keys(&self.database)?;
+        self.rows.complete(&self.database)?;
         let Self { kept, database, .. } = *self;
         let old = kept.lock().unwrap_or_else(PoisonError::into_inner).memory.replace(database);
         drop(old);

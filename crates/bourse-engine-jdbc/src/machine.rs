@@ -177,6 +177,9 @@ fn arguments(heap_bytes: Option<u64>) -> Vec<String> {
         "-Xrs".to_owned(),
         // No file of counters in the system's folder for temporary files, which it would write to while it runs.
         "-XX:-UsePerfData".to_owned(),
+        // A compiler's thread that ended would take the count of its CPU time with it.
+        "-XX:+UnlockDiagnosticVMOptions".to_owned(),
+        "-XX:-ReduceNumberOfCompilerThreads".to_owned(),
         // Times are without zone: no hour is skipped or repeated on their way.
         "-Duser.timezone=UTC".to_owned(),
         format!("-XX:ErrorFile={}", env::temp_dir().join("bourse-java-%p.log").display()),

@@ -42,12 +42,19 @@ pub(crate) struct Product {
     pub(crate) snapshots: bool,
     /// Whether it takes dates and times of `java.time`.
     pub(crate) has_java_time: bool,
-    /// Beginnings of SQLSTATEs, the first that fits.
+    /// Beginnings of SQLSTATEs beside the standard's: the first that fits.
     pub(crate) states: &'static [(&'static str, ErrorKind)],
+    /// Words of conflicts that have the same SQLSTATE as other errors.
+    pub(crate) conflict_words: &'static [&'static str],
+    /// The query for the row that took a unique key first, by the words of the violation: a transaction that does not see that
+    /// row has met a conflict.
+    pub(crate) first_of_key: Option<fn(words: &str) -> Option<String>>,
     /// The number of its tables.
     pub(crate) tables: &'static str,
     /// Settings in force: rows of name and value.
     pub(crate) settings: Option<&'static str>,
+    /// The statement that gathers statistics of a table: an engine that orders joins by itself needs them.
+    pub(crate) statistics: fn(table: &str) -> Option<String>,
     /// What stands before a statement to see its plan.
     pub(crate) explain: Option<&'static str>,
     /// The statement that moves its log into the database.
@@ -81,207 +88,202 @@ fn millis(time: std::time::Duration) -> u128 {
     time.as_millis()
 }
 
-/// Every database.
-pub(crate) static PRODUCTS: [Product; 4] = [
-    Product {
-        scheme: "jdbc+h2",
-        name: "H2",
-        engine: "h2",
-        variable: "BOURSE_JDBC_H2_JAR",
-        usual: &[&["/usr/share/java/h2.jar"]],
-        package: "the Maven artifact com.h2database:h2, or Debian's libh2-java",
-        driver: "org.h2.Driver",
-        dialect: &bourse_schema::H2,
-        file_url: |folder, options| h2_url(&format!("file:{}/data", folder.display()), options),
-        memory_url: |number, options| h2_url(&format!("mem:bourse_{number};DB_CLOSE_DELAY=-1"), options),
-        system: |_| String::new(),
-        properties: "user=sa\npassword=",
-        on_open: |_, _| Vec::new(),
-        end: End::LastConnection,
-        memory_end: End::Statement("SHUTDOWN IMMEDIATELY"),
-        levels: LEVELS,
-        // Its serializable level is a snapshot: two transactions may each miss what the other writes.
-        isolation: SNAPSHOT_LEVELS,
-        snapshots: true,
-        has_java_time: true,
-        states: &[
-            ("40", ErrorKind::Conflict),
-            ("HYT00", ErrorKind::Conflict),
-            ("90131", ErrorKind::Conflict),
-            // The file is open in another process.
-            ("90020", ErrorKind::Conflict),
-            ("23", ErrorKind::Constraint),
-            ("0A", ErrorKind::Unsupported),
-            ("HYC00", ErrorKind::Unsupported),
-            ("08", ErrorKind::ConnectionLost),
-            ("90067", ErrorKind::ConnectionLost),
-            ("90098", ErrorKind::ConnectionLost),
-            ("90121", ErrorKind::ConnectionLost),
-            ("90100", ErrorKind::Full),
-            ("90108", ErrorKind::Full),
-            ("57014", ErrorKind::Interrupted),
-        ],
-        tables: "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'PUBLIC'",
-        settings: Some("SELECT setting_name, setting_value FROM information_schema.settings ORDER BY setting_name"),
-        explain: Some("EXPLAIN "),
-        checkpoint: None,
-        is_log: |_| false,
-        durability: |options| match options.write_delay {
-            Some(delay) if delay.is_zero() => (
-                Durability::Process,
-                None,
-                "write_delay=0ms: each commit writes its changes to the file, which nobody syncs",
-            ),
-            _ => (
-                Durability::Volatile,
-                None,
-                "changes are written some time after the commit (write_delay): a crash of the process alone loses the last commits",
-            ),
-        },
-        warning: None,
-    },
-    Product {
-        scheme: "jdbc+hsqldb",
-        name: "HSQLDB",
-        engine: "hsqldb",
-        variable: "BOURSE_JDBC_HSQLDB_JAR",
-        usual: &[&["/usr/share/java/hsqldb.jar"]],
-        package: "the Maven artifact org.hsqldb:hsqldb, or Debian's libhsqldb-java",
-        driver: "org.hsqldb.jdbc.JDBCDriver",
-        dialect: &bourse_schema::HSQLDB,
-        file_url: |folder, _| {
-            format!("jdbc:hsqldb:file:{}/data;hsqldb.default_table_type=cached;shutdown=false", folder.display())
-        },
-        memory_url: |number, _| format!("jdbc:hsqldb:mem:bourse_{number}"),
-        system: |_| "hsqldb.reconfig_logging=false".to_owned(),
-        properties: "user=SA\npassword=",
-        on_open: |options, is_memory| {
-            let mut all = vec![
-                "SET DATABASE TRANSACTION CONTROL MVCC".to_owned(),
-                "SET DATABASE COLLATION SQL_TEXT NO PAD".to_owned(),
-            ];
-            if let (Some(delay), false) = (options.write_delay, is_memory) {
-                all.push(match millis(delay) {
-                    0 => "SET FILES WRITE DELAY FALSE".to_owned(),
-                    ms => format!("SET FILES WRITE DELAY {ms} MILLIS"),
-                });
-            }
-            all
-        },
-        end: End::Statement("SHUTDOWN"),
-        memory_end: End::Statement("SHUTDOWN IMMEDIATELY"),
-        levels: LEVELS,
-        isolation: SNAPSHOT_LEVELS,
-        snapshots: true,
-        has_java_time: true,
-        states: &[
-            ("40", ErrorKind::Conflict),
-            ("23", ErrorKind::Constraint),
-            ("0A", ErrorKind::Unsupported),
-            ("08", ErrorKind::ConnectionLost),
-            ("57014", ErrorKind::Interrupted),
-        ],
-        tables: "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'PUBLIC'",
-        settings: Some(
-            "SELECT property_name, property_value FROM information_schema.system_properties
-              WHERE property_name LIKE 'hsqldb.%' ORDER BY property_name",
-        ),
-        explain: None,
-        checkpoint: Some("CHECKPOINT"),
-        is_log: |name| name.ends_with(".log"),
-        durability: |options| match options.write_delay {
-            Some(delay) if delay.is_zero() => {
-                (Durability::Durable, None, "write_delay=0ms: each commit writes its changes to the log and syncs it")
-            }
-            _ => (
-                Durability::Consistent,
-                Some(MayLose::LastSecond),
-                "the log is synced some time after the commit (write_delay); a crash of the process alone loses commits too",
-            ),
-        },
-        warning: None,
-    },
-    Product {
-        scheme: "jdbc+derby",
-        name: "Derby",
-        engine: "derby",
-        variable: "BOURSE_JDBC_DERBY_JAR",
-        usual: &[&["/usr/share/java/derby.jar", "/usr/share/java/derbyshared.jar"]],
-        package: "the Maven artifacts org.apache.derby:derby and org.apache.derby:derbyshared, which go together",
-        driver: "org.apache.derby.iapi.jdbc.AutoloadedDriver",
-        dialect: &bourse_schema::DERBY,
-        file_url: |folder, _| format!("jdbc:derby:directory:{}/data;create=true", folder.display()),
-        memory_url: |number, _| format!("jdbc:derby:memory:bourse_{number};create=true"),
-        system: |options| {
-            let seconds = options.lock_timeout.as_secs();
-            // Deadlocks are looked for before the patience ends.
-            format!(
-                "derby.stream.error.file={}\nderby.locks.waitTimeout={seconds}\nderby.locks.deadlockTimeout=1",
-                if cfg!(windows) { "NUL" } else { "/dev/null" }
-            )
-        },
-        properties: "",
-        on_open: |_, _| Vec::new(),
-        end: End::Url("create=true", "shutdown=true"),
-        memory_end: End::Url("create=true", "drop=true"),
-        levels: LEVELS,
-        isolation: ALL_LEVELS,
-        snapshots: false,
-        has_java_time: false,
-        states: &[
-            ("40", ErrorKind::Conflict),
-            // The folder is open in another process.
-            ("XSDB6", ErrorKind::Conflict),
-            ("23", ErrorKind::Constraint),
-            ("0A", ErrorKind::Unsupported),
-            ("08", ErrorKind::ConnectionLost),
-            ("XCL52", ErrorKind::Interrupted),
-        ],
-        tables: "SELECT count(*) FROM sys.systables WHERE tabletype = 'T'",
-        settings: None,
-        explain: None,
-        checkpoint: None,
-        is_log: |name| name.starts_with("log") && name.ends_with(".dat"),
-        durability: |_| (Durability::Durable, None, "each commit writes its changes to the log and syncs it"),
-        warning: None,
-    },
-    Product {
-        scheme: "jdbc+monetdb",
-        name: "MonetDB",
-        engine: "monetdb",
-        variable: "BOURSE_JDBC_MONETDB_JAR",
-        usual: &[],
-        package: "the Maven artifacts monetdb:monetdb-java-lite and monetdb:monetdb-jdbc-new, which go together",
-        driver: "nl.cwi.monetdb.jdbc.MonetDriver",
-        dialect: &bourse_schema::MONETDB,
-        file_url: |folder, _| format!("jdbc:monetdb:embedded:{}/data", folder.display()),
-        memory_url: |_, _| "jdbc:monetdb:embedded::memory:".to_owned(),
-        system: |_| String::new(),
-        properties: "",
-        on_open: |_, _| Vec::new(),
-        end: End::LastConnection,
-        memory_end: End::LastConnection,
-        levels: [8, 8, 8],
-        isolation: SNAPSHOT_LEVELS,
-        snapshots: true,
-        has_java_time: false,
-        states: &[
-            ("40", ErrorKind::Conflict),
-            ("23", ErrorKind::Constraint),
-            ("0A", ErrorKind::Unsupported),
-            ("08", ErrorKind::ConnectionLost),
-        ],
-        tables: "SELECT count(*) FROM sys.tables WHERE NOT system",
-        settings: None,
-        explain: None,
-        checkpoint: None,
-        is_log: |_| false,
-        durability: |_| (Durability::Volatile, None, "what a commit leaves was not tried: nothing is promised"),
-        warning: Some(
-            "MonetDB is an analytical engine: it plans and runs every statement for whole columns, so that transactions of single rows are not what it is made for",
-        ),
-    },
+/// The standard's SQLSTATEs: their beginnings.
+const STATES: &[(&str, ErrorKind)] = &[
+    ("40", ErrorKind::Conflict),
+    ("23", ErrorKind::Constraint),
+    ("0A", ErrorKind::Unsupported),
+    ("08", ErrorKind::ConnectionLost),
 ];
+
+/// H2.
+const H2: Product = Product {
+    scheme: "jdbc+h2",
+    name: "H2",
+    engine: "h2",
+    variable: "BOURSE_JDBC_H2_JAR",
+    usual: &[&["/usr/share/java/h2.jar"]],
+    package: "the Maven artifact com.h2database:h2, or Debian's libh2-java",
+    driver: "org.h2.Driver",
+    dialect: &bourse_schema::H2,
+    file_url: |folder, options| h2_url(&format!("file:{}/data", folder.display()), options),
+    memory_url: |number, options| h2_url(&format!("mem:bourse_{number};DB_CLOSE_DELAY=-1"), options),
+    system: |_| String::new(),
+    properties: "user=sa\npassword=",
+    on_open: |_, _| Vec::new(),
+    end: End::LastConnection,
+    memory_end: End::Statement("SHUTDOWN IMMEDIATELY"),
+    levels: LEVELS,
+    // Its serializable level is a snapshot: two transactions may each miss what the other writes.
+    isolation: SNAPSHOT_LEVELS,
+    snapshots: true,
+    has_java_time: true,
+    states: &[
+        ("HYT00", ErrorKind::Conflict),
+        ("90131", ErrorKind::Conflict),
+        // The file is open in another process.
+        ("90020", ErrorKind::Conflict),
+        ("HYC00", ErrorKind::Unsupported),
+        ("90067", ErrorKind::ConnectionLost),
+        ("90098", ErrorKind::ConnectionLost),
+        ("90121", ErrorKind::ConnectionLost),
+        ("90100", ErrorKind::Full),
+        ("90108", ErrorKind::Full),
+        ("57014", ErrorKind::Interrupted),
+    ],
+    conflict_words: &[],
+    first_of_key: Some(h2_first_of_key),
+    tables: "SELECT count(*) FROM information_schema.tables WHERE table_schema = 'PUBLIC'",
+    settings: Some("SELECT setting_name, setting_value FROM information_schema.settings ORDER BY setting_name"),
+    // Otherwise it takes every index for one that finds two rows, that of a trade's status among them.
+    statistics: |table| Some(format!("ANALYZE TABLE {table}")),
+    explain: Some("EXPLAIN "),
+    checkpoint: None,
+    is_log: |_| false,
+    durability: |options| match options.write_delay {
+        Some(delay) if delay.is_zero() => (
+            Durability::Process,
+            None,
+            "write_delay=0ms: each commit writes its changes to the file, which nobody syncs",
+        ),
+        _ => (
+            Durability::Volatile,
+            None,
+            "changes are written some time after the commit (write_delay): a crash of the process alone loses the last commits",
+        ),
+    },
+    warning: None,
+};
+
+/// HSQLDB.
+const HSQLDB: Product = Product {
+    scheme: "jdbc+hsqldb",
+    name: "HSQLDB",
+    engine: "hsqldb",
+    variable: "BOURSE_JDBC_HSQLDB_JAR",
+    usual: &[&["/usr/share/java/hsqldb.jar"]],
+    package: "the Maven artifact org.hsqldb:hsqldb, or Debian's libhsqldb-java",
+    driver: "org.hsqldb.jdbc.JDBCDriver",
+    dialect: &bourse_schema::HSQLDB,
+    file_url: |folder, _| {
+        format!("jdbc:hsqldb:file:{}/data;hsqldb.default_table_type=cached;shutdown=false", folder.display())
+    },
+    memory_url: |number, _| format!("jdbc:hsqldb:mem:bourse_{number}"),
+    system: |_| "hsqldb.reconfig_logging=false".to_owned(),
+    properties: "user=SA\npassword=",
+    on_open: |options, is_memory| {
+        let mut all = vec![
+            "SET DATABASE TRANSACTION CONTROL MVCC".to_owned(),
+            "SET DATABASE COLLATION SQL_TEXT NO PAD".to_owned(),
+        ];
+        if let (Some(delay), false) = (options.write_delay, is_memory) {
+            all.push(match millis(delay) {
+                0 => "SET FILES WRITE DELAY FALSE".to_owned(),
+                ms => format!("SET FILES WRITE DELAY {ms} MILLIS"),
+            });
+        }
+        all
+    },
+    end: End::Statement("SHUTDOWN"),
+    states: &[("57014", ErrorKind::Interrupted)],
+    first_of_key: None,
+    settings: Some(
+        "SELECT property_name, property_value FROM information_schema.system_properties
+          WHERE property_name LIKE 'hsqldb.%' ORDER BY property_name",
+    ),
+    statistics: |_| None,
+    explain: None,
+    checkpoint: Some("CHECKPOINT"),
+    is_log: |name| name.ends_with(".log"),
+    durability: |options| match options.write_delay {
+        Some(delay) if delay.is_zero() => {
+            (Durability::Durable, None, "write_delay=0ms: each commit writes its changes to the log and syncs it")
+        }
+        _ => (
+            Durability::Consistent,
+            Some(MayLose::LastSecond),
+            "the log is synced some time after the commit (write_delay); a crash of the process alone loses commits too",
+        ),
+    },
+    ..H2
+};
+
+/// Derby.
+const DERBY: Product = Product {
+    scheme: "jdbc+derby",
+    name: "Derby",
+    engine: "derby",
+    variable: "BOURSE_JDBC_DERBY_JAR",
+    usual: &[&["/usr/share/java/derby.jar", "/usr/share/java/derbyshared.jar"]],
+    package: "the Maven artifacts org.apache.derby:derby and org.apache.derby:derbyshared, which go together",
+    driver: "org.apache.derby.iapi.jdbc.AutoloadedDriver",
+    dialect: &bourse_schema::DERBY,
+    file_url: |folder, _| format!("jdbc:derby:directory:{}/data;create=true", folder.display()),
+    memory_url: |number, _| format!("jdbc:derby:memory:bourse_{number};create=true"),
+    system: |options| {
+        let seconds = options.lock_timeout.as_secs();
+        // Deadlocks are looked for before the patience ends.
+        format!(
+            "derby.stream.error.file={}\nderby.locks.waitTimeout={seconds}\nderby.locks.deadlockTimeout=1",
+            if cfg!(windows) { "NUL" } else { "/dev/null" }
+        )
+    },
+    properties: "",
+    end: End::Url("create=true", "shutdown=true"),
+    memory_end: End::Url("create=true", "drop=true"),
+    isolation: ALL_LEVELS,
+    snapshots: false,
+    has_java_time: false,
+    states: &[
+        // The folder is open in another process.
+        ("XSDB6", ErrorKind::Conflict),
+        ("XCL52", ErrorKind::Interrupted),
+    ],
+    tables: "SELECT count(*) FROM sys.systables WHERE tabletype = 'T'",
+    first_of_key: None,
+    settings: None,
+    statistics: |table| {
+        Some(format!("CALL SYSCS_UTIL.SYSCS_UPDATE_STATISTICS('APP', '{}', NULL)", table.to_uppercase()))
+    },
+    explain: None,
+    is_log: |name| name.starts_with("log") && name.ends_with(".dat"),
+    durability: |_| (Durability::Durable, None, "each commit writes its changes to the log and syncs it"),
+    ..H2
+};
+
+/// MonetDB.
+const MONETDB: Product = Product {
+    scheme: "jdbc+monetdb",
+    name: "MonetDB",
+    engine: "monetdb",
+    variable: "BOURSE_JDBC_MONETDB_JAR",
+    usual: &[],
+    package: "the Maven artifacts monetdb:monetdb-java-lite and monetdb:monetdb-jdbc-new, which go together",
+    driver: "nl.cwi.monetdb.jdbc.MonetDriver",
+    dialect: &bourse_schema::MONETDB,
+    file_url: |folder, _| format!("jdbc:monetdb:embedded:{}/data", folder.display()),
+    memory_url: |_, _| "jdbc:monetdb:embedded::memory:".to_owned(),
+    properties: "",
+    memory_end: End::LastConnection,
+    levels: [8, 8, 8],
+    has_java_time: false,
+    states: &[],
+    // Its state is M0M10, as that of every error.
+    conflict_words: &["because of concurrency conflicts"],
+    tables: "SELECT count(*) FROM sys.tables WHERE NOT system",
+    first_of_key: None,
+    settings: None,
+    statistics: |_| None,
+    explain: None,
+    durability: |_| (Durability::Volatile, None, "what a commit leaves was not tried: nothing is promised"),
+    warning: Some(
+        "MonetDB is an analytical engine: it plans and runs every statement for whole columns, so that transactions of single rows are not what it is made for",
+    ),
+    ..H2
+};
+
+/// Every database.
+pub(crate) static PRODUCTS: [Product; 4] = [H2, HSQLDB, DERBY, MONETDB];
 
 /// The database of a scheme.
 pub(crate) fn of_scheme(scheme: &str) -> Option<&'static Product> {
@@ -301,6 +303,17 @@ fn h2_url(place: &str, options: &Options) -> String {
     url
 }
 
+/// H2 names table and row: `… ON PUBLIC.T(A, B) VALUES ( /* key:7 */ 1, 'x')`.
+fn h2_first_of_key(words: &str) -> Option<String> {
+    let (_, table) = words.split_once(" ON ")?;
+    let (table, values) = table.split_once('(')?;
+    let (_, key) = values.split_once("/* key:")?;
+    let (key, _) = key.split_once(" */")?;
+    let is_name = table.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '.'));
+    let key: i64 = key.parse().ok().filter(|_| is_name)?;
+    Some(format!("SELECT count(*) FROM {table} WHERE _rowid_ = {key}"))
+}
+
 impl Product {
     /// JDBC's number of a level.
     pub(crate) fn level(&self, isolation: Isolation) -> i32 {
@@ -312,9 +325,13 @@ impl Product {
         }
     }
 
-    /// What a program does about an error of that SQLSTATE.
-    pub(crate) fn kind(&self, state: &str) -> ErrorKind {
-        self.states.iter().find(|(start, _)| state.starts_with(start)).map_or(ErrorKind::Other, |(_, kind)| *kind)
+    /// What a program does about an error of that SQLSTATE, in these words.
+    pub(crate) fn kind(&self, state: &str, words: &str) -> ErrorKind {
+        if self.conflict_words.iter().any(|conflict| words.contains(conflict)) {
+            return ErrorKind::Conflict;
+        }
+        let mut known = self.states.iter().chain(STATES);
+        known.find(|(start, _)| state.starts_with(start)).map_or(ErrorKind::Other, |(_, kind)| *kind)
     }
 }
 
@@ -331,6 +348,15 @@ mod tests {
     }
 
     #[test]
+    fn the_row_that_took_a_key_is_found_by_h2s_words() {
+        let words = "Unique index or primary key violation: \"PUBLIC.CONSTRAINT_1E INDEX PUBLIC.PRIMARY_KEY_1E ON \
+                     PUBLIC.HOLDING_SUMMARY(HS_CA_ID, HS_S_SYMB) VALUES ( /* key:29314 */ 43000005664, 'WDH')\"";
+        let query = "SELECT count(*) FROM PUBLIC.HOLDING_SUMMARY WHERE _rowid_ = 29314";
+        assert_eq!(h2_first_of_key(words).as_deref(), Some(query));
+        assert_eq!(h2_first_of_key("Check constraint violation: \"CONSTRAINT_1\""), None);
+    }
+
+    #[test]
     fn kinds_follow_from_the_state() {
         let h2 = of_scheme("jdbc+h2").unwrap();
         for (state, kind) in [
@@ -340,7 +366,12 @@ mod tests {
             ("42102", ErrorKind::Other),
             ("", ErrorKind::Other),
         ] {
-            assert_eq!(h2.kind(state), kind, "{state}");
+            assert_eq!(h2.kind(state, "words"), kind, "{state}");
         }
+        let monetdb = of_scheme("jdbc+monetdb").unwrap();
+        let conflict = "COMMIT: transaction is aborted because of concurrency conflicts, will ROLLBACK instead";
+        assert_eq!(monetdb.kind("M0M10", conflict), ErrorKind::Conflict);
+        assert_eq!(monetdb.kind("M0M10", "syntax error"), ErrorKind::Other);
+        assert_eq!(h2.kind("M0M10", conflict), ErrorKind::Other);
     }
 }

@@ -49,10 +49,23 @@ impl JdbcSession {
     /// Notes what a failure does to the transaction, and names the statement.
     #[cold]
     fn settle(&mut self, error: EngineError, sql: &str) -> EngineError {
+        let error = if self.is_of_unseen_row(&error) {
+            let words = format!("another transaction was first: {}", error.message());
+            EngineError::new(ErrorKind::Conflict, words)
+        } else {
+            error
+        };
         if self.state == State::Open && error.kind() == ErrorKind::Conflict {
             self.state = State::Failed;
         }
         error.with_statement(sql)
+    }
+
+    /// Whether the error is of a key that a row has which this transaction does not see.
+    fn is_of_unseen_row(&mut self, error: &EngineError) -> bool {
+        let is_violation = self.state == State::Open && error.kind() == ErrorKind::Constraint;
+        let query = self.database.product().first_of_key.filter(|_| is_violation).and_then(|of| of(error.message()));
+        query.is_some_and(|query| self.connection.number(&query).is_ok_and(|rows| rows == 0))
     }
 
     fn text_reply(&mut self, sql: &str, params: &[Value<'_>]) -> Result<crate::bridge::Reply, EngineError> {

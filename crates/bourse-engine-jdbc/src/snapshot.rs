@@ -1,8 +1,8 @@
 //! Copies of a database in a folder, so that rounds can begin alike without loading again.
 
 use crate::database::{DATABASE, in_use, is_open};
-use crate::loader::{RESTORED, SNAPSHOT, remove_folder, replace, sync_folder};
-use bourse_engine::{EngineError, Snapshot};
+use crate::loader::{RESTORED, SNAPSHOT, replace};
+use bourse_engine::{EngineError, Snapshot, remove_folder, sync_folder};
 use std::fs;
 use std::path::{Path, PathBuf};
 

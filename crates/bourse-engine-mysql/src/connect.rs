@@ -1,10 +1,18 @@
-//! Connections, each with the settings that every session and loader relies on.
+//! Connections, each with the settings that every session and loader relies on, and where passwords come from.
 
 use crate::error::error;
 use crate::options::{Options, Storage};
+use crate::session::MysqlSession;
+use crate::target::Place;
+use bourse_client::passwords::{Environment, Secret, first_line, of_my_cnf};
+#[cfg(feature = "tls")]
+use bourse_client::tls::SslMode;
+use bourse_client::{Limits, Reach};
 use bourse_engine::{EngineError, ErrorKind};
 use mysql::consts::CapabilityFlags;
 use mysql::prelude::Queryable as _;
+#[cfg(feature = "tls")]
+use mysql::{ClientIdentity, DriverError, SslOpts};
 use mysql::{Conn, OptsBuilder};
 use std::path::PathBuf;
 
@@ -34,7 +42,7 @@ pub struct Connector {
     /// The user to log in as.
     pub user: String,
     /// The user's password.
-    pub password: Option<String>,
+    pub secret: Secret,
     /// The options of its target.
     pub options: Options,
     /// Settings of its sessions beside those that all have, as `, SESSION x = 1`.
@@ -62,7 +70,7 @@ impl Connector {
         );
         let opts = OptsBuilder::new()
             .user(Some(&self.user))
-            .pass(self.password.as_ref())
+            .pass(self.secret.password.as_ref())
             .db_name(database)
             // What is measured is the way in that was asked for, not one the client finds better.
             .prefer_socket(false)
@@ -78,7 +86,8 @@ impl Connector {
             Address::Socket(path) => opts.socket(Some(path.display().to_string())),
             Address::Tcp(host, port) => opts.ip_or_hostname(Some(host)).tcp_port(*port),
         };
-        let mut connection = Conn::new(opts).map_err(|e| self.explained(error(&e)))?;
+        self.options.tls.check_files()?;
+        let mut connection = self.open(opts).map_err(|e| self.explained(error(&e)))?;
         match connection.query_drop(format!(
             "SET SESSION innodb_snapshot_isolation = {}",
             u8::from(self.options.snapshot_isolation)
@@ -89,13 +98,45 @@ impl Connector {
         Ok(connection)
     }
 
+    #[cfg(not(feature = "tls"))]
+    #[expect(clippy::unused_self, reason = "a build with TLS asks its options")]
+    fn open(&self, opts: OptsBuilder) -> Result<Conn, mysql::Error> {
+        Conn::new(opts)
+    }
+
+    /// Encrypted, as the target asks for; a server that offers no encryption is reached without, if that will do.
+    #[cfg(feature = "tls")]
+    fn open(&self, opts: OptsBuilder) -> Result<Conn, mysql::Error> {
+        let tls = &self.options.tls;
+        if !tls.is_tried() || matches!(self.address, Address::Socket(_)) {
+            return Conn::new(opts);
+        }
+        let identity = match (&tls.certificate, &tls.key) {
+            (Some(certificate), Some(key)) => Some(ClientIdentity::new(certificate.clone(), key.clone())),
+            _ => None,
+        };
+        let ssl = SslOpts::default()
+            .with_client_identity(identity)
+            .with_root_cert_path(tls.root.clone().filter(|_| tls.checks_authority()))
+            .with_danger_skip_domain_validation(tls.mode != SslMode::VerifyFull)
+            .with_danger_accept_invalid_certs(!tls.checks_authority());
+        match Conn::new(opts.clone().ssl_opts(Some(ssl))) {
+            Err(mysql::Error::DriverError(DriverError::TlsNotSupported)) if !tls.is_required() => Conn::new(opts),
+            opened => opened,
+        }
+    }
+
     /// With what a person may have to do.
     fn explained(&self, e: EngineError) -> EngineError {
         const ACCESS_DENIED: [&str; 3] = ["1044", "1045", "1698"];
         let is_denied = e.code().is_some_and(|code| ACCESS_DENIED.contains(&code));
-        let hint = match (is_denied, &self.password) {
-            (true, None) => {
-                "; the variable BOURSE_MYSQL_PASSWORD, or a file that `password_file` names, gives a password"
+        let hint = match (is_denied, &self.secret) {
+            (true, Secret { password: None, unused }) => {
+                let unused = unused.iter().map(|why| format!(" ({why})")).collect::<String>();
+                format!(
+                    "; the variable MYSQL_PWD, the group `client` of ~/.my.cnf, or a file that `password_file` names, gives a \
+                     password{unused}"
+                )
             }
             _ if e.kind() != ErrorKind::ConnectionLost => return e,
             _ => match &self.address {
@@ -110,5 +151,112 @@ impl Connector {
             },
         };
         EngineError::new(e.kind(), format!("{}{hint}", e.message())).with_code(e.code().unwrap_or_default())
+    }
+}
+
+impl Reach for Connector {
+    type Session = MysqlSession;
+
+    fn session(&self, database: &str) -> Result<MysqlSession, EngineError> {
+        Ok(MysqlSession::new(self.connect(Some(database))?))
+    }
+}
+
+/// How the servers of a target that run already are reached, each with its name. What the target does not name comes from the
+/// user's option file, and host, port and socket do so only where the target has one address.
+///
+/// # Errors
+/// A file with a password cannot be read.
+pub fn connectors(
+    options: &Options,
+    places: &[&Place],
+    settings: &'static str,
+    environment: Environment,
+) -> Result<Vec<(String, Connector)>, EngineError> {
+    let client = of_my_cnf(environment.home.as_deref())?;
+    let secret = match (&options.password_file, environment.password) {
+        (Some(path), _) => first_line(path)?,
+        (None, Some(password)) => Secret::known(Some(password)),
+        (None, None) => Secret { password: client.password, unused: client.unused },
+    };
+    let is_alone = places.len() == 1;
+    let mut connectors = Vec::with_capacity(places.len());
+    for place in places {
+        let Place::Running { host, port, user, named, .. } = place else { continue };
+        let socket = options.socket.clone().or_else(|| client.socket.clone().filter(|_| is_alone && !named.host));
+        let host = client.host.as_ref().filter(|_| is_alone && !named.host).unwrap_or(host);
+        let port = client.port.filter(|_| is_alone && !named.port).unwrap_or(*port);
+        let connector = Connector {
+            address: socket.map_or_else(|| Address::Tcp(host.clone(), port), Address::Socket),
+            user: client.user.as_ref().filter(|_| !named.user).unwrap_or(user).clone(),
+            secret: secret.clone(),
+            options: options.clone(),
+            settings,
+        };
+        connectors.push((place.address(), connector));
+    }
+    Ok(connectors)
+}
+
+/// Protocol and cipher of a connection by TCP, in the server's words; `None` if it is not encrypted.
+pub(crate) fn tls(connection: &mut Conn) -> Option<String> {
+    let sql = "SHOW SESSION STATUS WHERE Variable_name IN ('Ssl_cipher', 'Ssl_version')";
+    let said: Vec<(String, String)> = connection.query(sql).ok()?;
+    let get = |name: &str| said.iter().find(|(it, _)| it == name).map(|(_, value)| value.as_str());
+    let cipher = get("Ssl_cipher").filter(|cipher| !cipher.is_empty())?;
+    Some(format!("{} {cipher}", get("Ssl_version").unwrap_or_default()))
+}
+
+/// What the server of a connection says of its limits; `None` where it has none, or does not say so in MySQL's words.
+pub(crate) fn limits(connection: &mut Conn) -> Option<Limits> {
+    let ask = |connection: &mut Conn, sql: &str| connection.query_first::<u64, _>(sql).ok().flatten();
+    let of_all = ask(connection, "SELECT @@global.max_connections").filter(|most| *most > 0);
+    let of_user = ask(connection, "SELECT @@session.max_user_connections").filter(|most| *most > 0);
+    let open = |connection: &mut Conn| {
+        connection.query_first::<(String, u64), _>("SHOW GLOBAL STATUS LIKE 'Threads_connected'").ok().flatten()
+    };
+    let all = match (of_all, open(connection)) {
+        (Some(most), Some((_, open))) => Some(Limits { name: "max_connections", most, reserved: 0, open }),
+        _ => None,
+    };
+    let ours = "SELECT count(*) FROM information_schema.processlist WHERE user = substring_index(user(), '@', 1)";
+    let user = of_user.and_then(|most| {
+        Some(Limits { name: "max_user_connections", most, reserved: 0, open: ask(connection, ours)? })
+    });
+    let free = |limits: &Limits| limits.most.saturating_sub(limits.open);
+    all.into_iter().chain(user).min_by_key(free)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::target::Target;
+
+    /// Address, user and password of a target's first server, with that option file in the home.
+    fn reached(target: &str, cnf: &str, password: Option<&str>) -> (String, String, Option<String>) {
+        let home = std::env::temp_dir().join(format!("bourse-my-cnf-{}-{:p}", std::process::id(), &password));
+        std::fs::create_dir_all(&home).unwrap();
+        std::fs::write(home.join(".my.cnf"), cnf).unwrap();
+        let target = Target::parse(target).unwrap();
+        let environment = Environment { password: password.map(str::to_owned), file: None, home: Some(home.clone()) };
+        let places: Vec<&Place> = std::iter::once(&target.place).chain(&target.others).collect();
+        let mut found = connectors(&target.options, &places, "", environment).unwrap();
+        std::fs::remove_dir_all(home).unwrap();
+        let (_, connector) = found.swap_remove(0);
+        (format!("{:?}", connector.address), connector.user, connector.secret.password)
+    }
+
+    #[test]
+    fn what_a_target_does_not_name_comes_from_the_option_file() {
+        const FILE: &str = "[client]\nuser=ann\npassword=filed\nhost=db.example\nport=3310\n";
+        let tcp = |host: &str, port: u16| format!("Tcp({host:?}, {port})");
+        let some = |password: &str| Some(password.to_owned());
+        assert_eq!(reached("mysql:///d", FILE, None), (tcp("db.example", 3_310), "ann".to_owned(), some("filed")));
+        assert_eq!(reached("mysql://bob@h:1/d", FILE, None), (tcp("h", 1), "bob".to_owned(), some("filed")));
+        assert_eq!(reached("mysql://h/d", FILE, Some("told")), (tcp("h", 3_310), "ann".to_owned(), some("told")));
+        assert_eq!(reached("mysql://h,i/d", FILE, None), (tcp("h", 3_306), "ann".to_owned(), some("filed")));
+        let socket = "[client-server]\nsocket=/run/s\n";
+        assert_eq!(reached("mysql:///d", socket, None).0, "Socket(\"/run/s\")");
+        assert_eq!(reached("mysql://h/d", socket, None), (tcp("h", 3_306), "root".to_owned(), None));
     }
 }

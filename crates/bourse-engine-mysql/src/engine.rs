@@ -1,35 +1,57 @@
 //! The engine: a target, the server behind it, its sizes.
 
-use crate::connect::{Address, Connector};
+use crate::connect::{Connector, connectors, limits, tls};
+use crate::copy::StoppedCopy;
 use crate::describe;
 use crate::loader::DatabaseLoader;
 use crate::ownership;
+use crate::products::PRODUCTS;
 use crate::server::{self, DATABASE, Launch};
 use crate::session::MysqlSession;
 use crate::status::{Status, counters, told_process};
 use crate::target::{Place, Target};
+use bourse_client::passwords::Environment;
+use bourse_client::tls::{SslMode, tls_setting};
+use bourse_client::{Announced, ConflictKinds, NodeSession, Nodes, Product};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface,
-    IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, SqlCapabilities, SqlEngine,
+    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting,
+    Interface, IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, Snapshot,
+    SqlCapabilities, SqlEngine,
 };
 use bourse_private_server::{PrivateServer, ServerSlot, parent, processes};
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A MariaDB or MySQL database under test.
 pub struct MysqlEngine {
     target: Target,
     /// Of a private target, once something needed it.
-    server: ServerSlot<Connector>,
+    server: Arc<ServerSlot<Connector>>,
+    /// Servers that run already, once something needed them.
+    running: Mutex<Option<Arc<Nodes<Connector>>>>,
     /// What it is started with beside what the target says.
     launch: Mutex<Launch>,
     /// A connection for sizes, so that asking for them each second opens none.
-    watcher: Mutex<Option<Watcher>>,
+    watcher: Arc<Mutex<Option<Watcher>>>,
+    announced: Announced,
 }
 
-struct Watcher {
+/// Codes of conflicts that are told apart where a database has several servers.
+const KINDS: ConflictKinds = ConflictKinds {
+    by_code: &[
+        ("1213", "1213 (another transaction's lock, or another node's commit)"),
+        ("1205", "1205 (lock wait timed out)"),
+        ("1020", "1020 (row changed since the snapshot)"),
+        ("9007", "9007 (write conflict)"),
+        ("3101", "3101 (commit refused by the group)"),
+        ("1180", "1180 (commit failed)"),
+    ],
+    interrupted: false,
+};
+
+pub(crate) struct Watcher {
     connection: Conn,
     /// What the server had counted before us.
     before: Status,
@@ -56,14 +78,21 @@ impl std::fmt::Debug for MysqlEngine {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl MysqlEngine {
     /// The engine of a target that was read before.
     pub fn new(target: Target) -> Self {
-        Self { target, server: ServerSlot::default(), launch: Mutex::default(), watcher: Mutex::new(None) }
+        Self {
+            target,
+            server: Arc::default(),
+            running: Mutex::default(),
+            launch: Mutex::default(),
+            watcher: Arc::default(),
+            announced: Announced::default(),
+        }
     }
 
     /// The target as it was read.
@@ -93,30 +122,45 @@ impl MysqlEngine {
         }
     }
 
-    /// How to reach the server; starts it if it is ours and does not run yet.
-    fn connector(&self) -> Result<Connector, EngineError> {
-        let options = &self.target.options;
-        match &self.target.place {
-            Place::Running { host, port, user, .. } => Ok(Connector {
-                address: match &options.socket {
-                    Some(path) => Address::Socket(path.clone()),
-                    None => Address::Tcp(host.clone(), *port),
-                },
-                user: user.clone(),
-                password: password(&self.target)?,
-                options: options.clone(),
-                settings: "",
-            }),
-            Place::Private { directory } => {
+    /// The servers that run already; `None` of a private target.
+    fn running(&self) -> Result<Option<Arc<Nodes<Connector>>>, EngineError> {
+        let Target { place, others, options, .. } = &self.target;
+        let Place::Running { database, .. } = place else { return Ok(None) };
+        let mut running = locked(&self.running);
+        if let Some(nodes) = &*running {
+            return Ok(Some(nodes.clone()));
+        }
+        let places: Vec<&Place> = std::iter::once(place).chain(others).collect();
+        let connectors = connectors(options, &places, "", environment())?;
+        let nodes = Nodes::new(connectors, database.clone(), options.spread, KINDS);
+        Ok(Some(running.insert(Arc::new(nodes)).clone()))
+    }
+
+    /// What `connect` gets of the server; starts it if it is ours and does not run yet. Where there is nothing because a
+    /// server of ours has ended, that is what is told.
+    fn reach<T>(&self, connect: impl Fn(&Connector) -> Result<T, EngineError>) -> Result<T, EngineError> {
+        match (self.running()?, &self.target.place) {
+            (Some(nodes), _) => nodes.reach(0, connect).map(|(_, reached)| reached),
+            (None, Place::Private { directory }) => {
                 let start = || server::start(&self.target, directory.as_deref(), &locked(&self.launch));
-                self.server.connector(start)
+                let connector = self.server.connector(start)?;
+                self.server.explained(connect(&connector))
             }
+            (None, Place::Running { .. }) => Err(EngineError::unsupported("the server's address is not known")),
         }
     }
 
-    /// A connection; where there is none because a server of ours has ended, that is what is told.
-    fn reach(&self, database: Option<&str>) -> Result<Conn, EngineError> {
-        self.server.explained(self.connector()?.connect(database))
+    fn has_several(&self) -> bool {
+        !self.target.others.is_empty()
+    }
+
+    /// Refuses more sessions than the servers take, before the first of them is made.
+    fn check_announced(&self) -> Result<(), EngineError> {
+        let Some(wanted) = self.announced.take() else { return Ok(()) };
+        let Some(nodes) = self.running()? else {
+            return self.reach(|connector| check(connector, wanted, "`bourse` has its private servers take 2000"));
+        };
+        check_each(&nodes, wanted)
     }
 
     fn is_started(&self) -> bool {
@@ -127,7 +171,7 @@ impl MysqlEngine {
     fn watch<T>(&self, ask: impl FnOnce(&mut Watcher) -> Result<T, EngineError>) -> Result<T, EngineError> {
         let mut kept = locked(&self.watcher);
         if kept.is_none() {
-            let mut connection = self.reach(None)?;
+            let mut connection = self.reach(|connector| connector.connect(None))?;
             let before = Status::read(&mut connection)?;
             *kept = Some(Watcher { connection, before });
         }
@@ -140,19 +184,54 @@ impl MysqlEngine {
     }
 }
 
-/// The password of a target: from the file that is named, or the environment.
+/// The server's version in its own words; empty if it does not say.
+fn version(connection: &mut Conn) -> String {
+    connection.query_first("SELECT version()").ok().flatten().unwrap_or_default()
+}
+
+/// Adds how a server that runs already was reached.
+pub fn describe_way(description: &mut Description, connector: &Connector, connection: &mut Conn) {
+    description.settings.push(tls_setting(tls(connection)));
+    if let Some(product) = Product::of(PRODUCTS, &version(connection)) {
+        product.describe(description);
+    }
+    description.warnings.extend(connector.secret.unused.clone());
+    if connector.options.tls.checks_authority() && connector.options.tls.mode != SslMode::VerifyFull {
+        description.warnings.push(
+            "the client of MySQL accepts certificates of public authorities too, beside that of 'sslrootcert': \
+             sslmode=verify-full also asks for the host"
+                .to_owned(),
+        );
+    }
+}
+
+/// Where this process finds passwords of such servers.
+pub fn environment() -> Environment {
+    Environment::of_process(&["BOURSE_MYSQL_PASSWORD", "MYSQL_PWD"], None)
+}
+
+/// Refuses more sessions than a server takes; one that does not tell its limits is not asked further.
+fn check(connector: &Connector, wanted: usize, advice: &str) -> Result<(), EngineError> {
+    match limits(&mut connector.connect(None)?) {
+        Some(limits) => limits.check(wanted, |enough| format!("{advice}; {enough} would do")),
+        None => Ok(()),
+    }
+}
+
+/// Refuses more sessions than nodes take together, each its share; one that cannot be reached takes none.
 ///
 /// # Errors
-/// The file cannot be read.
-pub fn password(target: &Target) -> Result<Option<String>, EngineError> {
-    match &target.options.password_file {
-        Some(path) => {
-            let text = std::fs::read_to_string(path)
-                .map_err(|e| EngineError::new(ErrorKind::Other, format!("cannot read {}: {e}", path.display())))?;
-            Ok(text.lines().next().map(str::to_owned))
+/// With the server's numbers and what to try.
+pub fn check_each(nodes: &Nodes<Connector>, wanted: usize) -> Result<(), EngineError> {
+    let share = if nodes.spread() { wanted.div_ceil(nodes.len()) } else { wanted };
+    for node in 0..nodes.len() {
+        let advice = "fewer users, or a larger limit in the server's configuration, is what to try";
+        match check(nodes.connector(node), share, advice) {
+            Err(e) if e.kind() == ErrorKind::ConnectionLost && nodes.len() > 1 => nodes.set_up(node, false),
+            checked => checked?,
         }
-        None => Ok(std::env::var("BOURSE_MYSQL_PASSWORD").ok()),
     }
+    Ok(())
 }
 
 /// What the server finds damaged in the database that a connection uses, in its words.
@@ -178,8 +257,15 @@ pub fn damage(connection: &mut Conn) -> Result<Vec<String>, EngineError> {
 
 impl Engine for MysqlEngine {
     fn description(&self) -> Result<Description, EngineError> {
-        let mut connection = self.reach(None)?;
-        describe::describe(&self.target, &mut connection)
+        let mut connection = self.reach(|connector| connector.connect(None))?;
+        let mut description = describe::describe(&self.target, &mut connection)?;
+        if let Some(nodes) = self.running()? {
+            describe_way(&mut description, nodes.connector(0), &mut connection);
+            if self.has_several() {
+                description.settings.extend(nodes.settings());
+            }
+        }
+        Ok(description)
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -215,7 +301,7 @@ impl Engine for MysqlEngine {
             // A private server begins empty.
             return Ok(false);
         }
-        let mut connection = self.reach(None)?;
+        let mut connection = self.reach(|connector| connector.connect(None))?;
         ownership::exists(&mut connection, self.database())
     }
 
@@ -223,14 +309,14 @@ impl Engine for MysqlEngine {
         if !self.is_started() {
             return Ok(None);
         }
-        ownership::foreign(&mut self.reach(None)?, self.database())
+        ownership::foreign(&mut self.reach(|connector| connector.connect(None))?, self.database())
     }
 
     fn leftovers(&self) -> Result<Option<String>, EngineError> {
         if !self.is_started() {
             return Ok(None);
         }
-        ownership::leftovers(&mut self.reach(None)?, self.database())
+        ownership::leftovers(&mut self.reach(|connector| connector.connect(None))?, self.database())
     }
 
     fn location(&self) -> Location {
@@ -244,14 +330,40 @@ impl Engine for MysqlEngine {
         }
     }
 
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+        match self.target.place {
+            Place::Running { .. } => Err(EngineError::unsupported(
+                "no copy of its database can be kept: a server that others run is not stopped for it",
+            )),
+            Place::Private { .. } => {
+                let copy = StoppedCopy {
+                    server: Arc::clone(&self.server),
+                    watcher: Arc::clone(&self.watcher),
+                    target: self.target.clone(),
+                    launch: locked(&self.launch).clone(),
+                };
+                Ok(Box::new(copy.take()?))
+            }
+        }
+    }
+
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {
-        damage(&mut self.reach(Some(self.database()))?).map(Some)
+        let mut connection = self.reach(|connector| connector.connect(Some(self.database())))?;
+        if Product::of(PRODUCTS, &version(&mut connection)).is_some_and(|product| !product.facts.check_table) {
+            return Ok(None);
+        }
+        damage(&mut connection).map(Some)
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {
+        let is_part = self.has_several();
         let status = self.watch(|watcher| Ok(Status::read(&mut watcher.connection)?.since(&watcher.before)))?;
         let mut footprint =
             Footprint { memory_bytes: status.memory_bytes, locks: status.locks, ..Footprint::default() };
+        if is_part {
+            // One server of several: the sum is not known.
+            footprint = Footprint::default();
+        }
         let private = self.server.look(|server| (server.folder().data(), server.process_id()));
         match private {
             Some((data, process)) => {
@@ -269,15 +381,28 @@ impl Engine for MysqlEngine {
         Ok(footprint)
     }
 
+    fn conflicts(&self) -> Vec<Conflicts> {
+        match self.running() {
+            Ok(Some(nodes)) if self.has_several() => nodes.conflicts(),
+            _ => Vec::new(),
+        }
+    }
+
+    fn expect_sessions(&self, sessions: usize) -> Option<String> {
+        self.announced.note(sessions);
+        None
+    }
+
+    /// Of several servers one would tell a part.
     fn counters(&self) -> Result<Vec<Counter>, EngineError> {
-        if !self.is_started() {
+        if !self.is_started() || self.has_several() {
             return Ok(Vec::new());
         }
         self.watch(|watcher| counters(&mut watcher.connection))
     }
 
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
-        if !self.is_started() {
+        if !self.is_started() || self.has_several() {
             return Ok(None);
         }
         self.watch(|watcher| Ok(Some(Status::read(&mut watcher.connection)?.io)))
@@ -290,11 +415,15 @@ impl SqlEngine for MysqlEngine {
     }
 
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
-        Ok(Box::new(MysqlSession::new(self.reach(Some(self.database()))?)))
+        self.check_announced()?;
+        if let Some(nodes) = self.running()?.filter(|_| self.has_several()) {
+            return Ok(Box::new(NodeSession::new(self.dialect(), nodes)?));
+        }
+        Ok(Box::new(MysqlSession::new(self.reach(|connector| connector.connect(Some(self.database())))?)))
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        Ok(Box::new(DatabaseLoader::new(&self.connector()?, self.database())?))
+        Ok(Box::new(self.reach(|connector| DatabaseLoader::new(connector, self.database()))?))
     }
 }
 

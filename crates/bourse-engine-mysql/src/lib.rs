@@ -6,9 +6,10 @@
 //! | `mariadb+private:?ram=on` | a MariaDB server of our own, its data in memory |
 //! | `mariadb+private:/big/disk?flush_log=1` | the same, its data below `/big/disk` |
 //! | `mysql+private:?server=/opt/mysql/bin/mysqld` | a MySQL server of our own |
+//! | `mysql://user@host,host:3307/db` | a database of several servers: sessions over all of them |
 //!
-//! [`open`] reads a target; [`GRAMMAR`] has the table of all options. Passwords come from the variable
-//! `BOURSE_MYSQL_PASSWORD` or from the file that `password_file` names, never from the target.
+//! [`open`] reads a target; [`GRAMMAR`] has the table of all options. Passwords come from the file that `password_file` names,
+//! from a variable or from `~/.my.cnf`, never from the target.
 //!
 //! # Getting a server
 //! Debian and Ubuntu: `apt-get install --no-install-recommends mariadb-server` (whose service need not run). Fedora:
@@ -28,16 +29,19 @@
 //! loader made (`ownership`).
 //!
 //! Files: `options` and `target` (what was asked for), `statement` and `value` (texts and values in the server's notation),
-//! `session` and `loader` (the seam), `ownership` (what may be replaced), `server` (private ones), `connect`, `describe` (what was run on), `status`
+//! `session` and `loader` (the seam), `ownership` (what may be replaced), `products` (what others that speak the protocol lack), `server` (private ones), `copy` (snapshots of those),
+//! `connect`, `describe` (what was run on), `status`
 //! (what the server counts and uses), `error` (codes).
 
 mod connect;
+mod copy;
 mod describe;
 mod engine;
 mod error;
 mod loader;
 mod options;
 mod ownership;
+mod products;
 mod server;
 mod session;
 mod statement;
@@ -52,9 +56,9 @@ pub use target::{Place, Target};
 
 /// Parts of this engine that an engine of several such servers is made of.
 pub mod parts {
-    pub use crate::connect::{Address, Connector};
+    pub use crate::connect::{Address, Connector, connectors};
     pub use crate::describe::{describe, sizes, table_bytes};
-    pub use crate::engine::{damage, password};
+    pub use crate::engine::{check_each, damage, describe_way, environment};
     pub use crate::error::error;
     pub use crate::loader::DatabaseLoader;
     pub use crate::options::{OPTIONS, PRIVATE_ONLY, RUNNING_ONLY};

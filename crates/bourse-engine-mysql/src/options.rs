@@ -1,8 +1,9 @@
 //! Options of a target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
+use bourse_client::tls::{TLS_OPTIONS, TlsOptions};
 use bourse_engine::target::{Grammar, OptionSpec, Scheme};
-use bourse_engine::{option_spec, option_words};
+use bourse_engine::{nested_option, option_spec, option_words};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -69,6 +70,10 @@ pub struct Options {
     pub socket: Option<PathBuf>,
     /// `password_file`.
     pub password_file: Option<PathBuf>,
+    /// `spread`.
+    pub spread: bool,
+    /// `sslmode`, `sslrootcert`, `sslcert`, `sslkey`.
+    pub tls: TlsOptions,
     /// `storage`.
     pub storage: Storage,
     /// `ram`.
@@ -98,6 +103,8 @@ impl Options {
         snapshot_isolation: true,
         socket: None,
         password_file: None,
+        spread: true,
+        tls: TlsOptions::DEFAULT,
         storage: Storage::Innodb,
         ram: false,
         server: None,
@@ -115,7 +122,7 @@ option_words!(FlushLog { EverySecond = "0", AtCommit = "1", WrittenAtCommit = "2
 option_words!(FlushMethod { Fsync = "fsync", Direct = "o_direct" });
 
 /// Options of a server that runs already.
-pub const RUNNING_ONLY: &[&str] = &["socket", "password_file"];
+pub const RUNNING_ONLY: &[&str] = &["socket", "password_file", "spread", "sslmode", "sslrootcert", "sslcert", "sslkey"];
 
 /// Options of a private server.
 pub const PRIVATE_ONLY: &[&str] =
@@ -143,8 +150,16 @@ pub const OPTIONS: &[OptionSpec<Options>] = &[
     option_spec!("socket" => socket: path, "Unix socket of the server [without it: TCP]"),
     option_spec!(
         "password_file" => password_file: path,
-        "file whose first line is the password [without it: the environment variable BOURSE_MYSQL_PASSWORD]",
+        "file whose first line is the password [without it: the environment variable BOURSE_MYSQL_PASSWORD or MYSQL_PWD, then the group `client` of ~/.my.cnf]",
     ),
+    option_spec!(
+        "spread" => spread: switch,
+        "of several addresses, sessions go to all in turn; off: to the first one, and to another only where it is lost",
+    ),
+    nested_option!(TlsOptions: &TLS_OPTIONS[0] => tls: Options),
+    nested_option!(TlsOptions: &TLS_OPTIONS[1] => tls: Options),
+    nested_option!(TlsOptions: &TLS_OPTIONS[2] => tls: Options),
+    nested_option!(TlsOptions: &TLS_OPTIONS[3] => tls: Options),
     option_spec!("ram" => ram: switch, "keep the data directory in memory (/dev/shm)"),
     option_spec!(
         "server" => server: path,
@@ -185,7 +200,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         Scheme::private_server("mysql+private", RUNNING_ONLY),
         Scheme::private_server("mariadb+private", RUNNING_ONLY),
     ],
-    forms: "mysql://USER@HOST/DATABASE, mariadb://USER@HOST/DATABASE, mysql+private: or mariadb+private:, each with optional ?OPTION=VALUE&…",
+    forms: "mysql://USER@HOST,HOST/DATABASE, mariadb://USER@HOST,HOST/DATABASE, mysql+private: or mariadb+private:, each with optional ?OPTION=VALUE&…",
     options: OPTIONS,
     renamed: &[],
 };

@@ -13,7 +13,7 @@ pub static FORMS: ServerForms = ServerForms {
     not_in_database: &['`', '/', '\\', '.'],
     bad_database: "its database name has more than 40 bytes, or one of the characters ` / \\ .",
     password_options: &["password", "passwd", "pass", "pwd"],
-    password_instead: "put it into the variable BOURSE_MYSQL_PASSWORD, or into a file that the option 'password_file' names",
+    password_instead: "put it into the variable MYSQL_PWD, into ~/.my.cnf, or into a file that the option 'password_file' names",
 };
 
 /// A parsed target.
@@ -23,8 +23,10 @@ pub struct Target {
     pub text: String,
     /// The server that the scheme names.
     pub flavour: Flavour,
-    /// The server's place.
+    /// The server's place; of several, the first one's.
     pub place: Place,
+    /// Further servers of the same database, which run already.
+    pub others: Vec<Place>,
     /// The options, with defaults for those that were not given.
     pub options: Options,
 }
@@ -45,9 +47,11 @@ impl Target {
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         let split = GRAMMAR.split(text)?;
         let flavour = if split.scheme.name.starts_with("mariadb") { Flavour::Mariadb } else { Flavour::Mysql };
-        let place = Place::read(&GRAMMAR, &FORMS, split, split.scheme.name.ends_with("+private"))?;
+        let (place, others) = Place::read_several(&GRAMMAR, &FORMS, split, split.scheme.name.ends_with("+private"))?;
         let parsed = GRAMMAR.read(text, split, split.place.to_owned(), Options::DEFAULT)?;
         place.check_memory(parsed.options.ram)?;
-        Ok(Self { text: parsed.text, flavour, place, options: parsed.options })
+        parsed.options.tls.check(parsed.options.socket.is_some())?;
+        Place::check_alone(&others, "socket", parsed.options.socket.is_some())?;
+        Ok(Self { text: parsed.text, flavour, place, others, options: parsed.options })
     }
 }

@@ -1,11 +1,21 @@
 //! Connections, each with the settings that every session and loader relies on, and where passwords come from.
 
+#[cfg(feature = "tls")]
+use crate::message;
 use crate::options::Options;
+use crate::session::PostgresSession;
+use crate::target::Place;
 use crate::wire::{Connection, Stream};
+use bourse_client::passwords::{Environment, Secret, first_line, of_pgpass};
+#[cfg(feature = "tls")]
+use bourse_client::tls::Secured;
+use bourse_client::{Limits, Reach};
 use bourse_engine::{EngineError, ErrorKind};
 use std::io;
+#[cfg(feature = "tls")]
+use std::io::{Read as _, Write as _};
 use std::net::{TcpStream, ToSocketAddrs as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
 /// How long reaching a server may take.
@@ -28,8 +38,7 @@ pub(crate) enum Address {
 pub(crate) struct Connector {
     pub(crate) address: Address,
     pub(crate) user: String,
-    /// Never shown: this type has no `Debug`.
-    pub(crate) password: Option<String>,
+    pub(crate) secret: Secret,
     pub(crate) options: Options,
 }
 
@@ -37,6 +46,8 @@ impl Connector {
     /// A connection that uses `database`.
     pub(crate) fn connect(&self, database: &str) -> Result<Connection, EngineError> {
         let opened = self.open().map_err(|e| self.unreachable(&e))?;
+        #[cfg(feature = "tls")]
+        let opened = self.secured(opened)?;
         let options = &self.options;
         let mut settings = vec![
             ("search_path", "public".to_owned()),
@@ -45,7 +56,7 @@ impl Connector {
             ("plan_cache_mode", options.plan_cache.setting().to_owned()),
         ];
         settings.extend(options.synchronous_commit.map(|value| ("synchronous_commit", value.word().to_owned())));
-        Connection::start(opened, &self.user, self.password.as_deref(), database, &settings)
+        Connection::start(opened, &self.user, &self.secret, database, &settings)
     }
 
     /// A connection to the database, or to none in particular if it does not exist: then `None`.
@@ -91,6 +102,28 @@ impl Connector {
         Ok(stream)
     }
 
+    /// The same way encrypted, as the target asks for.
+    #[cfg(feature = "tls")]
+    fn secured(&self, stream: Stream) -> Result<Stream, EngineError> {
+        let tls = &self.options.tls;
+        let (mut plain, host) = match (stream, &self.address) {
+            (Stream::Tcp(plain), Address::Tcp(host, _)) if tls.is_tried() => (plain, host),
+            (other, _) => return Ok(other),
+        };
+        let mut answer = [0];
+        // The answer is one byte, and what follows is encrypted already: no more may be read.
+        let asked = plain.write_all(&message::ENCRYPTION).and_then(|()| plain.read_exact(&mut answer));
+        asked.map_err(|e| crate::error::io(&e))?;
+        match (answer[0], tls.is_required()) {
+            (b'S', _) => Ok(Stream::Tls(Secured::start(plain, host, tls)?)),
+            (_, false) => Ok(Stream::Tcp(plain)),
+            (_, true) => Err(EngineError::unsupported(format!(
+                "the server does not offer TLS, which sslmode={} asks for: set ssl = on there, or use sslmode=prefer",
+                tls.mode.word()
+            ))),
+        }
+    }
+
     fn unreachable(&self, e: &io::Error) -> EngineError {
         let place = match &self.address {
             Address::Socket(folder, number) => {
@@ -102,81 +135,119 @@ impl Connector {
     }
 }
 
-/// The password of a target: from the file that is named, the environment, or the file of passwords.
-pub(crate) fn password(
+impl Reach for Connector {
+    type Session = PostgresSession;
+
+    fn session(&self, database: &str) -> Result<PostgresSession, EngineError> {
+        Ok(PostgresSession::new(self.connect(database)?))
+    }
+}
+
+/// Where this process finds passwords of such servers.
+pub(crate) fn environment() -> Environment {
+    Environment::of_process(&["PGPASSWORD"], Some("PGPASSFILE"))
+}
+
+/// How the servers of a target that run already are reached, each with its name.
+pub(crate) fn connectors(
     options: &Options,
-    host: &str,
-    port: u16,
-    database: &str,
-    user: &str,
-) -> Result<Option<String>, EngineError> {
+    places: &[&Place],
+    environment: &Environment,
+) -> Result<Vec<(String, Connector)>, EngineError> {
+    let mut connectors = Vec::with_capacity(places.len());
+    for place in places {
+        let Place::Running { host, port, user, database, .. } = place else { continue };
+        let connector = Connector {
+            address: match &options.socket {
+                Some(folder) => Address::Socket(folder.clone(), *port),
+                None => Address::Tcp(host.clone(), *port),
+            },
+            user: user.clone(),
+            secret: secret(options, [host, &port.to_string(), database, user], environment)?,
+            options: options.clone(),
+        };
+        connectors.push((place.address(), connector));
+    }
+    Ok(connectors)
+}
+
+/// The password for host, port, database and user: from the file that is named, the environment, or the file of passwords.
+fn secret(
+    options: &Options,
+    [host, port, database, user]: [&str; 4],
+    from: &Environment,
+) -> Result<Secret, EngineError> {
     if let Some(path) = &options.password_file {
-        let text = std::fs::read_to_string(path).map_err(|e| EngineError::io("read", path, &e))?;
-        return Ok(text.lines().next().map(str::to_owned));
+        return first_line(path);
     }
-    if let Ok(password) = std::env::var("PGPASSWORD") {
-        return Ok(Some(password));
+    if from.password.is_some() {
+        return Ok(Secret::known(from.password.clone()));
     }
-    let named = std::env::var_os("PGPASSFILE").map(PathBuf::from);
-    let Some(path) = named.or_else(|| Some(std::env::home_dir()?.join(".pgpass"))) else { return Ok(None) };
-    if !is_private(&path) {
-        return Ok(None);
-    }
-    let text = std::fs::read_to_string(&path).map_err(|e| EngineError::io("read", &path, &e))?;
+    let own = || Some(from.home.as_ref()?.join(".pgpass"));
+    let Some(path) = from.file.clone().or_else(own) else { return Ok(Secret::default()) };
     let host = if options.socket.is_some() { "localhost" } else { host };
-    Ok(text.lines().find_map(|line| matching(line, [host, &port.to_string(), database, user])))
+    of_pgpass(&path, [host, port, database, user])
 }
 
-/// Whether a file is there that nobody else can read: a file of passwords that others can read is not used, as libpq has it.
-fn is_private(path: &Path) -> bool {
-    let Ok(found) = path.metadata() else { return false };
-    #[cfg(unix)]
-    let is_private = {
-        use std::os::unix::fs::MetadataExt as _;
-        found.mode() & 0o077 == 0
+/// What the server of a connection says of its limits: the one that leaves least; `None` where it does not say so in
+/// PostgreSQL's words.
+pub(crate) fn limits(connection: &mut Connection) -> Result<Option<Limits>, EngineError> {
+    let asked = connection.ask(
+        "SELECT 'max_connections', current_setting('max_connections')::int,
+                current_setting('superuser_reserved_connections')::int
+                    + coalesce(current_setting('reserved_connections', true)::int, 0),
+                (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')
+         UNION ALL
+         SELECT 'CONNECTION LIMIT of the user', rolconnlimit, 0,
+                (SELECT count(*) FROM pg_stat_activity WHERE usename = current_user AND backend_type = 'client backend')
+           FROM pg_roles WHERE rolname = current_user AND rolconnlimit >= 0",
+    );
+    let rows = match asked {
+        Err(e) if e.kind() == ErrorKind::ConnectionLost => return Err(e),
+        Err(_) => return Ok(None),
+        Ok(rows) => rows,
     };
-    #[cfg(not(unix))]
-    let is_private = true;
-    found.is_file() && is_private
-}
-
-/// The password of a line `host:port:database:user:password` if it is for these; `*` is any, `\` takes the next character as
-/// it is.
-fn matching(line: &str, wanted: [&str; 4]) -> Option<String> {
-    if line.starts_with('#') {
-        return None;
-    }
-    let mut fields = vec![String::new()];
-    let mut characters = line.chars();
-    while let Some(character) = characters.next() {
-        let is_last = fields.len() > wanted.len();
-        match character {
-            '\\' => fields.last_mut()?.extend(characters.next()),
-            ':' if !is_last => fields.push(String::new()),
-            other => fields.last_mut()?.push(other),
-        }
-    }
-    let is_for = |(field, wanted): (&String, &str)| field == "*" || field == wanted;
-    (fields.len() == wanted.len() + 1 && fields.iter().zip(wanted).all(is_for)).then(|| fields.pop())?
+    let limits = rows.iter().filter_map(|row| {
+        let number = |at: usize| row.get(at)?.as_ref()?.parse::<u64>().ok();
+        let is_of_all = row.first()?.as_deref() == Some("max_connections");
+        let name = if is_of_all { "max_connections" } else { "CONNECTION LIMIT of the user" };
+        Some(Limits { name, most: number(1)?, reserved: number(2)?, open: number(3)? })
+    });
+    Ok(limits.min_by_key(|limits| limits.most.saturating_sub(limits.reserved).saturating_sub(limits.open)))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::target::Target;
 
     #[test]
-    fn a_line_of_passwords_is_read() {
-        let wanted = ["db.example", "5432", "tpce", "ann"];
-        for (line, expected) in [
-            ("db.example:5432:tpce:ann:secret", Some("secret")),
-            ("*:*:*:ann:se\\:cr\\\\et", Some("se:cr\\et")),
-            ("*:*:*:*:with:colons", Some("with:colons")),
-            ("other:5432:tpce:ann:secret", None),
-            ("#*:*:*:*:secret", None),
-            ("*:*:*", None),
-            ("", None),
-        ] {
-            assert_eq!(matching(line, wanted).as_deref(), expected, "{line}");
-        }
+    fn a_password_comes_from_the_first_place_that_has_one() {
+        let home = std::env::temp_dir().join(format!("bourse-pgpass-{}", std::process::id()));
+        std::fs::create_dir_all(&home).unwrap();
+        let write = |name: &str, text: &str| {
+            let path = home.join(name);
+            std::fs::write(&path, text).unwrap();
+            #[cfg(unix)]
+            std::fs::set_permissions(&path, std::os::unix::fs::PermissionsExt::from_mode(0o600)).unwrap();
+            path
+        };
+        write(".pgpass", "localhost:7:d:ann:of the socket\na:7:*:ann:of a\nb:*:*:*:of b\n");
+        let (other, own) = (write("other", "*:*:*:*:of the other file\n"), write("own", "of the target\n"));
+        let found = |target: &str, password: Option<&str>, file: Option<&PathBuf>| {
+            let target = Target::parse(target).unwrap();
+            let places: Vec<&Place> = std::iter::once(&target.place).chain(&target.others).collect();
+            let from =
+                Environment { password: password.map(str::to_owned), file: file.cloned(), home: Some(home.clone()) };
+            let found = connectors(&target.options, &places, &from).unwrap();
+            found.into_iter().map(|(_, it)| it.secret.password.unwrap_or_default()).collect::<Vec<_>>()
+        };
+        assert_eq!(found("postgres://ann@a:7,b,c/d", None, None), ["of a", "of b", ""]);
+        assert_eq!(found("postgres://ann@:7/d?socket=/run", None, None), ["of the socket"]);
+        assert_eq!(found("postgres://ann@a/d", None, Some(&other)), ["of the other file"]);
+        assert_eq!(found("postgres://ann@a,b/d", Some("told"), Some(&other)), ["told", "told"]);
+        let named = format!("postgres://ann@a/d?password_file={}", own.display());
+        assert_eq!(found(&named, Some("told"), Some(&other)), ["of the target"]);
+        std::fs::remove_dir_all(home).unwrap();
     }
 }

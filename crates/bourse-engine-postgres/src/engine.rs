@@ -1,33 +1,48 @@
 //! The engine: a target, the server behind it, its sizes.
 
-use crate::connect::{Address, Connector, password};
+use crate::connect::{Connector, connectors, environment, limits};
 use crate::copy::{DatabaseCopy, copy_of};
 use crate::loader::DatabaseLoader;
+use crate::products::PRODUCTS;
 use crate::server::{self, DATABASE};
 use crate::session::PostgresSession;
 use crate::target::{Place, Target};
 use crate::wire::Connection;
 use crate::{describe, ownership, status};
+use bourse_client::tls::tls_setting;
+use bourse_client::{Announced, ConflictKinds, NodeSession, Nodes, Product};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
-    Capabilities, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting, Interface,
-    IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, Snapshot, SqlCapabilities,
-    SqlEngine,
+    Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting,
+    Interface, IoCounts, Isolation, Loader, Location, OwnedServer, RecordCapabilities, Session, Snapshot,
+    SqlCapabilities, SqlEngine,
 };
 use bourse_private_server::{ServerSlot, parent};
-use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A PostgreSQL database under test.
 pub struct PostgresEngine {
     target: Target,
     /// Of a private target, once something needed it.
     server: ServerSlot<Connector>,
+    /// Settings that it is started with beside what the target says.
+    settings: Mutex<Vec<String>>,
+    /// Servers that run already, once something needed them.
+    running: Mutex<Option<Arc<Nodes<Connector>>>>,
     /// A connection for sizes, so that asking for them each second opens none.
     watcher: Mutex<Option<Connection>>,
-    /// Sessions that were announced, until it is known whether the server takes as many.
-    announced: AtomicUsize,
+    announced: Announced,
 }
+
+/// Codes of conflicts that are told apart where a database has several servers.
+const KINDS: ConflictKinds = ConflictKinds {
+    by_code: &[
+        ("40001", "40001 (serialization failure, restart of the transaction)"),
+        ("40P01", "40P01 (deadlock)"),
+        ("55P03", "55P03 (lock wait timed out)"),
+    ],
+    interrupted: false,
+};
 
 /// Opens a target: reads it; a private server is started at first use.
 ///
@@ -57,7 +72,14 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl PostgresEngine {
     /// The engine of a target that was read before.
     pub fn new(target: Target) -> Self {
-        Self { target, server: ServerSlot::default(), watcher: Mutex::new(None), announced: AtomicUsize::new(0) }
+        Self {
+            target,
+            server: ServerSlot::default(),
+            settings: Mutex::default(),
+            running: Mutex::default(),
+            watcher: Mutex::new(None),
+            announced: Announced::default(),
+        }
     }
 
     /// The target as it was read.
@@ -70,6 +92,11 @@ impl PostgresEngine {
         self.server.look(|server| server.process_id())
     }
 
+    /// Settings that the private server is started with from now on, each as `name=value`, beside what the target says.
+    pub fn set_settings(&self, settings: Vec<String>) {
+        *locked(&self.settings) = settings;
+    }
+
     fn database(&self) -> &str {
         match &self.target.place {
             Place::Running { database, .. } => database,
@@ -77,26 +104,37 @@ impl PostgresEngine {
         }
     }
 
-    /// How to reach the server; starts it if it is ours and does not run yet.
-    fn connector(&self) -> Result<Connector, EngineError> {
-        let options = &self.target.options;
-        match &self.target.place {
-            Place::Running { host, port, user, database } => Ok(Connector {
-                address: match &options.socket {
-                    Some(folder) => Address::Socket(folder.clone(), *port),
-                    None => Address::Tcp(host.clone(), *port),
-                },
-                user: user.clone(),
-                password: password(options, host, *port, database, user)?,
-                options: options.clone(),
-            }),
-            Place::Private { directory } => self.server.connector(|| server::start(&self.target, directory.as_deref())),
+    /// The servers that run already; `None` of a private target.
+    fn running(&self) -> Result<Option<Arc<Nodes<Connector>>>, EngineError> {
+        let Target { place, others, options, .. } = &self.target;
+        let Place::Running { database, .. } = place else { return Ok(None) };
+        let mut running = locked(&self.running);
+        if let Some(nodes) = &*running {
+            return Ok(Some(nodes.clone()));
+        }
+        let places: Vec<&Place> = std::iter::once(place).chain(others).collect();
+        let connectors = connectors(options, &places, &environment())?;
+        let nodes = Nodes::new(connectors, database.clone(), options.spread, KINDS);
+        Ok(Some(running.insert(Arc::new(nodes)).clone()))
+    }
+
+    /// What `connect` gets of the server; starts it if it is ours and does not run yet. Where there is nothing because a
+    /// server of ours has ended, that is what is told.
+    fn reach<T>(&self, connect: impl Fn(&Connector) -> Result<T, EngineError>) -> Result<T, EngineError> {
+        match (self.running()?, &self.target.place) {
+            (Some(nodes), _) => nodes.reach(0, connect).map(|(_, reached)| reached),
+            (None, Place::Private { directory }) => {
+                let connector = self
+                    .server
+                    .connector(|| server::start(&self.target, directory.as_deref(), &locked(&self.settings)))?;
+                self.server.explained(connect(&connector))
+            }
+            (None, Place::Running { .. }) => Err(EngineError::unsupported("the server's address is not known")),
         }
     }
 
-    /// What `connect` gives; where that is nothing because a server of ours has ended, that is what is told.
-    fn reach<T>(&self, connect: impl FnOnce(&Connector) -> Result<T, EngineError>) -> Result<T, EngineError> {
-        self.server.explained(connect(&self.connector()?))
+    fn has_several(&self) -> bool {
+        !self.target.others.is_empty()
     }
 
     /// A connection to the database; `None` if no such name exists.
@@ -121,39 +159,31 @@ impl PostgresEngine {
         asked
     }
 
-    /// Refuses more sessions than the server takes, before the first of them is made.
+    /// Refuses more sessions than the servers take, before the first of them is made.
     fn check_announced(&self) -> Result<(), EngineError> {
-        let wanted = self.announced.swap(0, Ordering::Relaxed);
-        if wanted == 0 {
-            return Ok(());
-        }
-        let row = self.watch(|connection| {
-            connection.ask(
-                "SELECT current_setting('max_connections')::int, current_setting('superuser_reserved_connections')::int,
-                        (SELECT count(*) FROM pg_stat_activity WHERE backend_type = 'client backend')",
-            )
-        })?;
-        let number = |at: usize| row.first().and_then(|row| row.get(at)?.as_ref()?.parse::<usize>().ok()).unwrap_or(0);
-        let (most, reserved, open) = (number(0), number(1), number(2));
-        let free = most.saturating_sub(reserved).saturating_sub(open);
-        if wanted <= free {
-            return Ok(());
-        }
-        let how = match self.target.place {
-            Place::Private { .. } => {
-                format!("`max_connections={}` in the target gives more", (wanted + reserved + open).max(most))
-            }
-            Place::Running { .. } => {
-                "fewer users, or a larger max_connections in the server's configuration, will do".to_owned()
-            }
+        let Some(wanted) = self.announced.take() else { return Ok(()) };
+        let Some(nodes) = self.running()? else {
+            return match self.watch(limits)? {
+                Some(it) => it.check(wanted, |enough| {
+                    format!("`max_connections={}` in the target gives more", enough.max(it.most))
+                }),
+                None => Ok(()),
+            };
         };
-        Err(EngineError::new(
-            ErrorKind::Other,
-            format!(
-                "{wanted} sessions are too many for the server: its max_connections is {most}, of which {reserved} are reserved and \
-                 {open} in use; {how}"
-            ),
-        ))
+        let share = if nodes.spread() { wanted.div_ceil(nodes.len()) } else { wanted };
+        for node in 0..nodes.len() {
+            let asked = nodes.connector(node).maintenance().and_then(|mut connection| limits(&mut connection));
+            let advice = |enough| {
+                format!(
+                    "fewer users, or a larger limit in the server's configuration ({enough} would do), is what to try"
+                )
+            };
+            match asked {
+                Err(e) if e.kind() == ErrorKind::ConnectionLost && nodes.len() > 1 => nodes.set_up(node, false),
+                asked => asked?.map_or(Ok(()), |limits| limits.check(share, advice))?,
+            }
+        }
+        Ok(())
     }
 }
 
@@ -163,7 +193,18 @@ impl Engine for PostgresEngine {
             Some(connection) => connection,
             None => self.reach(Connector::maintenance)?,
         };
-        describe::describe(&self.target, &mut connection)
+        let mut description = describe::describe(&self.target, &mut connection)?;
+        if let Some(nodes) = self.running()? {
+            description.warnings.extend(nodes.connector(0).secret.unused.clone());
+            description.settings.push(tls_setting(connection.tls()));
+            if let Some(product) = Product::of(PRODUCTS, &description.compile_options.concat()) {
+                product.describe(&mut description);
+            }
+            if self.has_several() {
+                description.settings.extend(nodes.settings());
+            }
+        }
+        Ok(description)
     }
 
     fn capabilities(&self) -> Capabilities {
@@ -235,7 +276,7 @@ impl Engine for PostgresEngine {
     }
 
     fn expect_sessions(&self, sessions: usize) -> Option<String> {
-        self.announced.store(sessions, Ordering::Relaxed);
+        self.announced.note(sessions);
         None
     }
 
@@ -271,8 +312,16 @@ impl Engine for PostgresEngine {
         Ok(footprint)
     }
 
+    fn conflicts(&self) -> Vec<Conflicts> {
+        match self.running() {
+            Ok(Some(nodes)) if self.has_several() => nodes.conflicts(),
+            _ => Vec::new(),
+        }
+    }
+
+    /// Of several servers one would tell a part.
     fn counters(&self) -> Result<Vec<Counter>, EngineError> {
-        if !self.is_started() {
+        if !self.is_started() || self.has_several() {
             return Ok(Vec::new());
         }
         let database = self.database();
@@ -280,7 +329,7 @@ impl Engine for PostgresEngine {
     }
 
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
-        if !self.is_started() {
+        if !self.is_started() || self.has_several() {
             return Ok(None);
         }
         self.watch(status::io_counts)
@@ -294,11 +343,14 @@ impl SqlEngine for PostgresEngine {
 
     fn new_session(&self) -> Result<Box<dyn Session>, EngineError> {
         self.check_announced()?;
+        if let Some(nodes) = self.running()?.filter(|_| self.has_several()) {
+            return Ok(Box::new(NodeSession::new(self.dialect(), nodes)?));
+        }
         Ok(Box::new(PostgresSession::new(self.reach(|connector| connector.connect(self.database()))?)))
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {
-        Ok(Box::new(DatabaseLoader::new(&self.connector()?, self.database())?))
+        Ok(Box::new(self.reach(|connector| DatabaseLoader::new(connector, self.database()))?))
     }
 }
 
@@ -309,6 +361,6 @@ impl OwnedServer for PostgresEngine {
 
     fn restart(&self) -> Result<(), EngineError> {
         *locked(&self.watcher) = None;
-        self.server.with(|server, connector| server::restart(&self.target, server, connector))
+        self.server.with(|server, connector| server::restart(&self.target, server, connector, &locked(&self.settings)))
     }
 }

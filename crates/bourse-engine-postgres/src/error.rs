@@ -3,11 +3,20 @@
 use bourse_engine::{EngineError, ErrorKind};
 use std::io;
 
-/// What a program can do about an error of that SQLSTATE.
-fn kind(code: &str) -> ErrorKind {
+/// Words of YugabyteDB's internal errors after which a transaction is to be tried again (its documentation on read restarts;
+/// from documents, not run).
+const READ_RESTART: &str = "Restart read required at";
+
+/// What a program can do about an error of that SQLSTATE and those words. Codes are PostgreSQL's own (its appendix of error
+/// codes) unless something else is said.
+fn kind(code: &str, message: &str) -> ErrorKind {
     match code {
-        // Serialization failure, deadlock, a lock that was waited for in vain.
+        // Serialization failure, deadlock, a lock that was waited for in vain. CockroachDB's "restart transaction" is a 40001
+        // (its reference of retry errors), YugabyteDB has the first two (its error codes in YSQL).
         "40001" | "40P01" | "55P03" => ErrorKind::Conflict,
+        "XX000" if message.contains(READ_RESTART) => ErrorKind::Conflict,
+        // Statement completion unknown, transaction resolution unknown: CockroachDB's "result is ambiguous" is the first.
+        "40003" | "08007" => ErrorKind::InDoubt,
         "53100" => ErrorKind::Full,
         // Canceled by a user or a time limit.
         "57014" => ErrorKind::Interrupted,
@@ -35,12 +44,16 @@ pub(crate) fn server_error(body: &[u8]) -> EngineError {
     if let Some(detail) = field(b'D') {
         message.push_str(&format!("; {}", detail.trim_end_matches('.')));
     }
-    EngineError::new(kind(&code), message).with_code(code)
+    EngineError::new(kind(&code, &message), message).with_code(code)
 }
 
 /// An error of the stream.
 #[cold]
 pub(crate) fn io(e: &io::Error) -> EngineError {
+    // With TLS 1.3 a server says only then that it does not accept our certificate.
+    if let Some(words) = bourse_client::tls::told(e) {
+        return EngineError::new(ErrorKind::Other, words);
+    }
     let message = match e.kind() {
         io::ErrorKind::WouldBlock | io::ErrorKind::TimedOut => "the server has not answered in time".to_owned(),
         io::ErrorKind::UnexpectedEof => "the server has closed the connection".to_owned(),
@@ -80,10 +93,15 @@ mod tests {
             ("0A000", ErrorKind::Unsupported),
             ("42601", ErrorKind::Other),
             ("25P02", ErrorKind::Other),
+            ("40003", ErrorKind::InDoubt),
+            ("08007", ErrorKind::InDoubt),
+            ("XX000", ErrorKind::Other),
             ("", ErrorKind::Other),
         ] {
-            assert_eq!(kind(code), expected, "{code}");
+            assert_eq!(kind(code, "words"), expected, "{code}");
         }
+        let restart = "Query error: Restart read required at: { read: { physical: 1 } }";
+        assert_eq!(kind("XX000", restart), ErrorKind::Conflict);
     }
 
     #[test]

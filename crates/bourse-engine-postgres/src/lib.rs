@@ -6,6 +6,7 @@
 //! | `postgres://user@/db?socket=/run/postgresql` | the same, by its Unix socket |
 //! | `postgres+private:?ram=on` | a server of our own, its data in memory |
 //! | `postgres+private:/big/disk?synchronous_commit=off` | the same, its data below `/big/disk` |
+//! | `postgres://user@host,host:5433/db` | a database of several servers: sessions over all of them |
 //!
 //! [`open`] reads a target; [`GRAMMAR`] has the table of all options. Passwords come from `PGPASSWORD` or a password file,
 //! never from the target.
@@ -32,7 +33,7 @@
 //! `made by bourse`. A database that holds anything without it is never replaced (`ownership`).
 //!
 //! Files: `options` and `target` (what was asked for), `wire`, `message` and `scram` (the protocol), `value` (binary forms), `session` and `loader` (the
-//! seam), `ownership` (what may be replaced), `copy` (snapshots), `server` (private ones), `connect`, `describe` (what was run
+//! seam), `ownership` (what may be replaced), `products` (what others that speak the protocol lack), `copy` (snapshots), `server` (private ones), `connect`, `describe` (what was run
 //! on), `status` (what the server counts and uses), `error` (codes).
 
 mod connect;
@@ -44,6 +45,7 @@ mod loader;
 mod message;
 mod options;
 mod ownership;
+mod products;
 mod scram;
 mod server;
 mod session;

@@ -6,8 +6,10 @@
 use crate::connect::Connector;
 use crate::message;
 use crate::ownership::{self, MARK, quoted};
+use crate::products::{COPY, PRODUCTS};
 use crate::value::{Column, Oid, ServerRow, fits, stored};
 use crate::wire::{Connection, State};
+use bourse_client::Product;
 use bourse_engine::{Batch, EachRow, EngineError, ErrorKind, Loader};
 use bytes::{BufMut as _, BytesMut};
 
@@ -23,6 +25,8 @@ const SIGNATURE: &[u8; 19] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
 pub(crate) struct DatabaseLoader {
     connection: Connection,
     database: String,
+    /// Options of `COPY`.
+    copy: &'static str,
     /// Statements that add the foreign keys of the tables that were made.
     foreign_keys: Vec<String>,
 }
@@ -47,7 +51,9 @@ impl DatabaseLoader {
         connection.run(&format!(
             "SET maintenance_work_mem = '256MB'; BEGIN ISOLATION LEVEL READ COMMITTED READ WRITE; CREATE SCHEMA {LOADING}; SET LOCAL search_path = {LOADING}"
         ))?;
-        Ok(Self { connection, database: database.to_owned(), foreign_keys: Vec::new() })
+        let product = Product::of(PRODUCTS, &connection.names("SELECT version()")?.concat());
+        let copy = product.map_or(COPY, |product| product.facts.copy);
+        Ok(Self { connection, database: database.to_owned(), copy, foreign_keys: Vec::new() })
     }
 
     /// Puts the loaded tables into the places of those that were there.
@@ -104,7 +110,7 @@ impl Loader for DatabaseLoader {
         let table = batch.table();
         let names: Vec<_> = table.columns.iter().map(|column| column.name).collect();
         let types: Vec<Oid> = table.columns.iter().map(|column| stored(column.column_type)).collect();
-        let sql = format!("COPY {} ({}) FROM STDIN (FORMAT binary, FREEZE)", table.name, names.join(", "));
+        let sql = format!("COPY {} ({}) FROM STDIN {}", table.name, names.join(", "), self.copy);
         let named = |e: EngineError| e.with_statement(&sql);
         message::query(&mut self.connection.out, &sql);
         self.connection.send()?;

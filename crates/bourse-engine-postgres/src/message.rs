@@ -7,6 +7,10 @@ use bytes::{BufMut as _, BytesMut};
 /// Version 3.0 of the protocol.
 const PROTOCOL: i32 = 3 << 16;
 
+/// Asks for encryption, before anything else is said; answered by one byte.
+#[cfg(feature = "tls")]
+pub(crate) const ENCRYPTION: [u8; 8] = [0, 0, 0, 8, 0x04, 0xd2, 0x16, 0x2f];
+
 /// Values and results are in binary form.
 const BINARY: i16 = 1;
 

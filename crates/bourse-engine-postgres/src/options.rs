@@ -1,8 +1,9 @@
 //! Options of a target, as typed values; [`GRAMMAR`] is what is parsed, shown in help and documented.
 #![cfg_attr(not(test), deny(clippy::indexing_slicing, clippy::arithmetic_side_effects))] // what it reads may be anything
 
+use bourse_client::tls::{TLS_OPTIONS, TlsOptions};
 use bourse_engine::target::{Grammar, Scheme};
-use bourse_engine::{option_spec, option_words};
+use bourse_engine::{nested_option, option_spec, option_words};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -60,6 +61,10 @@ pub struct Options {
     pub socket: Option<PathBuf>,
     /// `password_file`.
     pub password_file: Option<PathBuf>,
+    /// `spread`.
+    pub spread: bool,
+    /// `sslmode`, `sslrootcert`, `sslcert`, `sslkey`.
+    pub tls: TlsOptions,
     /// `ram`.
     pub ram: bool,
     /// `server`.
@@ -89,6 +94,8 @@ impl Options {
         plan_cache: PlanCache::Auto,
         socket: None,
         password_file: None,
+        spread: true,
+        tls: TlsOptions::DEFAULT,
         ram: false,
         server: None,
         shared_buffers_bytes: 1 << 30,
@@ -128,7 +135,7 @@ impl PlanCache {
 }
 
 /// Options of a server that runs already.
-const RUNNING_ONLY: &[&str] = &["socket", "password_file"];
+const RUNNING_ONLY: &[&str] = &["socket", "password_file", "spread", "sslmode", "sslrootcert", "sslcert", "sslkey"];
 
 /// Options of a private server.
 const PRIVATE_ONLY: &[&str] = &[
@@ -150,7 +157,7 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         Scheme::running_server("postgres", PRIVATE_ONLY),
         Scheme::private_server("postgres+private", RUNNING_ONLY),
     ],
-    forms: "postgres://USER@HOST/DATABASE or postgres+private:, each with optional ?OPTION=VALUE&…",
+    forms: "postgres://USER@HOST,HOST/DATABASE or postgres+private:, each with optional ?OPTION=VALUE&…",
     options: &[
         option_spec!(
             "lock_timeout" => lock_timeout: seconds(1, 3_600), "a time in whole seconds from 1s to 3600s",
@@ -176,6 +183,14 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             "password_file" => password_file: path,
             "file whose first line is the password [without it: the environment variable PGPASSWORD, then the line for this server in the file that PGPASSFILE names or ~/.pgpass]",
         ),
+        option_spec!(
+            "spread" => spread: switch,
+            "of several addresses, sessions go to all in turn; off: to the first one, and to another only where it is lost",
+        ),
+        nested_option!(TlsOptions: &TLS_OPTIONS[0] => tls: Options),
+        nested_option!(TlsOptions: &TLS_OPTIONS[1] => tls: Options),
+        nested_option!(TlsOptions: &TLS_OPTIONS[2] => tls: Options),
+        nested_option!(TlsOptions: &TLS_OPTIONS[3] => tls: Options),
         option_spec!("ram" => ram: switch, "keep the data directory in memory (/dev/shm)"),
         option_spec!(
             "server" => server: path,

@@ -311,8 +311,17 @@ impl Session for PostgresSession {
     fn commit(&mut self) -> Result<(), EngineError> {
         let was_doomed = std::mem::replace(&mut self.is_doomed, false);
         // Where the transaction has failed, the server answers a COMMIT as if it were a ROLLBACK.
-        if self.connection.state == State::Idle || self.connection.end("COMMIT")? {
-            return Ok(());
+        match if self.connection.state == State::Idle { Ok(true) } else { self.connection.end("COMMIT") } {
+            Ok(true) => return Ok(()),
+            Ok(false) => {}
+            Err(e) => {
+                // The seam says that a commit which failed is rolled back. PostgreSQL has done so; a server that speaks its
+                // protocol may wait to be told. The first error is the one to report.
+                if self.connection.state != State::Idle {
+                    let _ = self.connection.end("ROLLBACK");
+                }
+                return Err(e);
+            }
         }
         Err(match was_doomed {
             true => EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and was rolled back"),

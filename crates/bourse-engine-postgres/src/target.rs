@@ -21,8 +21,10 @@ static FORMS: ServerForms = ServerForms {
 pub struct Target {
     /// The target as it was typed; it has no password.
     pub text: String,
-    /// The server's place.
+    /// The server's place; of several, the first one's.
     pub place: Place,
+    /// Further servers of the same database, which run already.
+    pub others: Vec<Place>,
     /// The options, with defaults for those that were not given.
     pub options: Options,
 }
@@ -41,9 +43,11 @@ impl Target {
     /// ```
     pub fn parse(text: &str) -> Result<Self, TargetError> {
         let split = GRAMMAR.split(text)?;
-        let place = Place::read(&GRAMMAR, &FORMS, split, split.scheme.name.ends_with("+private"))?;
+        let (place, others) = Place::read_several(&GRAMMAR, &FORMS, split, split.scheme.name.ends_with("+private"))?;
         let parsed = GRAMMAR.read(text, split, split.place.to_owned(), Options::DEFAULT)?;
         place.check_memory(parsed.options.ram)?;
-        Ok(Self { text: parsed.text, place, options: parsed.options })
+        parsed.options.tls.check(parsed.options.socket.is_some())?;
+        Place::check_alone(&others, "socket", parsed.options.socket.is_some())?;
+        Ok(Self { text: parsed.text, place, others, options: parsed.options })
     }
 }

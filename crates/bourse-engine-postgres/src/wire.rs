@@ -4,6 +4,7 @@ use crate::error::{broken, lost, server_error};
 use crate::message;
 use crate::scram::{MECHANISM, Scram};
 use crate::value::Column;
+use bourse_client::passwords::Secret;
 use bourse_engine::{EngineError, ErrorKind};
 use bytes::BytesMut;
 use std::io::{self, Read, Write};
@@ -26,9 +27,22 @@ pub(crate) enum Stream {
     Unix(UnixStream),
     /// Host and port.
     Tcp(TcpStream),
+    /// The same, encrypted.
+    #[cfg(feature = "tls")]
+    Tls(bourse_client::tls::Secured),
 }
 
 impl Stream {
+    /// Protocol and cipher of an encrypted one.
+    #[cfg_attr(not(feature = "tls"), expect(clippy::unused_self, reason = "none is encrypted"))]
+    pub(crate) fn tls(&self) -> Option<String> {
+        #[cfg(feature = "tls")]
+        if let Self::Tls(stream) = self {
+            return Some(stream.in_use());
+        }
+        None
+    }
+
     pub(crate) fn set_timeout(&self, limit: Duration) -> io::Result<()> {
         match self {
             #[cfg(unix)]
@@ -38,6 +52,8 @@ impl Stream {
             Self::Tcp(stream) => {
                 stream.set_read_timeout(Some(limit)).and_then(|()| stream.set_write_timeout(Some(limit)))
             }
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.set_timeout(limit),
         }
     }
 }
@@ -48,6 +64,8 @@ impl Read for Stream {
             #[cfg(unix)]
             Self::Unix(stream) => stream.read(bytes),
             Self::Tcp(stream) => stream.read(bytes),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.read(bytes),
         }
     }
 }
@@ -58,11 +76,17 @@ impl Write for Stream {
             #[cfg(unix)]
             Self::Unix(stream) => stream.write(bytes),
             Self::Tcp(stream) => stream.write(bytes),
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.write(bytes),
         }
     }
 
     fn flush(&mut self) -> io::Result<()> {
-        Ok(())
+        match self {
+            #[cfg(feature = "tls")]
+            Self::Tls(stream) => stream.flush(),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -103,7 +127,7 @@ impl Connection {
     pub(crate) fn start(
         stream: Stream,
         user: &str,
-        password: Option<&str>,
+        secret: &Secret,
         database: &str,
         settings: &[(&str, String)],
     ) -> Result<Self, EngineError> {
@@ -121,19 +145,20 @@ impl Connection {
         let all = named.into_iter().chain(settings.iter().map(|(name, value)| (*name, value.as_str())));
         message::startup(&mut this.out, all);
         this.send()?;
-        this.authenticate(password)?;
+        this.authenticate(secret)?;
         this.finish(&mut |_, _| Ok(()))?;
         Ok(this)
     }
 
-    fn authenticate(&mut self, password: Option<&str>) -> Result<(), EngineError> {
+    fn authenticate(&mut self, secret: &Secret) -> Result<(), EngineError> {
         let wanted = || {
-            password.ok_or_else(|| {
-                EngineError::new(
-                    ErrorKind::Other,
+            secret.password.as_deref().ok_or_else(|| {
+                let unused = secret.unused.iter().map(|why| format!(" ({why})")).collect::<String>();
+                let message = format!(
                     "the server asks for a password: the variable PGPASSWORD, a file that `password_file` names, or a line of \
-                     ~/.pgpass gives one",
-                )
+                     ~/.pgpass gives one{unused}"
+                );
+                EngineError::new(ErrorKind::Other, message)
             })
         };
         let mut scram: Option<Scram<'_>> = None;
@@ -259,6 +284,11 @@ impl Connection {
             }
         }
         Ok(())
+    }
+
+    /// Protocol and cipher, where the connection is encrypted.
+    pub(crate) fn tls(&self) -> Option<String> {
+        self.stream.tls()
     }
 
     pub(crate) fn body(&self, message: &Message) -> &[u8] {

@@ -105,6 +105,12 @@ pub trait Engine: Send + Sync {
         Ok(Vec::new())
     }
 
+    /// CPU time that threads of its own in this process have used until now, by what they do: only differences tell. Empty
+    /// where it has no such threads, or cannot say. Cheap.
+    fn own_threads(&self) -> Vec<OwnThreads> {
+        Vec::new()
+    }
+
     /// What it has asked of the file system until now; `None` where it cannot say, or has no files. Cheap.
     ///
     /// # Errors
@@ -168,6 +174,17 @@ pub struct Counter {
     pub name: String,
     /// Its value.
     pub value: u64,
+}
+
+/// Threads that an engine has of its own in this process, all that do the same work.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OwnThreads {
+    /// Their work, as `garbage collection`.
+    pub work: &'static str,
+    /// Their CPU time since the engine began.
+    pub cpu_ns: u64,
+    /// Whether there is less of it the longer the engine runs, as with a compiler of the code that runs.
+    pub is_warming_up: bool,
 }
 
 /// The interface by which an engine is used.

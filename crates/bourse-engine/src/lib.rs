@@ -13,6 +13,7 @@ mod file_owner;
 mod file_system;
 mod file_use;
 mod folder_database;
+mod folders;
 mod footprint;
 mod location;
 mod null;
@@ -33,14 +34,15 @@ pub use bourse_schema::{Batch, Dialect, Value};
 pub use capabilities::{Capabilities, RecordCapabilities, SqlCapabilities};
 pub use description::{Description, Durability, MayLose, MemoryStore, Setting, WriterWait};
 pub use engine::{
-    Conflicts, Connection, Counter, Engine, ForReading, Hosting, Interface, KeyEngine, Loader, OwnedServer, Snapshot,
-    SqlEngine,
+    Conflicts, Connection, Counter, Engine, ForReading, Hosting, Interface, KeyEngine, Loader, OwnThreads, OwnedServer,
+    Snapshot, SqlEngine,
 };
 pub use error::{EngineError, ErrorKind};
 pub use file_owner::FileOwner;
 pub use file_system::{folder_of, lost_with_machine, memory_file_system};
 pub use file_use::FileUse;
 pub use folder_database::FolderDatabase;
+pub use folders::{remove_folder, sync_folder, sync_names};
 pub use footprint::{FileIo, Footprint, IoCounts, LockStats, ServerProcess};
 pub use location::{DatabaseFiles, Location, path_in_target, target_with_path};
 pub use null::NullEngine;

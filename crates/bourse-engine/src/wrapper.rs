@@ -2,7 +2,7 @@
 
 use crate::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, Footprint, ForReading, Hosting,
-    Interface, IoCounts, Loader, Location, Session, Snapshot, SqlEngine,
+    Interface, IoCounts, Loader, Location, OwnThreads, Session, Snapshot, SqlEngine,
 };
 
 /// An engine over another whose sessions it changes; all else is the other's. One without SQL is passed through as it is.
@@ -70,6 +70,9 @@ impl<W: Wrapper> Engine for W {
     }
     fn counters(&self) -> Result<Vec<Counter>, EngineError> {
         self.inner().counters()
+    }
+    fn own_threads(&self) -> Vec<OwnThreads> {
+        self.inner().own_threads()
     }
     fn io_counts(&self) -> Result<Option<IoCounts>, EngineError> {
         self.inner().io_counts()

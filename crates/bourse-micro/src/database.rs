@@ -208,7 +208,8 @@ pub(crate) fn sum(engine: &dyn Engine, table: &'static RecordTable, field: usize
     use bourse_engine::RowExt as _;
     ask(engine, |records| {
         let mut sum = 0;
-        records.scan(table, Key::Int(i64::MIN), u64::MAX, &mut |row| {
+        // From the second-smallest number: MonetDB takes the smallest for NULL.
+        records.scan(table, Key::Int(-i64::MAX), u64::MAX, &mut |row| {
             sum += row.get::<i64>(field + 1)?;
             Ok(())
         })?;

@@ -3,7 +3,7 @@
 use crate::account::Account;
 use crate::server::{detach, last_words};
 use crate::{Kind, leftovers};
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, remove_folder, sync_folder};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -115,6 +115,34 @@ impl ServerFolder {
         names.into_iter().try_for_each(|path| fs::remove_file(&path).map_err(|e| EngineError::io("remove", &path, &e)))
     }
 
+    /// Keeps a copy of the data directory beside it, in place of an earlier one. Its server must not run.
+    ///
+    /// # Errors
+    /// [`EngineError`] of the file system.
+    pub fn keep_copy(&self) -> Result<(), EngineError> {
+        self.replace(&self.data(), &self.path().join(COPY))
+    }
+
+    /// Fills the data directory with the copy that was kept. Its server must not run.
+    ///
+    /// # Errors
+    /// [`EngineError`] of the file system; without a copy the data stay as they are.
+    pub fn put_back_copy(&self) -> Result<(), EngineError> {
+        let copy = self.path().join(COPY);
+        fs::metadata(&copy).map_err(|e| EngineError::io("find", &copy, &e))?;
+        self.replace(&copy, &self.data())
+    }
+
+    /// Makes a folder the copy of another, with its bytes on the disk: what is left to be written later would be written while
+    /// a round is measured.
+    fn replace(&self, from: &Path, to: &Path) -> Result<(), EngineError> {
+        remove_folder(to)?;
+        fs::create_dir(to).map_err(|e| EngineError::io("make", to, &e))?;
+        self.account.give(to)?;
+        copy_folder(from, to, &self.account)?;
+        sync_folder(to)
+    }
+
     /// Runs the command that fills the data directory, until it ends.
     ///
     /// # Errors
@@ -163,6 +191,9 @@ impl ServerFolder {
         }
     }
 }
+
+/// Folder of the copy, beside the data directory.
+const COPY: &str = "copy";
 
 /// Copies what is in a folder into one that is there; what is no file and no folder, such as a socket, is left out.
 fn copy_folder(from: &Path, to: &Path, account: &Account) -> Result<(), EngineError> {

@@ -74,6 +74,24 @@ impl PrivateServer {
         Ok(())
     }
 
+    /// Waits until it has ended by itself, after it was told to.
+    ///
+    /// # Errors
+    /// [`ErrorKind::Other`] with its last words, if it does not end in time: then it is killed.
+    pub fn wait_until_it_ends(&mut self, until: Instant) -> Result<(), EngineError> {
+        while self.exit().is_none() {
+            if Instant::now() > until {
+                let message = format!("the private server does not end in time{}", self.words());
+                self.kill()?;
+                return Err(EngineError::new(ErrorKind::Other, message));
+            }
+            std::thread::sleep(Duration::from_millis(10));
+        }
+        // Where the program is a script, the server is a process below it.
+        self.folder.end_processes();
+        Ok(())
+    }
+
     /// How it has ended; `None` while it runs.
     pub fn exit(&mut self) -> Option<ExitStatus> {
         if self.ended.is_none() {

@@ -239,6 +239,7 @@ mod tests {
                     io_source: String::new(),
                     server: None,
                     counters: Vec::new(),
+                    engine_threads: Vec::new(),
                     conflicts: Vec::new(),
                     market_age_s: None,
                     interference: Some(crate::Interference {

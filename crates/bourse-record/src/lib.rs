@@ -50,7 +50,7 @@ pub use figures::{
 pub use histogram::HistogramError;
 pub use latency::{Clock, Latency, Quantile};
 pub use limits::{Reached, ResponseLimit, length};
-pub use live::{LiveCell, LiveReader, LiveRow};
+pub use live::{LiveCell, LiveCounts, LiveOperation, LiveReader, LiveRow, OperationProgress};
 pub use machine::noise;
 pub use metric::{Better, METRICS, Metric, metric};
 pub use operation::{MixShare, OperationSpec};
@@ -60,14 +60,15 @@ pub use recorder::{Recorder, Totals};
 pub use resources::{KernelThreads, MachineMemory, MachineUse, ProcessUse};
 pub use response_map::{ResponseMap, ResponseMapBuilder};
 pub use round::{
-    Arrivals, Check, CheckStatus, Column, ConflictCount, EngineCounter, FileActivity, FileKind, Interference,
-    LatencyPhase, Phase, PhaseKind, Round, Series, ServerUse, SharedRound, Stopping, StoppingRule,
+    Arrivals, Check, CheckStatus, Column, ConflictCount, EngineCounter, EngineThreads, FileActivity, FileKind,
+    Interference, LatencyPhase, Phase, PhaseKind, Round, Series, ServerUse, SharedRound, Stopping, StoppingRule,
 };
 pub use run_file::{
     Case, Durability, Engine, MayLose, MemoryStore, Probe, RunFile, SCHEMA_VERSION, Search, Workload, WorkloadKind,
     WriterWait,
 };
 pub use sample::{Counted, Sample, ServerTime};
+pub use series::SeriesRow;
 pub use stats::{FEWEST_ROUNDS, even};
 pub use steady::{Steadiness, Steady, SteadyTest, blocks_need_s};
 pub use time_split::{Blocked, BlockedOn, RoleTime, TimeSplit};

@@ -1,6 +1,8 @@
 //! What one thread has done so far, readable by another while it works: no lock, no allocation, fixed memory.
 
-use crate::{Outcome, Sample};
+use crate::{OperationSpec, Outcome, Sample};
+use serde::{Deserialize, Serialize};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 
 /// One user's running counts. Only its own thread writes, so that plain stores do; anybody may read.
@@ -8,10 +10,12 @@ use std::sync::atomic::{AtomicU32, AtomicU64, Ordering::Relaxed};
 pub struct LiveCell {
     /// Ended validly, by operation.
     completed: Box<[AtomicU64]>,
-    failed: AtomicU64,
+    /// Failed, by operation.
+    failed: Box<[AtomicU64]>,
     retries: AtomicU64,
-    /// Response times: exact below 128 ns, 64 buckets an octave beyond.
-    buckets: Box<[AtomicU32]>,
+    /// Response times by operation: exact below 128 ns, 64 buckets an octave beyond. A stretch of them is there once a time falls
+    /// into it, as in [`Counts`](crate::Counts).
+    buckets: Box<[OnceLock<Stretch>]>,
     /// The longest response since it was last taken.
     longest_ns: AtomicU64,
     /// Operations that are due and wait for this user.
@@ -25,7 +29,12 @@ pub struct LiveCell {
 const EXACT: usize = 128;
 const OCTAVE: usize = 64;
 const LONGEST: u64 = crate::Counts::LONGEST_NS;
-const BUCKETS: usize = index(LONGEST) + 1;
+/// Stretches of an operation, each as long as an octave.
+const STRETCHES: usize = index(LONGEST) / OCTAVE + 1;
+const BUCKETS: usize = STRETCHES * OCTAVE;
+
+/// Buckets that are allocated together.
+type Stretch = Box<[AtomicU32; OCTAVE]>;
 
 const fn index(ns: u64) -> usize {
     if ns < EXACT as u64 {
@@ -55,9 +64,9 @@ impl LiveCell {
     pub fn new(operations: usize) -> Self {
         Self {
             completed: std::iter::repeat_with(AtomicU64::default).take(operations).collect(),
-            failed: AtomicU64::default(),
+            failed: std::iter::repeat_with(AtomicU64::default).take(operations).collect(),
             retries: AtomicU64::default(),
-            buckets: std::iter::repeat_with(AtomicU32::default).take(BUCKETS).collect(),
+            buckets: std::iter::repeat_with(OnceLock::new).take(operations * STRETCHES).collect(),
             longest_ns: AtomicU64::default(),
             backlog: AtomicU64::default(),
             call_since: AtomicU64::new(Self::IDLE),
@@ -65,9 +74,12 @@ impl LiveCell {
         }
     }
 
-    /// Memory of one for a workload of so many operations, in bytes.
-    pub(crate) const fn memory_bytes(operations: usize) -> u64 {
-        (size_of::<Self>() + operations * size_of::<AtomicU64>() + BUCKETS * size_of::<AtomicU32>()) as u64
+    /// Memory held, in bytes.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let stretches = self.buckets.iter().filter(|stretch| stretch.get().is_some()).count();
+        let of_operations = 2 * self.completed.len() * size_of::<AtomicU64>();
+        let places = self.buckets.len() * size_of::<OnceLock<Stretch>>();
+        (size_of::<Self>() + of_operations + places + stretches * size_of::<[AtomicU32; OCTAVE]>()) as u64
     }
 
     /// Says how many operations are due and wait. For the owning thread alone.
@@ -98,7 +110,7 @@ impl LiveCell {
     /// Counts one operation. For the owning thread alone.
     pub(crate) fn record(&self, sample: &Sample) {
         match sample.outcome {
-            Outcome::Failed => bump(&self.failed, u64::from(sample.count)),
+            Outcome::Failed => bump(&self.failed[sample.operation], u64::from(sample.count)),
             Outcome::Dropped => return,
             _ => bump(&self.completed[sample.operation], u64::from(sample.count)),
         }
@@ -106,7 +118,10 @@ impl LiveCell {
             bump(&self.retries, u64::from(sample.retries));
         }
         let response = (sample.response_ns() / u64::from(sample.count.max(1))).min(LONGEST);
-        let bucket = &self.buckets[index(response)];
+        let at = index(response);
+        let stretch = self.buckets[sample.operation * STRETCHES + at / OCTAVE]
+            .get_or_init(|| Box::new([const { AtomicU32::new(0) }; OCTAVE]));
+        let bucket = &stretch[at % OCTAVE];
         bucket.store(bucket.load(Relaxed).wrapping_add(sample.count), Relaxed);
         if response > self.longest_ns.load(Relaxed) {
             self.longest_ns.fetch_max(response, Relaxed);
@@ -117,10 +132,8 @@ impl LiveCell {
 /// What all users together did between two looks.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LiveRow {
-    /// Ended validly, by operation.
-    pub completed: Vec<u64>,
-    /// Failed, over all.
-    pub failed: u64,
+    /// What came of each operation.
+    pub operations: Vec<LiveOperation>,
     /// Retries, over all.
     pub retries: u64,
     /// Response time: median, 90th and 99th percentile, within 1 %; none without operations.
@@ -133,20 +146,111 @@ pub struct LiveRow {
     pub backlog: u64,
 }
 
+/// What all users together did of one operation.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub struct LiveOperation {
+    /// Since the last look.
+    pub since: LiveCounts,
+    /// Since the beginning.
+    pub all: LiveCounts,
+}
+
+/// Operations, and how long they took.
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
+pub struct LiveCounts {
+    /// Ended validly.
+    pub valid: u64,
+    /// Failed.
+    pub failed: u64,
+    /// Response time: median, 90th and 99th percentile, within 1 %; none without operations.
+    pub response_ns: Option<[f64; 3]>,
+}
+
+impl LiveRow {
+    /// Ended validly since the last look, over all operations.
+    pub fn valid(&self) -> u64 {
+        self.operations.iter().map(|operation| operation.since.valid).sum()
+    }
+
+    /// Failed since the last look, over all operations.
+    pub fn failed(&self) -> u64 {
+        self.operations.iter().map(|operation| operation.since.failed).sum()
+    }
+}
+
+/// One operation of a round that goes on, for whoever follows it.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct OperationProgress {
+    /// Its name.
+    pub name: String,
+    /// Ended validly since the round began.
+    pub valid: u64,
+    /// Failed since the round began.
+    pub failed: u64,
+    /// Ended validly per second in the last second.
+    pub per_second: f64,
+    /// Response time in the last second: median, 90th and 99th percentile, in nanoseconds.
+    pub response_ns: Option<[f64; 3]>,
+    /// The same since the round began.
+    pub whole_response_ns: Option<[f64; 3]>,
+}
+
+impl OperationProgress {
+    /// Each operation of a workload, from a look that came so many seconds after the one before.
+    pub fn all(specs: &[OperationSpec], row: &LiveRow, seconds: f64) -> Vec<Self> {
+        let one = |(spec, operation): (&OperationSpec, &LiveOperation)| Self {
+            name: spec.name.to_owned(),
+            valid: operation.all.valid,
+            failed: operation.all.failed,
+            per_second: operation.since.valid as f64 / seconds,
+            response_ns: operation.since.response_ns,
+            whole_response_ns: operation.all.response_ns,
+        };
+        specs.iter().zip(&row.operations).map(one).collect()
+    }
+
+    /// The same operation of two processes together. Quantiles cannot be added: the worse of each.
+    #[must_use]
+    pub fn with(&self, other: &Self) -> Self {
+        let worse = |one: Option<[f64; 3]>, other: Option<[f64; 3]>| match (one, other) {
+            (Some(one), Some(other)) => Some(std::array::from_fn(|at| one[at].max(other[at]))),
+            (one, other) => one.or(other),
+        };
+        Self {
+            name: self.name.clone(),
+            valid: self.valid + other.valid,
+            failed: self.failed + other.failed,
+            per_second: self.per_second + other.per_second,
+            response_ns: worse(self.response_ns, other.response_ns),
+            whole_response_ns: worse(self.whole_response_ns, other.whole_response_ns),
+        }
+    }
+}
+
 /// Looks at all users' cells, and remembers what it saw.
 #[derive(Debug)]
 pub struct LiveReader {
     cells: Vec<std::sync::Arc<LiveCell>>,
-    completed: Vec<u64>,
-    failed: u64,
+    seen: Vec<Seen>,
     retries: u64,
+}
+
+/// What was seen of an operation.
+#[derive(Debug, Clone)]
+struct Seen {
+    valid: u64,
+    failed: u64,
+    /// As the cells have them: they wrap.
     buckets: Vec<u32>,
+    /// The same without end.
+    all: Vec<u64>,
 }
 
 impl LiveReader {
     /// A reader of these cells, all of one workload.
     pub fn new(cells: Vec<std::sync::Arc<LiveCell>>, operations: usize) -> Self {
-        Self { cells, completed: vec![0; operations], failed: 0, retries: 0, buckets: vec![0; BUCKETS] }
+        let nothing = Seen { valid: 0, failed: 0, buckets: vec![0; BUCKETS], all: vec![0; BUCKETS] };
+        Self { cells, seen: vec![nothing; operations], retries: 0 }
     }
 
     /// Ended validly until now, since the beginning: over all operations, and of one. Cheap enough for ten looks a second.
@@ -159,47 +263,82 @@ impl LiveReader {
     /// Counts since the last call.
     pub fn look(&mut self) -> LiveRow {
         let sum = |of: &dyn Fn(&LiveCell) -> u64| self.cells.iter().map(|cell| of(cell)).sum::<u64>();
-        let completed: Vec<u64> =
-            (0..self.completed.len()).map(|op| sum(&|cell| cell.completed[op].load(Relaxed))).collect();
-        let failed = sum(&|cell| cell.failed.load(Relaxed));
         let retries = sum(&|cell| cell.retries.load(Relaxed));
         let longest = self.cells.iter().map(|cell| cell.longest_ns.swap(0, Relaxed)).max().unwrap_or(0);
-        let buckets: Vec<u32> = (0..BUCKETS)
-            .map(|at| self.cells.iter().fold(0, |sum: u32, cell| sum.wrapping_add(cell.buckets[at].load(Relaxed))))
-            .collect();
-        // Counters wrap rather than grow: differences stay right.
-        let since: Vec<u32> = buckets.iter().zip(&self.buckets).map(|(now, then)| now.wrapping_sub(*then)).collect();
-        let total: u64 = since.iter().map(|&count| u64::from(count)).sum();
+        let mut together = vec![0; BUCKETS];
+        let mut operations = Vec::with_capacity(self.seen.len());
+        for (at, seen) in self.seen.iter_mut().enumerate() {
+            let valid = self.cells.iter().map(|cell| cell.completed[at].load(Relaxed)).sum();
+            let failed = self.cells.iter().map(|cell| cell.failed[at].load(Relaxed)).sum();
+            let buckets = buckets_of(&self.cells, at);
+            // Counters wrap rather than grow: differences stay right.
+            let since: Vec<u64> =
+                buckets.iter().zip(&seen.buckets).map(|(now, then)| u64::from(now.wrapping_sub(*then))).collect();
+            for (count, (all, together)) in since.iter().zip(seen.all.iter_mut().zip(&mut together)) {
+                *all += count;
+                *together += count;
+            }
+            operations.push(LiveOperation {
+                since: LiveCounts {
+                    valid: valid - seen.valid,
+                    failed: failed - seen.failed,
+                    response_ns: quantiles_of(&since),
+                },
+                all: LiveCounts { valid, failed, response_ns: quantiles_of(&seen.all) },
+            });
+            (seen.valid, seen.failed, seen.buckets) = (valid, failed, buckets);
+        }
+        let response_ns = quantiles_of(&together);
         let row = LiveRow {
-            completed: completed.iter().zip(&self.completed).map(|(now, then)| now - then).collect(),
-            failed: failed - self.failed,
+            operations,
             retries: retries - self.retries,
-            response_ns: (total > 0).then(|| [0.5, 0.9, 0.99].map(|quantile| quantile_of(&since, total, quantile))),
-            responses: by_row(&since),
-            response_ns_max: (total > 0).then_some(longest),
+            response_ns,
+            responses: by_row(&together),
+            response_ns_max: response_ns.map(|_| longest),
             backlog: sum(&|cell| cell.backlog.load(Relaxed)),
         };
-        (self.completed, self.failed, self.retries, self.buckets) = (completed, failed, retries, buckets);
+        self.retries = retries;
         row
     }
 }
 
+/// The buckets of an operation as all cells have them together.
+fn buckets_of(cells: &[std::sync::Arc<LiveCell>], operation: usize) -> Vec<u32> {
+    let mut sum = vec![0_u32; BUCKETS];
+    for cell in cells {
+        let stretches = &cell.buckets[operation * STRETCHES..][..STRETCHES];
+        for (stretch, sum) in stretches.iter().zip(sum.chunks_exact_mut(OCTAVE)) {
+            let Some(stretch) = stretch.get() else { continue };
+            for (count, sum) in stretch.iter().zip(sum) {
+                *sum = sum.wrapping_add(count.load(Relaxed));
+            }
+        }
+    }
+    sum
+}
+
 /// Counts by the rows of a response map; a bucket belongs to the row of its middle.
-fn by_row(buckets: &[u32]) -> Vec<u64> {
+fn by_row(buckets: &[u64]) -> Vec<u64> {
     let mut rows = Vec::new();
     for (at, count) in buckets.iter().enumerate().filter(|(_, count)| **count > 0) {
         let row = crate::ResponseMap::row(middle(at));
         rows.resize(rows.len().max(row + 1), 0);
-        rows[row] += u64::from(*count);
+        rows[row] += *count;
     }
     rows
 }
 
-fn quantile_of(buckets: &[u32], total: u64, quantile: f64) -> f64 {
+/// Median, 90th and 99th percentile.
+fn quantiles_of(buckets: &[u64]) -> Option<[f64; 3]> {
+    let total: u64 = buckets.iter().sum();
+    (total > 0).then(|| [0.5, 0.9, 0.99].map(|quantile| quantile_of(buckets, total, quantile)))
+}
+
+fn quantile_of(buckets: &[u64], total: u64, quantile: f64) -> f64 {
     let rank = ((quantile * total as f64).ceil() as u64).max(1);
     let mut seen = 0;
     let at = buckets.iter().position(|&count| {
-        seen += u64::from(count);
+        seen += count;
         seen >= rank
     });
     middle(at.unwrap_or(BUCKETS - 1))
@@ -244,16 +383,25 @@ mod tests {
         }
         cell.record(&sample(1, Outcome::Failed, 5));
         let row = reader.look();
-        assert_eq!((row.completed, row.failed, row.retries), (vec![1_000, 0], 1, 1_001));
+        let counts = |row: &LiveRow| -> Vec<[u64; 2]> {
+            row.operations.iter().map(|operation| [operation.since.valid, operation.since.failed]).collect()
+        };
+        assert_eq!((counts(&row), row.valid(), row.failed(), row.retries), (vec![[1_000, 0], [0, 1]], 1_000, 1, 1_001));
         assert_eq!(row.response_ns_max, Some(1_000_000));
         assert_eq!(row.responses.iter().sum::<u64>(), 1_001);
         assert_eq!((row.responses[4], row.responses.len()), (1, 40), "5 ns and 1 ms: 2^(39 / 2) ns is 741 µs");
         for (found, exact) in row.response_ns.unwrap().into_iter().zip([500e3, 900e3, 990e3]) {
             assert!((found / exact - 1.0).abs() < 0.01, "{found} for {exact}");
         }
+        assert_eq!(row.operations[1].since.response_ns, Some([5.0; 3]));
         cell.record(&sample(1, Outcome::Warned, 70));
         let row = reader.look();
-        assert_eq!((row.completed, row.failed, row.response_ns_max), (vec![0, 1], 0, Some(70)));
+        assert_eq!((counts(&row), row.response_ns_max), (vec![[0, 0], [1, 0]], Some(70)));
         assert_eq!(row.response_ns, Some([70.0; 3]));
+        let [one, other] = &row.operations[..] else { panic!("there are two") };
+        assert_eq!((one.since.response_ns, other.since.response_ns), (None, Some([70.0; 3])));
+        assert_eq!(other.all, LiveCounts { valid: 1, failed: 1, response_ns: Some([5.0, 70.0, 70.0]) });
+        assert_eq!((one.all.valid, one.all.failed), (1_000, 0));
+        assert!((one.all.response_ns.unwrap()[0] / 500e3 - 1.0).abs() < 0.01, "since the beginning: {one:?}");
     }
 }

@@ -77,6 +77,10 @@ pub struct Round {
     /// left out.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub counters: Vec<EngineCounter>,
+    /// What threads of the engine's own used in our process, such as a garbage collector's; empty where it has none, or
+    /// cannot say.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub engine_threads: Vec<EngineThreads>,
     /// Conflicts that the engine told sessions of in the whole round, warm-up and drain included, by its name for them. Those
     /// that were tried again are among them. Empty where the engine does not tell them apart.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -109,6 +113,18 @@ pub struct EngineCounter {
     pub name: String,
     /// How many.
     pub count: u64,
+}
+
+/// Threads of an engine's own that do the same work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct EngineThreads {
+    /// Their work.
+    pub work: String,
+    /// Their processor seconds in the measurement interval: a part of our process's.
+    pub cpu_s: f64,
+    /// Their part of our process's processor time in the warm-up, from 0 to 1; none without a warm-up.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub warm_up_share: Option<f64>,
 }
 
 /// Conflicts of one kind.

@@ -1,4 +1,8 @@
 use crate::{Column, Series};
+use std::collections::BTreeMap;
+
+/// A row of a series: values by metric, without those that are missing.
+pub type SeriesRow = BTreeMap<String, f64>;
 
 impl Series {
     /// Adds a row that ends at `time_s`, which is kept to the microsecond; a metric that is new, or missing from the row, has
@@ -17,6 +21,12 @@ impl Series {
             }
         }
         self.columns.iter_mut().for_each(|column| column.values.resize(before + 1, None));
+    }
+
+    /// The row that was pushed last.
+    pub fn last_row(&self) -> SeriesRow {
+        let value = |column: &Column| column.values.last().copied().flatten().filter(|value| value.is_finite());
+        self.columns.iter().filter_map(|column| Some((column.metric.clone(), value(column)?))).collect()
     }
 
     /// The column of a metric, with `.operation` behind it if it has one.

@@ -86,6 +86,13 @@ pub enum Warning {
         /// The engine's error.
         error: String,
     },
+    /// The engine still did in the measurement interval what a warm-up is for.
+    NotWarm {
+        /// The work, as `JIT compiler`.
+        work: String,
+        /// Its part of our process's processor time in the interval, from 0 to 1.
+        share: f64,
+    },
     /// Response times beyond the range of the histogram.
     LatencyClamped {
         /// Number of operations.
@@ -207,6 +214,7 @@ impl Warning {
             }
             Self::FrequencyGovernor { .. } => Some("set the governor to performance"),
             Self::Oversubscribed { .. } => Some("use fewer users or threads"),
+            Self::NotWarm { .. } => Some("warm up longer: --warmup"),
             Self::NoisyMachine { .. } => Some("run more rounds; small differences cannot be told"),
             Self::HostSteal { .. } => Some("use a machine that is not shared"),
             Self::OperationsDropped { .. } | Self::OperationsWaiting { .. } => Some("ask for a lower rate"),
@@ -263,6 +271,13 @@ impl fmt::Display for Warning {
                 write!(f, "work was still in flight {limit_s} s after the end, and was given up")
             }
             Self::SizeUnknown { error } => write!(f, "the engine did not always say how large it is: {error}"),
+            Self::NotWarm { work, share } => {
+                write!(
+                    f,
+                    "not warm: {:.0} % of the CPU time in the measurement interval was the engine's {work}",
+                    share * 100.0
+                )
+            }
             Self::LatencyClamped { count } => {
                 write!(f, "{count} response times of over an hour are counted as an hour")
             }
@@ -344,6 +359,11 @@ mod tests {
             &Warning::NoisyMachine { slowdown: 1.44 },
             r#"{"code":"noisy_machine","slowdown":1.44}"#,
             "noisy machine: a fixed CPU loop took up to 1.4× its median time (p90)",
+        );
+        check(
+            &Warning::NotWarm { work: "JIT compiler".to_owned(), share: 0.25 },
+            r#"{"code":"not_warm","work":"JIT compiler","share":0.25}"#,
+            "not warm: 25 % of the CPU time in the measurement interval was the engine's JIT compiler",
         );
     }
 }

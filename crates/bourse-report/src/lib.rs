@@ -24,6 +24,7 @@ mod data;
 mod documents;
 mod history;
 mod html;
+mod live;
 mod suite;
 mod tables;
 mod text;
@@ -31,7 +32,9 @@ mod units;
 mod view;
 
 pub use charts::svg;
-pub use data::{DataColumn, DataKind, DataTable, DataValue, data_csv, data_ndjson, data_tables};
+pub use data::{
+    DataColumn, DataKind, DataTable, DataValue, bencher, data_csv, data_ndjson, data_tables, github_action_benchmark,
+};
 pub use documents::{Cell, Entry, Part, Sheet, sheet_csv, sheet_html, sheet_markdown, sheet_terminal};
 pub use documents::{
     acid_csv, acid_html, acid_markdown, acid_terminal, crash_csv, crash_html, crash_markdown, crash_terminal,
@@ -39,6 +42,7 @@ pub use documents::{
 };
 pub use history::{StoredFigure, StoredRun, history_csv, history_html, history_markdown, history_terminal};
 pub use html::html;
+pub use live::{LIVE_HEADS, LIVE_SCRIPT, LIVE_STYLE, LivePoint, LiveRun, LiveText, live_fragment, live_page};
 pub use suite::{suite_csv, suite_html, suite_markdown, suite_terminal};
 pub use text::{CsvTable, CsvText, csv, csv_tables, markdown, screen, terminal};
 pub use units::{printable, size};

@@ -26,7 +26,7 @@ pub struct Dialect {
     pub parameter: fn(usize) -> String,
     /// What stands before and behind the number of rows of `LIMIT …`.
     pub limit: [&'static str; 2],
-    /// Words for the named holes `{…}` of a statement.
+    /// Words for the named holes `{…}` of a statement, where they are not the SQL standard's.
     ///
     /// `one` and `rate_one` are the stored numbers of 1.00 and of a tax rate of 1; `CAST(x {per_day} AS {date_type})` is the
     /// day of a timestamp; `{after_two_days} x {two_days}` is two days later, and `five_seconds` likewise; `from_one_row`
@@ -40,20 +40,51 @@ impl Dialect {
     /// A statement's text with its holes filled, and its limits in the dialect's words.
     pub fn fill(&self, text: &str) -> String {
         let text = if self.limit == LIMIT { text.to_owned() } else { with_limit(text, self.limit) };
-        self.holes.iter().fold(text, |text, (hole, word)| text.replace(&format!("{{{hole}}}"), word))
+        self.holes
+            .iter()
+            .chain(STANDARD_HOLES)
+            .fold(text, |text, (hole, word)| text.replace(&format!("{{{hole}}}"), word))
+    }
+
+    /// Whether a statement may have a hole of that name.
+    pub fn has_hole(&self, name: &str) -> bool {
+        self.holes.iter().chain(STANDARD_HOLES).any(|(hole, _)| *hole == name)
     }
 }
+
+/// The words of the SQL standard in all the holes there are.
+const STANDARD_HOLES: &[(&str, &str)] = &[
+    ("for_update", "FOR UPDATE"),
+    ("utf8mb4", ""),
+    ("one", "1"),
+    ("rate_one", "1"),
+    ("per_day", ""),
+    ("date_type", "DATE"),
+    ("after_two_days", ""),
+    ("two_days", "+ INTERVAL '2' DAY"),
+    ("after_five_seconds", ""),
+    ("five_seconds", "+ INTERVAL '5' SECOND"),
+    ("from_one_row", ""),
+    ("constraints", "constraints"),
+];
 
 /// The words of most engines.
 const LIMIT: [&str; 2] = ["LIMIT", ""];
 
-/// A text whose `LIMIT n` have other words around the number.
+/// A text whose `LIMIT n` have other words around the number. Rows that are left out before, `OFFSET m`, stand in front of them, as
+/// the standard has it.
 fn with_limit(text: &str, [before, behind]: [&str; 2]) -> String {
     let mut parts = text.split("LIMIT ");
     let mut filled = parts.next().unwrap_or_default().to_owned();
     for part in parts {
         let number = part.find(|end: char| end.is_whitespace() || end == ')').unwrap_or(part.len());
-        filled.push_str(&format!("{before} {} {behind}{}", &part[..number], &part[number..]));
+        let (number, mut rest) = part.split_at(number);
+        if let Some(offset) = rest.strip_prefix(" OFFSET ") {
+            let end = offset.find(|end: char| end.is_whitespace() || end == ')').unwrap_or(offset.len());
+            filled.push_str(&format!("OFFSET {} ROWS ", &offset[..end]));
+            rest = &offset[end..];
+        }
+        filled.push_str(&format!("{before} {number} {behind}{rest}"));
     }
     filled
 }
@@ -80,17 +111,12 @@ pub static SQLITE: Dialect = Dialect {
     limit: LIMIT,
     holes: &[
         ("for_update", ""),
-        ("utf8mb4", ""),
         ("one", "100"),
         ("rate_one", "100000"),
         ("per_day", "/ 86400000"),
         ("date_type", "INTEGER"),
-        ("after_two_days", ""),
         ("two_days", "+ 2"),
-        ("after_five_seconds", ""),
         ("five_seconds", "+ 5000"),
-        ("from_one_row", ""),
-        ("constraints", "constraints"),
     ],
     catalog: SQLITE_SCHEMA,
 };
@@ -119,18 +145,9 @@ pub static MYSQL: Dialect = Dialect {
     parameter: |_| "?".to_owned(),
     limit: LIMIT,
     holes: &[
-        ("for_update", "FOR UPDATE"),
         ("utf8mb4", "CHARACTER SET utf8mb4"),
-        ("one", "1"),
-        ("rate_one", "1"),
-        ("per_day", ""),
-        ("date_type", "DATE"),
-        ("after_two_days", ""),
         ("two_days", "+ INTERVAL 2 DAY"),
-        ("after_five_seconds", ""),
         ("five_seconds", "+ INTERVAL 5 SECOND"),
-        ("from_one_row", ""),
-        ("constraints", "constraints"),
     ],
     catalog: INFORMATION_SCHEMA,
 };
@@ -158,20 +175,7 @@ pub static POSTGRES: Dialect = Dialect {
     drop_if_exists: true,
     parameter: |number| format!("${number}"),
     limit: LIMIT,
-    holes: &[
-        ("for_update", "FOR UPDATE"),
-        ("utf8mb4", ""),
-        ("one", "1"),
-        ("rate_one", "1"),
-        ("per_day", ""),
-        ("date_type", "DATE"),
-        ("after_two_days", ""),
-        ("two_days", "+ 2"),
-        ("after_five_seconds", ""),
-        ("five_seconds", "+ INTERVAL '5 seconds'"),
-        ("from_one_row", ""),
-        ("constraints", "constraints"),
-    ],
+    holes: &[("two_days", "+ 2"), ("five_seconds", "+ INTERVAL '5 seconds'")],
     catalog: POSTGRES_CATALOG,
 };
 
@@ -199,20 +203,7 @@ pub static DUCKDB: Dialect = Dialect {
     drop_if_exists: true,
     parameter: |number| format!("${number}"),
     limit: LIMIT,
-    holes: &[
-        ("for_update", ""),
-        ("utf8mb4", ""),
-        ("one", "1"),
-        ("rate_one", "1"),
-        ("per_day", ""),
-        ("date_type", "DATE"),
-        ("after_two_days", ""),
-        ("two_days", "+ 2"),
-        ("after_five_seconds", ""),
-        ("five_seconds", "+ INTERVAL '5 seconds'"),
-        ("from_one_row", ""),
-        ("constraints", "constraints"),
-    ],
+    holes: &[("for_update", ""), ("two_days", "+ 2"), ("five_seconds", "+ INTERVAL '5 seconds'")],
     catalog: DUCKDB_CATALOG,
 };
 
@@ -232,56 +223,8 @@ fn standard(domain: ColumnType) -> String {
     }
 }
 
-/// The words of the SQL standard in the holes.
-const STANDARD_HOLES: &[(&str, &str)] = &[
-    ("for_update", "FOR UPDATE"),
-    ("utf8mb4", ""),
-    ("one", "1"),
-    ("rate_one", "1"),
-    ("per_day", ""),
-    ("date_type", "DATE"),
-    ("after_two_days", ""),
-    ("two_days", "+ INTERVAL '2' DAY"),
-    ("after_five_seconds", ""),
-    ("five_seconds", "+ INTERVAL '5' SECOND"),
-    ("from_one_row", ""),
-    ("constraints", "constraints"),
-];
-
 /// A table of one row, for engines that select from nothing else.
 const ONE_ROW: &str = "FROM (VALUES(0)) AS one_row (n)";
-
-/// HSQLDB's words.
-const HSQLDB_HOLES: &[(&str, &str)] = &[
-    ("for_update", ""),
-    ("utf8mb4", ""),
-    ("one", "1"),
-    ("rate_one", "1"),
-    ("per_day", ""),
-    ("date_type", "DATE"),
-    ("after_two_days", ""),
-    ("two_days", "+ INTERVAL '2' DAY"),
-    ("after_five_seconds", ""),
-    ("five_seconds", "+ INTERVAL '5' SECOND"),
-    ("from_one_row", ONE_ROW),
-    ("constraints", "constraints"),
-];
-
-/// Derby's words: it adds to a time by a function alone, and keeps the word `constraints` to itself.
-const DERBY_HOLES: &[(&str, &str)] = &[
-    ("for_update", ""),
-    ("utf8mb4", ""),
-    ("one", "1"),
-    ("rate_one", "1"),
-    ("per_day", ""),
-    ("date_type", "DATE"),
-    ("after_two_days", "CAST({fn TIMESTAMPADD(SQL_TSI_DAY, 2, "),
-    ("two_days", ")} AS DATE)"),
-    ("after_five_seconds", "{fn TIMESTAMPADD(SQL_TSI_SECOND, 5, "),
-    ("five_seconds", ")}"),
-    ("from_one_row", ONE_ROW),
-    ("constraints", "\"CONSTRAINTS\""),
-];
 
 /// H2.
 pub static H2: Dialect = Dialect {
@@ -296,7 +239,7 @@ pub static H2: Dialect = Dialect {
     drop_if_exists: true,
     parameter: |_| "?".to_owned(),
     limit: LIMIT,
-    holes: STANDARD_HOLES,
+    holes: &[],
     catalog: H2_CATALOG,
 };
 
@@ -304,7 +247,7 @@ pub static H2: Dialect = Dialect {
 pub static HSQLDB: Dialect = Dialect {
     name: "hsqldb",
     assigned_key: " GENERATED BY DEFAULT AS IDENTITY (START WITH 1) PRIMARY KEY",
-    holes: HSQLDB_HOLES,
+    holes: &[("for_update", ""), ("from_one_row", ONE_ROW)],
     catalog: Catalog::Unknown,
     ..H2
 };
@@ -319,7 +262,15 @@ pub static DERBY: Dialect = Dialect {
     },
     drop_if_exists: false,
     limit: ["FETCH FIRST", "ROWS ONLY"],
-    holes: DERBY_HOLES,
+    holes: &[
+        ("for_update", ""),
+        ("after_two_days", "CAST({fn TIMESTAMPADD(SQL_TSI_DAY, 2, "),
+        ("two_days", ")} AS DATE)"),
+        ("after_five_seconds", "{fn TIMESTAMPADD(SQL_TSI_SECOND, 5, "),
+        ("five_seconds", ")}"),
+        ("from_one_row", ONE_ROW),
+        ("constraints", "\"CONSTRAINTS\""),
+    ],
     catalog: Catalog::Unknown,
     ..H2
 };
@@ -348,10 +299,30 @@ mod tests {
                 "(SELECT 1 LIMIT 10) AS b\n LIMIT 3 ",
                 "(SELECT 1 FETCH FIRST 10 ROWS ONLY) AS b\n FETCH FIRST 3 ROWS ONLY ",
             ),
+            ("(SELECT 1 LIMIT 1 OFFSET 7)", "(SELECT 1 OFFSET 7 ROWS FETCH FIRST 1 ROWS ONLY)"),
             ("SELECT {one}", "SELECT 1"),
         ] {
             assert_eq!(DERBY.fill(text), expected);
         }
         assert_eq!(H2.fill("LIMIT ?1"), "LIMIT ?1");
+    }
+
+    #[test]
+    fn a_hole_has_the_standards_word_where_a_dialect_has_none_of_its_own() {
+        let text = "{from_one_row}|{two_days}|{for_update}";
+        assert_eq!(H2.fill(text), "|+ INTERVAL '2' DAY|FOR UPDATE");
+        assert_eq!(HSQLDB.fill(text), format!("{ONE_ROW}|+ INTERVAL '2' DAY|"));
+        assert_eq!(SQLITE.fill(text), "|+ 2|");
+        assert!(SQLITE.has_hole("constraints") && !SQLITE.has_hole("colour"));
+    }
+
+    /// A hole that the standard has no word for would be left open by the other dialects.
+    #[test]
+    fn the_standard_fills_every_hole() {
+        for dialect in [&SQLITE, &MYSQL, &POSTGRES, &DUCKDB, &H2, &HSQLDB, &DERBY, &MONETDB] {
+            for (hole, _) in dialect.holes {
+                assert!(STANDARD_HOLES.iter().any(|(known, _)| known == hole), "{}: {hole}", dialect.name);
+            }
+        }
     }
 }

@@ -9,23 +9,34 @@
 //! - [`folders`] has what an engine by key does whose database is a folder.
 //! - [`tells_what_a_writer_waits_on`] does so for what a thread was blocked on.
 //! - [`server`] has what every engine with private servers must do.
+//! - [`proxy`] stands in front of a real server and makes faults; [`nothing_acknowledged_is_lost`] is what has to hold behind it.
+//! - [`certificates`] are made for servers that encrypt.
+//! - [`every_option_is_read_as_it_is_shown`] holds a grammar of targets to itself.
 //! - [`ServerDump`] shows whether anything was changed on a MariaDB or MySQL server.
 #![expect(clippy::unwrap_used, reason = "a crate for tests: what an engine may not do ends the test with its error")]
 
+#[cfg(unix)]
+pub mod certificates;
 pub mod conformance;
 mod files;
 pub mod folders;
 mod misbehave;
 mod misread;
+#[cfg(unix)]
+pub mod proxy;
+mod proxy_checks;
 mod records;
 pub mod server;
 mod server_dump;
+mod targets;
 mod waits;
 
 pub use conformance::conformance;
 pub use files::{OpenAt, files_conformance, folders_conformance, refuses_what_is_not_its_own};
 pub use misbehave::{Dropping, Failing, Fault, Keeping, Stalling, Weakening};
 pub use misread::{Misread, Misreading};
+pub use proxy_checks::{Told, nothing_acknowledged_is_lost};
 pub use records::{RECORD_CHECKS, RecordCheck, records_conformance};
 pub use server_dump::ServerDump;
+pub use targets::every_option_is_read_as_it_is_shown;
 pub use waits::{tells_what_a_writer_waits_on, waits_of_a_writer};

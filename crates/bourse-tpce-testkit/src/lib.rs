@@ -2,13 +2,16 @@
 //!
 //! - [`run_and_check`] loads a small database, performs the emulators' transactions in simulated time and checks all of it.
 //! - [`transactions_are_alike`] compares the same transactions with SQLite's and the model's.
+//! - [`keeps_the_books_through_faults`] does so in real time, over connections that fail.
 //! - [`statements`] are all that the transactions run, for tests of their plans.
 #![expect(clippy::unwrap_used, reason = "a crate for tests: what an engine may not do ends the test with its error")]
 
 mod alike;
+mod faults;
 mod run;
 
 pub use alike::transactions_are_alike;
+pub use faults::{Met, keeps_the_books_through_faults};
 pub use run::{Run, run_and_check};
 
 use bourse_egen::{Inputs, Part};

@@ -1,4 +1,4 @@
-//! `bourse report --format`: runs as tables for programs, a file each.
+//! `bourse report --format`: runs as tables for programs, a file each, or as what a benchmark service reads.
 
 use crate::args::{Report, TableFormat};
 use crate::failure::Failure;
@@ -7,11 +7,8 @@ use crate::output::write_whole;
 use crate::progress::note;
 use crate::report::{merged, other_document, read, refused_kind, texts};
 use bourse_record::{DocumentKind, RunFile, drivers};
-use bourse_report::{CsvText, DataTable, data_csv, data_ndjson, data_tables};
+use bourse_report::{DataTable, bencher, data_csv, data_ndjson, data_tables, github_action_benchmark};
 use std::path::{Path, PathBuf};
-
-/// A table as the bytes of its file.
-type Written = fn(&DataTable, CsvText) -> Result<Vec<u8>, Failure>;
 
 /// Writes every table of the runs into a folder.
 pub(crate) fn export(format: TableFormat, arguments: &Report) -> Result<(), Failure> {
@@ -22,23 +19,57 @@ pub(crate) fn export(format: TableFormat, arguments: &Report) -> Result<(), Fail
         return Err(Failure::usage(format!("{} is a file: --format writes a folder of files", folder.display()))
             .hint("name a folder: -o DIR"));
     }
-    let (ending, written): (&str, Written) = match format {
-        TableFormat::Csv => ("csv", |table, texts| Ok(data_csv(table, texts).into_bytes())),
-        TableFormat::Ndjson => ("ndjson", |table, _| Ok(data_ndjson(table).into_bytes())),
-        TableFormat::Parquet => ("parquet", parquet()?),
+    let runs = runs(&arguments.runs)?;
+    let files = match format {
+        TableFormat::Csv => files(&runs, "csv", |table| Ok(data_csv(table, texts(arguments.csv)).into_bytes()))?,
+        TableFormat::Ndjson => files(&runs, "ndjson", |table| Ok(data_ndjson(table).into_bytes()))?,
+        TableFormat::Parquet => files(&runs, "parquet", parquet)?,
+        TableFormat::Bencher => vec![("bencher.json".to_owned(), of_one(&runs, bencher)?.into_bytes())],
+        TableFormat::GithubBenchmark => {
+            let names = ["bigger-is-better.json", "smaller-is-better.json"].map(str::to_owned);
+            names.into_iter().zip(of_one(&runs, github_action_benchmark)?.map(String::into_bytes)).collect()
+        }
     };
-    let tables = data_tables(&runs(&arguments.runs)?);
     std::fs::create_dir_all(folder).map_err(|error| {
         Failure::usage("cannot create a folder")
             .detail("folder", folder.display().to_string())
             .detail("cause", error.to_string())
     })?;
-    for table in &tables {
-        let bytes = written(table, texts(arguments.csv))?;
-        write_whole(&folder.join(table.name).with_extension(ending), &bytes)?;
+    for (name, bytes) in &files {
+        write_whole(&folder.join(name), bytes)?;
     }
-    note(&format!("{} tables in {}; `columns` says what each column holds", tables.len(), folder.display()));
+    note(&match format {
+        TableFormat::Csv | TableFormat::Ndjson | TableFormat::Parquet => {
+            let (count, folder) = (files.len(), folder.display());
+            format!("{count} tables in {folder}; `columns` says what each column holds")
+        }
+        TableFormat::Bencher | TableFormat::GithubBenchmark => {
+            let names: Vec<&str> = files.iter().map(|(name, _)| name.as_str()).collect();
+            format!("{} in {}", names.join(" and "), folder.display())
+        }
+    });
     Ok(())
+}
+
+/// Every table of the runs as the name and the bytes of its file.
+fn files(
+    runs: &[RunFile],
+    ending: &str,
+    written: impl Fn(&DataTable) -> Result<Vec<u8>, Failure>,
+) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    data_tables(runs).iter().map(|table| Ok((format!("{}.{ending}", table.name), written(table)?))).collect()
+}
+
+/// What a benchmark service reads of one run.
+fn of_one<T>(runs: &[RunFile], written: impl Fn(&RunFile) -> Option<T>) -> Result<T, Failure> {
+    let [run] = runs else {
+        return Err(Failure::usage(format!("a benchmark service takes one run at a time: these are {}", runs.len()))
+            .hint("name one run's folder"));
+    };
+    written(run).ok_or_else(|| {
+        Failure::usage("this run has no figure that counts")
+            .hint("`bourse report` says why: a failed check, or a round without a figure")
+    })
 }
 
 /// The runs that are named, those of a folder of results among them; drivers that shared a round as one.
@@ -72,20 +103,14 @@ fn run(path: &Path) -> Result<RunFile, Failure> {
     }
 }
 
-#[cfg(feature = "parquet")]
-#[expect(clippy::unnecessary_wraps, reason = "other builds have none")]
-fn parquet() -> Result<Written, Failure> {
-    Ok(|table, _| in_parquet(table))
-}
-
 #[cfg(not(feature = "parquet"))]
-fn parquet() -> Result<Written, Failure> {
+fn parquet(_table: &DataTable) -> Result<Vec<u8>, Failure> {
     Err(Failure::usage("this build writes no Parquet files")
         .hint("install it with `--features full`, or use --format csv or ndjson"))
 }
 
 #[cfg(feature = "parquet")]
-fn in_parquet(table: &DataTable) -> Result<Vec<u8>, Failure> {
+fn parquet(table: &DataTable) -> Result<Vec<u8>, Failure> {
     use bourse_parquet::{Column, Kind, TableWriter};
     use bourse_report::{DataKind, DataValue};
     use bourse_schema::Value;

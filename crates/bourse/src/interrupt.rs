@@ -1,6 +1,7 @@
 //! Ctrl-C and SIGTERM: the first asks for a clean end, the second ends at once.
 
 use crate::failure::{Exit, Failure};
+use crate::live;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -24,6 +25,7 @@ pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
     ctrlc::set_handler(move || {
         let first = *first.get_or_insert_with(Instant::now);
         if seen.swap(true, Ordering::SeqCst) && first.elapsed() > ONE_INTERRUPTION {
+            live::restore();
             std::process::exit(Exit::Interrupted as i32);
         }
     })

@@ -13,6 +13,7 @@ mod history;
 mod inputs;
 mod interrupt;
 mod limits;
+mod live;
 mod micro;
 mod output;
 mod panics;
@@ -110,6 +111,7 @@ fn run(command: Command) -> Result<(), Failure> {
         },
         Command::Compare(arguments) => commands::compare::run(&arguments),
         Command::Report(arguments) => report::report(&arguments),
+        Command::Watch(arguments) => live::watch(&arguments),
         Command::Runs(command) => history::runs(&command),
         Command::Data(command) => history::data(&command),
         Command::Engines(arguments) => engines::list(&arguments),

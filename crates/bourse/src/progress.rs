@@ -1,10 +1,11 @@
 //! What a person sees while waiting, on stderr. Silent bars off a terminal; there a line at each step instead.
 
+use crate::live;
 use indicatif::{HumanCount, HumanDuration, MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError, Sender};
+use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Whether somebody else tells of what goes on.
@@ -17,6 +18,29 @@ pub(crate) fn silence() {
 
 fn is_silent() -> bool {
     SILENT.load(Ordering::Relaxed)
+}
+
+/// What was said while something else had the terminal; none while nothing has.
+static HELD: Mutex<Option<Vec<String>>> = Mutex::new(None);
+
+fn held() -> MutexGuard<'static, Option<Vec<String>>> {
+    HELD.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Leaves the terminal to somebody else: what is said is kept until [`release`].
+#[cfg(feature = "live")]
+pub(crate) fn hold() {
+    held().get_or_insert_default();
+    BARS.set_draw_target(ProgressDrawTarget::hidden());
+}
+
+/// Has the terminal again, and says what was kept.
+pub(crate) fn release() {
+    let Some(kept) = held().take() else { return };
+    if !is_silent() {
+        BARS.set_draw_target(ProgressDrawTarget::stderr());
+    }
+    kept.iter().for_each(|line| note(line));
 }
 
 /// How often a line tells of a step that goes on, off a terminal, in milliseconds; 0 for never.
@@ -70,6 +94,7 @@ impl Step {
         // Above the bar over everything.
         let bar = BARS.insert(0, bar);
         bar.set_message(bourse_report::printable(&what));
+        live::step(&what);
         let heartbeat = if std::io::stderr().is_terminal() {
             None
         } else {
@@ -92,6 +117,7 @@ impl Step {
 
     /// So much is done of about so much.
     pub(crate) fn of(&self, position: u64, total: u64) {
+        live::share(position as f64 / total.max(position).max(1) as f64);
         self.bar.set_length(total.max(position));
         self.bar.set_position(position);
     }
@@ -101,6 +127,7 @@ impl Step {
         if let Some(counted) = &self.counted {
             counted.store(count, Ordering::Relaxed);
         }
+        live::share(done);
         self.bar.set_position((done * PARTS as f64) as u64);
         self.bar.set_prefix(format!("{} {}", HumanCount(count), self.unit));
     }
@@ -134,6 +161,7 @@ impl Step {
     /// Given up: leaves nothing behind on the terminal.
     pub(crate) fn abandon(self) {
         drop(self.heartbeat);
+        live::step_ended(&self.what);
         self.bar.finish_and_clear();
         BARS.remove(&self.bar);
     }
@@ -186,6 +214,11 @@ impl Whole {
     /// A round is over that was expected to take so long.
     pub(crate) fn round_ended(&mut self, expected_ns: u64) {
         self.rounds[0] += 1;
+        self.advance(expected_ns);
+    }
+
+    /// Something is done that was expected to take so long.
+    pub(crate) fn advance(&mut self, expected_ns: u64) {
         self.done_ns += expected_ns;
         self.bar.set_position(self.done_ns);
         self.say();
@@ -226,6 +259,9 @@ fn seconds(time: Duration) -> String {
 pub(crate) fn note(line: &str) {
     if is_silent() {
         return;
+    }
+    if let Some(kept) = held().as_mut() {
+        return kept.push(line.to_owned());
     }
     let shown: Vec<String> = line.split('\n').map(bourse_report::printable).collect();
     if BARS.is_hidden() {

@@ -107,6 +107,7 @@ pub(super) fn figures(
     let measured_s = (to - from) as f64 / SECOND as f64;
     let operations = total.figures();
     let valid = operations.get(headline).map_or(0, bourse_record::Operation::valid);
+    let (engine_threads, not_warm) = marks.engine_threads();
     let (at_first, at_last) = (marks.from.unwrap_or_default(), marks.to.unwrap_or_default());
     let (first, last) = (at_first.process, at_last.process);
     let seconds_used =
@@ -116,6 +117,7 @@ pub(super) fn figures(
     if let Some(error) = &sampler.footprint_error {
         warnings.push(Warning::SizeUnknown { error: error.clone() });
     }
+    warnings.extend(not_warm);
     let clamped: u64 = operations.iter().map(|operation| operation.response.clamped).sum();
     if clamped > 0 {
         warnings.push(Warning::LatencyClamped { count: clamped });
@@ -154,6 +156,7 @@ pub(super) fn figures(
         server,
         interference,
         counters: at_last.counted_since(&at_first),
+        engine_threads,
         conflicts: Vec::new(),
         market_age_s: None,
         slowdown: None,

@@ -21,7 +21,10 @@ use crate::throughput::Throughput;
 use crate::user_time::split;
 use crate::{Background, Clock, Control, Fault, MS, Nanos, Plan, SECOND, StopRule, Workload, drive};
 use bourse_engine::{Conflicts, Engine, Hosting};
-use bourse_record::{ConflictCount, LiveReader, OperationSpec, PhaseKind, Recorder, Round, SplitMix, Warning};
+use bourse_record::{
+    ConflictCount, LiveReader, OperationProgress, OperationSpec, PhaseKind, Recorder, Round, SeriesRow, SplitMix,
+    Warning,
+};
 pub use calls::CallInProgress;
 use calls::Calls;
 use figures::{figures, nothing_ended};
@@ -50,6 +53,12 @@ pub struct Progress {
     pub response_ns: Option<[f64; 3]>,
     /// Requests waiting between the workload's parts.
     pub queue_length: Option<u64>,
+    /// What came of each operation since the round began, and in the last second.
+    #[serde(default)]
+    pub operations: Vec<OperationProgress>,
+    /// The row of the round's series that ends now.
+    #[serde(default)]
+    pub row: SeriesRow,
     /// Calls that go on though the measurement interval has ended, the longest first. They are waited for: whoever finds that
     /// one will not return has to end the process.
     #[serde(default)]
@@ -182,10 +191,12 @@ pub fn run<'w>(
                     phase: control.phase(now),
                     elapsed_s: (now - begin) as f64 / SECOND as f64,
                     planned_s: (control.measure_to() - begin) as f64 / SECOND as f64,
-                    throughput: done.completed.iter().map(|&count| count as f64 / seconds).collect(),
-                    failures: done.failed as f64 / seconds,
+                    throughput: done.operations.iter().map(|it| it.since.valid as f64 / seconds).collect(),
+                    failures: done.failed() as f64 / seconds,
                     response_ns: done.response_ns,
                     queue_length: queue,
+                    operations: OperationProgress::all(specs, &done, seconds),
+                    row: sampler.series.last_row(),
                     calls: calls.after_interval(now, control, specs),
                 });
                 // After a pause of the machine the series goes on from now rather than catching up on empty rows.

@@ -1,4 +1,4 @@
-use bourse_engine::target::TargetError;
+use bourse_engine::target::{Named, TargetError};
 use bourse_engine_galera::{GRAMMAR, Options, Target};
 use bourse_engine_mysql::Place;
 
@@ -18,34 +18,25 @@ fn a_target_is_a_cluster_and_its_settings() {
     assert_eq!(private.options.server.flush_log.word(), "2");
     assert_eq!(private.server.options, private.options.server);
     let running = Target::parse("galera://ann@a,b:3307,[::1]:3308/tpce?spread=off&lock_timeout=2s").unwrap();
-    let place = |host: &str, port| Place::Running {
+    let place = |host: &str, port, is_named| Place::Running {
         host: host.to_owned(),
         port,
         user: "ann".to_owned(),
         database: "tpce".to_owned(),
+        named: Named { host: true, port: is_named, user: true },
     };
-    assert_eq!(running.nodes, [place("a", 3_306), place("b", 3_307), place("::1", 3_308)]);
+    assert_eq!(running.nodes, [place("a", 3_306, false), place("b", 3_307, true), place("::1", 3_308, true)]);
     assert!(!running.options.spread);
 }
 
 #[test]
 fn every_option_is_read_as_it_is_shown() {
-    for scheme in GRAMMAR.schemes {
-        let start = if scheme.name == "galera" { "://u@h,i/d" } else { ":" };
-        for option in GRAMMAR.options {
-            let shown = (option.show)(&Options::DEFAULT);
-            let text = format!("{}{start}?{}={shown}", scheme.name, option.name);
-            if !scheme.has(option.name) {
-                refused(&text, &format!("cannot be used with {}", scheme.kind));
-            } else if !shown.is_empty() {
-                assert_eq!(Target::parse(&text).unwrap().options, Options::DEFAULT, "{}", option.name);
-            }
-        }
-        // A name that no option has would keep nothing out.
-        for name in scheme.without {
-            assert!(GRAMMAR.options.iter().any(|option| option.name == *name), "{name}");
-        }
-    }
+    bourse_testkit::every_option_is_read_as_it_is_shown(
+        &GRAMMAR,
+        &Options::DEFAULT,
+        |scheme| if scheme.name == "galera" { "://u@h,i/d" } else { ":" },
+        |text| Target::parse(text).map(|target| target.options),
+    );
 }
 
 #[test]

@@ -1,5 +1,5 @@
 use crate::{folder, has, in_memory};
-use bourse_engine::Engine as _;
+use bourse_engine::{Access, Engine as _, ErrorKind, Isolation};
 use bourse_engine_jdbc::open;
 use bourse_testkit::{conformance, folders_conformance, records_conformance};
 
@@ -80,4 +80,29 @@ fn it_describes_itself() {
     assert_eq!(setting("lock_timeout"), "10s");
     assert!(setting("java_arguments").contains("-Xrs"));
     assert!(description.version.starts_with(|first: char| first.is_ascii_digit()), "{}", description.version);
+}
+
+/// In a snapshot two transactions may each find a key free. The second one to take it has met a conflict, and violates nothing
+/// that it could have seen.
+#[test]
+fn a_key_that_an_unseen_row_has_is_a_conflict() {
+    let Some(engine) = in_memory("jdbc+h2", "conforms::a_key_that_an_unseen_row_has_is_a_conflict", "") else { return };
+    let mut loader = engine.loader().unwrap();
+    loader.run("CREATE TABLE pair (a BIGINT NOT NULL, b BIGINT NOT NULL, PRIMARY KEY (a, b))").unwrap();
+    loader.finish().unwrap();
+    let [mut first, mut second] = [engine.session().unwrap(), engine.session().unwrap()];
+    for session in [&mut first, &mut second] {
+        session.begin(Isolation::RepeatableRead, Access::Write).unwrap();
+        session.query_text("SELECT a FROM pair", &[], &mut |_| Ok(())).unwrap();
+    }
+    first.execute_text("INSERT INTO pair VALUES (1, 2)", &[]).unwrap();
+    let seen = first.execute_text("INSERT INTO pair VALUES (1, 2)", &[]).unwrap_err();
+    assert_eq!(seen.kind(), ErrorKind::Constraint, "{seen}");
+    first.commit().unwrap();
+    let unseen = second.execute_text("INSERT INTO pair VALUES (1, 2)", &[]).unwrap_err();
+    assert_eq!(unseen.kind(), ErrorKind::Conflict, "{unseen}");
+    second.rollback().unwrap();
+    second.begin(Isolation::RepeatableRead, Access::Write).unwrap();
+    let seen = second.execute_text("INSERT INTO pair VALUES (1, 2)", &[]).unwrap_err();
+    assert_eq!(seen.kind(), ErrorKind::Constraint, "{seen}");
 }

@@ -3,9 +3,23 @@
 use crate::in_memory;
 use bourse_tpce_testkit::{Run, run_and_check};
 
-#[test]
-fn the_workload_runs_and_reconciles() {
-    if let Some(engine) = in_memory("jdbc+hsqldb", "tpce::the_workload_runs_and_reconciles", "") {
+fn the_workload_runs_and_reconciles(scheme: &str) {
+    if let Some(engine) = in_memory(scheme, "tpce::the_workload_runs_and_reconciles", "") {
         run_and_check(&engine, Run { requests: 600, results: 20, sessions: 1 }, |_| {});
     }
+}
+
+#[test]
+fn on_h2() {
+    the_workload_runs_and_reconciles("jdbc+h2");
+}
+
+#[test]
+fn on_hsqldb() {
+    the_workload_runs_and_reconciles("jdbc+hsqldb");
+}
+
+#[test]
+fn on_derby() {
+    the_workload_runs_and_reconciles("jdbc+derby");
 }

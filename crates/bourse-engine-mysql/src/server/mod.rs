@@ -5,7 +5,7 @@ mod start;
 
 pub use find::{Installed, installed};
 pub use start::{DATABASE, Launch, SOCKET, datadir_argument, fill_command, server_command};
-pub(crate) use start::{restart, start};
+pub(crate) use start::{restart, start, stop};
 
 use crate::target::{Place, Target};
 use std::path::PathBuf;

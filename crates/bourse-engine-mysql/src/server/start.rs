@@ -4,6 +4,7 @@ use super::find::{Installed, installed};
 use crate::connect::{Address, Connector};
 use crate::options::{Flavour, FlushMethod, Options};
 use crate::target::Target;
+use bourse_client::passwords::Secret;
 use bourse_engine::EngineError;
 use bourse_private_server::{Kind, PrivateServer, ServerFolder, processes};
 use mysql::prelude::Queryable as _;
@@ -56,7 +57,7 @@ pub(crate) fn start(
     let connector = Connector {
         address: Address::Socket(folder.path().join(SOCKET)),
         user: "root".to_owned(),
-        password: None,
+        secret: Secret::default(),
         options: options.clone(),
         settings: "",
     };
@@ -79,6 +80,13 @@ pub(crate) fn restart(
     let command = server_command(server.program(), target, server.folder(), launch);
     server.start_again(command)?;
     wait_until_it_answers(server, connector, until)
+}
+
+/// Stops it in good order, so that its data are whole without recovery.
+pub(crate) fn stop(target: &Target, server: &mut PrivateServer, connector: &Connector) -> Result<(), EngineError> {
+    server.check_alive()?;
+    connector.connect(None)?.query_drop("SHUTDOWN").map_err(|e| crate::error::error(&e).with_statement("SHUTDOWN"))?;
+    server.wait_until_it_ends(Instant::now() + target.options.start_timeout)
 }
 
 fn wait_until_it_answers(server: &mut PrivateServer, connector: &Connector, until: Instant) -> Result<(), EngineError> {

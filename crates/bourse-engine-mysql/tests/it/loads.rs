@@ -100,3 +100,34 @@ fn kill_others(session: &mut dyn Session) {
     }
     panic!("the killed load still holds its lock");
 }
+
+#[test]
+fn a_snapshot_is_the_database_as_it_was() {
+    let Some(engine) = server("loads::a_snapshot_is_the_database_as_it_was", "lock_timeout=1s") else { return };
+    begin_load(&engine, &["ONE"]).finish().unwrap();
+    let before = engine.server_process();
+    let copy = engine.snapshot().unwrap();
+    assert_ne!(engine.server_process(), before, "it was started again");
+    let change = |sql: &str| engine.session().unwrap().execute_text(sql, &[]).unwrap();
+    for _ in 0..2 {
+        assert_eq!(change("INSERT INTO status_type VALUES ('TWO', 'TWO')"), 1);
+        change("CREATE TABLE later (id INT PRIMARY KEY)");
+        assert_eq!(names(&engine), ["ONE", "TWO"]);
+        engine.footprint().unwrap();
+        copy.restore().unwrap();
+        assert_eq!(names(&engine), ["ONE"]);
+        assert_eq!(engine.integrity_check().unwrap(), Some(Vec::new()));
+        assert!(engine.footprint().unwrap().data_bytes > 0, "sizes are those of the server that runs now");
+    }
+    // A copy outlives its engine's last session, not its engine's server.
+    let process = engine.server_process().unwrap();
+    drop((engine, copy));
+    assert!(!bourse_testkit::server::is_alive(process));
+}
+
+#[test]
+fn a_persons_server_is_not_stopped_for_a_copy() {
+    let engine = bourse_engine_mysql::open("mysql://root@127.0.0.1:9/x").unwrap();
+    let refused = engine.snapshot().map(|_| ()).unwrap_err();
+    assert!(refused.kind() == ErrorKind::Unsupported && refused.message().contains("not stopped"), "{refused}");
+}

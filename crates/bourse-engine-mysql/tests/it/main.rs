@@ -2,10 +2,14 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod conforms;
+#[cfg(unix)]
+mod faulty;
 mod foreign;
 mod loads;
 mod private;
 mod targets;
+#[cfg(all(unix, feature = "tls"))]
+mod tls;
 mod tpce;
 
 use bourse_engine_mysql::{Flavour, MysqlEngine, installed, open};

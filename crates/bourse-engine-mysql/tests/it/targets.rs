@@ -1,4 +1,4 @@
-use bourse_engine::target::TargetError;
+use bourse_engine::target::{Named, TargetError};
 use bourse_engine_mysql::{FlushLog, FlushMethod, GRAMMAR, Options, Place, Target};
 use std::time::Duration;
 
@@ -10,12 +10,18 @@ fn refused(target: &str, expected: &str) {
 
 #[track_caller]
 fn check(target: &str, place: Place, options: Options) {
-    let target = Target::parse(target).unwrap();
+    let mut target = Target::parse(target).unwrap();
+    assert_eq!(target.others, []);
+    // What is named is the reading of servers' places, and tested there.
+    if let Place::Running { named, .. } = &mut target.place {
+        *named = Named::default();
+    }
     assert_eq!((target.place, target.options), (place, options), "{}", target.text);
 }
 
 fn running(host: &str, port: u16, user: &str, database: &str) -> Place {
-    Place::Running { host: host.to_owned(), port, user: user.to_owned(), database: database.to_owned() }
+    let [host, user, database] = [host, user, database].map(str::to_owned);
+    Place::Running { host, port, user, database, named: Named::default() }
 }
 
 #[test]
@@ -53,22 +59,12 @@ fn a_target_is_a_server_and_its_settings() {
 
 #[test]
 fn every_option_is_read_as_it_is_shown() {
-    for scheme in GRAMMAR.schemes {
-        let start = if scheme.name.ends_with("+private") { ":" } else { "://u@h/d" };
-        for option in GRAMMAR.options {
-            let shown = (option.show)(&Options::DEFAULT);
-            let text = format!("{}{start}?{}={shown}", scheme.name, option.name);
-            if !scheme.has(option.name) {
-                refused(&text, &format!("cannot be used with {}", scheme.kind));
-            } else if !shown.is_empty() {
-                assert_eq!(Target::parse(&text).unwrap().options, Options::DEFAULT, "{}", option.name);
-            }
-        }
-        // A name that no option has would keep nothing out.
-        for name in scheme.without {
-            assert!(GRAMMAR.options.iter().any(|option| option.name == *name), "{name}");
-        }
-    }
+    bourse_testkit::every_option_is_read_as_it_is_shown(
+        &GRAMMAR,
+        &Options::DEFAULT,
+        |scheme| if scheme.name.ends_with("+private") { ":" } else { "://u@h/d" },
+        |text| Target::parse(text).map(|target| target.options),
+    );
 }
 
 #[test]
@@ -105,4 +101,14 @@ fn a_password_in_a_target_is_refused_and_not_repeated() {
         let refused = Target::parse(target).unwrap_err();
         assert!(!refused.to_string().contains("secret"), "{refused}");
     }
+}
+
+#[test]
+fn a_target_may_have_several_addresses() {
+    let target = Target::parse("mysql://ann@a:1,b:2,[::1]:3/d?spread=off").unwrap();
+    assert!(!target.options.spread);
+    let addresses: Vec<String> = std::iter::once(&target.place).chain(&target.others).map(Place::address).collect();
+    assert_eq!(addresses, ["a:1", "b:2", "[::1]:3"]);
+    refused("mysql://ann@a,b/d?socket=/s", "socket");
+    refused("mysql://ann@a,b:x/d", "not a number");
 }

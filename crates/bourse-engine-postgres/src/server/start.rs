@@ -5,6 +5,7 @@ use crate::connect::{Address, Connector};
 use crate::options::Options;
 use crate::ownership;
 use crate::target::Target;
+use bourse_client::passwords::Secret;
 use bourse_engine::EngineError;
 use bourse_private_server::{Kind, PrivateServer, ServerFolder, processes};
 use std::path::Path;
@@ -32,7 +33,11 @@ pub(super) static KIND: Kind = Kind {
 };
 
 /// Starts a target's server below `directory`, and waits until it answers.
-pub(crate) fn start(target: &Target, directory: Option<&Path>) -> Result<(PrivateServer, Connector), EngineError> {
+pub(crate) fn start(
+    target: &Target,
+    directory: Option<&Path>,
+    more: &[String],
+) -> Result<(PrivateServer, Connector), EngineError> {
     let options = &target.options;
     let installed = installed(options.server.as_deref())?;
     let folder = ServerFolder::make(&KIND, directory, options.ram)?;
@@ -41,19 +46,24 @@ pub(crate) fn start(target: &Target, directory: Option<&Path>) -> Result<(Privat
     let connector = Connector {
         address: Address::Socket(folder.path().to_owned(), NUMBER),
         user: USER.to_owned(),
-        password: None,
+        secret: Secret::default(),
         options: options.clone(),
     };
-    let command = server_command(&installed.server, options, &folder);
+    let command = server_command(&installed.server, options, &folder, more);
     let mut server = PrivateServer::start(folder, command)?;
     wait_until_it_answers(&mut server, &connector, until)?;
     Ok((server, connector))
 }
 
 /// Starts it again on the data that is there, and waits until it has recovered and answers.
-pub(crate) fn restart(target: &Target, server: &mut PrivateServer, connector: &Connector) -> Result<(), EngineError> {
+pub(crate) fn restart(
+    target: &Target,
+    server: &mut PrivateServer,
+    connector: &Connector,
+    more: &[String],
+) -> Result<(), EngineError> {
     let until = Instant::now() + target.options.start_timeout;
-    let command = server_command(server.program(), &target.options, server.folder());
+    let command = server_command(server.program(), &target.options, server.folder(), more);
     server.start_again(command)?;
     wait_until_it_answers(server, connector, until)
 }
@@ -74,9 +84,10 @@ fn command(program: &Path, folder: &ServerFolder) -> Command {
 }
 
 /// Starts the server on a data directory that is there.
-fn server_command(program: &Path, options: &Options, folder: &ServerFolder) -> Command {
+fn server_command(program: &Path, options: &Options, folder: &ServerFolder, more: &[String]) -> Command {
     let mut command = command(program, folder);
     command.args(arguments(folder.path(), options));
+    command.args(more.iter().flat_map(|setting| ["-c", setting]));
     command
 }
 

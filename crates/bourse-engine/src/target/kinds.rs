@@ -90,3 +90,30 @@ macro_rules! option_spec {
         }
     };
 }
+
+/// An [`OptionSpec`](crate::target::OptionSpec) of a part of an engine's options: the part's own, and the field that it is in.
+///
+/// ```
+/// use bourse_engine::target::OptionSpec;
+/// use bourse_engine::{nested_option, option_spec};
+///
+/// pub struct Cache { ram: bool }
+/// const CACHE: [OptionSpec<Cache>; 1] = [option_spec!("ram" => ram: switch, "keep it in memory")];
+/// pub struct Options { cache: Cache }
+/// static OPTIONS: &[OptionSpec<Options>] = &[nested_option!(Cache: &CACHE[0] => cache: Options)];
+/// let mut options = Options { cache: Cache { ram: false } };
+/// assert!((OPTIONS[0].set)(&mut options, "on").is_ok() && options.cache.ram);
+/// ```
+#[macro_export]
+macro_rules! nested_option {
+    ($part:ty: $spec:expr => $field:ident: $options:ty) => {{
+        const SPEC: &$crate::target::OptionSpec<$part> = $spec;
+        $crate::target::OptionSpec {
+            name: SPEC.name,
+            values: SPEC.values,
+            meaning: SPEC.meaning,
+            set: |options: &mut $options, text| (SPEC.set)(&mut options.$field, text),
+            show: |options: &$options| (SPEC.show)(&options.$field),
+        }
+    }};
+}

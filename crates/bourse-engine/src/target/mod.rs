@@ -14,7 +14,7 @@ mod values;
 pub use error::{TargetError, Wanted};
 pub use grammar::{Grammar, OptionSpec, Parsed, Renamed, Scheme, Split};
 pub use percent::{escape, unescape};
-pub use server::{ServerForms, ServerPlace};
+pub use server::{Named, ServerForms, ServerPlace};
 pub use values::{
     parse_bytes, parse_number, parse_path, parse_seconds, parse_switch, show_bytes, show_path, show_seconds,
     show_switch,

@@ -18,12 +18,25 @@ pub enum ServerPlace {
         user: String,
         /// The database that is loaded and used.
         database: String,
+        /// Which of them the target names.
+        named: Named,
     },
     /// A private server, started at first use.
     Private {
         /// The folder that the server's folder is made in; the system's folder for temporary files if none is named.
         directory: Option<PathBuf>,
     },
+}
+
+/// Which parts of a server's address a target names; the others have the engine's defaults.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Named {
+    /// The host.
+    pub host: bool,
+    /// The port.
+    pub port: bool,
+    /// The user.
+    pub user: bool,
 }
 
 /// What one engine's servers have of their own in targets.
@@ -79,6 +92,33 @@ impl ServerPlace {
         }
     }
 
+    /// Reads the place of a target whose running servers may be several, and those behind the first.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read)'s.
+    pub fn read_several<O>(
+        grammar: &Grammar<O>,
+        forms: &ServerForms,
+        split: Split<'_>,
+        is_private: bool,
+    ) -> Result<(Self, Vec<Self>), TargetError> {
+        if is_private {
+            return Ok((Self::read(grammar, forms, split, true)?, Vec::new()));
+        }
+        let mut servers = Self::read_nodes(grammar, forms, split)?.into_iter();
+        let first = servers.next().ok_or_else(|| invalid(grammar)("it names no server"))?;
+        Ok((first, servers.collect()))
+    }
+
+    /// Host and port, as a person names a running server; empty for a private one.
+    pub fn address(&self) -> String {
+        match self {
+            Self::Running { host, port, .. } if host.contains(':') => format!("[{host}]:{port}"),
+            Self::Running { host, port, .. } => format!("{host}:{port}"),
+            Self::Private { .. } => String::new(),
+        }
+    }
+
     /// Reads the place of a target of a cluster: `USER@HOST:PORT,HOST:PORT,…/DATABASE`, a running server for each address.
     ///
     /// # Errors
@@ -90,6 +130,18 @@ impl ServerPlace {
     ) -> Result<Vec<Self>, TargetError> {
         forms.refuse_password(split)?;
         forms.running(split.place, invalid(grammar))
+    }
+
+    /// Refuses an option that is one server's where there are several.
+    ///
+    /// # Errors
+    /// [`TargetError::Impossible`]
+    pub fn check_alone(others: &[Self], option: &str, is_given: bool) -> Result<(), TargetError> {
+        if is_given && !others.is_empty() {
+            let why = "it belongs to one server";
+            return Err(TargetError::Impossible { what: option.to_owned(), with: "several addresses", why });
+        }
+        Ok(())
     }
 
     /// Refuses a folder for data that is to be in memory.
@@ -130,11 +182,15 @@ impl ServerForms {
         let text = text.strip_prefix("//").ok_or_else(|| invalid("its scheme is not followed by '//'"))?;
         let (authority, database) = text.split_once('/').ok_or_else(|| invalid("it names no database"))?;
         // The last `@`: one within a password that is in the wrong place anyway must not make it a part of the host.
-        let (user, addresses) = authority.rsplit_once('@').unwrap_or((self.user, authority));
+        let (named_user, addresses) = match authority.rsplit_once('@') {
+            Some((user, addresses)) => (Some(user), addresses),
+            None => (None, authority),
+        };
+        let user = named_user.unwrap_or(self.user);
         if user.contains(':') {
             return Err(self.password());
         }
-        let addresses: Vec<(String, u16)> =
+        let addresses: Vec<(String, u16, Named)> =
             addresses.split(',').map(|address| self.address(address).map_err(&invalid)).collect::<Result<_, _>>()?;
         let database = decoded(database).map_err(&invalid)?;
         if database.is_empty() {
@@ -147,26 +203,27 @@ impl ServerForms {
         if user.is_empty() {
             return Err(invalid("no user stands before the '@'"));
         }
-        let place = |(host, port)| {
+        let place = |(host, port, named)| {
             let (user, database) = (user.clone(), database.clone());
-            ServerPlace::Running { host, port, user, database }
+            ServerPlace::Running { host, port, user, database, named: Named { user: named_user.is_some(), ..named } }
         };
         Ok(addresses.into_iter().map(place).collect())
     }
 
     /// Reads `host:port`.
-    fn address(&self, text: &str) -> Result<(String, u16), &'static str> {
+    fn address(&self, text: &str) -> Result<(String, u16, Named), &'static str> {
         let (host, port) = match text.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
             Some((host, "")) => (host, None),
             Some((host, port)) => (host, Some(port.strip_prefix(':').ok_or("no port follows the ']'")?)),
             None => text.split_once(':').map_or((text, None), |(host, port)| (host, Some(port))),
         };
+        let named = Named { host: !host.is_empty(), port: port.is_some(), user: false };
         let port = match port {
             None => self.port,
             Some(digits) => digits.parse().map_err(|_| "its port is not a number from 0 to 65535")?,
         };
         let host = if host.is_empty() { "127.0.0.1".to_owned() } else { decoded(host)? };
-        Ok((host, port))
+        Ok((host, port, named))
     }
 }
 
@@ -202,7 +259,7 @@ mod tests {
 
     #[track_caller]
     fn runs(text: &str, expected: (&str, u16, &str, &str)) {
-        let ServerPlace::Running { host, port, user, database } = read(text).unwrap() else { panic!("{text}") };
+        let ServerPlace::Running { host, port, user, database, .. } = read(text).unwrap() else { panic!("{text}") };
         assert_eq!((host.as_str(), port, user.as_str(), database.as_str()), expected, "{text}");
     }
 
@@ -229,14 +286,25 @@ mod tests {
     #[test]
     fn a_cluster_is_several_servers() {
         let nodes = |text: &str| ServerPlace::read_nodes(&GRAMMAR, &FORMS, GRAMMAR.split(text).unwrap());
-        let node = |host: &str, port| ServerPlace::Running {
+        let node = |host: &str, port, is_named| ServerPlace::Running {
             host: host.to_owned(),
             port,
             user: "ann".to_owned(),
             database: "d".to_owned(),
+            named: Named { host: true, port: is_named, user: true },
         };
-        assert_eq!(nodes("ex://ann@a,b:7,[::1]:8/d?x=y").unwrap(), [node("a", 3_306), node("b", 7), node("::1", 8)]);
-        assert_eq!(nodes("ex://ann@a/d").unwrap(), [node("a", 3_306)]);
+        let three = [node("a", 3_306, false), node("b", 7, true), node("::1", 8, true)];
+        assert_eq!(nodes("ex://ann@a,b:7,[::1]:8/d?x=y").unwrap(), three);
+        assert_eq!(nodes("ex://ann@a/d").unwrap(), [node("a", 3_306, false)]);
+        let several = |text: &str, is_private| {
+            let split = GRAMMAR.split(text).unwrap();
+            ServerPlace::read_several(&GRAMMAR, &FORMS, split, is_private).unwrap()
+        };
+        let (first, others) = several("ex://ann@a,b:7,[::1]:8/d?x=y", false);
+        assert_eq!((first.address().as_str(), others.as_slice()), ("a:3306", &three[1..]));
+        assert_eq!(several("ex+private:", true), (ServerPlace::Private { directory: None }, Vec::new()));
+        let ServerPlace::Running { named, .. } = read("ex:///d").unwrap() else { panic!("it is no private server") };
+        assert_eq!(named, Named::default());
         assert!(nodes("ex://ann@a,b:x/d").unwrap_err().to_string().contains("not a number"));
         assert!(matches!(nodes("ex://ann@a,b/d?pwd=secret"), Err(TargetError::Password { .. })));
         refused("ex://ann@a,b/d", "it names several servers");

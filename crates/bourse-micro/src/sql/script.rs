@@ -161,7 +161,7 @@ impl Script {
             .flat_map(|sql| holes(sql))
             .filter(|hole| {
                 let ours = self.holes.get(dialect.name).is_some_and(|words| words.contains_key(*hole));
-                !ours && !dialect.holes.iter().any(|(known, _)| known == hole)
+                !ours && !dialect.has_hole(hole)
             })
             .map(str::to_owned)
             .collect();

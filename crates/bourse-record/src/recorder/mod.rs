@@ -197,7 +197,7 @@ impl Recorder {
     /// Memory held, in bytes.
     pub fn memory_bytes(&self) -> u64 {
         let operations = self.operations.iter().map(Recorded::memory_bytes).sum::<u64>();
-        operations + LiveCell::memory_bytes(self.specs.len())
+        operations + self.live.memory_bytes()
     }
 
     /// The figures by operation, as the run file keeps them.

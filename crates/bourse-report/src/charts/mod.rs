@@ -11,6 +11,7 @@ mod comparison;
 mod distribution;
 mod forest;
 mod history;
+mod live;
 mod marks;
 mod overlay;
 mod percentile;
@@ -26,8 +27,9 @@ pub(crate) use by_row::{ByRow, ByRowUnit, Curve, by_row};
 pub(crate) use comparison::comparison;
 pub(crate) use forest::{ForestRow, forest};
 pub(crate) use history::{History, HistoryPoint, history};
+pub(crate) use live::live_panels;
 pub(crate) use marks::{Lane, Marks, MarksUnit, marks};
-pub(crate) use plot::Plot;
+pub(crate) use plot::{Plot, is_too_short};
 pub(crate) use scaling::{scaling, swept};
 
 use crate::view::CaseView;

@@ -6,7 +6,7 @@
 use super::axis::{Scale, Unit};
 use super::svg::{Anchor, Svg};
 use super::{Frame, Size};
-use bourse_record::{Phase, PhaseKind, ResponseMap};
+use bourse_record::{Phase, PhaseKind, ResponseMap, Round};
 use std::fmt::Write;
 
 /// How several values become one where there are more than a drawing can show.
@@ -125,8 +125,17 @@ const TITLE: f64 = 34.0;
 const PHASES: f64 = 16.0;
 const LEGEND: f64 = 18.0;
 
+/// Moments below which a curve over time shows nothing: two points look like a trend.
+const FEWEST_MOMENTS: usize = 3;
+
+/// Whether a round has too few moments for charts over time.
+pub(crate) fn is_too_short(round: &Round) -> bool {
+    round.series.time_s.len().max(round.fine_series.time_s.len()) < FEWEST_MOMENTS
+}
+
 /// A plot with only what can be drawn; none if nothing can.
 pub(super) fn usable(mut plot: Plot) -> Option<Plot> {
+    let fewest = if matches!(plot.across, Across::Time { .. }) { FEWEST_MOMENTS } else { 1 };
     for panel in &mut plot.panels {
         for curve in &mut panel.curves {
             for (_, value) in &mut curve.points {
@@ -134,7 +143,8 @@ pub(super) fn usable(mut plot: Plot) -> Option<Plot> {
             }
             curve.points.retain(|(place, _)| place.is_finite() && *place >= 0.0);
         }
-        panel.curves.retain(|curve| curve.points.iter().any(|(_, value)| value.is_some()));
+        let is_any = |curve: &Curve| curve.points.iter().any(|(_, value)| value.is_some());
+        panel.curves.retain(|curve| curve.points.len() >= fewest && is_any(curve));
     }
     plot.panels.retain(|panel| !panel.curves.is_empty());
     (!plot.panels.is_empty()).then_some(plot)
@@ -376,7 +386,8 @@ fn draw_events(svg: &mut Svg, events: &Events, scale: &Scale, layout: &Layout, f
         }
     }
     if last.is_finite() && size == Size::Wide {
-        svg.text("event-name", (layout.left + layout.plot + 8.0, foot), Anchor::Start, events.name);
+        // Beside the ticks, half of the last of which hangs over: the places above are those of curves.
+        svg.text("event-name", (layout.left + layout.plot + 28.0, foot + 18.0), Anchor::Start, events.name);
     }
 }
 

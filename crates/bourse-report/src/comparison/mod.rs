@@ -10,7 +10,7 @@ mod text;
 
 pub use disturbance::Disturbance;
 pub use noise::Noise;
-pub use pairs::{Incomparable, Pair, stored_pairs, unlike};
+pub use pairs::{Incomparable, Pair, is_alike, stored_pairs, unlike};
 
 use crate::text::CsvText;
 use crate::units;
@@ -410,7 +410,7 @@ fn sentence(compared: &Comparison, tolerance: f64) -> String {
         }
         Verdict::TooFewRounds => "inconclusive: too few rounds; use --rounds 8 or more".to_owned(),
         Verdict::NotAttributable => format!(
-            "B differs by {}, not attributable: the runs did not take turns; `bourse compare` takes --noise or --baseline-runs, or two targets to run in turn",
+            "B differs by {}, not attributable: the runs did not take turns; `bourse compare` takes --noise or --baseline, or two targets to run in turn",
             compared.difference(result)
         ),
         Verdict::Withheld => {

@@ -1,7 +1,7 @@
 //! How far apart two runs of the same case lie by noise alone: what a difference of runs that did not take turns is held
 //! against.
 
-use super::Pair;
+use super::{Pair, is_alike};
 use bourse_record::{Build, Case, RunFile};
 use bourse_stats::quantile;
 
@@ -39,14 +39,8 @@ impl Noise {
 
 fn floor(runs: &[RunFile], pair: &Pair) -> Result<f64, String> {
     let (base, head) = (&pair.base, &pair.head);
-    let is_same = |case: &Case| {
-        let like = |other: &Case| {
-            (&case.workload.name, &case.workload.headline_unit, &case.engine.target)
-                == (&other.workload.name, &other.workload.headline_unit, &other.engine.target)
-        };
-        // The compared runs may lie in the same folder: their difference is what is asked for.
-        like(base) && case.rounds != base.rounds && case.rounds != head.rounds
-    };
+    // The compared runs may lie in the same folder: their difference is what is asked for.
+    let is_same = |case: &Case| is_alike(case, base) && case.rounds != base.rounds && case.rounds != head.rounds;
     let mut by_build: Vec<(&Build, Vec<(&str, f64)>)> = Vec::new();
     for run in runs {
         for case in run.cases.iter().filter(|case| is_same(case)) {

@@ -51,6 +51,12 @@ pub enum Incomparable {
     },
 }
 
+/// Whether two cases are the same work on the same target, measured in the same unit.
+pub fn is_alike(one: &Case, other: &Case) -> bool {
+    (&one.workload.name, &one.workload.headline_unit, &one.engine.target)
+        == (&other.workload.name, &other.workload.headline_unit, &other.engine.target)
+}
+
 /// The cases of two stored runs by their labels, or where no label is in both and there are as many, by their places; and
 /// what makes their difference one of something else, in words.
 ///

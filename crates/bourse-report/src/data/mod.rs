@@ -5,10 +5,12 @@
 mod csv;
 mod latency;
 mod ndjson;
+mod services;
 mod table;
 mod tables;
 
 pub use csv::data_csv;
 pub use ndjson::data_ndjson;
+pub use services::{bencher, github_action_benchmark};
 pub use table::{DataColumn, DataKind, DataTable, DataValue};
 pub use tables::data_tables;

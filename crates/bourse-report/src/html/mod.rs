@@ -23,7 +23,7 @@ use serde::Serialize;
 pub(crate) const STYLE: &str = include_str!("page.css");
 
 /// Every template.
-const TEMPLATES: [(&str, &str); 12] = [
+const TEMPLATES: [(&str, &str); 14] = [
     ("base.html", include_str!("base.html")),
     ("macros.html", include_str!("macros.html")),
     ("page.html", include_str!("page.html")),
@@ -36,6 +36,8 @@ const TEMPLATES: [(&str, &str); 12] = [
     ("comparison.html", include_str!("comparison.html")),
     ("sheet.html", include_str!("sheet.html")),
     ("history.html", include_str!("history.html")),
+    ("live.html", include_str!("live.html")),
+    ("live_now.html", include_str!("live_now.html")),
 ];
 
 /// What every page begins with, and how to run it again.

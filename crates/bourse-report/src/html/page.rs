@@ -83,6 +83,8 @@ struct CasePage {
     facts: Grid,
     /// Charts of the case and of its first round.
     charts: Vec<Drawing>,
+    /// Whether its first round is too short for charts over time.
+    too_short: bool,
     /// Charts of the further rounds.
     further: Vec<RoundPage>,
 }
@@ -263,7 +265,9 @@ fn case(at: usize, view: &CaseView<'_>, told: Told) -> CasePage {
         compile_options: engine.compile_options.iter().map(|option| units::printable(option)).collect(),
         facts: tables::round_facts(view).into(),
         charts,
+        too_short: rounds.first().is_some_and(charts::is_too_short),
         further: (1..rounds.len())
+            .filter(|nth| !charts::is_too_short(&rounds[*nth]))
             .map(|nth| RoundPage { number: nth + 1, charts: drawings(view, at, nth, |chart| chart.each_round) })
             .collect(),
     }
@@ -302,5 +306,6 @@ fn drawings(view: &CaseView<'_>, at: usize, nth: usize, wanted: fn(&Chart) -> bo
         let id = format!("{}-{}", subject.id, chart.key);
         Drawing::new(chart.key, &Frame { id: &id, title: chart.title, about: chart.about }, chart.drawn(&subject))
     };
-    CHARTS.iter().filter(|chart| wanted(chart)).map(draw).collect()
+    let has_course = !charts::is_too_short(subject.round);
+    CHARTS.iter().filter(|chart| wanted(chart) && (has_course || !chart.each_round)).map(draw).collect()
 }

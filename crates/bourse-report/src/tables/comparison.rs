@@ -4,8 +4,9 @@ use crate::view::{CaseView, Remark, Standing};
 use bourse_record::{Durability, Estimate, Interval, Round};
 use bourse_stats::ratio_of_pairs;
 
-/// The cases by durability class, since figures of different classes never stand in one ranking: the strongest class first, by workload and by what they count; within them the best case
-/// first, void ones last. Each group has its name.
+/// The cases by durability class, since figures of different classes never stand in one ranking: the strongest class first, by
+/// workload and by what they count. Within them the best case is first, void ones are last; the values of a sweep stay in their
+/// order. Each group has its name.
 pub(crate) fn by_class<'v, 'a: 'v>(
     views: impl IntoIterator<Item = &'v CaseView<'a>>,
 ) -> Vec<(String, Vec<&'v CaseView<'a>>)> {
@@ -28,9 +29,10 @@ pub(crate) fn by_class<'v, 'a: 'v>(
         units.any(|unit| Some(unit) != first)
     };
     classes.sort_by_key(|((class, ..), _)| std::cmp::Reverse(*class));
-    let figure = |view: &CaseView<'_>| view.valid_figure().unwrap_or(f64::NEG_INFINITY);
     for (_, members) in &mut classes {
-        members.sort_by(|a, b| figure(b).total_cmp(&figure(a)));
+        if members.iter().all(|view| view.case.varied.is_empty()) {
+            best_first(members);
+        }
     }
     let name = |(class, workload, unit): Class<'_>| {
         let mut name = class.to_string();
@@ -40,6 +42,12 @@ pub(crate) fn by_class<'v, 'a: 'v>(
         if several_units(workload) { format!("{name}, {unit}") } else { name }
     };
     classes.into_iter().map(|(class, members)| (name(class), members)).collect()
+}
+
+/// Puts void cases last.
+fn best_first(members: &mut [&CaseView<'_>]) {
+    let figure = |view: &CaseView<'_>| view.valid_figure().unwrap_or(f64::NEG_INFINITY);
+    members.sort_by(|a, b| figure(b).total_cmp(&figure(a)));
 }
 
 /// Cases of one workload whose results have one unit, with their places in the run.
@@ -71,7 +79,8 @@ pub(crate) fn by_unit<'v, 'a>(views: &'v [CaseView<'a>]) -> Vec<OfUnit<'v, 'a>> 
 pub(crate) fn rankings<'v, 'a: 'v>(views: impl IntoIterator<Item = &'v CaseView<'a>>) -> Vec<Remark> {
     by_class(views)
         .into_iter()
-        .map(|(class, members)| {
+        .map(|(class, mut members)| {
+            best_first(&mut members);
             let (tone, words) = ranking(&members);
             Remark::new(tone, format!("{class}: {words}"))
         })
@@ -150,7 +159,9 @@ pub(crate) fn comparison(views: &[&CaseView<'_>], class: &str) -> Table {
         // Another workload's figure, or one of another unit or durability class, is no measure of this one's.
         let kind = |it: &CaseView<'_>| (it.case.engine.durability, it.case.workload.name.clone(), it.unit().to_owned());
         let comparable = |other: &&&CaseView<'_>| kind(other) == kind(view);
-        let first = views.iter().filter(comparable).find(|view| view.valid_figure().is_some());
+        let mut alike = views.iter().filter(comparable).filter(|view| view.valid_figure().is_some());
+        // A case alone in its class has nothing to be compared with.
+        let first = alike.next().filter(|_| alike.next().is_some());
         table.push(row(view, first.copied()));
     }
     table

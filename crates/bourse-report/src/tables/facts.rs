@@ -334,6 +334,7 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
         view.cores_busy().map(|busy| format!("{} of {} cores busy", units::significant(busy, 3), view.machine().cores));
     let used = format!("{} user + {} system", units::seconds(user), units::seconds(system));
     say("processor time", join(&[busy, Some(used), each((user + system) * 1e9, units::duration_ns)]));
+    say("of it the engine's own threads", own_threads(rounds, user + system));
 
     let peak = |metric: &str, what: &str| view.peak(metric).map(|bytes| format!("{what} {}", units::bytes(bytes)));
     // A server's memory does not belong to our process.
@@ -424,6 +425,30 @@ pub(crate) fn resources(view: &CaseView<'_>) -> Table {
     let counters = summed(counters).into_iter().map(|(name, count)| format!("{name} {}", units::count(count)));
     say("counted by the engine itself", counters.collect::<Vec<_>>().join(", "));
     named("resources", "Resource usage", facts)
+}
+
+/// What the engine's own threads used of so many seconds of our process, and what part of the warm-up's, on average.
+fn own_threads(rounds: &[Round], process_s: f64) -> String {
+    let mut works: Vec<&str> = Vec::new();
+    for threads in rounds.iter().flat_map(|round| &round.engine_threads) {
+        if !works.contains(&threads.work.as_str()) {
+            works.push(&threads.work);
+        }
+    }
+    let percent = |share: f64| format!("{} %", units::significant(share * 100.0, 2));
+    let of = |work: &str| {
+        let same: Vec<_> =
+            rounds.iter().flat_map(|round| &round.engine_threads).filter(|threads| threads.work == work).collect();
+        let used: f64 = same.iter().map(|threads| threads.cpu_s).sum();
+        let shares: Vec<f64> = same.iter().filter_map(|threads| threads.warm_up_share).collect();
+        let share = (process_s > 0.0).then(|| percent(used / process_s));
+        let warm_up = (!shares.is_empty())
+            .then(|| format!("{} of the warm-up's", percent(shares.iter().sum::<f64>() / shares.len() as f64)));
+        let shown: Vec<_> = share.into_iter().chain(warm_up).collect();
+        let shown = if shown.is_empty() { String::new() } else { format!(" ({})", shown.join("; ")) };
+        format!("{} {}{shown}", units::printable(work), units::seconds(used))
+    };
+    works.into_iter().map(of).collect::<Vec<_>>().join(", ")
 }
 
 /// Counts of each name added up, in the order in which names first come.

@@ -28,7 +28,9 @@ pub(crate) use verdict::{Told, verdicts};
 pub(crate) use waits::latency_case;
 
 use crate::units;
-use bourse_record::{Case, Engine, IsolationLevel, OperationIsolation, RunFile, Warning, WriterWait};
+use bourse_record::{
+    Case, Engine, Interference, IsolationLevel, OperationIsolation, Round, RunFile, Warning, WriterWait,
+};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
@@ -48,13 +50,23 @@ pub(crate) fn notices(file: &RunFile) -> Vec<&str> {
 /// Every warning of a run with its advice, in words; those of rounds with their place before them.
 pub(crate) fn warnings(file: &RunFile) -> Vec<String> {
     let mut all: Vec<String> = file.warnings.iter().map(warning).collect();
-    for case in file.cases.iter().filter(|case| !case.set_aside.is_empty()) {
-        let taken = case.set_aside.iter().map(bourse_record::Round::taken).fold(0.0, f64::max);
-        let rounds = units::counted(case.set_aside.len() as u64, "round", "rounds");
-        all.push(format!(
-            "{}: repeated because others disturbed it: {rounds}; they took up to {taken:.2} CPUs",
-            case.label
-        ));
+    for case in &file.cases {
+        let (void, disturbed): (Vec<_>, Vec<_>) = case.set_aside.iter().partition(|round| round.void.is_some());
+        let rounds = |rounds: &[&Round]| units::counted(rounds.len() as u64, "round", "rounds");
+        if !disturbed.is_empty() {
+            let most =
+                |of: fn(&Round) -> Option<f64>| disturbed.iter().filter_map(|round| of(round)).fold(0.0, f64::max);
+            let (taken, slowdown) = (most(|round| Some(round.taken())), most(|round| round.slowdown));
+            let how = match taken > Interference::NOTICED {
+                true => format!("they took up to {taken:.2} CPUs"),
+                false => format!("a fixed CPU loop took up to {slowdown:.1}× its best time"),
+            };
+            let rounds = rounds(&disturbed);
+            all.push(format!("{}: repeated because others disturbed it: {rounds}; {how}", case.label));
+        }
+        if !void.is_empty() {
+            all.push(format!("{}: repeated because nothing ended in it: {}", case.label, rounds(&void)));
+        }
     }
     for case in &file.cases {
         for (at, round) in case.rounds.iter().enumerate() {

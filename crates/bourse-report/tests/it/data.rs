@@ -2,7 +2,9 @@
 
 use crate::fixture;
 use bourse_record::{Arrivals, LatencyPhase, Round};
-use bourse_report::{CsvText, DataKind, DataTable, DataValue, data_csv, data_ndjson, data_tables};
+use bourse_report::{
+    CsvText, DataKind, DataTable, DataValue, bencher, data_csv, data_ndjson, data_tables, github_action_benchmark,
+};
 use std::collections::BTreeSet;
 
 fn table<'t>(tables: &'t [DataTable], name: &str) -> &'t DataTable {
@@ -158,4 +160,42 @@ fn what_a_customer_waits_has_rows_where_it_is_told() {
     };
     assert_eq!(rows(1_000), vec![DataValue::Real(50.0); 11]);
     assert_eq!(rows(900), []);
+}
+
+/// A benchmark service reads the same figures as the tables have.
+#[test]
+fn services_read_the_figures_that_count() {
+    let mut with_interval = 0;
+    for (name, run) in fixture::all() {
+        let tables = data_tables(std::slice::from_ref(&run));
+        let cases = table(&tables, "cases");
+        let counting = values(cases, "result").into_iter().filter(|it| **it != DataValue::Nothing).count();
+        let (Some(metrics), Some([bigger, smaller])) = (bencher(&run), github_action_benchmark(&run)) else {
+            assert_eq!(counting, 0, "{name}");
+            continue;
+        };
+        let metrics: serde_json::Map<String, serde_json::Value> = serde_json::from_str(&metrics).expect("it is JSON");
+        let [bigger, smaller]: [Vec<serde_json::Value>; 2] =
+            [bigger, smaller].map(|it| serde_json::from_str(&it).expect("it is JSON"));
+        assert_eq!(bigger.len(), counting, "{name}");
+        let measures: usize = metrics.values().map(|it| it.as_object().expect("measures").len()).sum();
+        assert_eq!(measures, bigger.len() + smaller.len(), "{name}: each once");
+        for entry in &bigger {
+            let metric = &metrics[entry["name"].as_str().expect("a name")]["throughput"];
+            assert_eq!(metric["value"], entry["value"], "{name}");
+            assert_eq!(metric.get("lower_value").is_some(), entry.get("range").is_some(), "{name}");
+            if let (Some(low), Some(high)) = (metric["lower_value"].as_f64(), metric["upper_value"].as_f64()) {
+                let value = metric["value"].as_f64().expect("a number");
+                assert!(low <= value && value <= high, "{name}: {metric}");
+                with_interval += 1;
+            }
+        }
+        for entry in &smaller {
+            let named = entry["name"].as_str().expect("a name");
+            let (benchmark, measure) = named.rsplit_once(' ').expect("with its measure");
+            assert_eq!(metrics[benchmark][measure]["value"], entry["value"], "{name}: {named}");
+            assert_eq!(entry["unit"], "ns");
+        }
+    }
+    assert!(with_interval > 0, "some fixture has rounds enough");
 }

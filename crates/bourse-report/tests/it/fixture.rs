@@ -214,6 +214,7 @@ pub(crate) fn round(decks: u64) -> Round {
         io_source: String::new(),
         server: None,
         counters: Vec::new(),
+        engine_threads: Vec::new(),
         conflicts: Vec::new(),
         market_age_s: None,
         interference: None,
@@ -514,17 +515,17 @@ pub(crate) fn nothing() -> RunFile {
     file
 }
 
-/// A series of one row, values that are not there, columns shorter and longer than the time, no measurement phase.
+/// A series of three rows with a value in the second alone, values that are not there, columns shorter and longer than the time, no measurement phase.
 pub(crate) fn sparse() -> RunFile {
     let mut file = normal();
     let round = &mut file.cases[0].rounds[0];
     round.response_map = None;
     round.phases.truncate(1);
     round.phases[0].to_s = 0.0;
-    round.series.time_s.truncate(1);
+    round.series.time_s.truncate(3);
     for (at, column) in round.series.columns.iter_mut().enumerate() {
         match at % 3 {
-            0 => column.values.truncate(1),
+            0 => column.values = vec![None, column.values[0], None],
             1 => column.values = vec![None],
             _ => column.values.clear(),
         }

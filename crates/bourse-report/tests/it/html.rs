@@ -214,7 +214,8 @@ fn what_was_not_recorded_is_said_and_not_drawn() {
     let page = html(&fixture::empty());
     let document = parsed(&page);
     assert_eq!(elements(&document, "svg").count(), 0);
-    assert_eq!(page.matches("Nothing was recorded for this chart.").count(), 10);
+    assert_eq!(page.matches("Nothing was recorded for this chart.").count(), 3, "one for each that is not over time");
+    assert_eq!(page.matches("too short for charts over time").count(), 1);
     assert_eq!(words(with_class(&document, "figure")[0]), "Nothing measured");
 }
 
@@ -276,6 +277,19 @@ fn a_sweep_has_its_curve_as_a_picture_of_its_own() {
     assert!(words(document.root_element()).contains("Result by users"));
     assert!(with_class(&document, "f1").len() >= 4, "two points of two panels: {picture}");
     assert!(picture.contains("--paper: #fff"), "it brings its colours");
+}
+
+#[test]
+fn two_seconds_are_no_course_over_time() {
+    let shortened = |rows: usize| {
+        let mut file = fixture::normal();
+        let series = &mut file.cases[0].rounds[0].series;
+        series.time_s.truncate(rows);
+        series.columns.iter_mut().for_each(|column| column.values.truncate(rows));
+        html(&file)
+    };
+    let chart = r#"data-chart="throughput""#;
+    assert!(shortened(3).contains(chart) && !shortened(2).contains(chart));
 }
 
 #[test]

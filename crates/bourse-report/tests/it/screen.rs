@@ -1,7 +1,7 @@
 //! The report on one screen.
 
 use crate::fixture;
-use bourse_record::Warning;
+use bourse_record::{Durability, RunFile, Warning};
 use bourse_report::{screen, terminal};
 
 const PAGE: Option<&str> = Some("bourse-runs/20260102-030405-tpce/report.html");
@@ -25,6 +25,28 @@ fn a_run_of_one_case_fits_a_screen_whatever_it_has_to_say() {
         assert!(shown.contains(" more remarks: -v)"), "{shown}");
         assert!(terminal(&file, width, false).contains("warning 49"), "the whole report has them all");
     }
+}
+
+#[test]
+fn the_values_of_a_sweep_stay_in_their_order() {
+    let mut file = fixture::normal();
+    file.cases = [(1, 30), (2, 90), (4, 60)]
+        .into_iter()
+        .map(|(users, decks)| {
+            let mut case = fixture::case(&format!("users={users}"), Durability::Durable, decks);
+            case.varied = vec![fixture::pair("users", &users.to_string())];
+            case
+        })
+        .collect();
+    let order = |file: &RunFile| {
+        let shown = screen(file, 120, false, PAGE);
+        let rows = shown.lines().filter_map(|line| line.split_whitespace().next()?.strip_prefix("users="));
+        rows.take(3).map(str::to_owned).collect::<Vec<_>>()
+    };
+    assert_eq!(order(&file), ["1", "2", "4"]);
+    assert!(bourse_report::html(&file).contains("highest: users=2, "), "the highest is still named");
+    file.cases.iter_mut().for_each(|case| case.varied.clear());
+    assert_eq!(order(&file), ["2", "4", "1"], "targets are ranked");
 }
 
 #[test]

@@ -55,3 +55,18 @@ fn every_old_document_is_drawn_in_every_form_and_written_as_the_newest_version()
         assert_eq!(RunFile::parse(&again, Path::new(name)).expect("it is read again"), file, "{name}");
     }
 }
+
+/// Run files that the documentation shows as pages.
+#[test]
+fn samples_of_the_documentation_are_drawn() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/samples");
+    let files = std::fs::read_dir(folder).expect("the samples are there").map(|entry| entry.expect("an entry").path());
+    let mut count = 0;
+    for file in files {
+        let run = RunFile::read(&file).expect("a run file of a version that is read");
+        let page = html(&run);
+        assert!(page.contains("<h1") && page.contains(&run.name), "{}", file.display());
+        count += 1;
+    }
+    assert!(count >= 3, "{count} samples");
+}

@@ -12,7 +12,7 @@ use bourse_tpce::sut::{Share, Terms};
 use std::net::{SocketAddr, TcpStream};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Mutex, OnceLock};
 use std::time::{Duration, Instant};
 
@@ -36,12 +36,14 @@ fn engine(name: &str) -> SqliteEngine {
 /// A freshly loaded database of its own, removed in the end.
 pub(crate) struct Database {
     pub(crate) engine: SqliteEngine,
-    name: &'static str,
+    name: String,
 }
 
 impl Database {
-    pub(crate) fn new(name: &'static str) -> Self {
+    /// A copy of its own, also where two tests say the same name.
+    pub(crate) fn new(name: &str) -> Self {
         static LOADED: OnceLock<()> = OnceLock::new();
+        static MADE: AtomicU64 = AtomicU64::new(0);
         LOADED.get_or_init(|| {
             // One that an earlier build has left may be of a form that is no longer replaced.
             remove("fresh.db");
@@ -55,15 +57,16 @@ impl Database {
                 );
             assert_eq!(report.expect("loads").rows.len(), 33);
         });
-        remove(name);
-        std::fs::copy(path("fresh.db"), path(name)).expect("copies");
-        Self { engine: engine(name), name }
+        let name = format!("{}-{name}", MADE.fetch_add(1, Ordering::Relaxed));
+        remove(&name);
+        std::fs::copy(path("fresh.db"), path(&name)).expect("copies");
+        Self { engine: engine(&name), name }
     }
 }
 
 impl Drop for Database {
     fn drop(&mut self) {
-        remove(self.name);
+        remove(&self.name);
     }
 }
 

@@ -14,7 +14,7 @@ pub(crate) struct Report {
     /// With --format, the folder to write to; created if it does not exist
     #[arg(short, long = "output", value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// Write tables for programs, a file each: units in the columns' names, and no titles
+    /// Write files for programs into a folder: tables with units in the columns' names, or what a benchmark service reads
     #[arg(long, value_enum, value_name = "FORMAT", requires = "output")]
     pub(crate) format: Option<TableFormat>,
     /// Protection of texts in CSV against spreadsheets
@@ -32,7 +32,7 @@ impl Report {
     }
 }
 
-/// Formats of tables for programs.
+/// Formats for programs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum TableFormat {
     /// CSV (RFC 4180) with a line of names
@@ -41,6 +41,10 @@ pub(crate) enum TableFormat {
     Ndjson,
     /// Apache Parquet; in builds with the feature `full`
     Parquet,
+    /// One run for Bencher: bencher.json, in its metric format
+    Bencher,
+    /// One run for github-action-benchmark: bigger-is-better.json and smaller-is-better.json, in its custom formats
+    GithubBenchmark,
 }
 
 /// Form of texts in CSV.

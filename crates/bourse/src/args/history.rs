@@ -1,6 +1,8 @@
 //! Arguments of the commands over what earlier runs left: `runs` and `data`.
 
+use super::numbers;
 use clap::{Args, Subcommand};
+use std::net::SocketAddr;
 use std::path::PathBuf;
 
 /// Where databases lie whose place nobody named.
@@ -12,6 +14,22 @@ pub(crate) struct ResultsFolder {
     /// Folder with the results of runs
     #[arg(short = 'o', long = "output", value_name = "DIR", default_value = "bourse-runs", env = "BOURSE_OUTPUT")]
     pub(crate) directory: PathBuf,
+}
+
+#[derive(Debug, Args)]
+#[command(
+    after_help = "Examples:\n  bourse watch\n  bourse watch --page\n  bourse watch bourse-runs/20261123-101500-tpce | tee run.log\n\n\
+Exit codes: 0 the run has ended, 1 usage, 2 the run's process was ended from outside, 130 interrupted (the run goes on)."
+)]
+pub(crate) struct Watch {
+    /// Run: its folder, or the name of its folder [default: the run that began last among those that go on]
+    #[arg(value_name = "RUN")]
+    pub(crate) run: Option<String>,
+    #[command(flatten)]
+    pub(crate) results: ResultsFolder,
+    /// Serve a page that follows the run on this machine alone, as 127.0.0.1:8000 or just 8000 [default address: a free port]
+    #[arg(long, value_name = "ADDR", num_args = 0..=1, default_missing_value = "127.0.0.1:0", value_parser = numbers::loopback)]
+    pub(crate) page: Option<SocketAddr>,
 }
 
 #[derive(Debug, Subcommand)]

@@ -13,7 +13,7 @@ pub(crate) use classic::{Micro, MicroRun, Suite, SuiteRun, Timed};
 pub(crate) use crash::{Crash, CrashCases, CrashPart};
 pub(crate) use documents::{CsvCells, Document, Engines, Report, TableFormat};
 pub(crate) use faults::{FaultWork, Faults};
-pub(crate) use history::{DATA_FOLDER, Data, Runs};
+pub(crate) use history::{DATA_FOLDER, Data, Runs, Watch};
 pub(crate) use tpce::{
     Acid, AcidLoad, Arrivals, Check, CheckDepth, DurabilityClass, ExplicitlySet, Format, Gen, Load, MarketAge, Run,
     RunSettings, Serve, Tpce, Verify,
@@ -23,6 +23,7 @@ use clap::parser::ValueSource;
 use clap::{ArgMatches, Args, FromArgMatches as _, Parser, Subcommand, ValueEnum};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
+use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -73,6 +74,7 @@ impl Arguments {
 const RENAMED: &[(&str, &str, &str)] = &[
     ("crash", "threads", "load-threads"),
     ("faults", "patience", "timeout"),
+    ("compare", "baseline-runs", "baseline"),
     ("compare", "threads", "load-threads"),
     ("tpce acid", "patience", "block-timeout"),
     ("tpce acid", "threads", "load-threads"),
@@ -127,6 +129,8 @@ pub(crate) enum Command {
     Round,
     /// Draw the report of stored runs, or an index of all runs in a folder
     Report(Report),
+    /// Follow a run that goes on, from another terminal or in a browser
+    Watch(Watch),
     /// List, show, compare and remove stored runs
     #[command(subcommand)]
     Runs(Runs),
@@ -255,6 +259,13 @@ pub(crate) struct Execution {
     /// Time after the end of a measurement interval from which on a call that has not returned is lost, and the run ends
     #[arg(long, value_name = "TIME", default_value = "5m", value_parser = numbers::call_limit, env = "BOURSE_CALL_LIMIT")]
     pub(crate) call_limit: Duration,
+    /// Show the run while it goes on, full-screen: throughput, response times by operation, resources, time left; q leaves
+    #[arg(long, env = "BOURSE_LIVE")]
+    pub(crate) live: bool,
+    /// Serve the figures of each second at /metrics in Prometheus's text format, as 127.0.0.1:9464 or just 9464; port 0 takes a
+    /// free one
+    #[arg(long, value_name = "ADDR", value_parser = numbers::address, env = "BOURSE_METRICS")]
+    pub(crate) metrics: Option<SocketAddr>,
     /// Print the plan (cases, order, duration, files that will be written) and exit without opening or writing anything
     #[arg(long)]
     pub(crate) dry_run: bool,
@@ -350,7 +361,8 @@ pub(crate) struct FromFile {
 const COMPARE_HELP: &str = "Examples:
   bourse compare 'sqlite:x.db?sync=full' 'sqlite:x.db?sync=normal'
   bourse compare sqlite:x.db 'sqlite+lib:y.db?library=./libsqlite3.so' --workload point-read --fail-above 5%
-  bourse compare bourse-runs/A bourse-runs/B --baseline-runs bourse-runs
+  bourse compare bourse-runs/A bourse-runs/B --noise 3%
+  bourse compare bourse-runs/B --baseline bourse-runs --fail-above 5%
 
 Exit codes: 0 success, 1 usage or configuration, 2 a target failed or was lost, 3 a check \
 failed, 4 slower by more than --fail-above, 5 not steady with --require-steady, 6 --fail-above could not be decided, 130 \
@@ -359,12 +371,12 @@ interrupted.";
 #[derive(Debug, Args)]
 #[command(after_help = COMPARE_HELP)]
 pub(crate) struct Compare {
-    /// Baseline: a stored run or a target
+    /// Baseline: a stored run or a target; with --baseline and nothing else, the candidate: a stored run
     #[arg(value_name = "A")]
     pub(crate) base: String,
     /// Candidate: a stored run or a target
-    #[arg(value_name = "B")]
-    pub(crate) head: String,
+    #[arg(value_name = "B", required_unless_present = "baseline")]
+    pub(crate) head: Option<String>,
     /// Workload to run on two targets: tpce, or one of `bourse micro list`
     #[arg(long, value_name = "WORKLOAD", default_value = "tpce")]
     pub(crate) workload: String,
@@ -381,11 +393,12 @@ pub(crate) struct Compare {
     #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, env = "BOURSE_FAIL_ABOVE")]
     pub(crate) fail_above: Option<f64>,
     /// Stored runs: how far apart two runs of the same thing lie by noise, as 3%; a larger difference is one of the runs
-    #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, conflicts_with = "baseline_runs", env = "BOURSE_NOISE")]
+    #[arg(long, value_name = "PERCENT", value_parser = numbers::percent, conflicts_with = "baseline", env = "BOURSE_NOISE")]
     pub(crate) noise: Option<f64>,
-    /// Stored runs: folder of earlier runs that tell that noise, five of the same case and build at least
-    #[arg(long, value_name = "DIR", env = "BOURSE_BASELINE_RUNS")]
-    pub(crate) baseline_runs: Option<PathBuf>,
+    /// Stored runs: folder of earlier runs that tell that noise, five of the same case and build at least; with one run only, the
+    /// newest of them before it is the baseline
+    #[arg(long, value_name = "DIR", alias = "baseline-runs", env = "BOURSE_BASELINE")]
+    pub(crate) baseline: Option<PathBuf>,
     /// Result of --fail-above where nothing can be decided: exit code 6, or 0
     #[arg(long, value_enum, default_value_t = Inconclusive::Fail, env = "BOURSE_INCONCLUSIVE")]
     pub(crate) inconclusive: Inconclusive,

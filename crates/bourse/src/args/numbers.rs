@@ -5,6 +5,7 @@ use super::MarketAge;
 use bourse_record::ResponseLimit;
 use bourse_tpce::users::RunOptions;
 use jiff::{SignedDuration, Span, SpanRelativeTo};
+use std::net::{Ipv4Addr, SocketAddr};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
@@ -174,6 +175,23 @@ pub(crate) fn workers(text: &str) -> Result<u16, String> {
 /// Connections of a server.
 pub(crate) fn connections(text: &str) -> Result<u16, String> {
     whole(2..=16_384)(text)
+}
+
+/// An address to listen on: HOST:PORT with a number for the host, or a port of this machine's own.
+pub(crate) fn address(text: &str) -> Result<SocketAddr, String> {
+    let local = |port: &str| port.parse().ok().map(|port: u16| SocketAddr::from((Ipv4Addr::LOCALHOST, port)));
+    let named = text.strip_prefix("localhost:").or_else(|| text.strip_prefix(':')).unwrap_or(text);
+    let expected = "expected an address and a port such as 127.0.0.1:9464 or [::1]:9464, or a port";
+    text.parse().ok().or_else(|| local(named)).ok_or_else(|| expected.to_owned())
+}
+
+/// The same for what others are not to see.
+pub(crate) fn loopback(text: &str) -> Result<SocketAddr, String> {
+    let address = address(text)?;
+    if !address.ip().is_loopback() {
+        return Err("expected an address of this machine alone, such as 127.0.0.1:8000, or a port".to_owned());
+    }
+    Ok(address)
 }
 
 /// A length of time, as `30s` or `1m30s`; a number alone is seconds.

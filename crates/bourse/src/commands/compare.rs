@@ -11,25 +11,35 @@ use crate::progress::note;
 use crate::report;
 use bourse_record::{Provenance, RunFile};
 use bourse_report::CsvText;
-use bourse_report::comparison::{Compared, Incomparable, Noise, Pair, TOLERANCE, stored_pairs, unlike};
+use bourse_report::comparison::{Compared, Incomparable, Noise, Pair, TOLERANCE, is_alike, stored_pairs, unlike};
 use std::path::Path;
 
 /// Compares, prints, and fails if the second is surely slower by more than what is tolerated.
 pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
-    let stored = [&arguments.base, &arguments.head].map(|run| Path::new(run).exists());
-    let Sides { pairs, notes, runs, results } = match stored {
-        [true, true] => {
-            if arguments.settings.execution.dry_run {
-                return Err(Failure::usage("--dry-run cannot be used with two stored runs: nothing is run"));
-            }
-            let (base, head) = (report::read(Path::new(&arguments.base))?, report::read(Path::new(&arguments.head))?);
-            let runs = vec![("A", base.provenance.clone()), ("B", head.provenance.clone())];
-            let (pairs, notes) = stored_pairs(base, head).map_err(|why| refused(&why))?;
-            Sides { pairs, notes, runs, results: None }
+    let is_stored = |run: &String| Path::new(run).exists();
+    let Sides { pairs, notes, noise, runs, results } = match (&arguments.base, &arguments.head) {
+        (head, None) => {
+            let Some(folder) = arguments.baseline.as_deref().filter(|_| is_stored(head)) else {
+                return Err(Failure::usage("--baseline with one run compares a stored run with earlier ones")
+                    .detail("not found", head.clone())
+                    .hint("give a run's folder or its run.json; targets are compared in turn: bourse compare A B"));
+            };
+            let head = report::read(Path::new(head))?;
+            let earlier = earlier(folder)?;
+            let base = newest_before(&head, &earlier).cloned().ok_or_else(|| {
+                Failure::usage(format!("no earlier run of the same case in {}", folder.display()))
+                    .hint("a case is the same if workload, unit and target are; `bourse runs ls` lists them")
+            })?;
+            note(&format!("A is the run of {}", base.provenance.started_at));
+            of_stored(arguments, base, head, Noise::Runs(earlier))?
         }
-        [false, false] => {
-            if arguments.noise.is_some() || arguments.baseline_runs.is_some() {
-                return Err(Failure::usage("--noise and --baseline-runs can only be used with stored runs")
+        (base, Some(head)) if is_stored(base) && is_stored(head) => {
+            let (base, head) = (report::read(Path::new(base))?, report::read(Path::new(head))?);
+            of_stored(arguments, base, head, noise(arguments)?)?
+        }
+        (base, Some(head)) if !is_stored(base) && !is_stored(head) => {
+            if arguments.noise.is_some() || arguments.baseline.is_some() {
+                return Err(Failure::usage("--noise and --baseline can only be used with stored runs")
                     .hint("targets are run in turn, and their rounds tell the noise"));
             }
             let plan = plan::compare::plan(arguments)?;
@@ -43,7 +53,7 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
                 .hint("give two runs (folders or run.json files) or two targets (URLs)"));
         }
     };
-    let compared = Compared::of(&pairs, notes, arguments.fail_above.unwrap_or(TOLERANCE), &noise(arguments)?);
+    let compared = Compared::of(&pairs, notes, arguments.fail_above.unwrap_or(TOLERANCE), &noise);
     let runs: Vec<(&str, &Provenance)> = runs.iter().map(|(name, of)| (*name, of)).collect();
     let written = results.map(|results| results.written(&compared.html(&runs)));
     print(&match arguments.format() {
@@ -71,9 +81,28 @@ pub(crate) fn run(arguments: &Compare) -> Result<(), Failure> {
         .hint("--inconclusive pass makes this exit code 0"))
 }
 
+/// The newest of the runs that began before this one and has a case of it.
+fn newest_before<'r>(head: &RunFile, runs: &'r [RunFile]) -> Option<&'r RunFile> {
+    let began = |run: &RunFile| run.provenance.started_at.parse::<jiff::Timestamp>().ok();
+    let before = began(head)?;
+    let has_case = |run: &RunFile| run.cases.iter().any(|case| head.cases.iter().any(|other| is_alike(case, other)));
+    let earlier = runs.iter().filter(|run| began(run).is_some_and(|it| it < before) && has_case(run));
+    earlier.max_by_key(|run| began(run))
+}
+
+/// Two stored runs.
+fn of_stored(arguments: &Compare, base: RunFile, head: RunFile, noise: Noise) -> Result<Sides, Failure> {
+    if arguments.settings.execution.dry_run {
+        return Err(Failure::usage("--dry-run cannot be used with stored runs: nothing is run"));
+    }
+    let runs = vec![("A", base.provenance.clone()), ("B", head.provenance.clone())];
+    let (pairs, notes) = stored_pairs(base, head).map_err(|why| refused(&why))?;
+    Ok(Sides { pairs, notes, noise, runs, results: None })
+}
+
 /// What is said of the noise between stored runs.
 fn noise(arguments: &Compare) -> Result<Noise, Failure> {
-    match (&arguments.noise, &arguments.baseline_runs) {
+    match (&arguments.noise, &arguments.baseline) {
         (Some(part), _) => Ok(Noise::Stated(*part)),
         (None, Some(folder)) => Ok(Noise::Runs(earlier(folder)?)),
         (None, None) => Ok(Noise::Unknown),
@@ -82,7 +111,7 @@ fn noise(arguments: &Compare) -> Result<Noise, Failure> {
 
 fn earlier(folder: &Path) -> Result<Vec<RunFile>, Failure> {
     run_files(folder).map_err(|error| {
-        Failure::usage(format!("cannot read --baseline-runs {}: {error}", folder.display()))
+        Failure::usage(format!("cannot read --baseline {}: {error}", folder.display()))
             .hint("expected a folder of runs, as bourse-runs")
     })
 }
@@ -110,6 +139,8 @@ struct Sides {
     pairs: Vec<Pair>,
     /// What makes a difference one of something else, in words.
     notes: Vec<String>,
+    /// What is said of the noise between them.
+    noise: Noise,
     /// The runs that the figures are of, by name.
     runs: Vec<(&'static str, Provenance)>,
     /// Results of the run in which both took turns.
@@ -137,7 +168,7 @@ impl Results {
 fn measured(arguments: &Compare, plan: &Plan) -> Result<Sides, Failure> {
     let output = &arguments.settings.output;
     let folder = ResultFolder::new(&output.directory, &plan.name)?;
-    let (file, outcome) = execute::run(plan, folder.path())?.measured()?;
+    let (file, outcome) = execute::run(plan, &arguments.settings.execution, &folder)?.measured()?;
     if arguments.format() == CompareFormat::Text && output.verbose {
         print_report(&file, true, None)?;
     }
@@ -158,5 +189,7 @@ fn measured(arguments: &Compare, plan: &Plan) -> Result<Sides, Failure> {
     let pair = Pair { base, head, in_turn: true };
     let notes = notes.into_iter().chain(unlike(&pair)).collect();
     let runs = vec![("A and B in turn", file.provenance)];
-    Ok(Sides { pairs: vec![pair], notes, runs, results: Some(Results { folder, stored }) })
+    // They took turns: their rounds tell it.
+    let noise = Noise::Unknown;
+    Ok(Sides { pairs: vec![pair], notes, noise, runs, results: Some(Results { folder, stored }) })
 }

@@ -18,7 +18,7 @@ fn run(plan: &Plan, how: &Execution, output: &Output) -> Result<(), Failure> {
         return print(&show(plan));
     }
     let folder = ResultFolder::new(&output.directory, &plan.name)?;
-    let (file, outcome) = execute::run(plan, folder.path())?.measured()?;
+    let (file, outcome) = execute::run(plan, how, &folder)?.measured()?;
     publish(&file, &folder, output)?;
     outcome?;
     verdict(&file, plan)

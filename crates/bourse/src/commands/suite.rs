@@ -31,7 +31,7 @@ pub(crate) fn run(arguments: &SuiteRun) -> Result<(), Failure> {
         note(&format!("{name}: not run: {why}"));
     }
     let folder = ResultFolder::new(&arguments.output.directory, &format!("suite-{}", suite.name))?;
-    let executed = execute::run(&planned.plan, folder.path())?;
+    let executed = execute::run(&planned.plan, &arguments.execution, &folder)?;
     let outcomes: Vec<Outcome> = executed.cases.iter().map(outcome).collect();
     let engines = engines(&planned, &executed.cases);
     let disturbed = disturbed(executed.cases.iter().flat_map(|case| {

@@ -1,7 +1,7 @@
 //! MariaDB Galera: private clusters, and clusters that run already.
 
-use super::{Calls, opened, options_of_scheme};
-use bourse_engine_galera::{GRAMMAR, Options, Target, installed, open, sweep_target};
+use super::{Calls, options_of_scheme, running_server};
+use bourse_engine_galera::{GRAMMAR, Options, Target, installed};
 
 pub(super) const PRIVATE: Calls = Calls {
     version: || {
@@ -17,20 +17,4 @@ pub(super) const PRIVATE: Calls = Calls {
     ..RUNNING
 };
 
-pub(super) const RUNNING: Calls = Calls {
-    version: || Ok("client".to_owned()),
-    available: |_| Ok(()),
-    options: || options_of_scheme(&GRAMMAR, "galera", &Options::DEFAULT),
-    compiled: Vec::new,
-    renamed: |target| GRAMMAR.renamed_in(target),
-    open: |target| opened(target.split(':').next().unwrap_or_default(), open(target)),
-    cleanup: |target| {
-        // A target that cannot be read has started no cluster.
-        if let Ok(target) = Target::parse(target) {
-            sweep_target(&target);
-        }
-    },
-    crashes: None,
-    faults: &[],
-    stays_loaded: false,
-};
+pub(super) const RUNNING: Calls = running_server!(bourse_engine_galera, "galera");

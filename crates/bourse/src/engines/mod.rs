@@ -115,6 +115,32 @@ struct Calls {
     stays_loaded: bool,
 }
 
+/// What the crate of an engine with servers does for targets of servers that run already; those of private ones build on it.
+#[cfg(any(feature = "galera", feature = "mysql", feature = "postgres"))]
+macro_rules! running_server {
+    ($engine:ident, $scheme:literal) => {
+        super::Calls {
+            version: || Ok("client".to_owned()),
+            available: |_| Ok(()),
+            options: || super::options_of_scheme(&$engine::GRAMMAR, $scheme, &$engine::Options::DEFAULT),
+            compiled: Vec::new,
+            renamed: |target| $engine::GRAMMAR.renamed_in(target),
+            open: |target| super::opened(target.split(':').next().unwrap_or_default(), $engine::open(target)),
+            cleanup: |target| {
+                // A target that cannot be read has started no server.
+                if let Ok(target) = $engine::Target::parse(target) {
+                    $engine::sweep_target(&target);
+                }
+            },
+            crashes: None,
+            faults: &[],
+            stays_loaded: false,
+        }
+    };
+}
+#[cfg(any(feature = "galera", feature = "mysql", feature = "postgres"))]
+use running_server;
+
 /// How the databases of an engine are crashed.
 pub(crate) struct Crashes {
     /// The copy that is crashed: its name, and what tells that one which is there was left by a process of ours.
@@ -236,7 +262,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
     EngineKind {
         scheme: "mysql",
         summary: "MySQL, a running server",
-        example: "mysql://USER@HOST:PORT/DATABASE",
+        example: "mysql://USER@HOST:PORT/DATABASE, mysql://USER@HOST,HOST/DATABASE",
         in_process: None,
         build: if_built!("mysql", mysql::RUNNING),
     },
@@ -264,7 +290,7 @@ pub(crate) static ENGINES: &[EngineKind] = &[
     EngineKind {
         scheme: "postgres",
         summary: "PostgreSQL, a running server",
-        example: "postgres://USER@HOST:PORT/DATABASE, postgres://USER@/DATABASE?socket=/run/postgresql",
+        example: "postgres://USER@HOST:PORT/DATABASE, postgres://USER@HOST,HOST/DATABASE, postgres://USER@/DATABASE?socket=/run/postgresql",
         in_process: None,
         build: if_built!("postgres", postgres::RUNNING),
     },

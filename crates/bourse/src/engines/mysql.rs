@@ -1,7 +1,7 @@
 //! MariaDB and MySQL: private servers, and servers that run already.
 
-use super::{Calls, opened, options_of_scheme};
-use bourse_engine_mysql::{Flavour, GRAMMAR, Options, Target, installed, open, sweep_target};
+use super::{Calls, options_of_scheme, running_server};
+use bourse_engine_mysql::{Flavour, GRAMMAR, Options, Target, installed};
 use bourse_record::faults::Through;
 
 pub(super) const PRIVATE_MARIADB: Calls = Calls {
@@ -20,23 +20,7 @@ pub(super) const PRIVATE_MYSQL: Calls = Calls {
     ..RUNNING
 };
 
-pub(super) const RUNNING: Calls = Calls {
-    version: || Ok("client".to_owned()),
-    available: |_| Ok(()),
-    options: || options_of_scheme(&GRAMMAR, "mysql", &Options::DEFAULT),
-    compiled: Vec::new,
-    renamed: |target| GRAMMAR.renamed_in(target),
-    open: |target| opened(target.split(':').next().unwrap_or_default(), open(target)),
-    cleanup: |target| {
-        // A target that cannot be read has started no server.
-        if let Ok(target) = Target::parse(target) {
-            sweep_target(&target);
-        }
-    },
-    crashes: None,
-    faults: &[],
-    stays_loaded: false,
-};
+pub(super) const RUNNING: Calls = running_server!(bourse_engine_mysql, "mysql");
 
 /// Whether the server that a private target would start is installed.
 fn available(flavour: Flavour, target: &str) -> Result<(), String> {

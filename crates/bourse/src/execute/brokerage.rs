@@ -8,7 +8,7 @@ use crate::plan::search::customers_rate;
 use crate::plan::{Brokerage, brokerage::LATENCY_PART};
 use crate::progress::Step;
 use crate::tpce::database::engine_failure;
-use crate::{interrupt, panics};
+use crate::{interrupt, live, panics};
 use bourse_driver::{Clock as _, Progress};
 use bourse_engine::Location;
 use bourse_record::{Conditions, LatencyPhase, NameValue, PhaseKind, RawSyncs, Round};
@@ -43,7 +43,7 @@ pub(super) fn round(
     let options = RunOptions { seed: request.own_seed(), ..options };
     let database = databases.at(at);
     let not_quiet = request.wait(context);
-    let (mut ran, mut failure) = run(database, target, job, &options, context, label)?;
+    let (mut ran, mut failure) = run(database, target, job, &options, context, label, Part::Round)?;
     ran.round.facts.insert(0, named("database", database.system.found(history)));
     ran.round.warnings.extend(not_quiet);
     if request.is_first && !request.is_probe {
@@ -141,7 +141,7 @@ fn latency(
     let options = job.latency_options(options, rate);
     let per_second = options.load.per_second().unwrap_or_default();
     let label = format!("{label}: at 70 % of its rate");
-    let (mut after, failure) = run(database, target, job, &options, context, &label)?;
+    let (mut after, failure) = run(database, target, job, &options, context, &label, Part::Latency)?;
     if failure.is_none() {
         after.round.checks.extend(database.system.reconcile(target, &after)?);
     } else {
@@ -152,6 +152,15 @@ fn latency(
     Ok(failure)
 }
 
+/// Part of a round that is measured.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    /// The round itself.
+    Round,
+    /// Response times at a part of its rate.
+    Latency,
+}
+
 /// The figures of a round, and the failure it ended with.
 fn run(
     database: &PreparedDatabase,
@@ -160,11 +169,13 @@ fn run(
     options: &RunOptions,
     context: &RunContext,
     label: &str,
+    part: Part,
 ) -> Result<(Ran, Option<Failure>), Failure> {
     let inputs = context.inputs(job.database.flat_in.as_deref())?;
     let step = Step::waiting(format!("running on {label}"));
     let mut say = |progress: &Progress| {
-        step.say(live(label, progress));
+        step.say(shown(label, progress));
+        live::second(progress, part == Part::Latency);
         context.end_if_lost(target, progress);
     };
     let ran = if options.processes > 1 {
@@ -227,7 +238,7 @@ fn named(name: &str, value: String) -> NameValue {
 }
 
 /// One line of live figures.
-fn live(label: &str, progress: &Progress) -> String {
+fn shown(label: &str, progress: &Progress) -> String {
     let results = progress.throughput.get(Transaction::TradeResult as usize).copied();
     let all: f64 = progress.throughput.iter().sum();
     let phase = match progress.phase {

@@ -103,15 +103,20 @@ impl CaseRun {
         self.rounds().is_empty()
     }
 
-    /// Sets the last round aside if others disturbed it, and nothing else is to be said of it: what is void, or has a check
-    /// that failed, stays. Whether it did.
+    /// Sets the last round aside if others disturbed it, or the host stood still so long that nothing ended in it, and nothing
+    /// else is to be said of it: what failed, or has a check that failed, stays. Whether it did.
     pub(super) fn set_aside_if_disturbed(&mut self) -> bool {
         let Some(case) = &mut self.case else { return false };
-        let is_sound = |round: &Round| {
-            round.void.is_none() && round.checks.iter().all(|check| check.status != CheckStatus::Failed)
+        let headline = &case.workload.headline_operation;
+        let nothing_ended = |round: &Round| round.operation(headline).is_some_and(|operation| operation.valid() == 0);
+        let is_sound =
+            |round: &Round| round.failed() == 0 && round.checks.iter().all(|check| check.status != CheckStatus::Failed);
+        let says_nothing = |round: &Round| match round.void {
+            Some(_) => nothing_ended(round),
+            None => round.is_disturbed(),
         };
         let set_aside = self.whole.last() == Some(&true)
-            && case.rounds.last().is_some_and(|round| round.is_disturbed() && round.failed() == 0 && is_sound(round));
+            && case.rounds.last().is_some_and(|round| is_sound(round) && says_nothing(round));
         if set_aside {
             case.set_aside.extend(case.rounds.pop());
             self.whole.pop();

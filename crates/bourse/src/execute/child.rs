@@ -1,11 +1,11 @@
 //! A round in a process of its own, so that its memory and its engine are its own: the program itself, told by a line of JSON
-//! on stdin, which answers with one on stdout.
+//! on stdin, which answers with one on stdout, after those that tell of the round.
 
 use super::databases::Databases;
 use super::{RoundOutcome, RoundRequest, RunContext, processes, round};
 use crate::args::Database;
 use crate::failure::{Exit, Failure};
-use crate::{engines, interrupt, output, progress, tpce};
+use crate::{engines, interrupt, live, output, progress, tpce};
 use serde::{Deserialize, Serialize};
 use std::io::{BufRead as _, BufReader, Read, Write as _};
 use std::process::{Child, ChildStdin, Command, ExitStatus, Stdio};
@@ -47,6 +47,7 @@ pub(crate) fn answer() -> Result<(), Failure> {
     progress::silence();
     match request {
         Request::Round(request) => reply(&crate::panics::caught(|| {
+            live::tell_parent();
             let context = RunContext::of_round(request.call_limit_ns)?;
             round::round(&request, &mut Databases::default(), &context, "")
         })),
@@ -129,15 +130,20 @@ pub(super) fn reader(from: Option<impl Read + Send + 'static>) -> JoinHandle<Str
     })
 }
 
-/// Reads the line that is the answer.
+/// Reads the line that is the answer; those before it tell of the round while it goes on.
 fn line_reader(from: Option<impl Read + Send + 'static>) -> JoinHandle<String> {
     std::thread::spawn(move || {
-        let mut bytes = Vec::new();
-        if let Some(from) = from {
+        let Some(from) = from else { return String::new() };
+        let mut from = BufReader::new(from);
+        loop {
+            let mut bytes = Vec::new();
             // Part of an answer is none.
-            let _ = BufReader::new(from).read_until(b'\n', &mut bytes);
+            let _ = from.read_until(b'\n', &mut bytes);
+            let line = String::from_utf8_lossy(&bytes).into_owned();
+            if !live::passed_on(&line) {
+                return line;
+            }
         }
-        String::from_utf8_lossy(&bytes).into_owned()
     })
 }
 

@@ -5,6 +5,7 @@ use crate::args::{Arrivals, Timed};
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::interrupt;
+use crate::live;
 use crate::plan::Classic;
 use crate::tpce::database::{engine_failure, refuse_foreign, refused};
 use bourse_driver::Fault;
@@ -35,6 +36,7 @@ pub(super) fn round(request: &RoundRequest, job: &Classic, context: &RunContext)
     let not_quiet = request.wait(context);
     let (timing, seed) = (job.timing(), request.own_seed());
     let result = run_round(&case, engine, &timing, seed, &context.clock, &context.interrupted, &mut |progress| {
+        live::second(progress, false);
         context.end_if_lost(target, progress);
     });
     let result = result.map_err(|error| match error {

@@ -4,8 +4,9 @@
 use super::RunContext;
 use super::child::reply;
 use crate::failure::{Exit, Failure};
+use crate::live;
 use crate::output::store;
-use crate::progress::{lines, note};
+use crate::progress::{self, lines, note};
 use bourse_driver::{CallInProgress, Progress, SECOND};
 use bourse_record::{RunFile, Warning};
 use std::path::PathBuf;
@@ -47,12 +48,15 @@ impl RunContext {
                 let _ = reply::<()>(&Err(failure.clone()));
             }
             Ending::Files(folder) => {
+                live::end(live::Outcome::Failed);
                 if let Some(kept) = self.kept.borrow_mut().take() {
                     self.write(kept, folder, &failure);
                 } else {
                     // It stays if it is not empty.
                     let _ = std::fs::remove_dir(folder);
                 }
+                live::restore();
+                progress::release();
                 lines(&failure.render());
             }
         }
@@ -85,6 +89,8 @@ mod tests {
             failures: 0.0,
             response_ns: None,
             queue_length: None,
+            operations: Vec::new(),
+            row: bourse_record::SeriesRow::new(),
             calls: calls.iter().map(|for_s| call(*for_s)).collect(),
         };
         let found = |elapsed_s, calls: &[f64]| lost("sqlite:x.db", &progress(elapsed_s, calls), 60 * SECOND);

@@ -2,6 +2,7 @@
 //!
 //! | module | does |
 //! |---|---|
+//! | `context` | what all rounds of a run have in common |
 //! | `databases` | databases loaded once, kept, and put back before a round |
 //! | `system` | the system under test: an engine in this process, or a server that is called |
 //! | `round` | one round of a job: a request in, an outcome out |
@@ -24,6 +25,7 @@ mod brokerage;
 mod case_run;
 pub(crate) mod child;
 mod classic;
+mod context;
 mod databases;
 mod expected;
 mod find_max;
@@ -38,86 +40,23 @@ pub(crate) mod system;
 pub(crate) mod verdict;
 
 pub(crate) use case_run::CaseRun;
+pub(crate) use context::RunContext;
 pub(crate) use round::{RoundOutcome, RoundRequest};
 
+use crate::args::Execution;
 use crate::failure::{Exit, Failure};
+use crate::output::ResultFolder;
 use crate::plan::{Block, Job, OnFailure, Plan, PlannedCase, RoundsIn, about};
 use crate::progress::{Step, Whole, note};
 use crate::provenance::provenance;
 use crate::tpce::database::refuse_foreign;
-use crate::{engines, interrupt, panics};
-use bourse_driver::{Clock as _, RealClock, calibrate};
-use bourse_egen::Inputs;
-use bourse_record::{Case, RunFile, Warning};
+use crate::{engines, interrupt, live, panics};
+use bourse_driver::{Clock as _, calibrate};
+use bourse_record::{RunFile, Warning};
 use bourse_serve::Address;
 use databases::Databases;
-use lost::Ending;
 use scratch::Scratch;
-use std::cell::RefCell;
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
-use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-
-/// Context of all rounds of a run.
-pub(crate) struct RunContext {
-    /// The only clock.
-    pub(crate) clock: RealClock,
-    /// Whether the run was interrupted.
-    pub(crate) interrupted: Arc<AtomicBool>,
-    /// Input data for generators, by the folder it was read from.
-    inputs: RefCell<BTreeMap<Option<PathBuf>, Rc<Inputs>>>,
-    /// How long after the measurement interval a call may go on before it is lost, in nanoseconds.
-    call_limit_ns: u64,
-    /// How this process ends then.
-    ending: Ending,
-    /// What was measured before, in this process.
-    kept: RefCell<Option<RunFile>>,
-}
-
-impl RunContext {
-    /// Context of the rounds of a command, whose files go into that folder.
-    fn of_command(folder: &Path, call_limit_ns: u64) -> Result<Self, Failure> {
-        Self::with(RealClock::start(), call_limit_ns, Ending::Files(folder.to_owned()))
-    }
-
-    /// Context of a process of ours that was asked for a round.
-    fn of_round(call_limit_ns: u64) -> Result<Self, Failure> {
-        Self::with(RealClock::start(), call_limit_ns, Ending::Answer)
-    }
-
-    fn with(clock: RealClock, call_limit_ns: u64, ending: Ending) -> Result<Self, Failure> {
-        let (interrupted, inputs, kept) = (interrupt::flag()?, RefCell::default(), RefCell::default());
-        Ok(Self { clock, interrupted, inputs, call_limit_ns, ending, kept })
-    }
-
-    /// Keeps a case as it is now, beside those that were kept before: what can be written if a call never returns.
-    fn keep(&self, begun: &RunFile, case: &Case) {
-        let mut kept = self.kept.borrow_mut();
-        let kept = kept.get_or_insert_with(|| begun.clone());
-        match kept.cases.iter_mut().find(|known| known.label == case.label) {
-            Some(known) => known.clone_from(case),
-            None => kept.cases.push(case.clone()),
-        }
-    }
-
-    /// Whether the run was interrupted.
-    pub(crate) fn is_interrupted(&self) -> bool {
-        self.interrupted.load(Ordering::Relaxed)
-    }
-
-    /// The official input files of a folder, or the built-in data; read once.
-    pub(crate) fn inputs(&self, folder: Option<&Path>) -> Result<Rc<Inputs>, Failure> {
-        let folder = folder.map(Path::to_owned);
-        if let Some(known) = self.inputs.borrow().get(&folder) {
-            return Ok(Rc::clone(known));
-        }
-        let read = Rc::new(crate::inputs::inputs(folder.as_deref())?);
-        self.inputs.borrow_mut().insert(folder, Rc::clone(&read));
-        Ok(read)
-    }
-}
+use std::path::Path;
 
 /// Result of an executed plan.
 pub(crate) struct Executed {
@@ -157,11 +96,26 @@ impl Executed {
     }
 }
 
-/// Carries out a plan, whose files go into that folder.
-pub(crate) fn run(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
+/// Carries out a plan, whose files go into that folder, followed by whom the command asks for.
+pub(crate) fn run(plan: &Plan, how: &Execution, folder: &ResultFolder) -> Result<Executed, Failure> {
+    let followers = live::follow(plan, how, folder.path())?;
+    let executed = carry_out(plan, folder.path());
+    // What is said from here on is said on the terminal.
+    drop(followers);
+    if let Ok(executed) = &executed {
+        folder.ends_with(match executed.outcome {
+            _ if executed.begun.interrupted => live::Outcome::Interrupted,
+            Ok(()) => live::Outcome::Finished,
+            Err(_) => live::Outcome::Failed,
+        });
+    }
+    executed
+}
+
+fn carry_out(plan: &Plan, folder: &Path) -> Result<Executed, Failure> {
     let context = RunContext::of_command(folder, plan.call_limit_ns)?;
     let _scratch = plan.scratch.as_deref().map(Scratch::new).transpose()?;
-    for case in plan.cases().filter(|case| case.not_run.is_none()) {
+    for case in plan.run_cases() {
         refuse_foreign_target(&case.target)?;
     }
     if let Some(words) = about::announced(plan, &jiff::Zoned::now()) {
@@ -226,7 +180,7 @@ struct Executor<'p> {
     repeated_ns: u64,
 }
 
-/// Runs a round of a case, again while others disturb it and the case may repeat a round.
+/// Runs a round of a case, again while others disturb it, or nothing ends in it, and the case may repeat a round.
 fn repeated(
     case: &mut CaseRun,
     repeats: u32,
@@ -247,7 +201,11 @@ fn repeated(
             return Ok(());
         }
         before = Some(case.rounds().len());
-        note(&format!("{}: repeating a round that others disturbed", case.label()));
+        let why = match case.set_aside().last().is_some_and(|round| round.void.is_some()) {
+            true => "in which nothing ended",
+            false => "that others disturbed",
+        };
+        note(&format!("{}: repeating a round {why}", case.label()));
     }
 }
 
@@ -270,6 +228,9 @@ impl Executor<'_> {
     /// Runs the rounds of a block, and samples its transactions afterwards.
     fn block(&mut self, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
         self.prepare(cases)?;
+        if let Some(whole) = &mut self.whole {
+            whole.advance(about::shared_ns(block));
+        }
         self.begin();
         let searched = cases.iter().any(CaseRun::is_searched);
         if searched {
@@ -310,8 +271,7 @@ impl Executor<'_> {
     /// Whether a case's database is prepared by this process: its rounds run here, or its files are there for others.
     fn is_prepared_here(&self, case: &PlannedCase) -> bool {
         let keeps = case.job.abilities().is_ok_and(|abilities| abilities.snapshot.lacks().is_none());
-        let is_file = || engines::location(&case.target).is_ok_and(|location| location.file().is_some());
-        keeps && (case.rounds_in == RoundsIn::ThisProcess || is_file())
+        keeps && case.has_one_database()
     }
 
     /// Notes what the run is, and measures machine and harness alone, just before the first round.
@@ -360,8 +320,11 @@ impl Executor<'_> {
     fn rounds(&mut self, block: &Block, cases: &mut [CaseRun]) -> Result<(), Failure> {
         let of = block.rounds;
         for round in 0..of {
-            let turns: Vec<usize> =
-                block.turns(round, self.plan.seed).into_iter().filter(|at| cases[*at].goes_on()).collect();
+            let (turns, left_out): (Vec<usize>, Vec<usize>) =
+                block.turns(round, self.plan.seed).into_iter().partition(|at| cases[*at].goes_on());
+            for case in left_out.iter().map(|at| &cases[*at].planned).filter(|case| case.not_run.is_none()) {
+                self.round_is_over(case);
+            }
             for (nth, at) in turns.iter().enumerate() {
                 if self.context.is_interrupted() {
                     return Ok(());
@@ -375,11 +338,8 @@ impl Executor<'_> {
                     (OnFailure::EndRun, 1) => case.label().to_owned(),
                     (OnFailure::EndRun, _) => format!("{}, round {} of {of}", case.label(), round + 1),
                 };
-                let expected_ns = about::round_ns(&case.planned);
                 self.repeating(block, case, round, &label)?;
-                if let Some(whole) = &mut self.whole {
-                    whole.round_ended(expected_ns);
-                }
+                self.round_is_over(&case.planned);
             }
             if let (true, [one, other]) = (self.plan.compares, &*cases)
                 && let Some(words) = expected::after(one.rounds(), other.rounds(), of)
@@ -388,6 +348,15 @@ impl Executor<'_> {
             }
         }
         Ok(())
+    }
+
+    /// A round of a case was run, or left out.
+    fn round_is_over(&mut self, case: &PlannedCase) {
+        let expected_ns = about::round_ns(case);
+        live::round_done(expected_ns);
+        if let Some(whole) = &mut self.whole {
+            whole.round_ended(expected_ns);
+        }
     }
 
     /// A case's round; its failure ends the run, or leaves the case out.
@@ -455,6 +424,7 @@ impl Executor<'_> {
             call_limit_ns: self.plan.call_limit_ns,
         };
         if planned.rounds_in == RoundsIn::ThisProcess {
+            live::round(case.label(), turn.job.workload(), turn.is_probe);
             return round::round(&request, &mut self.databases, &self.context, turn.label);
         }
         // A process of its own has one round: what it finds is prepared here, or its own.
@@ -464,6 +434,7 @@ impl Executor<'_> {
             request.history = Some(self.databases.begin(at, turn.begins_alike)?);
         }
         let step = Step::waiting(turn.label.to_owned());
+        live::round(case.label(), turn.job.workload(), turn.is_probe);
         let ran = self.in_child(request);
         match &ran {
             Ok(_) => step.done(),
@@ -493,8 +464,19 @@ mod tests {
     use super::*;
     use bourse_record::{Case, Interference};
 
-    /// A case whose rounds are these: CPUs that others took in each, or a round without a figure.
-    fn ran(taken: &[Option<f64>], repeats: u32) -> (Case, u32) {
+    /// What a round was like.
+    #[derive(Clone, Copy)]
+    enum Was {
+        /// Others took so many CPUs.
+        Taken(f64),
+        /// Nothing ended in it.
+        Idle,
+        /// It has no figure for another reason.
+        Void,
+    }
+
+    /// A case whose rounds are these.
+    fn ran(rounds: &[Was], repeats: u32) -> (Case, u32) {
         let planned = crate::plan::PlannedCase {
             label: "a".to_owned(),
             subject: "a".to_owned(),
@@ -514,19 +496,28 @@ mod tests {
             not_run: None,
         };
         let mut case = CaseRun::new(planned);
-        let mut given = taken.iter();
+        let mut given = rounds.iter();
         let mut wanted = 0;
         while !given.as_slice().is_empty() {
             wanted += 1;
-            repeated(&mut case, repeats, |case| case.keep(outcome(given.next().copied().flatten()), 0.0)).unwrap();
+            repeated(&mut case, repeats, |case| case.keep(outcome(*given.next().expect("another round")), 0.0))
+                .unwrap();
         }
         (case.case.unwrap(), wanted)
     }
 
-    fn outcome(taken: Option<f64>) -> RoundOutcome {
+    fn outcome(was: Was) -> RoundOutcome {
+        let times =
+            serde_json::json!({ "summary": bourse_record::LatencySummary::default(), "hdr_base64": "", "clamped": 0 });
+        let ended = if matches!(was, Was::Idle) { 0 } else { 5 };
         let outcome = serde_json::json!({
             "round": {
-                "offset_s": 0, "phases": [], "measured_s": 1, "headline": 5, "operations": [],
+                "offset_s": 0, "phases": [], "measured_s": 1, "headline": 5,
+                "operations": [{
+                    "name": "read", "retries": 0, "late": 0, "response": times, "service": times,
+                    "outcomes": [{ "outcome": "completed", "code": 0, "count": ended, "example": null }],
+                    "mix_target_percent": null, "mix_tolerance_points": null, "limit_ns": null
+                }],
                 "series": { "time_s": [], "columns": [] }, "cpu_user_s": 0, "cpu_system_s": 0, "read_bytes": 0,
                 "written_bytes": 0, "facts": [], "checks": [], "warnings": []
             },
@@ -538,20 +529,21 @@ mod tests {
             "warnings": [], "interrupted": false, "failure": null
         });
         let mut outcome: RoundOutcome = serde_json::from_value(outcome).expect("it is an outcome");
-        match taken {
-            Some(by_others) => {
+        match was {
+            Was::Taken(by_others) => {
                 let (by_kernel, by_host, includes_server) = (0.0, 0.0, false);
                 outcome.round.interference = Some(Interference { by_others, by_kernel, by_host, includes_server });
             }
-            None => outcome.round.make_void("nothing was done"),
+            Was::Idle => outcome.round.make_void("no read ended validly"),
+            Was::Void => outcome.round.make_void("the database could not be checked"),
         }
         outcome
     }
 
     #[test]
     fn disturbed_rounds_are_repeated_half_as_many_times_as_there_are() {
-        let quiet = Some(0.02);
-        let busy = Some(0.8);
+        let quiet = Was::Taken(0.02);
+        let busy = Was::Taken(0.8);
         // Six rounds, the second and the third disturbed, the third twice.
         let (case, wanted) = ran(&[quiet, busy, quiet, busy, busy, quiet, quiet, quiet, quiet], 3);
         assert_eq!((case.rounds.len(), case.set_aside.len(), wanted), (6, 3, 6));
@@ -560,8 +552,14 @@ mod tests {
         let (case, wanted) = ran(&[busy; 9], 3);
         assert_eq!((case.rounds.len(), case.set_aside.len(), wanted), (6, 3, 6));
         assert!(case.rounds.iter().all(bourse_record::Round::is_disturbed));
-        // A round without a figure is not made away with.
-        let (case, _) = ran(&[None, quiet], 1);
+        // The host stood still for a whole round: another one takes its place, and if there is none it stays.
+        let (case, _) = ran(&[Was::Idle, quiet], 1);
+        assert_eq!((case.rounds.len(), case.set_aside.len()), (1, 1));
+        let (case, _) = ran(&[Was::Idle, Was::Idle], 1);
+        assert_eq!((case.rounds.len(), case.set_aside.len()), (1, 1));
+        assert!(case.rounds[0].void.is_some());
+        // Any other round without a figure is not made away with.
+        let (case, _) = ran(&[Was::Void, quiet], 1);
         assert_eq!((case.rounds.len(), case.set_aside.len()), (2, 0));
         let (case, _) = ran(&[busy], 0);
         assert_eq!((case.rounds.len(), case.set_aside.len()), (1, 0), "a single round is not repeated");

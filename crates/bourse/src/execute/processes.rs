@@ -14,7 +14,7 @@ use crate::plan::Brokerage;
 use crate::{engines, interrupt, panics, progress};
 use bourse_driver::{Clock, MS, Nanos, Progress, RealClock, SharedClock};
 use bourse_engine::Engine;
-use bourse_record::NameValue;
+use bourse_record::{NameValue, SeriesRow};
 use bourse_schema::TradeId;
 use bourse_tpce::sut::{BrokerageHouse, Joined, OpenError, Opened};
 use bourse_tpce::transactions::TradeIds;
@@ -173,8 +173,23 @@ fn merged(latest: &[Option<Progress>]) -> Option<Progress> {
             (one, other) => one.or(other),
         },
         queue_length: sum.queue_length.zip(each.queue_length).map(|(sum, each)| sum + each),
+        operations: sum.operations.iter().zip(&each.operations).map(|(sum, each)| sum.with(each)).collect(),
+        row: both_rows(&sum.row, &each.row),
         ..sum
     })
+}
+
+/// A row of two processes together: what is theirs adds up, what is the machine's or the database's is the same for both.
+fn both_rows(one: &SeriesRow, other: &SeriesRow) -> SeriesRow {
+    const SHARED: [&str; 6] = ["machine_", "cpu_others", "cpu_stolen", "server_", "engine_memory", "response_ns"];
+    const SIZES: [&str; 3] = ["data_bytes", "log_bytes", "journal_bytes"];
+    let is_shared = |name: &str| SHARED.iter().any(|begin| name.starts_with(begin)) || SIZES.contains(&name);
+    let mut sum = one.clone();
+    for (name, value) in other {
+        let known = sum.entry(name.clone()).or_insert(0.0);
+        *known = if is_shared(name) { known.max(*value) } else { *known + value };
+    }
+    sum
 }
 
 /// A process of users.
@@ -324,4 +339,26 @@ fn part(
     };
     users::run_on(&sut, &inputs, &options, &context.clock, &context.interrupted, &mut say)
         .map_err(|error| run_failure(&target, &error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_two_processes_do_adds_up_and_what_the_machine_does_is_one() {
+        let row = |values: &[(&str, f64)]| -> SeriesRow {
+            values.iter().map(|(name, value)| ((*name).to_owned(), *value)).collect()
+        };
+        let one = row(&[("throughput.read", 5.0), ("cpu_user", 0.5), ("cpu_others", 0.25), ("data_bytes", 100.0)]);
+        let other = row(&[("throughput.read", 7.0), ("cpu_user", 0.25), ("cpu_others", 0.5), ("retries", 1.0)]);
+        let both = [
+            ("throughput.read", 12.0),
+            ("cpu_user", 0.75),
+            ("cpu_others", 0.5),
+            ("data_bytes", 100.0),
+            ("retries", 1.0),
+        ];
+        assert_eq!(both_rows(&one, &other), row(&both));
+    }
 }

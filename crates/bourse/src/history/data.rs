@@ -1,4 +1,4 @@
-//! Databases that runs left in a folder: listed and removed, if Bourse made them.
+//! Databases that runs left in a folder, each a file or a folder of its own: listed and removed, if Bourse made them.
 
 use crate::args::Data;
 use crate::engines;
@@ -8,6 +8,7 @@ use crate::progress::note;
 use crate::tpce::database::refuse_foreign;
 use bourse_report::{Cell, Part, Sheet, sheet_terminal};
 use serde::Serialize;
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
@@ -29,7 +30,7 @@ pub(crate) fn data(command: &Data) -> Result<(), Failure> {
     }
 }
 
-/// A database in a file.
+/// A database in a file, or in a folder of its own.
 #[derive(Debug, Serialize)]
 struct Database {
     /// Target that opens it.
@@ -50,7 +51,8 @@ fn databases(directory: &Path) -> Result<Vec<Database>, Failure> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory).map_err(refused)? {
         let entry = entry.map_err(refused)?;
-        if entry.file_type().map_err(refused)?.is_file() {
+        let kind = entry.file_type().map_err(refused)?;
+        if kind.is_file() || kind.is_dir() {
             found.extend(database(&entry.path()).ok());
         }
     }
@@ -58,11 +60,11 @@ fn databases(directory: &Path) -> Result<Vec<Database>, Failure> {
     Ok(found)
 }
 
-/// The database of a file, which has to be ours.
+/// The database of a file or a folder, which has to be ours.
 fn database(file: &Path) -> Result<Database, Failure> {
     let shown = file.display();
-    if !file.is_file() {
-        return Err(Failure::usage(format!("{shown} is no file")).hint("`bourse data ls` lists the databases"));
+    if !file.is_file() && !file.is_dir() {
+        return Err(Failure::usage(format!("{shown} does not exist")).hint("`bourse data ls` lists the databases"));
     }
     let ending = file.extension().and_then(|it| it.to_str()).unwrap_or_default();
     let mut last = None;
@@ -71,14 +73,15 @@ fn database(file: &Path) -> Result<Database, Failure> {
         let Ok(engine) = engines::open(&target) else { continue };
         match refuse_foreign(&target, engine.as_ref()) {
             Err(why) => last = Some(why),
-            Ok(()) if file.metadata().is_ok_and(|it| it.len() > 0) => {
+            Ok(()) if all_files(file).iter().any(|it| it.len() > 0) => {
                 let location = engine.location();
                 let files: Vec<PathBuf> = location
                     .database_files()
-                    .map(|it| it.all().filter(|path| path.is_file()).collect())
+                    .map(|it| it.all().filter(|path| path.exists()).collect())
                     .unwrap_or_default();
-                let bytes = files.iter().filter_map(|path| path.metadata().ok()).map(|it| it.len()).sum();
-                let changed = files.iter().filter_map(|path| path.metadata().ok()?.modified().ok()).max();
+                let of_each: Vec<Metadata> = files.iter().flat_map(|path| all_files(path)).collect();
+                let bytes = of_each.iter().map(Metadata::len).sum();
+                let changed = of_each.iter().filter_map(|it| it.modified().ok()).max();
                 return Ok(Database { target, engine: kind.scheme, files, bytes, changed_at: changed.map(time) });
             }
             Ok(()) => {}
@@ -88,6 +91,16 @@ fn database(file: &Path) -> Result<Database, Failure> {
         Failure::usage(format!("{shown} is no database that Bourse made"))
             .hint("it is left as it is; `bourse data ls` lists the databases")
     }))
+}
+
+/// A file, or every file in a folder; links are not followed.
+fn all_files(path: &Path) -> Vec<Metadata> {
+    let Ok(metadata) = path.symlink_metadata() else { return Vec::new() };
+    if !metadata.is_dir() {
+        return vec![metadata];
+    }
+    let entries = std::fs::read_dir(path).into_iter().flatten().filter_map(Result::ok);
+    entries.flat_map(|entry| all_files(&entry.path())).collect()
 }
 
 fn time(changed: SystemTime) -> String {
@@ -119,7 +132,7 @@ impl Database {
     /// Removes its files, the main one last, so that what is left by an interruption is still recognised.
     fn remove(&self) -> Result<(), Failure> {
         for file in self.files.iter().rev() {
-            std::fs::remove_file(file)
+            if file.is_dir() { std::fs::remove_dir_all(file) } else { std::fs::remove_file(file) }
                 .map_err(|error| Failure::usage(format!("cannot remove {}: {error}", file.display())))?;
         }
         note(&format!("removed: {}, {}", self.target, bourse_report::size(self.bytes)));

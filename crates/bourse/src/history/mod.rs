@@ -4,4 +4,4 @@ mod data;
 mod runs;
 
 pub(crate) use data::data;
-pub(crate) use runs::{index, is_results_folder, run_files, run_folders, runs};
+pub(crate) use runs::{folders, index, is_results_folder, named, run_files, run_folders, runs};

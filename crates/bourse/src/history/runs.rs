@@ -3,6 +3,7 @@
 use crate::args::{Report, Runs};
 use crate::commands::compare::refused;
 use crate::failure::Failure;
+use crate::live;
 use crate::output::{files, has_color, print, terminal_width};
 use crate::progress::note;
 use crate::report::{self, Drawn};
@@ -33,7 +34,7 @@ pub(crate) fn runs(command: &Runs) -> Result<(), Failure> {
         Runs::Rm { runs, results } => {
             // Each is found fit before the first is removed.
             let folders: Vec<PathBuf> =
-                runs.iter().map(|run| named(&results.directory, run)).collect::<Result<_, _>>()?;
+                runs.iter().map(|run| removable(&results.directory, run)).collect::<Result<_, _>>()?;
             let owned: Vec<Vec<PathBuf>> = folders.iter().map(|folder| files_of(folder)).collect::<Result<_, _>>()?;
             folders.iter().zip(&owned).try_for_each(|(folder, files)| remove(folder, files))
         }
@@ -119,7 +120,7 @@ fn of_results(directory: &Path) -> Result<Vec<PathBuf>, Failure> {
 }
 
 /// The folders in a folder, by name.
-fn folders(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
+pub(crate) fn folders(directory: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut found = Vec::new();
     for entry in std::fs::read_dir(directory)? {
         let entry = entry?;
@@ -138,7 +139,7 @@ fn bytes_of(folder: &Path) -> u64 {
 }
 
 /// The result folder that a name or a path means.
-fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
+pub(crate) fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
     if name == LAST {
         let last = stored(directory)?.pop();
         return last.map(|run| directory.join(run.folder)).ok_or_else(|| {
@@ -156,6 +157,18 @@ fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
         let near = bourse_engine::did_you_mean(name, known.iter().map(String::as_str));
         Failure::usage(format!("unknown run '{name}'{near}")).hint("`bourse runs ls` lists the stored runs")
     })
+}
+
+/// The folder to remove that a name or a path means: also what a run has left that was ended from outside.
+fn removable(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
+    let Some(folder) = [directory.join(name), PathBuf::from(name)].into_iter().find(|path| live::is_left(path)) else {
+        return named(directory, name);
+    };
+    if live::goes_on(&folder) {
+        return Err(Failure::usage(format!("cannot remove {}: it goes on", folder.display()))
+            .hint("Ctrl-C ends a run; `bourse watch` follows it"));
+    }
+    Ok(folder)
 }
 
 /// Compares two stored runs; the other runs of the folder tell the noise, where there are enough of them.

@@ -1,5 +1,6 @@
 //! Names of the files that a command writes into its result folder.
 
+use crate::live;
 use bourse_record::DocumentKind;
 
 /// Of a run.
@@ -18,5 +19,5 @@ pub(crate) const OF_SUITE: [&str; 5] = [
 /// Whether a command writes files of this name.
 pub(crate) fn is_result(name: &str) -> bool {
     let documents = DocumentKind::ALL.into_iter().flat_map(|kind| [kind.file_name(), kind.page_name()]);
-    documents.chain(OF_SUITE).chain([COMPARISON]).any(|known| known == name)
+    documents.chain(OF_SUITE).chain([COMPARISON, live::FILE]).any(|known| known == name)
 }

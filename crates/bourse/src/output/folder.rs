@@ -2,6 +2,8 @@
 
 use super::write_whole;
 use crate::failure::{Exit, Failure};
+use crate::live::{self, Outcome};
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 /// Room that is tried: what the documents of an ordinary run take.
@@ -13,6 +15,8 @@ pub(crate) struct ResultFolder {
     path: PathBuf,
     /// Folders above it that were made for it, the outermost first.
     made: Vec<PathBuf>,
+    /// How what is told of the run while it goes on ends.
+    outcome: Cell<Outcome>,
 }
 
 impl ResultFolder {
@@ -35,7 +39,7 @@ impl ResultFolder {
         let numbered = (1..).map(|number| if number == 1 { stem.clone() } else { format!("{stem}-{number}") });
         for path in numbered.map(|name| directory.join(name)) {
             match std::fs::create_dir(&path) {
-                Ok(()) => return Self { path, made }.tried(),
+                Ok(()) => return Self { path, made, outcome: Cell::new(Outcome::Failed) }.tried(),
                 Err(error) if error.kind() == std::io::ErrorKind::AlreadyExists => {}
                 Err(error) => return Err(refused(&path, error)),
             }
@@ -53,6 +57,11 @@ impl ResultFolder {
         Ok(self)
     }
 
+    /// Says how the run has ended; one of which nothing is said has failed.
+    pub(crate) fn ends_with(&self, outcome: Outcome) {
+        self.outcome.set(outcome);
+    }
+
     /// Where it is.
     pub(crate) fn path(&self) -> &Path {
         &self.path
@@ -61,6 +70,7 @@ impl ResultFolder {
 
 impl Drop for ResultFolder {
     fn drop(&mut self) {
+        live::end(self.outcome.get());
         // One with results in it is not empty, and stays.
         for folder in std::iter::once(&self.path).chain(self.made.iter().rev()) {
             let _ = std::fs::remove_dir(folder);

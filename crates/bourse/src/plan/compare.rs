@@ -49,7 +49,7 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
             "--sweep and --find-max cannot be used with compare: it runs each target with one setting",
         ));
     }
-    let targets = vec![arguments.base.clone(), arguments.head.clone()];
+    let targets = std::iter::once(&arguments.base).chain(&arguments.head).cloned().collect();
     let cases = if arguments.workload == WORKLOAD {
         if !arguments.set.is_empty() || arguments.count.is_some() || arguments.timing != Timed::Batched {
             return Err(Failure::usage("--set, --count and --timing cannot be used with the brokerage workload")

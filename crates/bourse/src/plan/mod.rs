@@ -28,6 +28,7 @@ pub(crate) use classic::Classic;
 pub(crate) use search::Search;
 
 use crate::args::{Execution, Output};
+use crate::engines;
 use crate::failure::Failure;
 use crate::output::files;
 use bourse_driver::{Abilities, Ability};
@@ -80,6 +81,11 @@ pub(crate) struct Block {
 }
 
 impl Block {
+    /// Every case that is run.
+    pub(crate) fn run_cases(&self) -> impl Iterator<Item = &PlannedCase> {
+        self.cases.iter().filter(|case| case.not_run.is_none())
+    }
+
     /// The order of the cases in a round: drawn anew for each, so that the level of a difference holds whatever the machine
     /// does meanwhile (`bourse_stats::sessions`). The same seed draws the same orders.
     pub(crate) fn turns(&self, round: u32, seed: u64) -> Vec<usize> {
@@ -106,6 +112,14 @@ pub(crate) struct PlannedCase {
     pub(crate) rounds_in: RoundsIn,
     /// Why it is not run, if it is not.
     pub(crate) not_run: Option<String>,
+}
+
+impl PlannedCase {
+    /// Whether its rounds find the same database: it is in this process for all of them, or in files.
+    pub(crate) fn has_one_database(&self) -> bool {
+        let is_file = || engines::location(&self.target).is_ok_and(|location| location.file().is_some());
+        self.rounds_in == RoundsIn::ThisProcess || is_file()
+    }
 }
 
 /// Process that a round runs in.
@@ -220,15 +234,15 @@ impl Plan {
     /// Rounds of all cases that are run.
     pub(crate) fn rounds(&self) -> u32 {
         let of_block = |block: &Block| {
-            let run = block.cases.iter().filter(|case| case.not_run.is_none()).count();
+            let run = block.run_cases().count();
             u32::try_from(run).unwrap_or(u32::MAX).saturating_mul(block.rounds)
         };
         self.blocks.iter().map(of_block).fold(0, u32::saturating_add)
     }
 
     /// Every case that is run.
-    fn run_cases(&self) -> impl Iterator<Item = &PlannedCase> {
-        self.cases().filter(|case| case.not_run.is_none())
+    pub(crate) fn run_cases(&self) -> impl Iterator<Item = &PlannedCase> {
+        self.blocks.iter().flat_map(Block::run_cases)
     }
 
     /// Whether the rounds of the case with this label have to be in steady state.

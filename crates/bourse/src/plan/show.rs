@@ -157,7 +157,7 @@ fn duration(plan: &Plan) -> String {
     // The longest that a round may take whose work ends it, if each has such a limit.
     let mut longest_ns = Some(0);
     for block in &plan.blocks {
-        for case in block.cases.iter().filter(|case| case.not_run.is_none()) {
+        for case in block.run_cases() {
             rounds += u64::from(block.rounds);
             match case.job.lasts_ns() {
                 Some(ns) => timed_ns = timed_ns.saturating_add(ns.saturating_mul(block.rounds.into())),

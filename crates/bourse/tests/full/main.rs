@@ -5,13 +5,17 @@ use std::path::Path;
 use std::process::{Command, Output};
 
 /// The program in a folder of its own, without settings from the environment.
-fn output(folder: &Path, arguments: &[&str]) -> Output {
+fn command(folder: &Path, arguments: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_bourse"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("BOURSE_")) {
         command.env_remove(name);
     }
     command.args(arguments).current_dir(folder).env("NO_COLOR", "1").env("BOURSE_NO_REPEAT", "true");
-    command.output().expect("the program can be started")
+    command
+}
+
+fn output(folder: &Path, arguments: &[&str]) -> Output {
+    command(folder, arguments).output().expect("the program can be started")
 }
 
 /// What a command printed, which must have ended well.
@@ -95,6 +99,7 @@ fn galera_runs() {
 fn fjall_runs() {
     every_workload_runs("fjall:x.fjall");
     theirs_is_left_alone("fjall");
+    ours_is_listed_and_removed("fjall");
 }
 
 #[test]
@@ -108,22 +113,101 @@ fn rocksdb_runs() {
     }
     every_workload_runs("rocksdb:x.rocksdb");
     theirs_is_left_alone("rocksdb");
+    ours_is_listed_and_removed("rocksdb");
 }
 
-/// Where jars or a Java virtual machine are not, the test's name is printed.
-#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
 #[test]
 fn databases_in_java_run() {
-    for scheme in ["jdbc+h2", "jdbc+hsqldb", "jdbc+derby"] {
-        let jars = match bourse_engine_jdbc::info(&format!("{scheme}:x")) {
-            Ok(found) => std::env::join_paths(found.jars).expect("they came from such a list"),
-            Err(why) => {
-                eprintln!("skipped: databases_in_java_run on {scheme} ({why})");
-                continue;
-            }
-        };
-        every_workload_runs(&format!("{scheme}:x.java?jar={}", jars.display()));
+    for place in ["jdbc+h2:x.java", "jdbc+hsqldb:x.java", "jdbc+derby:x.java"] {
+        if let Some(target) = in_java(place, "", "databases_in_java_run") {
+            every_workload_runs(&target);
+        }
     }
+}
+
+/// A target whose jars are there; where they or a Java virtual machine are not, the test's name is printed.
+#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
+fn in_java(target: &str, settings: &str, test: &str) -> Option<String> {
+    match bourse_engine_jdbc::info(target) {
+        Ok(found) => {
+            let jars = std::env::join_paths(found.jars).expect("they came from such a list");
+            Some(format!("{target}?jar={}{settings}", jars.display()))
+        }
+        Err(why) => {
+            eprintln!("skipped: {test} on {target} ({why})");
+            None
+        }
+    }
+}
+
+/// Checks that a target was lost, in these words.
+#[track_caller]
+fn is_lost(ended: &Output, words: &[&str]) {
+    let errors = String::from_utf8_lossy(&ended.stderr);
+    assert_eq!(ended.status.code(), Some(2), "{errors}");
+    for word in words {
+        assert!(errors.contains(word), "{word:?} is not in:\n{errors}");
+    }
+}
+
+/// The process of a program's round, once a virtual machine is in it.
+#[cfg(target_os = "linux")]
+fn round_with_machine(program: u32) -> Option<u32> {
+    let tasks = std::fs::read_dir(format!("/proc/{program}/task")).ok()?.flatten();
+    let children = tasks.filter_map(|task| std::fs::read_to_string(task.path().join("children")).ok());
+    let ids: Vec<u32> =
+        children.flat_map(|ids| ids.split(' ').filter_map(|id| id.parse().ok()).collect::<Vec<_>>()).collect();
+    let has_machine =
+        |id: &u32| std::fs::read_to_string(format!("/proc/{id}/maps")).is_ok_and(|maps| maps.contains("libjvm"));
+    ids.into_iter().find(has_machine)
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_virtual_machine_that_is_killed_is_a_lost_target() {
+    let Some(target) = in_java("jdbc+h2::memory:", "", "a_virtual_machine_that_is_killed_is_a_lost_target") else {
+        return;
+    };
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let length = ["--rounds", "1", "--for", "60s", "--warmup", "0s", "-s", "rows=100", "--no-wait"];
+    let mut command = command(folder.path(), &[&["micro", "run", "point-read", &target][..], &length].concat());
+    command.stdout(std::process::Stdio::piped()).stderr(std::process::Stdio::piped());
+    let program = command.spawn().expect("the program can be started");
+    let start = std::time::Instant::now();
+    let round = loop {
+        if let Some(round) = round_with_machine(program.id()) {
+            break round;
+        }
+        assert!(start.elapsed() < std::time::Duration::from_secs(60), "no virtual machine is started");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    };
+    let sent = Command::new("kill").args(["-KILL", &round.to_string()]).status().expect("kill can be run");
+    assert!(sent.success(), "{round} is gone already");
+    let ended = program.wait_with_output().expect("it ends");
+    is_lost(&ended, &["a round of point-read on jdbc+h2::memory:", "was lost", "signal: 9"]);
+}
+
+/// A function of the database ends the machine, and the process with it, which says that all is well.
+#[test]
+fn a_virtual_machine_that_exits_is_a_lost_target() {
+    let Some(target) = in_java("jdbc+h2::memory:", "", "a_virtual_machine_that_exits_is_a_lost_target") else { return };
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let script = "[[setup]]\nsql = \"CREATE ALIAS quit FOR 'java.lang.System.exit'\"\n\
+                  [[operation]]\nname = \"quit\"\nsql = \"CALL quit(0)\"\n";
+    std::fs::write(folder.path().join("quit.toml"), script).expect("a file can be written");
+    let length = ["--rounds", "1", "--count", "10", "--warmup", "0s", "--no-wait"];
+    let ended = output(folder.path(), &[&["micro", "run", "sql", "quit.toml", &target][..], &length].concat());
+    is_lost(&ended, &["was lost", "gave no answer: exit status: 0"]);
+}
+
+#[test]
+fn a_heap_that_is_full_is_told_with_what_makes_it_larger() {
+    let name = "a_heap_that_is_full_is_told_with_what_makes_it_larger";
+    let Some(target) = in_java("jdbc+h2::memory:", "&heap=16MiB", name) else { return };
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let length = ["--rounds", "1", "--count", "10", "-s", "rows=1000000", "--warmup", "0s", "--no-wait"];
+    let ended = output(folder.path(), &[&["micro", "run", "point-read", &target][..], &length].concat());
+    is_lost(&ended, &["Java virtual machine", "`heap=` makes it larger"]);
 }
 
 /// Checks that a folder without the mark stays as it is.
@@ -137,6 +221,25 @@ fn theirs_is_left_alone(scheme: &str) {
     assert!(errors.contains("without Bourse's mark"), "{errors}");
     let names: Vec<_> = std::fs::read_dir(folder.path().join("theirs")).expect("it is there").collect();
     assert_eq!(names.len(), 1, "nothing is added: {names:?}");
+}
+
+/// A database that is a folder, beside a folder of somebody else with a name like it.
+fn ours_is_listed_and_removed(scheme: &str) {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let [ours, theirs] = ["ours", "theirs"].map(|name| format!("bourse-data/{name}.{scheme}"));
+    std::fs::create_dir_all(folder.path().join(&theirs)).expect("a folder can be made");
+    std::fs::write(folder.path().join(&theirs).join("notes"), "dear diary").expect("a file can be written");
+    printed(folder.path(), &["micro", "run", "update", &format!("{scheme}:{ours}"), "--count", "10", "-s", "rows=100"]);
+    let listed: serde_json::Value =
+        serde_json::from_str(&printed(folder.path(), &["data", "ls", "--json"])).expect("it is JSON");
+    let targets: Vec<_> = listed.as_array().expect("a list").iter().map(|it| it["target"].clone()).collect();
+    assert_eq!(targets, [format!("{scheme}:{ours}")], "{listed}");
+    assert!(listed[0]["bytes"].as_u64() > Some(0), "{listed}");
+    let refused = output(folder.path(), &["data", "rm", &ours, &theirs]);
+    assert_eq!(refused.status.code(), Some(1), "{}", String::from_utf8_lossy(&refused.stderr));
+    assert!(folder.path().join(&ours).exists() && folder.path().join(&theirs).join("notes").exists());
+    printed(folder.path(), &["data", "rm", &ours]);
+    assert!(!folder.path().join(&ours).exists() && folder.path().join(&theirs).join("notes").exists());
 }
 
 /// Names of the files in a folder, each of which begins and ends as Parquet files do.

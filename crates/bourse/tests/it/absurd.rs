@@ -25,7 +25,7 @@ const ABSURD: [&str; 15] = [
 
 /// Ways to call each command that end soon whatever a single option is: most name a target, or a name, that is refused once
 /// all options are read.
-const CALLS: [(&str, &[&str]); 24] = [
+const CALLS: [(&str, &[&str]); 25] = [
     ("tpce run", &["null:"]),
     ("tpce load", &["null:"]),
     ("tpce gen", &["--output=out", "--tables=none"]),
@@ -44,6 +44,7 @@ const CALLS: [(&str, &[&str]); 24] = [
     ("faults", &["null:"]),
     ("report", &["nowhere"]),
     ("engines", &["none"]),
+    ("watch", &["none"]),
     ("runs ls", &[]),
     ("runs show", &["none"]),
     ("runs diff", &["none", "none"]),

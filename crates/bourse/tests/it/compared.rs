@@ -95,7 +95,7 @@ fn earlier_runs_tell_the_noise() {
     store(folder.path(), "a.json", &[100.0]);
     let compare = |head: f64, runs: &str| {
         store(folder.path(), "b.json", &[head]);
-        let ended = output(folder.path(), &["compare", "a.json", "b.json", "--baseline-runs", runs]);
+        let ended = output(folder.path(), &["compare", "a.json", "b.json", "--baseline", runs]);
         (ended.status.code(), text(&ended.stdout) + &text(&ended.stderr))
     };
     // 1.0, 1.0, 2.0, 2.0 and 3.0 % apart: 2.0 and three times 1.0.
@@ -103,13 +103,37 @@ fn earlier_runs_tell_the_noise() {
     assert!(code == Some(0) && said.contains("B is slower: -10.0 %"), "{said}");
     let (_, said) = compare(96.0, "earlier");
     assert!(said.contains("inconclusive: the difference is within noise"), "{said}");
+    // One run: the newest before it is the other side.
+    let against = |runs: &str| {
+        let ended = output(folder.path(), &["compare", "b.json", "--baseline", runs, "--fail-above", "5%"]);
+        (ended.status.code(), text(&ended.stdout) + &text(&ended.stderr))
+    };
+    let file = folder.path().join("b.json");
+    let of = |figure: f64, at: &str| {
+        store(folder.path(), "b.json", &[figure]);
+        let text = fs::read_to_string(&file).expect("it was written");
+        fs::write(&file, text.replace("T09:00:00", at)).expect("it can be written");
+    };
+    of(90.0, "T10:00:00");
+    let (code, said) = against("earlier");
+    assert!(code == Some(4) && said.contains("B is slower: -13.5 %"), "104 is the newest: {said}");
+    assert!(said.contains("A is the run of 2") && said.contains("T09:00:05"), "{said}");
+    of(101.0, "T10:00:00");
+    let (code, said) = against("earlier");
+    assert_eq!(code, Some(6), "-2.9 % with a noise of 5 % may be more than 5 %: {said}");
+    of(90.0, "T08:00:00");
+    let (code, said) = against("earlier");
+    assert!(code == Some(1) && said.contains("no earlier run of the same case in earlier"), "{said}");
+    let ended = output(folder.path(), &["compare", "sqlite::memory:", "--baseline", "earlier"]);
+    let said = text(&ended.stderr);
+    assert!(ended.status.code() == Some(1) && said.contains("compares a stored run with earlier ones"), "{said}");
     let (_, said) = compare(90.0, ".");
     assert!(
         said.contains("not attributable") && said.contains("5 runs of the same case and build are needed"),
         "{said}"
     );
     let (code, said) = compare(90.0, "nowhere");
-    assert!(code == Some(1) && said.contains("cannot read --baseline-runs nowhere"), "{said}");
+    assert!(code == Some(1) && said.contains("cannot read --baseline nowhere"), "{said}");
 }
 
 #[test]

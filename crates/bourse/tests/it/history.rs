@@ -75,14 +75,19 @@ fn databases_are_listed_and_removed_if_they_are_ours() {
     std::fs::create_dir(folder.join("bourse-data")).unwrap();
     load(&folder.join("bourse-data"), "sqlite:x.db");
     std::fs::write(folder.join("bourse-data/other.db"), "somebody else's").unwrap();
+    std::fs::create_dir(folder.join("bourse-data/pictures.db")).unwrap();
+    std::fs::write(folder.join("bourse-data/pictures.db/cat"), "somebody else's").unwrap();
 
     let listed = text(&output(folder, &["data", "ls"]).stdout);
     assert!(listed.contains("sqlite:bourse-data/x.db") && listed.contains("1 database in bourse-data"), "{listed}");
-    assert!(!listed.contains("other.db"), "{listed}");
+    assert!(!listed.contains("other.db") && !listed.contains("pictures.db"), "{listed}");
 
-    let refused = output(folder, &["data", "rm", "bourse-data/x.db", "bourse-data/other.db"]);
-    assert_eq!(refused.status.code(), Some(1), "{}", text(&refused.stderr));
-    assert!(folder.join("bourse-data/x.db").exists() && folder.join("bourse-data/other.db").exists());
+    for theirs in ["bourse-data/other.db", "bourse-data/pictures.db"] {
+        let refused = output(folder, &["data", "rm", "bourse-data/x.db", theirs]);
+        assert_eq!(refused.status.code(), Some(1), "{}", text(&refused.stderr));
+        assert!(folder.join("bourse-data/x.db").exists() && folder.join(theirs).exists());
+    }
+    assert!(folder.join("bourse-data/pictures.db/cat").exists());
 
     let removed = output(folder, &["data", "rm", "bourse-data/x.db"]);
     assert!(removed.status.success(), "{}", text(&removed.stderr));

@@ -12,6 +12,7 @@ mod history;
 mod injected;
 mod interrupted;
 mod library;
+mod live;
 mod lost;
 mod measured;
 mod micro;

@@ -165,14 +165,17 @@ fn a_case_waits_for_a_quiet_machine_where_it_is_asked_to() {
     assert!(!plan(&[&compare[..], &["--no-wait"]].concat()).contains("background load"));
 }
 
-/// Asks a process for a round, and returns its answer.
+/// Asks a process for a round, and returns its answer; the lines before it tell of the round while it goes on.
 fn asked(folder: &Path, request: &str) -> (Option<i32>, Value, String) {
     let mut command = bourse(folder, &["round"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().expect("the program can be started");
     writeln!(child.stdin.take().expect("it was asked for"), "{request}").expect("it reads");
     let ended = child.wait_with_output().expect("it ends");
-    let answer = serde_json::from_slice(&ended.stdout).unwrap_or(Value::Null);
+    let said = text(&ended.stdout);
+    let mut lines: Vec<&str> = said.lines().collect();
+    let answer = lines.pop().and_then(|answer| serde_json::from_str(answer).ok()).unwrap_or(Value::Null);
+    assert!(lines.iter().all(|line| line.starts_with("{\"live\":{\"")), "{said}");
     (ended.status.code(), answer, text(&ended.stderr))
 }
 

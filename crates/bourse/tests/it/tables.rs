@@ -49,6 +49,14 @@ fn a_run_is_written_as_tables_in_each_format() {
     assert_eq!((&case["run"], &case["workload"]), (&1.into(), &"point-read".into()));
     assert!(case["result"].as_f64().unwrap() > 0.0 && case["standing"] == "counts", "{case}");
 
+    // What benchmark services read.
+    for (format, file) in [("bencher", "bencher.json"), ("github-benchmark", "bigger-is-better.json")] {
+        let written = output(folder, &["report", "bourse-runs", "--format", format, "-o", "bench"]);
+        assert!(written.status.success() && text(&written.stderr).contains(file), "{}", text(&written.stderr));
+        let json = std::fs::read_to_string(folder.join("bench").join(file)).unwrap();
+        assert!(json.contains(&case["result"].to_string()), "{json}");
+    }
+
     // A spreadsheet's file says where the tables for programs are.
     let run = std::fs::read_dir(folder.join("bourse-runs")).unwrap().next().unwrap().unwrap().path();
     let one = output(folder, &["report", run.to_str().unwrap(), "-o", "r.csv"]);

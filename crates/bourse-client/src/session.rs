@@ -1,8 +1,9 @@
 //! A user's session: at one node, and at another where that one is lost.
 
-use crate::nodes::Nodes;
-use bourse_engine::{Access, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value};
-use bourse_engine_mysql::parts::MysqlSession;
+use crate::nodes::{Nodes, Reach};
+use bourse_engine::{
+    Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value,
+};
 use std::sync::Arc;
 
 /// Where a session is.
@@ -16,36 +17,45 @@ enum State {
     Lost,
 }
 
-pub(crate) struct ClusterSession {
-    nodes: Arc<Nodes>,
+/// A session of a database with several nodes.
+pub struct NodeSession<C: Reach> {
+    dialect: &'static Dialect,
+    nodes: Arc<Nodes<C>>,
     /// The node that it was given.
     home: usize,
     /// The node that it is at.
     at: usize,
     /// None where its node was lost, until the next transaction.
-    session: Option<MysqlSession>,
+    session: Option<C::Session>,
     state: State,
 }
 
-impl ClusterSession {
-    pub(crate) fn new(nodes: Arc<Nodes>) -> Result<Self, EngineError> {
+impl<C: Reach> NodeSession<C> {
+    /// A session at the node whose turn it is.
+    ///
+    /// # Errors
+    /// The client's or the server's.
+    pub fn new(dialect: &'static Dialect, nodes: Arc<Nodes<C>>) -> Result<Self, EngineError> {
         let home = nodes.next_home();
-        Self::at(nodes, home)
+        Self::at(dialect, nodes, home)
     }
 
-    /// A session at a node of its own.
-    pub(crate) fn at(nodes: Arc<Nodes>, home: usize) -> Result<Self, EngineError> {
-        let mut this = Self { nodes, home, at: home, session: None, state: State::Idle };
+    /// A session at that node, counted from 0.
+    ///
+    /// # Errors
+    /// The client's or the server's.
+    pub fn at(dialect: &'static Dialect, nodes: Arc<Nodes<C>>, home: usize) -> Result<Self, EngineError> {
+        let mut this = Self { dialect, nodes, home, at: home, session: None, state: State::Idle };
         this.session()?;
         Ok(this)
     }
 
     /// The session at its node, or at the next one that can be reached.
-    fn session(&mut self) -> Result<&mut MysqlSession, EngineError> {
+    fn session(&mut self) -> Result<&mut C::Session, EngineError> {
         if self.session.is_none() {
-            let (at, connection) = self.nodes.connect(self.at, Some(self.nodes.database()))?;
+            let (at, session) = self.nodes.reach(self.at, |connector| connector.session(self.nodes.database()))?;
             self.at = at;
-            self.session = Some(MysqlSession::new(connection));
+            self.session = Some(session);
         }
         Ok(self.session.as_mut().expect("made just before"))
     }
@@ -90,7 +100,7 @@ impl ClusterSession {
                 self.nodes.count(&e);
                 e
             }
-            (ErrorKind::Interrupted, State::Open) => {
+            (ErrorKind::Interrupted, State::Open) if self.nodes.kinds().interrupted => {
                 // Some statements are told so that their transaction has to make way for another node's commit.
                 self.nodes.count(&e);
                 let told = EngineError::new(ErrorKind::Conflict, e.message()).with_code(e.code().unwrap_or_default());
@@ -100,7 +110,7 @@ impl ClusterSession {
         }
     }
 
-    fn run<T>(&mut self, act: impl FnOnce(&mut MysqlSession) -> Result<T, EngineError>) -> Result<T, EngineError> {
+    fn run<T>(&mut self, act: impl FnOnce(&mut C::Session) -> Result<T, EngineError>) -> Result<T, EngineError> {
         if self.state == State::Lost {
             return Err(self.refusal());
         }
@@ -113,9 +123,9 @@ impl ClusterSession {
     }
 }
 
-impl Session for ClusterSession {
+impl<C: Reach> Session for NodeSession<C> {
     fn dialect(&self) -> &'static Dialect {
-        &bourse_schema::MYSQL
+        self.dialect
     }
 
     /// A node that is lost here has cost nothing yet, so that the next one is tried at once.
@@ -147,6 +157,16 @@ impl Session for ClusterSession {
 
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         self.run(|session| session.execute(sql, params))
+    }
+
+    fn run_each(
+        &mut self,
+        sql: &'static Sql,
+        params: &[Value<'_>],
+        width: usize,
+        each: Option<&mut EachFound<'_>>,
+    ) -> Result<(), EngineError> {
+        self.run(|session| session.run_each(sql, params, width, each))
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {

@@ -1,0 +1,79 @@
+//! How many sessions a server takes.
+
+use bourse_engine::{EngineError, ErrorKind};
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// What a server says of its connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Limits {
+    /// The server's name for the limit, as `max_connections`.
+    pub name: &'static str,
+    /// Connections that can be open at once.
+    pub most: u64,
+    /// Those of them that are kept for others than us.
+    pub reserved: u64,
+    /// Those of them that are open.
+    pub open: u64,
+}
+
+impl Limits {
+    /// Refuses more sessions than are free.
+    ///
+    /// # Errors
+    /// With the server's numbers, and `advice` for what to try; it is given the limit that would do.
+    pub fn check(&self, wanted: usize, advice: impl FnOnce(u64) -> String) -> Result<(), EngineError> {
+        let Self { name, most, reserved, open } = *self;
+        let wanted = wanted as u64;
+        if wanted <= most.saturating_sub(reserved).saturating_sub(open) {
+            return Ok(());
+        }
+        let advice = advice(wanted.saturating_add(reserved).saturating_add(open));
+        let message = format!(
+            "{wanted} sessions are too many for the server: its {name} is {most}, of which {reserved} are reserved and {open} in \
+             use; {advice}"
+        );
+        Err(EngineError::new(ErrorKind::Other, message))
+    }
+}
+
+/// Sessions that were announced, until it is known whether the server takes as many.
+#[derive(Debug, Default)]
+pub struct Announced(AtomicUsize);
+
+impl Announced {
+    /// Notes how many there will be.
+    pub fn note(&self, sessions: usize) {
+        self.0.store(sessions, Ordering::Relaxed);
+    }
+
+    /// How many were announced since this was asked last; `None` if none were.
+    pub fn take(&self) -> Option<usize> {
+        Some(self.0.swap(0, Ordering::Relaxed)).filter(|sessions| *sessions > 0)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_free_is_taken_and_no_more() {
+        let limits = Limits { name: "max_connections", most: 20, reserved: 3, open: 2 };
+        let check = |wanted| limits.check(wanted, |enough| format!("{enough} would do"));
+        assert!(check(15).is_ok());
+        let refused = check(16).unwrap_err();
+        assert_eq!(
+            refused.message(),
+            "16 sessions are too many for the server: its max_connections is 20, of which 3 are reserved and 2 in use; 21 would do"
+        );
+        assert!(Limits { open: 40, ..limits }.check(1, |_| String::new()).is_err());
+    }
+
+    #[test]
+    fn an_announcement_is_taken_once() {
+        let announced = Announced::default();
+        assert_eq!(announced.take(), None);
+        announced.note(7);
+        assert_eq!((announced.take(), announced.take()), (Some(7), None));
+    }
+}

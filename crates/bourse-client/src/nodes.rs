@@ -1,0 +1,186 @@
+//! The nodes of a database that is reached by several addresses.
+
+use bourse_engine::{Conflicts, EngineError, ErrorKind, Session, Setting};
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+
+/// How a node is reached.
+pub trait Reach: Send + Sync {
+    /// A session there.
+    type Session: Session;
+
+    /// A session that uses `database`.
+    ///
+    /// # Errors
+    /// The client's or the server's; [`ErrorKind::ConnectionLost`] if it cannot be reached.
+    fn session(&self, database: &str) -> Result<Self::Session, EngineError>;
+}
+
+/// Codes of conflicts that an engine tells apart.
+#[derive(Debug, Clone, Copy)]
+pub struct ConflictKinds {
+    /// Each code with its name in reports.
+    pub by_code: &'static [(&'static str, &'static str)],
+    /// Whether a statement that is interrupted within a transaction had to make way for another node's commit.
+    pub interrupted: bool,
+}
+
+/// Conflicts of any other code, and transactions that have lost their node.
+const OTHERS: [&str; 2] = ["other codes", "node lost"];
+
+/// The nodes of a database, and what sessions have met there.
+#[derive(Debug)]
+pub struct Nodes<C> {
+    nodes: Vec<Node<C>>,
+    /// The database that sessions use.
+    database: String,
+    /// Whether sessions go to all nodes in turn.
+    spread: bool,
+    kinds: ConflictKinds,
+    /// Whether a node was ever lost.
+    was_lost: AtomicBool,
+    /// Sessions opened.
+    opened: AtomicUsize,
+    /// For each kind, for other codes, and of transactions that have lost their node.
+    counts: Vec<AtomicU64>,
+}
+
+#[derive(Debug)]
+struct Node<C> {
+    name: String,
+    connector: C,
+    is_up: AtomicBool,
+}
+
+impl<C> Nodes<C> {
+    /// Nodes with their names, one at least.
+    pub fn new(nodes: Vec<(String, C)>, database: String, spread: bool, kinds: ConflictKinds) -> Self {
+        let node = |(name, connector)| Node { name, connector, is_up: AtomicBool::new(true) };
+        Self {
+            nodes: nodes.into_iter().map(node).collect(),
+            database,
+            spread,
+            kinds,
+            was_lost: AtomicBool::new(false),
+            opened: AtomicUsize::new(0),
+            counts: (0..kinds.by_code.len() + OTHERS.len()).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// How many there are.
+    #[expect(clippy::len_without_is_empty, reason = "there is one at least")]
+    pub fn len(&self) -> usize {
+        self.nodes.len()
+    }
+
+    /// Their names, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.nodes.iter().map(|node| node.name.as_str())
+    }
+
+    /// The name of a node.
+    pub fn name(&self, node: usize) -> &str {
+        &self.nodes[node].name
+    }
+
+    /// How a node is reached.
+    pub fn connector(&self, node: usize) -> &C {
+        &self.nodes[node].connector
+    }
+
+    /// The database that sessions use.
+    pub fn database(&self) -> &str {
+        &self.database
+    }
+
+    /// Whether sessions go to all nodes in turn.
+    pub fn spread(&self) -> bool {
+        self.spread
+    }
+
+    /// The nodes and how sessions are shared out, as settings that a figure depends on.
+    pub fn settings(&self) -> [Setting; 2] {
+        let names = self.names().collect::<Vec<_>>().join(", ");
+        let sessions = if self.spread { "spread over all nodes" } else { "at the first node" };
+        [("nodes", names), ("sessions", sessions.to_owned())]
+            .map(|(name, value)| Setting { name: name.to_owned(), value })
+    }
+
+    pub(crate) fn kinds(&self) -> ConflictKinds {
+        self.kinds
+    }
+
+    /// The node of the next session.
+    pub(crate) fn next_home(&self) -> usize {
+        if self.spread { self.opened.fetch_add(1, Ordering::Relaxed) % self.nodes.len() } else { 0 }
+    }
+
+    /// Whether a node was there when it was last needed.
+    pub fn is_up(&self, node: usize) -> bool {
+        self.nodes[node].is_up.load(Ordering::Relaxed)
+    }
+
+    /// Notes whether a node is there.
+    pub fn set_up(&self, node: usize, is_up: bool) {
+        self.nodes[node].is_up.store(is_up, Ordering::Relaxed);
+        if !is_up {
+            self.was_lost.store(true, Ordering::Relaxed);
+        }
+    }
+
+    /// Whether a node was ever lost: one that comes back counts anew.
+    pub fn was_lost(&self) -> bool {
+        self.was_lost.load(Ordering::Relaxed)
+    }
+
+    /// What `connect` gets of node `first` or, where that one cannot be reached, of the next that can; nodes that were lost are
+    /// tried last.
+    ///
+    /// # Errors
+    /// That of `connect` if it is no lost connection; [`ErrorKind::ConnectionLost`] if no node can be reached.
+    pub fn reach<T>(
+        &self,
+        first: usize,
+        connect: impl Fn(&C) -> Result<T, EngineError>,
+    ) -> Result<(usize, T), EngineError> {
+        let order = || (0..self.len()).map(|step| (first + step) % self.len());
+        let (up, down): (Vec<usize>, Vec<usize>) = order().partition(|node| self.is_up(*node));
+        let mut lost = None;
+        for node in up.into_iter().chain(down) {
+            match connect(&self.nodes[node].connector) {
+                Ok(reached) => {
+                    self.set_up(node, true);
+                    return Ok((node, reached));
+                }
+                Err(e) if e.kind() == ErrorKind::ConnectionLost => {
+                    self.set_up(node, false);
+                    lost.get_or_insert(e);
+                }
+                Err(e) => return Err(e),
+            }
+        }
+        let lost = lost.expect("there is a node, and none of them was reached");
+        if self.len() == 1 {
+            return Err(lost);
+        }
+        Err(EngineError::new(lost.kind(), format!("no node can be reached: {}", lost.message())))
+    }
+
+    /// Counts a conflict that a session is told of.
+    pub(crate) fn count(&self, conflict: &EngineError) {
+        let code = conflict.code().unwrap_or_default();
+        let known = self.kinds.by_code;
+        let kind = known.iter().position(|(known, _)| *known == code).unwrap_or(known.len());
+        self.counts[kind].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Counts a transaction that lost its node.
+    pub(crate) fn count_lost(&self) {
+        self.counts[self.counts.len() - 1].fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Conflicts that sessions were told of, by kind.
+    pub fn conflicts(&self) -> Vec<Conflicts> {
+        let names = self.kinds.by_code.iter().map(|(_, name)| *name).chain(OTHERS);
+        names.zip(&self.counts).map(|(name, count)| Conflicts { name, count: count.load(Ordering::Relaxed) }).collect()
+    }
+}

@@ -1,0 +1,47 @@
+//! Copies of a private server's data, so that rounds begin alike without loading again.
+
+use crate::connect::Connector;
+use crate::engine::{Watcher, locked};
+use crate::server::{self, Launch};
+use crate::target::Target;
+use bourse_engine::{EngineError, Snapshot};
+use bourse_private_server::{PrivateServer, ServerSlot};
+use std::sync::{Arc, Mutex};
+
+/// A copy of the data directory, taken while the server was stopped.
+pub(crate) struct StoppedCopy {
+    pub(crate) server: Arc<ServerSlot<Connector>>,
+    /// A connection that would end with the server.
+    pub(crate) watcher: Arc<Mutex<Option<Watcher>>>,
+    pub(crate) target: Target,
+    pub(crate) launch: Launch,
+}
+
+impl StoppedCopy {
+    /// Stops the server, keeps a copy of its data, and starts it again.
+    pub(crate) fn take(self) -> Result<Self, EngineError> {
+        self.stopped(|server| server.folder().keep_copy())?;
+        Ok(self)
+    }
+
+    /// Does something while the server is stopped. It runs again afterwards, also where that failed.
+    fn stopped(&self, act: impl FnOnce(&PrivateServer) -> Result<(), EngineError>) -> Result<(), EngineError> {
+        *locked(&self.watcher) = None;
+        self.server.with(|server, connector| {
+            server::stop(&self.target, server, connector)?;
+            let done = act(server);
+            server::restart(&self.target, server, connector, &self.launch)?;
+            done
+        })
+    }
+}
+
+impl Snapshot for StoppedCopy {
+    fn how(&self) -> &str {
+        "data copied while the server was stopped"
+    }
+
+    fn restore(&self) -> Result<(), EngineError> {
+        self.stopped(|server| server.folder().put_back_copy())
+    }
+}

@@ -1,0 +1,90 @@
+//! Encrypted connections: what is checked of a server's certificate, and a client's own.
+
+use crate::loads::{begin_load, names};
+use crate::server;
+use bourse_engine::Engine as _;
+use bourse_engine_mysql::{Launch, open};
+use bourse_private_server::free_ports;
+use bourse_testkit::certificates::{Certificates, file_option};
+use bourse_testkit::proxy::{Proxy, Speaks};
+
+/// How a server is reached with those options: protocol and cipher, or why it is not.
+fn reached(target: &str) -> Result<String, String> {
+    let described = open(target).unwrap().description().map_err(|e| e.to_string())?;
+    Ok(described.settings.into_iter().find(|setting| setting.name == "tls").unwrap().value)
+}
+
+#[track_caller]
+fn refused(target: &str, expected: &str) {
+    let words = reached(target).expect_err(target);
+    assert!(words.contains(expected), "{target}: {words}");
+}
+
+#[test]
+#[expect(clippy::print_stderr, reason = "a skipped test says so")]
+fn a_connection_is_encrypted_and_checked_as_asked_for() {
+    let test = "tls::a_connection_is_encrypted_and_checked_as_asked_for";
+    let Some(owner) = server(test, "") else { return };
+    let (right, wrong) = ("127.0.0.1", "localhost");
+    let Some(certificates) = Certificates::make(right, "ann", "mysql") else {
+        eprintln!("skipped: {test} (there is no openssl)");
+        return;
+    };
+    let file = |name: &str| certificates.certificate(name);
+    let port = free_ports(1).unwrap()[0];
+    owner.set_launch(Launch {
+        arguments: vec![
+            "--skip-networking=0".to_owned(),
+            format!("--bind-address={right}"),
+            format!("--port={port}"),
+            format!("--ssl-cert={}", file("server").display()),
+            format!("--ssl-key={}", certificates.key("server").display()),
+            format!("--ssl-ca={}", file("ca").display()),
+        ],
+        ..Launch::default()
+    });
+    let mut session = owner.session().unwrap();
+    for (user, asked) in [("ann", "NONE"), ("bob", "X509")] {
+        session.execute_text(&format!("CREATE USER {user}@'%' REQUIRE {asked}"), &[]).unwrap();
+        session.execute_text(&format!("GRANT ALL ON *.* TO {user}@'%'"), &[]).unwrap();
+    }
+    let by = |user: &str, host: &str, options: &str| format!("mariadb://{user}@{host}:{port}/bourse?{options}");
+    let at = |host: &str, options: &str| by("ann", host, options);
+    let root = |name: &str| file_option("sslrootcert", &file(name));
+    let with = |mode: &str, more: &str| format!("sslmode={mode}{more}");
+
+    assert_eq!(reached(&at(right, "sslmode=disable")).unwrap(), "off");
+    for mode in ["prefer", "require"] {
+        let used = reached(&at(wrong, &with(mode, ""))).unwrap();
+        assert!(used.starts_with("TLSv1.3 TLS_"), "{used}");
+    }
+    for (host, mode) in [(right, "verify-full"), (wrong, "verify-ca"), (wrong, "require")] {
+        assert!(reached(&at(host, &with(mode, &root("ca")))).unwrap().starts_with("TLSv1.3"), "{mode}");
+    }
+    refused(&at(wrong, &with("verify-full", &root("ca"))), "is not for this host");
+    for mode in ["verify-full", "verify-ca", "require"] {
+        refused(&at(right, &with(mode, &root("other"))), "does not come from the authority");
+    }
+    refused(&at(right, &with("verify-ca", "&sslrootcert=/nowhere.pem")), "cannot read /nowhere.pem");
+
+    let engine = open(&at(right, &with("verify-full", &root("ca")))).unwrap();
+    begin_load(&engine, &["ONE", "TWO"]).finish().unwrap();
+    assert_eq!(names(&engine), ["ONE", "TWO"]);
+
+    refused(&by("bob", right, "sslmode=require"), "Access denied");
+    let own = |name: &str| file_option("sslcert", &file(name)) + &file_option("sslkey", &certificates.key(name));
+    let used = reached(&by("bob", right, &with("verify-full", &(root("ca") + &own("client"))))).unwrap();
+    assert!(used.starts_with("TLSv1.3"), "{used}");
+}
+
+/// A proxy hands on to the Unix socket, and the private server has no certificate.
+#[test]
+fn a_server_without_tls_is_refused_where_it_is_asked_for() {
+    let Some(owner) = server("tls::a_server_without_tls_is_refused_where_it_is_asked_for", "") else { return };
+    owner.session().unwrap();
+    let socket = owner.location().folder().unwrap().parent().unwrap().join("s");
+    let proxy = Proxy::start(Speaks::Mysql, socket, &[]);
+    let at = |mode: &str| format!("mariadb://root@127.0.0.1:{}/bourse?sslmode={mode}", proxy.port());
+    assert_eq!(reached(&at("prefer")).unwrap(), "off");
+    refused(&at("require"), "the server does not offer TLS");
+}

@@ -1,0 +1,33 @@
+//! Products that speak PostgreSQL's protocol: what differs, by their documents alone; none of it was run.
+
+use bourse_client::Product;
+
+/// What a product does not have.
+#[derive(Debug)]
+pub(crate) struct Facts {
+    /// Options of `COPY` for rows in binary form.
+    pub(crate) copy: &'static str,
+}
+
+/// Of PostgreSQL itself: rows are written as ones that every later transaction sees.
+pub(crate) const COPY: &str = "(FORMAT binary, FREEZE)";
+
+pub(crate) static PRODUCTS: &[Product<Facts>] = &[
+    // Its page on COPY: `BINARY` is an option, `COPY … WITH FREEZE` is not supported.
+    Product { name: "CockroachDB", mark: "CockroachDB", facts: Facts { copy: "WITH BINARY" } },
+    // Its version is that of the PostgreSQL it was made of, with `-YB-` and its own behind.
+    Product { name: "YugabyteDB", mark: "-YB-", facts: Facts { copy: COPY } },
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_product_is_known_by_its_version() {
+        let name = |version: &str| Product::of(PRODUCTS, version).map(|product| product.name);
+        assert_eq!(name("CockroachDB CCL v24.3.1 (x86_64-pc-linux-gnu, built 2024/12/09)"), Some("CockroachDB"));
+        assert_eq!(name("PostgreSQL 11.2-YB-2.20.1.0-b0 on x86_64-pc-linux-gnu"), Some("YugabyteDB"));
+        assert_eq!(name("PostgreSQL 15.18 (Debian 15.18-0+deb12u1) on x86_64-pc-linux-gnu"), None);
+    }
+}

@@ -1,0 +1,75 @@
+//! Certificates for servers and clients of tests, made by the program `openssl`.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// Files of certificates and keys (PEM), in a folder that other users may read.
+#[derive(Debug)]
+pub struct Certificates {
+    folder: tempfile::TempDir,
+}
+
+impl Certificates {
+    /// An authority, another one, a server's certificate for the address `host` and a client's for `user`; `None` where there
+    /// is no `openssl`. The server's key belongs to `account` where we are root.
+    pub fn make(host: &str, user: &str, account: &str) -> Option<Self> {
+        let this = Self { folder: crate::server::open_folder() };
+        Command::new("openssl").arg("version").stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
+        for authority in ["ca", "other"] {
+            this.run(
+                &["req", "-x509", "-days", "2", "-subj", &format!("/CN=authority {authority}")],
+                authority,
+                &["-out"],
+            );
+        }
+        this.issue("server", "server", &format!("subjectAltName=IP:{host}\nextendedKeyUsage=serverAuth\n"));
+        this.issue("client", user, "extendedKeyUsage=clientAuth\n");
+        if rustix::process::geteuid().is_root() {
+            let given = Command::new("chown").arg(account).arg(this.key("server")).status().unwrap();
+            assert!(given.success(), "chown to {account}");
+        }
+        Some(this)
+    }
+
+    /// The certificate of `ca`, `other`, `server` or `client`.
+    pub fn certificate(&self, name: &str) -> PathBuf {
+        self.folder.path().join(format!("{name}.pem"))
+    }
+
+    /// The key of that certificate.
+    pub fn key(&self, name: &str) -> PathBuf {
+        self.folder.path().join(format!("{name}.key"))
+    }
+
+    /// Runs `openssl` for a new key of that name, and the certificate or request behind it.
+    fn run(&self, arguments: &[&str], name: &str, out: &[&str]) {
+        let mut command = Command::new("openssl");
+        command.args(arguments).args(["-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes"]);
+        command.arg("-keyout").arg(self.key(name)).args(out).arg(self.certificate(name));
+        finished(command);
+    }
+
+    /// A certificate of the authority `ca`, over the request that `openssl req` makes first.
+    fn issue(&self, name: &str, subject: &str, extensions: &str) {
+        self.run(&["req", "-subj", &format!("/CN={subject}")], name, &["-out"]);
+        let file = self.folder.path().join(format!("{name}.ext"));
+        std::fs::write(&file, format!("basicConstraints=CA:FALSE\n{extensions}")).unwrap();
+        let signed = self.folder.path().join(format!("{name}.signed"));
+        let mut command = Command::new("openssl");
+        command.args(["x509", "-req", "-days", "2", "-CAcreateserial", "-in"]).arg(self.certificate(name));
+        command.arg("-CA").arg(self.certificate("ca")).arg("-CAkey").arg(self.key("ca"));
+        command.arg("-extfile").arg(file).arg("-out").arg(&signed);
+        finished(command);
+        std::fs::rename(signed, self.certificate(name)).unwrap();
+    }
+}
+
+fn finished(mut command: Command) {
+    let output = command.output().unwrap();
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+/// The option of a target for a file of certificates.
+pub fn file_option(name: &str, path: &Path) -> String {
+    format!("&{name}={}", path.display())
+}

@@ -1,0 +1,38 @@
+//! MySQL's packets.
+
+use super::{Asked, Moment, moment_of, quoted};
+use std::io;
+
+/// The commands that moments are told by.
+const QUERY: u8 = 0x03;
+const EXECUTE: u8 = 0x17;
+
+/// Hands on what a client asks for.
+pub(super) fn requests(asked: &mut Asked<'_>) -> io::Result<()> {
+    loop {
+        let mut packet = vec![0; 4];
+        asked.read(&mut packet)?;
+        let length = u32::from_le_bytes([packet[0], packet[1], packet[2], 0]) as usize;
+        // Logging in goes on from the server's number; a command begins anew.
+        let is_command = packet[3] == 0;
+        packet.resize(4 + length, 0);
+        asked.read(&mut packet[4..])?;
+        let moment = match packet.get(4) {
+            Some(&QUERY) if is_command => moment_of(&packet[5..]),
+            Some(&EXECUTE) if is_command => Some(Moment::Statement),
+            _ => None,
+        };
+        asked.pass_at(moment, &packet, raise)?;
+    }
+}
+
+/// A query that fails with that error; the transaction stays as it is.
+fn raise(code: &str, message: &str) -> Vec<u8> {
+    let sql = format!("SIGNAL SQLSTATE '40001' SET MYSQL_ERRNO = {code}, MESSAGE_TEXT = {}", quoted(message));
+    let mut bytes = (sql.len() as u32 + 1).to_le_bytes().to_vec();
+    // The length has three bytes; the fourth is the packet's number.
+    bytes[3] = 0;
+    bytes.push(QUERY);
+    bytes.extend(sql.as_bytes());
+    bytes
+}

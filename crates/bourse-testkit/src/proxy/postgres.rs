@@ -1,0 +1,59 @@
+//! PostgreSQL's messages.
+
+use super::{Asked, Moment, moment_of, quoted};
+use std::io;
+
+/// Numbers in the place of a version, by which a client asks for encryption; its real first message follows.
+const ENCRYPTION: [i32; 2] = [80_877_103, 80_877_104];
+
+/// Hands on what a client asks for.
+pub(super) fn requests(asked: &mut Asked<'_>) -> io::Result<()> {
+    while first(asked)? {}
+    let mut together = Vec::new();
+    loop {
+        let at = together.len();
+        together.resize(at + 5, 0);
+        asked.read(&mut together[at..])?;
+        let kind = together[at];
+        let length = u32::from_be_bytes([together[at + 1], together[at + 2], together[at + 3], together[at + 4]]);
+        together.resize(at + 1 + length as usize, 0);
+        asked.read(&mut together[at + 5..])?;
+        // Parse, bind, describe, execute and close wait for the sync behind them.
+        if matches!(kind, b'P' | b'B' | b'D' | b'E' | b'C') {
+            continue;
+        }
+        let moment = match (together[0], kind) {
+            (b'Q', _) => moment_of(&together[5..]),
+            (b'B', b'S') => Some(Moment::Statement),
+            _ => None,
+        };
+        asked.pass_at(moment, &together, raise)?;
+        together.clear();
+    }
+}
+
+/// The first message has no kind; whether it asks for encryption, so that another one follows.
+fn first(asked: &Asked<'_>) -> io::Result<bool> {
+    let mut bytes = vec![0; 8];
+    asked.read(&mut bytes)?;
+    let length = u32::from_be_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]) as usize;
+    let version = i32::from_be_bytes([bytes[4], bytes[5], bytes[6], bytes[7]]);
+    bytes.resize(length.max(8), 0);
+    asked.read(&mut bytes[8..])?;
+    asked.pass(&bytes)?;
+    Ok(ENCRYPTION.contains(&version))
+}
+
+/// A query that fails with that error, in whatever state the transaction is.
+fn raise(code: &str, message: &str) -> Vec<u8> {
+    let sql = format!(
+        "DO $bourse$ BEGIN RAISE EXCEPTION USING ERRCODE = {}, MESSAGE = {}; END $bourse$",
+        quoted(code),
+        quoted(message)
+    );
+    let mut bytes = vec![b'Q'];
+    bytes.extend((sql.len() as u32 + 5).to_be_bytes());
+    bytes.extend(sql.as_bytes());
+    bytes.push(0);
+    bytes
+}

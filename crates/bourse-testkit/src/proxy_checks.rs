@@ -1,0 +1,110 @@
+//! What has to hold of a database that is reached through proxies that make faults.
+
+use bourse_engine::{
+    Access, Connection, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, SessionExt as _, Sql,
+};
+use std::collections::{BTreeMap, BTreeSet};
+
+static ADD: Sql = Sql::new("UPDATE hot SET v = v + 1 WHERE k = ?1");
+static NOTE: Sql = Sql::new("INSERT INTO done VALUES (?1, ?2)");
+static DONE: Sql = Sql::new("SELECT id, count(*) FROM done GROUP BY id");
+static SUM: Sql = Sql::new("SELECT v FROM hot");
+
+/// Rows that all users change.
+const HOT: i64 = 5;
+
+/// A transaction is tried again at most so often.
+const ATTEMPTS: u32 = 100;
+
+/// What users were told of their transactions.
+#[derive(Debug, Default)]
+pub struct Told {
+    /// Committed.
+    pub acknowledged: BTreeSet<i64>,
+    /// Nobody knows whether they were.
+    pub in_doubt: BTreeSet<i64>,
+    /// How often one was tried again.
+    pub retried: u64,
+}
+
+/// Users run transactions with a number each by way of `engine`, which may fail on the way; `owner` reaches the same database
+/// without faults. No acknowledged transaction may be missing, none may be there twice, and of what nobody was told to be
+/// committed only those in doubt may be there. Returns what was told, and those in doubt that are there.
+pub fn nothing_acknowledged_is_lost(
+    engine: &dyn Engine,
+    owner: &dyn Engine,
+    users: i64,
+    each: i64,
+) -> (Told, BTreeSet<i64>) {
+    let mut session = owner.session().unwrap();
+    for sql in [
+        "CREATE TABLE hot (k BIGINT PRIMARY KEY, v BIGINT NOT NULL)",
+        "CREATE TABLE done (id BIGINT NOT NULL, k BIGINT NOT NULL)",
+    ] {
+        session.execute_text(sql, &[]).unwrap();
+    }
+    for k in 0..HOT {
+        session.execute_text(&format!("INSERT INTO hot VALUES ({k}, 0)"), &[]).unwrap();
+    }
+    let user = |number: i64| {
+        let mut told = Told::default();
+        let mut connection = engine.connect().unwrap();
+        for id in number * each..(number + 1) * each {
+            perform(&mut connection, id, &mut told);
+        }
+        told
+    };
+    let told = std::thread::scope(|scope| {
+        let users: Vec<_> = (0..users).map(|number| scope.spawn(move || user(number))).collect();
+        users.into_iter().map(|user| user.join().unwrap()).fold(Told::default(), |mut all, one| {
+            all.acknowledged.extend(one.acknowledged);
+            all.in_doubt.extend(one.in_doubt);
+            all.retried += one.retried;
+            all
+        })
+    });
+    let done: BTreeMap<i64, i64> =
+        session.all(&DONE, &[], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().into_iter().collect();
+    assert!(done.values().all(|times| *times == 1), "a transaction was made twice: {done:?}");
+    let done: BTreeSet<i64> = done.into_keys().collect();
+    let lost: Vec<_> = told.acknowledged.difference(&done).collect();
+    assert!(lost.is_empty(), "acknowledged and not there: {lost:?}");
+    let found: BTreeSet<i64> = done.difference(&told.acknowledged).copied().collect();
+    assert!(found.is_subset(&told.in_doubt), "there, and told to have failed: {found:?}, in doubt {:?}", told.in_doubt);
+    assert_eq!(told.acknowledged.len() + told.in_doubt.len(), usize::try_from(users * each).unwrap(), "{told:?}");
+    let sum: i64 = session.all(&SUM, &[], |row| row.get::<i64>(0)).unwrap().into_iter().sum();
+    assert_eq!(sum, i64::try_from(done.len()).unwrap(), "half of a transaction was made");
+    (told, found)
+}
+
+/// One transaction, tried again after a conflict.
+fn perform(connection: &mut Connection, id: i64, told: &mut Told) {
+    let session = connection.sql().unwrap();
+    for _ in 0..ATTEMPTS {
+        match attempt(session, id) {
+            Ok(()) => {
+                told.acknowledged.insert(id);
+                return;
+            }
+            Err(e) if e.kind() == ErrorKind::Conflict => {
+                session.rollback().unwrap();
+                told.retried += 1;
+            }
+            Err(e) if e.kind() == ErrorKind::InDoubt => {
+                session.rollback().unwrap();
+                told.in_doubt.insert(id);
+                return;
+            }
+            Err(e) => panic!("transaction {id}: {e}"),
+        }
+    }
+    panic!("transaction {id} met {ATTEMPTS} conflicts");
+}
+
+fn attempt(session: &mut dyn Session, id: i64) -> Result<(), EngineError> {
+    let k = id % HOT;
+    session.begin(Isolation::ReadCommitted, Access::Write)?;
+    assert_eq!(session.execute(&ADD, Params::of(&[k.into()]))?, 1);
+    session.execute(&NOTE, Params::of(&[id.into(), k.into()]))?;
+    session.commit()
+}

@@ -1,0 +1,73 @@
+//! What all rounds of a run have in common: clock, interruption, input data, and what is known if a call never returns.
+
+use super::lost::Ending;
+use crate::failure::Failure;
+use crate::interrupt;
+use bourse_driver::RealClock;
+use bourse_egen::Inputs;
+use bourse_record::{Case, RunFile};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::rc::Rc;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Context of all rounds of a run.
+pub(crate) struct RunContext {
+    /// The only clock.
+    pub(crate) clock: RealClock,
+    /// Whether the run was interrupted.
+    pub(crate) interrupted: Arc<AtomicBool>,
+    /// Input data for generators, by the folder it was read from.
+    inputs: RefCell<BTreeMap<Option<PathBuf>, Rc<Inputs>>>,
+    /// How long after the measurement interval a call may go on before it is lost, in nanoseconds.
+    pub(super) call_limit_ns: u64,
+    /// How this process ends then.
+    pub(super) ending: Ending,
+    /// What was measured before, in this process.
+    pub(super) kept: RefCell<Option<RunFile>>,
+}
+
+impl RunContext {
+    /// Context of the rounds of a command, whose files go into that folder.
+    pub(super) fn of_command(folder: &Path, call_limit_ns: u64) -> Result<Self, Failure> {
+        Self::with(RealClock::start(), call_limit_ns, Ending::Files(folder.to_owned()))
+    }
+
+    /// Context of a process of ours that was asked for a round.
+    pub(super) fn of_round(call_limit_ns: u64) -> Result<Self, Failure> {
+        Self::with(RealClock::start(), call_limit_ns, Ending::Answer)
+    }
+
+    pub(super) fn with(clock: RealClock, call_limit_ns: u64, ending: Ending) -> Result<Self, Failure> {
+        let (interrupted, inputs, kept) = (interrupt::flag()?, RefCell::default(), RefCell::default());
+        Ok(Self { clock, interrupted, inputs, call_limit_ns, ending, kept })
+    }
+
+    /// Keeps a case as it is now, beside those that were kept before: what can be written if a call never returns.
+    pub(super) fn keep(&self, begun: &RunFile, case: &Case) {
+        let mut kept = self.kept.borrow_mut();
+        let kept = kept.get_or_insert_with(|| begun.clone());
+        match kept.cases.iter_mut().find(|known| known.label == case.label) {
+            Some(known) => known.clone_from(case),
+            None => kept.cases.push(case.clone()),
+        }
+    }
+
+    /// Whether the run was interrupted.
+    pub(crate) fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
+    }
+
+    /// The official input files of a folder, or the built-in data; read once.
+    pub(crate) fn inputs(&self, folder: Option<&Path>) -> Result<Rc<Inputs>, Failure> {
+        let folder = folder.map(Path::to_owned);
+        if let Some(known) = self.inputs.borrow().get(&folder) {
+            return Ok(Rc::clone(known));
+        }
+        let read = Rc::new(crate::inputs::inputs(folder.as_deref())?);
+        self.inputs.borrow_mut().insert(folder, Rc::clone(&read));
+        Ok(read)
+    }
+}

@@ -1,0 +1,152 @@
+//! The file that tells of a run, read as it grows.
+
+use super::line::{Event, FILE, Line, VERSION};
+use super::state::State;
+use crate::failure::{Exit, Failure};
+use crate::interrupt;
+use bourse_report::LiveRun;
+use std::fs::{File, TryLockError};
+use std::io::Read as _;
+use std::path::Path;
+
+/// Whether a folder has the file of a run that goes on, or that was ended from outside.
+pub(crate) fn is_left(folder: &Path) -> bool {
+    folder.join(FILE).is_file()
+}
+
+/// Whether a run goes on whose folder that is.
+pub(crate) fn goes_on(folder: &Path) -> bool {
+    Follower::open(folder).is_ok_and(|mut follower| {
+        // Where files cannot be locked its first line tells of the process.
+        let _ = follower.poll();
+        follower.is_written()
+    })
+}
+
+/// Reads the file of a run, and keeps what follows from it.
+#[derive(Debug)]
+pub(super) struct Follower {
+    file: File,
+    /// What was read of a line that is not whole yet.
+    rest: Vec<u8>,
+    pub(super) state: State,
+    /// When the run began.
+    started: Option<jiff::Timestamp>,
+    /// Lines were read that another version wrote.
+    other_version: Option<u32>,
+}
+
+impl Follower {
+    /// Opens the file of a run's folder.
+    pub(super) fn open(folder: &Path) -> std::io::Result<Self> {
+        let file = File::open(folder.join(FILE))?;
+        Ok(Self { file, rest: Vec::new(), state: State::default(), started: None, other_version: None })
+    }
+
+    /// Reads what is new; whether there was anything.
+    pub(super) fn poll(&mut self) -> std::io::Result<bool> {
+        if self.file.read_to_end(&mut self.rest)? == 0 {
+            return Ok(false);
+        }
+        let Some(last) = self.rest.iter().rposition(|byte| *byte == b'\n') else { return Ok(false) };
+        let whole: Vec<u8> = self.rest.drain(..=last).collect();
+        for line in whole.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()) {
+            // What a later version tells beside what we know is passed over.
+            if let Ok(line) = serde_json::from_slice::<Line>(line) {
+                self.take(line);
+            }
+        }
+        Ok(true)
+    }
+
+    fn take(&mut self, line: Line) {
+        if let Event::Run(run) = &line.event {
+            self.started = run.started_at.parse().ok();
+            self.other_version = Some(run.version).filter(|version| *version != VERSION);
+        }
+        if self.other_version.is_none() {
+            self.state.take(line);
+        }
+    }
+
+    /// Why the file cannot be followed, if it cannot.
+    pub(super) fn refused(&self) -> Option<Failure> {
+        let version = self.other_version?;
+        let message =
+            format!("the run is told of in version {version} of {FILE}; this program reads version {VERSION}");
+        Some(Failure::new(Exit::Usage, message).hint("follow it with the version of bourse that runs it"))
+    }
+
+    /// Whether the process that writes the file is there.
+    pub(super) fn is_written(&self) -> bool {
+        match self.file.try_lock_shared() {
+            Ok(()) => {
+                // Nobody waits for this lock; it goes with the file if it cannot be given back.
+                let _ = self.file.unlock();
+                false
+            }
+            Err(TryLockError::WouldBlock) => true,
+            Err(TryLockError::Error(_)) => {
+                let process = self.state.run.as_ref().and_then(|run| i32::try_from(run.process).ok());
+                process.is_some_and(interrupt::is_alive)
+            }
+        }
+    }
+
+    /// What a person sees now.
+    pub(super) fn view(&self) -> LiveRun {
+        let since = |started| jiff::Timestamp::now().duration_since(started).as_secs_f64();
+        // A run that has ended lasts no longer; nor is a clock believed that was put back.
+        let running_s = self.started.filter(|_| self.state.outcome.is_none()).map_or(0.0, since);
+        self.state.view(running_s)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::live::line::Outcome;
+    use crate::live::state::tests::{round, run};
+    use std::io::Write as _;
+
+    fn text(event: Event) -> String {
+        format!("{}\n", serde_json::to_string(&Line { at_s: 1.0, event }).unwrap())
+    }
+
+    #[test]
+    fn lines_are_taken_once_they_are_whole_and_what_is_no_line_is_passed_over() {
+        let folder = tempfile::tempdir().unwrap();
+        let mut file = File::create(folder.path().join(FILE)).unwrap();
+        file.lock().unwrap();
+        let mut follower = Follower::open(folder.path()).unwrap();
+        assert!(!follower.poll().unwrap() && follower.is_written());
+        let (begun, of_round) = (text(run()), text(round("a")));
+        let (one, other) = begun.split_at(20);
+        file.write_all(one.as_bytes()).unwrap();
+        assert!(!follower.poll().unwrap() && follower.state.run.is_none());
+        file.write_all(format!("{other}no line\n{{\"at_s\":1,\"new\":{{}}}}\n{of_round}").as_bytes()).unwrap();
+        assert!(follower.poll().unwrap());
+        assert_eq!(follower.state.rounds(), Some([1, 6]));
+        assert!(follower.view().running_s > 1_000.0 || jiff::Timestamp::now() < follower.started.unwrap());
+        // Its end is read though it is removed.
+        file.write_all(text(Event::Ended { outcome: Outcome::Finished }).as_bytes()).unwrap();
+        std::fs::remove_file(folder.path().join(FILE)).unwrap();
+        assert!(follower.poll().unwrap());
+        assert_eq!(follower.view().ended.as_deref(), Some("finished"));
+        drop(file);
+        assert!(!follower.is_written());
+        assert!(follower.refused().is_none());
+    }
+
+    #[test]
+    fn another_version_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let other = text(run()).replace("\"version\":1", "\"version\":2");
+        std::fs::write(folder.path().join(FILE), other + &text(round("a"))).unwrap();
+        let mut follower = Follower::open(folder.path()).unwrap();
+        assert!(follower.poll().unwrap());
+        let refused = follower.refused().expect("it is another");
+        assert!(refused.line().contains("version 2 of live.ndjson"), "{}", refused.line());
+        assert_eq!(follower.state, State::default());
+    }
+}

@@ -1,0 +1,176 @@
+//! A line of the file that tells of a run while it goes on. `docs/live.md` describes it for others.
+
+use bourse_record::{OperationProgress, PhaseKind, SeriesRow};
+use serde::{Deserialize, Serialize};
+
+/// Name of the file in the run's folder.
+pub(crate) const FILE: &str = "live.ndjson";
+
+/// Version of the lines. It grows when a reader of the earlier one would misunderstand them; what is new beside what there was does
+/// not change it.
+pub(super) const VERSION: u32 = 1;
+
+/// What happened, and when.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Line {
+    /// Seconds since the run began.
+    pub(super) at_s: f64,
+    #[serde(flatten)]
+    pub(super) event: Event,
+}
+
+/// What happened.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Event {
+    /// The run begins: the first line.
+    Run(RunBegun),
+    /// Something begins that is no measuring, as loading or checks.
+    Step {
+        /// What it is.
+        what: String,
+    },
+    /// So much of the last step is done.
+    Share {
+        /// From 0 to 1.
+        share: f64,
+    },
+    /// A step has ended.
+    StepEnded {
+        /// What it was.
+        what: String,
+    },
+    /// A round begins.
+    Round(RoundBegun),
+    /// A second of a round is over.
+    Second(Second),
+    /// One of the run's rounds is done.
+    RoundDone {
+        /// What it was expected to take, in seconds.
+        expected_s: f64,
+    },
+    /// The run has ended: the last line.
+    Ended {
+        /// How.
+        outcome: Outcome,
+    },
+}
+
+/// A run that begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RunBegun {
+    /// Version of the lines.
+    pub(super) version: u32,
+    /// Name of the run.
+    pub(super) name: String,
+    /// Version of the program.
+    pub(super) program: String,
+    /// Time at which it began, as RFC 3339 has it.
+    pub(super) started_at: String,
+    /// Id of the process that writes the file.
+    pub(super) process: u32,
+    /// Rounds it has, over all cases.
+    pub(super) rounds: u32,
+    /// Seconds that it takes, about.
+    pub(super) about_s: f64,
+}
+
+/// A round that begins.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct RoundBegun {
+    /// Name of its case.
+    pub(super) case: String,
+    /// Name of the workload.
+    pub(super) workload: String,
+    /// Whether its figures are looked at and not kept, as in a search for the highest rate.
+    pub(super) is_probe: bool,
+}
+
+/// A second of a round.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Second {
+    /// The phase.
+    pub(super) phase: PhaseKind,
+    /// Whether response times are measured at a part of the round's rate, after its interval.
+    #[serde(default)]
+    pub(super) is_latency: bool,
+    /// Seconds since the warm-up began.
+    pub(super) elapsed_s: f64,
+    /// Seconds of warm-up and interval, as planned.
+    pub(super) planned_s: f64,
+    /// The operations.
+    pub(super) operations: Vec<OperationProgress>,
+    /// The row of the round's series: the metrics of the run file.
+    pub(super) row: SeriesRow,
+}
+
+/// How a run has ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(crate) enum Outcome {
+    /// By itself.
+    Finished,
+    /// By Ctrl-C or a signal.
+    Interrupted,
+    /// With an error.
+    Failed,
+}
+
+impl Outcome {
+    /// In words.
+    pub(super) const fn words(self) -> &'static str {
+        match self {
+            Self::Finished => "finished",
+            Self::Interrupted => "interrupted",
+            Self::Failed => "ended with an error",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_read_as_it_was_written() {
+        let operation = OperationProgress {
+            name: "read".to_owned(),
+            valid: 7,
+            response_ns: Some([1.0, 2.0, 3.5]),
+            ..OperationProgress::default()
+        };
+        let events = [
+            Event::Run(RunBegun {
+                version: VERSION,
+                name: "x".to_owned(),
+                program: "1.0".to_owned(),
+                started_at: "2026-11-23T10:00:00Z".to_owned(),
+                process: 7,
+                rounds: 6,
+                about_s: 12.5,
+            }),
+            Event::Step { what: "loading \u{1b}".to_owned() },
+            Event::Share { share: 0.25 },
+            Event::StepEnded { what: "loading".to_owned() },
+            Event::Round(RoundBegun { case: "a".to_owned(), workload: "b".to_owned(), is_probe: true }),
+            Event::Second(Second {
+                phase: PhaseKind::Measurement,
+                is_latency: true,
+                elapsed_s: 1.0,
+                planned_s: 3.5,
+                operations: vec![operation],
+                row: [("throughput".to_owned(), 7.25)].into(),
+            }),
+            Event::RoundDone { expected_s: 4.0 },
+            Event::Ended { outcome: Outcome::Interrupted },
+        ];
+        for event in events {
+            let line = Line { at_s: 1.5, event };
+            let text = serde_json::to_string(&line).unwrap();
+            assert!(!text.contains('\n') && text.starts_with("{\"at_s\":1.5,\""), "{text}");
+            assert_eq!(serde_json::from_str::<Line>(&text).unwrap(), line, "{text}");
+        }
+        let ended: Line = serde_json::from_str(r#"{"at_s":2.0,"ended":{"outcome":"finished","more":1}}"#).unwrap();
+        assert_eq!(ended.event, Event::Ended { outcome: Outcome::Finished }, "what is new beside it does no harm");
+    }
+}

@@ -1,0 +1,60 @@
+//! A run as it goes on: one file tells of it, and everybody who follows it reads that file.
+//!
+//! | module | what |
+//! |---|---|
+//! | `line` | a line of the file: what happened, and when |
+//! | `writer` | the file `live.ndjson` in the run's folder, written by the run; what a round's process tells the one that started it |
+//! | `state` | what follows from the lines: pure |
+//! | `follow` | the file read as it grows, and whether whoever writes it is there |
+//! | `screen` | the full-screen view: drawn from the state, pure |
+//! | `terminal` | the terminal that shows it, put back on every way out; in builds without the view, what is said instead |
+//! | `metrics` | the state in the text format of Prometheus: pure |
+//! | `http` | answers to a browser or a scraper |
+//! | `watch` | `bourse watch` |
+//!
+//! Nothing here is called by an operation that is measured: the driver's sampler tells of each second once it is over.
+
+mod follow;
+mod http;
+mod line;
+mod metrics;
+#[cfg(feature = "live")]
+mod screen;
+mod state;
+#[cfg(feature = "live")]
+mod terminal;
+#[cfg(not(feature = "live"))]
+#[path = "no_terminal.rs"]
+mod terminal;
+mod watch;
+mod writer;
+
+pub(crate) use follow::{goes_on, is_left};
+pub(crate) use line::{FILE, Outcome};
+pub(crate) use terminal::restore;
+pub(crate) use watch::watch;
+pub(crate) use writer::{begin, end, passed_on, round, round_done, second, share, step, step_ended, tell_parent};
+
+use crate::args::Execution;
+use crate::failure::Failure;
+use crate::plan::Plan;
+use std::path::Path;
+
+/// Whoever follows a run of this process, for as long as this lives.
+#[derive(Default)]
+pub(crate) struct Followers {
+    _view: Option<terminal::View>,
+    _metrics: Option<http::Server>,
+}
+
+/// Begins to tell of a run, to a file in its folder and to those whom its command asks for. Nothing was loaded yet.
+pub(crate) fn follow(plan: &Plan, how: &Execution, folder: &Path) -> Result<Followers, Failure> {
+    if how.live {
+        terminal::check()?;
+    }
+    let listener = how.metrics.map(|address| http::listen(address, "metrics")).transpose()?;
+    begin(plan, folder)?;
+    let metrics = listener.map(|listener| http::Server::of_metrics(listener, folder)).transpose()?;
+    let view = how.live.then(|| terminal::View::of_run(folder)).transpose()?;
+    Ok(Followers { _view: view, _metrics: metrics })
+}

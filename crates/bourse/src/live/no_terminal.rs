@@ -1,0 +1,36 @@
+//! What is said where this build has no view: it is the Cargo feature `live`.
+
+use super::follow::Follower;
+use crate::failure::Failure;
+use std::io;
+use std::path::Path;
+use std::sync::atomic::AtomicBool;
+
+/// There is nothing to put back.
+pub(crate) const fn restore() {}
+
+/// Refuses the view.
+pub(super) fn check() -> Result<(), Failure> {
+    Err(missing())
+}
+
+fn missing() -> Failure {
+    Failure::usage("--live is not in this build")
+        .hint("archives and wheels have it; from the sources it is the feature `live`: cargo build --release --features live")
+        .hint("`bourse watch` in another terminal prints a line a second, and with --page serves a page; --metrics ADDR serves \
+               the figures")
+}
+
+/// No view is shown: lines are printed instead.
+pub(super) const fn watched(_: &mut Follower, _: &AtomicBool) -> Option<io::Result<bool>> {
+    None
+}
+
+/// The view of a run: there is none.
+pub(super) enum View {}
+
+impl View {
+    pub(super) fn of_run(_: &Path) -> Result<Self, Failure> {
+        Err(missing())
+    }
+}

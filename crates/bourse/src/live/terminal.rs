@@ -1,0 +1,203 @@
+//! The terminal that shows the full-screen view. It is put back on every way out: at the end, on `q`, on a panic, when the process
+//! ends at once, and when the terminal is gone, which cannot be told of anywhere.
+
+use super::follow::Follower;
+use super::screen::draw;
+use crate::failure::Failure;
+use crate::progress;
+use ratatui::Terminal;
+use ratatui::backend::CrosstermBackend;
+use ratatui::crossterm::cursor::{Hide, Show};
+use ratatui::crossterm::execute;
+use ratatui::crossterm::terminal::{EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode};
+use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
+use std::io::{self, IsTerminal as _};
+use std::mem::ManuallyDrop;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// Whether the view has the terminal.
+static TAKEN: AtomicBool = AtomicBool::new(false);
+
+/// Puts the terminal back, if the view has it.
+pub(crate) fn restore() {
+    if TAKEN.swap(false, Ordering::SeqCst) {
+        // A terminal that is gone needs no putting back.
+        let _ = execute!(io::stderr(), LeaveAlternateScreen, Show);
+        let _ = disable_raw_mode();
+    }
+}
+
+/// Refuses a view that nobody would see.
+pub(super) fn check() -> Result<(), Failure> {
+    if io::stderr().is_terminal() && io::stdin().is_terminal() {
+        return Ok(());
+    }
+    Err(Failure::usage("--live needs a terminal: stdin or stderr is none")
+        .hint("`bourse watch` follows the run from another terminal, or with --page in a browser; off a terminal it prints a line a second")
+        .hint("--metrics ADDR serves the figures of each second; --progress TIME tells of what goes on"))
+}
+
+/// Why the view was left.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Left {
+    /// By its key.
+    Asked,
+    /// By Ctrl-C.
+    Interrupted,
+    /// The run has ended, or whoever told of it.
+    Ended,
+    /// The terminal is gone.
+    Gone,
+}
+
+/// The terminal while the view has it.
+struct Screen {
+    /// Never dropped: it would tell stderr, and panic, if that is gone.
+    terminal: ManuallyDrop<Terminal<CrosstermBackend<io::Stderr>>>,
+}
+
+impl Screen {
+    fn take() -> io::Result<Self> {
+        let terminal = ManuallyDrop::new(Terminal::new(CrosstermBackend::new(io::stderr()))?);
+        enable_raw_mode()?;
+        TAKEN.store(true, Ordering::SeqCst);
+        let this = Self { terminal };
+        execute!(io::stderr(), EnterAlternateScreen, Hide)?;
+        Ok(this)
+    }
+}
+
+impl Drop for Screen {
+    fn drop(&mut self) {
+        restore();
+    }
+}
+
+/// What was typed.
+enum Key {
+    Quit,
+    Interrupt,
+    /// Another, or nothing in time.
+    None,
+    /// Nobody can type any more.
+    Gone,
+}
+
+/// Waits for a key.
+fn key(time: Duration) -> Key {
+    let stdin = io::stdin();
+    let mut polled = [PollFd::new(&stdin, PollFlags::IN)];
+    let timeout = Timespec { tv_sec: 0, tv_nsec: time.subsec_nanos().into() };
+    match rustix::event::poll(&mut polled, Some(&timeout)) {
+        Ok(0) | Err(Errno::INTR | Errno::AGAIN) => return Key::None,
+        Ok(_) => {}
+        Err(_) => return Key::Gone,
+    }
+    let mut typed = [0; 64];
+    match rustix::io::read(&stdin, &mut typed) {
+        Ok(0) => Key::Gone,
+        Err(Errno::INTR | Errno::AGAIN) => Key::None,
+        Err(_) => Key::Gone,
+        Ok(count) => match typed.iter().take(count).find(|byte| matches!(byte, b'q' | b'Q' | 3)) {
+            Some(3) => Key::Interrupt,
+            Some(_) => Key::Quit,
+            None => Key::None,
+        },
+    }
+}
+
+/// How often keys and the file are looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Shows a run until it ends, or the view is left.
+fn show(follower: &mut Follower, keys: &str, over: &AtomicBool) -> io::Result<Left> {
+    let mut screen = Screen::take()?;
+    let mut drawn: Option<Instant> = None;
+    let mut size = None;
+    loop {
+        let is_new = follower.poll()?;
+        let now_size = screen.terminal.size().ok();
+        let is_due = drawn.is_none_or(|at| at.elapsed() >= Duration::from_secs(1));
+        if !TAKEN.load(Ordering::SeqCst) {
+            return Ok(Left::Gone);
+        }
+        if is_new || is_due || now_size != size {
+            let run = follower.view();
+            screen.terminal.draw(|frame| draw(frame, &run, keys))?;
+            (drawn, size) = (Some(Instant::now()), now_size);
+        }
+        if over.load(Ordering::Relaxed) || follower.state.outcome.is_some() || !(is_new || follower.is_written()) {
+            return Ok(Left::Ended);
+        }
+        match key(LOOK) {
+            Key::Quit => return Ok(Left::Asked),
+            Key::Interrupt => return Ok(Left::Interrupted),
+            Key::Gone => return Ok(Left::Gone),
+            Key::None => {}
+        }
+    }
+}
+
+/// Shows a run to whoever watches it, where there is a terminal; whether the view was left before the run ended.
+pub(super) fn watched(follower: &mut Follower, interrupted: &AtomicBool) -> Option<io::Result<bool>> {
+    let has_terminal = io::stdout().is_terminal() && io::stderr().is_terminal() && io::stdin().is_terminal();
+    has_terminal.then(|| Ok(show(follower, "q leaves this view, the run goes on", interrupted)? != Left::Ended))
+}
+
+/// The view of a run of this process, in a thread of its own.
+pub(super) struct View {
+    over: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl View {
+    /// Shows the run whose folder that is.
+    pub(super) fn of_run(folder: &Path) -> Result<Self, Failure> {
+        let failed =
+            |error: io::Error| Failure::usage("cannot show the run with --live").detail("cause", error.to_string());
+        let mut follower = Follower::open(folder).map_err(failed)?;
+        let over = Arc::new(AtomicBool::new(false));
+        let is_over = Arc::clone(&over);
+        // What is said meanwhile is shown when the terminal is back.
+        progress::hold();
+        let work = move || {
+            // Whatever ends the view, the run goes on and tells of itself as it does without.
+            let _held = Held;
+            let left = show(&mut follower, "q leaves this view, the run goes on · Ctrl-C interrupts the run", &is_over);
+            if matches!(left, Ok(Left::Interrupted)) {
+                // As the terminal would have done; it is told of the rounds that are to be ended.
+                let _ = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::INT);
+            }
+        };
+        let thread = std::thread::Builder::new().name("live view".to_owned()).spawn(work).map_err(|error| {
+            progress::release();
+            failed(error)
+        })?;
+        Ok(Self { over, thread: Some(thread) })
+    }
+}
+
+impl Drop for View {
+    fn drop(&mut self) {
+        self.over.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // One that panicked has been told of.
+            let _ = thread.join();
+        }
+    }
+}
+
+/// What is said is held back for as long as this lives.
+struct Held;
+
+impl Drop for Held {
+    fn drop(&mut self) {
+        restore();
+        progress::release();
+    }
+}

@@ -1,0 +1,125 @@
+//! `bourse watch`: follows a run that goes on, whoever started it.
+
+use super::follow::{Follower, is_left};
+use super::http::{Server, listen};
+use super::line::FILE;
+use super::terminal::watched;
+use crate::args::Watch;
+use crate::failure::{Exit, Failure};
+use crate::history;
+use crate::interrupt;
+use crate::output::print;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// How often the file is looked at.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// Follows a run until it ends.
+pub(crate) fn watch(arguments: &Watch) -> Result<(), Failure> {
+    let folder = match &arguments.run {
+        Some(run) => named(&arguments.results.directory, run)?,
+        None => newest(&arguments.results.directory)?,
+    };
+    let mut follower = match Follower::open(&folder) {
+        Ok(follower) => follower,
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+            return print(&format!(
+                "{} has ended: `bourse runs show {}` shows it\n",
+                bourse_report::printable(&folder.display().to_string()),
+                bourse_report::printable(&folder.display().to_string())
+            ));
+        }
+        Err(error) => {
+            return Err(Failure::usage("cannot follow the run")
+                .detail("file", folder.join(FILE).display().to_string())
+                .detail("cause", error.to_string()));
+        }
+    };
+    let failed = |error: std::io::Error| Failure::usage("cannot follow the run").detail("cause", error.to_string());
+    follower.poll().map_err(failed)?;
+    if let Some(refused) = follower.refused() {
+        return Err(refused);
+    }
+    let page = arguments.page.map(|address| listen(address, "page")).transpose()?;
+    let page = page.map(|listener| Server::of_page(listener, &folder)).transpose()?;
+    let interrupted = interrupt::flag()?;
+    // Whoever asks for a page has to see where it is.
+    let view = if page.is_none() { watched(&mut follower, &interrupted) } else { None };
+    match view.transpose().map_err(failed)? {
+        Some(true) => return Ok(()),
+        Some(false) => print(&format!("{}\n", follower.view().line()))?,
+        None => lines(&mut follower, &interrupted).map_err(failed)??,
+    }
+    if interrupted.load(Ordering::Relaxed) {
+        return Err(interrupt::interrupted("the run goes on"));
+    }
+    if let Some(page) = page {
+        page.linger();
+    }
+    ended(&follower, &folder)
+}
+
+/// A line for each second, until the run ends.
+fn lines(follower: &mut Follower, interrupted: &AtomicBool) -> std::io::Result<Result<(), Failure>> {
+    let mut last = String::new();
+    loop {
+        // Asked before the file is read: what is written last is read then.
+        let is_written = follower.is_written();
+        let is_new = follower.poll()? || last.is_empty();
+        if is_new {
+            let line = follower.view().line();
+            if line != last
+                && let Err(failure) = print(&format!("{line}\n"))
+            {
+                return Ok(Err(failure));
+            }
+            last = line;
+        }
+        if follower.state.outcome.is_some() || !is_written || interrupted.load(Ordering::Relaxed) {
+            return Ok(Ok(()));
+        }
+        std::thread::sleep(LOOK);
+    }
+}
+
+/// What is said at the end: where the results are, or that whoever told of the run is gone.
+fn ended(follower: &Follower, folder: &Path) -> Result<(), Failure> {
+    if follower.state.outcome.is_some() {
+        return Ok(());
+    }
+    let process = follower.state.run.as_ref().map_or(0, |run| run.process);
+    Err(Failure::new(Exit::Target, "the run was ended from outside: its process is gone")
+        .detail("process", process.to_string())
+        .detail("last known", follower.state.view(0.0).line())
+        .detail("file", folder.join(FILE).display().to_string())
+        .hint("`bourse runs rm` removes what it left"))
+}
+
+/// The folder that a name or a path means: of a run that goes on, or that was ended from outside.
+fn named(directory: &Path, name: &str) -> Result<PathBuf, Failure> {
+    let candidates = [directory.join(name), PathBuf::from(name)];
+    match candidates.into_iter().find(|path| is_left(path)) {
+        Some(folder) => Ok(folder),
+        // One that has ended is known by its results.
+        None => history::named(directory, name),
+    }
+}
+
+/// The run that began last among those that go on.
+fn newest(directory: &Path) -> Result<PathBuf, Failure> {
+    let none = || {
+        Failure::usage(format!("no run goes on in {}", directory.display()))
+            .hint("-o names the folder with the results of runs; a run can be named too: its folder")
+    };
+    let going_on = |folder: &PathBuf| {
+        let mut follower = Follower::open(folder).ok()?;
+        follower.poll().ok()?;
+        let run = follower.state.run.clone().filter(|_| follower.is_written())?;
+        run.started_at.parse::<jiff::Timestamp>().ok()
+    };
+    let folders = history::folders(directory).map_err(|_| none())?;
+    let found = folders.into_iter().filter_map(|folder| Some((going_on(&folder)?, folder)));
+    found.max().map(|(_, folder)| folder).ok_or_else(none)
+}

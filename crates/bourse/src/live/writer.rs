@@ -1,0 +1,167 @@
+//! The file that tells of a run, written by the run; and what the process of a round tells the one that started it, which writes
+//! the file for both: what a round's process writes is part of what is measured of it.
+
+use super::line::{Event, FILE, Line, Outcome, RoundBegun, RunBegun, Second, VERSION};
+use crate::failure::Failure;
+use crate::output::print;
+use crate::plan::{Plan, about};
+use bourse_driver::Progress;
+use serde::{Deserialize, Serialize};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Whom this process tells.
+enum Sink {
+    /// The file.
+    File {
+        /// Locked for as long as it is written: whoever can lock it knows that the process is gone.
+        file: File,
+        path: PathBuf,
+        begun: Instant,
+        /// When the share of a step was last told.
+        shared: Option<Instant>,
+    },
+    /// The process that started this one.
+    Parent,
+}
+
+static SINK: Mutex<Option<Sink>> = Mutex::new(None);
+
+fn sink() -> MutexGuard<'static, Option<Sink>> {
+    SINK.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// What the process of a round says beside its answer.
+#[derive(Serialize, Deserialize)]
+struct PassedOn<E> {
+    live: E,
+}
+
+/// Begins the file of a run. It is there under its name once it is locked.
+pub(crate) fn begin(plan: &Plan, folder: &Path) -> Result<(), Failure> {
+    let path = folder.join(FILE);
+    let made = || -> io::Result<File> {
+        let unlocked = folder.join(format!("{FILE}.unfinished"));
+        let file = OpenOptions::new().append(true).create_new(true).open(&unlocked)?;
+        // Where files cannot be locked, the process's id tells whether it is there.
+        let _ = file.lock();
+        std::fs::rename(&unlocked, &path)?;
+        Ok(file)
+    };
+    let file = made().map_err(|error| {
+        Failure::usage("cannot begin the file that tells of this run")
+            .detail("file", path.display().to_string())
+            .detail("cause", error.to_string())
+    })?;
+    *sink() = Some(Sink::File { file, path, begun: Instant::now(), shared: None });
+    tell(Event::Run(RunBegun {
+        version: VERSION,
+        name: plan.name.clone(),
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        started_at: jiff::Timestamp::now().to_string(),
+        process: std::process::id(),
+        rounds: plan.rounds(),
+        about_s: about::about_ns(plan) as f64 / 1e9,
+    }));
+    Ok(())
+}
+
+/// Has this process tell the one that started it.
+pub(crate) fn tell_parent() {
+    *sink() = Some(Sink::Parent);
+}
+
+/// Ends the file: what it told of is in the run's documents. Whoever reads it has it open and learns how the run ended.
+pub(crate) fn end(outcome: Outcome) {
+    tell(Event::Ended { outcome });
+    if let Some(Sink::File { path, .. }) = sink().take() {
+        // One that cannot be removed does no harm.
+        let _ = std::fs::remove_file(path);
+    }
+}
+
+fn tell(event: Event) {
+    if let Some(sink) = sink().as_mut() {
+        sink.tell(event);
+    }
+}
+
+impl Sink {
+    /// One that cannot be told is no reason to end.
+    fn tell(&mut self, event: Event) {
+        match self {
+            Self::File { file, begun, .. } => {
+                let at_s = (begun.elapsed().as_secs_f64() * 1e3).round() / 1e3;
+                if let Ok(mut text) = serde_json::to_string(&Line { at_s, event }) {
+                    text.push('\n');
+                    // At once, so that no reader ever sees two lines mixed.
+                    let _ = file.write_all(text.as_bytes());
+                }
+            }
+            Self::Parent => {
+                if let Ok(text) = serde_json::to_string(&PassedOn { live: event }) {
+                    let _ = print(&format!("{text}\n"));
+                }
+            }
+        }
+    }
+}
+
+/// Tells what the process of a round said, if it is no answer; whether it was none.
+pub(crate) fn passed_on(line: &str) -> bool {
+    if !line.starts_with("{\"live\":") {
+        return false;
+    }
+    if let Ok(PassedOn { live }) = serde_json::from_str(line) {
+        tell(live);
+    }
+    true
+}
+
+/// A step begins.
+pub(crate) fn step(what: &str) {
+    tell(Event::Step { what: what.to_owned() });
+}
+
+/// So much of a step is done; told of once a second at most.
+pub(crate) fn share(share: f64) {
+    let mut sink = sink();
+    let Some(Sink::File { shared, .. }) = sink.as_mut() else { return };
+    if shared.is_some_and(|last| last.elapsed() < Duration::from_secs(1)) {
+        return;
+    }
+    *shared = Some(Instant::now());
+    if let Some(sink) = sink.as_mut() {
+        sink.tell(Event::Share { share: (share * 1e3).round() / 1e3 });
+    }
+}
+
+/// A step has ended.
+pub(crate) fn step_ended(what: &str) {
+    tell(Event::StepEnded { what: what.to_owned() });
+}
+
+/// A round begins.
+pub(crate) fn round(case: &str, workload: &str, is_probe: bool) {
+    tell(Event::Round(RoundBegun { case: case.to_owned(), workload: workload.to_owned(), is_probe }));
+}
+
+/// A second of a round is over.
+pub(crate) fn second(progress: &Progress, is_latency: bool) {
+    tell(Event::Second(Second {
+        phase: progress.phase,
+        is_latency,
+        elapsed_s: progress.elapsed_s,
+        planned_s: progress.planned_s,
+        operations: progress.operations.clone(),
+        row: progress.row.clone(),
+    }));
+}
+
+/// A round is done that was expected to take so long.
+pub(crate) fn round_done(expected_ns: u64) {
+    tell(Event::RoundDone { expected_s: expected_ns as f64 / 1e9 });
+}

@@ -1,0 +1,50 @@
+//! The same transactions on every engine of SQL that this machine has: each beside SQLite and the model.
+
+use crate::cargo;
+use std::path::Path;
+use std::process::Command;
+
+/// Transactions on each engine, unless said otherwise.
+const TRANSACTIONS: &str = "20000";
+
+/// Engines, and a target of each whose data lie in memory.
+const TARGETS: [(&str, &str); 7] = [
+    ("mariadb+private", "mariadb+private:?ram=on"),
+    ("mysql+private", "mysql+private:?ram=on"),
+    ("mariadb+galera", "mariadb+galera:?nodes=2&ram=on"),
+    ("postgres+private", "postgres+private:?ram=on"),
+    ("duckdb", "duckdb::memory:"),
+    ("jdbc+h2", "jdbc+h2::memory:"),
+    ("jdbc+hsqldb", "jdbc+hsqldb::memory:"),
+];
+
+/// Compares every output and every row. An engine that is not there is skipped by name. No part of `cargo xtask ci`: it takes
+/// minutes for each engine.
+pub(crate) fn compare(root: &Path, transactions: Option<&str>) -> Result<(), String> {
+    cargo(&["build", "--release", "--package", "bourse", "--features", "full"])?;
+    let program = root.join("target/release/bourse");
+    let listed = Command::new(&program).args(["engines", "--json"]).output();
+    let listed = listed.map_err(|error| format!("{}: {error}", program.display()))?;
+    let engines: serde_json::Value =
+        serde_json::from_slice(&listed.stdout).map_err(|error| format!("bourse engines --json: {error}"))?;
+    let mut compared = 0;
+    let mut unlike = Vec::new();
+    for (name, target) in TARGETS {
+        let engine = engines.as_array().into_iter().flatten().find(|engine| engine["engine"] == name);
+        let engine = engine.ok_or_else(|| format!("bourse engines does not list {name}"))?;
+        if engine["version"].is_null() {
+            println!("xtask: skipped {name}: {}", engine["unavailable"].as_str().unwrap_or("not there"));
+            continue;
+        }
+        let verify = ["tpce", "verify", "sqlite::memory:", "model:", target, "--days", "1", "-n"];
+        let status = Command::new(&program).args(verify).arg(transactions.unwrap_or(TRANSACTIONS)).status();
+        if !status.map_err(|error| format!("{}: {error}", program.display()))?.success() {
+            unlike.push(name);
+        }
+        compared += 1;
+    }
+    if compared == 0 {
+        return Err("no engine beside SQLite is there to be compared".to_owned());
+    }
+    if unlike.is_empty() { Ok(()) } else { Err(format!("not alike, or ended before: {}", unlike.join(", "))) }
+}
