@@ -62,6 +62,11 @@ impl Database {
         std::fs::copy(path("fresh.db"), path(&name)).expect("copies");
         Self { engine: engine(&name), name }
     }
+
+    /// The same database, opened once more.
+    pub(crate) fn again(&self) -> SqliteEngine {
+        engine(&self.name)
+    }
 }
 
 impl Drop for Database {
