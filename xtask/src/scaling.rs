@@ -14,23 +14,25 @@ const NODE: Duration = Duration::from_secs(60);
 const COMMAND: Duration = Duration::from_secs(600);
 const MOST: usize = 3;
 
-/// Measures and prints the table: seconds of each run's interval, 20 unless said. `BOURSE_PROGRAM` names the program; otherwise a
-/// release build with Galera is made.
-pub(crate) fn print(root: &Path, seconds: Option<&str>) -> Result<(), String> {
-    let seconds: u32 = match seconds {
-        None => 20,
-        Some(typed) => typed.parse().map_err(|_| format!("expected a number of seconds, found '{typed}'"))?,
+/// Measures and prints the table: seconds of each run's interval, 20 unless said; customers, 3,000 unless said; with a number of
+/// nodes, for that alone. `BOURSE_PROGRAM` names the program; otherwise a release build with Galera is made.
+pub(crate) fn print(root: &Path, arguments: &[String]) -> Result<(), String> {
+    let number = |at: usize, default: u32| match arguments.get(at) {
+        None => Ok(default),
+        Some(typed) => typed.parse().map_err(|_| format!("expected a number, found '{typed}'")),
     };
+    let (seconds, customers, only) = (number(0, 20)?, number(1, 3_000)?.to_string(), number(2, 0)? as usize);
     let program = program(root)?;
     let folder = Folder::new()?;
     println!(
         "| nodes | drivers | transactions/s | Trade-Results/s | driver's CPU per transaction | retried | failed | checks failed |"
     );
     println!("|---:|---:|---:|---:|---:|---:|---:|---:|");
-    for nodes in 1..=MOST {
+    for nodes in (1..=MOST).filter(|nodes| only == 0 || only == *nodes) {
         let cluster = Cluster::start(&folder.0.join(format!("cluster-{nodes}")), nodes)?;
         let target = cluster.target();
-        bourse(&program, &folder.0, &["tpce", "load", &target, "--customers", "3000", "--days", "1"]).map(ended)??;
+        bourse(&program, &folder.0, &["tpce", "load", &target, "--customers", &customers, "--days", "1"])
+            .map(ended)??;
         for drivers in 1..=MOST {
             let row = row(&program, &folder.0, &target, (nodes, drivers), seconds)?;
             println!("| {nodes} | {drivers} | {row} |");
