@@ -86,7 +86,9 @@ impl Cluster {
         drop(taken);
         let mut cluster = Self { nodes: Vec::new() };
         let user = if fs::metadata("/proc/self").is_ok_and(|it| std::os::unix::fs::MetadataExt::uid(&it) == 0) {
-            vec!["--user=root"]
+            // As root the nodes change to the server's own user, whose the folder has to be.
+            std::os::unix::fs::chown(folder, Some(server_user()?), None).map_err(io)?;
+            vec!["--user=mysql"]
         } else {
             vec![]
         };
@@ -104,7 +106,7 @@ impl Cluster {
         cluster.stop()?;
         for at in 1..count {
             let copy = folder.join(format!("node-{}", at + 1));
-            succeeded("cp", Command::new("cp").arg("-r").args([&seed, &copy]).output())?;
+            succeeded("cp", Command::new("cp").arg("-a").args([&seed, &copy]).output())?;
         }
         for at in 0..count {
             cluster.begin(folder, &user, at, &ports)?;
@@ -114,7 +116,8 @@ impl Cluster {
 
     fn begin(&mut self, folder: &Path, user: &[&str], at: usize, ports: &[u16]) -> Result<(), String> {
         let log = folder.join(format!("node-{}.log", at + 1));
-        fs::write(&log, "").map_err(|error| format!("{}: {error}", log.display()))?;
+        // What an earlier start has said there is over; the server makes the file as its own user.
+        let _ = fs::remove_file(&log);
         let child = node(folder, user, at, ports).spawn().map_err(|error| format!("mariadbd: {error}"))?;
         self.nodes.push((child, ports[4 * at]));
         self.wait(at, &log)
@@ -122,8 +125,10 @@ impl Cluster {
 
     /// Has the only node end by itself.
     fn stop(&mut self) -> Result<(), String> {
-        let Some((mut child, _)) = self.nodes.pop() else { return Ok(()) };
-        succeeded("kill", Command::new("kill").args(["-TERM", &child.id().to_string()]).output())?;
+        let Some((mut child, port)) = self.nodes.pop() else { return Ok(()) };
+        let port = format!("--port={port}");
+        let shutdown = ["--no-defaults", "--user=root", "--host=127.0.0.1", &port, "shutdown"];
+        succeeded("mariadb-admin", Command::new("mariadb-admin").args(shutdown).output())?;
         let begun = Instant::now();
         while child.try_wait().is_ok_and(|status| status.is_none()) {
             if begun.elapsed() > NODE {
@@ -142,13 +147,19 @@ impl Cluster {
         loop {
             let said = fs::read_to_string(log).unwrap_or_default();
             // A node that has joined says so before it takes clients.
-            if said.contains("Synchronized with group") && TcpStream::connect(("127.0.0.1", *port)).is_ok() {
+            if said.contains("Synchronized with group")
+                && said.contains("Version: '")
+                && TcpStream::connect(("127.0.0.1", *port)).is_ok()
+            {
                 return Ok(());
             }
             let is_over = child.try_wait().is_ok_and(|status| status.is_some());
             if is_over || begun.elapsed() > NODE {
-                let from = said.len().saturating_sub(2_000);
-                return Err(format!("node {} does not start: {}", at + 1, said.get(from..).unwrap_or(&said)));
+                // The first node sends the others what they lack: it may be the one that knows why they do not start.
+                let first = log.with_file_name("node-1.log");
+                let words = fs::read_to_string(first).unwrap_or_default();
+                let end = |text: &str| text.get(text.len().saturating_sub(1_500)..).unwrap_or(text).to_owned();
+                return Err(format!("node {} does not start: {}\nnode 1: {}", at + 1, end(&said), end(&words)));
             }
             sleep(Duration::from_millis(100));
         }
@@ -203,6 +214,14 @@ fn node(folder: &Path, user: &[&str], at: usize, ports: &[u16]) -> Command {
     ]);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     command
+}
+
+/// Number of the user that Debian's and Red Hat's packages make for the server.
+fn server_user() -> Result<u32, String> {
+    let users = fs::read_to_string("/etc/passwd").map_err(|error| format!("/etc/passwd: {error}"))?;
+    let line = users.lines().find_map(|line| line.strip_prefix("mysql:"));
+    let number = line.and_then(|line| line.split(':').nth(1)?.parse().ok());
+    number.ok_or_else(|| "there is no user mysql for the servers to run as".to_owned())
 }
 
 fn succeeded(what: &str, output: std::io::Result<std::process::Output>) -> Result<(), String> {
