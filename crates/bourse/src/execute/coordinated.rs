@@ -203,7 +203,8 @@ impl Driver {
             return Ok(ran);
         }
         if let (Ok(after), 2..) = (driver.read_clocks(clock), self.share.number()) {
-            let value = clocks(&driver.offset(), &after);
+            // The round itself was run with the calendar that is right.
+            let value = clocks(&ClockOffset { calendar_ms: before.calendar_ms, ..driver.offset() }, &after);
             ran.round.facts.push(NameValue { name: "clock".to_owned(), value });
         }
         Ok(ran)
