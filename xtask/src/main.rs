@@ -13,6 +13,7 @@
 //! cargo xtask tidy     what no other tool checks
 //! cargo xtask size     limits of the program that is shipped: bytes, dependencies; builds it unless it is built
 //! cargo xtask level    how often A is told apart from A, by simulation: [SESSIONS], 10,000 unless said
+//! cargo xtask scaling  coordinated drivers on Galera clusters of this machine: [SECONDS [CUSTOMERS [NODES]]], 20 and 3,000 unless said
 //! cargo xtask fuzz     each fuzz target for a minute: [SECONDS [TARGET…]]
 //! ```
 #![allow(clippy::print_stdout, clippy::print_stderr, reason = "a developer's tool talks to the terminal")]
@@ -23,6 +24,7 @@ mod features;
 mod fuzz;
 mod level;
 mod links;
+mod scaling;
 mod site;
 mod size;
 mod tidy;
@@ -46,8 +48,9 @@ fn main() -> ExitCode {
             "tidy" => tidy::tidy(&root()),
             "size" => size::size(&root()),
             "level" => level::print(std::env::args().nth(2).as_deref()),
+            "scaling" => scaling::print(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
             "fuzz" => fuzz::fuzz(&root(), &std::env::args().skip(2).collect::<Vec<_>>()),
-            _ => Err("usage: cargo xtask ci | test | full | features | differential [TRANSACTIONS] | planted [BUG…] | docs | site | tidy | size | level [SESSIONS] | fuzz [SECONDS [TARGET…]]"
+            _ => Err("usage: cargo xtask ci | test | full | features | differential [TRANSACTIONS] | planted [BUG…] | docs | site | tidy | size | level [SESSIONS] | scaling [SECONDS [CUSTOMERS [NODES]]] | fuzz [SECONDS [TARGET…]]"
                 .to_owned()),
         };
     match outcome {

@@ -109,6 +109,32 @@ impl Clock for RealClock {
     }
 }
 
+/// A clock whose calendar is another machine's: moments are this one's, dates and times in rows are the same for both.
+pub struct CalendarClock<'c> {
+    /// This machine's clock.
+    pub clock: &'c dyn Clock,
+    /// How far the other machine's calendar is ahead, in milliseconds.
+    pub ahead_ms: i64,
+}
+
+impl Clock for CalendarClock<'_> {
+    fn now(&self) -> Nanos {
+        self.clock.now()
+    }
+
+    fn sleep_until(&self, at: Nanos) {
+        self.clock.sleep_until(at);
+    }
+
+    fn nap_until(&self, at: Nanos) {
+        self.clock.nap_until(at);
+    }
+
+    fn timestamp(&self) -> Timestamp {
+        Timestamp::from_millis(self.clock.timestamp().millis() + self.ahead_ms)
+    }
+}
+
 /// A clock that stands still until somebody sleeps on it or advances it.
 ///
 /// ```

@@ -90,6 +90,12 @@ pub enum Fault {
         /// The cause.
         cause: String,
     },
+    /// The driver that coordinates the round was lost.
+    #[error("driver 1, which coordinates the round, was lost: {cause}")]
+    CoordinatorLost {
+        /// How that was noticed.
+        cause: String,
+    },
     /// A fault in one process of several.
     #[error("process {number}: {fault}")]
     InProcess {

@@ -43,7 +43,7 @@ pub mod workload;
 pub use abilities::{Abilities, Ability};
 pub use bourse_record::{MixShare, OperationSpec, Outcome, Sample, ServerTime, SplitMix};
 pub use calibrate::{Calibration, FixedLoop, calibrate, wait_for_quiet};
-pub use clock::{Clock, RealClock, SharedClock, SimulatedClock};
+pub use clock::{CalendarClock, Clock, RealClock, SharedClock, SimulatedClock};
 pub use control::{Control, Fault, Plan};
 pub use description::{described, durability};
 pub use drive::drive;

@@ -4,7 +4,7 @@ use crate::args::{CsvCells, Report};
 use crate::export::export;
 use crate::failure::Failure;
 use crate::history::{index, is_results_folder};
-use crate::output::{has_color, print, report_text, terminal_width, write_whole};
+use crate::output::{has_color, print, report_text, store, terminal_width, write_whole};
 use crate::progress::note;
 use bourse_record::{DocumentKind, Provenance, RunFile, drivers};
 use bourse_report::CsvText;
@@ -15,6 +15,12 @@ use std::path::{Path, PathBuf};
 /// Reads the runs, joins their cases and draws the report, with the comparison first if they are two of the same work; or draws
 /// a document of another kind.
 pub(crate) fn report(arguments: &Report) -> Result<(), Failure> {
+    if let Some((word, runs)) = arguments.runs.split_first()
+        && word.as_path() == Path::new("merge")
+        && !word.exists()
+    {
+        return merge(runs, arguments);
+    }
     if let Some(format) = arguments.format {
         return export(format, arguments);
     }
@@ -226,6 +232,25 @@ fn joined(mut runs: Vec<RunFile>) -> Result<RunFile, Failure> {
     }
     drivers::each_once(&mut first.warnings);
     Ok(first)
+}
+
+/// Makes the runs of all drivers of one round one run, in a folder of its own if one is named.
+fn merge(runs: &[PathBuf], arguments: &Report) -> Result<(), Failure> {
+    if arguments.format.is_some() || runs.is_empty() {
+        return Err(Failure::usage("`report merge` wants the runs of all drivers of one round, and no --format").hint(
+            "for instance `bourse report merge RUN1 RUN2 RUN3 -o merged`; then `bourse report merged --format …`",
+        ));
+    }
+    let run = merged(runs.iter().map(|path| read(path)).collect::<Result<Vec<_>, _>>()?)?;
+    let Some(folder) = arguments.output.as_deref() else {
+        return print(&report_text(&run, arguments.verbose, None));
+    };
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::usage(format!("cannot make the folder {}", folder.display())).detail("cause", error.to_string())
+    })?;
+    let stored = store(&run, folder)?;
+    note(&format!("run file: {}\nreport:   {}", stored.json.display(), stored.page.display()));
+    Ok(())
 }
 
 /// The runs of all drivers of one round as one.

@@ -8,7 +8,7 @@ use crate::wire::Wire;
 use crossbeam_channel::{RecvTimeoutError, Sender, bounded};
 use std::io;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, TryLockError};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
@@ -60,6 +60,15 @@ impl Kept {
 
     pub(super) fn wire(&self) -> MutexGuard<'_, Wire> {
         self.line.wire.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The connection, unless somebody waits for an answer on it.
+    pub(super) fn idle_wire(&self) -> Option<MutexGuard<'_, Wire>> {
+        match self.line.wire.try_lock() {
+            Ok(wire) => Some(wire),
+            Err(TryLockError::Poisoned(poisoned)) => Some(poisoned.into_inner()),
+            Err(TryLockError::WouldBlock) => None,
+        }
     }
 
     /// Whether the driver is outside a round from now on.

@@ -5,12 +5,15 @@
 //! | `line` | a connection that was admitted |
 //! | `alive` | a driver's connection between rounds |
 //! | `remote` | the server: its engine's description and sizes, rounds |
+//! | `coordinated` | a driver whose statements go straight to the engine, and its clock against driver 1's |
 //! | `connector` | one user's transactions |
 
 mod alive;
 mod connector;
+mod coordinated;
 mod line;
 mod remote;
 
 pub use crate::protocol::control::Wait;
+pub use coordinated::{ClockOffset, Coordinated};
 pub use remote::{Remote, RoundEnd, Waiting};

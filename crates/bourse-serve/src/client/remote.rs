@@ -4,7 +4,7 @@ use super::alive::Kept;
 use super::connector::RemoteConnector;
 use super::line::Caller;
 use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
-use crate::protocol::control::{Beginning, ClosedRound, OpenedRound, RoundTerms, Wait};
+use crate::protocol::control::{Beginning, ClosedRound, OpenedRound, OwnStatements, RoundTerms, Wait};
 use crate::protocol::{Admission, Control, News, Purpose, Welcome};
 use crate::wire::{Wire, at_most};
 use crate::{Address, ServeError, Token};
@@ -77,8 +77,19 @@ impl Remote {
         version: &str,
         waiting: impl Fn(Waiting) + Send + Sync + 'static,
     ) -> Result<Self, ServeError> {
+        Self::call_as(Purpose::Driver, address, token, version, waiting)
+    }
+
+    /// Calls a server for that purpose.
+    pub(super) fn call_as(
+        purpose: Purpose,
+        address: Address,
+        token: Option<Token>,
+        version: &str,
+        waiting: impl Fn(Waiting) + Send + Sync + 'static,
+    ) -> Result<Self, ServeError> {
         let caller = Caller { address, token, version: version.to_owned() };
-        let (wire, admission) = caller.call(Purpose::Driver)?;
+        let (wire, admission) = caller.call(purpose)?;
         let Admission::Driver(welcome) = admission else {
             return Err(ServeError::Unexpected { wanted: "a driver's welcome", found: "a user's" });
         };
@@ -155,7 +166,7 @@ impl Remote {
     }
 
     /// Asks what may take as long as other drivers do.
-    fn long_wait(&self, asked: &Control, interrupt: &AtomicBool) -> Result<News, ServeError> {
+    pub(super) fn long_wait(&self, asked: &Control, interrupt: &AtomicBool) -> Result<News, ServeError> {
         let mut wire = self.wire();
         wire.send(asked, REQUEST_BYTES)?;
         loop {
@@ -199,11 +210,16 @@ impl Remote {
         })
     }
 
-    fn wire(&self) -> MutexGuard<'_, Wire> {
+    /// The connection, unless somebody waits for an answer on it.
+    pub(super) fn idle_wire(&self) -> Option<MutexGuard<'_, Wire>> {
+        self.line.idle_wire()
+    }
+
+    pub(super) fn wire(&self) -> MutexGuard<'_, Wire> {
         self.line.wire()
     }
 
-    fn engine_error(&self, error: &ServeError) -> EngineError {
+    pub(super) fn engine_error(&self, error: &ServeError) -> EngineError {
         match error {
             ServeError::Engine(error) => error.clone(),
             other => EngineError::new(ErrorKind::ConnectionLost, format!("{}: {other}", self.caller.address)),
@@ -223,28 +239,7 @@ impl Sut for Remote {
     }
 
     fn open(&self, terms: &Terms, _: &dyn Clock, interrupt: &AtomicBool) -> Result<Opened, OpenError> {
-        let terms = RoundTerms { beginning: self.opening().beginning, ..RoundTerms::from(terms) };
-        let asked = self.long_wait(&Control::Open(terms), interrupt);
-        self.line.rests(asked.is_err());
-        let news = asked.map_err(|error| match error {
-            ServeError::Refused(why) => OpenError::Refused(why),
-            ServeError::Engine(error) if error.kind() == ErrorKind::Interrupted => OpenError::Interrupted,
-            other => OpenError::Engine(self.engine_error(&other)),
-        })?;
-        let News::Opened(opened) = news else {
-            let error = ServeError::Unexpected { wanted: "a round opened", found: news.name() };
-            return Err(self.engine_error(&error).into());
-        };
-        let OpenedRound { round, kept, prepared, cleaned, cleanup_ns, before } = *opened;
-        let mut opening = self.opening();
-        opening.name = Some(round);
-        opening.prepared = prepared;
-        if opening.beginning == Beginning::Keep {
-            opening.cannot = kept.is_none();
-            opening.beginning = kept.map_or(Beginning::AsItIs, |copy| Beginning::PutBack { copy });
-        }
-        drop(opening);
-        Ok(Opened { cleaned, cleanup_ns, before })
+        self.open_round(terms, interrupt).map(|(opened, _)| opened)
     }
 
     fn connector(&self) -> Result<Box<dyn Connector>, EngineError> {
@@ -261,6 +256,38 @@ impl Sut for Remote {
                 Err(self.engine_error(&error))
             }
         }
+    }
+}
+
+impl Remote {
+    /// Begins a round; also gives what a coordinated driver has to know of it.
+    pub(super) fn open_round(
+        &self,
+        terms: &Terms,
+        interrupt: &AtomicBool,
+    ) -> Result<(Opened, Option<OwnStatements>), OpenError> {
+        let terms = RoundTerms { beginning: self.opening().beginning, ..RoundTerms::from(terms) };
+        let asked = self.long_wait(&Control::Open(terms), interrupt);
+        self.line.rests(asked.is_err());
+        let news = asked.map_err(|error| match error {
+            ServeError::Refused(why) => OpenError::Refused(why),
+            ServeError::Engine(error) if error.kind() == ErrorKind::Interrupted => OpenError::Interrupted,
+            other => OpenError::Engine(self.engine_error(&other)),
+        })?;
+        let News::Opened(opened) = news else {
+            let error = ServeError::Unexpected { wanted: "a round opened", found: news.name() };
+            return Err(self.engine_error(&error).into());
+        };
+        let OpenedRound { round, kept, prepared, cleaned, cleanup_ns, before, own } = *opened;
+        let mut opening = self.opening();
+        opening.name = Some(round);
+        opening.prepared = prepared;
+        if opening.beginning == Beginning::Keep {
+            opening.cannot = kept.is_none();
+            opening.beginning = kept.map_or(Beginning::AsItIs, |copy| Beginning::PutBack { copy });
+        }
+        drop(opening);
+        Ok((Opened { cleaned, cleanup_ns, before }, own))
     }
 }
 

@@ -14,6 +14,10 @@ use serde::{Deserialize, Serialize};
 pub enum Control {
     /// Begin a round, together with the other drivers that the terms name.
     Open(RoundTerms),
+    /// All users of this driver are ready: ask for the moment at which the round begins. Of coordinated drivers.
+    Ready,
+    /// Ask for the time.
+    Clock,
     /// Ask for the sizes of the database and the resources that the server uses.
     Footprint,
     /// Ask for the engine's counts of file operations.
@@ -42,6 +46,13 @@ pub enum News {
     },
     /// The round begins now.
     Opened(Box<OpenedRound>),
+    /// The round begins at this moment of the server's clock, in nanoseconds.
+    Begin {
+        /// The moment.
+        at_ns: u64,
+    },
+    /// The time.
+    Clock(Time),
     /// Sizes of the database and resources that the server uses.
     Footprint(Sizes),
     /// The engine's counts of file operations, if it counts them.
@@ -54,11 +65,22 @@ pub enum News {
     Refused(String),
 }
 
+/// The time of a server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Time {
+    /// Its clock, in nanoseconds.
+    pub now_ns: u64,
+    /// Its calendar (UTC), in milliseconds since 1970.
+    pub calendar_ms: i64,
+}
+
 /// Reason why the drivers of a round wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Wait {
     /// Other drivers have not joined, or Trade-Cleanup runs.
     Beginning,
+    /// Users of other drivers are not ready.
+    Starting,
     /// Other drivers have not ended.
     Ending,
     /// The checks run.
@@ -71,6 +93,8 @@ impl News {
         match self {
             Self::Waiting { .. } => "waiting",
             Self::Opened(_) => "a round opened",
+            Self::Begin { .. } => "a round's beginning",
+            Self::Clock(_) => "the time",
             Self::Footprint(_) => "sizes",
             Self::IoCounts(_) => "reads and writes",
             Self::PendingOrders(_) => "pending orders",
@@ -124,11 +148,13 @@ pub struct RoundTerms {
     pub first_back_off_ns: u64,
     /// The longest back-off, on average.
     pub longest_back_off_ns: u64,
+    /// Sessions of the driver.
+    pub sessions: u32,
 }
 
 impl From<&Terms> for RoundTerms {
     fn from(terms: &Terms) -> Self {
-        let Terms { part: _, share, warm_up_ns, measure_ns, retry } = *terms;
+        let Terms { part: _, share, warm_up_ns, measure_ns, retry, sessions } = *terms;
         Self {
             number: share.number(),
             of: share.of(),
@@ -138,6 +164,7 @@ impl From<&Terms> for RoundTerms {
             retries: retry.retries,
             first_back_off_ns: retry.first_ns,
             longest_back_off_ns: retry.longest_ns,
+            sessions,
         }
     }
 }
@@ -156,7 +183,8 @@ impl RoundTerms {
             longest_ns: self.longest_back_off_ns.min(Self::LONGEST_NS),
         };
         let share = Share::new(self.number, self.of)?;
-        Some(Terms { part, share, warm_up_ns: self.warm_up_ns, measure_ns: self.measure_ns, retry })
+        let Self { warm_up_ns, measure_ns, sessions, .. } = *self;
+        Some(Terms { part, share, warm_up_ns, measure_ns, retry, sessions })
     }
 
     /// Differences between the terms of two drivers of one round, as sentences.
@@ -189,6 +217,17 @@ pub struct OpenedRound {
     pub cleanup_ns: u64,
     /// Totals of the database after Trade-Cleanup.
     pub before: Snapshot,
+    /// What a driver has to know that sends its statements to the engine itself.
+    pub own: Option<OwnStatements>,
+}
+
+/// What a coordinated driver has to know of a round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct OwnStatements {
+    /// The first number of a trade in the round: each driver has a range of its own from there on.
+    pub first_trade: i64,
+    /// Sessions of all drivers.
+    pub sessions: u32,
 }
 
 /// A round that has ended.

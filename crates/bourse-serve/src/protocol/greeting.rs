@@ -44,6 +44,8 @@ pub enum Purpose {
         /// The driver's number.
         driver: u64,
     },
+    /// The connection of a driver that sends its statements to the engine itself, and is coordinated with others.
+    Coordinated,
 }
 
 /// Answer to a hello: admitted or refused.

@@ -7,7 +7,7 @@
 //! driver  Hello              proof of the token, and what the connection is for: a driver, or one of its users
 //! server  Admission          welcome with what is served, or a refusal
 //!         for a driver       Control → News…, until it leaves; outside a round, Alive at times, without an answer
-//!         for a user         Request → Reply, one at a time
+//!         for a user         Request → Reply, one at a time; none where the drivers' statements go straight to the engine
 //! ```
 //!
 //! | file | what |
@@ -32,6 +32,6 @@ pub use greeting::{Admission, Greeting, Hello, Purpose, TokenFault, Welcome};
 pub use reply::Reply;
 
 /// Version of the protocol; raised whenever a message changes.
-pub const PROTOCOL: u16 = 4;
+pub const PROTOCOL: u16 = 5;
 /// The first bytes of every greeting.
 pub const MAGIC: [u8; 8] = *b"BOURSE\r\n";

@@ -3,6 +3,7 @@
 use super::round::{Gone, Member, Round, Tell, Waiting};
 use super::{Driver, Event, Shared, lock};
 use crate::protocol::codec::{REPLY_BYTES, REQUEST_BYTES};
+use crate::protocol::control::Time;
 use crate::protocol::resources::{Io, Sizes};
 use crate::protocol::{Control, News};
 use crate::wire::Wire;
@@ -108,6 +109,16 @@ impl<'d> State<'d> {
                     }
                     Err(gone) => refusal(gone)?,
                 }
+            }
+            Control::Ready => match &self.round {
+                Some((round, member)) if shared.options.coordinates => match round.ready(shared, member, tell) {
+                    Ok(at_ns) => News::Begin { at_ns },
+                    Err(gone) => refusal(gone)?,
+                },
+                _ => News::Refused("this driver is in no round that is coordinated".to_owned()),
+            },
+            Control::Clock => {
+                News::Clock(Time { now_ns: shared.clock.now(), calendar_ms: shared.clock.timestamp().millis() })
             }
             Control::Close(told) => match self.round.take() {
                 None => News::Refused("this driver is not in a round".to_owned()),

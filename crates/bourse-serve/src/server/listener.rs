@@ -131,8 +131,13 @@ fn converse(shared: &Shared<'_>, engine: &greeting::Engine, stream: Arc<Stream>,
         Ok(hello) => hello,
         Err(error) => return refuse(error.to_string()),
     };
+    if let Some(why) = out_of_place(hello.purpose, shared.options.coordinates) {
+        // The connection is closed whether this arrives or not.
+        let _ = wire.send(&Admission::Refused(why.to_owned()), GREETING_BYTES);
+        return refuse(why.to_owned());
+    }
     match hello.purpose {
-        Purpose::Driver => {
+        Purpose::Driver | Purpose::Coordinated => {
             let number = random_number();
             let driver = Arc::new(Driver::default());
             let welcome = Welcome {
@@ -162,6 +167,19 @@ fn converse(shared: &Shared<'_>, engine: &greeting::Engine, stream: Arc<Stream>,
             let seed = random_number();
             report_malformed(shared, from, served.and_then(|()| user::serve(shared, &mut wire, &driver, seed)));
         }
+    }
+}
+
+/// Why a server of this kind does not have a connection for that purpose.
+fn out_of_place(purpose: Purpose, coordinates: bool) -> Option<&'static str> {
+    match (purpose, coordinates) {
+        (Purpose::Driver | Purpose::User { .. }, true) => {
+            Some("this is driver 1 of several, which serves no database: join it with --coordinate and --part")
+        }
+        (Purpose::Coordinated, false) => Some(
+            "this is a server of `bourse tpce serve`: name it as the target bourse://HOST:PORT, without --coordinate",
+        ),
+        _ => None,
     }
 }
 

@@ -15,11 +15,13 @@
 //! | `user` | one user's connection: its transactions |
 //! | `copy` | the snapshot of the database that later rounds begin from |
 //! | `pool` | the sessions that connections share |
+//! | `coordinate` | a round whose drivers send their statements to the engine themselves |
 //! | `round` | a round of one or several drivers: its beginning, end, reconciliation and checks |
 //! | `event` | events that the server reports |
 //! | `rehearsal` | a server without connections, for fuzzing |
 
 mod connections;
+mod coordinate;
 mod copy;
 mod driver;
 mod event;
@@ -62,6 +64,9 @@ pub struct ServerOptions {
     pub silence: Duration,
     /// Silence after which a driver outside a round is closed. A live driver sends `Alive` from time to time.
     pub idle: Duration,
+    /// Whether drivers send their statements to the engine themselves: then this server says when a round begins, which numbers
+    /// each driver's trades have, and checks the database for all, and no transaction passes through it.
+    pub coordinates: bool,
     /// The program's version, sent to drivers.
     pub version: String,
 }
@@ -77,6 +82,7 @@ impl ServerOptions {
             gather: Duration::from_secs(120),
             silence: Duration::from_secs(30),
             idle: Duration::from_secs(60),
+            coordinates: false,
             version: version.to_owned(),
         }
     }

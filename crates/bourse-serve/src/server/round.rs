@@ -1,15 +1,15 @@
 //! A round of one or several drivers: its beginning, its end, its reconciliation and checks.
 
-use super::{Event, Offer, Shared, copy, lock};
+use super::{Event, Offer, Shared, coordinate, copy, lock};
 use crate::protocol::control::{ClosedRound, OpenedRound, RoundTerms, Wait};
 use crate::wire::TICK;
-use bourse_driver::RetryPolicy;
+use bourse_driver::{Nanos, RetryPolicy};
 use bourse_record::{Check, CheckStatus};
 use bourse_tpce::check::reconciliation::Acknowledged;
 use bourse_tpce::sut::BrokerageHouse;
 use bourse_tpce::transactions::{Output, Status, Transaction};
 use bourse_tpce::users::verify_and_reconcile;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -22,19 +22,21 @@ pub(super) struct Rounds {
 pub(super) struct Round {
     name: String,
     /// Of the driver that came first; the others must want the same.
-    terms: RoundTerms,
-    stage: Mutex<Table>,
-    changed: Condvar,
+    pub(super) terms: RoundTerms,
+    pub(super) stage: Mutex<Table>,
+    pub(super) changed: Condvar,
 }
 
-struct Table {
+pub(super) struct Table {
     stage: Stage,
-    members: Vec<(Arc<Member>, Standing)>,
+    pub(super) members: Vec<(Arc<Member>, Standing)>,
+    /// The moment at which coordinated drivers begin, once all are ready.
+    pub(super) begins: Option<Nanos>,
     /// Finished drivers that wait for the others: one of them will run the checks.
     waiting: usize,
 }
 
-enum Stage {
+pub(super) enum Stage {
     /// Drivers are waited for.
     Gathering,
     /// All are here; Trade-Cleanup runs.
@@ -46,7 +48,7 @@ enum Stage {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
-enum Standing {
+pub(super) enum Standing {
     Present,
     Finished(Acknowledged),
     Vanished,
@@ -57,12 +59,16 @@ enum Standing {
 pub(super) struct Member {
     pub(super) number: u32,
     pub(super) of: u32,
+    /// Sessions that it has, where it has its own.
+    pub(super) sessions: u32,
+    /// Whether all users of a coordinated driver wait for the beginning.
+    pub(super) is_ready: AtomicBool,
     retry: RetryPolicy,
     house: OnceLock<Arc<BrokerageHouse>>,
     /// What the server has committed for this driver, or may have.
     committed: Mutex<Acknowledged>,
     /// Set when the driver has ended or vanished: no transaction of it may begin any more.
-    over: std::sync::atomic::AtomicBool,
+    over: AtomicBool,
     in_flight: AtomicUsize,
 }
 
@@ -192,6 +198,8 @@ impl Rounds {
         let member = Arc::new(Member {
             number: terms.number,
             of: terms.of,
+            sessions: terms.sessions,
+            is_ready: false.into(),
             retry,
             house: OnceLock::new(),
             committed: Mutex::default(),
@@ -235,7 +243,10 @@ impl Rounds {
                     table.stage = Stage::Checking;
                     let members = table.members.clone();
                     drop(table);
-                    let result = check(shared, &opened, &members);
+                    let result = match shared.options.coordinates {
+                        true => coordinate::check(shared, &opened, &members),
+                        false => check(shared, &opened, &members),
+                    };
                     self.end(shared, round, &members, result);
                     continue;
                 }
@@ -297,7 +308,12 @@ impl Rounds {
         members: &[(Arc<Member>, Standing)],
         result: Result<ClosedRound, String>,
     ) {
-        let results = members.iter().map(|(member, _)| lock(&member.committed).results).sum();
+        let of = |(member, standing): &(Arc<Member>, Standing)| match standing {
+            // Of transactions that went past this server it knows what it was told.
+            Standing::Finished(told) if shared.options.coordinates => told.results,
+            _ => lock(&member.committed).results,
+        };
+        let results = members.iter().map(of).fold(0, u64::saturating_add);
         let passed = |checks: &[Check]| checks.iter().filter(|check| check.status == CheckStatus::Passed).count();
         let checks = result.as_ref().ok().map(|closed| (passed(&closed.checks), closed.checks.len()));
         let error = result.as_ref().err().cloned();
@@ -328,7 +344,7 @@ enum Entered {
 
 impl Round {
     fn new(terms: RoundTerms) -> Self {
-        let table = Table { stage: Stage::Gathering, members: Vec::new(), waiting: 0 };
+        let table = Table { stage: Stage::Gathering, members: Vec::new(), begins: None, waiting: 0 };
         let name = format!("{:016x}", super::listener::random_number());
         Self { name, terms, stage: Mutex::new(table), changed: Condvar::new() }
     }
@@ -380,6 +396,7 @@ impl Round {
         let mut table = lock(&self.stage);
         match opened {
             Ok((prepared, house, opened)) => {
+                let own = shared.options.coordinates.then(|| coordinate::own(&table, &house));
                 let house = Arc::new(house);
                 for (member, _) in &table.members {
                     member.house.set(Arc::clone(&house)).expect("a round is opened once");
@@ -391,6 +408,7 @@ impl Round {
                     cleaned: opened.cleaned,
                     cleanup_ns: opened.cleanup_ns,
                     before: opened.before,
+                    own,
                 }));
                 (shared.tell)(Event::Opened { round: self.name.clone(), of: self.terms.of });
             }
@@ -414,17 +432,17 @@ impl Table {
 }
 
 /// A wait with a limit.
-struct Limit {
+pub(super) struct Limit {
     begun: Instant,
     limit: Duration,
 }
 
 impl Limit {
-    fn new(limit: Duration) -> Self {
+    pub(super) fn new(limit: Duration) -> Self {
         Self { begun: Instant::now(), limit }
     }
 
-    fn check(&self, shared: &Shared<'_>, how_far: impl Fn() -> String) -> Result<(), Gone> {
+    pub(super) fn check(&self, shared: &Shared<'_>, how_far: impl Fn() -> String) -> Result<(), Gone> {
         if shared.stopping() {
             return Err(Gone::Refused("the server is closing".to_owned()));
         }
@@ -482,10 +500,15 @@ fn check(
     let mut checks = verify_and_reconcile(engine, fingerprint.part, books, shared.clock, &mut |_| {})
         .map_err(|error| format!("the database could not be checked: {error}"))?;
     checks.splice(0..0, answers);
+    Ok(ClosedRound { vanished: vanished(members), checks })
+}
+
+/// Numbers of the drivers that vanished.
+pub(super) fn vanished(members: &[(Arc<Member>, Standing)]) -> Vec<u32> {
     let gone = members.iter().filter(|(_, standing)| *standing == Standing::Vanished);
     let mut vanished: Vec<u32> = gone.map(|(member, _)| member.number).collect();
     vanished.sort_unstable();
-    Ok(ClosedRound { vanished, checks })
+    vanished
 }
 
 /// Whether a driver was told of what the server committed for it.

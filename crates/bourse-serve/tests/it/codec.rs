@@ -101,6 +101,7 @@ fn terms_that_a_driver_makes_up_are_bounded() {
         retries: u32::MAX,
         first_back_off_ns: u64::MAX,
         longest_back_off_ns: u64::MAX,
+        sessions: u32::MAX,
     };
     let bounded = terms.terms(crate::world::part()).expect("there is such a driver");
     assert_eq!((bounded.retry.retries, bounded.retry.longest_ns), (1_000, 1_000_000_000));

@@ -2,6 +2,7 @@
 #![allow(missing_docs, clippy::unwrap_used, reason = "tests")]
 
 mod codec;
+mod coordinated;
 mod hostile;
 mod local;
 mod rehearsed;

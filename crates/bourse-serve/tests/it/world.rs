@@ -62,6 +62,11 @@ impl Database {
         std::fs::copy(path("fresh.db"), path(&name)).expect("copies");
         Self { engine: engine(&name), name }
     }
+
+    /// The same database, opened once more.
+    pub(crate) fn again(&self) -> SqliteEngine {
+        engine(&self.name)
+    }
 }
 
 impl Drop for Database {
@@ -138,7 +143,7 @@ pub(crate) fn call_with(address: &Address, token: Option<&str>) -> Result<Remote
 
 pub(crate) fn terms(number: u32, of: u32) -> Terms {
     let share = Share::new(number, of).expect("a driver");
-    Terms { part: part(), share, warm_up_ns: 0, measure_ns: 1_000_000_000, retry: RetryPolicy::default() }
+    Terms { part: part(), share, warm_up_ns: 0, measure_ns: 1_000_000_000, retry: RetryPolicy::default(), sessions: 4 }
 }
 
 pub(crate) fn plain(address: &Address) -> TcpStream {

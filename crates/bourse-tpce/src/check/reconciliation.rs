@@ -1,6 +1,7 @@
 //! Reconciliation of a run with its database: what the database gained is what was acknowledged to its users.
 
 use super::{Checked, number, offences};
+use crate::sut::Share;
 use bourse_engine::{Access, EngineError, Isolation, RowExt as _, Session};
 use bourse_schema::{Balance, TradeId};
 
@@ -31,6 +32,25 @@ pub struct Acknowledged {
     pub results: u64,
     /// Trade-Results of which nobody knows.
     pub results_in_doubt: u64,
+}
+
+/// What one of several drivers has to say of a round, in which it sent its statements to the engine itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct DriverLedger {
+    /// Which driver.
+    pub share: Share,
+    /// The first of its numbers of trades.
+    pub first_trade: TradeId,
+    /// Commits acknowledged to its users; none of a driver that was lost.
+    pub acknowledged: Option<Acknowledged>,
+}
+
+impl DriverLedger {
+    /// The condition that a trade has a number of this driver's.
+    fn own_trades(&self) -> String {
+        let first = self.first_trade.0;
+        format!("t_id >= {first} AND t_id < {}", first + Share::TRADES)
+    }
 }
 
 impl Snapshot {
@@ -77,6 +97,56 @@ impl Snapshot {
         let compared = self.compare_in(db, acknowledged);
         db.rollback()?;
         compared
+    }
+
+    /// Compares what the database has gained since this snapshot with the ledgers of several drivers, each of which has numbers of
+    /// trades of its own: each driver's orders with the trades in its numbers, then the sum of all.
+    ///
+    /// # Errors
+    /// The engine's; what a check finds is no error.
+    pub fn compare_drivers(&self, db: &mut dyn Session, drivers: &[DriverLedger]) -> Result<Vec<Checked>, EngineError> {
+        db.begin(Isolation::RepeatableRead, Access::Read)?;
+        let compared = self.compare_drivers_in(db, drivers);
+        db.rollback()?;
+        compared
+    }
+
+    fn compare_drivers_in(&self, db: &mut dyn Session, drivers: &[DriverLedger]) -> Result<Vec<Checked>, EngineError> {
+        let mut sum = Acknowledged::default();
+        let mut checks = Vec::new();
+        for driver in drivers {
+            let ordered = whole(db, &format!("SELECT count(*) FROM trade WHERE {}", driver.own_trades()))?;
+            let Some(told) = &driver.acknowledged else {
+                // What it has ordered its numbers tell; how much of that it has heard of, nobody knows.
+                sum.orders += ordered.unsigned_abs();
+                continue;
+            };
+            sum.add(told);
+            checks.push(number(
+                &format!("orders of driver {}/{}", driver.share.number(), driver.share.of()),
+                "reconciliation with the database",
+                "as many trades have this driver's numbers as Trade-Orders were acknowledged to it",
+                i128::from(told.orders)..=i128::from(told.orders) + i128::from(told.orders_in_doubt),
+                ordered.into(),
+            ));
+        }
+        sum.results_in_doubt += self.results_of_the_lost(db, drivers)?;
+        checks.extend(self.compare_in(db, &sum)?);
+        Ok(checks)
+    }
+
+    /// The most trades that drivers which were lost may have completed: their own, and limit orders of all, which any driver's
+    /// market may trigger and execute.
+    fn results_of_the_lost(&self, db: &mut dyn Session, drivers: &[DriverLedger]) -> Result<u64, EngineError> {
+        let lost: Vec<String> =
+            drivers.iter().filter(|it| it.acknowledged.is_none()).map(DriverLedger::own_trades).collect();
+        if lost.is_empty() {
+            return Ok(0);
+        }
+        let (last, own) = (self.last_trade, lost.join(" OR "));
+        let limit = "t_tt_id IN ('TLB', 'TLS', 'TSL')";
+        let sql = format!("SELECT count(*) FROM trade WHERE t_id > {last} AND t_st_id = 'CMPT' AND ({own} OR {limit})");
+        Ok(whole(db, &sql)?.unsigned_abs())
     }
 
     fn compare_in(&self, db: &mut dyn Session, acknowledged: &Acknowledged) -> Result<Vec<Checked>, EngineError> {

@@ -1,6 +1,7 @@
 //! The brokerage house: what transactions share beside the database, and the reconciliation snapshot of a round.
 
-use super::{Answer, OpenError, Opened, ShortDatabase};
+use super::in_process::OwnSession;
+use super::{Answer, Connector, OpenError, Opened, ShortDatabase};
 use crate::aged::{self, PendingOrder};
 use crate::check::reconciliation::{Acknowledged, Snapshot};
 use crate::transactions::trade_cleanup::trade_cleanup;
@@ -11,6 +12,7 @@ use bourse_egen::driver::Database;
 use bourse_egen::txn::TradeCleanup;
 use bourse_engine::{Engine, EngineError, RowExt as _, Session};
 use bourse_schema::TradeId;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A house open for a round.
@@ -62,7 +64,7 @@ impl BrokerageHouse {
         Ok(Self::pending_orders(engine)?)
     }
 
-    /// Joins a round that another process has opened: with the numbers of trades that all of them share.
+    /// Joins a round that another process has opened, with numbers of trades that no other gives away.
     ///
     /// # Errors
     /// The engine's.
@@ -70,6 +72,11 @@ impl BrokerageHouse {
         let first_free = Database::of(part.total_customers(), part.scale_factor(), part.days()).first_free_trade();
         let short = ShortDatabase::survey(&mut *engine.session()?, part, first_free)?;
         Ok(Self { part, trade_ids, short, before })
+    }
+
+    /// A connector of a user who has a session of the driver's own.
+    pub fn connector(self: &Arc<Self>) -> Box<dyn Connector> {
+        Box::new(OwnSession { house: Arc::clone(self) })
     }
 
     /// The number of the next trade, which is thereby given away.

@@ -40,7 +40,7 @@ impl Sut for InProcess<'_> {
 
     fn connector(&self) -> Result<Box<dyn Connector>, EngineError> {
         let house = self.house.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Ok(Box::new(OwnSession { house: house.expect("a round is opened before anybody is seated") }))
+        Ok(house.expect("a round is opened before anybody is seated").connector())
     }
 
     fn pending_orders(&self) -> Result<u64, EngineError> {

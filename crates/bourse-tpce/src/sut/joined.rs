@@ -1,6 +1,5 @@
 //! The brokerage house of one process of several: another has opened the round, counts the trades and starts all at once.
 
-use super::in_process::OwnSession;
 use super::{BrokerageHouse, Connector, OpenError, Opened, Sut, Terms};
 use crate::transactions::TradeIds;
 use bourse_driver::{Clock, Nanos};
@@ -50,7 +49,7 @@ impl Sut for Joined<'_> {
 
     fn connector(&self) -> Result<Box<dyn Connector>, EngineError> {
         let house = self.house.lock().unwrap_or_else(PoisonError::into_inner).clone();
-        Ok(Box::new(OwnSession { house: house.expect("a round is opened before anybody is seated") }))
+        Ok(house.expect("a round is opened before anybody is seated").connector())
     }
 
     fn sessions_elsewhere(&self) -> usize {

@@ -1,9 +1,9 @@
 //! The system under test as its driver sees it (Clause 4.3): what is done before and after a round, and for each user a
 //! connector that performs transactions.
 //!
-//! Three of them: [`InProcess`], where driver and database share a process; [`Joined`], one of several processes on the same
-//! database; and an application server across a network. The driver, its customers, the market and the reports are the same for
-//! all.
+//! Four of them: [`InProcess`], where driver and database share a process; [`Joined`], one of several processes on the same
+//! database; one of several drivers on the same database, wherever they are; and an application server across a network. The
+//! driver, its customers, the market and the reports are the same for all.
 //!
 //! | file | what |
 //! |---|---|
@@ -30,6 +30,7 @@ use bourse_driver::{Clock, Nanos, OperationCx, RetryPolicy, ServerTime};
 use bourse_egen::Part;
 use bourse_egen::driver::Partition;
 use bourse_engine::{Engine, EngineError};
+use bourse_schema::TradeId;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::atomic::AtomicBool;
@@ -124,6 +125,8 @@ pub struct Terms {
     pub measure_ns: Nanos,
     /// Retries after conflicts.
     pub retry: RetryPolicy,
+    /// Sessions of this driver.
+    pub sessions: u32,
 }
 
 /// A round has begun.
@@ -171,6 +174,9 @@ impl Share {
     pub const WHOLE: Self = Self { number: 1, of: 1, for_all: false };
     /// The most drivers of one round.
     pub const MOST: u32 = 64;
+    /// Numbers of trades that each driver of a round has for itself, where drivers send their statements to the engine: at ten
+    /// thousand orders a second they last for a day.
+    pub const TRADES: i64 = 1_000_000_000;
 
     /// Driver `number` of `of`; none if there is no such driver.
     pub const fn new(number: u32, of: u32) -> Option<Self> {
@@ -193,6 +199,11 @@ impl Share {
     /// How many drivers there are.
     pub const fn of(self) -> u32 {
         self.of
+    }
+
+    /// The first number of this driver's trades, in a round whose first number is `first`.
+    pub const fn first_trade(self, first: TradeId) -> TradeId {
+        TradeId(first.0 + (self.number as i64 - 1) * Self::TRADES)
     }
 
     /// Whether there is one driver only.

@@ -150,7 +150,8 @@ impl RunOptions {
     /// Terms of the run for the system under test.
     pub fn terms(&self) -> Terms {
         let Plan { warm_up_ns, measure_ns, retry, .. } = self.plan;
-        Terms { part: self.part, share: self.share, warm_up_ns, measure_ns, retry }
+        let sessions = u32::try_from(self.sessions()).unwrap_or(u32::MAX);
+        Terms { part: self.part, share: self.share, warm_up_ns, measure_ns, retry, sessions }
     }
 
     /// Checks that the options can be used.

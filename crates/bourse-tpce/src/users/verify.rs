@@ -1,7 +1,7 @@
 //! Checks and reconciliation of the database after a run, as the run file has them.
 
 use super::Ran;
-use crate::check::reconciliation::{Acknowledged, Snapshot};
+use crate::check::reconciliation::{Acknowledged, DriverLedger, Snapshot};
 use crate::check::{self, Checked, Depth};
 use crate::load::Fingerprint;
 use bourse_driver::Clock;
@@ -32,6 +32,26 @@ pub fn reconcile(engine: &dyn Engine, ran: &Ran) -> Result<Vec<Check>, EngineErr
     let mut checks: Vec<Check> =
         ran.before.compare(&mut *session, &ran.acknowledged)?.iter().map(|checked| entry(checked, 0.0)).collect();
     checks.push(entry(&ran.before.cleaned(&mut *session)?, 0.0));
+    Ok(checks)
+}
+
+/// Checks the database once for several drivers, and reconciles it with the ledgers of all together and of each.
+///
+/// # Errors
+/// The engine's; what a check finds is no error.
+pub fn verify_drivers(
+    engine: &dyn Engine,
+    part: Part,
+    before: &Snapshot,
+    drivers: &[DriverLedger],
+    clock: &dyn Clock,
+) -> Result<Vec<Check>, EngineError> {
+    let mut session = engine.session()?;
+    let mut checks: Vec<Check> =
+        before.compare_drivers(&mut *session, drivers)?.iter().map(|checked| entry(checked, 0.0)).collect();
+    checks.push(entry(&before.cleaned(&mut *session)?, 0.0));
+    drop(session);
+    checks.extend(verify_and_reconcile(engine, part, None, clock, &mut |_| {})?);
     Ok(checks)
 }
 

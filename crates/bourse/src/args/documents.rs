@@ -6,7 +6,7 @@ use std::path::PathBuf;
 #[derive(Debug, Args)]
 pub(crate) struct Report {
     /// Run files or folders of runs; drivers that shared a round become one run if all are given, two runs of the same
-    /// work are compared. Also documents or folders of `suite run`, `tpce acid`, `crash` and `faults`, or a folder of runs:
+    /// work are compared. `merge` before the runs of all drivers writes their one run to the folder of -o. Also documents or folders of `suite run`, `tpce acid`, `crash` and `faults`, or a folder of runs:
     /// an index with trends
     #[arg(value_name = "RUN", required = true)]
     pub(crate) runs: Vec<PathBuf>,

@@ -39,6 +39,7 @@ pub(crate) use bourse_tpce::users::NOTICE;
     "bourse tpce run 'sqlite:x.db?sync=full' 'sqlite:x.db?sync=normal' --rounds 6",
     "bourse tpce run sqlite:x.db --users 8 --rate 500 --for 5m",
     "bourse tpce run mariadb+private: --find-max",
+    "bourse tpce run 'postgres://ann@db/tpce' --part 1/3 --coordinate 127.0.0.1:4781",
 ))]
 pub(crate) struct Run {
     /// Database URLs, such as sqlite:PATH?journal=wal&sync=full or sqlite::memory:, or servers of `bourse tpce serve`, such
@@ -47,10 +48,17 @@ pub(crate) struct Run {
     pub(crate) targets: Vec<String>,
     #[command(flatten)]
     pub(crate) settings: RunSettings,
-    /// Number of this driver among several that share a round on a server, for example 1/3. They start together, and each
-    /// drives mostly its own part of the customers
+    /// Number of this driver among several that share a round, on a server or with --coordinate, for example 1/3. They start
+    /// together, and each drives mostly its own part of the customers
     #[arg(long, help_heading = "Server", value_name = "K/N", value_parser = part, env = "BOURSE_PART")]
     pub(crate) part: Option<Share>,
+    /// Coordinate the drivers of a round that send their statements to the database themselves: driver 1 listens at this place,
+    /// the others join it there. HOST:PORT, or unix:PATH; places that other machines can reach need a token
+    #[arg(long, help_heading = "Server", value_name = "PLACE", requires = "part", env = "BOURSE_COORDINATE")]
+    pub(crate) coordinate: Option<String>,
+    /// Time that the drivers of a round wait for one another with --coordinate [default: 2m]
+    #[arg(long, help_heading = "Server", value_name = "TIME", requires = "coordinate", value_parser = numbers::duration)]
+    pub(crate) gather: Option<Duration>,
     #[command(flatten)]
     pub(crate) token: TokenFile,
     /// The database's options that were set explicitly.

@@ -1,7 +1,6 @@
 //! A round of the brokerage workload: database put back, run, checks.
 
 use super::databases::{Databases, PreparedDatabase};
-use super::system::SystemUnderTest;
 use super::{RoundOutcome, RoundRequest, RunContext, processes};
 use crate::failure::{Exit, Failure};
 use crate::plan::search::customers_rate;
@@ -51,7 +50,7 @@ pub(super) fn round(
     }
     spent.of_phases("", &ran.round);
     // A server ends a round by checking it, whoever looks at the figures.
-    let is_server = matches!(database.system, SystemUnderTest::Server(_));
+    let is_server = database.system.checks_itself();
     let has_latency = job.latency && !is_server && !request.is_probe && failure.is_none() && !ran.interrupted;
     if has_latency {
         failure = latency(database, target, job, &options, context, label, &mut ran)?;

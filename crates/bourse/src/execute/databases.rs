@@ -63,7 +63,7 @@ impl Databases {
         }
         let inputs = context.inputs(job.database.flat_in.as_deref())?;
         let system = SystemUnderTest::open(target, job)?;
-        let ready = system.ready(target, job, &inputs, &context.interrupted)?;
+        let ready = system.ready(target, job, &inputs, &context.clock, &context.interrupted)?;
         // Files are one database whatever the settings; what lives in a process is one engine's own.
         let place = match system.engine().location().file() {
             Some(path) => path.display().to_string(),
@@ -94,6 +94,11 @@ impl Databases {
         if let SystemUnderTest::Server(remote) = &database.system {
             remote.begin_alike();
             return Ok(history);
+        }
+        if let SystemUnderTest::Coordinated(_) = &database.system {
+            return Ok(format!(
+                "{history}; further rounds begin with the database as this one leaves it: several drivers have it open"
+            ));
         }
         match self.copies.get(&database.place) {
             Some(Kept::Copy(copy)) => {

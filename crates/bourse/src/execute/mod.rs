@@ -5,6 +5,7 @@
 //! | `context` | what all rounds of a run have in common |
 //! | `databases` | databases loaded once, kept, and put back before a round |
 //! | `system` | the system under test: an engine in this process, or a server that is called |
+//! | `coordinated` | drivers that send their statements to the engine themselves: driver 1 coordinates, the others join it |
 //! | `round` | one round of a job: a request in, an outcome out |
 //! | `brokerage`, `classic` | the round of each kind of job |
 //! | `child` | a round in a process of its own: the request and the outcome as JSON |
@@ -26,6 +27,7 @@ mod case_run;
 pub(crate) mod child;
 mod classic;
 mod context;
+pub(crate) mod coordinated;
 mod databases;
 mod expected;
 mod find_max;

@@ -1,12 +1,13 @@
 //! The system under test: an engine in this process, or a server that is called.
 
+use super::coordinated::Driver;
 use crate::args::CheckDepth;
 use crate::engines;
 use crate::failure::{Exit, Failure};
 use crate::plan::{Brokerage, targets};
 use crate::progress::note;
 use crate::tpce::database::{self, Ready, refuse_foreign};
-use bourse_driver::{Clock, Progress};
+use bourse_driver::{Clock, Progress, RealClock};
 use bourse_egen::{Inputs, Part};
 use bourse_engine::Engine;
 use bourse_record::{Check, SharedRound};
@@ -23,6 +24,7 @@ use std::sync::{Mutex, PoisonError};
 pub(crate) enum SystemUnderTest {
     InProcess(Box<dyn Engine>),
     Server(Box<Remote>),
+    Coordinated(Box<Driver>),
 }
 
 impl SystemUnderTest {
@@ -34,7 +36,13 @@ impl SystemUnderTest {
         targets::check(target, job)?;
         let engine = engines::open(target)?;
         refuse_foreign(target, engine.as_ref())?;
-        Ok(Self::InProcess(engine))
+        match (&job.coordinate, job.driver()) {
+            (Some(coordinate), Some(share)) => {
+                let driver = Driver::new(target, engine, coordinate, share, job)?;
+                Ok(Self::Coordinated(Box::new(driver)))
+            }
+            _ => Ok(Self::InProcess(engine)),
+        }
     }
 
     /// The database's engine.
@@ -42,7 +50,22 @@ impl SystemUnderTest {
         match self {
             Self::InProcess(engine) => engine.as_ref(),
             Self::Server(remote) => remote.as_ref(),
+            Self::Coordinated(driver) => driver.engine(),
         }
+    }
+
+    /// The other side of a round that several drivers may share: it says how the round begins, and checks the database.
+    fn remote(&self) -> Option<&Remote> {
+        match self {
+            Self::InProcess(_) => None,
+            Self::Server(remote) => Some(remote),
+            Self::Coordinated(driver) => driver.remote(),
+        }
+    }
+
+    /// Whether rounds are checked as they end, for all their drivers.
+    pub(crate) fn checks_itself(&self) -> bool {
+        !matches!(self, Self::InProcess(_))
     }
 
     /// Makes sure that the database is the one that is wanted; in process it is loaded if it has to be.
@@ -51,17 +74,12 @@ impl SystemUnderTest {
         target: &str,
         job: &Brokerage,
         inputs: &Inputs,
+        clock: &RealClock,
         interrupted: &AtomicBool,
     ) -> Result<Ready, Failure> {
         match self {
-            Self::InProcess(engine) => {
-                engines::make_folder(target)?;
-                let depth = match job.check {
-                    CheckDepth::Full => Depth::Full,
-                    CheckDepth::Quick => Depth::Quick,
-                };
-                database::ready(target, engine.as_ref(), &job.database, job.explicitly_set, inputs, depth, interrupted)
-            }
+            Self::InProcess(engine) => prepared(target, engine.as_ref(), job, inputs, interrupted),
+            Self::Coordinated(driver) => driver.ready(target, job, inputs, clock, interrupted),
             Self::Server(remote) => {
                 let fingerprint = served(target, remote, job, inputs)?;
                 note(&format!("{target}: {}", remote.history()));
@@ -85,6 +103,7 @@ impl SystemUnderTest {
                 users::run_on(&InProcess::new(engine.as_ref()), inputs, options, clock, interrupted, progress)
             }
             Self::Server(remote) => users::run_on(remote.as_ref(), inputs, options, clock, interrupted, progress),
+            Self::Coordinated(driver) => driver.run(inputs, options, clock, interrupted, progress),
         }
     }
 
@@ -114,14 +133,9 @@ impl SystemUnderTest {
         clock: &dyn Clock,
         say: &mut dyn FnMut(String),
     ) -> Result<Vec<Check>, Failure> {
-        let remote = match self {
-            Self::InProcess(engine) => {
-                return users::verify(engine.as_ref(), options.part, Some(ran), clock, &mut |check| {
-                    say(check.name.clone());
-                })
+        let Some(remote) = self.remote() else {
+            return users::verify(self.engine(), options.part, Some(ran), clock, &mut |check| say(check.name.clone()))
                 .map_err(|error| database::engine_failure(target, &error));
-            }
-            Self::Server(remote) => remote,
         };
         let end = remote.close(ran.acknowledged).map_err(|error| failure(target, &error))?;
         if !end.vanished.is_empty() {
@@ -136,25 +150,41 @@ impl SystemUnderTest {
 
     /// The round on a server that was run last, and this driver's part of it.
     pub(crate) fn shared(&self, options: &RunOptions) -> Option<SharedRound> {
-        let Self::Server(remote) = self else { return None };
+        let remote = self.remote()?;
         let (number, of) = (options.share.number(), options.share.of());
         Some(SharedRound { round: remote.round()?, number, of, vanished: Vec::new() })
     }
 
     /// How the round that was run last found its database: with what a server did to it before.
     pub(crate) fn found(&self, history: String) -> String {
-        match self {
-            Self::Server(remote) if !remote.prepared().is_empty() => format!("{history}; {}", remote.prepared()),
+        match self.remote() {
+            Some(remote) if !remote.prepared().is_empty() => format!("{history}; {}", remote.prepared()),
             _ => history,
         }
     }
 
     /// Leaves a round that has failed: a server takes this driver for vanished, and the others go on.
     pub(crate) fn abandon(&self) {
-        if let Self::Server(remote) = self {
+        if let Some(remote) = self.remote() {
             remote.leave();
         }
     }
+}
+
+/// The database of an engine in this process: found fit, or loaded, and checked.
+pub(super) fn prepared(
+    target: &str,
+    engine: &dyn Engine,
+    job: &Brokerage,
+    inputs: &Inputs,
+    interrupted: &AtomicBool,
+) -> Result<Ready, Failure> {
+    engines::make_folder(target)?;
+    let depth = match job.check {
+        CheckDepth::Full => Depth::Full,
+        CheckDepth::Quick => Depth::Quick,
+    };
+    database::ready(target, engine, &job.database, job.explicitly_set, inputs, depth, interrupted)
 }
 
 /// What a server is called with; what it would refuse, or cannot do, is refused before it is called.
@@ -174,23 +204,27 @@ pub(crate) fn caller(target: &str, job: &Brokerage) -> Result<(Address, Option<T
 
 fn call(target: &str, job: &Brokerage) -> Result<Remote, Failure> {
     let (address, token) = caller(target, job)?;
+    Remote::call(address, token, env!("CARGO_PKG_VERSION"), waiting()).map_err(|error| failure(target, &error))
+}
+
+/// Says who is waited for.
+pub(super) fn waiting() -> impl Fn(Waiting) + Send + Sync + 'static {
     // The server says every second who is waited for; a person wants to hear of each wait once.
     let told = Mutex::new(None);
-    let waiting = move |Waiting { ready, of, what }: Waiting| {
+    move |Waiting { ready, of, what }: Waiting| {
         let last = told.lock().unwrap_or_else(PoisonError::into_inner).replace(what);
         let words = match what {
             _ if of == 1 || last == Some(what) => return,
             Wait::Beginning => "are there; waiting for the others to come (Ctrl-C gives up)",
             Wait::Ending => "have ended; waiting for the others before the database is checked",
-            Wait::Checking => return,
+            Wait::Starting | Wait::Checking => return,
         };
         note(&format!("{ready} of {of} drivers {words}"));
-    };
-    Remote::call(address, token, env!("CARGO_PKG_VERSION"), waiting).map_err(|error| failure(target, &error))
+    }
 }
 
 /// The server's database, if that is what was asked for.
-fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &Inputs) -> Result<Fingerprint, Failure> {
+pub(super) fn served(target: &str, remote: &Remote, job: &Brokerage, inputs: &Inputs) -> Result<Fingerprint, Failure> {
     let there = remote.fingerprint();
     let database = &job.database;
     let set = job.explicitly_set;

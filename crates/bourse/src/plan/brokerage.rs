@@ -68,12 +68,24 @@ pub(crate) struct Brokerage {
     pub(crate) puts_back: bool,
     /// Which driver of a round on a server this is, of how many.
     pub(crate) part: Option<(u32, u32)>,
+    /// Where drivers are coordinated that send their statements to the engine themselves, and how long they wait for one another.
+    #[serde(default)]
+    pub(crate) coordinate: Option<Coordinate>,
     /// How thoroughly database and transactions are checked.
     pub(crate) check: CheckDepth,
     /// File with the token that a server wants.
     pub(crate) token_file: Option<PathBuf>,
     /// Whether an application server of ours stands between the users and the database.
     pub(crate) served: bool,
+}
+
+/// Where the drivers of a round find one another.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub(crate) struct Coordinate {
+    /// HOST:PORT or unix:PATH: driver 1 listens there.
+    pub(crate) place: String,
+    /// How long they wait for one another, in nanoseconds.
+    pub(crate) gather_ns: u64,
 }
 
 impl Brokerage {
@@ -161,6 +173,7 @@ impl Brokerage {
             latency: false,
             puts_back: false,
             part: None,
+            coordinate: None,
             check: CheckDepth::Full,
             token_file: None,
             served: false,
@@ -188,6 +201,10 @@ impl Brokerage {
             measure_ns: nanoseconds(settings.duration.unwrap_or(INTERVAL)),
             latency: settings.latency,
             part: arguments.part.map(|part| (part.number(), part.of())),
+            coordinate: arguments.coordinate.clone().map(|place| {
+                let gather_ns = nanoseconds(arguments.gather.unwrap_or(GATHER));
+                Coordinate { place, gather_ns }
+            }),
             check: settings.check,
             token_file: arguments.token.path.clone(),
             ..default
@@ -203,6 +220,8 @@ const fn one() -> u32 {
 /// Warm-up and interval of a fixed length, unless told otherwise.
 const WARM_UP: Duration = Duration::from_secs(10);
 const INTERVAL: Duration = Duration::from_secs(30);
+/// How long coordinated drivers wait for one another, unless told otherwise.
+const GATHER: Duration = Duration::from_secs(120);
 /// The longest warm-up and interval of a job that ends when its rate is known: the shortest are a quarter and a half.
 const LONGEST_WARM_UP_NS: u64 = 20 * SECOND;
 const LONGEST_INTERVAL_NS: u64 = 40 * SECOND;
@@ -216,6 +235,9 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
     let is_server = arguments.targets.iter().any(|target| Address::is_meant(target));
     if is_server && settings.latency {
         return Err(Failure::usage("--latency cannot be used with a server: its rounds are checked as they end"));
+    }
+    if arguments.coordinate.is_some() {
+        only_alone(arguments)?;
     }
     let has_processes = cases.iter().any(|case| matches!(&case.job, Job::Brokerage(job) if job.processes > 1));
     if has_processes && settings.latency {
@@ -240,6 +262,7 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
         || settings.rate.is_some()
         || settings.find_max
         || has_processes
+        || arguments.coordinate.is_some()
         || !settings.sweep.is_empty();
     for case in cases.iter_mut().filter(|_| is_alone && !is_server && !is_fixed) {
         let Job::Brokerage(job) = &mut case.job else { continue };
@@ -247,7 +270,31 @@ pub(crate) fn plan(arguments: &Run) -> Result<Plan, Failure> {
         (job.until, job.latency, job.puts_back) = (Some(StoppingRule::RateKnown), true, true);
     }
     let block = Block { cases, rounds };
-    Plan::of(WORKLOAD, block, settings.seed, &settings.execution, &settings.output).checked()
+    let plan = Plan::of(WORKLOAD, block, settings.seed, &settings.execution, &settings.output);
+    // One driver alone cannot repeat a round that all have run.
+    let repeats_disturbed = plan.repeats_disturbed && arguments.coordinate.is_none();
+    Plan { repeats_disturbed, ..plan }.checked()
+}
+
+/// Refuses what one of several coordinated drivers cannot do.
+fn only_alone(arguments: &Run) -> Result<(), Failure> {
+    let settings = &arguments.settings;
+    let options = [
+        ("--find-max", settings.find_max),
+        ("--latency", settings.latency),
+        ("--until-steady", settings.until_steady.is_some()),
+        ("--sweep", !settings.sweep.is_empty()),
+        ("--processes", settings.processes > 1),
+        ("--market aged", settings.market != MarketAge::New),
+        ("more than one target", arguments.targets.len() > 1),
+    ];
+    match options.iter().find(|(_, is_asked)| *is_asked) {
+        None => Ok(()),
+        Some((option, _)) => {
+            Err(Failure::usage(format!("{option} cannot be used with --coordinate: all drivers run the same rounds"))
+                .hint("start each driver with one target, the same --for and --warmup, and its own --users and --rate"))
+        }
+    }
 }
 
 /// Lets a single round last until it can be told whether it is steady.

@@ -63,7 +63,7 @@ pub(crate) fn plan(arguments: &Compare) -> Result<Plan, Failure> {
             scale_factor: given("scale_factor"),
             constraints: given("constraints"),
         };
-        brokerage::cases(&Run { targets, settings, part: None, token, explicitly_set })?
+        brokerage::cases(&Run { targets, settings, part: None, coordinate: None, gather: None, token, explicitly_set })?
     } else {
         classic(arguments).cases(&targets).and_then(|cases| {
             only_classic(arguments, cases.first().map(|case| &case.job))?;

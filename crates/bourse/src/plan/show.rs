@@ -81,12 +81,16 @@ fn what(case: &PlannedCase) -> String {
                 1 => String::new(),
                 processes => format!(" in {processes} processes"),
             };
+            let driver = match (&job.coordinate, job.driver()) {
+                (Some(coordinate), Some(driver)) => format!(", driver {driver} coordinated at {}", coordinate.place),
+                _ => String::new(),
+            };
             let set = job.explicitly_set;
             let keeps = crate::engines::location(&case.target).is_ok_and(|it| it.file().is_some());
             let own =
                 if keeps && !(set.customers && set.days) { " (a database that is there keeps its size)" } else { "" };
             format!(
-                "{}: {} customers, {} {days} of trades{own}, {} {users}, {} {market}{processes}, {load}{market_age}{until}{latency}",
+                "{}: {} customers, {} {days} of trades{own}, {} {users}, {} {market}{processes}{driver}, {load}{market_age}{until}{latency}",
                 case.job.workload(),
                 job.database.customers,
                 job.database.days,

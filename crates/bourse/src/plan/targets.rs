@@ -3,9 +3,9 @@
 use super::{Brokerage, Classic};
 use crate::args::Database;
 use crate::engines;
-use crate::execute::system;
+use crate::execute::{coordinated, system};
 use crate::failure::Failure;
-use bourse_engine::Location;
+use bourse_engine::{Hosting, Location};
 use bourse_serve::Address;
 use bourse_tpce::users;
 
@@ -23,6 +23,12 @@ pub(crate) fn lacking(target: &str, job: &Classic) -> Result<Vec<String>, Failur
 /// Refuses a target that cannot run the brokerage workload. A server is called when its turn comes: one that is asked twice
 /// would take us for two drivers.
 pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
+    if let (true, Some(_)) = (Address::is_meant(target), &job.coordinate) {
+        return Err(Failure::usage(format!(
+            "--coordinate cannot be used with the server {target}, which coordinates its drivers"
+        ))
+        .hint("leave --coordinate out; or name the database that the server has, once the server has ended"));
+    }
     if Address::is_meant(target) {
         if job.processes > 1 {
             return Err(Failure::usage(format!("--processes cannot be used with the server {target}"))
@@ -30,24 +36,34 @@ pub(crate) fn check(target: &str, job: &Brokerage) -> Result<(), Failure> {
         }
         return system::caller(target, job).map(|_| ());
     }
-    if let Some(driver) = job.driver() {
+    if let (Some(driver), None) = (job.driver(), &job.coordinate) {
         return Err(Failure::usage(format!(
             "--part {driver}: {target} is not a server, which several drivers could share"
         ))
+        .hint("--coordinate HOST:PORT, the same for all drivers, has them share a database that each of them can reach")
         .hint(format!("`bourse tpce serve {target}` serves it; then run each part on bourse://HOST:PORT")));
     }
     let engine = engines::open(target)?;
     let capabilities = engine.capabilities();
     let lacking = users::needs(&capabilities);
-    if lacking.is_empty() && (job.processes == 1 || capabilities.processes) {
-        return Ok(());
+    let shares = job.processes > 1 || job.coordinate.is_some();
+    if lacking.is_empty() && (!shares || capabilities.processes) {
+        return match &job.coordinate {
+            Some(coordinate) => coordinated::place(&coordinate.place).map(|_| ()),
+            None => Ok(()),
+        };
     }
     if lacking.is_empty() {
         let why = match engine.location() {
             Location::Memory | Location::Nowhere => "its database is in the memory of one process",
             _ => "one process at a time can have its database open",
         };
-        return Err(Failure::usage(format!("--processes cannot be used with {target}: {why}"))
+        let why = match engine.hosting() {
+            Hosting::OwnedServer(_) => "its server belongs to one process, and ends with it",
+            _ => why,
+        };
+        let option = if job.coordinate.is_some() { "--coordinate" } else { "--processes" };
+        return Err(Failure::usage(format!("{option} cannot be used with {target}: {why}"))
             .hint("for instance sqlite:PATH, or a running server such as mariadb://USER@HOST/DATABASE"));
     }
     Err(Failure::usage(format!("{target} cannot run this workload: {}", lacking.join("; ")))

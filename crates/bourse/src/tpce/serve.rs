@@ -24,7 +24,7 @@ pub(crate) fn serve(arguments: &Serve) -> Result<(), Failure> {
         gather: arguments.gather,
         silence: arguments.silence,
         token: Token::find(arguments.token.path.as_deref()).map_err(|error| failure(&arguments.target, &error))?,
-        ..ServerOptions::new(resolved(&arguments.listen)?, env!("CARGO_PKG_VERSION"))
+        ..ServerOptions::new(resolved("--listen", &arguments.listen)?, env!("CARGO_PKG_VERSION"))
     };
     serve_as(&arguments.target, &arguments.database, arguments.explicitly_set, options, |address| {
         print(&format!("{address}\n"))
@@ -41,7 +41,7 @@ pub(crate) fn serve_here(
         target,
         database,
         ExplicitlySet::ALL,
-        ServerOptions::new(resolved("127.0.0.1:0")?, env!("CARGO_PKG_VERSION")),
+        ServerOptions::new(resolved("--listen", "127.0.0.1:0")?, env!("CARGO_PKG_VERSION")),
         told,
     )
 }
@@ -100,7 +100,7 @@ fn serve_as(
 }
 
 /// Prints an event; of many refusals only some, so that nobody can fill a log.
-fn tell(event: &Event, sent_away: &AtomicU64) {
+pub(crate) fn tell(event: &Event, sent_away: &AtomicU64) {
     const EACH: u64 = 20;
     if !matches!(event, Event::Refused { .. }) {
         return note(&event.to_string());
@@ -113,10 +113,10 @@ fn tell(event: &Event, sent_away: &AtomicU64) {
     }
 }
 
-/// The place that `--listen` names.
-fn resolved(listen: &str) -> Result<Listen, Failure> {
+/// The place that an option names.
+pub(crate) fn resolved(option: &str, listen: &str) -> Result<Listen, Failure> {
     let refused = |why: String| {
-        Failure::usage(format!("invalid value '{listen}' for --listen: {why}"))
+        Failure::usage(format!("invalid value '{listen}' for {option}: {why}"))
             .hint("expected HOST:PORT, as 127.0.0.1:4780, or unix:PATH")
     };
     if let Some(path) = listen.strip_prefix("unix:") {

@@ -5,6 +5,7 @@ mod absurd;
 mod acid;
 mod checked;
 mod compared;
+mod coordinated;
 mod faults;
 mod foreign;
 mod foreign_server;

@@ -1,0 +1,95 @@
+//! A round whose drivers send their statements to the engine themselves: this server knows of their transactions what they say
+//! of them, and what the database has.
+
+use super::round::{Gone, Limit, Member, Round, Standing, Table, Tell, Waiting, vanished};
+use super::{Offer, Shared, lock};
+use crate::protocol::control::{ClosedRound, OpenedRound, OwnStatements, Wait};
+use crate::wire::TICK;
+use bourse_driver::{MS, Nanos};
+use bourse_engine::EngineError;
+use bourse_schema::TradeId;
+use bourse_tpce::check::reconciliation::{DriverLedger, Snapshot};
+use bourse_tpce::sut::{BrokerageHouse, Share};
+use bourse_tpce::users::verify_drivers;
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How long before the beginning all drivers are told of it.
+const LEAD: Nanos = 500 * MS;
+/// How long a database must stay as it is until a lost driver's transactions count as over, and how long that is waited for.
+const STILL: Duration = Duration::from_secs(1);
+const STILL_WITHIN: Duration = Duration::from_secs(30);
+
+/// What drivers have to know to send their statements themselves.
+pub(super) fn own(table: &Table, house: &BrokerageHouse) -> OwnStatements {
+    let sessions = table.members.iter().map(|(member, _)| member.sessions).fold(0, u32::saturating_add);
+    OwnStatements { first_trade: house.next_trade().0, sessions }
+}
+
+impl Round {
+    /// A driver's users are all ready: waits for those of the other drivers that are still there, and gives the moment of the
+    /// beginning.
+    pub(super) fn ready(&self, shared: &Shared<'_>, member: &Member, tell: Tell<'_>) -> Result<Nanos, Gone> {
+        member.is_ready.store(true, Ordering::SeqCst);
+        let limit = Limit::new(shared.options.gather);
+        let of = self.terms.of;
+        loop {
+            let mut table = lock(&self.stage);
+            if let Some(at) = table.begins {
+                return Ok(at);
+            }
+            let here = table.members.iter().filter(|(_, standing)| *standing == Standing::Present);
+            let (ready, late): (Vec<_>, Vec<_>) = here.partition(|(it, _)| it.is_ready.load(Ordering::SeqCst));
+            let ready = u32::try_from(ready.len()).unwrap_or(u32::MAX);
+            if late.is_empty() {
+                table.begins = Some(shared.clock.now().saturating_add(LEAD));
+                drop(table);
+                self.changed.notify_all();
+                continue;
+            }
+            limit.check(shared, || format!("the users of {ready} of {of} drivers are ready"))?;
+            drop(self.changed.wait_timeout(table, TICK).unwrap_or_else(PoisonError::into_inner));
+            tell(Waiting { ready, of, what: Wait::Starting }).map_err(Gone::Driver)?;
+        }
+    }
+}
+
+/// Checks the database once for all drivers, and reconciles it with their ledgers.
+pub(super) fn check(
+    shared: &Shared<'_>,
+    opened: &OpenedRound,
+    members: &[(Arc<Member>, Standing)],
+) -> Result<ClosedRound, String> {
+    let Offer { engine, fingerprint, .. } = shared.offer;
+    let failed = |error: EngineError| format!("the database could not be checked: {error}");
+    let vanished = vanished(members);
+    if !vanished.is_empty() {
+        // What a lost driver had begun the engine commits or rolls back without it.
+        let mut session = engine.session().map_err(failed)?;
+        let begun = Instant::now();
+        let mut last = Snapshot::take(&mut *session).map_err(failed)?;
+        loop {
+            thread::sleep(STILL);
+            let now = Snapshot::take(&mut *session).map_err(failed)?;
+            if std::mem::replace(&mut last, now) == now || begun.elapsed() > STILL_WITHIN || shared.stopping() {
+                break;
+            }
+        }
+    }
+    let first = opened.own.map(|own| TradeId(own.first_trade)).ok_or("the round was not coordinated")?;
+    let mut drivers: Vec<DriverLedger> = members.iter().filter_map(|member| ledger(member, first)).collect();
+    drivers.sort_unstable_by_key(|driver| driver.share.number());
+    let checks = verify_drivers(engine, fingerprint.part, &opened.before, &drivers, shared.clock).map_err(failed)?;
+    Ok(ClosedRound { vanished, checks })
+}
+
+fn ledger((member, standing): &(Arc<Member>, Standing), first: TradeId) -> Option<DriverLedger> {
+    let acknowledged = match standing {
+        Standing::Finished(told) => Some(*told),
+        Standing::Present | Standing::Vanished => None,
+    };
+    let share = Share::new(member.number, member.of)?;
+    Some(DriverLedger { share, first_trade: share.first_trade(first), acknowledged })
+}

@@ -1,0 +1,270 @@
+//! One of several drivers on a database that each of them reaches: driver 1 makes it ready, coordinates, and has it checked for
+//! all; the others join driver 1. No statement passes through another driver.
+
+use super::system::{failure, prepared, served, waiting};
+use crate::failure::Failure;
+use crate::interrupt;
+use crate::plan::{Brokerage, brokerage::Coordinate};
+use crate::progress::note;
+use crate::tpce::database::{Ready, found, refuse_foreign};
+use crate::tpce::serve::{resolved, tell};
+use bourse_driver::{Clock, Fault, Progress, RealClock};
+use bourse_egen::Inputs;
+use bourse_engine::Engine;
+use bourse_record::NameValue;
+use bourse_serve::address::socket_path;
+use bourse_serve::client::ClockOffset;
+use bourse_serve::server::Offer;
+use bourse_serve::{Address, Coordinated, Remote, ServeError, Server, ServerOptions, Token};
+use bourse_tpce::load::Fingerprint;
+use bourse_tpce::sut::Share;
+use bourse_tpce::users::{self, Ran, RunError, RunOptions};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+/// How often a driver looks whether driver 1 listens.
+const LOOK: Duration = Duration::from_millis(200);
+
+/// A driver among several.
+pub(crate) struct Driver {
+    engine: Arc<dyn Engine>,
+    share: Share,
+    place: Address,
+    gather: Duration,
+    token: Option<Token>,
+    joined: OnceLock<Coordinated>,
+    coordinator: OnceLock<Coordinator>,
+}
+
+/// The place that `--coordinate` names, as drivers call it.
+pub(crate) fn place(text: &str) -> Result<Address, Failure> {
+    let refused = |why: String| {
+        Failure::usage(format!("invalid value '{text}' for --coordinate: {why}"))
+            .hint("expected HOST:PORT, as 127.0.0.1:4781, or unix:PATH; the same for all drivers")
+    };
+    if let Some(path) = text.strip_prefix("unix:") {
+        return socket_path(path).map(|path| Address::Unix { path }).map_err(|why| refused(why.to_owned()));
+    }
+    format!("bourse://{text}").parse().map_err(|error: ServeError| match error {
+        ServeError::Address { why, .. } => refused(why.to_owned()),
+        other => refused(other.to_string()),
+    })
+}
+
+impl Driver {
+    /// A driver that has joined nobody yet.
+    pub(super) fn new(
+        target: &str,
+        engine: Box<dyn Engine>,
+        coordinate: &Coordinate,
+        share: Share,
+        job: &Brokerage,
+    ) -> Result<Self, Failure> {
+        if job.database.reload && share.number() > 1 {
+            return Err(Failure::usage(format!("--reload: driver {share} does not load {target}, driver 1 does"))
+                .hint("give --reload to driver 1 alone"));
+        }
+        Ok(Self {
+            engine: Arc::from(engine),
+            share,
+            place: place(&coordinate.place)?,
+            gather: Duration::from_nanos(coordinate.gather_ns),
+            token: Token::find(job.token_file.as_deref()).map_err(|error| failure(target, &error))?,
+            joined: OnceLock::new(),
+            coordinator: OnceLock::new(),
+        })
+    }
+
+    pub(super) fn engine(&self) -> &dyn Engine {
+        self.engine.as_ref()
+    }
+
+    /// The connection with driver 1, once there is one.
+    pub(super) fn remote(&self) -> Option<&Remote> {
+        self.joined.get().map(Coordinated::remote)
+    }
+
+    /// Driver 1 makes the database ready and begins to coordinate; the others find it and join.
+    pub(super) fn ready(
+        &self,
+        target: &str,
+        job: &Brokerage,
+        inputs: &Inputs,
+        clock: &RealClock,
+        interrupted: &AtomicBool,
+    ) -> Result<Ready, Failure> {
+        let failed = |error: ServeError| failure(target, &error);
+        if self.share.number() == 1 {
+            let options = self.options(job)?;
+            // What cannot be listened on is refused before minutes of loading; a driver that came already would get no answer.
+            drop(Server::bind(options.clone()).map_err(failed)?);
+            let ready = prepared(target, self.engine(), job, inputs, interrupted)?;
+            let server = Server::bind(options).map_err(failed)?;
+            let address = server.address().clone();
+            note(&format!(
+                "driver {} coordinates at {address}; the others: the same target, --for and --warmup, with --part K/{} --coordinate {}",
+                self.share,
+                self.share.of(),
+                address.to_string().trim_start_matches("bourse://").replace("bourse+unix:", "unix:")
+            ));
+            let coordinator = Coordinator::start(server, Arc::clone(&self.engine), &ready, clock.clone());
+            // There is one database of a target, which is made ready once.
+            let _ = self.coordinator.set(coordinator?);
+            self.join(address).map_err(failed)?;
+            return Ok(ready);
+        }
+        self.join_within_limit(target, interrupted)?;
+        let remote = self.remote().ok_or_else(|| Failure::usage("driver 1 was not joined"))?;
+        let fingerprint = served(target, remote, job, inputs)?;
+        refuse_foreign(target, self.engine())?;
+        let found = found(target, self.engine())?;
+        let differences = remote.fingerprint().differences(&found.fingerprint);
+        if !differences.is_empty() {
+            return Err(Failure::usage(format!("{target} is not driver 1's database: {}", differences.join("; ")))
+                .hint("give all drivers the same database"));
+        }
+        note(&format!("{target}: {}", remote.history()));
+        let fingerprint = Fingerprint { schema: found.fingerprint.schema, ..fingerprint };
+        Ok(Ready { fingerprint, history: format!("when driver 1 found it: {}", remote.history()), checks: Vec::new() })
+    }
+
+    fn options(&self, job: &Brokerage) -> Result<ServerOptions, Failure> {
+        let place = job.coordinate.as_ref().map_or("", |coordinate| &coordinate.place);
+        Ok(ServerOptions {
+            token: self.token.clone(),
+            gather: self.gather,
+            coordinates: true,
+            ..ServerOptions::new(resolved("--coordinate", place)?, env!("CARGO_PKG_VERSION"))
+        })
+    }
+
+    fn join(&self, address: Address) -> Result<(), ServeError> {
+        let version = env!("CARGO_PKG_VERSION");
+        let joined = Coordinated::join(Arc::clone(&self.engine), address, self.token.clone(), version, waiting())?;
+        // A driver joins once.
+        let _ = self.joined.set(joined);
+        Ok(())
+    }
+
+    /// Joins driver 1, which may have to load the database first.
+    fn join_within_limit(&self, target: &str, interrupted: &AtomicBool) -> Result<(), Failure> {
+        let begun = Instant::now();
+        let mut told = false;
+        loop {
+            match self.join(self.place.clone()) {
+                Err(error @ ServeError::Connect { .. }) if begun.elapsed() >= self.gather => {
+                    let seconds = self.gather.as_secs_f64();
+                    return Err(failure(target, &error)
+                        .detail("waited", format!("{seconds} s for driver 1 of {}", self.share.of()))
+                        .hint("start driver 1 with --part 1/N and the same --coordinate; --gather waits longer, for instance while it loads"));
+                }
+                Err(ServeError::Connect { .. }) => {}
+                joined => return joined.map_err(|error| failure(target, &error)),
+            }
+            if interrupted.load(Ordering::Relaxed) {
+                return Err(interrupt::interrupted("driver 1 was waited for"));
+            }
+            if !std::mem::replace(&mut told, true) {
+                note(&format!("waiting for driver 1 at {} (Ctrl-C gives up)", self.place));
+            }
+            std::thread::sleep(LOOK);
+        }
+    }
+
+    /// Runs a round in touch with driver 1.
+    pub(super) fn run(
+        &self,
+        inputs: &Inputs,
+        options: &RunOptions,
+        clock: &dyn Clock,
+        interrupted: &AtomicBool,
+        progress: &mut dyn FnMut(&Progress),
+    ) -> Result<Ran, RunError> {
+        let refused = |why: &str| RunError::Refused(why.to_owned());
+        let driver = self.joined.get().ok_or_else(|| refused("driver 1 was not joined"))?;
+        let offset = |error: ServeError| refused(&error.to_string());
+        let before = driver.read_clocks(clock).map_err(offset)?;
+        // Rows have the date and time of one machine.
+        let calendar = bourse_driver::CalendarClock { clock, ahead_ms: before.calendar_ms };
+        driver.cut().store(interrupted.load(Ordering::Relaxed), Ordering::Relaxed);
+        let is_over = AtomicBool::new(false);
+        let (ran, lost) = std::thread::scope(|scope| {
+            let touch = scope.spawn(|| driver.stay_in_touch(clock, interrupted, &is_over));
+            let ran = users::run_on(driver, inputs, options, &calendar, driver.cut(), progress);
+            is_over.store(true, Ordering::Relaxed);
+            (ran, touch.join().unwrap_or_else(|_| Some("the thread that stays in touch panicked".to_owned())))
+        });
+        let mut ran = ran?;
+        if let Some(cause) = lost {
+            ran.interrupted = interrupted.load(Ordering::Relaxed);
+            ran.fault.get_or_insert(Fault::CoordinatorLost { cause });
+            return Ok(ran);
+        }
+        if let (Ok(after), 2..) = (driver.read_clocks(clock), self.share.number()) {
+            // The round itself was run with the calendar that is right.
+            let value = clocks(&ClockOffset { calendar_ms: before.calendar_ms, ..driver.offset() }, &after);
+            ran.round.facts.push(NameValue { name: "clock".to_owned(), value });
+        }
+        Ok(ran)
+    }
+}
+
+/// What a driver's clock showed beside driver 1's.
+fn clocks(before: &ClockOffset, after: &ClockOffset) -> String {
+    let error_ms = before.error_ns.max(after.error_ns) as f64 / 1e6;
+    let drift_ms = (after.clock_ns - before.clock_ns) as f64 / 1e6;
+    let calendar = match before.calendar_ms {
+        0 => "its calendar shows driver 1's time".to_owned(),
+        ahead @ 1.. => format!("its calendar is {ahead} ms behind driver 1's"),
+        behind => format!("its calendar is {} ms ahead of driver 1's", behind.unsigned_abs()),
+    };
+    format!(
+        "{calendar} (within {:.0} ms), and rows have driver 1's; the begin is driver 1's within {error_ms:.3} ms; the clocks moved \
+         {drift_ms:+.3} ms apart in the round",
+        (error_ms + 1.0).ceil()
+    )
+}
+
+impl Drop for Driver {
+    fn drop(&mut self) {
+        // This driver's farewell first, then those who wait for driver 1's answers.
+        drop(self.joined.take());
+        drop(self.coordinator.take());
+    }
+}
+
+/// The thread in which driver 1 coordinates; ended when dropped, with everybody answered.
+struct Coordinator {
+    stop: Arc<AtomicBool>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Coordinator {
+    fn start(server: Server, engine: Arc<dyn Engine>, ready: &Ready, clock: RealClock) -> Result<Self, Failure> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let (stopped, fingerprint, history) = (Arc::clone(&stop), ready.fingerprint.clone(), ready.history.clone());
+        let coordinate = move || {
+            let offer = Offer { engine: engine.as_ref(), fingerprint: &fingerprint, history: &history };
+            let refused = AtomicU64::new(0);
+            if let Err(error) = server.run(offer, &clock, &stopped, &|event| tell(&event, &refused)) {
+                note(&format!("driver 1 cannot coordinate: {error}"));
+            }
+        };
+        let thread = std::thread::Builder::new().name("coordinator".to_owned()).spawn(coordinate);
+        let thread =
+            thread.map_err(|error| Failure::usage(format!("the system refused to start a thread: {error}")))?;
+        Ok(Self { stop, thread: Some(thread) })
+    }
+}
+
+impl Drop for Coordinator {
+    fn drop(&mut self) {
+        self.stop.store(true, Ordering::Relaxed);
+        if let Some(thread) = self.thread.take() {
+            // Its panic has been told of.
+            let _ = thread.join();
+        }
+    }
+}
