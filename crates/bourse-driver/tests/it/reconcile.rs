@@ -21,6 +21,7 @@ fn samples() -> Vec<(Sample, bool)> {
             end_ns: now,
             back_off_ns,
             retries: u32::from(back_off_ns > 0),
+            round_trips: 0,
             count: if number.is_multiple_of(7) { 20 } else { 1 },
             operation: (number % 2) as usize,
             outcome: Outcome::MEASURED[if number.is_multiple_of(5) { random.below(5) as usize } else { 0 }],
