@@ -8,7 +8,7 @@ use crate::statement::{Rows, Statement};
 use bourse_engine::{EachRow, EngineError, ErrorKind, FileUse, Params, RowExt as _, beside};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
-use turso_core::{IO, MemoryIO, OpenOptions, SqliteDialect};
+use turso_core::{IO, MemoryIO, OpenFlags, OpenOptions, SqliteDialect};
 
 /// What Turso calls a database in memory, and its log.
 pub(crate) const MEMORY: [&str; 2] = [":memory:", ":memory:-wal"];
@@ -43,7 +43,7 @@ pub(crate) fn in_use(path: &Path) -> EngineError {
 }
 
 impl Database {
-    /// Opens the database in a file that exists, in its journal mode.
+    /// Opens the database in a file that exists, in the journal mode of its settings.
     ///
     /// # Errors
     /// Turso's; [`ErrorKind::Conflict`] if the file is open with other settings, or in another process.
@@ -70,12 +70,24 @@ impl Database {
     /// # Errors
     /// Turso's.
     pub(crate) fn alone(path: &Path, options: Options, counts: &Counts) -> Result<Arc<Self>, EngineError> {
+        Self::of_file(path, options, counts, OpenFlags::default())
+    }
+
+    /// Opens the database in a file that exists so that nothing is changed, in the journal mode that it has.
+    ///
+    /// # Errors
+    /// Turso's.
+    pub(crate) fn for_reading(path: &Path, options: Options, counts: &Counts) -> Result<Arc<Self>, EngineError> {
+        Self::of_file(path, options, counts, OpenFlags::ReadOnly)
+    }
+
+    fn of_file(path: &Path, options: Options, counts: &Counts, flags: OpenFlags) -> Result<Arc<Self>, EngineError> {
         let Some(text) = path.to_str() else {
             return Err(EngineError::unsupported(format!("{}: Turso takes no path that is not UTF-8", path.display())));
         };
         let used = FileUse::begin(path, "turso")?;
         let files = CountedFiles::new(text, counts.clone()).map_err(|e| error(&e))?;
-        Self::open(Arc::new(files), text, options, Some(used))
+        Self::open(Arc::new(files), text, options, flags, Some(used))
     }
 
     /// Opens a database in memory: what these files hold, in the journal mode that it has.
@@ -83,11 +95,18 @@ impl Database {
     /// # Errors
     /// Turso's.
     pub(crate) fn in_memory(files: Arc<MemoryIO>, options: Options) -> Result<Arc<Self>, EngineError> {
-        Self::open(files, MEMORY[0], options, None)
+        Self::open(files, MEMORY[0], options, OpenFlags::default(), None)
     }
 
-    fn open(io: Arc<dyn IO>, path: &str, options: Options, used: Option<FileUse>) -> Result<Arc<Self>, EngineError> {
-        let opened = turso_core::Database::open(Arc::clone(&io), path, OpenOptions::new(Arc::new(SqliteDialect)));
+    fn open(
+        io: Arc<dyn IO>,
+        path: &str,
+        options: Options,
+        flags: OpenFlags,
+        used: Option<FileUse>,
+    ) -> Result<Arc<Self>, EngineError> {
+        let with = OpenOptions::new(Arc::new(SqliteDialect)).flags(flags);
+        let opened = turso_core::Database::open(Arc::clone(&io), path, with);
         let core = opened.map_err(|e| {
             let told = error(&e);
             EngineError::new(told.kind(), format!("cannot open {path}: {}", told.message()))
@@ -120,7 +139,7 @@ impl Database {
 
     /// The files of a database in memory.
     pub(crate) fn memory_bytes(&self) -> u64 {
-        let size = |name| self.io.open_file(name, turso_core::OpenFlags::None, false).and_then(|file| file.size());
+        let size = |name| self.io.open_file(name, OpenFlags::None, false).and_then(|file| file.size());
         MEMORY.into_iter().filter_map(|name| size(name).ok()).sum()
     }
 

@@ -27,18 +27,18 @@ const PRAGMAS_OF_MVCC: [&str; 3] = ["mvcc_checkpoint_threshold", "mvcc_gc_thresh
 /// What is said beside each figure.
 const BETA: &str = "Turso is a beta by its own word, and MVCC an experiment in it: figures are of this version alone";
 
-/// The version that is built in.
+/// The version that is built in. Of a database that has anything in it Turso tells the number of SQLite's version in the file's
+/// header instead.
 ///
 /// # Errors
 /// Turso's, in words.
 pub fn version() -> Result<String, String> {
-    let asked = Database::in_memory(Arc::new(MemoryIO::new()), Options::DEFAULT)
-        .and_then(|database| version_of(&Connection::plain(&database)?));
-    asked.map_err(|error| error.to_string())
+    asked_version().map_err(|error| error.to_string())
 }
 
-fn version_of(connection: &Connection) -> Result<String, EngineError> {
-    connection.text("SELECT turso_version()")
+fn asked_version() -> Result<String, EngineError> {
+    let database = Database::in_memory(Arc::new(MemoryIO::new()), Options::DEFAULT)?;
+    Connection::plain(&database)?.text("SELECT turso_version()")
 }
 
 pub(crate) fn describe(
@@ -69,7 +69,7 @@ pub(crate) fn describe(
     warnings.extend(path.and_then(memory_file_system).map(|name| lost_with_machine("the database", name)));
     Ok(Description {
         engine: "turso".to_owned(),
-        version: version_of(connection)?,
+        version: asked_version()?,
         target: target.text.clone(),
         durability,
         may_lose: (durability == Durability::Consistent).then_some(MayLose::SinceCheckpoint),

@@ -10,8 +10,9 @@ use crate::session::TursoSession;
 use crate::snapshot::{FileCopy, MemoryCopy};
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
-    Capabilities, Description, Dialect, Engine, EngineError, Footprint, Hosting, Interface, IoCounts, Isolation,
-    Loader, Location, RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine, beside,
+    Capabilities, Description, Dialect, Engine, EngineError, FileOwner, Footprint, ForReading, Hosting, Interface,
+    IoCounts, Isolation, Loader, Location, RecordCapabilities, Session, Snapshot, SqlCapabilities, SqlEngine,
+    TargetFile, beside,
 };
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,6 +24,7 @@ pub struct TursoEngine {
     target: Parsed<Options>,
     /// Its file, if it is not in memory.
     path: Option<PathBuf>,
+    for_reading: bool,
     kept: Arc<Mutex<Kept>>,
     counts: Counts,
 }
@@ -63,7 +65,7 @@ impl std::fmt::Debug for TursoEngine {
 pub fn open(target: &str) -> Result<TursoEngine, TargetError> {
     let target = GRAMMAR.parse(target, Options::DEFAULT)?;
     let path = (target.place != ":memory:").then(|| PathBuf::from(&target.place));
-    Ok(TursoEngine { target, path, kept: Arc::default(), counts: Counts::default() })
+    Ok(TursoEngine { target, path, for_reading: false, kept: Arc::default(), counts: Counts::default() })
 }
 
 impl TursoEngine {
@@ -94,7 +96,10 @@ impl TursoEngine {
                 if is_new {
                     create(&path, &self.counts)?;
                 }
-                let database = Database::in_file(&path, options, &self.counts)?;
+                let database = match self.for_reading {
+                    true => Database::for_reading(&path, options, &self.counts)?,
+                    false => Database::in_file(&path, options, &self.counts)?,
+                };
                 kept.file = Arc::downgrade(&database);
                 Ok(database)
             }
@@ -145,6 +150,24 @@ impl Engine for TursoEngine {
             Some(path) => Ok(look(path)?.foreign()),
             None => Ok(None),
         }
+    }
+
+    fn for_reading(&self) -> Result<Option<ForReading>, EngineError> {
+        let Some(path) = self.path() else { return Ok(None) };
+        // What this process has open stays as it is; where there is nothing, nothing is to be made.
+        let is_there = matches!(look(path)?, FileOwner::Ours(_));
+        if !is_there || is_open(&TargetFile::resolved(path)) {
+            return Ok(None);
+        }
+        let engine = Self {
+            target: self.target.clone(),
+            path: self.path.clone(),
+            for_reading: true,
+            kept: Arc::default(),
+            counts: Counts::default(),
+        };
+        // Turso's lock on the file lets nobody write meanwhile.
+        Ok(Some(ForReading { engine: Box::new(engine), copied: None, unchanged: Box::new(|| Ok(())) }))
     }
 
     fn exists(&self) -> Result<bool, EngineError> {

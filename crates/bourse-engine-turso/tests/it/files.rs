@@ -117,3 +117,32 @@ fn what_is_written_is_counted_and_a_checkpoint_empties_the_log() {
         assert_eq!(numbers(&engine), [1]);
     }
 }
+
+#[test]
+fn reading_leaves_the_file_and_its_log_as_they_are() {
+    for (journal, log) in [("wal", "-wal"), ("mvcc", "-log")] {
+        let folder = folder();
+        let (path, copy) = (folder.path().join("x.turso"), folder.path().join("copy.turso"));
+        let engine = at(&path, &format!("journal={journal}"));
+        let session = engine.session().unwrap();
+        with_one(&engine);
+        assert!(engine.for_reading().unwrap().is_none(), "it is open");
+        assert_eq!(engine.description().unwrap().version, bourse_engine_turso::version().unwrap());
+        // As a crash leaves it: the change is in the log alone.
+        for suffix in ["", "-wal", "-log"].into_iter().filter(|suffix| beside(&path, suffix).exists()) {
+            std::fs::copy(beside(&path, suffix), beside(&copy, suffix)).unwrap();
+        }
+        drop(session);
+        assert!(std::fs::metadata(beside(&copy, log)).unwrap().len() > 0, "{journal}");
+        let files = || ["", "-wal", "-log"].map(|suffix| std::fs::read(beside(&copy, suffix)).ok());
+        let before = files();
+        let reading = at(&copy, &format!("journal={journal}")).for_reading().unwrap().unwrap();
+        assert_eq!(numbers(&*reading.engine), [1], "{journal}");
+        reading.engine.session().unwrap().execute_text("INSERT INTO numbers VALUES (2)", &[]).unwrap_err();
+        (reading.unchanged)().unwrap();
+        drop(reading);
+        assert!(files() == before, "{journal}: something was written");
+        assert_eq!(numbers(&at(&copy, &format!("journal={journal}"))), [1], "{journal}");
+        assert!(at(&folder.path().join("absent"), "").for_reading().unwrap().is_none());
+    }
+}
