@@ -167,13 +167,14 @@ impl Connection {
     /// Turso's.
     pub(crate) fn open(database: &Arc<Database>) -> Result<Self, EngineError> {
         let this = Self::plain(database)?;
-        let Options { sync, cache_bytes, busy_timeout, foreign_keys, checks, journal, checkpoint_bytes } =
+        let Options { sync, cache_bytes, busy_timeout, foreign_keys, checks, temp_store, journal, checkpoint_bytes } =
             database.options;
         let switch = |on: bool| if on { "ON" } else { "OFF" };
         this.run(&format!("PRAGMA synchronous = {}", sync.word()))?;
         this.run(&format!("PRAGMA cache_size = -{}", cache_bytes / 1_024))?;
         this.run(&format!("PRAGMA foreign_keys = {}", switch(foreign_keys)))?;
         this.run(&format!("PRAGMA ignore_check_constraints = {}", switch(!checks)))?;
+        this.run(&format!("PRAGMA temp_store = {}", temp_store.word()))?;
         if let (Journal::Mvcc, Some(bytes)) = (journal, checkpoint_bytes) {
             this.run(&format!("PRAGMA mvcc_checkpoint_threshold = {bytes}"))?;
         }

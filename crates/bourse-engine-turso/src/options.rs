@@ -29,6 +29,19 @@ pub enum Sync {
 
 option_words!(Sync { Off = "off", Normal = "normal", Full = "full" });
 
+/// Where temporary tables are kept: `PRAGMA temp_store`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TempStore {
+    /// As Turso has it: in files.
+    Default,
+    /// In files.
+    File,
+    /// In memory.
+    Memory,
+}
+
+option_words!(TempStore { Default = "default", File = "file", Memory = "memory" });
+
 /// Settings of a target; what was not said has its default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Options {
@@ -44,6 +57,8 @@ pub struct Options {
     pub foreign_keys: bool,
     /// `checks`.
     pub checks: bool,
+    /// `temp_store`.
+    pub temp_store: TempStore,
     /// `checkpoint_threshold`, in bytes; Turso's own default if none.
     pub checkpoint_bytes: Option<u64>,
 }
@@ -57,6 +72,7 @@ impl Options {
         busy_timeout: Duration::from_secs(10),
         foreign_keys: true,
         checks: true,
+        temp_store: TempStore::Default,
         checkpoint_bytes: None,
     };
 }
@@ -82,6 +98,8 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         },
         option_spec!("foreign_keys" => foreign_keys: switch, "enforce foreign keys"),
         option_spec!("checks" => checks: switch, "enforce check constraints"),
+        option_spec!("temp_store" => temp_store: word(TempStore), "default, file, memory",
+            "where temporary tables are kept (`PRAGMA temp_store`); default is file, in the folder for temporary files"),
         OptionSpec {
             name: "checkpoint_threshold",
             values: "bytes, as 4MiB, from 1KiB to 1TiB",

@@ -38,11 +38,13 @@ fn what_it_did_not_make_is_left_alone() {
 
 #[test]
 fn it_describes_itself() {
-    let engine = open("turso::memory:?journal=mvcc&sync=normal&cache=8MiB&checkpoint_threshold=2MiB").unwrap();
+    let engine =
+        open("turso::memory:?journal=mvcc&sync=normal&cache=8MiB&checkpoint_threshold=2MiB&temp_store=memory").unwrap();
     let description = engine.description().unwrap();
     let setting = |name: &str| description.settings.iter().find(|setting| setting.name == name).unwrap().value.clone();
     assert_eq!([setting("journal_mode"), setting("synchronous"), setting("cache_size")], ["mvcc", "normal", "-8192"]);
     assert_eq!([setting("mvcc_checkpoint_threshold"), setting("busy_timeout")], ["2097152", "10s"]);
+    assert_eq!(setting("temp_store"), "memory");
     assert_eq!(description.durability, Durability::Volatile);
     assert_eq!(description.version, bourse_engine_turso::version().unwrap());
     assert!(description.warnings.iter().any(|warning| warning.contains("beta")));
