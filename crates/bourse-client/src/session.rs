@@ -28,6 +28,8 @@ pub struct NodeSession<C: Reach> {
     /// None where its node was lost, until the next transaction.
     session: Option<C::Session>,
     state: State,
+    /// Of sessions that it had before.
+    round_trips: u64,
 }
 
 impl<C: Reach> NodeSession<C> {
@@ -45,7 +47,7 @@ impl<C: Reach> NodeSession<C> {
     /// # Errors
     /// The client's or the server's.
     pub fn at(dialect: &'static Dialect, nodes: Arc<Nodes<C>>, home: usize) -> Result<Self, EngineError> {
-        let mut this = Self { dialect, nodes, home, at: home, session: None, state: State::Idle };
+        let mut this = Self { dialect, nodes, home, at: home, session: None, state: State::Idle, round_trips: 0 };
         this.session()?;
         Ok(this)
     }
@@ -64,14 +66,19 @@ impl<C: Reach> NodeSession<C> {
     fn go_home(&mut self) {
         if self.at != self.home && self.nodes.is_up(self.home) {
             self.at = self.home;
-            self.session = None;
+            self.end_session();
         }
+    }
+
+    fn end_session(&mut self) {
+        let ended = self.session.take();
+        self.round_trips += ended.and_then(|session| session.round_trips()).unwrap_or(0);
     }
 
     /// Forgets the node that was lost; the next one is tried first.
     fn forget(&mut self) {
         self.nodes.set_up(self.at, false);
-        self.session = None;
+        self.end_session();
         self.at = (self.at + 1) % self.nodes.len();
     }
 
@@ -157,6 +164,15 @@ impl<C: Reach> Session for NodeSession<C> {
 
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
         self.run(|session| session.execute(sql, params))
+    }
+
+    fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+        self.run(|session| session.change_one(sql, params))
+    }
+
+    fn round_trips(&self) -> Option<u64> {
+        let now = self.session.as_ref().and_then(C::Session::round_trips);
+        Some(self.round_trips + now.unwrap_or(0))
     }
 
     fn run_each(

@@ -66,6 +66,9 @@ fn work(
         meter.at(now);
         control.ended(now) || (*stop_rule == StopRule::AtIntervalEnd && control.draining(now))
     };
+    // Where there is no server nothing is asked in the loop.
+    let has_server = connection.round_trips().is_some();
+    let round_trips = |connection: &Connection| if has_server { connection.round_trips().unwrap_or(0) } else { 0 };
     // What the schedule wants next; none while an operation is performed.
     let mut scheduled = None;
     // The clock is read as rarely as can be: a reading is the larger part of what a sample costs.
@@ -104,6 +107,7 @@ fn work(
         if let Some(due) = scheduled.take() {
             backlog.started(due, control);
         }
+        let trips_before = round_trips(connection);
         let mut cx = OperationCx::new(connection, clock, plan.retry, &random);
         live.begins(user.drawn(), start);
         let performed = user.perform(&mut cx);
@@ -129,6 +133,7 @@ fn work(
             end_ns: end,
             back_off_ns,
             retries,
+            round_trips: round_trips(connection).saturating_sub(trips_before) as u32,
             count: performed.count,
             operation: performed.operation,
             outcome: performed.outcome,

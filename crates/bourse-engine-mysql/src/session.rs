@@ -32,12 +32,13 @@ pub struct MysqlSession {
     /// What the server was last told; `None` before that.
     isolation: Option<Isolation>,
     state: State,
+    round_trips: u64,
 }
 
 impl MysqlSession {
     /// The session of a connection that uses a database.
     pub fn new(connection: Conn) -> Self {
-        Self { connection, statements: Vec::new(), isolation: None, state: State::Idle }
+        Self { connection, statements: Vec::new(), isolation: None, state: State::Idle, round_trips: 0 }
     }
 
     /// Prepares a statement for values like these.
@@ -52,6 +53,7 @@ impl MysqlSession {
         }
         let rendered = Rendered::of(sql.text(), &bourse_schema::MYSQL);
         let scales = rendered.scales(params);
+        self.round_trips += 1;
         let statement = self.connection.prep(rendered.sql(&scales)).map_err(|e| error(&e))?;
         self.statements[slot] = Some(Prepared { statement, rendered, scales });
         Ok(())
@@ -74,6 +76,7 @@ impl MysqlSession {
         }
         let prepared = self.statements[slot].as_ref().expect("prepared just before");
         let values = prepared.rendered.arrange(params)?;
+        self.round_trips += 1;
         let result = self.connection.exec_iter(&prepared.statement, positional(values)).map_err(|e| error(&e))?;
         through(result, each)
     }
@@ -81,6 +84,7 @@ impl MysqlSession {
     /// Runs a text with the values in it: one round trip, and not every statement can be prepared.
     fn run_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
         self.refuse_doomed()?;
+        self.round_trips += 1;
         let done = Rendered::of(sql, &bourse_schema::MYSQL).literal(params).and_then(|text| {
             self.connection.query_iter(text).map_err(|e| error(&e)).and_then(|result| through(result, each))
         });
@@ -109,11 +113,13 @@ impl MysqlSession {
 
     /// Runs several statements in one text: an error of a later one comes with its own result.
     fn both(&mut self, sql: &str) -> Result<(), EngineError> {
+        self.round_trips += 1;
         let result = self.connection.query_iter(sql).map_err(|e| error(&e).with_statement(sql))?;
         through(result, &mut |_| Ok(())).map(drop).map_err(|e| e.with_statement(sql))
     }
 
     fn bare(&mut self, sql: &str) -> Result<(), EngineError> {
+        self.round_trips += 1;
         self.connection.query_drop(sql).map_err(|e| error(&e).with_statement(sql))
     }
 }
@@ -182,6 +188,10 @@ impl Session for MysqlSession {
         self.refuse_doomed()?;
         let done = self.run(sql, params, &mut |_| Ok(()));
         self.settled(done, sql.text())
+    }
+
+    fn round_trips(&self) -> Option<u64> {
+        Some(self.round_trips)
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {

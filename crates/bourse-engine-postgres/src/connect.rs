@@ -139,7 +139,7 @@ impl Reach for Connector {
     type Session = PostgresSession;
 
     fn session(&self, database: &str) -> Result<PostgresSession, EngineError> {
-        Ok(PostgresSession::new(self.connect(database)?))
+        Ok(PostgresSession::new(self.connect(database)?, self.options.pipeline))
     }
 }
 

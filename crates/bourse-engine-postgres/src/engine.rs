@@ -5,12 +5,11 @@ use crate::copy::{DatabaseCopy, copy_of};
 use crate::loader::DatabaseLoader;
 use crate::products::PRODUCTS;
 use crate::server::{self, DATABASE};
-use crate::session::PostgresSession;
 use crate::target::{Place, Target};
 use crate::wire::Connection;
 use crate::{describe, ownership, status};
 use bourse_client::tls::tls_setting;
-use bourse_client::{Announced, ConflictKinds, NodeSession, Nodes, Product};
+use bourse_client::{Announced, ConflictKinds, NodeSession, Nodes, Product, Reach as _};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting,
@@ -346,7 +345,7 @@ impl SqlEngine for PostgresEngine {
         if let Some(nodes) = self.running()?.filter(|_| self.has_several()) {
             return Ok(Box::new(NodeSession::new(self.dialect(), nodes)?));
         }
-        Ok(Box::new(PostgresSession::new(self.reach(|connector| connector.connect(self.database()))?)))
+        Ok(Box::new(self.reach(|connector| connector.session(self.database()))?))
     }
 
     fn new_loader(&self) -> Result<Box<dyn Loader>, EngineError> {

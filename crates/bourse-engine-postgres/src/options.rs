@@ -57,6 +57,8 @@ pub struct Options {
     pub synchronous_commit: Option<SynchronousCommit>,
     /// `plan_cache`.
     pub plan_cache: PlanCache,
+    /// `pipeline`.
+    pub pipeline: bool,
     /// `socket`.
     pub socket: Option<PathBuf>,
     /// `password_file`.
@@ -92,6 +94,7 @@ impl Options {
         answer_timeout: Duration::from_secs(3_600),
         synchronous_commit: None,
         plan_cache: PlanCache::Auto,
+        pipeline: false,
         socket: None,
         password_file: None,
         spread: true,
@@ -174,6 +177,10 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
         option_spec!(
             "plan_cache" => plan_cache: word(PlanCache), "auto, generic, custom",
             "plans of prepared statements: one for all values (generic), one for each run (custom), or whichever costs less by the server's estimate (auto) (`plan_cache_mode`)",
+        ),
+        option_spec!(
+            "pipeline" => pipeline: switch,
+            "send BEGIN, and changes of one row, along with the next statement whose answer is awaited: fewer round trips",
         ),
         option_spec!(
             "socket" => socket: path,

@@ -3,7 +3,7 @@
 use crate::error::broken;
 use crate::message;
 use crate::value::{Column, Oid, ServerRow, fits, own_type};
-use crate::wire::{Connection, State};
+use crate::wire::{Connection, Message, State};
 use bourse_engine::{
     Access, Dialect, EachFound, EachRow, EngineError, ErrorKind, Isolation, Params, Session, Sql, Value, run_one_by_one,
 };
@@ -34,11 +34,102 @@ pub(crate) struct PostgresSession {
     statements: Vec<Option<Prepared>>,
     /// The open transaction met a conflict.
     is_doomed: bool,
+    /// What was written and not sent yet; none where each statement is sent at once.
+    ahead: Option<Ahead>,
+}
+
+/// Statements that go out with the next one whose answer is awaited.
+#[derive(Default)]
+struct Ahead {
+    /// A transaction is to be opened before them.
+    begin: Option<&'static str>,
+    changes: Vec<&'static Sql>,
+}
+
+impl Ahead {
+    /// How many answers come before that of the statement that is awaited.
+    fn answers(&self) -> usize {
+        usize::from(self.begin.is_some()) + self.changes.len()
+    }
+
+    /// The text of answer number `at`; `None` where it is no longer one of these.
+    fn text(&self, at: usize) -> Option<&'static str> {
+        match (self.begin, at) {
+            (Some(begin), 0) => Some(begin),
+            (begin, at) => self.changes.get(at - usize::from(begin.is_some())).map(|sql| sql.text()),
+        }
+    }
+}
+
+/// Answers to what was sent ahead, as they come before others.
+struct Answers {
+    ahead: Ahead,
+    at: usize,
+}
+
+impl Answers {
+    /// Takes a message that answers something sent ahead; whether it did.
+    #[inline]
+    fn take(&mut self, connection: &Connection, message: &Message) -> Result<bool, EngineError> {
+        if self.at == self.ahead.answers() {
+            return Ok(false);
+        }
+        if message.kind != b'C' {
+            return Ok(true);
+        }
+        let is_begin = self.at == 0 && self.ahead.begin.is_some();
+        let changed = rows(connection.body(message));
+        if !is_begin && changed != 1 {
+            return Err(EngineError::new(ErrorKind::Other, format!("expected a change of 1 row, found {changed}")));
+        }
+        self.at += 1;
+        Ok(true)
+    }
+
+    /// Names the statement of an error, if it was one of these.
+    fn named<T>(&self, done: Result<T, EngineError>) -> Result<T, EngineError> {
+        done.map_err(|e| match self.ahead.text(self.at) {
+            Some(text) => e.with_statement(text),
+            None => e,
+        })
+    }
 }
 
 impl PostgresSession {
-    pub(crate) fn new(connection: Connection) -> Self {
-        Self { connection, statements: Vec::new(), is_doomed: false }
+    pub(crate) fn new(connection: Connection, pipeline: bool) -> Self {
+        Self { connection, statements: Vec::new(), is_doomed: false, ahead: pipeline.then(Ahead::default) }
+    }
+
+    /// Whether a transaction is open, here if not yet in the server.
+    fn is_open(&self) -> bool {
+        self.connection.state != State::Idle || self.ahead.as_ref().is_some_and(|ahead| ahead.begin.is_some())
+    }
+
+    /// What was written ahead, for whoever sends it with more.
+    #[inline]
+    fn answers(&mut self) -> Answers {
+        Answers { ahead: self.ahead.as_mut().map(std::mem::take).unwrap_or_default(), at: 0 }
+    }
+
+    /// Sends what was written ahead, and reads its answers.
+    fn send_ahead(&mut self) -> Result<(), EngineError> {
+        if self.ahead.as_ref().is_none_or(|ahead| ahead.answers() == 0) {
+            return Ok(());
+        }
+        let mut answers = self.answers();
+        message::sync(&mut self.connection.out);
+        self.connection.send()?;
+        let done = self.connection.finish(&mut |connection, message| answers.take(connection, message).map(drop));
+        let done = answers.named(done);
+        self.settled(done, "")
+    }
+
+    /// Forgets what was written ahead: it is undone before it was done.
+    fn forget_ahead(&mut self) {
+        if self.ahead.as_ref().is_some_and(|ahead| ahead.answers() > 0) {
+            self.ahead = Some(Ahead::default());
+            self.connection.out.clear();
+        }
     }
 
     /// Prepares a statement for values like these.
@@ -107,6 +198,7 @@ impl PostgresSession {
     fn ready(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<usize, EngineError> {
         let slot = sql.slot();
         if !matches!(self.statements.get(slot), Some(Some(it)) if it.takes(params)) {
+            self.send_ahead()?;
             self.prepare(sql, params)?;
         }
         Ok(slot)
@@ -119,6 +211,7 @@ impl PostgresSession {
         each: &mut EachRow<'_>,
     ) -> Result<u64, EngineError> {
         let slot = self.ready(sql, params)?;
+        let mut answers = self.answers();
         let Self { connection, statements, .. } = self;
         let prepared = statements[slot].as_ref().expect("prepared just before");
         message::bind(&mut connection.out, &prepared.name, &prepared.types, params);
@@ -126,7 +219,10 @@ impl PostgresSession {
         message::sync(&mut connection.out);
         connection.send()?;
         let mut changed = 0;
-        connection.finish(&mut |connection, message| {
+        let done = connection.finish(&mut |connection, message| {
+            if answers.take(connection, message)? {
+                return Ok(());
+            }
             match message.kind {
                 b'D' => {
                     let (body, fields) = connection.row(message)?;
@@ -136,8 +232,22 @@ impl PostgresSession {
                 _ => {}
             }
             Ok(())
-        })?;
+        });
+        answers.named(done)?;
         Ok(changed)
+    }
+
+    /// Writes a change that goes out with the next statement.
+    fn write_ahead(&mut self, sql: &'static Sql, params: &[Value<'_>]) -> Result<(), EngineError> {
+        if self.connection.out.len() > BYTES_AT_ONCE {
+            self.send_ahead()?;
+        }
+        let slot = self.ready(sql, params)?;
+        let prepared = self.statements[slot].as_ref().expect("prepared just before");
+        message::bind(&mut self.connection.out, &prepared.name, &prepared.types, params);
+        message::execute(&mut self.connection.out);
+        self.ahead.as_mut().expect("asked for by whoever has it").changes.push(sql);
+        Ok(())
     }
 
     /// Sends many runs before it reads their answers. In a transaction, which a run that fails ends for all that follow it.
@@ -148,6 +258,7 @@ impl PostgresSession {
         width: usize,
         mut each: Option<&mut EachFound<'_>>,
     ) -> Result<(), EngineError> {
+        self.send_ahead()?;
         let mut first = 0;
         while first * width < params.len() {
             let slot = self.ready(sql, &params[first * width..][..width])?;
@@ -274,10 +385,17 @@ impl Session for PostgresSession {
     }
 
     fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
-        if self.connection.state != State::Idle {
+        if self.is_open() {
             return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
         }
-        self.connection.run(begin(isolation, access))
+        let begin = begin(isolation, access);
+        let Some(ahead) = &mut self.ahead else { return self.connection.run(begin) };
+        ahead.begin = Some(begin);
+        let out = &mut self.connection.out;
+        message::parse(out, "", begin, &[]);
+        message::bind(out, "", &[], &[]);
+        message::execute(out);
+        Ok(())
     }
 
     fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
@@ -292,6 +410,19 @@ impl Session for PostgresSession {
         self.settled(done, sql.text())
     }
 
+    fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+        if self.ahead.is_none() || !self.is_open() {
+            return self.execute(sql, params);
+        }
+        self.refuse_doomed()?;
+        let done = params.with_one_list(|params| self.write_ahead(sql, params));
+        self.settled(done, sql.text()).map(|()| 1)
+    }
+
+    fn round_trips(&self) -> Option<u64> {
+        Some(self.connection.round_trips)
+    }
+
     fn run_each(
         &mut self,
         sql: &'static Sql,
@@ -300,7 +431,7 @@ impl Session for PostgresSession {
         each: Option<&mut EachFound<'_>>,
     ) -> Result<(), EngineError> {
         // Outside a transaction each run is one of its own, and its change stays when a later one fails.
-        if self.connection.state == State::Idle {
+        if !self.is_open() {
             return run_one_by_one(self, sql, params, width, each);
         }
         self.refuse_doomed()?;
@@ -309,6 +440,11 @@ impl Session for PostgresSession {
     }
 
     fn commit(&mut self) -> Result<(), EngineError> {
+        // Before the commit: whether each change was one of one row has to be known.
+        if let Err(e) = self.send_ahead() {
+            let _ = self.rollback();
+            return Err(e);
+        }
         let was_doomed = std::mem::replace(&mut self.is_doomed, false);
         // Where the transaction has failed, the server answers a COMMIT as if it were a ROLLBACK.
         match if self.connection.state == State::Idle { Ok(true) } else { self.connection.end("COMMIT") } {
@@ -331,6 +467,7 @@ impl Session for PostgresSession {
 
     fn rollback(&mut self) -> Result<(), EngineError> {
         self.is_doomed = false;
+        self.forget_ahead();
         match self.connection.state {
             State::Idle => Ok(()),
             State::Open | State::Failed => self.connection.end("ROLLBACK").map(|_| ()),
@@ -345,6 +482,7 @@ impl Session for PostgresSession {
         let nulls = vec!["NULL"; parameters].join(", ");
         let values = if parameters == 0 { String::new() } else { format!("({nulls})") };
         let named = |e: EngineError| e.with_statement(sql);
+        self.send_ahead()?;
         self.connection.run(&format!("PREPARE {NAME} AS {text}")).map_err(named)?;
         let explained = self
             .connection
@@ -368,7 +506,7 @@ impl Session for PostgresSession {
 impl PostgresSession {
     fn execute_each(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<u64, EngineError> {
         self.refuse_doomed()?;
-        let done = self.run_text(sql, params, each);
+        let done = self.send_ahead().and_then(|()| self.run_text(sql, params, each));
         self.settled(done, sql)
     }
 }

@@ -120,6 +120,8 @@ pub(crate) struct Connection {
     is_broken: bool,
     /// Of the row in hand.
     fields: Vec<Field>,
+    /// How often something was sent and awaited.
+    pub(crate) round_trips: u64,
 }
 
 impl Connection {
@@ -139,6 +141,7 @@ impl Connection {
             state: State::Idle,
             is_broken: false,
             fields: Vec::new(),
+            round_trips: 0,
         };
         let named =
             [("user", user), ("database", database), ("client_encoding", "UTF8"), ("application_name", "bourse")];
@@ -201,6 +204,7 @@ impl Connection {
         if self.out.is_empty() {
             return Ok(());
         }
+        self.round_trips += 1;
         let sent = self.stream.write_all(&self.out);
         self.out.clear();
         sent.map_err(|e| self.failed(&e))

@@ -253,6 +253,15 @@ impl Connection {
         }
     }
 
+    /// [`Session::round_trips`]; a key engine has no server.
+    #[inline]
+    pub fn round_trips(&self) -> Option<u64> {
+        match self {
+            Self::Sql(session) => session.round_trips(),
+            Self::Keys(_) => None,
+        }
+    }
+
     /// Opens a transaction; a key engine has one level of isolation.
     ///
     /// # Errors

@@ -289,6 +289,24 @@ pub trait Session: Send {
     /// The engine's, with the statement.
     fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError>;
 
+    /// Runs a change that has to change one row, and returns how many it changed.
+    ///
+    /// A session may send it along with what follows, and return 1 before it knows: then the engine's error, or that another
+    /// number of rows was changed, comes with this statement from the next call that waits for an answer, or from the commit,
+    /// which does not happen.
+    ///
+    /// # Errors
+    /// The engine's, with the statement, or that of an earlier change.
+    fn change_one(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+        self.execute(sql, params)
+    }
+
+    /// How often it has sent something to a server and waited for the answer since it was opened; `None` without a server.
+    #[inline]
+    fn round_trips(&self) -> Option<u64> {
+        None
+    }
+
     /// Runs a statement again and again, each time by a run of its own: `params` has the parameters of run after run,
     /// `width` for each. For a query, `each` gets the first row of each run that has one; for a change there is no `each`,
     /// and nobody asks how many rows it changed.

@@ -141,6 +141,7 @@ mod tests {
                 end_ns: 1 + ns,
                 back_off_ns: 0,
                 retries: 0,
+                round_trips: 0,
                 count: 1,
                 operation: 0,
                 outcome: Outcome::Completed,

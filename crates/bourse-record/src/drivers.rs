@@ -269,6 +269,7 @@ pub(crate) fn one_operation(operation: &mut Operation, parts: &[&Operation]) -> 
     outcomes.sort_by_key(|outcome| (std::cmp::Reverse(outcome.count), outcome.outcome, outcome.code));
     operation.outcomes = outcomes;
     operation.retries = total(parts, |part| part.retries);
+    operation.round_trips = total(parts, |part| part.round_trips);
     operation.late = total(parts, |part| part.late);
     operation.samples = total(parts, |part| part.samples);
     operation.untimed = total(parts, |part| part.untimed);
@@ -460,8 +461,19 @@ mod tests {
         for &(outcome, end_ns) in ended {
             let (due_ns, start_ns, back_off_ns, retries, count, operation, code) = (0, end_ns / 2, 0, 0, 1, 0, 0);
             let server = None;
-            let sample =
-                Sample { due_ns, start_ns, end_ns, back_off_ns, retries, count, operation, outcome, code, server };
+            let sample = Sample {
+                due_ns,
+                start_ns,
+                end_ns,
+                back_off_ns,
+                retries,
+                round_trips: 0,
+                count,
+                operation,
+                outcome,
+                code,
+                server,
+            };
             recorder.sample(&sample, true);
         }
         recorder

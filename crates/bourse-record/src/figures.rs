@@ -13,6 +13,9 @@ pub struct Operation {
     pub outcomes: Vec<OutcomeCount>,
     /// Retries after lock conflicts, over all.
     pub retries: u64,
+    /// How often they waited for a server's answer, over all. 0 without a server, and in files from before it was counted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub round_trips: u64,
     /// Completed, but later than the limit.
     pub late: u64,
     /// How often the clock was read for them: fewer times than there were operations where short ones were timed in

@@ -106,7 +106,19 @@ mod tests {
         let mut sample = |operation, end_ns, outcome| {
             let (due_ns, start_ns, back_off_ns, retries, count, code, server) = (0, 0, 0, 0, 1, 0, None);
             recorder.sample(
-                &Sample { due_ns, start_ns, end_ns, back_off_ns, retries, count, operation, outcome, code, server },
+                &Sample {
+                    due_ns,
+                    start_ns,
+                    end_ns,
+                    back_off_ns,
+                    retries,
+                    round_trips: 0,
+                    count,
+                    operation,
+                    outcome,
+                    code,
+                    server,
+                },
                 true,
             );
         };

@@ -371,6 +371,7 @@ mod tests {
             end_ns: ns,
             back_off_ns: 0,
             retries: 1,
+            round_trips: 0,
             count: 1,
             operation,
             outcome,

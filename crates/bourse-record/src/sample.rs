@@ -13,6 +13,8 @@ pub struct Sample {
     pub back_off_ns: u64,
     /// Retries after lock conflicts.
     pub retries: u32,
+    /// How often it waited for a server's answer, over all attempts; 0 without a server.
+    pub round_trips: u32,
     /// How many operations were timed together: short ones in batches, 1 of the others. Times are of all of them.
     pub count: u32,
     /// Which operation: an index into the workload's list.

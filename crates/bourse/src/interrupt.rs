@@ -26,6 +26,7 @@ pub(crate) fn flag() -> Result<Arc<AtomicBool>, Failure> {
         let first = *first.get_or_insert_with(Instant::now);
         if seen.swap(true, Ordering::SeqCst) && first.elapsed() > ONE_INTERRUPTION {
             live::restore();
+            live::abandon();
             std::process::exit(Exit::Interrupted as i32);
         }
     })

@@ -231,3 +231,29 @@ fn values(session: &mut dyn bourse_engine::Session) -> Vec<i64> {
     static READ: Sql = Sql::new("SELECT v FROM pair ORDER BY k");
     session.all(&READ, &[], |row| row.get(0)).unwrap()
 }
+
+/// How often a server is waited for: for each statement, and with a pipeline only where something has to be known.
+#[test]
+fn round_trips_are_counted() {
+    static ADD: Sql = Sql::new("UPDATE pair SET v = v + 1 WHERE k = ?1");
+    for (pipeline, expected) in [("off", 5), ("on", 2)] {
+        let options = format!("lock_timeout=1s&pipeline={pipeline}");
+        let Some(engine) = server("private::round_trips_are_counted", &options) else { return };
+        let mut session = engine.session().unwrap();
+        session.execute_text("CREATE TABLE pair (k INT PRIMARY KEY, v INT NOT NULL)", &[]).unwrap();
+        session.execute_text("INSERT INTO pair VALUES (1, 0), (2, 0), (3, 0)", &[]).unwrap();
+        let mut transaction = || {
+            let before = session.round_trips().unwrap();
+            session.begin(Isolation::ReadCommitted, Access::Write).unwrap();
+            for key in 1..=3 {
+                assert_eq!(session.change_one(&ADD, Params::of(&[key.into()])).unwrap(), 1);
+            }
+            session.commit().unwrap();
+            session.round_trips().unwrap() - before
+        };
+        // The first one prepares its statement.
+        assert!(transaction() > expected, "{pipeline}");
+        assert_eq!(transaction(), expected, "BEGIN, three changes, COMMIT; pipeline={pipeline}");
+        assert_eq!(values(&mut *session), [2, 2, 2]);
+    }
+}

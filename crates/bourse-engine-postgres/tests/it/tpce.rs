@@ -21,6 +21,13 @@ fn some_hundred_transactions_are_alike() {
     }
 }
 
+#[test]
+fn transactions_in_a_pipeline_are_alike() {
+    if let Some(engine) = server("tpce::transactions_in_a_pipeline_are_alike", "lock_timeout=5s&pipeline=on") {
+        transactions_are_alike(&engine, 800);
+    }
+}
+
 /// Every table is entered by a key: where the server may not walk through one, it does so only if there is no other way.
 fn assert_plans(session: &mut dyn Session) {
     session.execute_text("SET enable_seqscan = off", &[]).unwrap();

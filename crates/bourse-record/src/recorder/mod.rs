@@ -31,6 +31,7 @@ impl Recorder {
                 latency: Outcome::MEASURED.map(|_| performs(operation).then(Latency::default)).into(),
                 tallies: Vec::with_capacity(TALLIES),
                 retries: 0,
+                round_trips: 0,
                 late: 0,
                 samples: 0,
                 totals: Totals::default(),
@@ -92,6 +93,7 @@ impl Recorder {
         if counted == Counted::Untimed {
             recorded.untimed += if at.is_some() { count } else { 0 };
             recorded.retries += u64::from(sample.retries);
+            recorded.round_trips += u64::from(sample.round_trips);
             recorded.tally(sample.outcome, sample.code).count += count;
             return;
         }
@@ -118,6 +120,7 @@ impl Recorder {
             return;
         }
         recorded.retries += u64::from(sample.retries);
+        recorded.round_trips += u64::from(sample.round_trips);
         recorded.tally(sample.outcome, sample.code).count += count;
     }
 
@@ -163,6 +166,7 @@ impl Recorder {
         }
         for (mine, theirs) in self.operations.iter_mut().zip(other.operations) {
             mine.retries += theirs.retries;
+            mine.round_trips += theirs.round_trips;
             mine.late += theirs.late;
             mine.samples += theirs.samples;
             mine.totals.add(&theirs.totals);
@@ -226,6 +230,7 @@ mod tests {
             end_ns: 100 + response_ns,
             back_off_ns: 0,
             retries: 0,
+            round_trips: 0,
             count: 1,
             operation,
             outcome,

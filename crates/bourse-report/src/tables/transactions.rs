@@ -68,6 +68,7 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
     heads.extend(latency_heads(view));
     heads.extend([
         Head::right("harness", "harness_overhead_ns").folds(),
+        Head::right("round trips", "round_trips").folds().rank(5),
         Head::right("in batches of", "timed_together").rank(7).folds(),
         Head::right("timed", "timed_one_in").rank(1).folds(),
         Head::right("limit", "limit_ns").folds(),
@@ -103,6 +104,9 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
         ];
         row.extend(latency_cells(operation.latency(Clock::Response)));
         row.push(Cell::or_nothing(operation.harness_overhead_ns.map(Cell::duration_ns)));
+        row.push(Cell::or_nothing(
+            operation.round_trips.map(|trips| Cell::figure(trips, |trips| format!("{trips:.1}"))),
+        ));
         row.push(batch(operation));
         row.push(Cell::or_nothing(
             operation.one_in.map(|it| Cell::figure(it, |it| format!("1 in {}", units::significant(it, 3)))),

@@ -28,6 +28,8 @@ pub(crate) struct OperationView {
     pub(crate) failed: u64,
     pub(crate) dropped: u64,
     pub(crate) retries: u64,
+    /// How often one waited for a server's answer, on average; none without a server.
+    pub(crate) round_trips: Option<f64>,
     pub(crate) late: u64,
     /// What was under way when the interval ended, of all rounds together; none if nothing was.
     pub(crate) under_way: Option<UnderWayView>,
@@ -155,6 +157,7 @@ impl OperationView {
         let under_way = UnderWayView::over(&under_way);
         let untimed: u64 = parts.iter().map(|part| part.untimed).sum();
         let ended_in_all: u64 = parts.iter().map(|part| part.ended()).sum();
+        let round_trips: u64 = parts.iter().map(|part| part.round_trips).sum();
         let response = Latency::of(parts, Clock::Response);
         // Buckets are a thousandth wide at most.
         let ended_max = response.known().map_or(0, |summary| summary.max_ns);
@@ -171,6 +174,7 @@ impl OperationView {
             failed: ended(Outcome::Failed),
             dropped: ended(Outcome::Dropped),
             retries: parts.iter().map(|part| part.retries).sum(),
+            round_trips: (round_trips > 0 && ended_in_all > 0).then(|| round_trips as f64 / ended_in_all as f64),
             late: parts.iter().map(|part| part.late).sum(),
             batch: (samples > 0).then_some(together),
             one_in: (untimed > 0).then(|| ended_in_all as f64 / ended_in_all.saturating_sub(untimed) as f64),
@@ -253,6 +257,7 @@ mod tests {
                 end_ns: ns * u64::from(count),
                 back_off_ns: 0,
                 retries: 0,
+                round_trips: 0,
                 count,
                 operation: 0,
                 outcome,
@@ -317,6 +322,7 @@ mod tests {
                     end_ns,
                     back_off_ns,
                     retries,
+                    round_trips: 0,
                     count,
                     operation,
                     outcome,

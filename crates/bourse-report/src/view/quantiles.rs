@@ -41,8 +41,19 @@ mod tests {
         let mut sample = |end_ns, outcome| {
             let (due_ns, start_ns, back_off_ns, retries, count, operation, code) = (0, 0, 0, 0, 1, 0, 0);
             let server = None;
-            let sample =
-                Sample { due_ns, start_ns, end_ns, back_off_ns, retries, count, operation, outcome, code, server };
+            let sample = Sample {
+                due_ns,
+                start_ns,
+                end_ns,
+                back_off_ns,
+                retries,
+                round_trips: 0,
+                count,
+                operation,
+                outcome,
+                code,
+                server,
+            };
             recorder.sample(&sample, true);
         };
         (0..count).for_each(|at| sample(if at % 50 == 0 { 10 * ns } else { ns }, Outcome::Completed));

@@ -77,6 +77,7 @@ fn operation(name: &str, share: Option<f64>, limit_s: Option<u64>, typical_us: u
         name: name.to_owned(),
         outcomes,
         retries,
+        round_trips: 0,
         late: 0,
         samples: 0,
         untimed: 0,

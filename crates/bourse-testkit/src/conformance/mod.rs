@@ -31,6 +31,7 @@ pub static CHECKS: &[Check] = &[
     Check { name: "a callback's error ends the query", run: statements::a_callback_can_stop },
     Check { name: "columns have the names that the statement gives them", run: statements::columns_have_names },
     Check { name: "parameters stand in one list or in two", run: statements::parameters_in_two_lists },
+    Check { name: "a change of one row changes one row, or nothing is committed", run: statements::changes_of_one_row },
     Check { name: "a statement is run for each set of parameters", run: statements::runs_for_each_set_of_parameters },
     Check { name: "a plan is shown or refused", run: statements::plans },
     Check { name: "the engine describes itself", run: statements::description },

@@ -68,6 +68,58 @@ pub(super) fn parameters_in_two_lists(engine: &dyn Engine) {
     assert_eq!(found, 55);
 }
 
+/// A change of one row is seen by what follows it. If it changed another number of rows, or failed, that is told by the commit at
+/// the latest, and nothing stays.
+pub(super) fn changes_of_one_row(engine: &dyn Engine) {
+    let mut session = small(engine);
+    let units = |units: i64| super::amount(units);
+    let change = |session: &mut dyn Session, name: &str, tier: i64, to: i64| {
+        session.change_one(&super::SET_CHARGE, Params::of(&[name.into(), tier.into(), units(to)]))
+    };
+    assert_eq!(change(&mut *session, "TMB", 1, 20).unwrap(), 1, "outside a transaction");
+    assert_eq!(change(&mut *session, "XXX", 1, 20).unwrap(), 0, "outside a transaction it is told at once");
+    assert_eq!(read(&mut *session, "TMB", 1).unwrap(), 20);
+    // The second time statements are prepared already.
+    for round in 0..2 {
+        let to = 30 + round;
+        session.begin(Isolation::Serializable, Access::Write).unwrap();
+        assert_eq!(change(&mut *session, "TMB", 1, to).unwrap(), 1);
+        assert_eq!(change(&mut *session, "TMB", 2, to).unwrap(), 1);
+        assert_eq!(read(&mut *session, "TMB", 1).unwrap(), to, "what follows sees it");
+        assert_eq!(change(&mut *session, "TMB", 3, to).unwrap(), 1);
+        session.commit().unwrap();
+        let mut other = engine.session().unwrap();
+        for tier in 1..=3 {
+            assert_eq!(read(&mut *other, "TMB", tier).unwrap(), to);
+        }
+        drop(other);
+        // Undone before anything was asked for.
+        session.begin(Isolation::Serializable, Access::Write).unwrap();
+        assert_eq!(change(&mut *session, "TMB", 1, 99).unwrap(), 1);
+        session.rollback().unwrap();
+        assert_eq!(read(&mut *session, "TMB", 1).unwrap(), to);
+        // A row that is not there, then a row that is there twice.
+        let absent: &dyn Fn(&mut dyn Session) -> Result<bool, EngineError> =
+            &|session| Ok(change(session, "XXX", 1, 99)? == 1);
+        let twice: &dyn Fn(&mut dyn Session) -> Result<bool, EngineError> = &|session| {
+            let row = ["TMB".into(), 1.into(), units(99)];
+            Ok(session.change_one(&super::ADD_CHARGE, Params::of(&row))? == 1)
+        };
+        for wrong in [absent, twice] {
+            session.begin(Isolation::Serializable, Access::Write).unwrap();
+            assert_eq!(change(&mut *session, "TMB", 2, 99).unwrap(), 1);
+            let was_told = !wrong(&mut *session).is_ok_and(|is_one| is_one);
+            if was_told {
+                session.rollback().unwrap();
+            } else {
+                let told = session.commit().expect_err("the commit at the latest tells it");
+                assert!(told.statement().is_some(), "{told:?}");
+            }
+            assert_eq!(read(&mut *session, "TMB", 2).unwrap(), to, "nothing stays");
+        }
+    }
+}
+
 /// A statement is run for each set of parameters, and stops at the first that fails.
 pub(super) fn runs_for_each_set_of_parameters(engine: &dyn Engine) {
     let mut session = small(engine);

@@ -122,7 +122,7 @@ pub(super) fn one<T: FromRow>(db: &mut dyn Session, sql: &'static Sql, params: &
 
 /// A change of exactly one row.
 pub(super) fn change_one(db: &mut dyn Session, sql: &'static Sql, params: &[Value<'_>]) -> Result<(), FrameError> {
-    match db.execute(sql, Params::of(params))? {
+    match db.change_one(sql, Params::of(params))? {
         1 => Ok(()),
         found => Err(FrameError::rows(sql, 1, found)),
     }

@@ -412,6 +412,7 @@ pub(super) fn cleanup_figures(took_ns: Nanos) -> bourse_record::Operation {
         end_ns: took_ns,
         back_off_ns: 0,
         retries: 0,
+        round_trips: 0,
         count: 1,
         operation,
         outcome: Outcome::Completed,

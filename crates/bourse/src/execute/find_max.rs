@@ -174,7 +174,19 @@ mod tests {
             let (back_off_ns, retries, count, operation, outcome, code) = (0, 0, 1, 0, Outcome::Completed, 0);
             let (end_ns, server) = (free, None);
             recorder.sample(
-                &Sample { due_ns, start_ns, end_ns, back_off_ns, retries, count, operation, outcome, code, server },
+                &Sample {
+                    due_ns,
+                    start_ns,
+                    end_ns,
+                    back_off_ns,
+                    retries,
+                    round_trips: 0,
+                    count,
+                    operation,
+                    outcome,
+                    code,
+                    server,
+                },
                 true,
             );
         }

@@ -24,7 +24,8 @@ pub(crate) fn runs(command: &Runs) -> Result<(), Failure> {
             if arguments.json {
                 return print(&format!("{:#}\n", serde_json::json!(found)));
             }
-            print(&history_terminal(&found, terminal_width(), has_color()))
+            print(&history_terminal(&found, terminal_width(), has_color()))?;
+            live::unfinished(&arguments.results.directory).iter().try_for_each(|line| print(&format!("{line}\n")))
         }
         Runs::Show { run, results, verbose } => {
             let path = named(&results.directory, run)?;

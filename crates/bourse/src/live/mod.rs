@@ -32,8 +32,10 @@ mod writer;
 pub(crate) use follow::{goes_on, is_left};
 pub(crate) use line::{FILE, Outcome};
 pub(crate) use terminal::restore;
-pub(crate) use watch::watch;
-pub(crate) use writer::{begin, end, passed_on, round, round_done, second, share, step, step_ended, tell_parent};
+pub(crate) use watch::{unfinished, watch};
+pub(crate) use writer::{
+    abandon, begin, end, passed_on, round, round_done, second, share, step, step_ended, tell_parent,
+};
 
 use crate::args::Execution;
 use crate::failure::Failure;

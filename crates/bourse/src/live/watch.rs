@@ -123,3 +123,23 @@ fn newest(directory: &Path) -> Result<PathBuf, Failure> {
     let found = folders.into_iter().filter_map(|folder| Some((going_on(&folder)?, folder)));
     found.max().map(|(_, folder)| folder).ok_or_else(none)
 }
+
+/// A line for each run in a folder of results that told of itself and has not ended: how far it is, or that it was ended from outside.
+pub(crate) fn unfinished(directory: &Path) -> Vec<String> {
+    let told = |folder: PathBuf| {
+        let mut follower = Follower::open(&folder).ok()?;
+        // Asked before the file is read: what is written last is read then.
+        let is_written = follower.is_written();
+        follower.poll().ok()?;
+        if follower.state.outcome.is_some() {
+            return None;
+        }
+        let name = bourse_report::printable(&folder.file_name()?.to_string_lossy());
+        Some(if is_written {
+            format!("running: {name}  {}", follower.view().line())
+        } else {
+            format!("ended from outside: {name}  (`bourse runs rm {name}` removes what it left)")
+        })
+    };
+    history::folders(directory).unwrap_or_default().into_iter().filter_map(told).collect()
+}

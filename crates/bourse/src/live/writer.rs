@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Mutex, MutexGuard, PoisonError, TryLockError};
 use std::time::{Duration, Instant};
 
 /// Whom this process tells.
@@ -80,6 +80,20 @@ pub(crate) fn end(outcome: Outcome) {
     if let Some(Sink::File { path, .. }) = sink().take() {
         // One that cannot be removed does no harm.
         let _ = std::fs::remove_file(path);
+    }
+}
+
+/// Removes the file of a run that ends at once, and its folder if there is nothing else in it. Called while any thread may be telling: it
+/// waits for none.
+pub(crate) fn abandon() {
+    let held = match SINK.try_lock() {
+        Ok(held) => Some(held),
+        Err(TryLockError::Poisoned(held)) => Some(held.into_inner()),
+        Err(TryLockError::WouldBlock) => None,
+    };
+    if let Some(Sink::File { path, .. }) = held.as_deref().and_then(Option::as_ref) {
+        let _ = std::fs::remove_file(path);
+        let _ = path.parent().map(std::fs::remove_dir);
     }
 }
 
