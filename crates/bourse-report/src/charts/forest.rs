@@ -26,12 +26,32 @@ fn place(ratio: f64) -> f64 {
     ratio.clamp(1.0 / FARTHEST, FARTHEST).log2()
 }
 
-/// A change in percent, a ratio where that says more.
-fn change(ratio: f64) -> String {
-    if (0.5..2.0).contains(&ratio) {
-        format!("{:+.1} %", 100.0 * (ratio - 1.0))
-    } else {
-        format!("× {}", units::significant(ratio, 3))
+/// How the changes of one drawing are written: in percent, or as ratios where one of them is half or double or more. Never both, which
+/// nobody could compare.
+#[derive(Clone, Copy)]
+enum Written {
+    Percent,
+    Ratio,
+}
+
+impl Written {
+    fn for_reach(far: f64) -> Self {
+        if far < 1.0 { Self::Percent } else { Self::Ratio }
+    }
+
+    fn change(self, ratio: f64) -> String {
+        match self {
+            Self::Percent => format!("{:+.1} %", 100.0 * (ratio - 1.0)),
+            Self::Ratio => format!("× {}", units::significant(ratio, 3)),
+        }
+    }
+
+    /// Beside the line of no change.
+    const fn none(self) -> &'static str {
+        match self {
+            Self::Percent => "0",
+            Self::Ratio => "× 1",
+        }
     }
 }
 
@@ -69,6 +89,8 @@ pub(crate) fn forest(frame: &Frame<'_>, rows: &[ForestRow<'_>], tolerance: f64, 
         [low, high, row.ratio]
     });
     let far = ends.filter(|end| *end > 0.0).map(|end| place(end).abs()).fold(place(1.0 + 2.0 * tolerance), f64::max);
+    let written = Written::for_reach(far);
+    let change = |ratio| written.change(ratio);
     let x = |ratio: f64| middle + half * (place(ratio) / far).clamp(-1.0, 1.0);
     let (top, bottom) = (22.0, 22.0 + row_height * rows.len() as f64);
     let mut svg = Svg::new();
@@ -77,7 +99,7 @@ pub(crate) fn forest(frame: &Frame<'_>, rows: &[ForestRow<'_>], tolerance: f64, 
     let sides = ticks(far, most).into_iter().flat_map(|ratio| [1.0 / ratio, ratio]);
     for ratio in sides.chain([1.0]) {
         svg.line(if ratio == 1.0 { "axis" } else { "grid" }, (x(ratio), top), (x(ratio), bottom));
-        let label = if ratio == 1.0 { "0".to_owned() } else { change(ratio) };
+        let label = if ratio == 1.0 { written.none().to_owned() } else { change(ratio) };
         let anchor = match (x(ratio) - left, left + 2.0 * half - x(ratio)) {
             (near, _) if near < 20.0 => Anchor::Start,
             (_, near) if near < 20.0 => Anchor::End,
@@ -163,5 +185,10 @@ mod tests {
             assert!(!drawing.contains("p99") && !drawing.contains("NaN"), "{drawing}");
         }
         assert_eq!(forest(&frame, &rows[1..], 0.05, Size::Wide), None);
+        // One that is doubled has all written as ratios: of two ways nobody could compare the ends of an interval.
+        let rows = [row("reads/s", 0.2, Some((0.1, 0.7)), None), row("p50", 1.1, None, None)];
+        let drawing = forest(&frame, &rows, 0.05, Size::Wide).expect("a metric is finite");
+        assert!(drawing.contains("× 0.200 (× 0.100 to × 0.700)") && drawing.contains("× 1.10"), "{drawing}");
+        assert!(!drawing.contains(" %"), "{drawing}");
     }
 }

@@ -130,7 +130,7 @@ data_table! {
         failed: Count, "Failed" => it.failed;
         dropped: Count, "Never started, because the backlog was full" => it.dropped;
         retries: Count, "Retries after lock conflicts" => it.retries;
-        round_trips: Real, "How often one waited for a server's answer, on average; empty without a server" => it.round_trips;
+        round_trips_per_operation: Real, "How often one waited for a server's answer, on average; empty without a server" => it.round_trips;
     }
 }
 
@@ -171,7 +171,7 @@ data_table! {
         rate_per_s: Real, "Valid ones a second" => rate(it.valid(), round.measured_s);
         failed: Count, "Failed" => it.failed;
         retries: Count, "Retries after lock conflicts" => it.retries;
-        round_trips: Real, "How often one waited for a server's answer, on average; empty without a server" => it.round_trips;
+        round_trips_per_operation: Real, "How often one waited for a server's answer, on average; empty without a server" => it.round_trips;
         response_mean_ns: Real, "Response time, mean" => mean(&it.response);
         response_p50_ns: Count, "Response time, median" => quantile(&it.response, 0.5);
         response_p90_ns: Count, "Response time, 90th percentile" => quantile(&it.response, 0.9);

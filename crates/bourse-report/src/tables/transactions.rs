@@ -68,7 +68,7 @@ pub(crate) fn transactions(view: &CaseView<'_>) -> Table {
     heads.extend(latency_heads(view));
     heads.extend([
         Head::right("harness", "harness_overhead_ns").folds(),
-        Head::right("round trips", "round_trips").folds().rank(5),
+        Head::right("round trips", "round_trips_per_operation").folds().rank(5),
         Head::right("in batches of", "timed_together").rank(7).folds(),
         Head::right("timed", "timed_one_in").rank(1).folds(),
         Head::right("limit", "limit_ns").folds(),
