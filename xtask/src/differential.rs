@@ -8,7 +8,8 @@ use std::process::Command;
 const TRANSACTIONS: &str = "20000";
 
 /// Engines, and a target of each whose data lie in memory.
-const TARGETS: [(&str, &str); 7] = [
+const TARGETS: [(&str, &str); 8] = [
+    ("turso", "turso::memory:"),
     ("mariadb+private", "mariadb+private:?ram=on"),
     ("mysql+private", "mysql+private:?ram=on"),
     ("mariadb+galera", "mariadb+galera:?nodes=2&ram=on"),

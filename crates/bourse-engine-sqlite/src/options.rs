@@ -6,7 +6,9 @@ use crate::encrypted::Key;
 use crate::library::{ENGINE, FORMS, SCHEME};
 #[cfg(loaded)]
 use crate::loaded::interned;
-use bourse_engine::target::{Grammar, OptionSpec, Renamed, Scheme, Wanted, parse_bytes, parse_number, show_bytes};
+use bourse_engine::target::{
+    Grammar, OptionSpec, Renamed, Scheme, Wanted, parse_bytes, parse_number, parse_time, show_bytes, show_time,
+};
 use bourse_engine::{option_spec, option_words};
 use std::time::Duration;
 
@@ -343,18 +345,8 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
             name: "busy_timeout",
             values: "a time up to 1h, for example 10s or 500ms",
             meaning: "how long a session waits for a lock before it fails with a conflict",
-            set: |options, text| {
-                options.busy_timeout = parse_time(text)?;
-                if options.busy_timeout > Duration::from_secs(3_600) {
-                    return Err(Wanted::InRange);
-                }
-                Ok(())
-            },
-            show: |options| match options.busy_timeout.as_millis() {
-                0 => "0s".to_owned(),
-                ms if ms % 1_000 == 0 => format!("{}s", ms / 1_000),
-                ms => format!("{ms}ms"),
-            },
+            set: |options, text| parse_time(text, Duration::from_secs(3_600)).map(|time| options.busy_timeout = time),
+            show: |options| show_time(options.busy_timeout),
         },
         option_spec!("foreign_keys" => foreign_keys: switch, "enforce declared foreign keys"),
         option_spec!("checks" => checks: switch, "enforce CHECK constraints"),
@@ -415,11 +407,3 @@ pub static GRAMMAR: Grammar<Options> = Grammar {
     ],
     renamed: &[Renamed::Value { option: "disk", old: "forgetful", new: "lossy" }],
 };
-
-fn parse_time(text: &str) -> Result<Duration, Wanted> {
-    let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)];
-    let found = units.into_iter().find_map(|(unit, ms)| Some((text.strip_suffix(unit)?, ms)));
-    let (digits, ms) = found.ok_or(Wanted::Listed)?;
-    let number: u64 = digits.parse().map_err(|_| Wanted::Listed)?;
-    number.checked_mul(ms).map(Duration::from_millis).ok_or(Wanted::InRange)
-}

@@ -90,6 +90,14 @@ pub(crate) const SQLITE_SCHEMA: Catalog = Catalog::Statements(
       WHERE sql IS NOT NULL AND name <> 'sqlite_sequence' AND substr(tbl_name, 1, 7) <> 'bourse_'",
 );
 
+/// The same, where tables of the engine's own begin with two underscores.
+pub(crate) const TURSO_SCHEMA: Catalog = Catalog::Statements(
+    "SELECT type, tbl_name, name, sql
+       FROM sqlite_master
+      WHERE sql IS NOT NULL AND name <> 'sqlite_sequence' AND substr(tbl_name, 1, 7) <> 'bourse_'
+            AND substr(tbl_name, 1, 2) <> '__'",
+);
+
 /// The standard's information schema, with MySQL's statistics.
 pub(crate) const INFORMATION_SCHEMA: Catalog = Catalog::Parts(
     "SELECT 'column', table_name, column_name,

@@ -1,5 +1,7 @@
 use crate::ColumnType;
-use crate::catalog::{Catalog, DUCKDB_CATALOG, H2_CATALOG, INFORMATION_SCHEMA, POSTGRES_CATALOG, SQLITE_SCHEMA};
+use crate::catalog::{
+    Catalog, DUCKDB_CATALOG, H2_CATALOG, INFORMATION_SCHEMA, POSTGRES_CATALOG, SQLITE_SCHEMA, TURSO_SCHEMA,
+};
 
 /// What differs between SQL engines, as data: physical types, how a key is declared, and the words in the holes of a statement.
 #[derive(Debug)]
@@ -120,6 +122,9 @@ pub static SQLITE: Dialect = Dialect {
     ],
     catalog: SQLITE_SCHEMA,
 };
+
+/// Turso, which has SQLite's SQL; tables clustered by their key are an experiment of its own, and not with MVCC.
+pub static TURSO: Dialect = Dialect { name: "turso", clustered: "", catalog: TURSO_SCHEMA, ..SQLITE };
 
 /// MySQL and MariaDB: InnoDB clusters by the primary key by itself.
 pub static MYSQL: Dialect = Dialect {
@@ -319,7 +324,7 @@ mod tests {
     /// A hole that the standard has no word for would be left open by the other dialects.
     #[test]
     fn the_standard_fills_every_hole() {
-        for dialect in [&SQLITE, &MYSQL, &POSTGRES, &DUCKDB, &H2, &HSQLDB, &DERBY, &MONETDB] {
+        for dialect in [&SQLITE, &TURSO, &MYSQL, &POSTGRES, &DUCKDB, &H2, &HSQLDB, &DERBY, &MONETDB] {
             for (hole, _) in dialect.holes {
                 assert!(STANDARD_HOLES.iter().any(|(known, _)| known == hole), "{}: {hole}", dialect.name);
             }

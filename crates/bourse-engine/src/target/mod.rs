@@ -16,6 +16,6 @@ pub use grammar::{Grammar, OptionSpec, Parsed, Renamed, Scheme, Split};
 pub use percent::{escape, unescape};
 pub use server::{Named, ServerForms, ServerPlace};
 pub use values::{
-    parse_bytes, parse_number, parse_path, parse_seconds, parse_switch, show_bytes, show_path, show_seconds,
-    show_switch,
+    parse_bytes, parse_number, parse_path, parse_seconds, parse_switch, parse_time, show_bytes, show_path,
+    show_seconds, show_switch, show_time,
 };

@@ -88,6 +88,24 @@ pub fn show_seconds(time: Duration) -> String {
     format!("{}s", time.as_secs())
 }
 
+/// A time of at most `most`, as `10s` or `500ms`.
+///
+/// # Errors
+/// [`Wanted`]: it cannot be read, or is longer.
+pub fn parse_time(text: &str, most: Duration) -> Result<Duration, Wanted> {
+    let units = [("ms", 1), ("s", 1_000), ("m", 60_000), ("h", 3_600_000)];
+    let found = units.into_iter().find_map(|(unit, ms)| Some((text.strip_suffix(unit)?, ms)));
+    let (digits, ms) = found.ok_or(Wanted::Listed)?;
+    let number: u64 = digits.parse().map_err(|_| Wanted::Listed)?;
+    let time = number.checked_mul(ms).map(Duration::from_millis).ok_or(Wanted::InRange)?;
+    if time <= most { Ok(time) } else { Err(Wanted::InRange) }
+}
+
+/// A time in whole seconds, or in milliseconds where it is none of whole seconds.
+pub fn show_time(time: Duration) -> String {
+    if time.subsec_millis() == 0 { show_seconds(time) } else { format!("{}ms", time.as_millis()) }
+}
+
 /// The path of a file or folder, for an option that may be without one.
 ///
 /// # Errors

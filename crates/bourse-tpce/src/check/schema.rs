@@ -74,6 +74,15 @@ pub fn differences(
     Ok(Some(compare(&declared, &found)))
 }
 
+/// Whether two definitions differ in white space alone: an engine may keep a statement in a form of its own.
+fn is_alike(one: &str, other: &str) -> bool {
+    let form = |text: &str| {
+        let words: Vec<_> = text.split_whitespace().collect();
+        words.join(" ").replace("( ", "(").replace(" )", ")")
+    };
+    one == other || form(one) == form(other)
+}
+
 fn compare(declared: &[Object], found: &[Object]) -> Vec<SchemaDifference> {
     fn by_name(objects: &[Object]) -> BTreeMap<(&str, &str, &str), &Object> {
         objects.iter().map(|it| ((it.kind.as_str(), it.table.as_str(), it.name.as_str()), it)).collect()
@@ -89,7 +98,7 @@ fn compare(declared: &[Object], found: &[Object]) -> Vec<SchemaDifference> {
     for (key, object) in &wanted {
         match there.get(key) {
             None => differences.push(difference(object, Change::Missing)),
-            Some(other) if other.definition != object.definition => {
+            Some(other) if !is_alike(&other.definition, &object.definition) => {
                 let (declared, found) = (object.definition.clone(), other.definition.clone());
                 differences.push(difference(object, Change::Differs { declared, found }));
             }
@@ -147,6 +156,18 @@ mod tests {
                 "index extra of trade is not declared"
             ]
         );
+    }
+
+    #[test]
+    fn a_statement_kept_with_other_white_space_is_the_same() {
+        let wanted = declared(&SQLITE, true).expect("its catalog is known");
+        let mut found = wanted.clone();
+        let change = |it: &mut Object, from: &str, to: &str| it.definition = it.definition.replace(from, to);
+        found.iter_mut().for_each(|it| change(it, "\n", " "));
+        found.iter_mut().for_each(|it| change(it, "(  ", "("));
+        assert_eq!(compare(&wanted, &found), []);
+        found.iter_mut().for_each(|it| change(it, "t_qty > 0", "t_qty > 1"));
+        assert_eq!(compare(&wanted, &found).len(), 1);
     }
 
     #[test]

@@ -29,6 +29,8 @@ mod sqlite;
 mod sqlite_lean;
 #[cfg(feature = "sqlite-lib")]
 mod sqlite_lib;
+#[cfg(feature = "turso")]
+mod turso;
 
 pub(crate) use list::list;
 
@@ -84,7 +86,8 @@ enum Build {
             feature = "redb",
             feature = "rocksdb",
             feature = "sqlite-lean",
-            feature = "sqlite-lib"
+            feature = "sqlite-lib",
+            feature = "turso"
         ),
         expect(dead_code, reason = "this build has every engine")
     )]
@@ -237,6 +240,13 @@ pub(crate) static ENGINES: &[EngineKind] = &[
         // Not for a quick look: which library is meant, a person says.
         in_process: None,
         build: if_built!("sqlite-lib", sqlite_lib::CALLS),
+    },
+    EngineKind {
+        scheme: "turso",
+        summary: "Turso, SQLite's SQL written anew in Rust, built in; in process, on a file or in memory",
+        example: "turso:PATH?journal=mvcc&sync=full, turso::memory:",
+        in_process: Some(InProcess { file_ending: "turso", memory: true, variant_of: None }),
+        build: if_built!("turso", turso::CALLS),
     },
     EngineKind {
         scheme: "mariadb+private",

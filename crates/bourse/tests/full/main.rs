@@ -67,6 +67,14 @@ fn duckdb_runs() {
     every_workload_runs(&format!("duckdb::memory:?library={}", library.display()));
 }
 
+#[test]
+fn turso_runs() {
+    every_workload_runs("turso:x.turso");
+    every_workload_runs("turso:x.turso?journal=mvcc");
+    every_workload_runs("turso::memory:?journal=mvcc");
+    ours_is_listed_and_removed("turso");
+}
+
 /// Where a cluster cannot be had, the test's name is printed.
 #[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
 #[test]

@@ -1,0 +1,276 @@
+//! An open database, in a file or in memory, and connections to it.
+
+use crate::error::error;
+use crate::files::{CountedFiles, Counts};
+use crate::mark::{APPLICATION_ID, COMPANIONS};
+use crate::options::{Journal, Options};
+use crate::statement::{Rows, Statement};
+use bourse_engine::{EachRow, EngineError, ErrorKind, FileUse, Params, RowExt as _, beside};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use turso_core::{IO, MemoryIO, OpenFlags, OpenOptions, SqliteDialect};
+
+/// What Turso calls a database in memory, and its log.
+pub(crate) const MEMORY: [&str; 2] = [":memory:", ":memory:-wal"];
+
+/// A database that is open. One in a file is closed with its last connection, which writes its log into it.
+pub(crate) struct Database {
+    core: Arc<turso_core::Database>,
+    io: Arc<dyn IO>,
+    options: Options,
+    _use: Option<FileUse>,
+}
+
+/// The databases in files that this process has open.
+type Open = Vec<(PathBuf, Options, Weak<Database>)>;
+
+fn open_files() -> MutexGuard<'static, Open> {
+    static OPEN: Mutex<Open> = Mutex::new(Vec::new());
+    let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+    open.retain(|(_, _, database)| database.strong_count() > 0);
+    open
+}
+
+/// Whether this process has the file open.
+pub(crate) fn is_open(path: &Path) -> bool {
+    open_files().iter().any(|(open, _, _)| open == path)
+}
+
+/// The error of what would take a database away that is in use.
+pub(crate) fn in_use(path: &Path) -> EngineError {
+    let words = format!("{} is in use: a session of this process has it open", path.display());
+    EngineError::new(ErrorKind::Conflict, words)
+}
+
+impl Database {
+    /// Opens the database in a file that exists, in the journal mode of its settings.
+    ///
+    /// # Errors
+    /// Turso's; [`ErrorKind::Conflict`] if the file is open with other settings, or in another process.
+    pub(crate) fn in_file(path: &Path, options: Options, counts: &Counts) -> Result<Arc<Self>, EngineError> {
+        let mut open = open_files();
+        let known = open.iter().find(|(known, _, _)| known == path);
+        if let Some((with, database)) = known.and_then(|(_, with, database)| Some((*with, database.upgrade()?))) {
+            // What is dropped below may be the last one, which takes the list too.
+            drop(open);
+            if with == options {
+                return Ok(database);
+            }
+            let words = format!("{} is open in this process with other settings", path.display());
+            return Err(EngineError::new(ErrorKind::Conflict, words));
+        }
+        let database = Self::alone(path, options, counts)?;
+        database.set_journal()?;
+        open.push((path.to_owned(), options, Arc::downgrade(&database)));
+        Ok(database)
+    }
+
+    /// Opens a file that nobody else knows, as one that is being loaded, in the journal mode that it has; it may be empty.
+    ///
+    /// # Errors
+    /// Turso's.
+    pub(crate) fn alone(path: &Path, options: Options, counts: &Counts) -> Result<Arc<Self>, EngineError> {
+        Self::of_file(path, options, counts, OpenFlags::default())
+    }
+
+    /// Opens the database in a file that exists so that nothing is changed, in the journal mode that it has.
+    ///
+    /// # Errors
+    /// Turso's.
+    pub(crate) fn for_reading(path: &Path, options: Options, counts: &Counts) -> Result<Arc<Self>, EngineError> {
+        Self::of_file(path, options, counts, OpenFlags::ReadOnly)
+    }
+
+    fn of_file(path: &Path, options: Options, counts: &Counts, flags: OpenFlags) -> Result<Arc<Self>, EngineError> {
+        let Some(text) = path.to_str() else {
+            return Err(EngineError::unsupported(format!("{}: Turso takes no path that is not UTF-8", path.display())));
+        };
+        let used = FileUse::begin(path, "turso")?;
+        let files = CountedFiles::new(text, counts.clone()).map_err(|e| error(&e))?;
+        Self::open(Arc::new(files), text, options, flags, Some(used))
+    }
+
+    /// Opens a database in memory: what these files hold, in the journal mode that it has.
+    ///
+    /// # Errors
+    /// Turso's.
+    pub(crate) fn in_memory(files: Arc<MemoryIO>, options: Options) -> Result<Arc<Self>, EngineError> {
+        Self::open(files, MEMORY[0], options, OpenFlags::default(), None)
+    }
+
+    fn open(
+        io: Arc<dyn IO>,
+        path: &str,
+        options: Options,
+        flags: OpenFlags,
+        used: Option<FileUse>,
+    ) -> Result<Arc<Self>, EngineError> {
+        let with = OpenOptions::new(Arc::new(SqliteDialect)).flags(flags);
+        let opened = turso_core::Database::open(Arc::clone(&io), path, with);
+        let core = opened.map_err(|e| {
+            let told = error(&e);
+            EngineError::new(told.kind(), format!("cannot open {path}: {}", told.message()))
+                .with_code(told.code().unwrap_or_default())
+        })?;
+        Ok(Arc::new(Self { core, io, options, _use: used }))
+    }
+
+    /// Changes to the journal mode of the settings; nobody else may have the database open.
+    ///
+    /// # Errors
+    /// Turso's.
+    pub(crate) fn set_journal(self: &Arc<Self>) -> Result<(), EngineError> {
+        let connection = Connection::plain(self)?;
+        let wanted = self.options.journal.word();
+        if connection.text("PRAGMA journal_mode")? == wanted {
+            return Ok(());
+        }
+        connection.write_log()?;
+        let has = connection.text(&format!("PRAGMA journal_mode = '{wanted}'"))?;
+        if has == wanted {
+            return Ok(());
+        }
+        Err(EngineError::unsupported(format!("Turso keeps the journal mode {has} instead of {wanted}")))
+    }
+
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// The files of a database in memory.
+    pub(crate) fn memory_bytes(&self) -> u64 {
+        let size = |name| self.io.open_file(name, OpenFlags::None, false).and_then(|file| file.size());
+        MEMORY.into_iter().filter_map(|name| size(name).ok()).sum()
+    }
+
+    /// The file system that it lies in.
+    pub(crate) fn io(&self) -> &Arc<dyn IO> {
+        &self.io
+    }
+}
+
+/// Whether the logs beside a closed database are empty, so that all of it is in its file.
+pub(crate) fn is_whole(path: &Path) -> bool {
+    COMPANIONS.iter().all(|suffix| std::fs::metadata(beside(path, suffix)).map_or(0, |found| found.len()) == 0)
+}
+
+/// A connection, which keeps its database open.
+pub(crate) struct Connection {
+    core: Arc<turso_core::Connection>,
+    database: Arc<Database>,
+}
+
+impl Connection {
+    /// Opens a connection with the settings of its database.
+    ///
+    /// # Errors
+    /// Turso's.
+    pub(crate) fn open(database: &Arc<Database>) -> Result<Self, EngineError> {
+        let this = Self::plain(database)?;
+        let Options { sync, cache_bytes, busy_timeout, foreign_keys, checks, temp_store, journal, checkpoint_bytes } =
+            database.options;
+        let switch = |on: bool| if on { "ON" } else { "OFF" };
+        this.run(&format!("PRAGMA synchronous = {}", sync.word()))?;
+        this.run(&format!("PRAGMA cache_size = -{}", cache_bytes / 1_024))?;
+        this.run(&format!("PRAGMA foreign_keys = {}", switch(foreign_keys)))?;
+        this.run(&format!("PRAGMA ignore_check_constraints = {}", switch(!checks)))?;
+        this.run(&format!("PRAGMA temp_store = {}", temp_store.word()))?;
+        if let (Journal::Mvcc, Some(bytes)) = (journal, checkpoint_bytes) {
+            this.run(&format!("PRAGMA mvcc_checkpoint_threshold = {bytes}"))?;
+        }
+        this.core.set_busy_timeout(busy_timeout);
+        Ok(this)
+    }
+
+    /// One with Turso's settings.
+    pub(crate) fn plain(database: &Arc<Database>) -> Result<Self, EngineError> {
+        let core = database.core.connect().map_err(|e| error(&e))?;
+        Ok(Self { core, database: Arc::clone(database) })
+    }
+
+    pub(crate) fn database(&self) -> &Arc<Database> {
+        &self.database
+    }
+
+    /// Whether no transaction is open.
+    #[inline]
+    pub(crate) fn is_autocommit(&self) -> bool {
+        self.core.get_auto_commit()
+    }
+
+    /// Prepares the one statement of a text.
+    ///
+    /// # Errors
+    /// Turso's, with the statement.
+    pub(crate) fn prepare(&self, sql: &str) -> Result<Statement, EngineError> {
+        let prepared = self.core.prepare(sql).map_err(|e| error(&e).with_statement(sql))?;
+        let rest = sql.get(prepared.tail_offset()..).unwrap_or_default();
+        if !rest.trim_matches(|c: char| c.is_whitespace() || c == ';').is_empty() {
+            let words = "more than one statement in one text";
+            return Err(EngineError::new(ErrorKind::Other, words).with_statement(sql));
+        }
+        Ok(Statement::new(prepared, Arc::clone(&self.database.io)))
+    }
+
+    /// Runs a statement for no result.
+    ///
+    /// # Errors
+    /// Turso's, with the statement.
+    pub(crate) fn run(&self, sql: &str) -> Result<(), EngineError> {
+        self.query(sql, &mut |_| Ok(()))
+    }
+
+    /// Runs a query.
+    ///
+    /// # Errors
+    /// Turso's, with the statement.
+    pub(crate) fn query(&self, sql: &str, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        let mut statement = self.prepare(sql)?;
+        statement.run(Params::NONE, Rows::All, each).map(|_| ()).map_err(|e| e.with_statement(sql))
+    }
+
+    /// The first column of a query's last row as a text; empty without a row.
+    ///
+    /// # Errors
+    /// Turso's, with the statement.
+    pub(crate) fn text(&self, sql: &str) -> Result<String, EngineError> {
+        let mut text = String::new();
+        self.query(sql, &mut |row| {
+            text = row.value(0).to_string();
+            Ok(())
+        })?;
+        Ok(text)
+    }
+
+    /// Writes all of the log into the database.
+    ///
+    /// # Errors
+    /// Turso's; [`ErrorKind::Conflict`] if somebody is in the way.
+    pub(crate) fn write_log(&self) -> Result<(), EngineError> {
+        let mut is_busy = false;
+        self.query("PRAGMA wal_checkpoint(TRUNCATE)", &mut |row| {
+            is_busy = row.get::<i64>(0)? != 0;
+            Ok(())
+        })?;
+        if is_busy {
+            return Err(EngineError::new(ErrorKind::Conflict, "the log cannot be written back: a session is open"));
+        }
+        Ok(())
+    }
+
+    /// Puts the mark of a database of ours, so that it is in the file.
+    ///
+    /// # Errors
+    /// Turso's.
+    pub(crate) fn mark(&self) -> Result<(), EngineError> {
+        self.run(&format!("PRAGMA application_id = {APPLICATION_ID}"))?;
+        self.write_log()
+    }
+}
+
+impl Drop for Connection {
+    fn drop(&mut self) {
+        // What is open is undone. The last one writes the log into the database; should that fail, the next one that opens it does.
+        let _ = self.core.close();
+    }
+}

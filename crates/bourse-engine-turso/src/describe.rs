@@ -1,0 +1,134 @@
+//! What was run on, read back from Turso, and what its settings promise.
+
+use crate::database::{Connection, Database};
+use crate::options::{GRAMMAR, Journal, Options, Sync};
+use bourse_engine::target::Parsed;
+use bourse_engine::{
+    Description, Durability, EngineError, MayLose, MemoryStore, Setting, WriterWait, lost_with_machine,
+    memory_file_system,
+};
+use std::path::Path;
+use std::sync::Arc;
+use turso_core::MemoryIO;
+
+/// Settings that Turso tells by a pragma of their name, those of MVCC last.
+const PRAGMAS: [&str; 8] = [
+    "journal_mode",
+    "synchronous",
+    "page_size",
+    "cache_size",
+    "foreign_keys",
+    "ignore_check_constraints",
+    "temp_store",
+    "encoding",
+];
+const PRAGMAS_OF_MVCC: [&str; 3] = ["mvcc_checkpoint_threshold", "mvcc_gc_threshold", "mvcc_group_commit"];
+
+/// What is said beside each figure.
+const BETA: &str = "Turso is a beta by its own word, and MVCC an experiment in it: figures are of this version alone";
+
+/// The version that is built in. Of a database that has anything in it Turso tells the number of SQLite's version in the file's
+/// header instead.
+///
+/// # Errors
+/// Turso's, in words.
+pub fn version() -> Result<String, String> {
+    asked_version().map_err(|error| error.to_string())
+}
+
+fn asked_version() -> Result<String, EngineError> {
+    let database = Database::in_memory(Arc::new(MemoryIO::new()), Options::DEFAULT)?;
+    Connection::plain(&database)?.text("SELECT turso_version()")
+}
+
+pub(crate) fn describe(
+    target: &Parsed<Options>,
+    path: Option<&Path>,
+    connection: &Connection,
+) -> Result<Description, EngineError> {
+    let options = &target.options;
+    let mut settings = Vec::new();
+    let mut add = |name: &str, value: String| settings.push(Setting { name: name.to_owned(), value });
+    let of_mvcc = if options.journal == Journal::Mvcc { &PRAGMAS_OF_MVCC[..] } else { &[] };
+    for name in PRAGMAS.iter().chain(of_mvcc) {
+        let value = connection.text(&format!("PRAGMA {name}"))?;
+        add(name, in_words(name, &value).map_or(value, str::to_owned));
+    }
+    // This one no pragma of a connection tells that has not set it by one.
+    let option = GRAMMAR.options.iter().find(|option| option.name == "busy_timeout").expect("it is in the table");
+    add(option.name, (option.show)(options));
+    add("begin", begin(options.journal).to_owned());
+    add("dialect_of", format!("SQLite {}", connection.text("SELECT sqlite_version()")?));
+    let in_force =
+        |name: &str| settings.iter().find(|setting| setting.name == name).map_or("", |setting| setting.value.as_str());
+    let journal = Journal::parse(in_force("journal_mode")).unwrap_or(options.journal);
+    let sync = Sync::parse(in_force("synchronous")).unwrap_or(options.sync);
+    let memory = path.map_or(Some("the memory of this process"), memory_file_system);
+    let (durability, durability_reason) = durability(memory, journal, sync);
+    let mut warnings = vec![BETA.to_owned()];
+    warnings.extend(path.and_then(memory_file_system).map(|name| lost_with_machine("the database", name)));
+    Ok(Description {
+        engine: "turso".to_owned(),
+        version: asked_version()?,
+        target: target.text.clone(),
+        durability,
+        may_lose: (durability == Durability::Consistent).then_some(MayLose::SinceCheckpoint),
+        durability_reason,
+        writer_wait: Some(WriterWait::EngineBusyTimeout),
+        memory_store: path.is_none().then_some(MemoryStore::Engine),
+        settings,
+        compile_options: Vec::new(),
+        warnings,
+    })
+}
+
+/// How transactions that write begin.
+const fn begin(journal: Journal) -> &'static str {
+    match journal {
+        Journal::Wal => "immediate",
+        Journal::Mvcc => "concurrent, immediate where it is to be serializable",
+    }
+}
+
+/// The word for a number that a pragma answers.
+fn in_words(pragma: &str, value: &str) -> Option<&'static str> {
+    let words: &[&'static str] = match pragma {
+        "synchronous" => &["off", "normal", "full"],
+        "foreign_keys" | "ignore_check_constraints" | "mvcc_group_commit" => &["off", "on"],
+        "temp_store" => &["default", "file", "memory"],
+        _ => return None,
+    };
+    words.get(value.parse::<usize>().ok()?).copied()
+}
+
+/// What an acknowledged commit survives in a journal mode, and why; `memory` is what the database is on, if that forgets.
+fn durability(memory: Option<&str>, journal: Journal, sync: Sync) -> (Durability, String) {
+    if let Some(name) = memory {
+        return (Durability::Volatile, format!("the database is on {name}, which is memory"));
+    }
+    let (class, why) = match sync {
+        Sync::Full => (Durability::Durable, "the log is made durable at each commit"),
+        Sync::Normal => (Durability::Consistent, "the log is made durable at checkpoints, not at commits"),
+        Sync::Off => (Durability::Process, "the disk is never waited for"),
+    };
+    (class, format!("journal={}, sync={}: {why}", journal.word(), sync.word()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_class_follows_from_the_settings() {
+        for (memory, sync, expected) in [
+            (None, Sync::Full, Durability::Durable),
+            (None, Sync::Normal, Durability::Consistent),
+            (None, Sync::Off, Durability::Process),
+            (Some("tmpfs"), Sync::Full, Durability::Volatile),
+        ] {
+            for journal in [Journal::Wal, Journal::Mvcc] {
+                assert_eq!(durability(memory, journal, sync).0, expected, "{memory:?} {sync:?}");
+            }
+        }
+    }
+}

@@ -1,0 +1,175 @@
+//! The file system below Turso: the platform's own, with reads, writes and syncs counted by kind of file, and the time told that a
+//! session's thread waits for them.
+//!
+//! One name differs. Turso keeps the log of rows of `x.abc` in `x.db-log`, which `x.def` would have too; here it is `x.abc-log`.
+
+use crate::mark::{PAGES_LOG, ROWS_LOG};
+use bourse_engine::{FileIo, IoCounts, Wait, blocked_on, sometimes_blocked_on};
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Instant;
+use turso_core::io::{FileId, FileSyncType};
+use turso_core::{Buffer, Clock, Completion, File, IO, MonotonicInstant, OpenFlags, PlatformIO, WallClockInstant};
+
+/// What files of one kind have done.
+#[derive(Debug, Default)]
+struct Counter {
+    syncs: AtomicU64,
+    sync_ns: AtomicU64,
+    writes: AtomicU64,
+    written_bytes: AtomicU64,
+    reads: AtomicU64,
+    read_bytes: AtomicU64,
+}
+
+fn add(counter: &AtomicU64, by: u64) {
+    counter.fetch_add(by, Ordering::Relaxed);
+}
+
+impl Counter {
+    fn wrote(&self, bytes: usize) {
+        add(&self.writes, 1);
+        add(&self.written_bytes, bytes as u64);
+    }
+
+    fn total(&self) -> FileIo {
+        let get = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        FileIo {
+            syncs: get(&self.syncs),
+            sync_ns: Some(get(&self.sync_ns)),
+            writes: get(&self.writes),
+            written_bytes: get(&self.written_bytes),
+            reads: get(&self.reads),
+            read_bytes: get(&self.read_bytes),
+        }
+    }
+}
+
+/// What all databases of an engine have asked of the file system.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Counts {
+    database: Arc<Counter>,
+    log: Arc<Counter>,
+    temporary: Arc<Counter>,
+}
+
+impl Counts {
+    /// Until now.
+    pub(crate) fn now(&self) -> IoCounts {
+        let (database, log, temporary) = (self.database.total(), self.log.total(), self.temporary.total());
+        IoCounts { database, log, temporary, ..IoCounts::TIMED }
+    }
+}
+
+/// The file system of one database.
+pub(crate) struct CountedFiles {
+    below: PlatformIO,
+    counts: Counts,
+    path: String,
+    /// The log of rows: what Turso calls it, and its name.
+    rows_log: [String; 2],
+}
+
+impl CountedFiles {
+    /// That of the database at a path.
+    ///
+    /// # Errors
+    /// Turso's.
+    pub(crate) fn new(path: &str, counts: Counts) -> turso_core::Result<Self> {
+        let called = Path::new(path).with_extension("db-log").to_string_lossy().into_owned();
+        let rows_log = [called, format!("{path}{ROWS_LOG}")];
+        Ok(Self { below: PlatformIO::new()?, counts, path: path.to_owned(), rows_log })
+    }
+
+    fn named<'p>(&'p self, path: &'p str) -> &'p str {
+        let [called, name] = &self.rows_log;
+        if path == called { name } else { path }
+    }
+
+    fn counter(&self, path: &str) -> Arc<Counter> {
+        let is_log = path == self.rows_log[1] || path.strip_suffix(PAGES_LOG) == Some(&*self.path);
+        Arc::clone(match path {
+            _ if is_log => &self.counts.log,
+            path if path == self.path => &self.counts.database,
+            _ => &self.counts.temporary,
+        })
+    }
+}
+
+impl Clock for CountedFiles {
+    fn current_time_monotonic(&self) -> MonotonicInstant {
+        self.below.current_time_monotonic()
+    }
+
+    fn current_time_wall_clock(&self) -> WallClockInstant {
+        self.below.current_time_wall_clock()
+    }
+}
+
+impl IO for CountedFiles {
+    fn open_file(&self, path: &str, flags: OpenFlags, direct: bool) -> turso_core::Result<Arc<dyn File>> {
+        let path = self.named(path);
+        let file = self.below.open_file(path, flags, direct)?;
+        Ok(Arc::new(CountedFile { below: file, counter: self.counter(path) }))
+    }
+
+    fn remove_file(&self, path: &str) -> turso_core::Result<()> {
+        self.below.remove_file(self.named(path))
+    }
+
+    fn step(&self) -> turso_core::Result<()> {
+        self.below.step()
+    }
+
+    fn file_id(&self, path: &str) -> turso_core::Result<FileId> {
+        self.below.file_id(self.named(path))
+    }
+}
+
+struct CountedFile {
+    below: Arc<dyn File>,
+    counter: Arc<Counter>,
+}
+
+impl File for CountedFile {
+    fn lock_file(&self, exclusive: bool) -> turso_core::Result<()> {
+        self.below.lock_file(exclusive)
+    }
+
+    fn unlock_file(&self) -> turso_core::Result<()> {
+        self.below.unlock_file()
+    }
+
+    fn pread(&self, at: u64, done: Completion) -> turso_core::Result<Completion> {
+        add(&self.counter.reads, 1);
+        add(&self.counter.read_bytes, done.as_read().buf().len() as u64);
+        sometimes_blocked_on(Wait::Storage, || self.below.pread(at, done))
+    }
+
+    fn pwrite(&self, at: u64, bytes: Arc<Buffer>, done: Completion) -> turso_core::Result<Completion> {
+        self.counter.wrote(bytes.len());
+        sometimes_blocked_on(Wait::Storage, || self.below.pwrite(at, bytes, done))
+    }
+
+    fn pwritev(&self, at: u64, bytes: Vec<Arc<Buffer>>, done: Completion) -> turso_core::Result<Completion> {
+        self.counter.wrote(bytes.iter().map(|buffer| buffer.len()).sum());
+        sometimes_blocked_on(Wait::Storage, || self.below.pwritev(at, bytes, done))
+    }
+
+    fn sync(&self, done: Completion, how: FileSyncType) -> turso_core::Result<Completion> {
+        let begun = Instant::now();
+        let synced = blocked_on(Wait::Sync, || self.below.sync(done, how));
+        add(&self.counter.syncs, 1);
+        add(&self.counter.sync_ns, u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX));
+        synced
+    }
+
+    fn size(&self) -> turso_core::Result<u64> {
+        self.below.size()
+    }
+
+    fn truncate(&self, length: u64, done: Completion) -> turso_core::Result<Completion> {
+        self.below.truncate(length, done)
+    }
+}

@@ -1,0 +1,242 @@
+//! A user's connection: statements prepared at first use and found by number.
+
+use crate::database::Connection;
+use crate::error::error;
+use crate::options::Journal;
+use crate::statement::{Rows, Statement};
+use bourse_engine::{
+    Access, Checkpoint, Dialect, EachRow, EngineError, ErrorKind, Isolation, Params, Row, RowExt as _, Session, Sql,
+    Value,
+};
+use turso_core::LimboError;
+
+/// Whether a transaction is open.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    Idle,
+    Open,
+    /// An error after which it has to be rolled back, if Turso has not done so already: another statement would be a transaction of
+    /// its own.
+    Failed(ErrorKind),
+}
+
+pub(crate) struct TursoSession {
+    /// Dropped before the connection.
+    statements: Vec<Option<Statement>>,
+    begin_read: Statement,
+    begin_write: Statement,
+    /// For a transaction that is to be serializable.
+    begin_alone: Statement,
+    commit: Statement,
+    rollback: Statement,
+    state: State,
+    connection: Connection,
+}
+
+impl TursoSession {
+    pub(crate) fn new(connection: Connection) -> Result<Self, EngineError> {
+        let begin_write = match connection.database().options().journal {
+            Journal::Wal => "BEGIN IMMEDIATE",
+            Journal::Mvcc => "BEGIN CONCURRENT",
+        };
+        Ok(Self {
+            statements: Vec::new(),
+            begin_read: connection.prepare("BEGIN")?,
+            begin_write: connection.prepare(begin_write)?,
+            begin_alone: connection.prepare("BEGIN IMMEDIATE")?,
+            commit: connection.prepare("COMMIT")?,
+            rollback: connection.prepare("ROLLBACK")?,
+            state: State::Idle,
+            connection,
+        })
+    }
+
+    #[inline]
+    fn refuse_failed(&self) -> Result<(), EngineError> {
+        match self.state {
+            State::Failed(kind) => Err(failed(kind)),
+            State::Idle | State::Open => Ok(()),
+        }
+    }
+
+    /// Prepares a statement that is not yet.
+    #[cold]
+    fn prepare(&mut self, sql: &'static Sql) -> Result<(), EngineError> {
+        let slot = sql.slot();
+        let statement = self.connection.prepare(&sql.render(&bourse_schema::TURSO))?;
+        if self.statements.len() <= slot {
+            self.statements.resize_with(slot + 1, || None);
+        }
+        self.statements[slot] = Some(statement);
+        Ok(())
+    }
+
+    #[inline]
+    fn run(
+        &mut self,
+        sql: &'static Sql,
+        params: Params<'_>,
+        rows: Rows,
+        each: impl FnMut(&dyn Row) -> Result<(), EngineError>,
+    ) -> Result<u64, EngineError> {
+        self.refuse_failed()?;
+        if !matches!(self.statements.get(sql.slot()), Some(Some(_))) {
+            self.prepare(sql)?;
+        }
+        let statement = self.statements[sql.slot()].as_mut().expect("prepared just before");
+        statement.run(params, rows, each).map_err(|e| self.settle(e, sql.text()))
+    }
+
+    /// Runs a text that is parsed for this run alone.
+    fn run_text(
+        &mut self,
+        sql: &str,
+        params: &[Value<'_>],
+        each: impl FnMut(&dyn Row) -> Result<(), EngineError>,
+    ) -> Result<u64, EngineError> {
+        self.refuse_failed()?;
+        let ran = self.connection.prepare(sql)?.run(Params::of(params), Rows::All, each);
+        ran.map_err(|e| self.settle(e, sql))
+    }
+
+    /// Notes what an error does to the transaction, and names the statement.
+    #[cold]
+    fn settle(&mut self, error: EngineError, sql: &str) -> EngineError {
+        let has_ended = self.connection.is_autocommit();
+        if self.state == State::Open && (has_ended || error.kind() == ErrorKind::Conflict) {
+            self.state = State::Failed(error.kind());
+        }
+        error.with_statement(sql)
+    }
+
+    /// Undoes what is open, whether Turso has done so already or not.
+    fn undo(&mut self) -> Result<(), EngineError> {
+        self.state = State::Idle;
+        if self.connection.is_autocommit() {
+            return Ok(());
+        }
+        self.rollback.run(Params::NONE, Rows::All, |_| Ok(())).map(|_| ())
+    }
+}
+
+#[cold]
+fn failed(kind: ErrorKind) -> EngineError {
+    match kind {
+        ErrorKind::Conflict => {
+            EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and has to be rolled back")
+        }
+        _ => EngineError::new(ErrorKind::Other, "the transaction has failed, and has to be rolled back"),
+    }
+}
+
+impl Session for TursoSession {
+    fn dialect(&self) -> &'static Dialect {
+        &bourse_schema::TURSO
+    }
+
+    /// Every level is given as serializable by one writer at a time. With MVCC a transaction sees a snapshot; one that is to be
+    /// serializable writes alone.
+    fn begin(&mut self, isolation: Isolation, access: Access) -> Result<(), EngineError> {
+        if self.state != State::Idle {
+            return Err(EngineError::new(ErrorKind::Other, "a transaction is open already"));
+        }
+        let begin = match (access, isolation) {
+            (Access::Read, _) => &mut self.begin_read,
+            (Access::Write, Isolation::Serializable) => &mut self.begin_alone,
+            (Access::Write, _) => &mut self.begin_write,
+        };
+        begin.run(Params::NONE, Rows::All, |_| Ok(()))?;
+        self.state = State::Open;
+        Ok(())
+    }
+
+    #[inline]
+    fn query(&mut self, sql: &'static Sql, params: Params<'_>, each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.run(sql, params, Rows::All, each).map(|_| ())
+    }
+
+    #[inline]
+    fn query_first(
+        &mut self,
+        sql: &'static Sql,
+        params: Params<'_>,
+        each: &mut EachRow<'_>,
+    ) -> Result<bool, EngineError> {
+        let mut found = false;
+        self.run(sql, params, Rows::First, |row| {
+            found = true;
+            each(row)
+        })?;
+        Ok(found)
+    }
+
+    #[inline]
+    fn execute(&mut self, sql: &'static Sql, params: Params<'_>) -> Result<u64, EngineError> {
+        self.run(sql, params, Rows::All, |_| Ok(()))
+    }
+
+    fn commit(&mut self) -> Result<(), EngineError> {
+        match self.state {
+            State::Idle => Ok(()),
+            State::Failed(kind) => {
+                self.undo()?;
+                Err(match kind {
+                    ErrorKind::Conflict => {
+                        EngineError::new(ErrorKind::Conflict, "the transaction met a conflict and was rolled back")
+                    }
+                    _ => EngineError::new(ErrorKind::Other, "the transaction had failed, and was rolled back"),
+                })
+            }
+            State::Open => {
+                let done = self.commit.run(Params::NONE, Rows::All, |_| Ok(()));
+                self.state = State::Idle;
+                if done.is_err() {
+                    // The seam says that a commit which failed is rolled back; the first error is the one to report.
+                    let _ = self.undo();
+                }
+                done.map(|_| ())
+            }
+        }
+    }
+
+    fn rollback(&mut self) -> Result<(), EngineError> {
+        self.undo()
+    }
+
+    fn checkpoint(&mut self, checkpoint: Checkpoint) -> Result<bool, EngineError> {
+        if self.state != State::Idle {
+            return Err(error(&LimboError::TableLocked));
+        }
+        let mut is_whole = false;
+        let done = self.connection.query(&format!("PRAGMA wal_checkpoint({})", checkpoint.name()), &mut |row| {
+            let (busy, in_log, moved) = (row.get::<i64>(0)?, row.get::<i64>(1)?, row.get::<i64>(2)?);
+            is_whole = busy == 0 && in_log == moved;
+            Ok(())
+        });
+        match done {
+            Ok(()) => Ok(is_whole),
+            Err(e) if e.kind() == ErrorKind::Conflict => Ok(false),
+            Err(e) => Err(e),
+        }
+    }
+
+    fn plan(&mut self, sql: &str) -> Result<Vec<String>, EngineError> {
+        const DETAIL: usize = 3;
+        let mut lines = Vec::new();
+        let explained = format!("EXPLAIN QUERY PLAN {}", bourse_schema::TURSO.fill(sql));
+        let parameters = (1..).take_while(|number| sql.contains(&format!("?{number}"))).count();
+        self.run_text(&explained, &vec![Value::Null; parameters], |row| {
+            lines.push(row.value(DETAIL).to_string());
+            Ok(())
+        })?;
+        Ok(lines)
+    }
+
+    fn query_text(&mut self, sql: &str, params: &[Value<'_>], each: &mut EachRow<'_>) -> Result<(), EngineError> {
+        self.run_text(sql, params, each).map(|_| ())
+    }
+
+    fn execute_text(&mut self, sql: &str, params: &[Value<'_>]) -> Result<u64, EngineError> {
+        self.run_text(sql, params, |_| Ok(()))
+    }
+}

@@ -1,0 +1,125 @@
+//! Copies of a database, so that rounds can begin alike without loading again.
+//!
+//! A file is cloned where the file system shares blocks between files, and copied where it does not. So are the bytes of a
+//! database in memory.
+
+use crate::database::{Connection, Database, MEMORY, in_use, is_open, is_whole};
+use crate::engine::Kept;
+use crate::error::error;
+use crate::loader::{RESTORED, SNAPSHOT, remove_logs};
+use crate::options::Options;
+use bourse_engine::{EngineError, ErrorKind, SideFile, Snapshot};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use turso_core::{Buffer, Completion, File, IO, MemoryIO, OpenFlags};
+
+/// A file beside the database.
+pub(crate) struct FileCopy {
+    path: PathBuf,
+    copy: SideFile,
+    /// Of the copy's bytes when it was made.
+    digest: u128,
+    how: &'static str,
+}
+
+impl FileCopy {
+    /// Copies a database that is closed, and whose log was written into it.
+    pub(crate) fn take(path: &Path) -> Result<Self, EngineError> {
+        if is_open(path) {
+            return Err(in_use(path));
+        }
+        if !is_whole(path) {
+            let words = format!("{} has a log that was not written into it", path.display());
+            return Err(EngineError::new(ErrorKind::Conflict, words));
+        }
+        let copy = SideFile::create(path, &SNAPSHOT)?;
+        let how = if copy.fill_from(path)? { "cloned: it shares its blocks with the database" } else { "copied" };
+        Ok(Self { path: path.to_owned(), digest: copy.digest()?, copy, how })
+    }
+}
+
+impl Snapshot for FileCopy {
+    fn how(&self) -> &str {
+        self.how
+    }
+
+    fn restore(&self) -> Result<(), EngineError> {
+        if is_open(&self.path) {
+            return Err(in_use(&self.path));
+        }
+        remove_logs(&self.path)?;
+        let restored = SideFile::create(&self.path, &RESTORED)?;
+        restored.fill_from(self.copy.path())?;
+        if restored.digest()? != self.digest {
+            return Err(EngineError::new(
+                ErrorKind::Other,
+                format!(
+                    "{} is not what it was when it was made: its bytes have changed, or are read differently",
+                    self.copy.path().display()
+                ),
+            ));
+        }
+        // Synced before it is renamed: what a copy leaves to be written later would be written while a round is measured.
+        restored.rename(&self.path)
+    }
+}
+
+/// The bytes of a database in memory, and the engine that has it.
+pub(crate) struct MemoryCopy {
+    options: Options,
+    bytes: Vec<Arc<Buffer>>,
+    kept: Arc<Mutex<Kept>>,
+}
+
+/// Bytes that are copied at once: what Turso's files in memory read and write of.
+const CHUNK: usize = 1 << 20;
+
+impl MemoryCopy {
+    pub(crate) fn take(database: &Arc<Database>, kept: Arc<Mutex<Kept>>) -> Result<Self, EngineError> {
+        Connection::open(database)?.write_log()?;
+        let bytes = read(&**database.io()).map_err(|e| error(&e))?;
+        Ok(Self { options: *database.options(), bytes, kept })
+    }
+}
+
+/// All bytes of the database in these files.
+fn read(io: &dyn IO) -> turso_core::Result<Vec<Arc<Buffer>>> {
+    let file = io.open_file(MEMORY[0], OpenFlags::None, false)?;
+    let size = usize::try_from(file.size()?).unwrap_or(usize::MAX);
+    let mut bytes = Vec::new();
+    for at in (0..size).step_by(CHUNK) {
+        let buffer = Arc::new(Buffer::new(vec![0; CHUNK.min(size - at)]));
+        let done = file.pread(at as u64, Completion::new_read(Arc::clone(&buffer), |_| None))?;
+        io.wait_for_completion(done)?;
+        bytes.push(buffer);
+    }
+    Ok(bytes)
+}
+
+/// Makes a file of those bytes.
+fn write(io: &dyn IO, file: &dyn File, bytes: &[Arc<Buffer>]) -> turso_core::Result<()> {
+    let mut at = 0;
+    for buffer in bytes {
+        io.wait_for_completion(file.pwrite(at, Arc::clone(buffer), Completion::new_write(|_| {}))?)?;
+        at += buffer.len() as u64;
+    }
+    Ok(())
+}
+
+impl Snapshot for MemoryCopy {
+    fn how(&self) -> &str {
+        "copied in memory"
+    }
+
+    fn restore(&self) -> Result<(), EngineError> {
+        let files = Arc::new(MemoryIO::new());
+        let made =
+            files.open_file(MEMORY[0], OpenFlags::Create, false).and_then(|file| write(&*files, &*file, &self.bytes));
+        made.map_err(|e| error(&e))?;
+        let database = Database::in_memory(files, self.options)?;
+        database.set_journal()?;
+        let old = self.kept.lock().unwrap_or_else(PoisonError::into_inner).memory.replace(database);
+        drop(old);
+        Ok(())
+    }
+}

@@ -1,0 +1,148 @@
+//! Files: made, found again, copied and put back.
+
+use crate::folder;
+use bourse_engine::{Access, Checkpoint, Engine, ErrorKind, Isolation, RowExt as _, Session, beside};
+use bourse_engine_turso::{TursoEngine, open};
+use std::path::Path;
+
+fn at(path: &Path, query: &str) -> TursoEngine {
+    open(&format!("turso:{}?{query}", path.display())).unwrap()
+}
+
+fn run(session: &mut dyn Session, sql: &str) {
+    session.execute_text(sql, &[]).unwrap();
+}
+
+fn numbers(engine: &dyn Engine) -> Vec<i64> {
+    let mut numbers = Vec::new();
+    let mut session = engine.session().unwrap();
+    let each = &mut |row: &dyn bourse_engine::Row| {
+        numbers.push(row.get(0)?);
+        Ok(())
+    };
+    session.query_text("SELECT n FROM numbers ORDER BY n", &[], each).unwrap();
+    numbers
+}
+
+fn with_one(engine: &dyn Engine) {
+    let mut session = engine.session().unwrap();
+    run(&mut *session, "CREATE TABLE numbers (n BIGINT PRIMARY KEY)");
+    run(&mut *session, "INSERT INTO numbers VALUES (1)");
+}
+
+#[test]
+fn rounds_begin_alike() {
+    let folder = folder();
+    for journal in ["journal=wal", "journal=mvcc"] {
+        let file = at(&folder.path().join(journal), journal);
+        let memory = open(&format!("turso::memory:?{journal}")).unwrap();
+        for engine in [&file as &dyn Engine, &memory] {
+            with_one(engine);
+            let snapshot = engine.snapshot().unwrap();
+            for round in 2..4 {
+                let mut session = engine.session().unwrap();
+                run(&mut *session, &format!("INSERT INTO numbers VALUES ({round})"));
+                drop(session);
+                assert_eq!(numbers(engine), [1, round], "{journal}");
+                snapshot.restore().unwrap();
+                assert_eq!(numbers(engine), [1], "{journal}");
+            }
+            let refused = engine.session().unwrap().execute_text("INSERT INTO numbers VALUES (1)", &[]).unwrap_err();
+            assert_eq!(refused.kind(), ErrorKind::Constraint, "keys are there too");
+            assert_eq!(engine.integrity_check().unwrap(), Some(Vec::new()));
+        }
+        assert!(file.leftovers().unwrap().is_none());
+    }
+}
+
+#[test]
+fn a_file_goes_from_one_journal_to_the_other() {
+    let folder = folder();
+    let path = folder.path().join("x.turso");
+    with_one(&at(&path, "journal=wal"));
+    for (number, journal) in [(2, "mvcc"), (3, "mvcc"), (4, "wal"), (5, "mvcc")] {
+        let engine = at(&path, &format!("journal={journal}"));
+        run(&mut *engine.session().unwrap(), &format!("INSERT INTO numbers VALUES ({number})"));
+        assert_eq!(numbers(&engine), (1..=number).collect::<Vec<_>>(), "{journal}");
+    }
+    assert!(!folder.path().join("x.db-log").exists(), "the log has the name of its database");
+}
+
+#[test]
+fn a_file_that_is_in_use_is_not_replaced() {
+    let folder = folder();
+    let engine = at(&folder.path().join("x.turso"), "");
+    with_one(&engine);
+    let session = engine.session().unwrap();
+    assert_eq!(engine.snapshot().err().unwrap().kind(), ErrorKind::Conflict);
+    let loader = engine.loader().unwrap();
+    assert_eq!(loader.finish().unwrap_err().kind(), ErrorKind::Conflict);
+    drop(session);
+    assert_eq!(numbers(&engine), [1]);
+    engine.loader().unwrap().finish().unwrap();
+    assert!(!engine.exists().unwrap());
+}
+
+#[test]
+fn a_file_is_opened_once() {
+    let folder = folder();
+    let path = folder.path().join("x.turso");
+    let (one, other) = (at(&path, ""), at(&path, ""));
+    let _session = one.session().unwrap();
+    with_one(&one);
+    assert_eq!(numbers(&other), [1]);
+    let refused = at(&path, "sync=off").session().err().unwrap();
+    assert!(refused.kind() == ErrorKind::Conflict && refused.message().contains("other settings"), "{refused}");
+}
+
+#[test]
+fn what_is_written_is_counted_and_a_checkpoint_empties_the_log() {
+    let folder = folder();
+    for (journal, log) in [("wal", "-wal"), ("mvcc", "-log")] {
+        let path = folder.path().join(journal);
+        let engine = at(&path, &format!("journal={journal}"));
+        let mut session = engine.session().unwrap();
+        run(&mut *session, "CREATE TABLE numbers (n BIGINT PRIMARY KEY)");
+        let before = engine.io_counts().unwrap().unwrap();
+        session.begin(Isolation::RepeatableRead, Access::Write).unwrap();
+        run(&mut *session, "INSERT INTO numbers VALUES (1)");
+        session.commit().unwrap();
+        let counts = engine.io_counts().unwrap().unwrap().since(before);
+        assert_eq!((counts.log.syncs, counts.database.syncs), (1, 0), "{journal}: {counts:?}");
+        assert!(counts.log.writes > 0 && counts.log.written_bytes > 0, "{journal}: {counts:?}");
+        assert!(std::fs::metadata(beside(&path, log)).unwrap().len() > 0, "{journal}");
+        assert!(engine.footprint().unwrap().log_bytes > 0, "{journal}");
+        assert!(session.checkpoint(Checkpoint::Truncate).unwrap(), "{journal}");
+        assert_eq!(engine.footprint().unwrap().log_bytes, 0, "{journal}");
+        assert_eq!(numbers(&engine), [1]);
+    }
+}
+
+#[test]
+fn reading_leaves_the_file_and_its_log_as_they_are() {
+    for (journal, log) in [("wal", "-wal"), ("mvcc", "-log")] {
+        let folder = folder();
+        let (path, copy) = (folder.path().join("x.turso"), folder.path().join("copy.turso"));
+        let engine = at(&path, &format!("journal={journal}"));
+        let session = engine.session().unwrap();
+        with_one(&engine);
+        assert!(engine.for_reading().unwrap().is_none(), "it is open");
+        assert_eq!(engine.description().unwrap().version, bourse_engine_turso::version().unwrap());
+        // As a crash leaves it: the change is in the log alone.
+        for suffix in ["", "-wal", "-log"].into_iter().filter(|suffix| beside(&path, suffix).exists()) {
+            std::fs::copy(beside(&path, suffix), beside(&copy, suffix)).unwrap();
+        }
+        drop(session);
+        assert!(std::fs::metadata(beside(&copy, log)).unwrap().len() > 0, "{journal}");
+        let files = || ["", "-wal", "-log"].map(|suffix| std::fs::read(beside(&copy, suffix)).ok());
+        let before = files();
+        let reading = at(&copy, &format!("journal={journal}")).for_reading().unwrap().unwrap();
+        assert_eq!(numbers(&*reading.engine), [1], "{journal}");
+        reading.engine.session().unwrap().execute_text("INSERT INTO numbers VALUES (2)", &[]).unwrap_err();
+        (reading.unchanged)().unwrap();
+        drop(reading);
+        assert!(files() == before, "{journal}: something was written");
+        assert_eq!(numbers(&at(&copy, &format!("journal={journal}"))), [1], "{journal}");
+        assert!(at(&folder.path().join("absent"), "").for_reading().unwrap().is_none());
+    }
+}
