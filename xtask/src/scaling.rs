@@ -6,6 +6,7 @@ use std::fs;
 use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
@@ -235,20 +236,34 @@ fn provider() -> String {
     known.iter().find(|path| Path::new(path).exists()).unwrap_or(&known[0]).to_string()
 }
 
-fn bourse(program: &Path, folder: &Path, arguments: &[&str]) -> Result<Child, String> {
-    let log = fs::File::create(folder.join("said.log")).map_err(|error| error.to_string())?;
-    let mut command = Command::new(program);
-    command.args(arguments).current_dir(folder).env("BOURSE_CHECK", "quick").stdin(Stdio::null());
-    command.stdout(Stdio::null()).stderr(log).spawn().map_err(|error| format!("{}: {error}", program.display()))
+/// A program of ours, and the file with what it says.
+struct Started {
+    child: Child,
+    said: PathBuf,
 }
 
-fn ended(mut child: Child) -> Result<(), String> {
+fn bourse(program: &Path, folder: &Path, arguments: &[&str]) -> Result<Started, String> {
+    static STARTED: AtomicUsize = AtomicUsize::new(0);
+    let said = folder.join(format!("said-{}.log", STARTED.fetch_add(1, Ordering::Relaxed)));
+    let log = fs::File::create(&said).map_err(|error| error.to_string())?;
+    let mut command = Command::new(program);
+    command.args(arguments).current_dir(folder).env("BOURSE_CHECK", "quick").stdin(Stdio::null());
+    let child = command.stdout(Stdio::null()).stderr(log).spawn();
+    let child = child.map_err(|error| format!("{}: {error}", program.display()))?;
+    Ok(Started { child, said })
+}
+
+fn ended(started: Started) -> Result<(), String> {
+    let Started { mut child, said } = started;
     let begun = Instant::now();
     loop {
         match child.try_wait().map_err(|error| error.to_string())? {
             Some(status) if status.success() => return Ok(()),
             // Exit code 5 and the like are told by the checks of the row.
-            Some(status) => return Err(format!("bourse ended with {status}")),
+            Some(status) => {
+                let said = fs::read_to_string(&said).unwrap_or_default();
+                return Err(format!("bourse ended with {status}:\n{}", said.trim_end()));
+            }
             None if begun.elapsed() > COMMAND => {
                 let _ = child.kill();
                 let _ = child.wait();
