@@ -101,7 +101,7 @@ pub fn parse_time(text: &str, most: Duration) -> Result<Duration, Wanted> {
     if time <= most { Ok(time) } else { Err(Wanted::InRange) }
 }
 
-/// A time in whole seconds, or in milliseconds where it is none of whole seconds.
+/// A time as it is written: in seconds if it is a whole number of them, otherwise in milliseconds.
 pub fn show_time(time: Duration) -> String {
     if time.subsec_millis() == 0 { show_seconds(time) } else { format!("{}ms", time.as_millis()) }
 }
