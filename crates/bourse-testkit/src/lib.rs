@@ -35,7 +35,9 @@ pub use conformance::conformance;
 pub use files::{OpenAt, files_conformance, folders_conformance, refuses_what_is_not_its_own};
 pub use misbehave::{Dropping, Failing, Fault, Keeping, Stalling, Weakening};
 pub use misread::{Misread, Misreading};
-pub use proxy_checks::{Told, nothing_acknowledged_is_lost};
+pub use proxy_checks::{
+    Told, each_transaction_is_there_once, few_faults, many_faults, nothing_acknowledged_is_lost, sessions_go_on,
+};
 pub use records::{RECORD_CHECKS, RecordCheck, records_conformance};
 pub use server_dump::ServerDump;
 pub use targets::every_option_is_read_as_it_is_shown;

@@ -1,5 +1,6 @@
 //! What has to hold of a database that is reached through proxies that make faults.
 
+use crate::proxy::{Act, Moment, Proxy, Rule};
 use bourse_engine::{
     Access, Connection, Engine, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, SessionExt as _, Sql,
 };
@@ -107,4 +108,84 @@ fn attempt(session: &mut dyn Session, id: i64) -> Result<(), EngineError> {
     assert_eq!(session.execute(&ADD, Params::of(&[k.into()]))?, 1);
     session.execute(&NOTE, Params::of(&[id.into(), k.into()]))?;
     session.commit()
+}
+
+/// Faults of every kind, some of each; `conflicts` are what a statement and a commit are told.
+pub fn many_faults(conflicts: [Act; 2]) -> [Rule; 8] {
+    let [at_statement, at_commit] = conflicts;
+    [
+        Rule { moment: Moment::Connect, every: 4, most: 5, act: Act::CutBefore },
+        Rule { moment: Moment::Begin, every: 43, most: 10, act: Act::CutBefore },
+        Rule { moment: Moment::Statement, every: 61, most: 20, act: Act::CutBefore },
+        Rule { moment: Moment::Statement, every: 53, most: 20, act: Act::CutAfter },
+        Rule { moment: Moment::Statement, every: 29, most: 20, act: at_statement },
+        Rule { moment: Moment::Commit, every: 19, most: 10, act: Act::CutBefore },
+        Rule { moment: Moment::Commit, every: 17, most: 10, act: Act::CutAfter },
+        Rule { moment: Moment::Commit, every: 13, most: 10, act: at_commit },
+    ]
+}
+
+/// Faults at few of many moments, so that a run goes on.
+pub fn few_faults(conflicts: [Act; 2]) -> [Rule; 5] {
+    let [at_statement, at_commit] = conflicts;
+    [
+        Rule { moment: Moment::Statement, every: 2_011, most: 20, act: Act::CutBefore },
+        Rule { moment: Moment::Statement, every: 997, most: 20, act: at_statement },
+        Rule { moment: Moment::Commit, every: 211, most: 5, act: Act::CutAfter },
+        Rule { moment: Moment::Commit, every: 173, most: 5, act: Act::CutBefore },
+        Rule { moment: Moment::Commit, every: 101, most: 20, act: at_commit },
+    ]
+}
+
+/// [`nothing_acknowledged_is_lost`] by way of two proxies: each of their rules acts, the conflict named `code` is counted by that
+/// name, and the engine's description names both addresses.
+pub fn each_transaction_is_there_once(
+    engine: &dyn Engine,
+    owner: &dyn Engine,
+    proxies: &[Proxy; 2],
+    rules: [&[Rule]; 2],
+    code: &str,
+) {
+    let (told, found) = nothing_acknowledged_is_lost(engine, owner, 4, 120);
+    for (proxy, rules) in proxies.iter().zip(rules) {
+        let acted = proxy.acted();
+        assert!(acted.iter().all(|times| *times > 0), "a rule never acted: {acted:?} of {rules:?}");
+    }
+    // A commit that the server never saw is in doubt like one whose answer was lost: of the first none is there.
+    assert!(!found.is_empty() && found.len() < told.in_doubt.len(), "{found:?} of {:?}", told.in_doubt);
+    assert!(told.retried > 20, "{told:?}");
+    let conflicts = engine.conflicts();
+    let count = |name: &str| conflicts.iter().find(|kind| kind.name.contains(name)).map_or(0, |kind| kind.count);
+    assert!(count("node lost") > 0 && count(code) > 0, "{conflicts:?}");
+    let described = engine.description().unwrap();
+    let nodes = described.settings.iter().find(|setting| setting.name == "nodes").unwrap();
+    assert!(proxies.iter().all(|proxy| nodes.value.contains(&proxy.port().to_string())), "{nodes:?}");
+}
+
+/// Sessions by way of two proxies go on at the address that is left, and none is had where none is left. `through` opens the
+/// engine with these options.
+pub fn sessions_go_on<E: Engine>(proxies: &[Proxy; 2], through: impl Fn(&str) -> E) {
+    for options in ["spread=on", "spread=off"] {
+        let engine = through(options);
+        let mut sessions = [(); 4].map(|()| engine.session().unwrap());
+        proxies[0].set_down(true);
+        for session in &mut sessions {
+            // A statement outside a transaction may have been made; the next one goes to the other address.
+            if let Err(e) = session.execute_text("SELECT 1", &[]) {
+                assert_eq!(e.kind(), ErrorKind::InDoubt, "{e}");
+            }
+            session.execute_text("SELECT 1", &[]).unwrap();
+        }
+        proxies[1].set_down(true);
+        let lost = engine.session().map(|_| ()).unwrap_err();
+        assert_eq!(lost.kind(), ErrorKind::ConnectionLost, "{lost}");
+        assert!(lost.message().contains("no node can be reached"), "{lost}");
+        for proxy in proxies {
+            proxy.set_down(false);
+        }
+        for session in &mut sessions {
+            let _ = session.execute_text("SELECT 1", &[]);
+            session.execute_text("SELECT 1", &[]).unwrap();
+        }
+    }
 }
