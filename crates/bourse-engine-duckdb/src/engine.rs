@@ -7,7 +7,7 @@ use crate::loader::{FileLoader, MemoryLoader, create, leftovers, resolved};
 use crate::mark::{COMPANIONS, look};
 use crate::options::{GRAMMAR, Options, Writers};
 use crate::session::DuckSession;
-use crate::snapshot::{FileCopy, MemoryCopy};
+use crate::snapshot::{ClosedFile, MemoryCopy};
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Dialect, Engine, EngineError, FileOwner, Footprint, ForReading, Hosting, Interface,
@@ -217,7 +217,7 @@ impl Engine for DuckDbEngine {
             return Err(in_use(&path));
         }
         drop(self.database()?);
-        Ok(Box::new(FileCopy::take(&path)?))
+        Ok(Box::new(ClosedFile::take(&path)?))
     }
 
     fn footprint(&self) -> Result<Footprint, EngineError> {

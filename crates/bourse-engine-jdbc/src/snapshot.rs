@@ -2,7 +2,7 @@
 
 use crate::database::{DATABASE, in_use, is_open};
 use crate::loader::{RESTORED, SNAPSHOT, replace};
-use bourse_engine::{EngineError, Snapshot, remove_folder, sync_folder};
+use bourse_engine::{EngineError, Snapshot, copy_file, remove_folder, sync_folder};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -39,7 +39,7 @@ fn copy_into(from: &Path, to: &Path) -> Result<(), EngineError> {
         if path.is_dir() {
             copy_into(&path, &copied)?;
         } else {
-            fs::copy(&path, &copied).map_err(|e| EngineError::io("copy", &path, &e))?;
+            copy_file(&path, &copied)?;
         }
     }
     Ok(())

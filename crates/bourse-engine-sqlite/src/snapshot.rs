@@ -12,30 +12,27 @@ use crate::memvfs;
 use crate::options::{MemoryKind, Options};
 use crate::shared_connection::{LentConnection, SharedConnection};
 use crate::source::Source;
-use bourse_engine::{EngineError, ErrorKind, SideFile, Snapshot, beside};
+use bourse_engine::{EngineError, ErrorKind, FileCopy, Snapshot, beside};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Copies what a target holds now.
 pub(crate) fn take(engine: &SqliteEngine) -> Result<Box<dyn Snapshot>, EngineError> {
     match engine.path() {
-        Some(path) => Ok(Box::new(FileCopy::take(engine, path)?)),
+        Some(path) => Ok(Box::new(ClosedFile::take(engine, path)?)),
         None => Ok(Box::new(MemoryCopy::take(engine)?)),
     }
 }
 
 /// A file beside the database.
-struct FileCopy {
+struct ClosedFile {
     library: Library,
     options: Options,
     path: PathBuf,
-    copy: SideFile,
-    /// Of the copy's bytes when it was made.
-    digest: u128,
-    how: &'static str,
+    copy: FileCopy,
 }
 
-impl FileCopy {
+impl ClosedFile {
     fn take(engine: &SqliteEngine, path: &Path) -> Result<Self, EngineError> {
         let connection = engine.connection()?;
         // Answers whether somebody was in the way; then the log would still hold what the copy lacks.
@@ -43,22 +40,18 @@ impl FileCopy {
             return Err(EngineError::new(ErrorKind::Conflict, "the log cannot be written back: a session is open"));
         }
         drop(connection);
-        let copy = SideFile::create(path, &SNAPSHOT)?;
-        let how = if copy.fill_from(path)? { "cloned: it shares its blocks with the database" } else { "copied" };
         Ok(Self {
             library: engine.library(),
             options: engine.target().options,
             path: path.to_owned(),
-            digest: copy.digest()?,
-            copy,
-            how,
+            copy: FileCopy::take(path, &SNAPSHOT)?,
         })
     }
 }
 
-impl Snapshot for FileCopy {
+impl Snapshot for ClosedFile {
     fn how(&self) -> &str {
-        self.how
+        self.copy.how()
     }
 
     fn restore(&self) -> Result<(), EngineError> {
@@ -67,19 +60,7 @@ impl Snapshot for FileCopy {
                 remove_if_there(&beside(&self.path, suffix))?;
             }
         }
-        let restored = SideFile::create(&self.path, &RESTORED)?;
-        restored.fill_from(self.copy.path())?;
-        if restored.digest()? != self.digest {
-            return Err(EngineError::new(
-                ErrorKind::Other,
-                format!(
-                    "{} is not what it was when it was made: its bytes have changed, or are read differently",
-                    self.copy.path().display()
-                ),
-            ));
-        }
-        // Synced before it is renamed: what a copy leaves to be written later would be written while a round is measured.
-        restored.rename(&self.path)
+        self.copy.restore(&self.path, &RESTORED)
     }
 }
 

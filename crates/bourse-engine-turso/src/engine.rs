@@ -7,7 +7,7 @@ use crate::loader::{FileLoader, MemoryLoader, create, leftovers, resolved};
 use crate::mark::{COMPANIONS, look};
 use crate::options::{GRAMMAR, Journal, Options};
 use crate::session::TursoSession;
-use crate::snapshot::{FileCopy, MemoryCopy};
+use crate::snapshot::{ClosedFile, MemoryCopy};
 use bourse_engine::target::{Parsed, TargetError};
 use bourse_engine::{
     Capabilities, Description, Dialect, Engine, EngineError, FileOwner, Footprint, ForReading, Hosting, Interface,
@@ -201,7 +201,7 @@ impl Engine for TursoEngine {
         }
         // The log goes into the database first.
         self.connection()?.write_log()?;
-        Ok(Box::new(FileCopy::take(&path)?))
+        Ok(Box::new(ClosedFile::take(&path)?))
     }
 
     fn integrity_check(&self) -> Result<Option<Vec<String>>, EngineError> {

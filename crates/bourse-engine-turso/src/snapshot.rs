@@ -8,21 +8,18 @@ use crate::engine::Kept;
 use crate::error::error;
 use crate::loader::{RESTORED, SNAPSHOT, remove_logs};
 use crate::options::Options;
-use bourse_engine::{EngineError, ErrorKind, SideFile, Snapshot};
+use bourse_engine::{EngineError, ErrorKind, FileCopy, Snapshot};
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use turso_core::{Buffer, Completion, File, IO, MemoryIO, OpenFlags};
 
 /// A file beside the database.
-pub(crate) struct FileCopy {
+pub(crate) struct ClosedFile {
     path: PathBuf,
-    copy: SideFile,
-    /// Of the copy's bytes when it was made.
-    digest: u128,
-    how: &'static str,
+    copy: FileCopy,
 }
 
-impl FileCopy {
+impl ClosedFile {
     /// Copies a database that is closed, and whose log was written into it.
     pub(crate) fn take(path: &Path) -> Result<Self, EngineError> {
         if is_open(path) {
@@ -32,15 +29,13 @@ impl FileCopy {
             let words = format!("{} has a log that was not written into it", path.display());
             return Err(EngineError::new(ErrorKind::Conflict, words));
         }
-        let copy = SideFile::create(path, &SNAPSHOT)?;
-        let how = if copy.fill_from(path)? { "cloned: it shares its blocks with the database" } else { "copied" };
-        Ok(Self { path: path.to_owned(), digest: copy.digest()?, copy, how })
+        Ok(Self { path: path.to_owned(), copy: FileCopy::take(path, &SNAPSHOT)? })
     }
 }
 
-impl Snapshot for FileCopy {
+impl Snapshot for ClosedFile {
     fn how(&self) -> &str {
-        self.how
+        self.copy.how()
     }
 
     fn restore(&self) -> Result<(), EngineError> {
@@ -48,19 +43,7 @@ impl Snapshot for FileCopy {
             return Err(in_use(&self.path));
         }
         remove_logs(&self.path)?;
-        let restored = SideFile::create(&self.path, &RESTORED)?;
-        restored.fill_from(self.copy.path())?;
-        if restored.digest()? != self.digest {
-            return Err(EngineError::new(
-                ErrorKind::Other,
-                format!(
-                    "{} is not what it was when it was made: its bytes have changed, or are read differently",
-                    self.copy.path().display()
-                ),
-            ));
-        }
-        // Synced before it is renamed: what a copy leaves to be written later would be written while a round is measured.
-        restored.rename(&self.path)
+        self.copy.restore(&self.path, &RESTORED)
     }
 }
 

@@ -6,6 +6,7 @@
 //! object-safe: embedded engines block, and engines are chosen at run time.
 
 mod capabilities;
+mod copied;
 mod description;
 mod engine;
 mod error;
@@ -32,6 +33,7 @@ mod wrapper;
 
 pub use bourse_schema::{Batch, Dialect, Value};
 pub use capabilities::{Capabilities, RecordCapabilities, SqlCapabilities};
+pub use copied::{FileCopy, copy_file};
 pub use description::{Description, Durability, MayLose, MemoryStore, Setting, WriterWait};
 pub use engine::{
     Conflicts, Connection, Counter, Engine, ForReading, Hosting, Interface, KeyEngine, Loader, OwnThreads, OwnedServer,

@@ -1,5 +1,6 @@
 //! Files of ours beside a database: one that is being loaded, a copy that rounds begin from.
 
+use crate::copied::copy_by_pages;
 use crate::target_file::{beside, open_regular, start_of};
 use crate::{EngineError, ErrorKind};
 use std::fs::{self, File, OpenOptions, TryLockError};
@@ -168,7 +169,7 @@ impl SideFile {
         if shares_blocks(&source, &self.file) {
             return Ok(true);
         }
-        io::copy(&mut source, &mut &self.file).map_err(|e| EngineError::io("copy to", &self.path, &e))?;
+        copy_by_pages(&mut source, &self.file).map_err(|e| EngineError::io("copy to", &self.path, &e))?;
         Ok(false)
     }
 
@@ -204,8 +205,8 @@ impl SideFile {
         };
         let path = beside(&self.path, suffix);
         let made = OpenOptions::new().write(true).create_new(true).open(&path);
-        let copied = made.and_then(|mut companion| io::copy(&mut source, &mut companion));
-        copied.map(|_| ()).map_err(|e| EngineError::io("copy to", &path, &e))
+        let copied = made.and_then(|companion| copy_by_pages(&mut source, &companion));
+        copied.map_err(|e| EngineError::io("copy to", &path, &e))
     }
 
     /// Makes the file durable and gives it another name, in the place of whatever has it.

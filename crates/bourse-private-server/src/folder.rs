@@ -3,7 +3,7 @@
 use crate::account::Account;
 use crate::server::{detach, last_words};
 use crate::{Kind, leftovers};
-use bourse_engine::{EngineError, ErrorKind, remove_folder, sync_folder};
+use bourse_engine::{EngineError, ErrorKind, copy_file, remove_folder, sync_folder};
 use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
@@ -206,7 +206,7 @@ fn copy_folder(from: &Path, to: &Path, account: &Account) -> Result<(), EngineEr
             account.give(&copy)?;
             copy_folder(&path, &copy, account)?;
         } else if kind.is_file() {
-            fs::copy(&path, &copy).map_err(|e| EngineError::io("copy", &path, &e))?;
+            copy_file(&path, &copy)?;
             account.give(&copy)?;
         }
     }

@@ -46,7 +46,13 @@ pub(super) fn prepare(shared: &Shared<'_>, beginning: Beginning) -> Result<Prepa
     match shared.offer.engine.snapshot() {
         Ok(snapshot) => {
             let number = super::listener::random_number();
-            let words = format!("snapshot for further rounds taken in {:.1} s", begun.elapsed().as_secs_f64());
+            let taken = begun.elapsed().as_secs_f64();
+            // The first round begins from the copy as the others do.
+            snapshot.restore().map_err(|error| format!("cannot restore the database: {error}"))?;
+            let restored = begun.elapsed().as_secs_f64() - taken;
+            let words = format!(
+                "snapshot for further rounds taken in {taken:.1} s and put back in {restored:.1} s, as before each round"
+            );
             *copy = Some(Copy { number, snapshot });
             Ok(Prepared { kept: Some(number), words })
         }
