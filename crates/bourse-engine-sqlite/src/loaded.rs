@@ -122,6 +122,9 @@ pub(crate) fn interned(text: &str) -> &'static str {
     text
 }
 
+/// How to get the system's SQLite.
+const PACKAGE: &str = "`apt-get install libsqlite3-0` (Debian, Ubuntu) or `dnf install sqlite-libs` (Fedora) gets it; ";
+
 /// Loads a library, once in a process: a path, or a name without a slash that the system's loader looks for; the system's
 /// SQLite if none is named.
 ///
@@ -135,9 +138,11 @@ pub(crate) fn load(named: Option<&'static str>) -> Result<Library, TargetError> 
     if let Some((_, library)) = loaded.iter().find(|(name, _)| *name == named) {
         return Ok(*library);
     }
+    let package = if named == SYSTEMS { PACKAGE } else { "" };
     let refused = |why: String| {
         TargetError::Library(format!(
-            "{why}; `library=` names the file of a library with SQLite's C interface, as library=/path/libsqlite3.so"
+            "{why}; {package}`library=` names the file of a library with SQLite's C interface, as \
+             library=/path/libsqlite3.so"
         ))
     };
     if named.contains('/') && !Path::new(named).is_file() {

@@ -40,8 +40,8 @@ fn no_engine_is_left_out() {
     assert_eq!(listed.iter().find(left_out), None);
 }
 
-/// Runs a writing and a reading workload on a target, twice each, so that the second finds what the first has made.
-fn every_workload_runs(target: &str) {
+/// Runs a writing and two reading workloads on a target, twice each, so that the second finds what the first has made.
+fn workloads_run(target: &str) {
     let folder = tempfile::tempdir().expect("there is room for a folder");
     for workload in ["update", "point-read", "scan"] {
         for _ in 0..2 {
@@ -63,16 +63,36 @@ fn duckdb_runs() {
         Ok(found) => found.path,
         Err(why) => return eprintln!("skipped: duckdb_runs ({why})"),
     };
-    every_workload_runs(&format!("duckdb:x.duckdb?library={}", library.display()));
-    every_workload_runs(&format!("duckdb::memory:?library={}", library.display()));
+    workloads_run(&format!("duckdb:x.duckdb?library={}", library.display()));
+    workloads_run(&format!("duckdb::memory:?library={}", library.display()));
 }
 
 #[test]
 fn turso_runs() {
-    every_workload_runs("turso:x.turso");
-    every_workload_runs("turso:x.turso?journal=mvcc");
-    every_workload_runs("turso::memory:?journal=mvcc");
+    workloads_run("turso:x.turso");
+    workloads_run("turso:x.turso?journal=mvcc");
+    workloads_run("turso::memory:?journal=mvcc");
     ours_is_listed_and_removed("turso");
+}
+
+/// Where a server is not installed, its name is printed.
+#[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
+#[test]
+fn private_servers_run() {
+    let folder = tempfile::tempdir().expect("there is room for a folder");
+    let listed: serde_json::Value =
+        serde_json::from_str(&printed(folder.path(), &["engines", "--json"])).expect("it is JSON");
+    for (engine, target) in [
+        ("mariadb+private", "mariadb+private:?ram=on&innodb_buffer_pool=64MiB&log_file=16MiB"),
+        ("postgres+private", "postgres+private:?ram=on"),
+    ] {
+        let found = listed.as_array().into_iter().flatten().find(|it| it["engine"] == engine).expect("it is listed");
+        if found["version"].is_null() {
+            eprintln!("skipped: private_servers_run of {engine} ({})", found["unavailable"]);
+            continue;
+        }
+        workloads_run(target);
+    }
 }
 
 /// Where a cluster cannot be had, the test's name is printed.
@@ -105,7 +125,7 @@ fn galera_runs() {
 
 #[test]
 fn fjall_runs() {
-    every_workload_runs("fjall:x.fjall");
+    workloads_run("fjall:x.fjall");
     theirs_is_left_alone("fjall");
     ours_is_listed_and_removed("fjall");
 }
@@ -119,7 +139,7 @@ fn rocksdb_runs() {
         }
         return;
     }
-    every_workload_runs("rocksdb:x.rocksdb");
+    workloads_run("rocksdb:x.rocksdb");
     theirs_is_left_alone("rocksdb");
     ours_is_listed_and_removed("rocksdb");
 }
@@ -128,7 +148,7 @@ fn rocksdb_runs() {
 fn databases_in_java_run() {
     for place in ["jdbc+h2:x.java", "jdbc+hsqldb:x.java", "jdbc+derby:x.java"] {
         if let Some(target) = in_java(place, "", "databases_in_java_run") {
-            every_workload_runs(&target);
+            workloads_run(&target);
         }
     }
 }
