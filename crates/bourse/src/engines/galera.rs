@@ -1,7 +1,7 @@
 //! MariaDB Galera: private clusters, and clusters that run already.
 
 use super::{Calls, options_of_scheme, running_server};
-use bourse_engine_galera::{GRAMMAR, Options, Target, installed};
+use bourse_engine_cluster::{GRAMMAR, Options, Target, installed};
 
 pub(super) const PRIVATE: Calls = Calls {
     version: || {
@@ -17,4 +17,4 @@ pub(super) const PRIVATE: Calls = Calls {
     ..RUNNING
 };
 
-pub(super) const RUNNING: Calls = running_server!(bourse_engine_galera, "galera");
+pub(super) const RUNNING: Calls = running_server!(bourse_engine_cluster, "galera");

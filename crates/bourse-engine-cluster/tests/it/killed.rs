@@ -4,7 +4,7 @@ use crate::long_cluster;
 use bourse_driver::{Clock as _, Plan, RealClock, SECOND};
 use bourse_egen::Inputs;
 use bourse_engine::{RowExt as _, Session};
-use bourse_engine_galera::GaleraEngine;
+use bourse_engine_cluster::ClusterEngine;
 use bourse_record::{CheckStatus, Outcome};
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{RunOptions, run, verify};
@@ -54,7 +54,7 @@ fn a_node_is_killed_in_mid_run_and_nothing_acknowledged_is_lost() {
 }
 
 /// The server's own checksum of each table, at a node.
-fn checksums(engine: &GaleraEngine, node: usize) -> Vec<(String, i64)> {
+fn checksums(engine: &ClusterEngine, node: usize) -> Vec<(String, i64)> {
     let mut session = engine.session_at(node).unwrap();
     let mut tables: Vec<String> = Vec::new();
     let named = "SELECT table_name FROM information_schema.tables WHERE table_schema = database() ORDER BY 1";

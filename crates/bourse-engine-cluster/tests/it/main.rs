@@ -7,11 +7,11 @@ mod killed;
 mod targets;
 mod tpce;
 
-use bourse_engine_galera::{GaleraEngine, installed, open};
+use bourse_engine_cluster::{ClusterEngine, installed, open};
 
 /// A private cluster small enough for tests, or `None` where it cannot be had: then the test's name is printed.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn cluster(test: &str, query: &str) -> Option<GaleraEngine> {
+fn cluster(test: &str, query: &str) -> Option<ClusterEngine> {
     let memory = if std::path::Path::new("/dev/shm").is_dir() { "ram=on&" } else { "" };
     let engine = open(&format!("mariadb+galera:?{memory}innodb_buffer_pool=64MiB&log_file=64MiB&{query}")).unwrap();
     match installed(&engine.target().options) {
@@ -25,7 +25,7 @@ fn cluster(test: &str, query: &str) -> Option<GaleraEngine> {
 
 /// The same for a test that takes half a minute, which is skipped too unless `BOURSE_LONG_TESTS` says otherwise.
 #[expect(clippy::print_stderr, reason = "a skipped test says so")]
-fn long_cluster(test: &str, query: &str) -> Option<GaleraEngine> {
+fn long_cluster(test: &str, query: &str) -> Option<ClusterEngine> {
     if std::env::var_os("BOURSE_LONG_TESTS").is_none() {
         eprintln!("skipped: {test} (`cargo xtask full` runs it)");
         return None;

@@ -1,5 +1,5 @@
 use bourse_engine::target::{Named, TargetError};
-use bourse_engine_galera::{GRAMMAR, Options, Target};
+use bourse_engine_cluster::{GRAMMAR, Options, Target};
 use bourse_engine_mysql::Place;
 
 #[track_caller]

@@ -29,7 +29,7 @@ mod options;
 mod target;
 
 pub use cluster::sweep_target;
-pub use engine::{GaleraEngine, open};
+pub use engine::{ClusterEngine, open};
 pub use find::{Installed, installed};
 pub use options::{GRAMMAR, Options};
 pub use target::Target;

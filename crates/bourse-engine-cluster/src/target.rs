@@ -26,7 +26,7 @@ impl Target {
     /// [`TargetError`]: what is wrong, where, and what was expected.
     ///
     /// ```
-    /// use bourse_engine_galera::Target;
+    /// use bourse_engine_cluster::Target;
     /// let target = Target::parse("galera://ann@a,b:3307,c/tpce?causal=off").unwrap();
     /// assert_eq!(target.nodes.len(), 3);
     /// assert!(!target.options.causal);

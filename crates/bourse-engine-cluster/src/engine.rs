@@ -22,7 +22,7 @@ use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// A MariaDB Galera cluster under test.
-pub struct GaleraEngine {
+pub struct ClusterEngine {
     target: Target,
     /// Once something needed it.
     reached: Mutex<Option<Reached>>,
@@ -52,17 +52,17 @@ struct Watcher {
 ///
 /// ```
 /// use bourse_engine::Engine as _;
-/// let engine = bourse_engine_galera::open("mariadb+galera:?nodes=3&ram=on").unwrap();
+/// let engine = bourse_engine_cluster::open("mariadb+galera:?nodes=3&ram=on").unwrap();
 /// assert!(!engine.exists().unwrap());
-/// assert!(bourse_engine_galera::open("galera://root@a,b/x?nodes=3").is_err());
+/// assert!(bourse_engine_cluster::open("galera://root@a,b/x?nodes=3").is_err());
 /// ```
-pub fn open(target: &str) -> Result<GaleraEngine, TargetError> {
-    Target::parse(target).map(GaleraEngine::new)
+pub fn open(target: &str) -> Result<ClusterEngine, TargetError> {
+    Target::parse(target).map(ClusterEngine::new)
 }
 
-impl std::fmt::Debug for GaleraEngine {
+impl std::fmt::Debug for ClusterEngine {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("GaleraEngine").field("target", &self.target).finish_non_exhaustive()
+        f.debug_struct("ClusterEngine").field("target", &self.target).finish_non_exhaustive()
     }
 }
 
@@ -70,7 +70,7 @@ fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-impl GaleraEngine {
+impl ClusterEngine {
     /// The engine of a target that was read before.
     pub fn new(target: Target) -> Self {
         Self { target, reached: Mutex::default(), watchers: Mutex::default(), announced: Announced::default() }
@@ -216,7 +216,7 @@ const VARIABLES: &str = "SHOW SESSION VARIABLES WHERE Variable_name IN (
 const STATUS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
     'wsrep_cluster_size', 'wsrep_cluster_status', 'wsrep_provider_version', 'wsrep_protocol_version')";
 
-impl Engine for GaleraEngine {
+impl Engine for ClusterEngine {
     fn description(&self) -> Result<Description, EngineError> {
         let (nodes, mut connection) = self.reach()?;
         let mut description = describe(&self.target.server, &mut connection)?;
@@ -375,7 +375,7 @@ impl Engine for GaleraEngine {
     }
 }
 
-impl SqlEngine for GaleraEngine {
+impl SqlEngine for ClusterEngine {
     fn dialect(&self) -> &'static Dialect {
         &bourse_schema::MYSQL
     }
@@ -396,7 +396,7 @@ impl SqlEngine for GaleraEngine {
     }
 }
 
-impl OwnedServer for GaleraEngine {
+impl OwnedServer for ClusterEngine {
     /// Every node at once.
     fn kill(&self) -> Result<(), EngineError> {
         let Reached { nodes, .. } = self

@@ -4,7 +4,7 @@ use crate::long_cluster;
 use bourse_engine::{
     Access, Durability, Engine as _, ErrorKind, Isolation, Params, RowExt as _, Session, SessionExt as _, Sql,
 };
-use bourse_engine_galera::{open, sweep_target};
+use bourse_engine_cluster::{open, sweep_target};
 use bourse_testkit::conformance;
 use bourse_testkit::server::{abandon, is_alive, open_folder};
 

@@ -2,7 +2,7 @@
 
 use crate::cluster;
 use bourse_engine::{Access, Engine as _, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, Sql};
-use bourse_engine_galera::GaleraEngine;
+use bourse_engine_cluster::ClusterEngine;
 
 static ADD: Sql = Sql::new("UPDATE account SET balance = balance + ?2 WHERE id = ?1");
 static READ: Sql = Sql::new("SELECT balance FROM account WHERE id = ?1");
@@ -17,7 +17,7 @@ fn balance(session: &mut dyn Session, id: i64) -> Result<i64, EngineError> {
     Ok(found.unwrap())
 }
 
-fn make(engine: &GaleraEngine) {
+fn make(engine: &ClusterEngine) {
     let mut session = engine.session().unwrap();
     for sql in [
         "CREATE TABLE account (id BIGINT PRIMARY KEY, balance BIGINT NOT NULL)",
@@ -39,7 +39,7 @@ fn the_first_to_commit_wins_and_nothing_is_lost() {
 }
 
 /// The loser is told at its next statement or at its commit; a commit after that is none.
-fn one_of_two_is_told(engine: &GaleraEngine) {
+fn one_of_two_is_told(engine: &ClusterEngine) {
     let mut sessions = [0, 1].map(|node| engine.session_at(node).unwrap());
     for session in &mut sessions {
         session.begin(Isolation::RepeatableRead, Access::Write).unwrap();
@@ -60,7 +60,7 @@ fn one_of_two_is_told(engine: &GaleraEngine) {
 }
 
 /// A rollback that is told of the other's commit instead is one all the same: the caller wanted nothing else.
-fn a_rollback_is_one(engine: &GaleraEngine) {
+fn a_rollback_is_one(engine: &ClusterEngine) {
     let before = balance(&mut *engine.session_at(0).unwrap(), 3).unwrap();
     let mut sessions = [0, 1].map(|node| engine.session_at(node).unwrap());
     for (session, by) in sessions.iter_mut().zip([1_i64, 10]) {
@@ -78,7 +78,7 @@ fn a_rollback_is_one(engine: &GaleraEngine) {
 }
 
 /// Users at both nodes change few rows: each commit that was acknowledged is there, and nothing else.
-fn hot_rows(engine: &GaleraEngine) {
+fn hot_rows(engine: &ClusterEngine) {
     const EACH: i64 = 150;
     let before: i64 = (1..=4).map(|id| balance(&mut *engine.session().unwrap(), id).unwrap()).sum();
     let user = |node: usize| {
@@ -119,7 +119,7 @@ fn hot_rows(engine: &GaleraEngine) {
 
 /// Two transactions at two nodes each read both rows and clear one if the sum allows it: one after the other, only one would.
 /// That both do it shows that serializable is not given between nodes.
-fn skewed(engine: &GaleraEngine) {
+fn skewed(engine: &ClusterEngine) {
     const TRIES: u32 = 200;
     let mut sessions = [0, 1].map(|node| engine.session_at(node).unwrap());
     for _ in 0..TRIES {
