@@ -127,6 +127,12 @@ impl<C> Nodes<C> {
         }
     }
 
+    /// Notes that all nodes were started anew and are there; none counts as lost.
+    pub fn all_are_up(&self) {
+        self.nodes.iter().for_each(|node| node.is_up.store(true, Ordering::Relaxed));
+        self.was_lost.store(false, Ordering::Relaxed);
+    }
+
     /// Whether a node was ever lost: one that comes back counts anew.
     pub fn was_lost(&self) -> bool {
         self.was_lost.load(Ordering::Relaxed)

@@ -1,14 +1,16 @@
 //! The engine: a target, its nodes, their sizes.
 
-use crate::cluster::{CAUSAL, PrivateCluster};
-use crate::nodes::{KINDS, Nodes};
+use crate::cluster::PrivateCluster;
+use crate::copy::StoppedCopy;
+use crate::group;
+use crate::product::{Nodes, Product};
 use crate::target::Target;
 use bourse_client::{Announced, NodeSession};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
     Capabilities, Conflicts, Counter, Description, Dialect, Engine, EngineError, ErrorKind, Footprint, Hosting,
     Interface, IoCounts, Isolation, Loader, Location, LockStats, OwnedServer, RecordCapabilities, Session, Setting,
-    SqlCapabilities, SqlEngine,
+    Snapshot, SqlCapabilities, SqlEngine,
 };
 use bourse_engine_mysql::Place;
 use bourse_engine_mysql::parts::{
@@ -21,13 +23,13 @@ use mysql::prelude::Queryable as _;
 use std::process::ExitStatus;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// A MariaDB Galera cluster under test.
+/// A cluster under test.
 pub struct ClusterEngine {
     target: Target,
     /// Once something needed it.
     reached: Mutex<Option<Reached>>,
     /// A connection to each node for sizes, so that asking for them each second opens none.
-    watchers: Mutex<Vec<Option<Watcher>>>,
+    watchers: Arc<Mutex<Vec<Option<Watcher>>>>,
     announced: Announced,
 }
 
@@ -39,7 +41,7 @@ struct Reached {
     private: Option<Arc<PrivateCluster>>,
 }
 
-struct Watcher {
+pub(crate) struct Watcher {
     connection: Conn,
     /// What the server had counted before us.
     before: Status,
@@ -66,14 +68,14 @@ impl std::fmt::Debug for ClusterEngine {
     }
 }
 
-fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+pub(crate) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl ClusterEngine {
     /// The engine of a target that was read before.
     pub fn new(target: Target) -> Self {
-        Self { target, reached: Mutex::default(), watchers: Mutex::default(), announced: Announced::default() }
+        Self { target, reached: Mutex::default(), watchers: Arc::default(), announced: Announced::default() }
     }
 
     /// The target as it was read.
@@ -125,7 +127,7 @@ impl ClusterEngine {
         }
         let made = if self.target.is_private() {
             let private = Arc::new(PrivateCluster::start(&self.target)?);
-            Reached { nodes: Arc::new(private.nodes(self.target.options.spread)), private: Some(private) }
+            Reached { nodes: Arc::new(private.nodes()), private: Some(private) }
         } else {
             Reached { nodes: Arc::new(running(&self.target)?), private: None }
         };
@@ -202,27 +204,24 @@ fn running(target: &Target) -> Result<Nodes, EngineError> {
         Place::Running { database, .. } => database.clone(),
         Place::Private { .. } => String::new(),
     };
-    let settings = if target.options.causal { CAUSAL } else { "" };
-    let nodes = connectors(&target.options.server, &places, settings, environment())?;
-    Ok(Nodes::new(nodes, database, target.options.spread, KINDS))
+    let options = &target.options;
+    let settings = target.product.settings(options.causal);
+    let nodes = connectors(&options.server, &places, settings, environment())?;
+    let nodes = Nodes::new(nodes, database, options.spread, target.product.facts().conflicts);
+    if target.product == Product::Group {
+        nodes.reach(0, |connector| group::check_mode(connector, options.spread))?;
+    }
+    Ok(nodes)
 }
-
-/// Variables of the cluster that a figure depends on.
-const VARIABLES: &str = "SHOW SESSION VARIABLES WHERE Variable_name IN (
-    'wsrep_sync_wait', 'wsrep_slave_threads', 'wsrep_sst_method', 'wsrep_retry_autocommit', 'wsrep_certify_nonPK',
-    'wsrep_trx_fragment_size', 'wsrep_osu_method')";
-
-/// What the cluster says of itself.
-const STATUS: &str = "SHOW GLOBAL STATUS WHERE Variable_name IN (
-    'wsrep_cluster_size', 'wsrep_cluster_status', 'wsrep_provider_version', 'wsrep_protocol_version')";
 
 impl Engine for ClusterEngine {
     fn description(&self) -> Result<Description, EngineError> {
         let (nodes, mut connection) = self.reach()?;
         let mut description = describe(&self.target.server, &mut connection)?;
-        "galera".clone_into(&mut description.engine);
-        for sql in [VARIABLES, STATUS] {
-            let rows: Vec<(String, String)> = connection.query(sql).map_err(|e| error(&e).with_statement(sql))?;
+        let facts = self.target.product.facts();
+        facts.name.clone_into(&mut description.engine);
+        for sql in facts.described {
+            let rows: Vec<(String, String)> = connection.query(*sql).map_err(|e| error(&e).with_statement(sql))?;
             description.settings.extend(rows.into_iter().map(|(name, value)| Setting { name, value }));
         }
         description.settings.extend(nodes.settings());
@@ -290,6 +289,16 @@ impl Engine for ClusterEngine {
         let started = private.and_then(|it| it.data().next().map(std::path::Path::to_owned));
         let planned = || parent(directory.as_deref(), self.target.options.server.ram);
         Location::ServerFolder(started.or_else(|| planned().ok()).unwrap_or_else(std::env::temp_dir))
+    }
+
+    fn snapshot(&self) -> Result<Box<dyn Snapshot>, EngineError> {
+        let Reached { nodes, private } = self.reached()?;
+        let Some(cluster) = private else {
+            return Err(EngineError::unsupported(
+                "no copy of its database can be kept: a cluster that others run is not stopped for it",
+            ));
+        };
+        Ok(Box::new(StoppedCopy { cluster, nodes, watchers: Arc::clone(&self.watchers) }.take()?))
     }
 
     /// Every node looks at its own data; one that is lost is no part of the cluster until it has joined again.
@@ -399,11 +408,7 @@ impl SqlEngine for ClusterEngine {
 impl OwnedServer for ClusterEngine {
     /// Every node at once.
     fn kill(&self) -> Result<(), EngineError> {
-        let Reached { nodes, .. } = self
-            .looked_at()
-            .ok_or_else(|| EngineError::unsupported("there is no cluster of ours to kill or to start again"))?;
-        let private = self.private()?;
-        (0..nodes.len()).try_for_each(|node| private.kill(node))
+        self.private()?.kill_all()
     }
 
     fn restart(&self) -> Result<(), EngineError> {

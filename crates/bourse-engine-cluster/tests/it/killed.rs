@@ -4,7 +4,7 @@ use crate::long_cluster;
 use bourse_driver::{Clock as _, Plan, RealClock, SECOND};
 use bourse_egen::Inputs;
 use bourse_engine::{RowExt as _, Session};
-use bourse_engine_cluster::ClusterEngine;
+use bourse_engine_cluster::{ClusterEngine, Product};
 use bourse_record::{CheckStatus, Outcome};
 use bourse_tpce::transactions::Transaction;
 use bourse_tpce::users::{RunOptions, run, verify};
@@ -12,9 +12,17 @@ use bourse_tpce_testkit::load_small;
 use std::sync::atomic::AtomicBool;
 
 #[test]
-fn a_node_is_killed_in_mid_run_and_nothing_acknowledged_is_lost() {
-    let test = "killed::a_node_is_killed_in_mid_run_and_nothing_acknowledged_is_lost";
-    let Some(engine) = long_cluster(test, "flush_log=2&lock_timeout=5s") else { return };
+fn galera() {
+    nothing_acknowledged_is_lost("killed::galera", Product::Galera);
+}
+
+#[test]
+fn group() {
+    nothing_acknowledged_is_lost("killed::group", Product::Group);
+}
+
+fn nothing_acknowledged_is_lost(test: &str, product: Product) {
+    let Some(engine) = long_cluster(test, product, "flush_log=2&lock_timeout=5s") else { return };
     let inputs = Inputs::builtin();
     let part = load_small(&engine, &inputs);
     let plan = Plan { warm_up_ns: SECOND, measure_ns: 24 * SECOND, ..Plan::default() };

@@ -79,7 +79,7 @@ fn turso_runs() {
 #[expect(clippy::print_stderr, reason = "a skipped test says so by name")]
 #[test]
 fn galera_runs() {
-    if let Err(why) = bourse_engine_cluster::installed(&bourse_engine_cluster::Options::DEFAULT) {
+    if let Err(why) = bourse_engine_cluster::installed(Product::Galera, &bourse_engine_cluster::Options::DEFAULT) {
         return eprintln!("skipped: galera_runs ({why})");
     }
     let folder = tempfile::tempdir().expect("there is room for a folder");
