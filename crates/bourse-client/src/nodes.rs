@@ -1,6 +1,6 @@
 //! The nodes of a database that is reached by several addresses.
 
-use bourse_engine::{Conflicts, EngineError, ErrorKind, Session, Setting};
+use bourse_engine::{Conflicts, EngineError, ErrorKind, Isolation, Session, Setting};
 use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 
 /// How a node is reached.
@@ -36,6 +36,8 @@ pub struct Nodes<C> {
     /// Whether sessions go to all nodes in turn.
     spread: bool,
     kinds: ConflictKinds,
+    /// The strictest isolation that nodes take.
+    strictest: Isolation,
     /// Whether a node was ever lost.
     was_lost: AtomicBool,
     /// Sessions opened.
@@ -60,9 +62,25 @@ impl<C> Nodes<C> {
             database,
             spread,
             kinds,
+            strictest: Isolation::Serializable,
             was_lost: AtomicBool::new(false),
             opened: AtomicUsize::new(0),
             counts: (0..kinds.by_code.len() + OTHERS.len()).map(|_| AtomicU64::new(0)).collect(),
+        }
+    }
+
+    /// The same nodes where they refuse a stricter isolation than that: a transaction that asks for more gets that.
+    #[must_use]
+    pub fn with_strictest(self, strictest: Isolation) -> Self {
+        Self { strictest, ..self }
+    }
+
+    /// What a transaction gets that asks for an isolation.
+    pub(crate) fn given(&self, wanted: Isolation) -> Isolation {
+        match (wanted, self.strictest) {
+            (Isolation::Serializable, strictest) => strictest,
+            (Isolation::RepeatableRead, Isolation::ReadCommitted) => Isolation::ReadCommitted,
+            (wanted, _) => wanted,
         }
     }
 

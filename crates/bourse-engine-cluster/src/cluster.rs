@@ -132,7 +132,7 @@ impl PrivateCluster {
         let settings = self.product.settings(self.causal);
         let node = |(at, node): (usize, &PrivateNode)| (node_name(at), node.connector(&self.server.options, settings));
         let nodes = self.nodes.iter().enumerate().map(node).collect();
-        Nodes::new(nodes, DATABASE.to_owned(), self.spread, self.product.facts().conflicts)
+        self.product.nodes(nodes, DATABASE.to_owned(), self.spread)
     }
 
     /// How many nodes it has.

@@ -207,7 +207,7 @@ fn running(target: &Target) -> Result<Nodes, EngineError> {
     let options = &target.options;
     let settings = target.product.settings(options.causal);
     let nodes = connectors(&options.server, &places, settings, environment())?;
-    let nodes = Nodes::new(nodes, database, options.spread, target.product.facts().conflicts);
+    let nodes = target.product.nodes(nodes, database, options.spread);
     if target.product == Product::Group {
         nodes.reach(0, |connector| group::check_mode(connector, options.spread))?;
     }

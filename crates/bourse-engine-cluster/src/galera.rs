@@ -4,7 +4,7 @@ use crate::cluster::PrivateCluster;
 use crate::plan::{Plan, node_name};
 use crate::product::{Facts, Role};
 use bourse_client::ConflictKinds;
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Isolation};
 use bourse_engine_mysql::Flavour;
 use bourse_engine_mysql::parts::{DATABASE, SOCKET, datadir_argument, error};
 use bourse_private_server::{Kind, processes};
@@ -28,6 +28,8 @@ pub(crate) static FACTS: Facts = Facts {
         // Some statements are told so that their transaction has to make way for another node's commit.
         interrupted: true,
     },
+    // Read locks are one node's own.
+    strictest: Isolation::Serializable,
     described: &[
         "SHOW SESSION VARIABLES WHERE Variable_name IN (
             'wsrep_sync_wait', 'wsrep_slave_threads', 'wsrep_sst_method', 'wsrep_retry_autocommit', 'wsrep_certify_nonPK',

@@ -4,7 +4,7 @@ use crate::cluster::PrivateCluster;
 use crate::plan::Plan;
 use crate::product::{Facts, Role};
 use bourse_client::ConflictKinds;
-use bourse_engine::{EngineError, ErrorKind};
+use bourse_engine::{EngineError, ErrorKind, Isolation};
 use bourse_engine_mysql::parts::{Connector, DATABASE, SOCKET, datadir_argument, error};
 use bourse_engine_mysql::{Flavour, FlushLog};
 use bourse_private_server::{Kind, processes};
@@ -26,6 +26,8 @@ pub(crate) static FACTS: Facts = Facts {
         ],
         interrupted: false,
     },
+    // A group that takes changes at all nodes refuses more.
+    strictest: Isolation::RepeatableRead,
     described: &[
         "SHOW SESSION VARIABLES WHERE Variable_name IN (
             'group_replication_consistency', 'group_replication_single_primary_mode',

@@ -3,7 +3,7 @@
 use crate::plan::Plan;
 use crate::{galera, group};
 use bourse_client::ConflictKinds;
-use bourse_engine::EngineError;
+use bourse_engine::{EngineError, Isolation};
 use bourse_engine_mysql::Flavour;
 use bourse_engine_mysql::parts::Connector;
 use bourse_private_server::Kind;
@@ -35,6 +35,8 @@ pub(crate) struct Facts {
     pub(crate) not_waiting: &'static str,
     /// Conflicts that are told apart.
     pub(crate) conflicts: ConflictKinds,
+    /// The strictest isolation that nodes take where sessions are spread over them.
+    pub(crate) strictest: Isolation,
     /// Queries for what a figure depends on, as names and values.
     pub(crate) described: &'static [&'static str],
     /// What private nodes have of their own as servers.
@@ -79,6 +81,13 @@ impl Product {
             Self::Galera => &galera::FACTS,
             Self::Group => &group::FACTS,
         }
+    }
+
+    /// Nodes with their names, as sessions of a target reach them.
+    pub(crate) fn nodes(self, nodes: Vec<(String, Connector)>, database: String, spread: bool) -> Nodes {
+        let facts = self.facts();
+        let strictest = if spread { facts.strictest } else { Isolation::Serializable };
+        Nodes::new(nodes, database, spread, facts.conflicts).with_strictest(strictest)
     }
 
     /// Settings of every session.
