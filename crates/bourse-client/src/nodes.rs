@@ -75,6 +75,11 @@ impl<C> Nodes<C> {
         Self { strictest, ..self }
     }
 
+    /// The strictest isolation that they take.
+    pub fn strictest(&self) -> Isolation {
+        self.strictest
+    }
+
     /// What a transaction gets that asks for an isolation.
     pub(crate) fn given(&self, wanted: Isolation) -> Isolation {
         match (wanted, self.strictest) {

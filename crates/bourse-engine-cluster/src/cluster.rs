@@ -201,7 +201,7 @@ impl PrivateCluster {
         }
     }
 
-    /// Stops all nodes, keeps a copy of the first one's data, and starts the cluster again from those.
+    /// Ends all nodes, keeps a copy of the first one's data, and starts the cluster again from those.
     pub(crate) fn keep_copy(&self) -> Result<(), EngineError> {
         let keep = || self.with_folder(0, |folder| folder.keep_copy(self.product.facts().not_copied));
         let Err(e) = self.stop().and_then(|()| keep()) else { return self.begin_again() };
@@ -218,7 +218,7 @@ impl PrivateCluster {
         self.begin_again()
     }
 
-    /// Has all nodes end by themselves, the first one last and with all that was committed.
+    /// Has the first node end by itself, with all that was committed; what the others have is no more needed then.
     fn stop(&self) -> Result<(), EngineError> {
         let until = self.until();
         let waiting = self.nodes[0].connector(&self.server.options, self.product.settings(true));
@@ -226,16 +226,12 @@ impl PrivateCluster {
             .connect(Some(DATABASE))?
             .query_drop("SELECT count(*) FROM information_schema.tables")
             .map_err(|e| error(&e))?;
-        let tell = |node: usize| {
-            let connection = self.connection(node, until)?;
-            self.note_use(node);
-            self.nodes[node].tell_to_end(connection)
-        };
-        let others = 1..self.len();
-        others.clone().try_for_each(tell)?;
-        others.into_iter().try_for_each(|node| self.nodes[node].wait_for_its_end(until))?;
-        tell(0)?;
-        self.nodes[0].wait_for_its_end(until)
+        let connection = self.connection(0, until)?;
+        self.note_use(0);
+        self.nodes[0].tell_to_end(connection)?;
+        self.nodes[0].wait_for_its_end(until)?;
+        (1..self.len()).try_for_each(|node| self.kill(node))?;
+        self.with_folder(0, self.product.facts().may_be_first)
     }
 
     /// Starts all nodes with the data of the first: nobody has to be sent anything.

@@ -6,7 +6,7 @@ use crate::product::Nodes;
 use bourse_engine::{EngineError, Snapshot};
 use std::sync::{Arc, Mutex};
 
-/// A copy of the first node's data, taken while all nodes were stopped; the other nodes begin with the same.
+/// A copy of the first node's data, taken while no node ran; the other nodes begin with the same.
 pub(crate) struct StoppedCopy {
     pub(crate) cluster: Arc<PrivateCluster>,
     pub(crate) nodes: Arc<Nodes>,
@@ -15,7 +15,7 @@ pub(crate) struct StoppedCopy {
 }
 
 impl StoppedCopy {
-    /// Stops all nodes, keeps a copy of the first one's data, and starts the cluster again.
+    /// Ends all nodes, keeps a copy of the first one's data, and starts the cluster again.
     pub(crate) fn take(self) -> Result<Self, EngineError> {
         self.stopped(PrivateCluster::keep_copy)?;
         Ok(self)
@@ -33,7 +33,7 @@ impl StoppedCopy {
 
 impl Snapshot for StoppedCopy {
     fn how(&self) -> &str {
-        "data of the first node copied while all nodes were stopped"
+        "data of the first node copied while no node ran"
     }
 
     fn restore(&self) -> Result<(), EngineError> {

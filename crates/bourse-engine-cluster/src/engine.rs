@@ -208,10 +208,11 @@ fn running(target: &Target) -> Result<Nodes, EngineError> {
     let settings = target.product.settings(options.causal);
     let nodes = connectors(&options.server, &places, settings, environment())?;
     let nodes = target.product.nodes(nodes, database, options.spread);
-    if target.product == Product::Group {
-        nodes.reach(0, |connector| group::check_mode(connector, options.spread))?;
+    if target.product == Product::Galera {
+        return Ok(nodes);
     }
-    Ok(nodes)
+    let (_, strictest) = nodes.reach(0, |connector| group::check_mode(connector, options.spread))?;
+    Ok(nodes.with_strictest(strictest))
 }
 
 impl Engine for ClusterEngine {
@@ -225,6 +226,9 @@ impl Engine for ClusterEngine {
             description.settings.extend(rows.into_iter().map(|(name, value)| Setting { name, value }));
         }
         description.settings.extend(nodes.settings());
+        if nodes.strictest() != Isolation::Serializable {
+            description.warnings.push(group::REFUSES_SERIALIZABLE.to_owned());
+        }
         if !self.target.is_private() {
             describe_way(&mut description, nodes.connector(0), &mut connection);
         }

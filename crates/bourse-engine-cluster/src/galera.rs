@@ -4,10 +4,10 @@ use crate::cluster::PrivateCluster;
 use crate::plan::{Plan, node_name};
 use crate::product::{Facts, Role};
 use bourse_client::ConflictKinds;
-use bourse_engine::{EngineError, ErrorKind, Isolation};
+use bourse_engine::{EngineError, ErrorKind};
 use bourse_engine_mysql::Flavour;
 use bourse_engine_mysql::parts::{DATABASE, SOCKET, datadir_argument, error};
-use bourse_private_server::{Kind, processes};
+use bourse_private_server::{Kind, ServerFolder, processes};
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
 use std::path::Path;
@@ -28,8 +28,6 @@ pub(crate) static FACTS: Facts = Facts {
         // Some statements are told so that their transaction has to make way for another node's commit.
         interrupted: true,
     },
-    // Read locks are one node's own.
-    strictest: Isolation::Serializable,
     described: &[
         "SHOW SESSION VARIABLES WHERE Variable_name IN (
             'wsrep_sync_wait', 'wsrep_slave_threads', 'wsrep_sst_method', 'wsrep_retry_autocommit', 'wsrep_certify_nonPK',
@@ -50,6 +48,7 @@ pub(crate) static FACTS: Facts = Facts {
     // What a node keeps for others, and whom it met.
     not_copied: &["galera.cache", "gvwstate.dat", "server.pid"],
     first: &[NEW_CLUSTER],
+    may_be_first: allow_first,
     // Two that join at once find each other after ten seconds.
     runs_before_joining: false,
     arguments,
@@ -140,6 +139,13 @@ fn recovered(cluster: &PrivateCluster, node: usize) -> Result<Option<(String, i6
         folder.look_at_data(cluster.plan().command(node, folder, &[RECOVER]), cluster.until())
     })?;
     Ok(said.lines().rev().find_map(position_in))
+}
+
+/// The node that is stopped last may be the first; one that is stopped before the others has to be told that it may.
+fn allow_first(folder: &ServerFolder) -> Result<(), EngineError> {
+    let path = folder.data().join(POSITION);
+    let text = std::fs::read_to_string(&path).map_err(|e| EngineError::io("read", &path, &e))?;
+    folder.write_data(POSITION, &text.replace("safe_to_bootstrap: 0", "safe_to_bootstrap: 1"))
 }
 
 /// The file with the position of a node that may be the first of a cluster.

@@ -26,8 +26,6 @@ pub(crate) static FACTS: Facts = Facts {
         ],
         interrupted: false,
     },
-    // A group that takes changes at all nodes refuses more.
-    strictest: Isolation::RepeatableRead,
     described: &[
         "SHOW SESSION VARIABLES WHERE Variable_name IN (
             'group_replication_consistency', 'group_replication_single_primary_mode',
@@ -57,6 +55,7 @@ pub(crate) static FACTS: Facts = Facts {
     // Each server has its own UUID.
     not_copied: &["auto.cnf", "server.pid"],
     first: &[],
+    may_be_first: |_| Ok(()),
     runs_before_joining: true,
     arguments,
     prepare,
@@ -105,7 +104,8 @@ fn arguments(plan: &Plan<'_>, node: usize) -> Vec<String> {
         "--loose-group-replication-unreachable-majority-timeout=10".to_owned(),
         "--loose-group-replication-exit-state-action=READ_ONLY".to_owned(),
         format!("--loose-group-replication-single-primary-mode={}", switch(!plan.spread)),
-        format!("--loose-group-replication-enforce-update-everywhere-checks={}", switch(plan.spread)),
+        // They refuse serializable transactions; without them those have the read locks of their node, as in Galera.
+        "--loose-group-replication-enforce-update-everywhere-checks=OFF".to_owned(),
     ]
 }
 
@@ -194,8 +194,9 @@ fn with_most(connection: &mut Conn, certified: &[[String; 2]]) -> Result<usize, 
     Err(EngineError::new(ErrorKind::Other, message))
 }
 
-/// Refuses a group whose mode does not allow sessions where the target has them, before anything is loaded.
-pub(crate) fn check_mode(connector: &Connector, spread: bool) -> Result<(), EngineError> {
+/// The strictest isolation that a running group takes. Refuses one whose mode does not allow sessions where the target has
+/// them, before anything is loaded.
+pub(crate) fn check_mode(connector: &Connector, spread: bool) -> Result<Isolation, EngineError> {
     let mut connection = Connector { settings: "", ..connector.clone() }.connect(None)?;
     let variables: Vec<(String, String)> = connection
         .query(
@@ -204,15 +205,22 @@ pub(crate) fn check_mode(connector: &Connector, spread: bool) -> Result<(), Engi
         )
         .map_err(|e| error(&e))?;
     let is_on = |name: &str| variables.iter().any(|it| it.0.ends_with(name) && it.1 == "ON");
-    let refused = if variables.is_empty() {
-        "the server has no Group Replication: its plugin group_replication is not loaded; a MySQL server alone is `mysql://…`"
-    } else if spread && is_on("single_primary_mode") {
-        "the group is in single-primary mode, where the primary alone takes changes: `spread=off` sends all sessions there"
-    } else if !spread && is_on("update_everywhere_checks") {
-        "the group is in multi-primary mode with group_replication_enforce_update_everywhere_checks=ON, which refuses \
-         serializable transactions: `spread=on` does without them"
-    } else {
-        return Ok(());
-    };
-    Err(EngineError::unsupported(refused))
+    if variables.is_empty() {
+        return Err(EngineError::unsupported(
+            "the server has no Group Replication: its plugin group_replication is not loaded; a MySQL server alone is \
+             `mysql://…`",
+        ));
+    }
+    if spread && is_on("single_primary_mode") {
+        return Err(EngineError::unsupported(
+            "the group is in single-primary mode, where the primary alone takes changes: `spread=off` sends all sessions \
+             there",
+        ));
+    }
+    Ok(if is_on("update_everywhere_checks") { Isolation::RepeatableRead } else { Isolation::Serializable })
 }
+
+/// What a report on a group says that refuses serializable transactions.
+pub(crate) const REFUSES_SERIALIZABLE: &str = "group_replication_enforce_update_everywhere_checks=ON: the group refuses \
+    serializable transactions, which run at repeatable read; one of two that change the same row at one node may then fail or \
+    be overwritten";

@@ -3,10 +3,10 @@
 use crate::plan::Plan;
 use crate::{galera, group};
 use bourse_client::ConflictKinds;
-use bourse_engine::{EngineError, Isolation};
+use bourse_engine::EngineError;
 use bourse_engine_mysql::Flavour;
 use bourse_engine_mysql::parts::Connector;
-use bourse_private_server::Kind;
+use bourse_private_server::{Kind, ServerFolder};
 use mysql::Conn;
 
 /// Nodes, as sessions reach them.
@@ -35,8 +35,6 @@ pub(crate) struct Facts {
     pub(crate) not_waiting: &'static str,
     /// Conflicts that are told apart.
     pub(crate) conflicts: ConflictKinds,
-    /// The strictest isolation that nodes take where sessions are spread over them.
-    pub(crate) strictest: Isolation,
     /// Queries for what a figure depends on, as names and values.
     pub(crate) described: &'static [&'static str],
     /// What private nodes have of their own as servers.
@@ -47,6 +45,8 @@ pub(crate) struct Facts {
     pub(crate) not_copied: &'static [&'static str],
     /// Arguments of the first node's server, where a cluster begins with it.
     pub(crate) first: &'static [&'static str],
+    /// Has the data of a node that has ended say that a cluster may begin with them.
+    pub(crate) may_be_first: fn(&ServerFolder) -> Result<(), EngineError>,
     /// Whether a server of it runs before it joins, so that all can be started at once.
     pub(crate) runs_before_joining: bool,
     /// Arguments of a node's server, counted from 0.
@@ -85,9 +85,7 @@ impl Product {
 
     /// Nodes with their names, as sessions of a target reach them.
     pub(crate) fn nodes(self, nodes: Vec<(String, Connector)>, database: String, spread: bool) -> Nodes {
-        let facts = self.facts();
-        let strictest = if spread { facts.strictest } else { Isolation::Serializable };
-        Nodes::new(nodes, database, spread, facts.conflicts).with_strictest(strictest)
+        Nodes::new(nodes, database, spread, self.facts().conflicts)
     }
 
     /// Settings of every session.

@@ -5,7 +5,7 @@ use bourse_engine::{
     Access, Durability, Engine as _, EngineError, ErrorKind, Isolation, Params, RowExt as _, Session, SessionExt as _,
     Sql,
 };
-use bourse_engine_cluster::{ClusterEngine, Product};
+use bourse_engine_cluster::{ClusterEngine, Product, open};
 use bourse_testkit::server::is_alive;
 
 static ALL: Sql = Sql::new("SELECT id FROM kept ORDER BY id");
@@ -29,6 +29,44 @@ fn setting(engine: &ClusterEngine, name: &str) -> String {
     let description = engine.description().unwrap();
     let found = description.settings.into_iter().find(|setting| setting.name == name);
     found.map_or_else(String::new, |setting| setting.value)
+}
+
+/// A target of a group that runs already, made of a private one: by TCP, as a user without a password.
+fn running(private: &ClusterEngine, nodes: usize, query: &str) -> ClusterEngine {
+    let mut session = private.session_at(0).unwrap();
+    for sql in ["CREATE USER IF NOT EXISTS ann@'127.0.0.1'", "GRANT ALL ON *.* TO ann@'127.0.0.1'"] {
+        session.query_text(sql, &[], &mut |_| Ok(())).unwrap();
+    }
+    static PORT: Sql = Sql::new("SELECT @@port");
+    let port = |node| private.session_at(node).unwrap().first(&PORT, &[], |row| row.get::<i64>(0)).unwrap().unwrap();
+    let addresses: Vec<String> = (0..nodes).map(|node| format!("127.0.0.1:{}", port(node))).collect();
+    open(&format!("group://ann@{}/bourse?{query}", addresses.join(","))).unwrap()
+}
+
+#[test]
+fn a_running_group_is_reached_where_its_mode_allows() {
+    let test = "group::a_running_group_is_reached_where_its_mode_allows";
+    let Some(many) = long_cluster(test, Product::Group, "nodes=2") else { return };
+    let Some(single) = long_cluster(test, Product::Group, "nodes=2&spread=off") else { return };
+    let engine = running(&many, 2, "");
+    let mut first = engine.session().unwrap();
+    let mut second = engine.session().unwrap();
+    assert_eq!([server(&mut *first), server(&mut *second)], [1, 2], "in turn");
+    first.query_text("CREATE TABLE kept (id BIGINT PRIMARY KEY)", &[], &mut |_| Ok(())).unwrap();
+    add(&mut *first, 7).unwrap();
+    assert_eq!(ids(&mut *second), [7], "what the other node has committed");
+    assert_eq!(setting(&engine, "group_members_online"), "2");
+    let refused = engine.snapshot().map(|_| ()).unwrap_err();
+    assert!(refused.message().contains("a cluster that others run is not stopped"), "{refused}");
+
+    let refused = running(&single, 2, "").session().map(|_| ()).unwrap_err();
+    assert_eq!(refused.kind(), ErrorKind::Unsupported);
+    assert!(refused.message().contains("`spread=off` sends all sessions there"), "{refused}");
+    let engine = running(&single, 2, "spread=off");
+    let mut session = engine.session().unwrap();
+    session.query_text("CREATE TABLE kept (id BIGINT PRIMARY KEY)", &[], &mut |_| Ok(())).unwrap();
+    add(&mut *session, 8).unwrap();
+    assert_eq!(ids(&mut *session), [8]);
 }
 
 /// One group through its whole life, for starting one takes seconds.
@@ -69,14 +107,14 @@ fn a_group_is_described_killed_and_started_again() {
         assert_eq!(ids(&mut *at[((id + 1) % 3) as usize]).last(), Some(&id));
     }
 
-    // A group that takes changes at all nodes refuses tables without a key, and serializable: repeatable read is given.
+    // A group refuses changes of tables without a key.
     let refused = at[0]
         .query_text("CREATE TABLE without_key (id BIGINT)", &[], &mut |_| Ok(()))
         .and_then(|()| at[0].query_text("INSERT INTO without_key VALUES (1)", &[], &mut |_| Ok(())));
     let refused = refused.unwrap_err();
     assert_eq!((refused.kind(), refused.code()), (ErrorKind::Unsupported, Some("3098")), "{refused}");
     at[1].begin(Isolation::Serializable, Access::Write).unwrap();
-    assert_eq!(isolation(&mut *at[1]), "REPEATABLE-READ");
+    assert_eq!(isolation(&mut *at[1]), "SERIALIZABLE", "the read locks of one node");
     at[1].rollback().unwrap();
 
     // A node is killed: its session goes on at another, its transaction does not.
