@@ -213,3 +213,35 @@ impl<C> Nodes<C> {
         names.zip(&self.counts).map(|(name, count)| Conflicts { name, count: count.load(Ordering::Relaxed) }).collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn two() -> Nodes<()> {
+        let kinds = ConflictKinds { by_code: &[], interrupted: false };
+        Nodes::new(vec![("n1".to_owned(), ()), ("n2".to_owned(), ())], "d".to_owned(), true, kinds)
+    }
+
+    #[test]
+    fn a_transaction_gets_no_more_than_nodes_take() {
+        use Isolation::{ReadCommitted, RepeatableRead, Serializable};
+        let all = [ReadCommitted, RepeatableRead, Serializable];
+        assert_eq!(all.map(|wanted| two().given(wanted)), all);
+        let nodes = two().with_strictest(RepeatableRead);
+        assert_eq!(all.map(|wanted| nodes.given(wanted)), [ReadCommitted, RepeatableRead, RepeatableRead]);
+        let nodes = two().with_strictest(ReadCommitted);
+        assert_eq!(all.map(|wanted| nodes.given(wanted)), [ReadCommitted; 3]);
+    }
+
+    #[test]
+    fn nodes_that_were_started_anew_are_not_lost() {
+        let nodes = two();
+        nodes.set_up(1, false);
+        assert!(!nodes.is_up(1) && nodes.was_lost());
+        nodes.set_up(1, true);
+        assert!(nodes.was_lost(), "it counts anew");
+        nodes.all_are_up();
+        assert!(nodes.is_up(0) && nodes.is_up(1) && !nodes.was_lost());
+    }
+}

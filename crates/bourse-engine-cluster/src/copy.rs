@@ -1,8 +1,9 @@
 //! Copies of a private cluster's data, so that rounds begin alike without loading again.
 
 use crate::cluster::PrivateCluster;
-use crate::engine::{Watcher, locked};
+use crate::engine::locked;
 use crate::product::Nodes;
+use crate::watcher::Watcher;
 use bourse_engine::{EngineError, Snapshot};
 use std::sync::{Arc, Mutex};
 

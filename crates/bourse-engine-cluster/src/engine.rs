@@ -5,6 +5,7 @@ use crate::copy::StoppedCopy;
 use crate::group;
 use crate::product::{Nodes, Product};
 use crate::target::Target;
+use crate::watcher::Watcher;
 use bourse_client::{Announced, NodeSession};
 use bourse_engine::target::TargetError;
 use bourse_engine::{
@@ -39,12 +40,6 @@ struct Reached {
     nodes: Arc<Nodes>,
     /// None of a cluster that ran already.
     private: Option<Arc<PrivateCluster>>,
-}
-
-pub(crate) struct Watcher {
-    connection: Conn,
-    /// What the server had counted before us.
-    before: Status,
 }
 
 /// Opens a target: reads it; a private cluster is started at first use.
@@ -186,14 +181,6 @@ impl ClusterEngine {
         }
         let answers = self.watch(ask)?;
         Ok(if self.reached()?.nodes.was_lost() { Vec::new() } else { answers })
-    }
-}
-
-impl Watcher {
-    fn of(connector: &Connector) -> Result<Self, EngineError> {
-        let mut connection = connector.connect(None)?;
-        let before = Status::read(&mut connection)?;
-        Ok(Self { connection, before })
     }
 }
 

@@ -10,6 +10,7 @@ use bourse_engine_mysql::{Flavour, FlushLog};
 use bourse_private_server::{Kind, processes};
 use mysql::Conn;
 use mysql::prelude::Queryable as _;
+use std::time::{Duration, Instant};
 
 pub(crate) static FACTS: Facts = Facts {
     name: "group-replication",
@@ -99,8 +100,6 @@ fn arguments(plan: &Plan<'_>, node: usize) -> Vec<String> {
         "--loose-group-replication-ip-allowlist=127.0.0.1/8".to_owned(),
         "--loose-group-replication-recovery-get-public-key=ON".to_owned(),
         format!("--loose-group-replication-message-cache-size={KEPT_MESSAGES}"),
-        // A node that is lost is no part of the group as soon as that is noticed, after five seconds.
-        "--loose-group-replication-member-expel-timeout=0".to_owned(),
         "--loose-group-replication-unreachable-majority-timeout=10".to_owned(),
         "--loose-group-replication-exit-state-action=READ_ONLY".to_owned(),
         format!("--loose-group-replication-single-primary-mode={}", switch(!plan.spread)),
@@ -145,10 +144,28 @@ fn joined(connection: &mut Conn, plan: &Plan<'_>, role: Role) -> Result<(), Engi
     Err(EngineError::new(ErrorKind::ConnectionLost, "the node has not all that was committed yet"))
 }
 
-/// Starts a node that was killed; others send it what it lacks.
+/// Starts a node that was killed; others send it what it lacks. It does not join before they have noticed that it was away: who
+/// asks too early is not answered, and asks again after a minute.
 pub(crate) fn restart(cluster: &PrivateCluster, node: usize) -> Result<(), EngineError> {
+    let until = cluster.until();
     cluster.start_node(node, &[])?;
+    let uuid: Option<String> =
+        cluster.connection(node, until)?.query_first("SELECT @@server_uuid").map_err(|e| error(&e))?;
+    let others = (0..cluster.len()).filter(|other| *other != node && cluster.process(*other).is_some());
+    for other in others {
+        while is_member(cluster, other, uuid.as_deref().unwrap_or_default())? && Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
     cluster.join(node, Role::Joiner, cluster.until())
+}
+
+/// Whether a node takes the server of that UUID for a member.
+fn is_member(cluster: &PrivateCluster, node: usize, uuid: &str) -> Result<bool, EngineError> {
+    let mut connection = cluster.connection(node, cluster.until())?;
+    let sql = "SELECT count(*) FROM performance_schema.replication_group_members WHERE member_id = ?";
+    let found: Option<i64> = connection.exec_first(sql, (uuid,)).map_err(|e| error(&e))?;
+    Ok(found.is_some_and(|found| found > 0))
 }
 
 /// Starts all nodes again after a kill of all: the group begins with the one that has most.

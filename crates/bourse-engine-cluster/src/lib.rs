@@ -22,7 +22,7 @@
 //!
 //! Files: `options` and `target` (what was asked for), `find` (what a private cluster needs), `product` (what differs between
 //! the two), `galera` and `group` (their nodes: arguments, joining, the way back after a kill), `plan` (ports and commands of a
-//! private cluster), `cluster` (its life), `copy` (snapshots of it), `engine` (a target, its nodes, their sizes). Sessions are
+//! private cluster), `cluster` (its life), `copy` (snapshots of it), `engine` and `watcher` (a target, its nodes, their sizes). Sessions are
 //! `bourse-client`'s.
 
 mod cluster;
@@ -35,6 +35,7 @@ mod options;
 mod plan;
 mod product;
 mod target;
+mod watcher;
 
 pub use cluster::sweep_target;
 pub use engine::{ClusterEngine, open};
