@@ -15,8 +15,8 @@ use bourse_engine::{
 };
 use bourse_engine_mysql::Place;
 use bourse_engine_mysql::parts::{
-    Connector, DatabaseLoader, Status, check_each, connectors, counters, damage, describe, describe_way, environment,
-    error, exists, foreign, leftovers, sizes, table_bytes,
+    DatabaseLoader, Status, check_each, connectors, counters, damage, describe, describe_way, environment, error,
+    exists, foreign, leftovers, sizes, table_bytes,
 };
 use bourse_private_server::parent;
 use mysql::Conn;

@@ -3,7 +3,7 @@
 use crate::long_cluster;
 use bourse_driver::{Clock as _, Plan, RealClock, SECOND};
 use bourse_egen::Inputs;
-use bourse_engine::{RowExt as _, Session};
+use bourse_engine::{Engine as _, RowExt as _, Session};
 use bourse_engine_cluster::{ClusterEngine, Product};
 use bourse_record::{CheckStatus, Outcome};
 use bourse_tpce::transactions::Transaction;
